@@ -1,0 +1,263 @@
+"""The KG automaton: the KG-Trie of GCR section 4.2 without enumerating it.
+
+What may follow entity *e* depends on *e* and the hops left, so each entity has one sub-trie over
+`` -> relation -> entity`` whose leaves lead to the next entity's sub-trie or to ``</PATH>``. A sub-trie is
+never built as nodes either: its edges, sorted by the rank of their tokens, hold every node as a range.
+
+Labels may be token prefixes of one another, hold arrows or end marks, or be spelled alike. The
+automaton is therefore non-deterministic inside: a state is a set of positions (subset construction),
+nearly always of one.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgdemo.constraint.base import PathIds, Successors
+from kgdemo.constraint.pieces import TokenTable
+from kgdemo.constraint.tokenised import TokenisedGraph
+
+
+class Segment(IntEnum):
+    """The part of a path that a position is in."""
+
+    TOPIC = 0  # inside the label of e0
+    ARROW_BEFORE_STEP = 1
+    STEP = 2
+    ARROW_BEFORE_ENTITY = 3
+    ENTITY = 4
+    END = 5  # inside the end mark
+    DONE = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """The hops taken so far, newest first."""
+
+    entity: int
+    step: int = -1
+    before: Trail | None = None
+    hops: int = 0
+
+    def path(self) -> PathIds:
+        """The trail as a path, oldest first."""
+        entities, steps = [self.entity], []
+        node = self
+        while node.before is not None:
+            steps.append(node.step)
+            node = node.before
+            entities.append(node.entity)
+        return PathIds(tuple(reversed(entities)), tuple(reversed(steps)))
+
+
+@dataclass(frozen=True, slots=True)
+class SubTrie:
+    """The steps from one entity. Rows are sorted by token rank: first by step, then by target.
+
+    ``targets[bounds[i]:bounds[i + 1]]`` are the entities that ``steps[i]`` leads to.
+    """
+
+    steps: NDArray[np.int32]  # (distinct steps,)
+    bounds: NDArray[np.int64]  # (distinct steps + 1,)
+    targets: NDArray[np.int32]  # (edges,)
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place inside a path: ``depth`` tokens into a segment, with rows ``low..high`` still possible."""
+
+    segment: Segment
+    trail: Trail | None
+    low: int = 0
+    high: int = 0
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AutomatonState:
+    """A set of positions reached by one token sequence."""
+
+    positions: tuple[Position, ...]
+
+    @property
+    def complete(self) -> bool:
+        """See ``base.State``."""
+        return any(p.segment is Segment.DONE for p in self.positions)
+
+    @property
+    def paths(self) -> Sequence[PathIds]:
+        """See ``base.State``."""
+        return [p.trail.path() for p in self.positions if p.segment is Segment.DONE and p.trail]
+
+    @property
+    def alive(self) -> bool:
+        """See ``base.State``."""
+        return any(p.segment is not Segment.DONE for p in self.positions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fan:
+    """Tokens that may follow one position, and the position behind each."""
+
+    tokens: NDArray[np.int32]
+    take: Callable[[int], Position]
+
+
+class KGAutomaton:
+    """All walks of one to ``hops`` hops from the topic entities, as a ``Constraint``.
+
+    Args:
+        graph: the tokenised graph.
+        topics: topic entity ids; those without edges are left out.
+        hops: the longest path (L).
+        cached_rows: how many edge rows of sub-tries to keep (least recently used go first).
+    """
+
+    def __init__(self, graph: TokenisedGraph, topics: Sequence[int], hops: int, cached_rows: int = 4_000_000) -> None:
+        self.graph = graph
+        self.hops = hops
+        with_edges = {t for t in topics if graph.kg.degree(t, graph.directed)}
+        self.topics = np.array(sorted(with_edges, key=lambda t: graph.entity_rank[t]), dtype=np.int32)
+        self._tries: OrderedDict[int, SubTrie] = OrderedDict()
+        self._cached_rows = cached_rows
+        self._rows = 0
+
+    def start(self) -> AutomatonState:
+        """See ``base.Constraint``."""
+        return AutomatonState((Position(Segment.TOPIC, None, 0, len(self.topics)),) if len(self.topics) else ())
+
+    def successors(self, state: AutomatonState) -> Successors:
+        """See ``base.Constraint``."""
+        fans = [fan for position in state.positions for fan in self._fans(position) if len(fan.tokens)]
+        if len(fans) == 1:
+            fan = fans[0]
+            return Successors(fan.tokens, lambda i: AutomatonState((fan.take(i),)))
+        return _merge(fans)
+
+    def paths_left(self, state: AutomatonState) -> int:
+        """See ``base.Constraint``."""
+        return sum(self._left(position) for position in state.positions)
+
+    def sub_trie(self, entity: int) -> SubTrie:
+        """The sorted steps of an entity, built when a beam first arrives."""
+        found = self._tries.get(entity)
+        if found is not None:
+            self._tries.move_to_end(entity)
+            return found
+        graph = self.graph
+        steps, targets = graph.kg.steps(entity, graph.directed)
+        order = np.lexsort((graph.entity_rank[targets], graph.step_rank[steps]))
+        steps, targets = steps[order], targets[order]
+        firsts = np.flatnonzero(np.diff(steps, prepend=-1))
+        trie = SubTrie(steps[firsts], np.append(firsts, len(steps)), targets)
+        self._tries[entity] = trie
+        self._rows += len(targets)
+        while self._rows > self._cached_rows and len(self._tries) > 1:
+            self._rows -= len(self._tries.popitem(last=False)[1].targets)
+        return trie
+
+    # positions ---------------------------------------------------------------------------------
+
+    def _fans(self, position: Position) -> list[_Fan]:
+        """The tokens that may follow a position: within its label, and where a label is complete, past it."""
+        graph, segment, trail = self.graph, position.segment, position.trail
+        if segment is Segment.TOPIC:
+            ended, fan = self._within(position, graph.entities, self.topics)
+            return [fan, *(self._onward(Trail(int(e))) for e in ended)]
+        if segment is Segment.STEP:
+            trie = self.sub_trie(trail.entity)  # type: ignore[union-attr]
+            ended, fan = self._within(position, graph.steps, trie.steps)
+            first = position.low
+            return [fan, *(self._mark(Segment.ARROW_BEFORE_ENTITY, trail, first + i, 0) for i in range(len(ended)))]
+        if segment is Segment.ENTITY:
+            trie = self.sub_trie(trail.entity)  # type: ignore[union-attr]
+            ended, fan = self._within(position, graph.entities, trie.targets)
+            step = int(trie.steps[np.searchsorted(trie.bounds, position.low, side="right") - 1])
+            fans = [fan]
+            for entity in ended:
+                grown = Trail(int(entity), step, trail, trail.hops + 1)  # type: ignore[union-attr]
+                fans.append(self._mark(Segment.END, grown, 0, 0))
+                if grown.hops < self.hops and graph.kg.degree(grown.entity, graph.directed):
+                    fans.append(self._onward(grown))
+            return fans
+        if segment is Segment.DONE:
+            return []
+        return [self._mark(segment, trail, position.low, position.depth)]
+
+    def _within(self, position: Position, table: TokenTable, rows: NDArray[np.int32]) -> tuple[NDArray[np.int32], _Fan]:
+        """Labels complete at this depth, and the fan of those that go on."""
+        low, high, depth = position.low, position.high, position.depth
+        labels = rows[low:high]
+        begins = table.offsets[labels]
+        longer = table.offsets[labels + 1] - begins > depth
+        # complete labels share all tokens so far and nothing more, so they sort before the longer ones
+        complete = int(len(labels) - np.count_nonzero(longer))
+        tokens = table.ids[begins[complete:] + depth]
+        firsts = np.flatnonzero(np.diff(tokens, prepend=-1))
+        edges = np.append(firsts, len(tokens)) + (low + complete)
+        segment, trail = position.segment, position.trail
+
+        def take(i: int) -> Position:
+            return Position(segment, trail, int(edges[i]), int(edges[i + 1]), depth + 1)
+
+        return labels[:complete], _Fan(tokens[firsts], take)
+
+    def _onward(self, trail: Trail) -> _Fan:
+        """The arrow into the sub-trie of the trail's last entity."""
+        return self._mark(Segment.ARROW_BEFORE_STEP, trail, 0, 0)
+
+    def _mark(self, segment: Segment, trail: Trail | None, low: int, depth: int) -> _Fan:
+        """One forced token of an arrow or end mark."""
+        pieces = self.graph.pieces
+        ids = pieces.end if segment is Segment.END else pieces.arrow
+        after = self._behind(segment, trail, low) if depth + 1 == len(ids) else None
+        here = after or Position(segment, trail, low, 0, depth + 1)
+        return _Fan(np.array([ids[depth]], dtype=np.int32), lambda _: here)
+
+    def _behind(self, segment: Segment, trail: Trail | None, low: int) -> Position:
+        """The position after a complete mark."""
+        if segment is Segment.END:
+            return Position(Segment.DONE, trail)
+        trie = self.sub_trie(trail.entity)  # type: ignore[union-attr]
+        if segment is Segment.ARROW_BEFORE_STEP:
+            return Position(Segment.STEP, trail, 0, len(trie.steps))
+        return Position(Segment.ENTITY, trail, int(trie.bounds[low]), int(trie.bounds[low + 1]))
+
+    # counting ----------------------------------------------------------------------------------
+
+    def _left(self, position: Position) -> int:
+        segment, trail = position.segment, position.trail
+        if segment is Segment.TOPIC:
+            return int(self.graph.walks(self.hops)[self.topics[position.low : position.high]].sum())
+        if segment in (Segment.END, Segment.DONE):
+            return 1
+        assert trail is not None
+        hops_left = self.hops - trail.hops
+        if segment is Segment.ARROW_BEFORE_STEP:
+            return int(self.graph.walks(hops_left)[trail.entity])
+        trie = self.sub_trie(trail.entity)
+        low, high = position.low, position.high
+        if segment is Segment.STEP:
+            low, high = int(trie.bounds[low]), int(trie.bounds[high])
+        elif segment is Segment.ARROW_BEFORE_ENTITY:
+            low, high = int(trie.bounds[low]), int(trie.bounds[low + 1])
+        return int((self.graph.walks(hops_left - 1)[trie.targets[low:high]] + 1).sum())
+
+
+def _merge(fans: Sequence[_Fan]) -> Successors:
+    """Union of several fans; a token in more than one of them leads to a set of positions."""
+    if not fans:
+        return Successors(np.empty(0, dtype=np.int32), lambda _: AutomatonState(()))
+    tokens, groups = np.unique(np.concatenate([fan.tokens for fan in fans]), return_inverse=True)
+    sources = [(fan, i) for fan in fans for i in range(len(fan.tokens))]
+
+    def take(i: int) -> AutomatonState:
+        return AutomatonState(tuple(fan.take(j) for g in np.flatnonzero(groups == i) for fan, j in [sources[g]]))
+
+    return Successors(tokens, take)

@@ -1,0 +1,70 @@
+"""The seam between a constraint and the search: states, successors, finished paths.
+
+The search knows nothing of graphs. It asks a state which tokens may follow, moves on, and reads the
+paths off a finished state as entity and step ids; nothing is ever parsed back from text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class PathIds:
+    """A reasoning path by ids: ``entities`` has one more member than ``steps``."""
+
+    entities: tuple[int, ...]
+    steps: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Successors:
+    """What may follow a state.
+
+    Attributes:
+        tokens: allowed token ids, sorted, each once; int32, shape ``(n,)``. None: the whole vocabulary.
+        take: index into ``tokens`` (a token id, when these are None) -> the state that token leads to.
+    """
+
+    tokens: NDArray[np.int32] | None
+    take: Callable[[int], State]
+
+
+class State(Protocol):
+    """A point in the constraint's language; immutable."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the tokens so far end with ``</PATH>``."""
+        ...
+
+    @property
+    def paths(self) -> Sequence[PathIds]:
+        """The paths that end here; several when labels are spelled with the same tokens, none in free text."""
+        ...
+
+    @property
+    def alive(self) -> bool:
+        """Whether any token may follow."""
+        ...
+
+
+class Constraint(Protocol):
+    """A set of reasoning paths, seen as a language of token sequences."""
+
+    def start(self) -> State:
+        """The state after ``<PATH>``."""
+        ...
+
+    def successors(self, state: State) -> Successors:
+        """The tokens that may follow ``state`` (GCR equation 7)."""
+        ...
+
+    def paths_left(self, state: State) -> int:
+        """How many paths can still be reached; counted, not enumerated."""
+        ...

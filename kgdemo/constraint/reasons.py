@@ -1,0 +1,84 @@
+"""Why is this token forbidden? The graph's answer in words, from the place the automaton is at."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kgdemo.constraint.automaton import AutomatonState, KGAutomaton, Position, Segment
+
+
+def reason(automaton: KGAutomaton, state: AutomatonState, token: int, token_text: str) -> str:
+    """One short sentence on why ``token`` may not follow ``state``."""
+    position = state.positions[0]
+    kg = automaton.graph.kg
+    segment, trail = position.segment, position.trail
+    if segment is Segment.TOPIC:
+        names = [kg.entities[int(e)] for e in automaton.topics[:3]]
+        return f"a path starts at {' or '.join(names)}"
+    assert trail is not None
+    here = kg.entities[trail.entity]
+    written = _written(automaton, position) + token_text
+    if segment is Segment.STEP:
+        return f"{here} has no relation “{written.strip()}…”"
+    if segment is Segment.ENTITY:
+        return _no_edge(automaton, position, token, written)
+    if segment is Segment.END:
+        return "the path ends here"
+    return f"after “{_last_label(automaton, position)}” only an arrow may follow"
+
+
+def _no_edge(automaton: KGAutomaton, position: Position, token: int, written: str) -> str:
+    """Inside an entity label: say which edge is missing, and where the graph has that entity instead."""
+    graph = automaton.graph
+    kg = graph.kg
+    trail = position.trail
+    assert trail is not None
+    trie = automaton.sub_trie(trail.entity)
+    here, relation = kg.entities[trail.entity], _last_label(automaton, position)
+    if position.low < position.high:
+        prefix = graph.entities.row(int(trie.targets[position.low]))[: position.depth]
+        elsewhere = _target_spelled(automaton, trie.targets, np.append(prefix, token))
+        if elsewhere is not None:
+            step = int(trie.steps[np.searchsorted(trie.bounds, elsewhere, side="right") - 1])
+            name = kg.entities[int(trie.targets[elsewhere])]
+            return f"the graph has {name} as “{kg.readings[step]}”, not “{relation}”"
+    return f"no edge {here} → {relation} → {written.strip()}…"
+
+
+def _target_spelled(automaton: KGAutomaton, targets: np.ndarray, prefix: np.ndarray) -> int | None:
+    """Row of the first target whose label starts with these tokens; a hub's first rows stand for all."""
+    table = automaton.graph.entities
+    for row, entity in enumerate(targets[:2000]):
+        begin, end = table.offsets[entity], table.offsets[entity + 1]
+        if end - begin >= len(prefix) and table.ids[begin] == prefix[0]:
+            if np.array_equal(table.ids[begin : begin + len(prefix)], prefix):
+                return row
+    return None
+
+
+def _written(automaton: KGAutomaton, position: Position) -> str:
+    """The part of the current label that has been written."""
+    graph, depth = automaton.graph, position.depth
+    if not depth or position.low >= position.high or position.trail is None:
+        return ""
+    trie = automaton.sub_trie(position.trail.entity)
+    if position.segment is Segment.STEP:
+        ids = graph.steps.row(int(trie.steps[position.low]))
+    elif position.segment is Segment.ENTITY:
+        ids = graph.entities.row(int(trie.targets[position.low]))
+    else:
+        return ""
+    return graph.pieces.tokenizer.decode(ids[:depth].tolist())
+
+
+def _last_label(automaton: KGAutomaton, position: Position) -> str:
+    """The label before the position: a relation inside an entity, else the last entity."""
+    kg, trail = automaton.graph.kg, position.trail
+    assert trail is not None
+    if position.segment is Segment.ENTITY and position.low < position.high:
+        trie = automaton.sub_trie(trail.entity)
+        step = trie.steps[np.searchsorted(trie.bounds, position.low, side="right") - 1]
+        return kg.readings[int(step)]
+    if position.segment is Segment.ARROW_BEFORE_ENTITY:
+        return kg.readings[int(automaton.sub_trie(trail.entity).steps[position.low])]
+    return kg.entities[trail.entity]

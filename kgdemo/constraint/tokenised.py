@@ -1,0 +1,65 @@
+"""A graph seen through one tokeniser: token ids and their lexicographic rank for every label."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgdemo.constraint.pieces import Pieces, TokenTable
+from kgdemo.kg.graph import KnowledgeGraph
+
+
+class TokenisedGraph:
+    """Everything the constraint needs to know of a (graph, tokeniser) pair; made once, shared by questions.
+
+    Attributes:
+        entities, steps: token ids of entity labels and of step readings.
+        entity_rank, step_rank: rank of each label's token sequence; sorting rows by rank groups equal
+            prefixes, which is all a trie needs.
+        directed: whether edges are walked from head to tail only.
+    """
+
+    def __init__(self, kg: KnowledgeGraph, pieces: Pieces, directed: bool = False) -> None:
+        self.kg = kg
+        self.pieces = pieces
+        self.directed = directed
+        self.entities = pieces.encode(list(kg.entities))
+        self.steps = pieces.encode(kg.readings)
+        self.entity_rank = ranks(self.entities)
+        self.step_rank = ranks(self.steps)
+        self._walks: list[NDArray[np.int64]] = []
+
+    def walks(self, hops: int) -> NDArray[np.int64]:
+        """Number of walks of one to ``hops`` hops from each entity, shape ``(entities,)``.
+
+        One pass over the edges a hop; kept. Counts beyond 2**62 are clipped there.
+        """
+        kg = self.kg
+        while len(self._walks) < hops:
+            onward = np.ones(len(kg.entities), np.float64)
+            if self._walks:
+                onward += self._walks[-1]
+            total = _sum_by_row(onward, kg.outgoing.offsets, kg.outgoing.targets)
+            if not self.directed:
+                total += _sum_by_row(onward, kg.incoming.offsets, kg.incoming.targets)
+            self._walks.append(np.minimum(total, 2.0**62).astype(np.int64))
+        return self._walks[hops - 1] if hops else np.zeros(len(kg.entities), np.int64)
+
+
+def ranks(table: TokenTable) -> NDArray[np.int64]:
+    """Rank of each label in the lexicographic order of token sequences."""
+    # big-endian bytes compare like the token sequences they hold, and bytes sort fast
+    flat = table.ids.astype(">i4").tobytes()
+    bounds = (table.offsets * 4).tolist()
+    keys = [flat[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    order = np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
+    rank = np.empty(len(keys), dtype=np.int64)
+    rank[order] = np.arange(len(keys))
+    return rank
+
+
+def _sum_by_row(
+    values: NDArray[np.float64], offsets: NDArray[np.int64], targets: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    sums = np.concatenate([[0.0], np.cumsum(values[targets])])
+    return sums[offsets[1:]] - sums[offsets[:-1]]

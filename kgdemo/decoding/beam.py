@@ -1,0 +1,261 @@
+"""Beam search over a constraint, as a generator: one ``Step`` a yield, nothing runs in between.
+
+The search of GCR section 4.3 (equations 6 and 9): scores are sums of *full-vocabulary*
+log-probabilities, of which the constraint lets some be taken. Normalising over the allowed tokens would
+change which path wins. It fails closed: a beam that nothing may follow is dropped, and a path cut off by
+the length limit is not a path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from kgdemo.constraint.base import Constraint, State, Successors
+from kgdemo.models.base import PROMPT_END, TokenTree
+
+
+@dataclass(frozen=True, slots=True)
+class BeamSettings:
+    """How to search.
+
+    Attributes:
+        beams: paths wanted (K), and live beams kept at each step.
+        max_tokens: longest path in tokens, end mark included.
+        length_penalty: a finished score is divided by its length to this power; 0 ranks by probability.
+        masked: how many of the most probable forbidden tokens to report for each beam; 0 saves the time.
+    """
+
+    beams: int = 10
+    max_tokens: int = 256
+    length_penalty: float = 0.0
+    masked: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A beam: the tokens after ``<PATH>``, their log-probabilities and where the constraint stands."""
+
+    tokens: tuple[int, ...]
+    log_probs: tuple[float, ...]
+    state: State
+    node: int = PROMPT_END  # the last token's; the last but one's until it has been scored
+    score: float = 0.0  # sum of log_probs, after the length penalty once finished
+
+    @property
+    def total(self) -> float:
+        """Sum of the log-probabilities."""
+        return sum(self.log_probs)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One token considered at a step.
+
+    Attributes:
+        parent: index of the beam it continues, among the step's ``beams``.
+        token: token id.
+        log_prob: of this token, full vocabulary.
+        score: total so far.
+        fate: ``kept``, ``pruned`` or ``finished``.
+    """
+
+    parent: int
+    token: int
+    log_prob: float
+    score: float
+    fate: str
+
+
+@dataclass(frozen=True, slots=True)
+class BeamView:
+    """What the constraint did to one live beam at one step.
+
+    Attributes:
+        hypothesis: the beam before the step.
+        allowed: number of tokens that could follow; -1 where all could.
+        forbidden_mass: the probability that the constraint took away, 0..1.
+        masked: the most probable forbidden tokens with their log-probabilities.
+        top: the most probable allowed tokens with theirs.
+    """
+
+    hypothesis: Hypothesis
+    allowed: int
+    forbidden_mass: float
+    masked: tuple[tuple[int, float], ...] = ()
+    top: tuple[tuple[int, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the search: the beams it started from and what became of the tokens considered."""
+
+    number: int
+    beams: tuple[BeamView, ...]
+    choices: tuple[Choice, ...]
+    live: tuple[Hypothesis, ...]
+    finished: tuple[Hypothesis, ...]  # all so far, best first
+
+
+def beam_search(
+    tree: TokenTree, constraint: Constraint, settings: BeamSettings
+) -> Generator[Step, None, list[Hypothesis]]:
+    """Search for the ``settings.beams`` best complete paths.
+
+    Yields:
+        each step, after its pruning.
+
+    Returns:
+        finished hypotheses, best first, all different; fewer than asked when no more exist.
+    """
+    live = [Hypothesis((), (), constraint.start())]
+    log_probs = tree.prompt_log_probs()[None]  # (beams, V)
+    finished: list[Hypothesis] = []
+    for number in range(settings.max_tokens):
+        live_at = [i for i, beam in enumerate(live) if beam.state.alive]
+        live, log_probs = [live[i] for i in live_at], log_probs[live_at]
+        if not live or _settled(live, finished, settings):
+            break
+        followers = [constraint.successors(beam.state) for beam in live]
+        candidates = _candidates(live, followers, log_probs, 2 * settings.beams)
+        choices, next_live, ended = _sort_out(live, followers, candidates, settings)
+        finished = sorted([*finished, *ended], key=lambda h: -h.score)[: settings.beams]
+        views = _views(live, followers, log_probs, settings.masked)
+        if next_live:
+            nodes, log_probs = tree.extend([h.node for h in next_live], [h.tokens[-1] for h in next_live])
+            next_live = [
+                Hypothesis(h.tokens, h.log_probs, h.state, node, h.score)
+                for h, node in zip(next_live, nodes, strict=True)
+            ]
+        yield Step(number, views, tuple(choices), tuple(next_live), tuple(finished))
+        live = next_live
+    return finished
+
+
+def _candidates(
+    live: Sequence[Hypothesis], followers: Sequence[Successors], log_probs: Tensor, most: int
+) -> list[tuple[float, int, int, float]]:
+    """The best continuations over all beams: (score, beam, index into its successors, log-prob), best first."""
+    found: list[tuple[float, int, int, float]] = []
+    for beam, (hypothesis, allowed) in enumerate(zip(live, followers, strict=True)):
+        row = log_probs[beam]
+        if allowed.tokens is not None:
+            row = row[torch.from_numpy(allowed.tokens.astype(np.int64)).to(row.device)]
+        values, places = row.topk(min(most, len(row)))
+        found += [
+            (hypothesis.total + value, beam, place, value)
+            for value, place in zip(values.tolist(), places.tolist(), strict=True)
+        ]
+    # ties are broken by beam and token, so that a run can be repeated
+    return sorted(found, key=lambda c: (-c[0], c[1], c[2]))[:most]
+
+
+def _sort_out(
+    live: Sequence[Hypothesis],
+    followers: Sequence[Successors],
+    candidates: Sequence[tuple[float, int, int, float]],
+    settings: BeamSettings,
+) -> tuple[list[Choice], list[Hypothesis], list[Hypothesis]]:
+    """Split candidates into those kept as beams, those finished and those pruned."""
+    choices: list[Choice] = []
+    kept: list[Hypothesis] = []
+    ended: list[Hypothesis] = []
+    for score, beam, index, log_prob in candidates:
+        allowed, parent = followers[beam], live[beam]
+        token = index if allowed.tokens is None else int(allowed.tokens[index])
+        state = allowed.take(index)
+        grown = Hypothesis((*parent.tokens, token), (*parent.log_probs, log_prob), state, parent.node, score)
+        fate = "pruned"
+        if state.complete:
+            fate = "finished"
+            penalty = len(grown.tokens) ** settings.length_penalty
+            ended.append(Hypothesis(grown.tokens, grown.log_probs, state, parent.node, score / penalty))
+        if state.alive and len(kept) < settings.beams:
+            fate = "kept"
+            kept.append(grown)
+        choices.append(Choice(beam, token, log_prob, score, fate))
+    return choices, kept, ended
+
+
+def _settled(live: Sequence[Hypothesis], finished: Sequence[Hypothesis], settings: BeamSettings) -> bool:
+    """Whether no live beam can still enter the K best.
+
+    Totals only fall. With a length penalty a longer path may yet gain, so its best case is the score it
+    would have at full length.
+    """
+    if len(finished) < settings.beams:
+        return False
+    best = max(beam.total for beam in live)
+    return best / settings.max_tokens**settings.length_penalty <= finished[-1].score
+
+
+def _views(
+    live: Sequence[Hypothesis], followers: Sequence[Successors], log_probs: Tensor, masked: int
+) -> tuple[BeamView, ...]:
+    """What was allowed and forbidden, for those who watch."""
+    if not masked:
+        return tuple(
+            BeamView(h, -1 if f.tokens is None else len(f.tokens), 0.0) for h, f in zip(live, followers, strict=True)
+        )
+    views = []
+    for row, hypothesis, allowed in zip(log_probs, live, followers, strict=True):
+        if allowed.tokens is None:
+            values, ids = row.topk(masked)
+            top = tuple(zip(ids.tolist(), values.tolist(), strict=True))
+            views.append(BeamView(hypothesis, -1, 0.0, (), top))
+            continue
+        index = torch.from_numpy(allowed.tokens.astype(np.int64)).to(row.device)
+        inside = row[index]
+        left = row.clone()
+        left[index] = -torch.inf
+        values, ids = left.topk(masked)
+        best, places = inside.topk(min(masked, len(index)))
+        views.append(
+            BeamView(
+                hypothesis,
+                len(index),
+                max(0.0, 1.0 - float(inside.exp().sum())),
+                tuple((i, v) for i, v in zip(ids.tolist(), values.tolist(), strict=True) if v > -torch.inf),
+                tuple((int(allowed.tokens[p]), v) for p, v in zip(places.tolist(), best.tolist(), strict=True)),
+            )
+        )
+    return tuple(views)
+
+
+def greedy_continuations(
+    tree: TokenTree, starts: Sequence[Hypothesis], suffix: Sequence[int], stop: frozenset[int], max_tokens: int
+) -> list[tuple[int, ...]]:
+    """Continue each finished path freely, the most probable token at a time: the hypothesis answers.
+
+    Args:
+        tree: the tree the paths were found in.
+        starts: finished hypotheses; their ``node`` is that of the last token but one.
+        suffix: tokens to put after each path first (the mark that announces the answer).
+        stop: tokens that end an answer.
+        max_tokens: longest answer.
+
+    Returns:
+        the answer's tokens for each start, without the stop token.
+    """
+    answers: list[list[int]] = [[] for _ in starts]
+    if not starts:
+        return []
+    nodes = [start.node for start in starts]
+    log_probs = torch.empty(0)
+    for column in zip(*[(start.tokens[-1], *suffix) for start in starts], strict=True):
+        nodes, log_probs = tree.extend(nodes, column)
+    active = list(range(len(starts)))
+    for _ in range(max_tokens):
+        tokens = log_probs.argmax(dim=-1).tolist()
+        going = [(i, n, t) for i, n, t in zip(active, nodes, tokens, strict=True) if t not in stop]
+        if not going:
+            break
+        for i, _, token in going:
+            answers[i].append(token)
+        active = [i for i, _, _ in going]
+        nodes, log_probs = tree.extend([n for _, n, _ in going], [t for _, _, t in going])
+    return [tuple(answer) for answer in answers]

@@ -1,0 +1,387 @@
+"""The vocabulary of a run: everything that crosses from reasoning to showing.
+
+The page, the command line, the recorded trace, the evaluation and the API all read this one stream; a
+trace read back from a file is the same stream. Events are frozen, carry the seconds since the run's
+start in ``t``, and go to JSON and back without loss.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import types
+import typing
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Union
+
+from kgdemo.errors import UserError
+from kgdemo.kg.path import Path
+from kgdemo.verify import Verdict
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An entity that a mention may mean."""
+
+    entity: str
+    score: float
+    type: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A stretch of the question, ``question[start:end]``, and the entities it may mean, best first."""
+
+    text: str
+    start: int
+    end: int
+    candidates: tuple[Candidate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenChoice:
+    """One token considered at a step.
+
+    Attributes:
+        beam: id of the beam this token makes; ids are unique within a run's branch.
+        parent: id of the beam it continues.
+        text: the token as people read it.
+        log_prob: of this token, over the full vocabulary.
+        score: sum of log-probabilities so far.
+        fate: ``kept``, ``pruned`` or ``finished``.
+    """
+
+    beam: int
+    parent: int
+    token: int
+    text: str
+    log_prob: float
+    score: float
+    fate: str
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedToken:
+    """A token the model wanted and the graph forbade, with the reason in words."""
+
+    text: str
+    prob: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedToken:
+    """A token that may follow, its probability before the graph spoke and after."""
+
+    token: int
+    text: str
+    prob: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class BeamWatch:
+    """What the graph did to one live beam: how much may follow, how much was forbidden and why."""
+
+    beam: int
+    text: str
+    allowed: int
+    paths_left: int
+    forbidden_mass: float
+    masked: tuple[MaskedToken, ...] = ()
+    top: tuple[AllowedToken, ...] = ()
+
+
+# the events --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """A question is asked."""
+
+    question: str
+    method: str
+    graph: str
+    triples: int
+    model: str
+    beams: int
+    hops: int
+    schema: int = SCHEMA
+    t: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class EntitiesLinked:
+    """Mentions found and the topic entities taken; ``nearest`` are suggestions where nothing was found."""
+
+    mentions: tuple[Mention, ...]
+    chosen: tuple[str, ...]
+    nearest: tuple[Candidate, ...] = ()
+    given: bool = False
+    ms: float = 0.0
+    t: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintReady:
+    """The KG-Trie stands: how many paths it holds and how long it took."""
+
+    kind: str
+    topics: tuple[str, ...]
+    hops: int
+    paths: int
+    ms: float
+    t: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeStep:
+    """One step of a beam search, in the constrained branch or in the free one beside it."""
+
+    constrained: bool
+    number: int
+    choices: tuple[TokenChoice, ...]
+    watched: tuple[BeamWatch, ...] = ()
+    paths_left: int = 0
+    t: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PathFound:
+    """A finished path. ``path`` is None where free text is no path; ``index`` counts from 1 in each branch."""
+
+    constrained: bool
+    index: int
+    text: str
+    score: float
+    path: Path | None = None
+    beam: int = -1
+    relation_score: float = 0.0
+    t: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PathVerified:
+    """The verifier's judgement of a path."""
+
+    constrained: bool
+    index: int
+    verdict: Verdict
+    t: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class HypothesisAnswer:
+    """The answer the path model wrote after a path (GCR section 4.3)."""
+
+    constrained: bool
+    index: int
+    text: str
+    t: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """A thought, action or observation, tied to the graph nodes it touched.
+
+    Attributes:
+        kind: ``thought``, ``action`` or ``observation``.
+        id, parents: place in the tree or graph of thoughts.
+        fate: ``open``, ``kept``, ``pruned`` or ``merged``; ``reason`` says why.
+    """
+
+    kind: str
+    id: int
+    parents: tuple[int, ...]
+    text: str
+    entities: tuple[str, ...] = ()
+    triples: tuple[tuple[str, str, str], ...] = ()
+    score: float = 0.0
+    fate: str = "open"
+    reason: str = ""
+    t: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CandidatesScored:
+    """Options weighed at a decision, best first; ``kept`` says which go on."""
+
+    decision: str
+    options: tuple[str, ...]
+    scores: tuple[float, ...]
+    kept: tuple[bool, ...]
+    by: str
+    t: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class DeductionChecked:
+    """Whether a statement follows from premises, as a reasoner sees it."""
+
+    statement: str
+    premises: tuple[str, ...]
+    holds: bool
+    by: str
+    t: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class LMCall:
+    """One call of a language model."""
+
+    by: str
+    purpose: str
+    prompt: str
+    output: str
+    tokens_in: int
+    tokens_out: int
+    seconds: float
+    t: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDelta:
+    """The next piece of the streamed answer."""
+
+    text: str
+    t: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFinal:
+    """The answer.
+
+    Attributes:
+        text: the sentence shown, with citations like ``[1]``.
+        answers: the entities or values answered; empty when there is no answer.
+        citations: for each answer the indices of the paths that support it.
+        by: which reasoner spoke.
+        completed: answers read from the graph because a cited relation leads to them too.
+        refusal: why there is no answer, empty when there is one.
+    """
+
+    text: str
+    answers: tuple[str, ...]
+    citations: tuple[tuple[int, ...], ...]
+    by: str
+    completed: tuple[str, ...] = ()
+    refusal: str = ""
+    t: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the visitor should know that does not end the run."""
+
+    text: str
+    t: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished:
+    """The end of a run and what it cost."""
+
+    seconds: float
+    lm_calls: int
+    tokens_in: int
+    tokens_out: int
+    stage_ms: dict[str, float] = field(default_factory=dict)
+    t: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunFailed:
+    """The run stopped with a message for the user; what came before stays."""
+
+    message: str
+    t: float = 0.0
+
+
+Event = Union[
+    RunStarted,
+    EntitiesLinked,
+    ConstraintReady,
+    DecodeStep,
+    PathFound,
+    PathVerified,
+    HypothesisAnswer,
+    Thought,
+    CandidatesScored,
+    DeductionChecked,
+    LMCall,
+    AnswerDelta,
+    AnswerFinal,
+    Notice,
+    RunFinished,
+    RunFailed,
+]
+_KINDS: dict[str, type] = {kind.__name__: kind for kind in typing.get_args(Event)}
+
+
+# JSON --------------------------------------------------------------------------------------------
+
+
+def to_json(event: Event) -> str:
+    """One event as one line of JSON, its kind under ``event``."""
+    body = dataclasses.asdict(event)
+    return json.dumps({"event": type(event).__name__, **body}, ensure_ascii=False)
+
+
+def from_json(line: str) -> Event:
+    """Read an event back.
+
+    Raises:
+        UserError: the line is not an event of this schema.
+    """
+    try:
+        record = json.loads(line)
+        kind = _KINDS[record.pop("event")]
+        return _build(kind, record)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UserError(f"This is not a recorded trace of this demo ({error}).") from error
+
+
+def write_trace(events: Iterable[Event]) -> str:
+    """A trace file: one event a line."""
+    return "".join(to_json(event) + "\n" for event in events)
+
+
+def read_trace(text: str) -> Iterator[Event]:
+    """Read a trace file.
+
+    Raises:
+        UserError: it is not one.
+    """
+    for line in text.splitlines():
+        if line.strip():
+            yield from_json(line)
+
+
+def _build(kind: Any, value: Any) -> Any:
+    """Turn plain JSON into ``kind``, following its annotations."""
+    origin = typing.get_origin(kind)
+    if origin in (Union, types.UnionType):
+        inner = [option for option in typing.get_args(kind) if option is not type(None)]
+        return None if value is None else _build(inner[0], value)
+    if origin is tuple:
+        parts = typing.get_args(kind)
+        if len(parts) == 2 and parts[1] is Ellipsis:
+            return tuple(_build(parts[0], item) for item in value)
+        return tuple(_build(part, item) for part, item in zip(parts, value, strict=True))
+    if dataclasses.is_dataclass(kind):
+        hints = typing.get_type_hints(kind)
+        return kind(**{name: _build(hints[name], item) for name, item in value.items()})  # type: ignore[operator]
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind(value)
+    if origin is dict or kind is Any:
+        return value
+    if kind is float and isinstance(value, int):
+        return float(value)
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise TypeError(f"{value!r} is not a {kind.__name__}")
+    return value

@@ -1,0 +1,204 @@
+"""The knowledge graph: interned labels and CSR adjacency in numpy.
+
+A *step* is a relation walked in one of its two directions. Step ids below ``len(relations)`` walk an
+edge from head to tail; the others walk it from tail to head. Each step has a *reading*, the words
+that stand for it in a path: the relation itself, or for an inverse step ``~relation`` unless the
+schema reads it otherwise (``directed by`` / ``directed``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgdemo.kg.labels import LabelTable
+
+Triple = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class EntityInfo:
+    """What a graph knows of an entity besides its edges; used for linking and for the picture."""
+
+    type: str = ""
+    aliases: tuple[str, ...] = ()
+    description: str = ""
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Adjacency:
+    """Edges grouped by the entity they start from (compressed sparse rows).
+
+    ``relations[offsets[e]:offsets[e + 1]]`` and the same slice of ``targets`` are the edges of ``e``.
+    """
+
+    offsets: NDArray[np.int64]  # (entities + 1,)
+    relations: NDArray[np.int32]  # (edges,)
+    targets: NDArray[np.int32]  # (edges,)
+
+    @classmethod
+    def build(
+        cls,
+        sources: NDArray[np.int32],
+        relations: NDArray[np.int32],
+        targets: NDArray[np.int32],
+        entities: int,
+    ) -> Adjacency:
+        """Sort edges by source, relation, target and index them by source."""
+        order = np.lexsort((targets, relations, sources))
+        offsets = np.zeros(entities + 1, dtype=np.int64)
+        np.cumsum(np.bincount(sources, minlength=entities), out=offsets[1:])
+        return cls(offsets, relations[order], targets[order])
+
+    def row(self, entity: int) -> slice:
+        """The slice of the edge arrays that belongs to ``entity``."""
+        return slice(int(self.offsets[entity]), int(self.offsets[entity + 1]))
+
+
+class KnowledgeGraph:
+    """Labelled directed multigraph; parallel relations and self-loops are kept, repeats collapse.
+
+    Args:
+        name: how the graph is called on the page and in traces.
+        entities: entity labels.
+        relations: relation labels.
+        outgoing: edges by head.
+        incoming: edges by tail (``targets`` then holds the heads).
+        inverse_readings: relation -> the words for walking it backwards; a relation that maps to
+            itself is symmetric.
+        info: entity label -> type, aliases, description; entities without any are left out.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        entities: LabelTable,
+        relations: LabelTable,
+        outgoing: Adjacency,
+        incoming: Adjacency,
+        inverse_readings: Mapping[str, str] | None = None,
+        info: Mapping[str, EntityInfo] | None = None,
+    ) -> None:
+        self.name = name
+        self.entities = entities
+        self.relations = relations
+        self.outgoing = outgoing
+        self.incoming = incoming
+        self.inverse_readings = dict(inverse_readings or {})
+        self.info = dict(info or {})
+        forward = list(relations)
+        self.readings: list[str] = forward + [self.inverse_readings.get(r, f"~{r}") for r in forward]
+
+    @classmethod
+    def from_triples(
+        cls,
+        triples: Iterable[Triple],
+        name: str = "graph",
+        inverse_readings: Mapping[str, str] | None = None,
+        info: Mapping[str, EntityInfo] | None = None,
+    ) -> KnowledgeGraph:
+        """Build a graph in memory from (head, relation, tail) labels."""
+        entity_ids: dict[str, int] = {}
+        relation_ids: dict[str, int] = {}
+        rows = [
+            (
+                entity_ids.setdefault(head, len(entity_ids)),
+                relation_ids.setdefault(relation, len(relation_ids)),
+                entity_ids.setdefault(tail, len(entity_ids)),
+            )
+            for head, relation, tail in triples
+        ]
+        entities, relations = LabelTable.from_labels(entity_ids), LabelTable.from_labels(relation_ids)
+        ids = np.array(rows, dtype=np.int32).reshape(-1, 3)
+        heads = _ranks(entity_ids)[ids[:, 0]]
+        tails = _ranks(entity_ids)[ids[:, 2]]
+        between = _ranks(relation_ids)[ids[:, 1]]
+        heads, between, tails = _unique_edges(heads, between, tails, len(entities), len(relations))
+        return cls(
+            name,
+            entities,
+            relations,
+            Adjacency.build(heads, between, tails, len(entities)),
+            Adjacency.build(tails, between, heads, len(entities)),
+            inverse_readings,
+            info,
+        )
+
+    def __len__(self) -> int:
+        """Number of triples."""
+        return len(self.outgoing.targets)
+
+    def steps(self, entity: int, directed: bool = False) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """All steps from an entity.
+
+        Args:
+            entity: entity id.
+            directed: follow edges from head to tail only (the papers' setting).
+
+        Returns:
+            step ids and the entity ids they lead to, two int32 arrays of equal length.
+        """
+        row = self.outgoing.row(entity)
+        steps, targets = self.outgoing.relations[row], self.outgoing.targets[row]
+        if directed:
+            return steps, targets
+        row = self.incoming.row(entity)
+        return (
+            np.concatenate([steps, self.incoming.relations[row] + np.int32(len(self.relations))]),
+            np.concatenate([targets, self.incoming.targets[row]]),
+        )
+
+    def degree(self, entity: int, directed: bool = False) -> int:
+        """Number of steps from an entity."""
+        degree = int(self.outgoing.offsets[entity + 1] - self.outgoing.offsets[entity])
+        if not directed:
+            degree += int(self.incoming.offsets[entity + 1] - self.incoming.offsets[entity])
+        return degree
+
+    def neighbours(self, label: str, directed: bool = False) -> list[tuple[str, str]]:
+        """(reading, entity) for each step from the entity called ``label``; empty when unknown."""
+        entity = self.entities.find(label)
+        if entity is None:
+            return []
+        steps, targets = self.steps(entity, directed)
+        return [(self.readings[s], self.entities[t]) for s, t in zip(steps, targets, strict=True)]
+
+    def has_triple(self, head: str, relation: str, tail: str) -> bool:
+        """Whether this very triple, in this direction, is stored."""
+        h, r, t = self.entities.find(head), self.relations.find(relation), self.entities.find(tail)
+        if h is None or r is None or t is None:
+            return False
+        row = self.outgoing.row(h)
+        return bool(np.any((self.outgoing.relations[row] == r) & (self.outgoing.targets[row] == t)))
+
+    def triples(self) -> Iterator[Triple]:
+        """All triples as labels, ordered by head."""
+        for head in range(len(self.entities)):
+            row = self.outgoing.row(head)
+            for relation, tail in zip(self.outgoing.relations[row], self.outgoing.targets[row], strict=True):
+                yield self.entities[head], self.relations[relation], self.entities[tail]
+
+
+def _ranks(ids: Mapping[str, int]) -> NDArray[np.int32]:
+    """First-seen id -> id in the sorted label table."""
+    ranks = np.empty(len(ids), dtype=np.int32)
+    order = sorted(ids, key=lambda label: label.encode("utf-8", "surrogatepass"))
+    ranks[[ids[label] for label in order]] = np.arange(len(ids), dtype=np.int32)
+    return ranks
+
+
+def _unique_edges(
+    heads: NDArray[np.int32],
+    relations: NDArray[np.int32],
+    tails: NDArray[np.int32],
+    entity_count: int,
+    relation_count: int,
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Drop repeated triples. One int64 key per edge is several times faster than unique rows."""
+    key = (heads.astype(np.int64) * max(relation_count, 1) + relations) * max(entity_count, 1) + tails
+    _, first = np.unique(key, return_index=True)
+    return heads[first], relations[first], tails[first]

@@ -1,0 +1,63 @@
+"""Interned labels: a sorted, memory-mappable table of strings.
+
+A label's id is its rank among the UTF-8 encoded labels, so a look-up is a binary search over one
+block of bytes and a table of a million labels opens without decoding any of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class LabelTable(Sequence[str]):
+    """An immutable sorted set of labels, ``id <-> label``.
+
+    Args:
+        blob: all labels, UTF-8 encoded and joined; uint8, shape ``(bytes,)``.
+        offsets: where each label starts in ``blob``; int64, shape ``(labels + 1,)``.
+    """
+
+    def __init__(self, blob: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
+        self.blob = blob
+        self.offsets = offsets
+
+    @classmethod
+    def from_labels(cls, labels: Iterable[str]) -> LabelTable:
+        """Build a table from labels in any order; duplicates collapse."""
+        encoded = sorted({label.encode("utf-8", "surrogatepass") for label in labels})
+        offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
+        np.cumsum([len(item) for item in encoded], out=offsets[1:])
+        return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, index):  # type: ignore[override]  # slices are of no use here
+        """Return the label with id ``index``."""
+        return self._bytes(int(index)).decode("utf-8", "surrogatepass")
+
+    def __iter__(self) -> Iterator[str]:
+        return (self[index] for index in range(len(self)))
+
+    def __contains__(self, label: object) -> bool:
+        return isinstance(label, str) and self.find(label) is not None
+
+    def find(self, label: str) -> int | None:
+        """Return the id of ``label``, or None when the table has no such label."""
+        key = label.encode("utf-8", "surrogatepass")
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if self._bytes(middle) < key:
+                low = middle + 1
+            else:
+                high = middle
+        return low if low < len(self) and self._bytes(low) == key else None
+
+    def _bytes(self, index: int) -> bytes:
+        if not 0 <= index < len(self):
+            raise IndexError(f"label id {index} is not in 0..{len(self) - 1}")
+        return self.blob[self.offsets[index] : self.offsets[index + 1]].tobytes()

@@ -1,0 +1,46 @@
+"""A reasoning path as labels: what is shown, stored, verified and cited."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+SEPARATOR = " -> "
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """``entities[0] -> relations[0] -> entities[1] -> …``.
+
+    Attributes:
+        entities: labels, one more than relations.
+        relations: readings: ``relation``, or for a step against the edge ``~relation`` or the schema's words.
+    """
+
+    entities: tuple[str, ...]
+    relations: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.entities) != len(self.relations) + 1:
+            raise ValueError(f"{len(self.entities)} entities do not fit {len(self.relations)} relations")
+
+    @classmethod
+    def from_labels(cls, labels: Sequence[str]) -> Path:
+        """Build a path from alternating entity and relation labels."""
+        return cls(tuple(labels[::2]), tuple(labels[1::2]))
+
+    @property
+    def end(self) -> str:
+        """The entity the path leads to."""
+        return self.entities[-1]
+
+    @property
+    def hops(self) -> list[tuple[str, str, str]]:
+        """The path's steps, each (entity, relation, entity)."""
+        return list(zip(self.entities, self.relations, self.entities[1:], strict=False))
+
+    def __str__(self) -> str:
+        labels = [self.entities[0]]
+        for _, relation, tail in self.hops:
+            labels += [relation, tail]
+        return SEPARATOR.join(labels)

@@ -1,0 +1,50 @@
+"""The seam between language models and everything that uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from torch import Tensor
+
+from kgdemo.constraint.pieces import Pieces
+from kgdemo.models.prompt import PromptStyle
+
+PROMPT_END = -1  # the node to extend for the first token after the prompt
+
+
+class TokenTree(Protocol):
+    """Continuations of one prompt: a tree of tokens, each scored once."""
+
+    def prompt_log_probs(self) -> Tensor:
+        """Log-probabilities of the first token after the prompt, ``(V,)``."""
+        ...
+
+    def extend(self, parents: Sequence[int], tokens: Sequence[int]) -> tuple[list[int], Tensor]:
+        """Append one token to each parent.
+
+        Args:
+            parents: node ids, or ``PROMPT_END``.
+            tokens: the token appended to each.
+
+        Returns:
+            the new nodes' ids, and full-vocabulary log-probabilities of what follows each, ``(n, V)``.
+        """
+        ...
+
+
+class PathModel(Protocol):
+    """A language model that writes reasoning paths."""
+
+    name: str
+    pieces: Pieces
+    style: PromptStyle
+    stop_ids: frozenset[int]
+
+    def tree(self, prompt: Sequence[int]) -> TokenTree:
+        """Read the prompt once and return the tree of its continuations."""
+        ...
+
+    def token_text(self, token: int) -> str:
+        """A token as shown to a person; a leading space is kept."""
+        ...

@@ -1,0 +1,95 @@
+"""KG-specialised language models: anything ``AutoModelForCausalLM`` loads, by folder or by name.
+
+The embedded model, the published GCR checkpoints and people's own fine-tunes take the same way in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
+
+from kgdemo.constraint.pieces import Pieces
+from kgdemo.errors import ModelError
+from kgdemo.models.prompt import PromptStyle
+from kgdemo.models.tree import PooledTokenTree
+
+EMBEDDED = "embedded"
+EMBEDDED_FOLDER = Path(__file__).parent / "weights"
+
+
+class CausalModel:
+    """See ``base.PathModel``.
+
+    Args:
+        name: how the model is called on the page and in traces.
+        model: a transformers causal language model.
+        tokenizer: its fast tokeniser.
+        style: the prompt it expects.
+    """
+
+    def __init__(
+        self, name: str, model: torch.nn.Module, tokenizer: PreTrainedTokenizerBase, style: PromptStyle
+    ) -> None:
+        self.name = name
+        self.model = model.eval()
+        self.tokenizer = tokenizer
+        self.style = style
+        self.pieces = Pieces(tokenizer)
+        self.stop_ids = _stop_ids(model, tokenizer)
+
+    @classmethod
+    def load(cls, name: str, device: str | None = None) -> CausalModel:
+        """Load a model.
+
+        Args:
+            name: ``embedded``, a folder, or a name on the Hugging Face hub.
+            device: a torch device; by default the GPU if there is one.
+
+        Raises:
+            ModelError: there is no such model, or its files are damaged.
+        """
+        folder = EMBEDDED_FOLDER if name == EMBEDDED else Path(name)
+        if name != EMBEDDED and not folder.exists() and (name.startswith((".", "/", "~")) or name.count("/") != 1):
+            raise ModelError(f"There is no model folder {name}; give a folder, a hub name (owner/model) or 'embedded'.")
+        device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        source = str(folder) if folder.exists() else name
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(source)
+            # half-precision weights are for disks and GPUs: CPUs compute faster in fp32
+            dtype = torch.float32 if device == "cpu" else "auto"
+            model = AutoModelForCausalLM.from_pretrained(source, dtype=dtype)
+        except (OSError, ValueError, KeyError) as error:
+            raise ModelError(
+                f"The model {name} cannot be loaded ({str(error).splitlines()[0]}); "
+                "check the name, or the folder's config.json, tokenizer and weights."
+            ) from error
+        return cls(name, model.to(device), tokenizer, PromptStyle.load(folder))
+
+    def tree(self, prompt: Sequence[int]) -> PooledTokenTree:
+        """See ``base.PathModel``."""
+        return PooledTokenTree(self.model, prompt, self.style.bidirectional)
+
+    def token_text(self, token: int) -> str:
+        """See ``base.PathModel``."""
+        piece = self.tokenizer.convert_ids_to_tokens(int(token)) or ""
+        if piece.startswith("##"):  # WordPiece: goes on with the word
+            return piece[2:]
+        if piece.startswith(("Ġ", "▁")):  # byte-level BPE, SentencePiece: a space before
+            return " " + piece[1:]
+        text = self.tokenizer.decode([int(token)])
+        return text if "Ġ" in self._sample or "▁" in self._sample else " " + text
+
+    @property
+    def _sample(self) -> str:
+        """How this tokeniser writes a space, seen on an arrow."""
+        return "".join(self.tokenizer.convert_ids_to_tokens(list(self.pieces.arrow)))
+
+
+def _stop_ids(model: torch.nn.Module, tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:
+    """Tokens that end an answer: the tokeniser's and the generation settings' ends of text."""
+    configured = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
+    ids = configured if isinstance(configured, list) else [configured]
+    return frozenset(int(i) for i in [*ids, tokenizer.eos_token_id] if i is not None)

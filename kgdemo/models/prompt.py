@@ -1,0 +1,69 @@
+"""How a question is put to a KG-specialised language model (GCR Figure 10, in our words).
+
+A model folder may carry ``kgdemo.json`` with its own template and attention; without one the default
+below is used, wrapped in the tokeniser's chat template when it has one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from kgdemo.constraint.pieces import Pieces
+
+STYLE_FILE = "kgdemo.json"
+_SLOTS = ("{question}", "{entities}")
+DEFAULT_TEMPLATE = (
+    "A reasoning path is a chain of facts from a knowledge graph that leads from an entity named in the "
+    "question to its answer. Write reasoning paths for the question below, each starting at one of the "
+    "topic entities, and then the answer.\n"
+    "# Question:\n{question}\n# Topic entities:\n{entities}\n# Reasoning path:\n"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptStyle:
+    """The text around question and entities, and how the model may look at it.
+
+    Attributes:
+        template: holds ``{question}`` and ``{entities}`` once each, in this order.
+        bidirectional: the prompt's tokens see one another in both directions (a prefix language model);
+            only models trained so gain from it.
+        answer_mark: what stands between ``</PATH>`` and the hypothesis answer.
+    """
+
+    template: str = DEFAULT_TEMPLATE
+    bidirectional: bool = False
+    answer_mark: str = "\n# Answer:\n"
+
+    @classmethod
+    def load(cls, folder: Path) -> PromptStyle:
+        """Read the style a model folder carries, or return the default."""
+        file = folder / STYLE_FILE
+        return cls(**json.loads(file.read_text("utf-8"))) if file.is_file() else cls()
+
+    def save(self, folder: Path) -> None:
+        """Write the style into a model folder."""
+        (folder / STYLE_FILE).write_text(json.dumps(asdict(self), indent=2) + "\n", "utf-8")
+
+    def encode(self, pieces: Pieces, question: str, entities: Sequence[str]) -> list[int]:
+        """Token ids of the prompt up to and including ``<PATH>``; user text cannot smuggle in special tokens."""
+        before, rest = self._rendered(pieces).split(_SLOTS[0], 1)
+        between, after = rest.split(_SLOTS[1], 1)
+        literal = pieces.special
+        return [
+            *literal(before),
+            *pieces.plain(question),
+            *literal(between),
+            *pieces.plain("; ".join(entities)),
+            *literal(after),
+            *pieces.start,
+        ]
+
+    def _rendered(self, pieces: Pieces) -> str:
+        if not getattr(pieces.tokenizer, "chat_template", None):
+            return self.template
+        turn = [{"role": "user", "content": self.template}]
+        return pieces.tokenizer.apply_chat_template(turn, tokenize=False, add_generation_prompt=True)  # type: ignore[attr-defined]

@@ -1,0 +1,86 @@
+"""A token tree over one KV pool: batch of one, the prompt read once, a beam is a node.
+
+Each new token is one more query row that may look at the prompt, at its ancestors and at itself; rows
+of other beams lie in the same pool behind the mask. Nothing is ever copied or reordered when beams
+are. Works for every model that takes a 4-D attention mask and explicit positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from transformers import DynamicCache
+
+from kgdemo.models.base import PROMPT_END
+
+
+class PooledTokenTree:
+    """See ``base.TokenTree``.
+
+    Args:
+        model: a transformers causal language model in evaluation mode.
+        prompt: token ids.
+        bidirectional: let the prompt's tokens see one another in both directions.
+    """
+
+    def __init__(self, model: torch.nn.Module, prompt: Sequence[int], bidirectional: bool) -> None:
+        self.model = model
+        self.device = next(model.parameters()).device
+        self.prompt_length = len(prompt)
+        self.cache = DynamicCache()
+        self.depths: list[int] = []  # position of each node, counted from the start of the prompt
+        self.visible = torch.zeros(64, 64, dtype=torch.bool, device=self.device)  # (nodes, nodes): ancestors and self
+        ids = torch.tensor([list(prompt)], device=self.device)
+        mask = torch.ones(len(prompt), len(prompt), dtype=torch.bool, device=self.device)
+        self._first = self._forward(ids, torch.arange(len(prompt)), mask if bidirectional else mask.tril(), 1)[-1]
+
+    def prompt_log_probs(self) -> Tensor:
+        """See ``base.TokenTree``."""
+        return self._first
+
+    def extend(self, parents: Sequence[int], tokens: Sequence[int]) -> tuple[list[int], Tensor]:
+        """See ``base.TokenTree``."""
+        first, count = len(self.depths), len(tokens)
+        self._reserve(first + count)
+        nodes = list(range(first, first + count))
+        for node, parent in zip(nodes, parents, strict=True):
+            if parent == PROMPT_END:
+                self.depths.append(self.prompt_length)
+            else:
+                self.depths.append(self.depths[parent] + 1)
+                self.visible[node] = self.visible[parent]
+            self.visible[node, node] = True
+        positions = torch.tensor(self.depths[first:])
+        prompt = torch.ones(count, self.prompt_length, dtype=torch.bool, device=self.device)
+        mask = torch.cat([prompt, self.visible[first : first + count, : first + count]], dim=1)
+        ids = torch.tensor([list(tokens)], device=self.device)
+        return nodes, self._forward(ids, positions, mask, count)
+
+    def _reserve(self, nodes: int) -> None:
+        if nodes > len(self.visible):
+            size = max(nodes, 2 * len(self.visible))
+            grown = torch.zeros(size, size, dtype=torch.bool, device=self.device)
+            grown[: len(self.visible), : len(self.visible)] = self.visible
+            self.visible = grown
+
+    @torch.inference_mode()
+    def _forward(self, ids: Tensor, positions: Tensor, may_look: Tensor, keep: int) -> Tensor:
+        """Run (1, n) tokens that may look as ``may_look`` (n, pool) says.
+
+        Returns:
+            fp32 log-probabilities of what follows each of the last ``keep`` tokens, ``(keep, V)``.
+        """
+        dtype = self.model.dtype
+        mask = torch.zeros(may_look.shape, dtype=dtype, device=self.device)
+        mask.masked_fill_(~may_look, torch.finfo(dtype).min)
+        output = self.model(
+            input_ids=ids,
+            attention_mask=mask[None, None],
+            position_ids=positions.to(self.device)[None],
+            past_key_values=self.cache,
+            use_cache=True,
+            logits_to_keep=keep,
+        )
+        return torch.log_softmax(output.logits[0].float(), dim=-1)

@@ -1,0 +1,174 @@
+"""From settings to a running method: opens graphs and models once, stamps and counts the events.
+
+``Pipeline.run`` is the only way to ask a question; the page, the command line, the evaluation and the
+API all call it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import threading
+import time
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import TypeVar, cast
+
+from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.errors import UserError
+from kgdemo.events import (
+    Candidate,
+    ConstraintReady,
+    EntitiesLinked,
+    Event,
+    LMCall,
+    RunFailed,
+    RunFinished,
+    RunStarted,
+)
+from kgdemo.kg.catalogue import open_graph
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.linking.embedding import sentence_embedder
+from kgdemo.linking.linker import EntityLinker
+from kgdemo.models.causal import EMBEDDED, CausalModel
+from kgdemo.reasoning import World, method_named, reasoner_for
+from kgdemo.settings import LOCAL, ChatSettings, Profile, Settings, chat_from, check
+from kgdemo.verify import Verifier
+
+logger = logging.getLogger(__name__)
+Loaded = TypeVar("Loaded")
+
+
+class Pipeline:
+    """Everything loaded, shared by all questions; safe to use from several threads.
+
+    Args:
+        profile: limits on what may be asked.
+        chat: the general LLM's endpoint; from the environment by default.
+    """
+
+    def __init__(self, profile: Profile = LOCAL, chat: ChatSettings | None = None) -> None:
+        self.profile = profile
+        self.chat = chat_from() if chat is None else chat
+        self._loaded: dict[Hashable, object] = {}
+        self._lock = threading.RLock()
+
+    # what is loaded ----------------------------------------------------------------------------
+
+    def graph(self, source: str) -> KnowledgeGraph:
+        """The graph of that name or file; opened once."""
+        return self._once(("graph", source), lambda: open_graph(source))
+
+    def add_graph(self, source: str, kg: KnowledgeGraph) -> None:
+        """Make a graph built in memory (an upload, an edited world) known under a name."""
+        with self._lock:
+            for key in [k for k in self._loaded if isinstance(k, tuple) and source in k]:
+                del self._loaded[key]
+            self._loaded["graph", source] = kg
+
+    def model(self, name: str) -> CausalModel:
+        """The KG-specialised language model of that name; loaded once."""
+        return self._once(("model", name), lambda: CausalModel.load(name))
+
+    def linker(self, source: str) -> EntityLinker:
+        """The entity linker of a graph."""
+        return self._once(("linker", source), lambda: EntityLinker(self.graph(source), sentence_embedder()))
+
+    def world(self, settings: Settings) -> World:
+        """Everything a method may use under these settings."""
+        kg, model = self.graph(settings.graph), self.model(settings.model)
+        key = ("tokenised", settings.graph, settings.model, settings.directed)
+        tokenised = self._once(key, lambda: TokenisedGraph(kg, model.pieces, settings.directed))
+        verifier = self._once(("verifier", settings.graph), lambda: Verifier(kg))
+        embedder = sentence_embedder()
+        return World(kg, verifier, model, tokenised, reasoner_for(self.chat, model, embedder, kg), embedder)
+
+    def _once(self, key: Hashable, make: Callable[[], Loaded]) -> Loaded:
+        with self._lock:
+            if key not in self._loaded:
+                self._loaded[key] = make()
+            return cast(Loaded, self._loaded[key])
+
+    # running -----------------------------------------------------------------------------------
+
+    def run(self, question: str, settings: Settings, entities: Sequence[str] = ()) -> Iterator[Event]:
+        """Answer a question.
+
+        Args:
+            question: what was asked.
+            settings: how to answer.
+            entities: topic entities; linked from the question when empty.
+
+        Yields:
+            events; a mistake of the user's ends the stream with ``RunFailed`` and loses nothing before it.
+        """
+        began = time.perf_counter()
+        counts = _Counts()
+        try:
+            for event in self._events(question, settings, entities):
+                counts.see(event)
+                yield dataclasses.replace(event, t=round(time.perf_counter() - began, 4))
+        except UserError as error:
+            yield RunFailed(str(error), t=round(time.perf_counter() - began, 4))
+        else:
+            seconds = round(time.perf_counter() - began, 4)
+            yield RunFinished(seconds, counts.calls, counts.tokens_in, counts.tokens_out, counts.stage_ms, t=seconds)
+
+    def _events(self, question: str, settings: Settings, entities: Sequence[str]) -> Iterator[Event]:
+        question = check(question, settings, self.profile)
+        method = method_named(settings.method)
+        if not self.profile.open_models and settings.model != EMBEDDED:
+            raise UserError("This server answers with its own model only; run the demo yourself to plug in another.")
+        kg = self.graph(settings.graph)
+        yield RunStarted(question, method.name, kg.name, len(kg), settings.model, settings.beams, settings.hops)
+        linked = self._link(question, settings, entities)
+        yield linked
+        if not linked.chosen:
+            near = ", ".join(candidate.entity for candidate in linked.nearest[:5])
+            raise UserError(
+                f"No entity of the graph {kg.name} was found in the question; "
+                + (
+                    f"the nearest names are {near}. Pick one or rephrase."
+                    if near
+                    else "name one, or choose another graph."
+                )
+            )
+        yield from method.run(question, linked.chosen, self.world(settings), settings)
+
+    def _link(self, question: str, settings: Settings, entities: Sequence[str]) -> EntitiesLinked:
+        began = time.perf_counter()
+        if entities:
+            kg = self.graph(settings.graph)
+            for entity in entities:
+                if entity not in kg.entities:
+                    near = [c.entity for c in self.linker(settings.graph).link(entity).nearest[:3]]
+                    hint = f"; did you mean {', '.join(near)}?" if near else "; check its spelling."
+                    raise UserError(f"The graph {kg.name} has no entity {entity!r}{hint}")
+            return EntitiesLinked((), tuple(entities), given=True, ms=_since(began))
+        found = self.linker(settings.graph).link(question)
+        nearest: tuple[Candidate, ...] = found.nearest
+        return EntitiesLinked(found.mentions, found.chosen, nearest, ms=_since(began))
+
+
+@dataclasses.dataclass(slots=True)
+class _Counts:
+    """Totals over a run's events."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    stage_ms: dict[str, float] = dataclasses.field(default_factory=dict)
+
+    def see(self, event: Event) -> None:
+        if isinstance(event, LMCall):
+            self.calls += 1
+            self.tokens_in += event.tokens_in
+            self.tokens_out += event.tokens_out
+            self.stage_ms[event.purpose] = self.stage_ms.get(event.purpose, 0.0) + 1000 * event.seconds
+        elif isinstance(event, EntitiesLinked):
+            self.stage_ms["linking"] = event.ms
+        elif isinstance(event, ConstraintReady):
+            self.stage_ms["constraint"] = event.ms
+
+
+def _since(began: float) -> float:
+    return 1000 * (time.perf_counter() - began)

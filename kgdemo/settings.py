@@ -1,0 +1,118 @@
+"""Settings of one run and of the server, from arguments and environment, with the limits of two profiles."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kgdemo.errors import UserError
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to answer one question.
+
+    Attributes:
+        graph: name of an embedded graph, or a triple file.
+        model: KG-specialised language model: ``embedded``, a folder or a hub name.
+        method: a registered reasoning method.
+        beams: K, the number of paths.
+        hops: L, the longest path.
+        directed: walk edges from head to tail only (the papers' setting).
+        compare: also search without the constraint.
+        ranking: ``path`` orders paths by their probability (GCR equation 9), ``relation`` by that of
+            their relations first, which does not punish relations with many tails.
+        explain: how many forbidden tokens to report for each beam and step; 0 where nobody watches.
+        complete: let the answer take in the other entities that a cited relation path leads to.
+    """
+
+    graph: str = "world"
+    model: str = "embedded"
+    method: str = "gcr"
+    beams: int = 10
+    hops: int = 2
+    directed: bool = False
+    compare: bool = True
+    ranking: str = "relation"
+    explain: int = 4
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What a server allows its visitors.
+
+    Attributes:
+        question: longest question, in characters.
+        beams, hops: largest K and L.
+        upload_triples, upload_bytes: largest graph a visitor may bring.
+        open_models: whether visitors may name models and files; never on a public server.
+    """
+
+    name: str
+    question: int
+    beams: int
+    hops: int
+    upload_triples: int
+    upload_bytes: int
+    open_models: bool
+
+
+LOCAL = Profile("local", 2000, 50, 4, 2_000_000, 200_000_000, True)
+PUBLIC = Profile("public", 300, 10, 3, 20_000, 2_000_000, False)
+RANKINGS = ("path", "relation")
+
+
+def profile_from(environment: Mapping[str, str] = os.environ) -> Profile:
+    """The profile named by ``KGDEMO_PROFILE``; public on Hugging Face Spaces unless told otherwise.
+
+    Raises:
+        UserError: there is no such profile.
+    """
+    name = environment.get("KGDEMO_PROFILE") or ("public" if environment.get("SPACE_ID") else "local")
+    profiles = {profile.name: profile for profile in (LOCAL, PUBLIC)}
+    if name not in profiles:
+        raise UserError(f"KGDEMO_PROFILE is {name!r}; set it to one of {', '.join(profiles)}.")
+    return profiles[name]
+
+
+def check(question: str, settings: Settings, profile: Profile) -> str:
+    """The question, stripped, once it and the settings are within the profile's limits.
+
+    Raises:
+        UserError: one sentence that says what is wrong and what to do.
+    """
+    question = " ".join(question.split())
+    if not question:
+        raise UserError("The question is empty; type one, for example: Where was the director of Inception born?")
+    if len(question) > profile.question:
+        raise UserError(
+            f"The question has {len(question):,} characters; shorten it to {profile.question:,} at the most."
+        )
+    if not 1 <= settings.beams <= profile.beams:
+        raise UserError(f"The number of paths K is {settings.beams}; choose 1 to {profile.beams}.")
+    if not 1 <= settings.hops <= profile.hops:
+        raise UserError(f"The number of hops L is {settings.hops}; choose 1 to {profile.hops}.")
+    if settings.ranking not in RANKINGS:
+        raise UserError(f"The ranking {settings.ranking!r} is unknown; choose {' or '.join(RANKINGS)}.")
+    return question
+
+
+@dataclass(frozen=True, slots=True)
+class ChatSettings:
+    """An OpenAI-compatible endpoint for the general LLM; ``model`` empty: none is configured."""
+
+    model: str = ""
+    base_url: str = ""
+    api_key: str = ""
+    timeout: float = 30.0
+
+
+def chat_from(environment: Mapping[str, str] = os.environ) -> ChatSettings:
+    """The endpoint that ``OPENAI_API_KEY``, ``OPENAI_BASE_URL`` and ``KGDEMO_CHAT_MODEL`` name."""
+    key, url = environment.get("OPENAI_API_KEY", ""), environment.get("OPENAI_BASE_URL", "")
+    if not key and not url:
+        return ChatSettings()
+    model = environment.get("KGDEMO_CHAT_MODEL") or "gpt-4o-mini"
+    return ChatSettings(model, url, key or "none")
