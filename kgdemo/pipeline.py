@@ -61,9 +61,14 @@ class Pipeline:
     def add_graph(self, source: str, kg: KnowledgeGraph) -> None:
         """Make a graph built in memory (an upload, an edited world) known under a name."""
         with self._lock:
-            for key in [k for k in self._loaded if isinstance(k, tuple) and source in k]:
-                del self._loaded[key]
+            self.forget_graph(source)
             self._loaded["graph", source] = kg
+
+    def forget_graph(self, source: str) -> None:
+        """Drop a graph and all that was built on it."""
+        with self._lock:
+            for key in [k for k in self._loaded if isinstance(k, tuple) and k[0] != "model" and k[1] == source]:
+                del self._loaded[key]
 
     def model(self, name: str) -> CausalModel:
         """The KG-specialised language model of that name; loaded once."""

@@ -1,0 +1,1 @@
+"""Question sets, metrics and the runner behind ``python -m kgdemo evaluate``."""

@@ -62,10 +62,24 @@ class TrainConfig:
     seed: int = 7
 
 
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A source, its part of the examples, and the steps it is used in (``until_step`` 0: to the end)."""
+
+    source: Source
+    share: float
+    from_step: int = 0
+    until_step: int = 0
+
+    def at(self, step: int) -> float:
+        """Its part at a step."""
+        return self.share if step >= self.from_step and not 0 < self.until_step <= step else 0.0
+
+
 def train(
     model: torch.nn.Module,
     encoder: Encoder,
-    sources: Sequence[tuple[Source, float]],
+    sources: Sequence[Share],
     pad: int,
     config: TrainConfig,
     out: Path,
@@ -76,7 +90,7 @@ def train(
     Args:
         model: a transformers causal language model.
         encoder: turns examples into tokens.
-        sources: where examples come from, each with its share.
+        sources: where examples come from.
         pad: padding token id.
         config: the recipe.
         out: folder for ``checkpoint.pt`` and ``log.jsonl``.
@@ -137,16 +151,14 @@ def _loss(model, batch: Batch, head: SampledHead | None, config: TrainConfig, de
     return (losses * weights).sum() / weights.sum()
 
 
-def _batches(
-    encoder: Encoder, sources: Sequence[tuple[Source, float]], pad: int, config: TrainConfig, start: int
-) -> Iterator[Batch]:
+def _batches(encoder: Encoder, sources: Sequence[Share], pad: int, config: TrainConfig, start: int) -> Iterator[Batch]:
     """Batches from step ``start`` on; each chunk of steps has a generator of its own."""
-    shares = [share for _, share in sources]
     for chunk in range(start // _CHUNK, math.ceil(config.steps / _CHUNK)):
         rng = Random(f"{config.seed}-{chunk}")
         drawn: list[EncodedExample] = []
+        shares = [share.at(chunk * _CHUNK) for share in sources]
         while len(drawn) < config.batch_size * _CHUNK:
-            source = rng.choices([source for source, _ in sources], shares)[0]
+            source = rng.choices([share.source for share in sources], shares)[0]
             example = encoder(source(rng), rng)
             if len(example.prompt) + len(example.output) <= config.longest:
                 drawn.append(example)

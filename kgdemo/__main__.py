@@ -1,0 +1,206 @@
+"""The command line: ``python -m kgdemo start | test | ask | evaluate | verify | kg | train``.
+
+``start`` and ``test`` run in a bare Python and set everything up; the others need the requirements, which
+they import when called, so that ``--help`` is quick.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import sys
+from pathlib import Path
+
+from kgdemo import bootstrap
+from kgdemo.errors import UserError
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; 0 when it succeeded, 2 for a mistake of the user's."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == ["start"]:
+        return bootstrap.start(arguments[1:])
+    if arguments[:1] == ["test"]:
+        return bootstrap.test(arguments[1:])
+    options = _parser().parse_args(arguments)
+    logging.basicConfig(level=logging.INFO if options.verbose else logging.WARNING, format="%(message)s")
+    try:
+        return options.run(options)
+    except UserError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader of our output has seen enough
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m kgdemo", description=__doc__.split("\n")[0])
+    parser.add_argument("-v", "--verbose", action="store_true", help="say what is going on")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands.add_parser("start", help="set up and start the app (arguments go to app.py)")
+    commands.add_parser("test", help="set up and run the tests (arguments go to pytest)")
+    _add_ask(commands.add_parser("ask", help="answer one question"))
+    _add_evaluate(commands.add_parser("evaluate", help="answer a question set and measure"))
+    verify = commands.add_parser("verify", help="judge paths, one a line on standard input")
+    verify.add_argument("--kg", required=True, metavar="NAME|FILE")
+    verify.set_defaults(run=_verify)
+    info = commands.add_parser("kg", help="about a graph").add_subparsers(required=True, metavar="info")
+    info = info.add_parser("info", help="its size, relations and best connected entities")
+    info.add_argument("graph", metavar="NAME|FILE")
+    info.set_defaults(run=_kg_info)
+    _add_train(commands.add_parser("train", help="fine-tune a KG-specialised language model"))
+    return parser
+
+
+def _add_run_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--kg", default="world", metavar="NAME|FILE", help="embedded graph or triple file")
+    parser.add_argument("--method", default="gcr")
+    parser.add_argument("--beams", type=int, default=10, metavar="K", help="number of paths")
+    parser.add_argument("--hops", type=int, default=2, metavar="L", help="longest path")
+    parser.add_argument("--model", default="embedded", metavar="ID|DIR")
+    parser.add_argument("--directed", action="store_true", help="walk edges from head to tail only")
+    parser.add_argument("--ranking", default="relation", choices=("path", "relation"))
+
+
+def _settings(options: argparse.Namespace, compare: bool, explain: int):
+    from kgdemo.settings import Settings
+
+    return Settings(
+        graph=options.kg,
+        model=options.model,
+        method=options.method,
+        beams=options.beams,
+        hops=options.hops,
+        directed=options.directed,
+        compare=compare,
+        ranking=options.ranking,
+        explain=explain,
+    )
+
+
+# ask ---------------------------------------------------------------------------------------------
+
+
+def _add_ask(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("question")
+    _add_run_options(parser)
+    parser.add_argument("--entity", nargs="+", default=[], metavar="E", help="topic entities; else linked")
+    parser.add_argument("--unconstrained", action="store_true", help="also search without the graph")
+    parser.add_argument("--json", action="store_true", help="print one event a line")
+    parser.set_defaults(run=_ask)
+
+
+def _ask(options: argparse.Namespace) -> int:
+    from kgdemo.events import RunFailed, to_json
+    from kgdemo.pipeline import Pipeline
+
+    settings = _settings(options, compare=options.unconstrained, explain=4 if options.json else 0)
+    failed = ""
+    for event in Pipeline().run(options.question, settings, options.entity):
+        if options.json:
+            print(to_json(event), flush=True)
+        else:
+            _tell(event)
+        if isinstance(event, RunFailed):
+            failed = event.message
+    if failed:
+        print(failed, file=sys.stderr)
+    return 2 if failed else 0
+
+
+def _tell(event) -> None:
+    """One event for a person at a terminal; most are passed over."""
+    from kgdemo import events
+
+    if isinstance(event, events.EntitiesLinked):
+        print("entities:", ", ".join(event.chosen) or "none")
+    elif isinstance(event, events.PathFound):
+        print(f"{'  ' if event.constrained else '~ '}{event.index:>2}. {event.text}  ({event.score:.2f})")
+    elif isinstance(event, events.PathVerified) and not event.verdict.faithful:
+        print("      " + ", ".join(hop.verdict.value for hop in event.verdict.hops))
+    elif isinstance(event, events.AnswerFinal):
+        print(f"answer: {event.text}  (by {event.by})")
+    elif isinstance(event, events.Notice):
+        print(event.text)
+
+
+# evaluate, verify, kg ----------------------------------------------------------------------------
+
+
+def _add_evaluate(parser: argparse.ArgumentParser) -> None:
+    _add_run_options(parser)
+    parser.add_argument("--questions", type=Path, required=True, metavar="FILE")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
+    parser.add_argument("--link", action="store_true", help="link entities even where the set gives them")
+    parser.add_argument("--unconstrained", action="store_true", help="also measure the search without the graph")
+    parser.set_defaults(run=_evaluate)
+
+
+def _evaluate(options: argparse.Namespace) -> int:
+    from kgdemo.evaluation.runner import evaluate
+    from kgdemo.pipeline import Pipeline
+
+    settings = _settings(options, compare=options.unconstrained, explain=0)
+    metrics = evaluate(Pipeline(), options.questions, settings, options.out, options.limit, options.link)
+    print(json.dumps(metrics, indent=2))
+    return 0
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from dataclasses import asdict
+
+    from kgdemo.kg.catalogue import open_graph
+    from kgdemo.verify import Verifier
+
+    verifier = Verifier(open_graph(options.kg))
+    for line in sys.stdin:
+        if line.strip():
+            path, verdict = verifier.verify_text(line.rstrip("\n"))
+            record = {"text": line.rstrip("\n"), "path": path and str(path), **asdict(verdict)}
+            print(json.dumps(record, ensure_ascii=False), flush=True)
+    return 0
+
+
+def _kg_info(options: argparse.Namespace) -> int:
+    import numpy as np
+
+    from kgdemo.kg.catalogue import open_graph
+
+    kg = open_graph(options.graph)
+    print(f"{kg.name}: {len(kg):,} triples, {len(kg.entities):,} entities, {len(kg.relations):,} relations")
+    counts = np.bincount(kg.outgoing.relations, minlength=len(kg.relations))
+    print("relations (triples):")
+    for relation in np.argsort(-counts)[:20]:
+        print(f"  {counts[relation]:>9,}  {kg.relations[int(relation)]}")
+    degrees = np.diff(kg.outgoing.offsets) + np.diff(kg.incoming.offsets)
+    print("best connected entities (edges):")
+    for entity in np.argsort(-degrees)[:10]:
+        print(f"  {degrees[entity]:>9,}  {kg.entities[int(entity)]}")
+    return 0
+
+
+# train -------------------------------------------------------------------------------------------
+
+
+def _add_train(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--recipe", default="embedded", metavar="NAME|FILE", help="what to train on, and how")
+    parser.add_argument("--data", type=Path, metavar="DIR", help="folder of the public sets that the recipe names")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="checkpoints and log")
+    parser.add_argument("--steps", type=int, metavar="N", help="optimiser steps, in place of the recipe's")
+    parser.add_argument("--export", type=Path, metavar="DIR", help="write the finished model there (fp16)")
+    parser.add_argument("--export-only", action="store_true", help="export the newest checkpoint, train no further")
+    parser.set_defaults(run=_train)
+
+
+def _train(options: argparse.Namespace) -> int:
+    from kgdemo.training.recipe import Recipe, run_recipe
+
+    recipe = Recipe.load(options.recipe)
+    run_recipe(recipe, options.data, options.out, options.steps, options.export, options.export_only)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,37 @@
+"""Slow, obvious oracles: enumerate everything, share nothing with the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kgdemo.constraint.pieces import Pieces
+
+Triple = tuple[str, str, str]
+
+
+def all_paths(triples: Sequence[Triple], topics: Sequence[str], hops: int, directed: bool) -> Iterator[tuple[str, ...]]:
+    """All walks of one to ``hops`` hops as label tuples, by plain recursion over the list of triples."""
+
+    def grow(path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        if len(path) > 1:
+            yield path
+        if len(path) // 2 < hops:
+            for head, relation, tail in set(triples):
+                if head == path[-1]:
+                    yield from grow((*path, relation, tail))
+                if tail == path[-1] and not directed:
+                    yield from grow((*path, f"~{relation}", head))
+
+    known = {label for head, _, tail in triples for label in (head, tail)}
+    for topic in set(topics) & known:
+        yield from grow((topic,))
+
+
+def spelled(pieces: Pieces, path: Sequence[str]) -> tuple[int, ...]:
+    """The token ids of a path, end mark included."""
+    ids: list[int] = []
+    for place, label in enumerate(path):
+        if place:
+            ids += pieces.plain(" ->")
+        ids += pieces.plain(f" {label}")
+    return (*ids, *pieces.end)

@@ -1,0 +1,44 @@
+"""Hypothesis strategies: small graphs with nasty labels."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+NASTY = [
+    "New",
+    "New York",
+    "New York City",
+    "new york",
+    "a",
+    "a -> b",
+    "-> b",
+    "</PATH>",
+    "<PATH> x",
+    "x </PATH>",
+    "quote\"s 'n' `ticks`",
+    "line\nbreak",
+    "<b>bold</b>",
+    "{{x}} ${y}",
+    "日本",
+    "Österreich",
+    "e\u0301",
+    "🎬",
+    "\u202ertl",
+    "~part",
+    "part",
+    "part of",
+    ".",
+    "\u200b",
+    "it's",
+]
+labels = st.one_of(st.sampled_from(NASTY), st.text(min_size=1, max_size=6))
+relations = st.one_of(st.sampled_from(["part", "part of", "~part", "-> part", "born in", "</PATH>"]), labels)
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> list[tuple[str, str, str]]:
+    """Triples over few entities, so that cycles, self-loops and parallel relations are common."""
+    entities = draw(st.lists(labels, min_size=1, max_size=6, unique=True))
+    names = draw(st.lists(relations, min_size=1, max_size=4, unique=True))
+    triple = st.tuples(st.sampled_from(entities), st.sampled_from(names), st.sampled_from(entities))
+    return draw(st.lists(triple, min_size=1, max_size=10))

@@ -1,0 +1,115 @@
+"""The KG automaton speaks exactly the language of the enumerated KG-Trie."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgdemo.constraint.automaton import AutomatonState, KGAutomaton
+from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.kg.graph import KnowledgeGraph
+from tests.helpers.models import byte_level_tokenizer, wordpiece_tokenizer
+from tests.helpers.oracles import all_paths, spelled
+from tests.helpers.strategies import graphs
+
+from kgdemo.constraint.pieces import Pieces  # isort: skip
+
+TOKENIZERS = {
+    "byte-level": byte_level_tokenizer,
+    "byte-level, no path marks": lambda: byte_level_tokenizer(marks=False),
+    "wordpiece": wordpiece_tokenizer,
+}
+
+
+def language(automaton: KGAutomaton, limit: int = 200_000) -> dict[tuple[int, ...], set[tuple]]:
+    """Every complete token sequence, with the paths read off its leaf."""
+    found: dict[tuple[int, ...], set[tuple]] = {}
+    stack: list[tuple[tuple[int, ...], AutomatonState]] = [((), automaton.start())]
+    while stack:
+        tokens, state = stack.pop()
+        limit -= 1
+        assert limit, "the language is larger than the test can walk"
+        if state.complete:
+            found[tokens] = {(p.entities, p.steps) for p in state.paths}
+        if state.alive:
+            successors = automaton.successors(state)
+            assert list(successors.tokens) == sorted(set(successors.tokens.tolist()))
+            assert len(successors.tokens), "a living state must have a successor"
+            for index, token in enumerate(successors.tokens.tolist()):
+                stack.append(((*tokens, token), successors.take(index)))
+    return found
+
+
+@pytest.mark.parametrize("tokenizer", TOKENIZERS)
+@settings(max_examples=150, deadline=None)
+@given(triples=graphs(), hops=st.integers(1, 3), directed=st.booleans(), data=st.data())
+def test_language_equals_the_enumerated_trie(tokenizer, triples, hops, directed, data):
+    triples = triples[: 10 if hops < 3 else 5]
+    kg = KnowledgeGraph.from_triples(triples)
+    topics = data.draw(st.lists(st.sampled_from(list(kg.entities)), min_size=1, max_size=2))
+    pieces = Pieces(TOKENIZERS[tokenizer]())
+    graph = TokenisedGraph(kg, pieces, directed)
+    automaton = KGAutomaton(graph, [kg.entities.find(t) for t in topics], hops)
+    expected: dict[tuple[int, ...], set[tuple[str, ...]]] = {}
+    for path in all_paths(triples, topics, hops, directed):
+        expected.setdefault(spelled(pieces, path), set()).add(path)
+    found = language(automaton)
+    assert set(found) == set(expected)
+    for tokens, paths in found.items():
+        labels = {_labels(kg, entities, steps) for entities, steps in paths}
+        assert labels == expected[tokens]
+
+
+@settings(max_examples=150, deadline=None)
+@given(triples=graphs(), hops=st.integers(1, 3))
+def test_paths_left_counts_the_paths(triples, hops):
+    kg = KnowledgeGraph.from_triples(triples)
+    graph = TokenisedGraph(kg, Pieces(byte_level_tokenizer()))
+    topic = triples[0][0]
+    automaton = KGAutomaton(graph, [kg.entities.find(topic)], hops)
+
+    def count(entity: int, left: int) -> int:
+        _, targets = kg.steps(entity)
+        return sum(1 + count(int(t), left - 1) for t in targets) if left else 0
+
+    assert automaton.paths_left(automaton.start()) == count(kg.entities.find(topic), hops)
+
+
+def test_every_step_narrows_the_paths_left():
+    kg = KnowledgeGraph.from_triples(
+        [("New", "part", "New York"), ("New", "part of", "a -> b"), ("New York", "x", "New")]
+    )
+    automaton = KGAutomaton(TokenisedGraph(kg, Pieces(byte_level_tokenizer())), [kg.entities.find("New")], 2)
+    state, left = automaton.start(), automaton.paths_left(automaton.start())
+    while state.alive:
+        successors = automaton.successors(state)
+        children = [successors.take(i) for i in range(len(successors.tokens))]
+        counts = [automaton.paths_left(child) for child in children]
+        assert sum(counts) + (1 if state.complete else 0) == left
+        state, left = children[-1], counts[-1]
+
+
+def test_sub_tries_stay_within_the_cache():
+    triples = [(f"e{i}", "next", f"e{i + 1}") for i in range(50)]
+    kg = KnowledgeGraph.from_triples(triples)
+    graph = TokenisedGraph(kg, Pieces(byte_level_tokenizer()))
+    automaton = KGAutomaton(graph, [kg.entities.find("e0")], 1, cached_rows=10)
+    for entity in range(len(kg.entities)):
+        automaton.sub_trie(entity)
+    assert automaton._rows <= 10
+
+
+def test_no_topic_means_an_empty_language():
+    kg = KnowledgeGraph.from_triples([("a", "r", "b")])
+    automaton = KGAutomaton(
+        TokenisedGraph(kg, Pieces(byte_level_tokenizer()), directed=True), [kg.entities.find("b")], 2
+    )
+    assert language(automaton) == {}
+
+
+def _labels(kg: KnowledgeGraph, entities: tuple[int, ...], steps: tuple[int, ...]) -> tuple[str, ...]:
+    labels = [kg.entities[entities[0]]]
+    for step, entity in zip(steps, entities[1:], strict=True):
+        labels += [kg.readings[step], kg.entities[entity]]
+    return tuple(labels)
