@@ -45,10 +45,14 @@ def _parser() -> argparse.ArgumentParser:
     verify = commands.add_parser("verify", help="judge paths, one a line on standard input")
     verify.add_argument("--kg", required=True, metavar="NAME|FILE")
     verify.set_defaults(run=_verify)
-    info = commands.add_parser("kg", help="about a graph").add_subparsers(required=True, metavar="info")
-    info = info.add_parser("info", help="its size, relations and best connected entities")
+    graph = commands.add_parser("kg", help="about a graph").add_subparsers(required=True, metavar="info|check")
+    info = graph.add_parser("info", help="its size, relations and best connected entities")
     info.add_argument("graph", metavar="NAME|FILE")
     info.set_defaults(run=_kg_info)
+    check = graph.add_parser("check", help="is an embedded graph well made?")
+    check.add_argument("graph", metavar="NAME")
+    check.add_argument("--against", type=Path, metavar="DIR", help="public sets to compare with")
+    check.set_defaults(run=_kg_check)
     _add_train(commands.add_parser("train", help="fine-tune a KG-specialised language model"))
     return parser
 
@@ -179,6 +183,21 @@ def _kg_info(options: argparse.Namespace) -> int:
     for entity in np.argsort(-degrees)[:10]:
         print(f"  {degrees[entity]:>9,}  {kg.entities[int(entity)]}")
     return 0
+
+
+def _kg_check(options: argparse.Namespace) -> int:
+    from kgdemo.kg.catalogue import embedded_folder
+    from kgdemo.kg.check import check_folder, disagreements
+
+    folder = embedded_folder(options.graph)
+    findings = check_folder(folder)
+    for finding in findings:
+        print(finding)
+    if options.against:
+        for finding in disagreements(folder, options.against):
+            print(finding)
+    print(f"{len(findings)} findings in {options.graph}")
+    return 1 if findings else 0
 
 
 # train -------------------------------------------------------------------------------------------

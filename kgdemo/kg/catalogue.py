@@ -38,6 +38,17 @@ def embedded_names() -> list[str]:
     return sorted(folder.parent.name for folder in _HERE.glob(f"*/{SCHEMA_FILE}"))
 
 
+def embedded_folder(name: str) -> Path:
+    """The folder of an embedded graph.
+
+    Raises:
+        GraphFormatError: there is none of that name.
+    """
+    if name not in embedded_names():
+        raise GraphFormatError(f"There is no embedded graph {name!r}; choose {', '.join(embedded_names())}.")
+    return _HERE / name
+
+
 def open_graph(source: str) -> KnowledgeGraph:
     """Open an embedded graph by name, or a triple file by path.
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.models.base import PathModel
+from kgdemo.models.chat import OpenAIChat
 from kgdemo.reasoning.base import Embedder, Reasoner
+from kgdemo.reasoning.chat import ChatReasoner
 from kgdemo.reasoning.embedded import EmbeddedReasoner
 from kgdemo.settings import ChatSettings
 
 
 def reasoner_for(chat: ChatSettings, model: PathModel, embedder: Embedder, kg: KnowledgeGraph) -> Reasoner:
     """The reasoner for these settings."""
+    if chat.model:
+        return ChatReasoner(OpenAIChat(chat))
     return EmbeddedReasoner()

@@ -1,0 +1,80 @@
+"""A real HTTP server that speaks the chat-completions protocol, well or badly."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+@dataclass
+class Endpoint:
+    """How the server behaves and what it was asked.
+
+    Attributes:
+        replies: what to answer, one a call; the last one is repeated.
+        mode: ``stream``, ``error``, ``nonsense`` or ``hang``.
+    """
+
+    replies: list[str] = field(default_factory=lambda: ["Vienna [1]"])
+    mode: str = "stream"
+    prompts: list[str] = field(default_factory=list)
+    release: threading.Event = field(default_factory=threading.Event)
+    url: str = ""
+
+
+@contextmanager
+def serve(endpoint: Endpoint) -> Iterator[Endpoint]:
+    """Run the server on a free port of this machine."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            endpoint.prompts.append(body["messages"][-1]["content"])
+            if endpoint.mode == "error":
+                self._send(401, "application/json", b'{"error": {"message": "bad key"}}')
+            elif endpoint.mode == "nonsense":
+                self._send(200, "text/html", b"<html>this is a wiki</html>")
+            elif endpoint.mode == "hang":
+                endpoint.release.wait(30)
+                self.close_connection = True
+            else:
+                number = min(len(endpoint.prompts), len(endpoint.replies)) - 1
+                self._send(200, "text/event-stream", self._stream(endpoint.replies[number]))
+
+        def _stream(self, reply: str) -> bytes:
+            def chunk(delta: dict, usage: dict | None = None) -> str:
+                choices = [] if usage else [{"index": 0, "delta": delta, "finish_reason": None}]
+                record = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": choices}
+                return f"data: {json.dumps({**record, 'usage': usage})}\n\n"
+
+            parts = [chunk({"role": "assistant", "content": piece}) for piece in reply.splitlines(keepends=True)]
+            usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
+            return "".join([*parts, chunk({}, usage), "data: [DONE]\n\n"]).encode()
+
+        def _send(self, status: int, kind: str, body: bytes) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Keep the test's output quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    endpoint.url = f"http://127.0.0.1:{server.server_port}/v1"
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield endpoint
+    finally:
+        endpoint.release.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()

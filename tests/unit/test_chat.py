@@ -1,0 +1,89 @@
+"""The general language model, over real HTTP: streamed, refused, silent and talking nonsense."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgdemo.errors import EndpointError
+from kgdemo.events import AnswerDelta, AnswerFinal, LMCall, Notice
+from kgdemo.kg.path import Path
+from kgdemo.models.chat import OpenAIChat, Usage
+from kgdemo.reasoning.base import Evidence
+from kgdemo.reasoning.chat import ChatReasoner
+from kgdemo.reasoning.citations import cited_lines
+from kgdemo.settings import ChatSettings, chat_from
+from tests.helpers.endpoint import Endpoint, serve
+
+EVIDENCE = [
+    Evidence(1, Path(("Austria", "Vienna"), ("capital",)), "Vienna"),
+    Evidence(2, Path(("Austria", "Graz"), ("located in",)), "Graz"),
+]
+
+
+def reasoner(endpoint: Endpoint, timeout: float = 10.0) -> ChatReasoner:
+    return ChatReasoner(OpenAIChat(ChatSettings("m", endpoint.url, "key", timeout)))
+
+
+def test_all_paths_go_in_one_call_and_the_answer_is_streamed_and_cited():
+    with serve(Endpoint(replies=["Vienna [1]\nGraz [2, 9]\n"])) as endpoint:
+        events = list(reasoner(endpoint).answer("Capital of Austria?", EVIDENCE))
+    assert len(endpoint.prompts) == 1
+    assert "[1] Austria -> capital -> Vienna" in endpoint.prompts[0]
+    assert "[2] Austria -> located in -> Graz" in endpoint.prompts[0]
+    assert "".join(e.text for e in events if isinstance(e, AnswerDelta)) == "Vienna [1]\nGraz [2, 9]\n"
+    (call,) = [e for e in events if isinstance(e, LMCall)]
+    assert (call.tokens_in, call.tokens_out) == (11, 7)
+    final = events[-1]
+    assert isinstance(final, AnswerFinal)
+    assert final.answers == ("Vienna", "Graz")
+    assert final.citations == ((1,), (2,)), "a citation of a path that does not exist is dropped"
+
+
+def test_no_answer_is_a_refusal():
+    with serve(Endpoint(replies=["NO ANSWER"])) as endpoint:
+        final = list(reasoner(endpoint).answer("q", EVIDENCE))[-1]
+    assert isinstance(final, AnswerFinal)
+    assert final.answers == ()
+    assert final.refusal
+
+
+@pytest.mark.parametrize(("mode", "words"), [("error", "status 401"), ("nonsense", "no chat completion")])
+def test_a_bad_endpoint_is_named_and_the_run_goes_on(mode, words):
+    with serve(Endpoint(mode=mode)) as endpoint:
+        events = list(reasoner(endpoint).answer("q", EVIDENCE))
+    assert isinstance(events[0], Notice)
+    assert words in events[0].text
+    assert isinstance(events[-1], AnswerFinal)
+    assert events[-1].refusal
+
+
+def test_a_silent_endpoint_times_out_with_a_clear_message():
+    with serve(Endpoint(mode="hang")) as endpoint:
+        chat = OpenAIChat(ChatSettings("m", endpoint.url, "key", 0.2))
+        with pytest.raises(EndpointError, match=r"did not answer within 0\.2 seconds"):
+            list(chat.stream("hello", Usage()))
+
+
+def test_a_dead_endpoint_is_named():
+    chat = OpenAIChat(ChatSettings("m", "http://127.0.0.1:9/v1", "key", 2.0))
+    with pytest.raises(EndpointError, match="cannot be reached at http://127.0.0.1:9/v1"):
+        list(chat.stream("hello", Usage()))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Vienna [1]", [("Vienna", (1,))]),
+        ("- **Vienna** [1][2]\n\n* Graz [2, 3].", [("Vienna", (1, 2)), ("Graz", (2, 3))]),
+        ("Vienna [0] [99]", [("Vienna", ())]),
+        ("[1]", []),
+    ],
+)
+def test_citations(text, expected):
+    assert cited_lines(text, 3) == expected
+
+
+def test_the_environment_configures_the_endpoint():
+    assert chat_from({}).model == ""
+    settings = chat_from({"OPENAI_BASE_URL": "http://x/v1", "KGDEMO_CHAT_MODEL": "llama"})
+    assert (settings.model, settings.base_url) == ("llama", "http://x/v1")
