@@ -357,7 +357,7 @@ def read_trace(text: str) -> Iterator[Event]:
     Raises:
         UserError: it is not one.
     """
-    for line in text.splitlines():
+    for line in text.split("\n"):  # not splitlines: labels may hold other line separators
         if line.strip():
             yield from_json(line)
 

@@ -114,7 +114,7 @@ def table(rows: Sequence[tuple[str, dict[str, float]]], columns: Sequence[str]) 
 def _read(file: Path) -> list[Prediction]:
     if not file.exists():
         return []
-    lines = file.read_text("utf-8").splitlines()
+    lines = file.read_text("utf-8").split("\n")
     return [Prediction.from_record(json.loads(line)) for line in lines if line.endswith("}")]
 
 

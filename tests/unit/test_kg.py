@@ -1,0 +1,106 @@
+"""Graph and formats: what goes in comes out, and what is wrong is named with its line."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path as FilePath
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgdemo.errors import GraphFormatError
+from kgdemo.kg.formats import parse_triples, read_triples
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.labels import LabelTable
+from tests.helpers.strategies import graphs, labels
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(labels))
+def test_label_table_is_the_sorted_set(names):
+    table = LabelTable.from_labels(names)
+    assert sorted(set(names), key=lambda n: n.encode()) == list(table)
+    assert all(table[table.find(name)] == name for name in names)
+    assert table.find("surely not a label of this table") is None
+
+
+@settings(max_examples=200, deadline=None)
+@given(graphs())
+def test_triples_survive_and_repeats_collapse(triples):
+    kg = KnowledgeGraph.from_triples([*triples, *triples])
+    assert set(kg.triples()) == set(triples)
+    assert len(kg) == len(set(triples))
+    for head, relation, tail in triples:
+        assert kg.has_triple(head, relation, tail)
+        assert (relation, tail) in kg.neighbours(head)
+        assert (f"~{relation}", head) in kg.neighbours(tail)
+        assert (f"~{relation}", head) not in kg.neighbours(tail, directed=True) or (tail, f"~{relation}", head) in triples
+
+
+def test_inverse_steps_read_as_the_schema_says():
+    kg = KnowledgeGraph.from_triples(
+        [("Inception", "directed by", "Nolan"), ("France", "borders", "Spain")],
+        inverse_readings={"directed by": "directed", "borders": "borders"},
+    )
+    assert kg.neighbours("Nolan") == [("directed", "Inception")]
+    assert kg.neighbours("Spain") == [("borders", "France")]
+
+
+FILES = {
+    "a.tsv": "Inception\tdirected by\tNolan\nNolan\tborn in\tLondon\n",
+    "a.csv": 'head,relation,tail\nInception,directed by,Nolan\nNolan,born in,"London"\n',
+    "a.jsonl": '{"head": "Inception", "relation": "directed by", "tail": "Nolan"}\n'
+    '{"head": "Nolan", "relation": "born in", "tail": "London"}\n',
+    "a.nt": "# films\n<http://x/Inception> <http://x#directed_by> <http://x/Nolan> .\n"
+    '<http://x/Nolan> <http://x/born%20in> "London"@en .\n',
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("packed", [False, True])
+def test_every_format_reads_the_same(tmp_path: FilePath, name, packed):
+    file = tmp_path / (name + ".gz" * packed)
+    data = FILES[name].encode()
+    file.write_bytes(gzip.compress(data) if packed else data)
+    assert list(read_triples(file)) == [("Inception", "directed by", "Nolan"), ("Nolan", "born in", "London")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.tsv", b"a\tb\tc\na\tb\n", "a.tsv, line 2: 2 columns"),
+        ("a.tsv", b"a\tb\tc\n\xff\xfe\n", "a.tsv, line 2: not UTF-8"),
+        ("a.tsv", b"a\tb\tc\na\0b\n", "a.tsv, line 2: this is a binary file"),
+        ("a.tsv", b"a\t\tc\n", "line 1: head, relation and tail must all be given"),
+        ("a.tsv", b"\n\n", "holds no triples"),
+        ("a.csv", b"a,b,c\na,b\n", "a.csv, line 2: 2 columns"),
+        ("a.jsonl", b'{"head": "a"}\n', "a.jsonl, line 1"),
+        ("a.jsonl", b'{"head": 1, "relation": "b", "tail": "c"}\n', "must be strings"),
+        ("a.nt", b"<a> <b> .\n", "a.nt, line 1"),
+        ("a.pdf", b"", "no known triple format"),
+        ("a.tsv.gz", gzip.compress(b"a\tb\tc\n" * 9999)[:-20], "damaged or cut off"),
+        ("a.tsv.gz", b"no gzip at all", "damaged or cut off"),
+    ],
+)
+def test_bad_files_are_named(tmp_path: FilePath, name, content, words):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(GraphFormatError) as caught:
+        list(read_triples(tmp_path / name))
+    assert words in str(caught.value)
+
+
+def test_a_missing_file_is_named(tmp_path: FilePath):
+    with pytest.raises(GraphFormatError, match="There is no file"):
+        list(read_triples(tmp_path / "none.tsv"))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(), st.sampled_from([".tsv", ".csv", ".jsonl", ".nt"]))
+def test_any_text_is_triples_or_a_named_error(text, suffix):
+    try:
+        triples = list(parse_triples(text.split("\n"), suffix, "upload"))
+    except GraphFormatError as error:
+        assert "upload" in str(error)
+    else:
+        assert all(len(triple) == 3 and all(triple) for triple in triples)
