@@ -45,7 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     verify = commands.add_parser("verify", help="judge paths, one a line on standard input")
     verify.add_argument("--kg", required=True, metavar="NAME|FILE")
     verify.set_defaults(run=_verify)
-    graph = commands.add_parser("kg", help="about a graph").add_subparsers(required=True, metavar="info|check")
+    graph = commands.add_parser("kg", help="about a graph").add_subparsers(required=True, metavar="info|check|save")
     info = graph.add_parser("info", help="its size, relations and best connected entities")
     info.add_argument("graph", metavar="NAME|FILE")
     info.set_defaults(run=_kg_info)
@@ -53,6 +53,10 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("graph", metavar="NAME")
     check.add_argument("--against", type=Path, metavar="DIR", help="public sets to compare with")
     check.set_defaults(run=_kg_check)
+    save = graph.add_parser("save", help="write a graph as arrays that open at once")
+    save.add_argument("graph", metavar="NAME|FILE")
+    save.add_argument("--out", type=Path, required=True, metavar="DIR", help="use this folder as --kg afterwards")
+    save.set_defaults(run=_kg_save)
     _add_train(commands.add_parser("train", help="fine-tune a KG-specialised language model"))
     return parser
 
@@ -198,6 +202,16 @@ def _kg_check(options: argparse.Namespace) -> int:
             print(finding)
     print(f"{len(findings)} findings in {options.graph}")
     return 1 if findings else 0
+
+
+def _kg_save(options: argparse.Namespace) -> int:
+    from kgdemo.kg.catalogue import open_graph
+    from kgdemo.kg.store import save
+
+    kg = open_graph(options.graph)
+    save(kg, options.out)
+    print(f"{len(kg):,} triples written to {options.out}")
+    return 0
 
 
 # train -------------------------------------------------------------------------------------------

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from kgdemo.errors import GraphFormatError
 from kgdemo.kg.formats import kind_of, read_triples
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
+from kgdemo.kg.store import is_saved_graph, load
 
 _HERE = Path(__file__).parent
 SCHEMA_FILE = "schema.tsv"
@@ -50,7 +52,7 @@ def embedded_folder(name: str) -> Path:
 
 
 def open_graph(source: str) -> KnowledgeGraph:
-    """Open an embedded graph by name, or a triple file by path.
+    """Open an embedded graph by name, a saved graph by its folder, or a triple file by path.
 
     Raises:
         GraphFormatError: there is no such graph, or the file cannot be read.
@@ -58,6 +60,8 @@ def open_graph(source: str) -> KnowledgeGraph:
     if source in embedded_names():
         return _embedded(_HERE / source)
     path = Path(source)
+    if is_saved_graph(path):
+        return load(path)
     if not path.suffix and not path.exists():
         raise GraphFormatError(
             f"There is no graph {source!r}; choose {', '.join(embedded_names())} or give a triple file."
@@ -84,17 +88,29 @@ def read_schema(folder: Path) -> dict[str, Relation]:
 
 
 def read_entities(folder: Path) -> dict[str, EntityInfo]:
-    """Types and aliases of an embedded graph's entities; themes may name the same one, with one type."""
+    """Types and aliases of an embedded graph's entities; themes may name the same one, and aliases add up."""
     info: dict[str, EntityInfo] = {}
-    for file in sorted(folder.glob("*.entities.tsv")):
-        for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
-            label, kind, *rest = line.split("\t")
-            aliases = tuple(a.strip() for a in (rest[0] if rest else "").split("|") if a.strip())
-            known = info.get(label, EntityInfo(kind))
-            if known.type != kind:
-                raise GraphFormatError(f"{file.name}, line {number}: {label} is {known.type} elsewhere, not {kind}.")
-            info[label] = EntityInfo(kind, tuple(dict.fromkeys((*known.aliases, *aliases))))
+    for _, label, kind, aliases in entity_lines(folder):
+        known = info.get(label, EntityInfo(kind))
+        info[label] = EntityInfo(known.type, tuple(dict.fromkeys((*known.aliases, *aliases))))
     return info
+
+
+def entity_lines(folder: Path) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
+    """(where, label, type, aliases) for every line of the ``*.entities.tsv`` files.
+
+    Raises:
+        GraphFormatError: a line that has no label or type.
+    """
+    for file in sorted(folder.glob("*.entities.tsv")):
+        for number, line in enumerate(file.read_text("utf-8").split("\n"), 1):
+            columns = line.split("\t")
+            if not line.strip():
+                continue
+            if len(columns) not in (2, 3) or not columns[0] or not columns[1]:
+                raise GraphFormatError(f"{file.name}, line {number}: write entity<TAB>type<TAB>alias | alias.")
+            aliases = tuple(a.strip() for a in columns[2].split("|") if a.strip()) if len(columns) == 3 else ()
+            yield f"{file.name}, line {number}", columns[0], columns[1], aliases
 
 
 def themes(folder: Path) -> list[Path]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgdemo.kg.catalogue import Relation, read_entities, read_schema, themes
+from kgdemo.kg.catalogue import Relation, entity_lines, read_entities, read_schema, themes
 from kgdemo.kg.formats import read_triples
 from kgdemo.kg.graph import EntityInfo, Triple
 
@@ -62,6 +62,9 @@ def check_folder(folder: Path) -> list[Finding]:
         if schema[relation].kind == "one" and len(found) > 1:
             findings.append(Finding("more than one tail", relation, f"{head} | {', '.join(found)}"))
     findings += _unused(info, seen)
+    for where, label, kind, _ in entity_lines(folder):
+        if kind != info[label].type:
+            findings.append(Finding(f"type {kind} here, {info[label].type} elsewhere", where, label))
     findings += _aliases(info)
     return findings
 

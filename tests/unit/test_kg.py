@@ -5,14 +5,17 @@ from __future__ import annotations
 import gzip
 from pathlib import Path as FilePath
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.errors import GraphFormatError
+from kgdemo.kg.catalogue import open_graph
 from kgdemo.kg.formats import parse_triples, read_triples
-from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.labels import LabelTable
+from kgdemo.kg.store import save
 from tests.helpers.strategies import graphs, labels
 
 
@@ -104,3 +107,25 @@ def test_any_text_is_triples_or_a_named_error(text, suffix):
         assert "upload" in str(error)
     else:
         assert all(len(triple) == 3 and all(triple) for triple in triples)
+
+
+@settings(max_examples=30, deadline=None)
+@given(graphs())
+def test_a_saved_graph_opens_as_it_was(tmp_path_factory, triples):
+    folder = tmp_path_factory.mktemp("saved") / "graph"
+    info = {triples[0][0]: EntityInfo("place", ("alias",), "words", {"height": "8848"})}
+    kg = KnowledgeGraph.from_triples(triples, "mine", {triples[0][1]: "back"}, info)
+    save(kg, folder)
+    again = open_graph(str(folder))
+    assert list(again.triples()) == list(kg.triples())
+    assert (again.name, again.readings, again.info) == (kg.name, kg.readings, kg.info)
+    assert isinstance(again.outgoing.targets, np.memmap)
+    for head in kg.entities:
+        assert again.neighbours(head) == kg.neighbours(head)
+
+
+def test_a_damaged_saved_graph_is_named(tmp_path: FilePath):
+    save(KnowledgeGraph.from_triples([("a", "r", "b")]), tmp_path / "g")
+    (tmp_path / "g" / "outgoing.targets.npy").unlink()
+    with pytest.raises(GraphFormatError, match="save it again"):
+        open_graph(str(tmp_path / "g"))

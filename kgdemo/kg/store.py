@@ -1,0 +1,80 @@
+"""A graph as a folder of arrays that re-opens memory-mapped: a million triples are there at once.
+
+Layout: one ``.npy`` file an array, ``graph.json`` with name, readings and version, ``info.jsonl`` with
+types and aliases where the graph has any.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from kgdemo.errors import GraphFormatError
+from kgdemo.kg.graph import Adjacency, EntityInfo, KnowledgeGraph
+from kgdemo.kg.labels import LabelTable
+
+VERSION = 1
+_HEADER = "graph.json"
+
+
+def save(kg: KnowledgeGraph, folder: Path) -> None:
+    """Write a graph into ``folder``, which is made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, table in (("entities", kg.entities), ("relations", kg.relations)):
+        np.save(folder / f"{name}.blob.npy", table.blob)
+        np.save(folder / f"{name}.offsets.npy", table.offsets)
+    for name, adjacency in (("outgoing", kg.outgoing), ("incoming", kg.incoming)):
+        np.save(folder / f"{name}.offsets.npy", adjacency.offsets)
+        np.save(folder / f"{name}.relations.npy", adjacency.relations)
+        np.save(folder / f"{name}.targets.npy", adjacency.targets)
+    with (folder / "info.jsonl").open("w", encoding="utf-8") as stream:
+        for label, info in kg.info.items():
+            stream.write(json.dumps({"entity": label, **asdict(info)}, ensure_ascii=False) + "\n")
+    header = {"version": VERSION, "name": kg.name, "inverse_readings": kg.inverse_readings}
+    (folder / _HEADER).write_text(json.dumps(header, ensure_ascii=False), "utf-8")  # last: a folder with it is whole
+
+
+def is_saved_graph(folder: Path) -> bool:
+    """Whether ``folder`` was written by ``save``."""
+    return (folder / _HEADER).is_file()
+
+
+def load(folder: Path) -> KnowledgeGraph:
+    """Open a saved graph; its arrays stay on disk until they are read.
+
+    Raises:
+        GraphFormatError: the folder is no saved graph, is incomplete or of another version.
+    """
+    try:
+        header = json.loads((folder / _HEADER).read_text("utf-8"))
+        if header["version"] != VERSION:
+            raise GraphFormatError(f"{folder} was saved by another version; save the graph again.")
+        lines = (folder / "info.jsonl").read_text("utf-8").split("\n")
+        return KnowledgeGraph(
+            header["name"],
+            LabelTable(_array(folder, "entities.blob"), _array(folder, "entities.offsets")),
+            LabelTable(_array(folder, "relations.blob"), _array(folder, "relations.offsets")),
+            _adjacency(folder, "outgoing"),
+            _adjacency(folder, "incoming"),
+            header["inverse_readings"],
+            dict(_info(line) for line in lines if line),
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise GraphFormatError(f"{folder} is no saved graph or is incomplete ({error}); save it again.") from error
+
+
+def _array(folder: Path, name: str) -> np.ndarray:
+    return np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+
+
+def _adjacency(folder: Path, name: str) -> Adjacency:
+    return Adjacency(*(_array(folder, f"{name}.{part}") for part in ("offsets", "relations", "targets")))
+
+
+def _info(line: str) -> tuple[str, EntityInfo]:
+    record = json.loads(line)
+    label = record.pop("entity")
+    return label, EntityInfo(**{**record, "aliases": tuple(record["aliases"])})
