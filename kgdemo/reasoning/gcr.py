@@ -15,9 +15,10 @@ from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.base import Constraint
 from kgdemo.constraint.free import FreeText
 from kgdemo.decoding.beam import BeamSettings, Hypothesis, beam_search, greedy_continuations
-from kgdemo.events import ConstraintReady, DecodeStep, Event, HypothesisAnswer, LMCall, PathFound, PathVerified
+from kgdemo.events import AnswerFinal, ConstraintReady, DecodeStep, Event, HypothesisAnswer, LMCall, PathFound, PathVerified
 from kgdemo.kg.path import Path
 from kgdemo.models.base import PathModel, TokenTree
+from kgdemo.reasoning.answer_sets import complete
 from kgdemo.reasoning.base import Evidence, World, register
 from kgdemo.reasoning.ranking import RankedPath, rank
 from kgdemo.reasoning.steps import StepReader
@@ -38,7 +39,11 @@ _FREE_TOKENS = 64  # without a constraint nothing else ends a path
 def run(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
     """Stages 4.2 to 4.4 of the paper."""
     evidence = yield from decode_paths(question, topics, world, settings)
-    yield from world.reasoner.answer(question, evidence)
+    for event in world.reasoner.answer(question, evidence):
+        if isinstance(event, AnswerFinal) and settings.complete:
+            yield from complete(event, evidence, world, settings.directed)
+        else:
+            yield event
 
 
 @dataclass(slots=True)

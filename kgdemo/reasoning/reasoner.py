@@ -15,4 +15,4 @@ def reasoner_for(chat: ChatSettings, model: PathModel, embedder: Embedder, kg: K
     """The reasoner for these settings."""
     if chat.model:
         return ChatReasoner(OpenAIChat(chat))
-    return EmbeddedReasoner()
+    return EmbeddedReasoner(embedder)
