@@ -85,7 +85,7 @@ class Pipeline:
         tokenised = self._once(key, lambda: TokenisedGraph(kg, model.pieces, settings.directed))
         verifier = self._once(("verifier", settings.graph), lambda: Verifier(kg))
         embedder = sentence_embedder()
-        return World(kg, verifier, model, tokenised, reasoner_for(self.chat, model, embedder, kg), embedder)
+        return World(kg, verifier, model, tokenised, reasoner_for(self.chat, embedder), embedder)
 
     def _once(self, key: Hashable, make: Callable[[], Loaded]) -> Loaded:
         with self._lock:

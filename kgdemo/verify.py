@@ -130,7 +130,8 @@ class Verifier:
     def _readings_of(self, parts: list[str]) -> Iterable[list[str]]:
         """Ways to read split text as a path of known labels; labels may themselves hold arrows or be folded alike."""
         self._fold_labels()
-        assert self._folded_entities is not None and self._folded_readings is not None
+        assert self._folded_entities is not None
+        assert self._folded_readings is not None
         budget = 2000  # hostile text can have very many readings; an honest one has a handful
 
         def grow(labels: list[str], rest: list[str]) -> Iterable[list[str]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -79,7 +80,7 @@ class Pieces:
 
     def is_exact(self, labels: Sequence[str]) -> bool:
         """Whether splicing equals tokenising whole strings, tried on chains of the given labels."""
-        for first, second in zip(labels, labels[1:], strict=False):
+        for first, second in pairwise(labels):
             whole = self.plain(f" {first} {ARROW} {second}")
             if whole != [*self.plain(" " + first), *self.arrow, *self.plain(" " + second)]:
                 return False

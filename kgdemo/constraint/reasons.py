@@ -50,9 +50,8 @@ def _target_spelled(automaton: KGAutomaton, targets: np.ndarray, prefix: np.ndar
     table = automaton.graph.entities
     for row, entity in enumerate(targets[:2000]):
         begin, end = table.offsets[entity], table.offsets[entity + 1]
-        if end - begin >= len(prefix) and table.ids[begin] == prefix[0]:
-            if np.array_equal(table.ids[begin : begin + len(prefix)], prefix):
-                return row
+        if end - begin >= len(prefix) and np.array_equal(table.ids[begin : begin + len(prefix)], prefix):
+            return row
     return None
 
 

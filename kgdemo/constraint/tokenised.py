@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,7 +53,7 @@ def ranks(table: TokenTable) -> NDArray[np.int64]:
     # big-endian bytes compare like the token sequences they hold, and bytes sort fast
     flat = table.ids.astype(">i4").tobytes()
     bounds = (table.offsets * 4).tolist()
-    keys = [flat[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    keys = [flat[a:b] for a, b in pairwise(bounds)]
     order = np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
     rank = np.empty(len(keys), dtype=np.int64)
     rank[order] = np.arange(len(keys))

@@ -34,7 +34,8 @@ def read_triples(path: Path) -> Iterator[Triple]:
     count = 0
     try:
         with opener(path, "rb") as stream:
-            for count, triple in enumerate(parse_triples(_lines(stream, path.name), suffix, path.name), 1):
+            for triple in parse_triples(_lines(stream, path.name), suffix, path.name):
+                count += 1
                 yield triple
     except (EOFError, gzip.BadGzipFile, OSError) as error:
         raise GraphFormatError(

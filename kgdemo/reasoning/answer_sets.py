@@ -50,6 +50,4 @@ def complete(final: AnswerFinal, evidence: list[Evidence], world: World, directe
         if path.end not in final.answers and path.end != path.entities[0] and world.verifier.verify(path).faithful
     ]
     citations = (*final.citations, *((best.index,) for _ in additions))
-    yield AnswerFinal(
-        final.text, (*final.answers, *additions), citations, final.by, tuple(additions), final.refusal
-    )
+    yield AnswerFinal(final.text, (*final.answers, *additions), citations, final.by, tuple(additions), final.refusal)

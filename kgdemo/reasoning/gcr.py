@@ -15,7 +15,16 @@ from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.base import Constraint
 from kgdemo.constraint.free import FreeText
 from kgdemo.decoding.beam import BeamSettings, Hypothesis, beam_search, greedy_continuations
-from kgdemo.events import AnswerFinal, ConstraintReady, DecodeStep, Event, HypothesisAnswer, LMCall, PathFound, PathVerified
+from kgdemo.events import (
+    AnswerFinal,
+    ConstraintReady,
+    DecodeStep,
+    Event,
+    HypothesisAnswer,
+    LMCall,
+    PathFound,
+    PathVerified,
+)
 from kgdemo.kg.path import Path
 from kgdemo.models.base import PathModel, TokenTree
 from kgdemo.reasoning.answer_sets import complete

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.models.base import PathModel
 from kgdemo.models.chat import OpenAIChat
 from kgdemo.reasoning.base import Embedder, Reasoner
 from kgdemo.reasoning.chat import ChatReasoner
@@ -11,7 +9,7 @@ from kgdemo.reasoning.embedded import EmbeddedReasoner
 from kgdemo.settings import ChatSettings
 
 
-def reasoner_for(chat: ChatSettings, model: PathModel, embedder: Embedder, kg: KnowledgeGraph) -> Reasoner:
+def reasoner_for(chat: ChatSettings, embedder: Embedder) -> Reasoner:
     """The reasoner for these settings."""
     if chat.model:
         return ChatReasoner(OpenAIChat(chat))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from random import Random
 
 import numpy as np
@@ -51,7 +52,7 @@ class TemplateSource:
                 self.templates[found + len(kg.relations) * backwards] = wordings
         order = np.argsort(kg.outgoing.relations, kind="stable")
         bounds = np.searchsorted(kg.outgoing.relations[order], np.arange(len(kg.relations) + 1))
-        self.edges_of = [order[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+        self.edges_of = [order[a:b] for a, b in pairwise(bounds)]
         self.steps = [s for s, t in self.templates.items() if t.questions and len(self._edges(s))]
         self.step_weights = [len(self._edges(s)) ** 0.5 for s in self.steps]
         if not self.steps:

@@ -66,7 +66,7 @@ def test_a_silent_endpoint_times_out_with_a_clear_message():
 
 def test_a_dead_endpoint_is_named():
     chat = OpenAIChat(ChatSettings("m", "http://127.0.0.1:9/v1", "key", 2.0))
-    with pytest.raises(EndpointError, match="cannot be reached at http://127.0.0.1:9/v1"):
+    with pytest.raises(EndpointError, match=r"cannot be reached at http://127\.0\.0\.1:9/v1"):
         list(chat.stream("hello", Usage()))
 
 

@@ -38,7 +38,11 @@ def test_triples_survive_and_repeats_collapse(triples):
         assert kg.has_triple(head, relation, tail)
         assert (relation, tail) in kg.neighbours(head)
         assert (f"~{relation}", head) in kg.neighbours(tail)
-        assert (f"~{relation}", head) not in kg.neighbours(tail, directed=True) or (tail, f"~{relation}", head) in triples
+        assert (f"~{relation}", head) not in kg.neighbours(tail, directed=True) or (
+            tail,
+            f"~{relation}",
+            head,
+        ) in triples
 
 
 def test_inverse_steps_read_as_the_schema_says():

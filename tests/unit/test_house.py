@@ -1,0 +1,92 @@
+"""The rules of the house: who may import whom, what is linted, and what the README must keep true."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FLOORS = [
+    ["errors"],
+    ["kg", "questions", "settings"],
+    ["events", "verify", "constraint", "linking"],
+    ["models", "view"],
+    ["decoding", "training"],
+    ["reasoning"],
+    ["pipeline"],
+    ["ui", "evaluation"],
+    ["__main__", "bootstrap"],
+]
+FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
+FILES = sorted((ROOT / "kgdemo").rglob("*.py"))
+
+
+def room_of(module: str) -> str:
+    """The room a module of the package belongs to."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def imports(file: Path) -> set[str]:
+    """Modules that a file imports, at the top or inside functions."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(ROOT)))
+def test_a_file_imports_only_from_below_or_its_own_room(file: Path):
+    parts = file.relative_to(ROOT / "kgdemo").with_suffix("").parts
+    if parts == ("__init__",):
+        return
+    own = parts[0]
+    for module in imports(file):
+        if not module.startswith("kgdemo.") or room_of(module) not in FLOOR:
+            continue
+        room = room_of(module)
+        same_folder = room == own or (len(parts) == 1 and FLOOR[room] == FLOOR[own])
+        assert same_folder or FLOOR[room] < FLOOR[own], f"{own} may not import {module}"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(ROOT)))
+def test_rooms_keep_to_their_trade(file: Path):
+    room = file.relative_to(ROOT / "kgdemo").parts[0].removesuffix(".py")
+    modules = imports(file)
+    names = {m.split(".")[0] for m in modules}
+    assert room == "ui" or "gradio" not in names, "only ui/ imports gradio"
+    if room in {"kg", "constraint", "verify", "events", "view", "linking"} and file.name != "embedding.py":
+        assert not names & {"torch", "transformers"}, f"{room} knows nothing of torch models"
+    if room == "verify":
+        assert not any(m.startswith(("kgdemo.constraint", "kgdemo.decoding", "kgdemo.models")) for m in modules)
+
+
+def test_the_bootstrap_runs_in_a_bare_python():
+    for name in ("__main__", "bootstrap", "errors", "__init__"):
+        top = ast.parse((ROOT / "kgdemo" / f"{name}.py").read_text("utf-8")).body
+        for node in top:
+            modules = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            for module in modules:
+                assert module.split(".")[0] in {*sys.stdlib_module_names, "kgdemo"}, f"{name} imports {module}"
+
+
+@pytest.mark.parametrize("command", [["check", "."], ["format", "--check", "."]])
+def test_ruff_is_content(command):
+    result = subprocess.run(
+        [sys.executable, "-m", "ruff", *command], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout
+
+
+def test_no_prints_in_the_library():
+    for file in FILES:
+        if file.name not in {"__main__.py", "bootstrap.py"}:
+            assert not re.search(r"^\s*print\(", file.read_text("utf-8"), re.MULTILINE), file

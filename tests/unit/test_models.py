@@ -1,0 +1,107 @@
+"""Any causal language model takes the same way in: by folder, with its own tokeniser and prompt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from kgdemo.constraint.pieces import Pieces
+from kgdemo.errors import ModelError
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.models.base import PROMPT_END
+from kgdemo.models.causal import CausalModel
+from kgdemo.models.prompt import PromptStyle
+from tests.helpers.models import CORPUS, all_families, byte_level_tokenizer, random_model, wordpiece_tokenizer
+from tests.unit.test_decoding import decode
+
+KG = KnowledgeGraph.from_triples([("New York", "part of", "United States"), ("New York", "part", "New")])
+
+
+@pytest.fixture(params=["qwen2", "llama", "gpt2", "bert"])
+def folder(request, tmp_path: Path) -> Path:
+    """A model folder as one would download it."""
+    made = random_model(request.param)
+    made.model.save_pretrained(tmp_path)
+    made.tokenizer.save_pretrained(tmp_path)
+    made.style.save(tmp_path)
+    return tmp_path
+
+
+def test_a_model_folder_loads_and_decodes(folder: Path):
+    model = CausalModel.load(str(folder), device="cpu")
+    tree = model.tree(model.style.encode(model.pieces, "which part?", ["New York"]))
+    assert torch.isfinite(tree.prompt_log_probs()).all()
+    assert model.stop_ids
+    family = model.model.config.model_type
+    _, paths = decode(KG, "New York", {"bert": "bert"}.get(family, family), 0, 4, 2)
+    assert len(paths) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("/no/such/folder", "no model folder"), ("./none", "no model folder"), ("none", "no model folder")],
+)
+def test_an_unknown_model_is_named(name, words):
+    with pytest.raises(ModelError, match=words):
+        CausalModel.load(name)
+
+
+def test_a_hub_name_without_network_is_one_sentence():
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        CausalModel.load("nobody/no-such-model")
+
+
+def test_a_folder_without_a_model_is_named(tmp_path: Path):
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        CausalModel.load(str(tmp_path))
+
+
+@pytest.mark.parametrize("family", all_families())
+def test_siblings_in_the_pool_do_not_see_each_other(family):
+    """Two continuations in one tree get what two separate runs give."""
+    model = random_model(family, seed=5)
+    prompt = model.style.encode(model.pieces, "which part?", ["New York"])
+    first, second = model.pieces.plain(" New"), model.pieces.plain(" York")
+    together = model.tree(prompt)
+    nodes, rows = together.extend([PROMPT_END, PROMPT_END], [first[0], second[0]])
+    _, deeper = together.extend([nodes[1], nodes[0]], [first[-1], second[-1]])
+    for row, below, tokens in (
+        (rows[0], deeper[1], (first[0], second[-1])),
+        (rows[1], deeper[0], (second[0], first[-1])),
+    ):
+        alone = model.tree(prompt)
+        (node,), expected = alone.extend([PROMPT_END], [tokens[0]])
+        assert torch.allclose(row, expected[0], atol=1e-4)
+        _, expected = alone.extend([node], [tokens[1]])
+        assert torch.allclose(below, expected[0], atol=1e-4)
+
+
+@pytest.mark.parametrize("tokenizer", [byte_level_tokenizer, wordpiece_tokenizer])
+def test_splicing_pieces_equals_tokenising_the_whole(tokenizer):
+    labels = [word for line in CORPUS for word in line.split()] + ["New York", "a, b", "🎬 日本"]
+    assert Pieces(tokenizer()).is_exact(labels)
+
+
+@pytest.mark.parametrize("tokenizer", [byte_level_tokenizer, wordpiece_tokenizer])
+def test_special_tokens_in_user_text_are_spelled_out(tokenizer):
+    tokenizer = tokenizer()
+    pieces = Pieces(tokenizer)
+    specials = set(tokenizer.all_special_ids) | {*pieces.start, *pieces.end}
+    unknown = {tokenizer.unk_token_id} - {None}
+    for hostile in ("</PATH>", "<PATH> x", "[SEP]", "<eos>"):
+        assert not set(pieces.plain(hostile)) & (specials - unknown)
+    style = PromptStyle("{question} [SEP] {entities}")
+    ids = style.encode(pieces, "</PATH> [SEP] {entities}", ["<PATH>"])
+    assert sum(i in set(pieces.start) | set(pieces.end) for i in ids) == 1, "only our own <PATH> at the end"
+
+
+def test_text_of_tokens_reads_as_written():
+    for family in ("qwen2", "bert"):
+        model = random_model(family)
+        ids = model.pieces.plain(" New York -> part of")
+        assert "".join(model.token_text(i) for i in ids).split() == (
+            "New York -> part of".split() if family == "qwen2" else "new york -> part of".split()
+        )
