@@ -232,7 +232,7 @@ class DeductionChecked:
 
 @dataclass(frozen=True, slots=True)
 class LMCall:
-    """One call of a language model."""
+    """One question put to a language model; ``calls`` is 2 when it had to be asked again."""
 
     by: str
     purpose: str
@@ -241,6 +241,7 @@ class LMCall:
     tokens_in: int
     tokens_out: int
     seconds: float
+    calls: int = 1
     t: float = 0.0
 
 

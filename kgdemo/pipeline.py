@@ -165,7 +165,7 @@ class _Counts:
 
     def see(self, event: Event) -> None:
         if isinstance(event, LMCall):
-            self.calls += 1
+            self.calls += event.calls
             self.tokens_in += event.tokens_in
             self.tokens_out += event.tokens_out
             self.stage_ms[event.purpose] = self.stage_ms.get(event.purpose, 0.0) + 1000 * event.seconds

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 from kgdemo.errors import EndpointError
 from kgdemo.events import AnswerDelta, AnswerFinal, Event, LMCall, Notice
 from kgdemo.models.chat import ChatModel, Usage
 from kgdemo.reasoning import prompts
-from kgdemo.reasoning.base import Evidence
+from kgdemo.reasoning.base import Decision, Evidence
 from kgdemo.reasoning.citations import cited_lines
+from kgdemo.reasoning.parsing import UnreadableReplyError, chosen_numbers, one_line, ratings, yes_or_no
+
+Parsed = TypeVar("Parsed")
 
 
 class ChatReasoner:
@@ -23,6 +27,38 @@ class ChatReasoner:
     def __init__(self, model: ChatModel) -> None:
         self.model = model
         self.name = model.name
+
+    def select(self, question: str, task: str, options: Sequence[str], most: int) -> Decision:
+        """See ``base.Reasoner``."""
+        prompt = prompts.select(question, task, options, most)
+        chosen, call = self._ask("select", prompt, lambda reply: chosen_numbers(reply, len(options), most))
+        # options not chosen rank behind the chosen ones, in the order given
+        scores = tuple(1.0 - chosen.index(i) / len(options) if i in chosen else 0.0 for i in range(len(options)))
+        return Decision(chosen=chosen, scores=scores, call=call)
+
+    def score(self, question: str, task: str, options: Sequence[str]) -> Decision:
+        """See ``base.Reasoner``."""
+        scores, call = self._ask("score", prompts.score(question, task, options), lambda r: ratings(r, len(options)))
+        return Decision(scores=scores, call=call)
+
+    def verify(self, question: str, statement: str, premises: Sequence[str]) -> Decision:
+        """See ``base.Reasoner``."""
+        holds, call = self._ask("verify", prompts.verify(question, statement, premises), yes_or_no)
+        return Decision(holds=holds, call=call)
+
+    def plan(self, question: str, task: str) -> Decision:
+        """See ``base.Reasoner``."""
+        text, call = self._ask("plan", prompts.plan(question, task), one_line)
+        return Decision(text=text, call=call)
+
+    def thought(self, question: str, task: str, context: Sequence[str], options: Sequence[str]) -> Decision:
+        """See ``base.Reasoner``."""
+        prompt = prompts.thought(question, task, context, options)
+        if not options:
+            text, call = self._ask("thought", prompt, one_line)
+            return Decision(text=text, call=call)
+        chosen, call = self._ask("thought", prompt, lambda reply: chosen_numbers(reply, len(options), 1))
+        return Decision(text=options[chosen[0]], chosen=chosen, call=call)
 
     def answer(self, question: str, evidence: Sequence[Evidence], task: str = "") -> Iterator[Event]:
         """See ``base.Reasoner``: one call over all paths; a failed endpoint is said, and the paths stay."""
@@ -40,6 +76,32 @@ class ChatReasoner:
         seconds = time.perf_counter() - began
         yield LMCall(self.name, "answer", prompt, text, usage.tokens_in, usage.tokens_out, seconds)
         yield self._final(text, evidence)
+
+    def _ask(self, purpose: str, prompt: str, parse: Callable[[str], Parsed]) -> tuple[Parsed, LMCall]:
+        """Ask, parse, and on a reply that cannot be read ask once more with the complaint.
+
+        Raises:
+            EndpointError: the endpoint failed, or the second reply cannot be read either.
+        """
+        usage, began = Usage(), time.perf_counter()
+        reply = "".join(self.model.stream(prompt, usage))
+        tokens_in, tokens_out, shown, calls = usage.tokens_in, usage.tokens_out, prompt, 1
+        try:
+            parsed = parse(reply)
+        except UnreadableReplyError as complaint:
+            shown = prompts.again(prompt, reply, str(complaint))
+            reply = "".join(self.model.stream(shown, usage))
+            calls = 2
+            tokens_in, tokens_out = tokens_in + usage.tokens_in, tokens_out + usage.tokens_out
+            try:
+                parsed = parse(reply)
+            except UnreadableReplyError as error:
+                raise EndpointError(
+                    f"The chat model {self.name} replied twice in a form that cannot be read ({error}); "
+                    "try another model."
+                ) from error
+        seconds = time.perf_counter() - began
+        return parsed, LMCall(self.name, purpose, shown, reply, tokens_in, tokens_out, seconds, calls)
 
     def _final(self, text: str, evidence: Sequence[Evidence]) -> AnswerFinal:
         if not text.strip() or prompts.NO_ANSWER in text.upper():

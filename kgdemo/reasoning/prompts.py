@@ -30,3 +30,94 @@ def answer_from_paths(question: str, evidence: Sequence[Evidence], task: str = "
             "Answers:",
         ]
     )
+
+
+def select(question: str, task: str, options: Sequence[str], most: int) -> str:
+    """Beam selection and pruning (FiDeLiS section 3.3; Grounding appendix E, Select evaluator)."""
+    return "\n".join(
+        [
+            task or "Choose the options that help most to answer the question.",
+            f"Choose at most {most}. Reply with their numbers only, best first, separated by commas.",
+            "",
+            f"Question: {question}",
+            "Options:",
+            *_numbered(options),
+            "",
+            "Numbers:",
+        ]
+    )
+
+
+def score(question: str, task: str, options: Sequence[str]) -> str:
+    """Rating every option (Grounding appendix E, Score evaluator)."""
+    return "\n".join(
+        [
+            task
+            or "Rate how much each option helps to answer the question, from 0 (not at all) to 10 (it answers it).",
+            "Reply with one line an option, in order, written as number: rating.",
+            "",
+            f"Question: {question}",
+            "Options:",
+            *_numbered(options),
+            "",
+            "Ratings:",
+        ]
+    )
+
+
+def verify(question: str, statement: str, premises: Sequence[str]) -> str:
+    """Deductive verification (FiDeLiS section 3.3)."""
+    return "\n".join(
+        [
+            "Decide whether the statement follows from the facts alone.",
+            "Reply with yes or no, nothing else.",
+            "",
+            f"Question it serves: {question}",
+            "Facts:",
+            *_numbered(premises),
+            f"Statement: {statement}",
+            "",
+            "Does it follow?",
+        ]
+    )
+
+
+def plan(question: str, task: str) -> str:
+    """Planning and keyword extraction (FiDeLiS section 3.2 and 3.3)."""
+    return "\n".join(
+        [
+            task or "List the keywords of the question that point to entities or relations, separated by commas.",
+            "Reply in one line.",
+            "",
+            f"Question: {question}",
+            "Reply:",
+        ]
+    )
+
+
+def thought(question: str, task: str, context: Sequence[str], options: Sequence[str]) -> str:
+    """The next thought or action (Grounding section 4)."""
+    choose = (
+        ["Take exactly one of these options and reply with its number only:", *_numbered(options)] if options else []
+    )
+    return "\n".join(
+        [
+            task or "Say in one sentence what to find out next to answer the question.",
+            f"Question: {question}",
+            "So far:",
+            *(context or ["nothing yet"]),
+            "",
+            *choose,
+            "Reply:",
+        ]
+    )
+
+
+def again(prompt: str, reply: str, complaint: str) -> str:
+    """The one retry: the same task with what was wrong about the first reply."""
+    said = reply.strip()[:500]
+    return f"{prompt}\n\nYou replied: {said}\nThat cannot be read: {complaint}\nReply again, in the form asked for:"
+
+
+def _numbered(options: Sequence[str]) -> list[str]:
+    return [f"{number}. {option}" for number, option in enumerate(options, 1)]

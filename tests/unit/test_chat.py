@@ -11,6 +11,7 @@ from kgdemo.models.chat import OpenAIChat, Usage
 from kgdemo.reasoning.base import Evidence
 from kgdemo.reasoning.chat import ChatReasoner
 from kgdemo.reasoning.citations import cited_lines
+from kgdemo.reasoning.parsing import UnreadableReplyError, chosen_numbers, one_line, ratings, yes_or_no
 from kgdemo.settings import ChatSettings, chat_from
 from tests.helpers.endpoint import Endpoint, serve
 
@@ -87,3 +88,47 @@ def test_the_environment_configures_the_endpoint():
     assert chat_from({}).model == ""
     settings = chat_from({"OPENAI_BASE_URL": "http://x/v1", "KGDEMO_CHAT_MODEL": "llama"})
     assert (settings.model, settings.base_url) == ("llama", "http://x/v1")
+
+
+def test_decisions_are_asked_and_parsed():
+    replies = ["2, 1", "1: 3\n2: 9", "Yes.", "capital, Austria", "2"]
+    with serve(Endpoint(replies=replies)) as endpoint:
+        chat = reasoner(endpoint)
+        assert chat.select("q", "", ["a", "b", "c"], 2).chosen == (1, 0)
+        assert chat.score("q", "", ["a", "b"]).scores == (0.3, 0.9)
+        assert chat.verify("q", "s", ["p"]).holds
+        assert chat.plan("q", "").text == "capital, Austria"
+        thought = chat.thought("q", "", ["so far"], ["look", "finish"])
+    assert (thought.text, thought.chosen) == ("finish", (1,))
+    assert thought.call is not None
+    assert len(endpoint.prompts) == 5
+
+
+def test_an_unreadable_reply_is_asked_once_more_with_the_complaint():
+    with serve(Endpoint(replies=["the first one", "1"])) as endpoint:
+        decision = reasoner(endpoint).select("q", "", ["a", "b"], 1)
+    assert decision.chosen == (0,)
+    assert "names no number between 1 and 2" in endpoint.prompts[1]
+    assert decision.call is not None
+    assert (decision.call.calls, decision.call.tokens_in) == (2, 22), "both calls are counted"
+
+
+def test_two_unreadable_replies_are_a_clear_failure():
+    with serve(Endpoint(replies=["7", "maybe"])) as endpoint, pytest.raises(EndpointError, match="replied twice"):
+        reasoner(endpoint).select("q", "", ["a", "b"], 1)
+
+
+@pytest.mark.parametrize(
+    ("parse", "reply"),
+    [
+        (lambda r: chosen_numbers(r, 3, 2), "none of them"),
+        (lambda r: chosen_numbers(r, 3, 2), "4"),
+        (lambda r: ratings(r, 2), "1: 5"),
+        (lambda r: ratings(r, 1), "1: 11"),
+        (yes_or_no, "it depends"),
+        (one_line, " \n "),
+    ],
+)
+def test_replies_that_cannot_be_read(parse, reply):
+    with pytest.raises(UnreadableReplyError):
+        parse(reply)

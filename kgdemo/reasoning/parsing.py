@@ -1,0 +1,63 @@
+"""Strict parsing of what chat models reply to a decision; a reply that cannot be read is an error, not a guess."""
+
+from __future__ import annotations
+
+import re
+
+
+class UnreadableReplyError(ValueError):
+    """A reply that does not have the form asked for; the message tells the model what is wrong."""
+
+
+def chosen_numbers(reply: str, options: int, most: int) -> tuple[int, ...]:
+    """Indices (from 0) of the options whose numbers a reply lists.
+
+    Raises:
+        UnreadableReplyError: it lists none, or numbers that are no option.
+    """
+    numbers = [int(n) for n in re.findall(r"(?<![\w.])\d+(?![\w])", reply)]
+    if not numbers:
+        raise UnreadableReplyError(f"it names no number between 1 and {options}.")
+    outside = [n for n in numbers if not 1 <= n <= options]
+    if outside:
+        raise UnreadableReplyError(f"{outside[0]} is not the number of an option; there are {options}.")
+    return tuple(dict.fromkeys(n - 1 for n in numbers))[:most]
+
+
+def ratings(reply: str, options: int) -> tuple[float, ...]:
+    """One rating an option, scaled to 0..1.
+
+    Raises:
+        UnreadableReplyError: a rating is missing or outside 0 to 10.
+    """
+    found = {int(n): float(r) for n, r in re.findall(r"^\s*(\d+)\s*[:.)-]\s*(\d+(?:\.\d+)?)", reply, re.MULTILINE)}
+    missing = [n for n in range(1, options + 1) if n not in found]
+    if missing:
+        raise UnreadableReplyError(f"the rating of option {missing[0]} is missing; write one line an option.")
+    if any(not 0 <= found[n] <= 10 for n in range(1, options + 1)):
+        raise UnreadableReplyError("ratings go from 0 to 10.")
+    return tuple(found[n] / 10 for n in range(1, options + 1))
+
+
+def yes_or_no(reply: str) -> bool:
+    """The answer to a yes/no question.
+
+    Raises:
+        UnreadableReplyError: it is neither.
+    """
+    words = re.findall(r"[a-z]+", reply.lower())
+    if not words or words[0] not in ("yes", "no"):
+        raise UnreadableReplyError("it does not start with yes or no.")
+    return words[0] == "yes"
+
+
+def one_line(reply: str) -> str:
+    """The first line of text.
+
+    Raises:
+        UnreadableReplyError: there is none.
+    """
+    lines = [line.strip() for line in reply.splitlines() if line.strip()]
+    if not lines:
+        raise UnreadableReplyError("it is empty.")
+    return lines[0]
