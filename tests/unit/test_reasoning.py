@@ -1,0 +1,156 @@
+"""GCR end to end on a small world: every event in its place, every path verified, answers cited."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.events import (
+    AnswerFinal,
+    ConstraintReady,
+    DecodeStep,
+    HypothesisAnswer,
+    LMCall,
+    PathFound,
+    PathVerified,
+    from_json,
+    to_json,
+)
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.path import Path
+from kgdemo.reasoning.answer_sets import complete, same_relations
+from kgdemo.reasoning.base import METHODS, Evidence, World, method_named, register
+from kgdemo.reasoning.embedded import EmbeddedReasoner
+from kgdemo.settings import Settings
+from kgdemo.verify import Verifier
+from tests.helpers.models import random_model
+
+TRIPLES = [
+    ("New York", "part of", "United States"),
+    ("New York", "part", "Queens"),
+    ("New York", "part", "Bronx"),
+    ("Inception", "directed by", "Christopher Nolan"),
+    ("Christopher Nolan", "born in", "London"),
+]
+
+
+class LetterEmbedder:
+    """Counts letters: crude, but similar texts are similar."""
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        rows = np.array([[text.lower().count(c) for c in "abcdefghijklmnopqrstuvwxyz"] for text in texts], np.float32)
+        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+
+
+def small_world(family: str = "qwen2", triples=TRIPLES) -> World:
+    """A world of a few triples and a random model."""
+    kg = KnowledgeGraph.from_triples(triples, "small")
+    model = random_model(family, seed=1)
+    embedder = LetterEmbedder()
+    return World(kg, Verifier(kg), model, TokenisedGraph(kg, model.pieces), EmbeddedReasoner(embedder), embedder)
+
+
+@pytest.fixture(scope="module", params=["qwen2", "bert"])
+def events(request):
+    world = small_world(request.param)
+    settings = Settings(beams=4, hops=2, explain=3)
+    return list(METHODS["gcr"].run("what is part of New York?", ["New York"], world, settings))
+
+
+def of(events, kind):
+    return [event for event in events if isinstance(event, kind)]
+
+
+def test_stages_come_in_the_papers_order(events):
+    kinds = [type(event) for event in events]
+    order = [ConstraintReady, DecodeStep, PathFound, LMCall, AnswerFinal]
+    assert [kinds.index(kind) for kind in order] == sorted(kinds.index(kind) for kind in order)
+    assert kinds[-1] is AnswerFinal
+
+
+def test_every_grounded_path_is_verified_and_has_a_hypothesis(events):
+    found = [e for e in of(events, PathFound) if e.constrained]
+    verified = {e.index: e.verdict for e in of(events, PathVerified) if e.constrained}
+    assert [e.index for e in found] == [1, 2, 3, 4]
+    assert all(verified[e.index].faithful for e in found)
+    assert {e.index for e in of(events, HypothesisAnswer) if e.constrained} == set(verified)
+
+
+def test_unconstrained_paths_are_judged_too(events):
+    free = [e for e in of(events, PathFound) if not e.constrained]
+    assert len(free) == len([e for e in of(events, PathVerified) if not e.constrained])
+
+
+def test_beams_of_a_step_continue_beams_of_an_earlier_one(events):
+    for constrained in (True, False):
+        known = {0}
+        for step in (e for e in of(events, DecodeStep) if e.constrained == constrained):
+            assert {choice.parent for choice in step.choices} <= known
+            known |= {choice.beam for choice in step.choices}
+
+
+def test_forbidden_tokens_come_with_a_reason(events):
+    masked = [m for step in of(events, DecodeStep) for watch in step.watched for m in watch.masked]
+    assert masked
+    assert all(m.reason and 0 <= m.prob <= 1 for m in masked)
+
+
+def test_paths_left_never_grow(events):
+    left = [step.paths_left for step in of(events, DecodeStep) if step.constrained]
+    assert left == sorted(left, reverse=True)
+
+
+def test_the_answer_cites_paths_that_exist(events):
+    final = of(events, AnswerFinal)[-1]
+    indices = {e.index for e in of(events, PathFound) if e.constrained}
+    assert final.answers
+    assert len(final.citations) == len(final.answers)
+    assert all(set(numbers) <= indices for numbers in final.citations)
+
+
+def test_events_survive_json(events):
+    assert [from_json(to_json(event)) for event in events] == events
+
+
+def test_without_comparison_nothing_runs_unconstrained():
+    settings = Settings(beams=2, compare=False)
+    events = list(METHODS["gcr"].run("what?", ["Inception"], small_world(), settings))
+    assert all(e.constrained for e in of(events, DecodeStep))
+
+
+def test_same_relations_reads_the_whole_answer_set():
+    kg = small_world().kg
+    paths = same_relations(kg, Path(("New York", "Queens"), ("part",)), directed=False)
+    assert {path.end for path in paths} == {"Queens", "Bronx"}
+
+
+def test_an_answer_is_completed_and_says_so():
+    world = small_world()
+    evidence = [Evidence(1, Path(("New York", "Queens"), ("part",)))]
+    final = AnswerFinal("Queens [1]", ("Queens",), ((1,),), "test")
+    (completed,) = complete(final, evidence, world, directed=False)
+    assert completed.answers == ("Queens", "Bronx")
+    assert completed.completed == ("Bronx",)
+    assert completed.citations == ((1,), (1,))
+
+
+def test_a_refusal_is_not_completed():
+    final = AnswerFinal("no", (), (), "test", refusal="nothing fits")
+    assert list(complete(final, [], small_world(), directed=False)) == [final]
+
+
+def test_a_method_is_added_by_registering_it():
+    def run(question, topics, world, settings):
+        yield AnswerFinal(f"{topics[0]} is all I know", (topics[0],), ((),), "toy")
+
+    register("toy", "Toy", "nobody", "Answers with the topic.")(run)
+    try:
+        (final,) = method_named("toy").run("q", ["New York"], small_world(), Settings())
+        assert final.answers == ("New York",)
+        with pytest.raises(ValueError, match="registered twice"):
+            register("toy", "Toy", "nobody", "again")(run)
+    finally:
+        del METHODS["toy"]
