@@ -65,7 +65,6 @@ def check_folder(folder: Path) -> list[Finding]:
     for where, label, kind, _ in entity_lines(folder):
         if kind != info[label].type:
             findings.append(Finding(f"type {kind} here, {info[label].type} elsewhere", where, label))
-    findings += _aliases(info)
     return findings
 
 
@@ -90,14 +89,6 @@ def _unused(info: Mapping[str, EntityInfo], seen: Iterable[Triple]) -> Iterator[
     for label in info:
         if label not in used:
             yield Finding("name without a fact", "entities", label)
-
-
-def _aliases(info: Mapping[str, EntityInfo]) -> Iterator[Finding]:
-    """An alias that is another entity's label sends people the wrong way; namesakes sharing one are fine."""
-    for label, entity in info.items():
-        for alias in entity.aliases:
-            if alias in info and alias != label:
-                yield Finding("alias is another entity's name", "entities", f"{label}: {alias}")
 
 
 # against public sets -----------------------------------------------------------------------------
