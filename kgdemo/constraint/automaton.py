@@ -107,6 +107,7 @@ class _Fan:
 
     tokens: NDArray[np.int32]
     take: Callable[[int], Position]
+    in_label: bool = False
 
 
 class KGAutomaton:
@@ -137,7 +138,8 @@ class KGAutomaton:
         fans = [fan for position in state.positions for fan in self._fans(position) if len(fan.tokens)]
         if len(fans) == 1:
             fan = fans[0]
-            return Successors(fan.tokens, lambda i: AutomatonState((fan.take(i),)))
+            inside = state.positions[0].segment in (Segment.TOPIC, Segment.ENTITY) and fan.in_label
+            return Successors(fan.tokens, lambda i: AutomatonState((fan.take(i),)), inside)
         return _merge(fans)
 
     def paths_left(self, state: AutomatonState) -> int:
@@ -206,7 +208,7 @@ class KGAutomaton:
         def take(i: int) -> Position:
             return Position(segment, trail, int(edges[i]), int(edges[i + 1]), depth + 1)
 
-        return labels[:complete], _Fan(tokens[firsts], take)
+        return labels[:complete], _Fan(tokens[firsts], take, in_label=True)
 
     def _onward(self, trail: Trail) -> _Fan:
         """The arrow into the sub-trie of the trail's last entity."""

@@ -27,12 +27,16 @@ class BeamSettings:
         beams: paths wanted (K), and live beams kept at each step.
         max_tokens: longest path in tokens, end mark included.
         length_penalty: a finished score is divided by its length to this power; 0 ranks by probability.
+        graph_normalised: inside entity labels, score tokens by their probability among those the graph
+            allows. Which tail exists is the graph's to say, so a long or rare name costs a path nothing,
+            and beams are spent on relations. False: full-vocabulary scores throughout, as in the papers.
         masked: how many of the most probable forbidden tokens to report for each beam; 0 saves the time.
     """
 
     beams: int = 10
     max_tokens: int = 256
     length_penalty: float = 0.0
+    graph_normalised: bool = False
     masked: int = 0
 
 
@@ -44,7 +48,7 @@ class Hypothesis:
     log_probs: tuple[float, ...]
     state: State
     node: int = PROMPT_END  # the last token's; the last but one's until it has been scored
-    score: float = 0.0  # sum of log_probs, after the length penalty once finished
+    score: float = 0.0  # what the search ranks by; see BeamSettings
 
     @property
     def total(self) -> float:
@@ -121,7 +125,7 @@ def beam_search(
         if not live or _settled(live, finished, settings):
             break
         followers = [constraint.successors(beam.state) for beam in live]
-        candidates = _candidates(live, followers, log_probs, 2 * settings.beams)
+        candidates = _candidates(live, followers, log_probs, settings)
         choices, next_live, ended = _sort_out(live, followers, candidates, settings)
         finished = sorted([*finished, *ended], key=lambda h: -h.score)[: settings.beams]
         views = _views(live, followers, log_probs, settings.masked)
@@ -137,18 +141,20 @@ def beam_search(
 
 
 def _candidates(
-    live: Sequence[Hypothesis], followers: Sequence[Successors], log_probs: Tensor, most: int
+    live: Sequence[Hypothesis], followers: Sequence[Successors], log_probs: Tensor, settings: BeamSettings
 ) -> list[tuple[float, int, int, float]]:
     """The best continuations over all beams: (score, beam, index into its successors, log-prob), best first."""
     found: list[tuple[float, int, int, float]] = []
+    most = 2 * settings.beams
     for beam, (hypothesis, allowed) in enumerate(zip(live, followers, strict=True)):
         row = log_probs[beam]
         if allowed.tokens is not None:
             row = row[torch.from_numpy(allowed.tokens.astype(np.int64)).to(row.device)]
         values, places = row.topk(min(most, len(row)))
+        inside = settings.graph_normalised and allowed.inside_entity
+        start = hypothesis.score - (float(row.logsumexp(dim=0)) if inside else 0.0)
         found += [
-            (hypothesis.total + value, beam, place, value)
-            for value, place in zip(values.tolist(), places.tolist(), strict=True)
+            (start + value, beam, place, value) for value, place in zip(values.tolist(), places.tolist(), strict=True)
         ]
     # ties are broken by beam and token, so that a run can be repeated
     return sorted(found, key=lambda c: (-c[0], c[1], c[2]))[:most]
@@ -189,7 +195,7 @@ def _settled(live: Sequence[Hypothesis], finished: Sequence[Hypothesis], setting
     """
     if len(finished) < settings.beams:
         return False
-    best = max(beam.total for beam in live)
+    best = max(beam.score for beam in live)
     return best / settings.max_tokens**settings.length_penalty <= finished[-1].score
 
 

@@ -117,6 +117,7 @@ def _branch(
     limits = BeamSettings(
         beams=settings.beams,
         max_tokens=_PATH_TOKENS if constrained else _FREE_TOKENS,
+        graph_normalised=settings.ranking == "relation",
         masked=settings.explain if constrained else 0,
     )
     reader = StepReader(model, constraint, constrained)

@@ -1,8 +1,10 @@
 """In which order K decoded paths are presented.
 
-The probability of a whole path (GCR equation 9) gives each of a relation's thirty tails a thirtieth, so
-a wrong relation with a single tail outranks a right one. The probability of the *relation tokens* alone
-does not depend on how many tails there are.
+The probability of a whole path (GCR equation 9) gives each of a relation's thirty tails a thirtieth, and a
+long or rare name next to nothing, so a wrong relation with a single well-known tail outranks a right one.
+The probability of the *relation tokens* alone does not depend on the tails. ``relation`` ranking therefore
+searches with entity tokens normalised over what the graph allows (``BeamSettings.graph_normalised``) and
+orders groups of paths by their relations; ``path`` is the paper's.
 """
 
 from __future__ import annotations
@@ -17,12 +19,17 @@ from kgdemo.decoding.beam import Hypothesis
 
 @dataclass(frozen=True, slots=True)
 class RankedPath:
-    """A decoded path with both of its scores (log-probabilities)."""
+    """A decoded path with its log-probability, the search's score and that of its relations alone."""
 
     ids: PathIds
     hypothesis: Hypothesis
     path_score: float
     relation_score: float
+
+    @property
+    def search_score(self) -> float:
+        """What the beam search ranked it by."""
+        return self.hypothesis.score
 
 
 def relation_score(graph: TokenisedGraph, ids: PathIds, log_probs: Sequence[float]) -> float:
@@ -60,13 +67,13 @@ def rank(graph: TokenisedGraph, finished: Sequence[Hypothesis], ranking: str, mo
             if key not in seen:
                 seen.add(key)
                 score = relation_score(graph, ids, hypothesis.log_probs)
-                ranked.append(RankedPath(ids, hypothesis, hypothesis.score, score))
-    ranked.sort(key=lambda p: -p.path_score)
+                ranked.append(RankedPath(ids, hypothesis, hypothesis.total, score))
+    ranked.sort(key=lambda p: -p.search_score)
     ranked = ranked[:most]
     if ranking == "relation":
         best: dict[tuple[int, tuple[int, ...]], float] = {}
         for path in ranked:
             group = (path.ids.entities[0], path.ids.steps)
             best[group] = max(best.get(group, -float("inf")), path.relation_score)
-        ranked.sort(key=lambda p: (-best[p.ids.entities[0], p.ids.steps], -p.path_score))
+        ranked.sort(key=lambda p: (-best[p.ids.entities[0], p.ids.steps], -p.search_score))
     return ranked
