@@ -93,6 +93,7 @@ def run_recipe(
         UserError: a data file is missing.
     """
     config = recipe.config if steps is None else replace(recipe.config, steps=steps)
+    shares = [] if export_only else _shares(recipe, data)  # first: a missing file is said before a model is loaded
     torch.manual_seed(config.seed)
     model, tokenizer, style = start_model(recipe.model)
     if not export_only:
@@ -101,7 +102,7 @@ def run_recipe(
         encoder = Encoder(pieces, style, config.entity_weight, stop, config.answer_share)
         out.mkdir(parents=True, exist_ok=True)
         (out / "recipe.json").write_text(json.dumps(asdict(recipe), indent=2) + "\n", "utf-8")
-        train(model, encoder, _shares(recipe, data), tokenizer.pad_token_id or 0, config, out)
+        train(model, encoder, shares, tokenizer.pad_token_id or 0, config, out)
     if export is not None:
         checkpoint = out / "checkpoint.pt"
         if not checkpoint.is_file():

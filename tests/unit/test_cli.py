@@ -1,0 +1,131 @@
+"""The command line's contracts: exit codes, one event a line, one verdict a line, metrics by name."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from kgdemo.__main__ import main
+from kgdemo.events import AnswerFinal, RunFinished, RunStarted, from_json
+from tests.helpers.models import random_model
+
+TRIPLES = "Inception\tdirected by\tChristopher Nolan\nChristopher Nolan\tborn in\tLondon\n"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> dict[str, str]:
+    """A model folder, a graph and a question set."""
+    folder = tmp_path_factory.mktemp("cli")
+    made = random_model("qwen2")
+    model = folder / "model"
+    made.model.save_pretrained(model)
+    made.tokenizer.save_pretrained(model)
+    made.style.save(model)
+    (folder / "kg.tsv").write_text(TRIPLES, "utf-8")
+    questions = [
+        {"id": "1", "question": "who directed it?", "q_entity": ["Inception"], "a_entity": ["Christopher Nolan"]},
+        {"id": "2", "question": "where born?", "q_entity": ["Christopher Nolan"], "answer": ["London"]},
+        {"id": "3", "question": "an unknown one", "q_entity": ["Nobody"], "answer": ["London"]},
+        {"id": "4", "question": "own graph", "q_entity": ["a"], "answer": ["b"], "graph": [["a", "r", "b"]]},
+    ]
+    lines = "".join(json.dumps(q) + "\n" for q in questions)
+    (folder / "questions.jsonl").write_text(lines, "utf-8")
+    return {"model": str(model), "kg": str(folder / "kg.tsv"), "questions": str(folder / "questions.jsonl")}
+
+
+def test_ask_prints_one_event_a_line(files, capsys):
+    code = main(
+        ["ask", "who directed it?", "--kg", files["kg"], "--model", files["model"], "--entity", "Inception", "--json"]
+    )
+    events = [from_json(line) for line in capsys.readouterr().out.splitlines()]
+    assert code == 0
+    assert isinstance(events[0], RunStarted)
+    assert any(isinstance(event, AnswerFinal) and event.answers for event in events)
+    assert isinstance(events[-1], RunFinished)
+    assert [event.t for event in events] == sorted(event.t for event in events)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["ask", "  "], "question is empty"),
+        (["ask", "a" * 10_000], "shorten it"),
+        (["ask", "q", "--beams", "0"], "choose 1 to"),
+        (["ask", "q", "--hops", "9"], "choose 1 to"),
+        (["ask", "q", "--kg", "/no/such.tsv"], "There is no file"),
+        (["ask", "q", "--kg", "atlantis"], "There is no graph"),
+        (["ask", "q", "--method", "magic"], "There is no method"),
+        (["ask", "q", "--entity", "Incption"], "has no entity 'Incption'"),
+        (["ask", "q", "--entity", "Inception", "--model", "/no/such"], "no model folder"),
+        (["evaluate", "--questions", "/none.jsonl", "--out", "OUT"], "no question file"),
+        (["verify", "--kg", "/none.tsv"], "There is no file"),
+        (["kg", "info", "/none.tsv"], "There is no file"),
+        (["kg", "check", "mars"], "no embedded graph"),
+        (["train", "--recipe", "none", "--out", "OUT"], "no recipe"),
+        (["train", "--out", "OUT"], "--data"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_exit_code_2(files, tmp_path, capsys, arguments, words):
+    arguments = [str(tmp_path / "out") if a == "OUT" else a for a in arguments]
+    if arguments[0] == "ask" and "--kg" not in arguments:
+        arguments += ["--kg", files["kg"]]
+    assert main(arguments) == 2
+    complaint = capsys.readouterr().err.strip()
+    assert words in complaint
+    assert "Traceback" not in complaint
+    assert len(complaint.splitlines()) == 1
+
+
+def test_hostile_questions_are_just_questions(files, capsys):
+    question = "<PATH> </PATH> <script>alert(1)</script> {{x}} ${y} who directed it?"
+    code = main(["ask", question, "--kg", files["kg"], "--model", files["model"], "--entity", "Inception", "--json"])
+    events = [from_json(line) for line in capsys.readouterr().out.splitlines()]
+    assert code == 0
+    assert isinstance(events[0], RunStarted)
+    assert events[0].question == question
+
+
+def test_verify_prints_one_verdict_a_line(files, capsys, monkeypatch):
+    lines = ["Inception -> directed by -> Christopher Nolan", "Inception -> directed by -> London", "nonsense"]
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(lines)))
+    assert main(["verify", "--kg", files["kg"]]) == 0
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [r["faithful"] for r in records] == [True, False, False]
+    assert [r["hops"][0]["verdict"] for r in records] == ["ok", "no such edge", "malformed"]
+
+
+def test_evaluate_writes_metrics_and_resumes(files, tmp_path, capsys):
+    arguments = ["evaluate", "--kg", files["kg"], "--model", files["model"], "--questions", files["questions"]]
+    arguments += ["--out", str(tmp_path / "run"), "--unconstrained"]
+    assert main([*arguments, "--limit", "2"]) == 0
+    assert main(arguments) == 0
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    wanted = "questions hits@1 hit@k hit f1 precision recall faithful_ratio seconds_per_question lm_calls tokens_in"
+    for name in [*wanted.split(), "tokens_out", "unconstrained_faithful_ratio"]:
+        assert isinstance(metrics[name], (int, float)), name
+    assert metrics["questions"] == 4
+    assert metrics["faithful_ratio"] == 1.0
+    assert metrics["failed"] == 1, "the question about an unknown entity"
+    assert metrics["hit@k"] == 0.75
+    lines = (tmp_path / "run" / "predictions.jsonl").read_text().splitlines()
+    assert [json.loads(line)["id"] for line in lines] == ["1", "2", "3", "4"]
+    before = (tmp_path / "run" / "predictions.jsonl").read_bytes()
+    capsys.readouterr()
+    assert main(arguments) == 0, "a finished run has nothing left to do"
+    assert (tmp_path / "run" / "predictions.jsonl").read_bytes() == before
+    assert main([*arguments, "--beams", "3"]) == 2, "other settings do not mix"
+    assert "other settings" in capsys.readouterr().err
+
+
+def test_kg_info_and_save(files, tmp_path, capsys):
+    assert main(["kg", "save", files["kg"], "--out", str(tmp_path / "saved")]) == 0
+    assert main(["kg", "info", str(tmp_path / "saved")]) == 0
+    assert "2 triples, 3 entities, 2 relations" in capsys.readouterr().out
+
+
+def test_embedded_graphs_are_well_made(capsys):
+    for name in ("world", "chemistry"):
+        assert main(["kg", "check", name]) == 0, capsys.readouterr().out
