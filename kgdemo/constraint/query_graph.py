@@ -50,6 +50,21 @@ class Link:
         """The end that the link leads to."""
         return self.path.entities[-1]
 
+    def stored(self, kg: KnowledgeGraph) -> tuple[int, tuple[int, ...], int]:
+        """Head, step or steps, and tail in the direction the graph stores them.
+
+        Over a mediator the two triples may point in different directions; then the link stays as walked.
+        """
+        relations, path = len(kg.relations), self.path
+        if all(step >= relations for step in path.steps):
+            return path.entities[-1], tuple(step - relations for step in reversed(path.steps)), path.entities[0]
+        return path.entities[0], path.steps, path.entities[-1]
+
+    def labels(self, kg: KnowledgeGraph) -> tuple[str, str, str]:
+        """The same as labels, a collapsed mediator's relations joined by a hyphen (DoG appendix B)."""
+        head, steps, tail = self.stored(kg)
+        return kg.entities[head], "-".join(kg.readings[step] for step in steps), kg.entities[tail]
+
 
 class QueryGraph:
     """Gives the links that a chain may take next.

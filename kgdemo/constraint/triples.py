@@ -108,6 +108,7 @@ class TripleTrie:
         self._ids = table.ids
         self._leaves = [Leaf(link, number) for link in links for number in range(len(ends))]
         self._order = order
+        self.longest = int(self._parts[:, 2].max(initial=0)) + max(len(end) for end in ends)
 
     def start(self) -> TripleState:
         """See ``base.Constraint``: the state right behind the mark that begins a triple."""
@@ -161,24 +162,13 @@ class TripleTrie:
         graph, path = self.graph, link.path
         arrow, label = graph.pieces.arrow, graph.entities.row
         if self.spelling is Spelling.STORED:
-            head, steps, tail = self.stored(link)
+            head, steps, tail = link.stored(graph.kg)
             return Spelled(tuple(label(head)), (*arrow, *self._relation(steps), *arrow), tuple(label(tail)))
         middle = [*arrow, *graph.steps.row(path.steps[0]), *arrow]
         for mediator, step in zip(path.entities[1:-1], path.steps[1:], strict=True):
             middle += [*label(mediator), *arrow, *graph.steps.row(step), *arrow]
         first = label(path.entities[0]) if self.spelling is Spelling.WALKED else ()
         return Spelled(tuple(first), tuple(middle), tuple(label(path.entities[-1])))
-
-    def stored(self, link: Link) -> tuple[int, tuple[int, ...], int]:
-        """Head, step or steps, and tail of a link in the direction it is stored.
-
-        Over a mediator the two triples may point in different directions; then the link stays as walked.
-        """
-        relations = len(self.graph.kg.relations)
-        path = link.path
-        if all(step >= relations for step in path.steps):
-            return path.entities[-1], tuple(step - relations for step in reversed(path.steps)), path.entities[0]
-        return path.entities[0], path.steps, path.entities[-1]
 
     def _relation(self, steps: tuple[int, ...]) -> list[int]:
         """A relation's tokens; the labels around a mediator are joined by a hyphen (DoG appendix B)."""

@@ -5,12 +5,18 @@ Nothing is read again: the key-value pool is that of the whole tree.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import torch
 from torch import Tensor
 
+from kgdemo.constraint.base import Constraint, State
 from kgdemo.models.base import PROMPT_END, TokenTree
+
+_KEPT_ROWS = 64  # a row of log-probabilities is as long as the vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,7 @@ class RootedTree:
 
 
 class Writer:
-    """Walks a token tree along given tokens and remembers every place, so that no token is read twice.
+    """Walks a token tree along given tokens and remembers the nodes, so that hardly a token is read twice.
 
     Args:
         tree: the tree of one prompt.
@@ -51,18 +57,41 @@ class Writer:
 
     def __init__(self, tree: TokenTree) -> None:
         self.tree = tree
-        self._places: dict[tuple[int, ...], Place] = {(): Place(PROMPT_END, tree.prompt_log_probs())}
+        self._nodes: dict[tuple[int, ...], int] = {(): PROMPT_END}
+        self._rows: OrderedDict[tuple[int, ...], Tensor] = OrderedDict()
 
-    def at(self, tokens: Sequence[int]) -> Place:
+    def at(self, tokens: tuple[int, ...]) -> Place:
         """The place behind ``tokens``, counted from the end of the prompt."""
-        known = next(n for n in range(len(tokens), -1, -1) if tuple(tokens[:n]) in self._places)
-        place = self._places[tuple(tokens[:known])]
-        for count in range(known, len(tokens)):
-            nodes, log_probs = self.tree.extend([place.node], [tokens[count]])
-            place = Place(nodes[0], log_probs[0])
-            self._places[tuple(tokens[: count + 1])] = place
-        return place
+        if not tokens:
+            return Place(PROMPT_END, self.tree.prompt_log_probs())
+        if tokens not in self._rows:
+            # a node whose log-probabilities have been dropped is read again: one token
+            known = next(n for n in range(len(tokens) - 1, -1, -1) if tokens[:n] in self._nodes)
+            for count in range(known, len(tokens)):
+                nodes, log_probs = self.tree.extend([self._nodes[tokens[:count]]], [tokens[count]])
+                self._nodes[tokens[: count + 1]] = nodes[0]
+            self._rows[tokens] = log_probs[0]
+            while len(self._rows) > _KEPT_ROWS:
+                self._rows.popitem(last=False)
+        return Place(self._nodes[tokens], self._rows[tokens])
 
-    def behind(self, tokens: Sequence[int]) -> RootedTree:
+    def behind(self, tokens: tuple[int, ...]) -> RootedTree:
         """The tree seen from there."""
         return RootedTree(self.tree, self.at(tokens))
+
+    def greedily(self, tokens: tuple[int, ...], constraint: Constraint) -> tuple[tuple[int, ...], State]:
+        """Go on behind ``tokens`` with the most probable token that the constraint allows, until it is satisfied.
+
+        Returns:
+            ``tokens`` and what was added, and the constraint's last state.
+        """
+        state = constraint.start()
+        while state.alive and not state.complete:
+            row, allowed = self.at(tokens).log_probs, constraint.successors(state)
+            if allowed.tokens is None:
+                index = token = int(row.argmax())
+            else:
+                index = int(row[torch.from_numpy(allowed.tokens.astype(np.int64)).to(row.device)].argmax())
+                token = int(allowed.tokens[index])
+            tokens, state = (*tokens, token), allowed.take(index)
+        return tokens, state

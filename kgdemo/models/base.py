@@ -40,6 +40,8 @@ class PathModel(Protocol):
     pieces: Pieces
     style: PromptStyle
     stop_ids: frozenset[int]
+    context: int  # positions for prompt and text together
+    vocabulary: int  # size of the log-probabilities
 
     def tree(self, prompt: Sequence[int]) -> TokenTree:
         """Read the prompt once and return the tree of its continuations."""

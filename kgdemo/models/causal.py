@@ -39,6 +39,8 @@ class CausalModel:
         self.style = style
         self.pieces = Pieces(tokenizer)
         self.stop_ids = _stop_ids(model, tokenizer)
+        self.context = int(getattr(model.config, "max_position_embeddings", 0) or 1 << 20)
+        self.vocabulary = int(model.config.vocab_size)
 
     @classmethod
     def load(cls, name: str, device: str | None = None) -> CausalModel:

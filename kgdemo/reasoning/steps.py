@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from kgdemo.constraint.automaton import AutomatonState, KGAutomaton
-from kgdemo.constraint.base import Constraint
+from kgdemo.constraint.base import Constraint, State
 from kgdemo.constraint.reasons import reason
+from kgdemo.constraint.triples import TripleState
 from kgdemo.decoding.beam import BeamView, Hypothesis, Step
 from kgdemo.events import AllowedToken, BeamWatch, DecodeStep, MaskedToken, TokenChoice
 from kgdemo.models.base import PathModel
@@ -57,10 +58,9 @@ class StepReader:
         state = view.hypothesis.state
         allowed_mass = max(1.0 - view.forbidden_mass, 1e-12)
         masked = []
-        if isinstance(self.constraint, KGAutomaton) and isinstance(state, AutomatonState):
-            for token, log_prob in view.masked:
-                text = self.model.token_text(token)
-                masked.append(MaskedToken(text, math.exp(log_prob), reason(self.constraint, state, token, text)))
+        for token, log_prob in view.masked:
+            text = self.model.token_text(token)
+            masked.append(MaskedToken(text, math.exp(log_prob), self._reason(state, token, text)))
         top = tuple(
             AllowedToken(token, self.model.token_text(token), math.exp(p), min(1.0, math.exp(p) / allowed_mass))
             for token, p in view.top
@@ -74,3 +74,9 @@ class StepReader:
             tuple(masked),
             top,
         )
+
+    def _reason(self, state: State, token: int, text: str) -> str:
+        """Why the constraint forbids a token; empty where nothing is forbidden."""
+        if isinstance(self.constraint, KGAutomaton) and isinstance(state, AutomatonState):
+            return reason(self.constraint, state, token, text)
+        return state.trie.reason(state, text) if isinstance(state, TripleState) else ""

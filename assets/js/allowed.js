@@ -1,0 +1,103 @@
+// What the graph allows next, what it forbids, and why: one beam, one token, before and after.
+
+import { figure, h, percent, refill, say, svg } from './dom.js';
+import { followed, watchedAlong } from './state.js';
+
+const WIDTH = 300;
+const HEIGHT = 64;
+
+export function makeAllowed(text) {
+  const words = text.allowed;
+  const note = h('p', { class: 'note' });
+  const table = h('div', { class: 'tokens' });
+  const side = h('div', { class: 'mass' });
+  let chosenBeam = null;
+  let chosenStep = null;
+  let redraw = () => {};
+
+  const draw = (state, player) => {
+    redraw = () => draw(state, player);
+    const beam = followed(state, chosenBeam);
+    const points = watchedAlong(state, beam);
+    const point = pick(points, chosenStep, state);
+    const most = point && chosenStep === null && state.branches.true.paths.length > 0;
+    note.textContent = point ? say(most ? words.most : words.now, { after: afterWords(point, words) }) : words.waiting;
+    refill(table, [beam, point?.step, points.length], () => (point ? rows(point, words) : []));
+    refill(side, [beam, point?.step, points.length, state.branches.true.steps.length], () => (point ? [
+      h('div', { class: 'big' }, percent(point.watch.forbidden_mass)),
+      h('p', { class: 'note' }, words.mass),
+      sparkline(points, point, words, (step) => { chosenStep = step; redraw(); }),
+      left(points, words),
+    ] : []));
+  };
+
+  return {
+    element: h('section', { class: 'card allowed' }, h('div', {}, h('h2', {}, words.title), note, table), side),
+    draw,
+    follow(beam) { chosenBeam = beam; chosenStep = null; redraw(); },
+    reset() { chosenBeam = null; chosenStep = null; },
+  };
+}
+
+/** The token to explain: the chosen one; of a finished run where the graph forbade most; else the newest. */
+function pick(points, step, state) {
+  const explained = points.filter((point) => point.watch.top);
+  const wanted = step === null ? null : points.find((point) => point.step === step);
+  if (wanted) return wanted;
+  if (!state.branches.true.paths.length) return explained.at(-1) ?? points.at(-1);
+  return explained.reduce((best, point) => (!best || point.watch.forbidden_mass > best.watch.forbidden_mass ? point : best), null);
+}
+
+function afterWords(point, words) {
+  if (!point.after) return words.start;
+  const tail = point.after.length > 60 ? `… ${point.after.slice(-56)}` : point.after;
+  return say(words.after, { text: tail.replaceAll('->', '→') });
+}
+
+// the tokens --------------------------------------------------------------------------------------
+
+function rows(point, words) {
+  const { watch } = point;
+  const top = watch.top ?? [];
+  const masked = watch.masked ?? [];
+  const rest = Math.max(0, watch.forbidden_mass - masked.reduce((sum, one) => sum + one[1], 0));
+  const others = watch.allowed - top.length;
+  return h('table', { role: 'table' }, h('thead', {}, h('tr', { role: 'row' }, h('th', { scope: 'col' }, words.token), h('td', { class: 'bar' }), h('th', { scope: 'col', class: 'figure' }, words.before),
+    h('th', { scope: 'col', class: 'figure' }, words.after_graph), h('th', { scope: 'col', class: 'why' }, words.why))),
+  h('tbody', {},
+    top.map(([token, before, after]) => row('yes', token, before, after, token.trim() === '</PATH>' ? words.ends : words.allowed)),
+    others > 0 ? row('yes rest', say(words.rest, { n: figure(others) }), null, null, '') : null,
+    masked.map(([token, before, why]) => row('no', token, before, 0, why)),
+    rest > 0.0005 ? row('no rest', words.rest_masked, rest, 0, words.rest_why) : null));
+}
+
+function row(kind, token, before, after, why) {
+  return h('tr', { class: kind, role: 'row' }, h('th', { scope: 'row', role: 'rowheader' }, h('code', {}, token.trim())),
+    h('td', { class: 'bar', 'aria-hidden': 'true' }, before === null ? null : h('span', {}, h('i', { style: `width:${(100 * before).toFixed(1)}%` }),
+      after ? h('s', { style: `width:${(100 * after).toFixed(1)}%` }) : null)),
+    h('td', { class: 'figure', role: 'cell' }, before === null ? '' : percent(before)),
+    h('td', { class: 'figure', role: 'cell' }, after === null ? '' : after ? percent(after) : '0'), h('td', { class: 'why', role: 'cell' }, why));
+}
+
+// the forbidden share along the path --------------------------------------------------------------
+
+function sparkline(points, current, words, choose) {
+  const x = (i) => 6 + (i * (WIDTH - 12)) / Math.max(1, points.length - 1);
+  const y = (mass) => HEIGHT - 8 - mass * (HEIGHT - 18);
+  const list = points.map((point) => Math.round(100 * point.watch.forbidden_mass)).join(', ');
+  return svg('svg', { class: 'spark', viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': say(words.sparkline, { list }) },
+    svg('line', { x1: 0, x2: WIDTH, y1: HEIGHT - 4, y2: HEIGHT - 4, class: 'base' }),
+    svg('polyline', { points: points.map((point, i) => `${x(i)},${y(point.watch.forbidden_mass)}`).join(' ') }),
+    points.map((point, i) => svg('g', { class: point === current ? 'here' : 'there', on: { click: () => choose(point.step), pointerenter: () => choose(point.step) } },
+      svg('rect', { x: x(i) - 7, y: 0, width: 14, height: HEIGHT }),
+      svg('circle', { cx: x(i), cy: y(point.watch.forbidden_mass), r: point === current ? 5 : 2 }),
+      svg('title', {}, `${point.taken?.text.trim() ?? ''} ${percent(point.watch.forbidden_mass)}`))));
+}
+
+/** Paths left: 1,203 → 41 → 6 → 1, each number once. */
+function left(points, words) {
+  const counts = points.map((point) => point.watch.paths_left);
+  if (points.at(-1)?.taken?.fate === 'f') counts.push(1);
+  const changes = counts.filter((n, i) => n !== counts[i - 1]);
+  return h('p', { class: 'left' }, `${words.left} `, changes.map((n, i) => [i ? ' → ' : '', i === changes.length - 1 ? h('b', {}, figure(n)) : figure(n)]));
+}

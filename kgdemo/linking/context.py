@@ -1,0 +1,125 @@
+"""How well an entity fits the rest of a question: by its relations, type and description.
+
+*What party did Lincoln belong to?* asks for someone with a party, so of all Lincolns the ones whose
+edges, type or description speak of parties fit best.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.linking.names import bracket_of
+from kgdemo.linking.words import name_words
+
+_STEM = 6  # letters: direct|ed, direct|or; but not countr|y, county
+_LITTLE = frozenset(
+    "the a an of in on at to from by for with is are was were be been do does did has have had s and or who what which "
+    "when where why how that this it its they he she his her their i you we me my your there".split()
+)
+_PERSONAL = frozenset(w[:_STEM] for w in ("born", "birth", "died", "occupation", "profession", "nationality", "gender"))
+_BETWEEN_WORDS = re.compile(r"[/_.~]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What is known of an entity besides its names.
+
+    Attributes:
+        degree, variety: its edges and the different steps among them, each on a logarithmic scale 0..1.
+        stems: word stems of its relations.
+        said: word stems of its bracket, type and description.
+        person, language: whether it seems to be one.
+    """
+
+    degree: float
+    variety: float
+    stems: frozenset[str]
+    said: frozenset[str]
+    person: bool
+    language: bool
+
+
+class Context:
+    """Profiles of one graph's entities, made when first asked for."""
+
+    def __init__(self, kg: KnowledgeGraph) -> None:
+        self.kg = kg
+        self._step_stems = [_stems(_BETWEEN_WORDS.sub(" ", reading)) for reading in kg.readings]
+        ends = [(kg.outgoing, 0), (kg.incoming, len(kg.relations))]
+        holders: Counter[str] = Counter()
+        for adjacency, offset in ends:
+            owners = np.repeat(np.arange(len(kg.entities)), np.diff(adjacency.offsets))
+            pairs = np.unique(np.stack([adjacency.relations.astype(np.int64), owners]), axis=1)
+            for step, count in enumerate(np.bincount(pairs[0], minlength=len(kg.relations)).tolist()):
+                for stem in self._step_stems[step + offset]:
+                    holders[stem] = max(holders[stem], count)
+        scale = math.log(len(kg.entities) + 2)
+        self._telling = {stem: 1 - math.log(count + 1) / scale for stem, count in holders.items()}
+        degrees = np.diff(kg.outgoing.offsets) + np.diff(kg.incoming.offsets)
+        self._most = math.log(int(degrees.max(initial=1)) + 1)
+        self._profiles: dict[int, Profile] = {}
+
+    def profile(self, entity: int) -> Profile:
+        """What is known of an entity."""
+        if entity not in self._profiles:
+            self._profiles[entity] = self._make(entity)
+        return self._profiles[entity]
+
+    def steps(self, entity: int) -> NDArray[np.int32]:
+        """The different steps from an entity."""
+        return np.unique(self.kg.steps(entity)[0])
+
+    def is_relation_word(self, word: str) -> bool:
+        """Whether the graph's relations use this word, so that a question may mean the relation by it."""
+        return word[:_STEM] in self._telling
+
+    def fit(self, entity: int, asked: Sequence[str]) -> float:
+        """How much of what is asked the entity's relations speak of, by how telling that is; 0 and up."""
+        stems = self.profile(entity).stems
+        return sum(self._telling[stem] for stem in _asked(asked) if stem in stems)
+
+    def said_of(self, entity: int, asked: Sequence[str]) -> int:
+        """How many of the words asked stand in the entity's bracket, type or description."""
+        return len(self.profile(entity).said & _asked(asked))
+
+    def _is_person(self, steps: NDArray[np.int32]) -> bool:
+        """Whether an entity has, as head, a relation that only people have."""
+        forward = (self._step_stems[step] for step in steps if step < len(self.kg.relations))
+        return any(stems & _PERSONAL for stems in forward)
+
+    def linked(self, one: int, other: int) -> bool:
+        """Whether an edge joins two entities, in either direction."""
+        if self.kg.degree(one) > self.kg.degree(other):
+            one, other = other, one
+        return bool(np.any(self.kg.steps(one)[1] == other))
+
+    def _make(self, entity: int) -> Profile:
+        label = self.kg.entities[entity]
+        info = self.kg.info.get(label)
+        steps = self.steps(entity)
+        told = " ".join((bracket_of(label), info.type, info.description) if info else (bracket_of(label),))
+        stems = frozenset(stem for step in steps for stem in self._step_stems[step])
+        return Profile(
+            math.log(self.kg.degree(entity) + 1) / self._most,
+            math.log(len(steps) + 1) / math.log(len(self.kg.readings) + 1),
+            stems,
+            _stems(told),
+            info.type == "person" if info and info.type else self._is_person(steps),
+            info.type == "language" if info and info.type else label.casefold().endswith(" language"),
+        )
+
+
+def _stems(text: str) -> frozenset[str]:
+    return _asked(name_words(text))
+
+
+def _asked(words: Sequence[str]) -> frozenset[str]:
+    return frozenset(word[:_STEM] for word in words if word not in _LITTLE)

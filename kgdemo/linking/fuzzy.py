@@ -1,0 +1,54 @@
+"""Names nearly spelt like some words, by rapidfuzz over a band of names alike in length and beginning."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from rapidfuzz import fuzz, process
+
+from kgdemo.linking.names import Name, NameIndex, NameKind
+
+_CUT = 82.0  # of 100: two slips in ten letters
+_WORD_CUT = 65.0  # for every word of it
+
+
+class FuzzyNames:
+    """Names in bands: first letter and length. A typo changes one of these at most a little.
+
+    The first letter of every word counts as a beginning, so that ``hte beatles`` still meets The Beatles.
+    """
+
+    def __init__(self, index: NameIndex) -> None:
+        self._index = index
+        self._bands: dict[tuple[str, int], list[int]] = defaultdict(list)
+        self._texts: list[str] = []
+        for number, name in enumerate(index.names):
+            self._texts.append(" ".join(name.words))
+            if name.kind in (NameKind.LABEL, NameKind.ALIAS, NameKind.SHORT, NameKind.CUT):
+                for letter in {word[0] for word in (name.words[0], name.words[-1])}:
+                    self._bands[letter, len(self._texts[-1])].append(number)
+
+    def nearest(self, words: Sequence[str], cut: float = _CUT, most: int = 5) -> list[tuple[Name, float]]:
+        """The names most like these words, with their likeness 0..1, likest first."""
+        text = " ".join(words)
+        slack = max(1, round(len(text) * (1 - cut / 100)))
+        numbers = {
+            number
+            for letter in {words[0][0], words[-1][0]}
+            for length in range(len(text) - slack, len(text) + slack + 1)
+            for number in self._bands.get((letter, length), ())
+        }
+        choices = {number: self._texts[number] for number in sorted(numbers)}
+        found = process.extract(text, choices, scorer=fuzz.ratio, score_cutoff=cut, limit=most)
+        names = [self._index.names[number] for _, _, number in found]
+        return [(name, likeness) for name in names if (likeness := _likeness(words, name.words)) * 100 >= min(cut, _WORD_CUT)]
+
+
+def _likeness(words: Sequence[str], name: Sequence[str]) -> float:
+    """Likeness 0..1; of the least alike pair where there are as many words: Auburn is not Hamburg, university or not."""
+    if set(words) < set(name) or set(words) > set(name):
+        return 0.0  # a word more or less is no typo
+    if len(words) != len(name):
+        return fuzz.ratio(" ".join(words), " ".join(name)) / 100
+    return min(fuzz.ratio(word, other) for word, other in zip(words, name, strict=True)) / 100

@@ -1,0 +1,183 @@
+"""From a question to its topic entities.
+
+Names are matched, every match is weighed, and the best ones that do not overlap become mentions. Where
+candidates are close, sentence embeddings of the question and of what the graph knows of the candidates
+decide. All alternatives stay on the mention, for the page to offer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kgdemo.events import Candidate, Mention
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.linking.base import Embedder, Linking
+from kgdemo.linking.context import Context
+from kgdemo.linking.matching import Match, Matcher
+from kgdemo.linking.meaning import Meaning
+from kgdemo.linking.names import NameIndex
+from kgdemo.linking.scoring import WEIGHTS, Scorer
+from kgdemo.linking.words import Word, words_of
+
+__all__ = ["EntityLinker", "Linking"]
+
+_CONFIDENT = 0.25  # the best mention is taken from here on
+_DOUBTFUL = 0.1  # or from here on, where it is far ahead of any other entity
+_AHEAD = 1.0  # log-odds: so far
+_SURE = 0.8  # further mentions are taken from here on
+_SHOWN = 0.1  # below this a match is no mention
+_CLOSE = 3.0  # log-odds: further behind, an embedding could not turn the order
+_LEVEL = 0.7  # log-odds: namesakes as close as this are told apart by their descriptions
+_MOST_WEIGHED = 12  # candidates that embeddings may compare
+_MOST_LEVEL = 4
+_MOST_LETTERS = 2000  # of a question: a longer text is cut
+
+
+@dataclass(slots=True)
+class _Weighed:
+    """A match and its log-odds."""
+
+    match: Match
+    odds: float
+
+    @property
+    def score(self) -> float:
+        """The log-odds as a probability."""
+        return 1 / (1 + math.exp(-self.odds))
+
+
+class EntityLinker:
+    """Links questions to one graph; safe to use from several threads.
+
+    Args:
+        kg: the graph; its names are indexed here, once.
+        embedder: for candidates that names do not tell apart; without one the graph's own signs decide.
+    """
+
+    def __init__(self, kg: KnowledgeGraph, embedder: Embedder | None = None) -> None:
+        self.kg = kg
+        self._index = NameIndex(kg)
+        self._matcher = Matcher(self._index)
+        self._context = Context(kg)
+        self._scorer = Scorer(self._index, self._context)
+        self._meaning = None if embedder is None else Meaning(kg, self._context, embedder)
+
+    def link(self, question: str, most_candidates: int = 5) -> Linking:
+        """Find the entities a question is about.
+
+        Args:
+            question: as typed.
+            most_candidates: how many a mention keeps, and how many names are suggested where none is found.
+
+        Returns:
+            mentions, the topic entities, and suggestions where there is none.
+        """
+        words = words_of(question[:_MOST_LETTERS])
+        weighed = self._weigh(question, words)
+        mentions, chosen = [], []
+        for best, rivals in _apart(weighed):
+            if best.score < _SHOWN:
+                break
+            mentions.append(self._mention(question, words, best, rivals, most_candidates))
+            if best.score >= _SURE or (best is weighed[0] and _is_confident(weighed)):
+                chosen.append(self.kg.entities[best.match.name.entity])
+        mentions.sort(key=lambda mention: mention.start)
+        nearest = () if chosen else self._nearest(words, weighed, most_candidates)
+        return Linking(tuple(mentions), tuple(dict.fromkeys(chosen)), nearest)
+
+    def nearest(self, text: str, most: int = 5) -> tuple[Candidate, ...]:
+        """The entities whose names are most like a text, whether or not they would be taken."""
+        words = words_of(text[:_MOST_LETTERS])
+        return self._nearest(words, self._weigh(text, words), most)
+
+    # weighing ----------------------------------------------------------------------------------
+
+    def _weigh(self, question: str, words: Sequence[Word]) -> list[_Weighed]:
+        """All matches, best first."""
+        matches = self._matcher.find(words)
+        clues = self._scorer.clues(matches, words)
+        weighed = [_Weighed(match, own.times(WEIGHTS)) for match, own in zip(matches, clues, strict=True)]
+        self._sort(weighed)
+        if self._meaning is not None:
+            self._settle(question, weighed, self._meaning)
+        return weighed
+
+    def _settle(self, question: str, weighed: list[_Weighed], meaning: Meaning) -> None:
+        """Let embeddings decide between candidates for the same words, and between the first mentions."""
+        close = [own for own in weighed[:_MOST_WEIGHED] if own.odds > weighed[0].odds - _CLOSE]
+        if len({own.match.name.entity for own in close}) < 2:
+            return
+        for own, odds in zip(close, meaning.by_relations(question, [c.match.name.entity for c in close]), strict=True):
+            own.odds += float(odds)
+        self._sort(weighed)
+        first = weighed[0]
+        level = [own for own in weighed[: 2 * _MOST_LEVEL] if _same_words(own, first) and own.odds > first.odds - _LEVEL]
+        level = level[:_MOST_LEVEL]
+        if len(level) > 1:
+            for own, odds in zip(level, meaning.by_text(question, [c.match.name.entity for c in level]), strict=True):
+                own.odds += float(odds)
+            self._sort(weighed)
+
+    def _sort(self, weighed: list[_Weighed]) -> None:
+        weighed.sort(key=lambda own: (-own.odds, own.match.first, own.match.name.entity))
+
+    # results -----------------------------------------------------------------------------------
+
+    def _mention(
+        self, question: str, words: Sequence[Word], best: _Weighed, rivals: Sequence[_Weighed], most: int
+    ) -> Mention:
+        start, end = words[best.match.first].start, words[best.match.last - 1].end
+        return Mention(question[start:end], start, end, self._candidates([best, *rivals], most))
+
+    def _candidates(self, weighed: Sequence[_Weighed], most: int) -> tuple[Candidate, ...]:
+        """The best entities, each once."""
+        found: dict[int, Candidate] = {}
+        for own in weighed:
+            entity = own.match.name.entity
+            if entity not in found and len(found) < most:
+                found[entity] = self._candidate(entity, own.score)
+        return tuple(found.values())
+
+    def _candidate(self, entity: int, score: float) -> Candidate:
+        label = self.kg.entities[entity]
+        info = self.kg.info.get(label)
+        return Candidate(label, round(score, 4), info.type if info else "", info.description if info else "")
+
+    def _nearest(self, words: Sequence[Word], weighed: Sequence[_Weighed], most: int) -> tuple[Candidate, ...]:
+        """Suggestions: matches too doubtful to be taken, then names merely spelt alike."""
+        found = {candidate.entity: candidate for candidate in self._candidates(weighed, most)}
+        for name, likeness in self._matcher.suggest(words, most):
+            candidate = self._candidate(name.entity, likeness * _CONFIDENT)
+            if len(found) < most:
+                found.setdefault(candidate.entity, candidate)
+        return tuple(sorted(found.values(), key=lambda candidate: -candidate.score))
+
+
+def _is_confident(weighed: Sequence[_Weighed]) -> bool:
+    """Whether the best match is to be taken: likely, or at least without a rival."""
+    best = weighed[0]
+    others = (own.odds for own in weighed[1:] if own.match.name.entity != best.match.name.entity)
+    ahead = best.odds - next(others, -math.inf) >= _AHEAD
+    return best.score >= _CONFIDENT or (best.score >= _DOUBTFUL and ahead)
+
+
+def _apart(weighed: Sequence[_Weighed]) -> list[tuple[_Weighed, list[_Weighed]]]:
+    """Best matches that do not overlap, best first, each with the weaker matches within its words."""
+    taken: list[tuple[_Weighed, list[_Weighed]]] = []
+    for own in weighed:
+        over = [entry for entry in taken if _overlap(entry[0], own)]
+        if not over:
+            taken.append((own, []))
+        elif len(over) == 1:
+            over[0][1].append(own)
+    return taken
+
+
+def _overlap(one: _Weighed, other: _Weighed) -> bool:
+    return one.match.first < other.match.last and other.match.first < one.match.last
+
+
+def _same_words(one: _Weighed, other: _Weighed) -> bool:
+    return (one.match.first, one.match.last) == (other.match.first, other.match.last)

@@ -1,0 +1,179 @@
+"""From the words of a question to the names they may stand for: whole, in part, or misspelt.
+
+``whole``: the words are a name. ``part``: they are some words of a longer one (``obama``, ``harry
+truman`` for Harry S. Truman, ``thames river`` for River Thames). ``fuzzy``: they are nearly one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from kgdemo.linking.fuzzy import FuzzyNames
+from kgdemo.linking.names import Name, NameIndex, NameKind
+from kgdemo.linking.words import Word, short_given_names
+
+_MOST_HOLDING = 300  # names looked at for one word, best-connected first: enough for every John
+_MOST_PARTS = 40  # partial matches kept for one stretch of words
+_LEAST_SHARE = 0.25
+_INITIAL = 0.1  # weight of a lone letter in a name: Harry S. Truman is Harry Truman
+_MOST_WORDS = 60  # of a question; a longer text is no question
+_MOST_FUZZY = 24  # stretches tried for typos
+_SUGGESTED = 60.0  # likeness of 100 from which a name may be suggested
+_BRIDGES = frozenset("of the and de la von van".split())
+
+
+class MatchKind(Enum):
+    """How words stand for a name."""
+
+    WHOLE = "whole"
+    PART = "part"
+    FUZZY = "fuzzy"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Words ``first`` to ``last`` (exclusive) of a question may stand for a name.
+
+    Attributes:
+        share: how much of the name they are, by the rarity of its words.
+        likeness: of a misspelt name to the words, 0..1; 1 where the spelling agrees.
+        inflected: whether a plural s had to be taken off.
+    """
+
+    first: int
+    last: int
+    name: Name
+    kind: MatchKind
+    share: float = 1.0
+    likeness: float = 1.0
+    inflected: bool = False
+
+
+class Matcher:
+    """Finds the names in questions about one graph."""
+
+    def __init__(self, index: NameIndex) -> None:
+        self.index = index
+        self.fuzzy = FuzzyNames(index)
+
+    def find(self, words: Sequence[Word]) -> list[Match]:
+        """Every match, the best one for each stretch and entity."""
+        words = words[:_MOST_WORDS]
+        found = [*self._whole(words), *self._parts(words)]
+        found += self._misspelt(words, {(m.first, m.last) for m in found if m.share == 1.0})
+        best: dict[tuple[int, int, int], Match] = {}
+        for match in found:
+            key = match.first, match.last, match.name.entity
+            if key not in best or _rank(match) > _rank(best[key]):
+                best[key] = match
+        return list(best.values())
+
+    # whole names -------------------------------------------------------------------------------
+
+    def _whole(self, words: Sequence[Word]) -> Iterator[Match]:
+        for first in range(len(words)):
+            before = ""
+            for last in range(first + 1, min(len(words), first + self.index.longest + 2) + 1):
+                word = words[last - 1]
+                for number, key in enumerate(word.keys):
+                    for name in self.index.whole(before + key):
+                        # only rare words may be run together or torn apart: "to go" is no Togo
+                        if len(name.words) != last - first and all(w.ordinary for w in words[first:last]):
+                            continue
+                        yield Match(first, last, name, MatchKind.WHOLE, inflected=number > 0 and key != word.bare)
+                before += word.key
+
+    # parts of names ----------------------------------------------------------------------------
+
+    def _parts(self, words: Sequence[Word]) -> Iterator[Match]:
+        at: dict[int, dict[int, str]] = defaultdict(dict)  # name id -> place in the question -> word of the name
+        for place, word in enumerate(words):
+            spellings = [*word.keys, *short_given_names().get(word.key, ())]
+            if word.key in _BRIDGES:
+                continue
+            for key in spellings:
+                for name in self.index.holding(key, _MOST_HOLDING):
+                    at[name].setdefault(place, key)
+        stretches: dict[tuple[int, int], list[Match]] = defaultdict(list)
+        for number, places in at.items():
+            name = self.index.names[number]
+            for first, last, keys in _runs(places, words):
+                if all(word.ordinary for word in words[first:last]) and not (
+                    len(keys) > 1 and len(keys) >= len(name.words) - 1
+                ):
+                    continue
+                share = self._share(name, keys)
+                if share >= _LEAST_SHARE:
+                    stretches[first, last].append(Match(first, last, name, MatchKind.PART, share))
+        for matches in stretches.values():
+            matches.sort(key=lambda match: -match.share)  # stable: the better-connected first among equals
+            yield from matches[:_MOST_PARTS]
+
+    def _share(self, name: Name, keys: Sequence[str]) -> float:
+        weights = {word: self.index.rarity(word) * (_INITIAL if len(word) == 1 else 1) for word in name.words}
+        return sum(weights.get(key, 0.0) for key in set(keys)) / max(sum(weights.values()), 1e-9)
+
+    # typos -------------------------------------------------------------------------------------
+
+    def _misspelt(self, words: Sequence[Word], whole: set[tuple[int, int]]) -> Iterator[Match]:
+        tried = 0
+        for size in (2, 3, 1, 4):
+            for first in range(len(words) - size + 1):
+                stretch, last = words[first : first + size], first + size
+                if (first, last) in whole or not _may_be_misspelt(stretch):
+                    continue
+                tried += 1
+                if tried > _MOST_FUZZY:
+                    return
+                # a word that is a name itself is spelt right: Irish is no slip for Turkish
+                right = {word.bare for place, word in enumerate(stretch, first) if (place, place + 1) in whole}
+                for name, likeness in self.fuzzy.nearest([word.bare for word in stretch]):
+                    if not right <= set(name.words):
+                        continue
+                    yield Match(first, last, name, MatchKind.FUZZY, likeness=likeness)
+
+    def suggest(self, words: Sequence[Word], most: int) -> list[tuple[Name, float]]:
+        """Names remotely like some of the words, with their likeness 0..1, likest first."""
+        found: dict[int, tuple[Name, float]] = {}
+        for size in (1, 2, 3):
+            for first in range(min(len(words), _MOST_FUZZY) - size + 1):
+                stretch = words[first : first + size]
+                if _may_be_misspelt(stretch):
+                    for name, likeness in self.fuzzy.nearest([word.bare for word in stretch], _SUGGESTED, most):
+                        if likeness > found.get(name.entity, (name, 0.0))[1]:
+                            found[name.entity] = name, likeness
+        return sorted(found.values(), key=lambda pair: -pair[1])[:most]
+
+
+def _rank(match: Match) -> tuple[bool, float, float, bool, int]:
+    order = (NameKind.INITIALS, NameKind.DEMONYM, NameKind.CUT, NameKind.SHORT, NameKind.ALIAS, NameKind.LABEL)
+    return (
+        match.kind is MatchKind.WHOLE,
+        match.likeness,
+        match.share,
+        not match.inflected,
+        order.index(match.name.kind),
+    )
+
+
+def _runs(places: dict[int, str], words: Sequence[Word]) -> Iterator[tuple[int, int, list[str]]]:
+    """Stretches of neighbouring words that the name holds; ``of`` and the like may stand between them."""
+    run: list[int] = []
+    for place in sorted(places):
+        if run and not all(words[between].key in _BRIDGES for between in range(run[-1] + 1, place)):
+            yield run[0], run[-1] + 1, [places[p] for p in run]
+            run = []
+        run.append(place)
+    if run:
+        yield run[0], run[-1] + 1, [places[p] for p in run]
+
+
+def _may_be_misspelt(stretch: Sequence[Word]) -> bool:
+    """Whether typos are worth looking for: neither end is a linking word and one of them is no ordinary word."""
+    ends = (stretch[0], stretch[-1])
+    if any(len(word.bare) < 3 for word in ends) or all(word.ordinary for word in ends):
+        return False
+    return sum(len(word.bare) for word in stretch) >= 5

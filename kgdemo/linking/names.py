@@ -1,0 +1,181 @@
+"""All names of a graph's entities, found by the whole name or by any of its words.
+
+The names of an entity are its label, the label without a trailing bracket, its aliases, and what
+follows from these: without the article, before a comma, around a colon, initials, and the other names
+and demonyms of a small hand-written list (``United States``: ``USA``, ``American``).
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.linking.words import all_ordinary, demonyms, name_words, other_names, without_article
+
+_LINKING_WORDS = frozenset("the a an of and for in on at to de la von van jr sr".split())
+
+_BEARERS = 3  # how many entities called Georgia are given what is said of Georgia
+
+
+class NameKind(Enum):
+    """How a name belongs to its entity; SHORT lacks an article, CUT a symbol or what follows a comma or colon."""
+
+    LABEL = "label"
+    ALIAS = "alias"
+    SHORT = "short"
+    CUT = "cut"
+    INITIALS = "initials"
+    DEMONYM = "demonym"
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """One name of one entity, as folded words."""
+
+    entity: int
+    words: tuple[str, ...]
+    kind: NameKind
+
+
+def without_bracket(label: str) -> str:
+    """A label without the bracket at its end that tells it from its namesakes: ``Fargo (film)`` -> ``Fargo``."""
+    if not label.endswith(")"):
+        return label
+    depth = 0
+    for place in range(len(label) - 1, 0, -1):
+        depth += {")": 1, "(": -1}.get(label[place], 0)
+        if depth == 0:
+            return label[:place].rstrip() or label
+    return label
+
+
+def bracket_of(label: str) -> str:
+    """What that bracket says; empty when there is none."""
+    return label[len(without_bracket(label)) :].strip(" ()")
+
+
+def shorter_forms(name: str) -> Iterator[str]:
+    """What people also call a thing of this name: before the comma, before or after the colon."""
+    for mark in (", ", ": ", " – ", " - "):
+        head, found, tail = name.partition(mark)
+        if found:
+            yield head
+            if mark == ": ":
+                yield tail
+
+
+def initials_of(name: str) -> str:
+    """The initials of a name of three capitalised words or more; two letters would mean too many things."""
+    parts = [word for word in name.replace("-", " ").split() if word.lower() not in _LINKING_WORDS]
+    letters = [part[0] for part in parts if part[0].isupper()]
+    return "".join(letters).lower() if 3 <= len(letters) == len(parts) <= 6 else ""
+
+
+class NameIndex:
+    """Names of one graph.
+
+    Args:
+        kg: the graph; labels and aliases are read once.
+    """
+
+    def __init__(self, kg: KnowledgeGraph) -> None:
+        self.kg = kg
+        self.names: list[Name] = []
+        self._whole: dict[str, list[int]] = defaultdict(list)  # words run together -> name ids
+        self._by_word: dict[str, list[int]] = defaultdict(list)  # word -> ids of longer names that hold it
+        counts: Counter[str] = Counter()
+        degrees = np.diff(kg.outgoing.offsets) + np.diff(kg.incoming.offsets)
+        # in the order of degree, so that every list of names has the best-connected entities first
+        for entity in np.argsort(-degrees, kind="stable").tolist():
+            counts.update(set(self._add_entity(entity, kg.entities[entity])))
+        self._add_synonyms()
+        self._scale = math.log(len(kg.entities) + 2)
+        self._rarity = {
+            word: math.log((len(kg.entities) + 2) / (count + 1)) / self._scale for word, count in counts.items()
+        }
+        self.longest = min(12, max((len(name.words) for name in self.names), default=0))
+
+    def whole(self, words: str) -> list[Name]:
+        """The names whose words, run together, are ``words``; ``spiderman`` is ``Spider-Man``."""
+        return [self.names[i] for i in self._whole.get(words, ())]
+
+    def holding(self, word: str, most: int) -> list[int]:
+        """Ids of names of two words or more that hold ``word``, best-connected entities first."""
+        return self._by_word.get(word, [])[:most]
+
+    def rarity(self, word: str) -> float:
+        """How telling a word is among this graph's labels: 0 in every one, 1 in none."""
+        return self._rarity.get(word, 1.0)
+
+    def knows(self, word: str) -> bool:
+        """Whether any label holds this word."""
+        return word in self._rarity
+
+    # building ----------------------------------------------------------------------------------
+
+    def _add_entity(self, entity: int, label: str) -> tuple[str, ...]:
+        """Add all names of one entity; return the words of its label."""
+        plain = without_bracket(label)
+        info = self.kg.info.get(label)
+        seen: set[tuple[str, ...]] = set()
+        # UK £ is not quite called UK
+        kind = NameKind.CUT if any(unicodedata.category(c)[0] == "S" for c in plain) else NameKind.LABEL
+        self._add(entity, name_words(plain), kind, seen)
+        self._add(entity, name_words(label), NameKind.LABEL, seen)
+        for alias in info.aliases if info else ():
+            self._add(entity, name_words(alias), NameKind.ALIAS, seen)
+            self._add(entity, name_words(without_bracket(alias)), NameKind.ALIAS, seen)
+        for known in list(seen):
+            self._add(entity, without_article(known), NameKind.SHORT, seen)
+        for form in shorter_forms(plain):
+            self._add(entity, name_words(form), NameKind.CUT, seen)
+            self._add(entity, without_article(name_words(form)), NameKind.CUT, seen)
+        self._add(entity, tuple(filter(None, [initials_of(plain)])), NameKind.INITIALS, seen)
+        return name_words(plain)
+
+    def _add(self, entity: int, words: tuple[str, ...], kind: NameKind, seen: set[tuple[str, ...]]) -> None:
+        derived = kind in (NameKind.SHORT, NameKind.CUT, NameKind.INITIALS)
+        if not words or words in seen or (derived and (all_ordinary(words) or sum(map(len, words)) < 2)):
+            return
+        seen.add(words)
+        self._whole["".join(words)].append(len(self.names))
+        if len(words) > 1 and kind in (NameKind.LABEL, NameKind.ALIAS):
+            for word in set(words) - _LINKING_WORDS:
+                self._by_word[word].append(len(self.names))
+        self.names.append(Name(entity, words, kind))
+
+    def _add_synonyms(self) -> None:
+        """Give entities that bear one name of a group the group's others, places their demonyms."""
+        given: set[tuple[str, ...]] = set()  # what two groups claim goes to the first: Britain to Great Britain
+        groups: list[list[tuple[str, ...]]] = []
+        for group in other_names():
+            groups.append([name_words(name) for name in group])
+            if self._spread(groups[-1], [words for words in groups[-1] if words not in given], NameKind.ALIAS):
+                given.update(groups[-1])
+        called = {words: group for group in groups for words in group}
+        for places, words in demonyms():
+            names = [word for place in places for word in called.get(name_words(place), [name_words(place)])]
+            self._spread(names, [name_words(word) for word in words], NameKind.DEMONYM)
+
+    def _spread(self, known: list[tuple[str, ...]], given: list[tuple[str, ...]], kind: NameKind) -> bool:
+        """Give the best-connected bearers of a known name the others; whether there are any."""
+        found: list[Name] = []
+        for words in known:  # the first name in use decides: City of Angels is also a film
+            found = found or [name for name in self.whole("".join(words)) if name.kind is NameKind.LABEL]
+        for entity in list(dict.fromkeys(name.entity for name in found))[:_BEARERS]:
+            seen = {
+                name.words
+                for words in given
+                for name in self.whole("".join(words))
+                if name.entity == entity and name.kind is not NameKind.INITIALS
+            }
+            for words in given:
+                self._add(entity, words, kind, seen)
+        return bool(found)

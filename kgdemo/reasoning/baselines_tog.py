@@ -1,0 +1,73 @@
+"""ToG-like agent beam search (Sun et al. 2024, Think-on-Graph): paths grown hop by hop, pruned by the reasoner.
+
+At each depth relations are proposed and pruned, then entities, and the reasoner says whether the N paths
+left are enough. Grounding's algorithm 1 prunes in the same way; the decisions are the same code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from itertools import chain, zip_longest
+
+from kgdemo.events import Event, Thought
+from kgdemo.kg.path import Path
+from kgdemo.reasoning import deciding
+from kgdemo.reasoning.base import World, register
+from kgdemo.reasoning.conclusion import conclude, show
+from kgdemo.reasoning.trails import Opening, Trail, enough, openings, prune_entities, prune_relations, start
+from kgdemo.settings import Settings
+
+WIDTH = 3  # N, the paper's beam width
+DEPTH = 3  # the paper's greatest depth; L bounds it further
+_PATHS = "Which of these paths through the knowledge graph are the most helpful for the question?"
+
+
+@register(
+    "tog",
+    "Think on graph",
+    "Sun et al. 2024 (ToG)",
+    "Grows three paths hop by hop: the reasoner prunes relations, then entities, and says when it is enough.",
+)
+def run(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
+    """Search and prune relations, search and prune entities, reason; at most three hops."""
+    beams: list[Path] = [start(topic) for topic in topics if topic in world.kg.entities]
+    trails: list[Trail] = []
+    parents: tuple[int, ...] = ()
+    for depth in range(1, min(DEPTH, settings.hops) + 1):
+        ahead = [opening for beam in beams for opening in openings(beam, world, settings)]
+        if not ahead:
+            break
+        kept = yield from prune_relations(question, ahead, world, WIDTH)
+        trails, beams = yield from _pruned(question, kept, world)
+        triples = tuple(path.hops[-1] for path in beams)
+        ends = tuple(path.end for path in beams)
+        yield Thought("observation", depth, parents, "; ".join(map(str, beams)), ends, triples, fate="kept")
+        parents = (depth,)
+        further = [opening for beam in beams for opening in openings(beam, world, settings)]
+        holds, best = yield from enough(question, trails, further, world)
+        if holds:
+            beams = [path for path in beams if best and path in best.paths] or beams
+            break
+    paths = [(path, 0.0) for path in beams if path.relations]
+    evidence = yield from show(paths, world, settings.beams)
+    yield from conclude(question, evidence, world, directed=settings.directed, whole=settings.complete)
+
+
+def _pruned(
+    question: str, kept: Sequence[Opening], world: World
+) -> Generator[Event, None, tuple[list[Trail], list[Path]]]:
+    """The N paths left behind the relations kept, one of each relation before a second of any, and their trails."""
+    found: list[Trail] = []
+    for opening in kept:
+        found.append((yield from prune_entities(question, opening, world, WIDTH)))
+    columns = zip_longest(*(trail.paths for trail in found))
+    candidates = [path for path in chain.from_iterable(columns) if path is not None]
+    if deciding.writes_prose(world.reasoner):
+        texts = [str(path) for path in candidates]
+        chosen = yield from deciding.select(world, "paths", question, _PATHS, texts, WIDTH)
+        beams = [candidates[i] for i in chosen]
+    else:
+        # names say little to a reasoner that compares texts; the relations it has chosen already
+        beams = candidates[:WIDTH]
+    left = [Trail(tuple(path for path in trail.paths if path in beams)) for trail in found]
+    return [trail for trail in left if trail.paths], beams

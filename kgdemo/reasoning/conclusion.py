@@ -1,0 +1,53 @@
+"""How methods end: the paths they found are verified and shown, then the reasoner answers from them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+
+from kgdemo.events import AnswerFinal, Event, PathFound, PathVerified
+from kgdemo.kg.path import Path
+from kgdemo.reasoning.answer_sets import complete
+from kgdemo.reasoning.base import Evidence, World
+
+
+def show(paths: Iterable[tuple[Path, float]], world: World, most: int) -> Generator[Event, None, list[Evidence]]:
+    """Verify paths that a method read from the graph and report them in the order given, each once.
+
+    A path that does not verify is reported with its verdict and is no evidence.
+
+    Args:
+        paths: each with its score, best first.
+        world: for the verifier.
+        most: how many to take.
+    """
+    evidence = []
+    best: dict[Path, float] = {}
+    for path, score in paths:
+        best.setdefault(path, score)
+    for index, (path, score) in enumerate(list(best.items())[:most], 1):
+        verdict = world.verifier.verify(path)
+        yield PathFound(True, index, str(path), score, path)
+        yield PathVerified(True, index, verdict)
+        if verdict.faithful:
+            evidence.append(Evidence(index, path, path.end, score))
+    return evidence
+
+
+def conclude(
+    question: str, evidence: Sequence[Evidence], world: World, *, directed: bool, whole: bool, task: str = ""
+) -> Iterator[Event]:
+    """The reasoner's answer.
+
+    Args:
+        question: what was asked.
+        evidence: what it may cite.
+        world: for reasoner and graph.
+        directed: follow edges from head to tail only.
+        whole: let the answer take in the other entities that a cited relation path leads to.
+        task: what the reasoner is told besides; empty for the usual.
+    """
+    for event in world.reasoner.answer(question, evidence, task):
+        if isinstance(event, AnswerFinal) and whole:
+            yield from complete(event, list(evidence), world, directed)
+        else:
+            yield event

@@ -1,0 +1,89 @@
+"""Decisions of the reasoner as events: what was weighed, what was kept, what a language model was asked.
+
+Each function asks ``world.reasoner``, yields what came of it and returns the outcome, so that a method's
+control flow reads like its paper's. Where there is nothing to decide nobody is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+
+from kgdemo.events import CandidatesScored, DeductionChecked, Event
+from kgdemo.reasoning.base import Decision, Reasoner, World
+from kgdemo.reasoning.embedded import EmbeddedReasoner
+
+
+def writes_prose(reasoner: Reasoner) -> bool:
+    """Whether a reasoner writes thoughts of its own; the embedded one only chooses among options.
+
+    It compares options with the question, so it is shown them as paths alone, without the words around
+    them that a language model needs.
+    """
+    return not isinstance(reasoner, EmbeddedReasoner)
+
+
+def select(
+    world: World, decision: str, question: str, task: str, options: Sequence[str], most: int
+) -> Generator[Event, None, tuple[int, ...]]:
+    """Choose at most ``most`` options; indices, best first."""
+    if len(options) <= 1:
+        return tuple(range(len(options)))
+    made = world.reasoner.select(question, task, options, most)
+    chosen = tuple(dict.fromkeys(i for i in made.chosen if 0 <= i < len(options)))[:most]
+    yield from _told(world, decision, options, made, chosen)
+    return chosen
+
+
+def score(
+    world: World, decision: str, question: str, task: str, options: Sequence[str], most: int
+) -> Generator[Event, None, tuple[float, ...]]:
+    """Rate every option; ``most`` is how many the caller keeps, which the event says."""
+    if not options:
+        return ()
+    made = world.reasoner.score(question, task, options)
+    best = sorted(range(len(options)), key=lambda i: -made.scores[i])[:most]
+    yield from _told(world, decision, options, made, best)
+    return made.scores
+
+
+def verify(world: World, question: str, statement: str, premises: Sequence[str]) -> Generator[Event, None, bool]:
+    """Whether a statement follows from premises."""
+    made = world.reasoner.verify(question, statement, premises)
+    yield from _called(made)
+    yield DeductionChecked(statement, tuple(premises), made.holds, world.reasoner.name)
+    return made.holds
+
+
+def think(world: World, question: str, task: str, context: Sequence[str]) -> Generator[Event, None, str]:
+    """A sentence in the reasoner's own words."""
+    made = world.reasoner.thought(question, task, context, ())
+    yield from _called(made)
+    return made.text
+
+
+def plan(world: World, question: str, task: str) -> Generator[Event, None, str]:
+    """A line in the form the task asks for."""
+    made = world.reasoner.plan(question, task)
+    yield from _called(made)
+    return made.text
+
+
+def _told(
+    world: World, decision: str, options: Sequence[str], made: Decision, chosen: Sequence[int]
+) -> Iterator[Event]:
+    yield from _called(made)
+    scores = made.scores or (0.0,) * len(options)
+    others = sorted((i for i in range(len(options)) if i not in chosen), key=lambda i: -scores[i])
+    order = [*chosen, *others]
+    yield CandidatesScored(
+        decision,
+        tuple(options[i] for i in order),
+        tuple(scores[i] for i in order),
+        tuple(i in chosen for i in order),
+        world.reasoner.name,
+    )
+
+
+def _called(made: Decision) -> Iterator[Event]:
+    if made.call is not None:
+        yield made.call

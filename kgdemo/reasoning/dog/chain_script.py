@@ -1,0 +1,130 @@
+"""The chain script: chains by a general language model, prompted with the graph and worked examples (DoG table 6)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Sequence
+
+from kgdemo.constraint.chains import ChainConstraint
+from kgdemo.constraint.query_graph import IdTriple, QueryGraph
+from kgdemo.decoding.beam import BeamSettings
+from kgdemo.events import Event
+from kgdemo.models.prompt import PromptStyle
+from kgdemo.reasoning.base import World
+from kgdemo.reasoning.dog.chain import Chain, Note, Watching, Written
+from kgdemo.reasoning.dog.writing import Visibility, Writing, ends_of
+
+_ANSWER_IS = re.compile(r"answer is:?\s*(.+)", re.IGNORECASE)
+
+# DoG table 6 in our own words and with examples of our own: two steps onwards, two triples around one entity,
+# and a triple used from its tail.
+_TASK = """\
+Answer the question from the knowledge graph. Go step by step: write down a triple of the graph between <PATH> and \
+</PATH>, say in a few words what it tells, and take another triple only if it is needed. Every triple must touch the \
+question's entity or an entity of an earlier triple. Finish with the answer.
+
+"""
+_EXAMPLES = (
+    """\
+Question: which country is graz in?
+Graph: [Graz -> river -> Mur | Graz -> located in -> Styria | Styria -> country -> Austria]
+Answer: <PATH> Graz -> located in -> Styria</PATH> So Graz is in Styria.
+<PATH> Styria -> country -> Austria</PATH> So Styria is in Austria. The answer is: Austria
+
+""",
+    """\
+Question: what was marie curie's profession?
+Graph: [Marie Curie -> profession -> physicist | Marie Curie -> profession -> chemist | Marie Curie -> sex -> female]
+Answer: <PATH> Marie Curie -> profession -> physicist</PATH> So she was a physicist.
+<PATH> Marie Curie -> profession -> chemist</PATH> She was a chemist too. The answer is: physicist, chemist
+
+""",
+    """\
+Question: who acted in ingmar bergman's film about death and chess?
+Graph: [The Seventh Seal -> directed by -> Ingmar Bergman | The Seventh Seal -> starring -> Max von Sydow]
+Answer: <PATH> The Seventh Seal -> directed by -> Ingmar Bergman</PATH> So The Seventh Seal is his film.
+<PATH> The Seventh Seal -> starring -> Max von Sydow</PATH> So he acted in it. The answer is: Max von Sydow
+
+""",
+)
+_ASKED = "Question: {question}\nGraph: [{entities}]\nAnswer: "
+
+
+class ChainScript(Writing):
+    """Chains by a general language model, prompted as in table 6.
+
+    Args:
+        world, question, query, watching, limits: see ``Writing``.
+        constraint: the well-formed chains.
+        visibility: ``full`` or ``local``; ``auto`` is full where the context has room for it.
+        pool: the question's graph, nearest triples first.
+        free_tokens: longest text between two triples; 0: no text, triples only.
+        steps: the most triples a chain may have (T).
+    """
+
+    def __init__(
+        self,
+        world: World,
+        question: str,
+        query: QueryGraph,
+        watching: Watching,
+        limits: BeamSettings,
+        *,
+        constraint: ChainConstraint,
+        visibility: Visibility,
+        pool: Sequence[IdTriple],
+        free_tokens: int,
+        steps: int,
+    ) -> None:
+        super().__init__(world, question, query, watching, limits)
+        self.constraint, self.pool, self.free_tokens = constraint, pool, free_tokens
+        self._room = self.model.context - min(self.model.context // 2, steps * (64 + free_tokens))
+        self._style = self._fitting_style()
+        self._whole = self.lines(query.links(ends_of(pool)), pool) if pool else []
+        if visibility is Visibility.AUTO:
+            fits = len(self._encoded(" | ".join(self._whole))) <= self._room
+            visibility = Visibility.FULL if self._whole and fits else Visibility.LOCAL
+        self.visibility = visibility
+
+    def triples(self, chain: Chain, most: int) -> Generator[Event, None, list[Written]]:
+        """See ``Script``."""
+        prompt = self.prompt(chain)
+        behind = chain.notes[-1].tokens if chain.notes else ()
+        trie = self.constraint.trie(chain.state)
+        room = self.model.context - len(prompt) - len(behind) - self.free_tokens
+        if not trie.start().alive or room < trie.longest:
+            return []
+        return (yield from self.search(prompt, behind, trie, [self.pieces.end], most))
+
+    def note(self, chain: Chain) -> Generator[Event, None, Note]:
+        """See ``Script``: until the model begins another triple or ends the text."""
+        last = chain.written[-1]
+        behind = (*last.tokens, *self.pieces.end)
+        free = self.constraint.free_text(chain.state, self.free_tokens)
+        if not self.free_tokens:
+            return Note((*behind, *self.pieces.start), "", "", ended=free.closed)
+        tokens, text, state = yield from self.write(last.prompt, behind, free)
+        found = _ANSWER_IS.search(text)
+        return Note(tokens, text, found.group(1).strip(" .*") if found else "", ended=not state.opened)
+
+    def prompt(self, chain: Chain) -> tuple[int, ...]:
+        """See ``Script``."""
+        if self.visibility is Visibility.HIDDEN:
+            return self._encoded("")
+        if self.visibility is Visibility.FULL:
+            lines = self._whole
+        else:
+            lines = self.lines(self.query.links(chain.state.visited), self.pool)
+        return self._encoded(self.fitting(lines, self._room - len(self._encoded(""))))
+
+    def _encoded(self, graph: str) -> tuple[int, ...]:
+        return tuple(self._style.encode(self.pieces, self.question, [graph]))
+
+    def _fitting_style(self) -> PromptStyle:
+        """As many worked examples as leave half of the room to the graph."""
+        for count in range(len(_EXAMPLES), -1, -1):
+            template = _TASK + "".join(_EXAMPLES[:count]) + _ASKED
+            style = PromptStyle(template, self.model.style.bidirectional)
+            if 2 * len(style.encode(self.pieces, self.question, [])) <= self._room or not count:
+                break
+        return style

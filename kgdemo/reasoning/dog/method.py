@@ -1,0 +1,272 @@
+"""DoG, decoding on graphs (Li et al. 2025): well-formed chains of triples by graph-aware constrained decoding.
+
+The model writes one triple after another. Each must be a triple of the query-centric subgraph, which grows by
+all triples around what has been written (section 2.3, equation 1). A triple-level beam search over the
+token-level one keeps the chains with the highest scores (section 2.4, Algorithm 1). Beside it runs the same
+prompt without the constraint, the paper's CoT baseline.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kgdemo.constraint.base import PathIds
+from kgdemo.constraint.chains import ChainConstraint, ChainState
+from kgdemo.constraint.free import FreeText
+from kgdemo.constraint.pieces import PATH_END, PATH_START
+from kgdemo.constraint.query_graph import IdTriple, QueryGraph
+from kgdemo.decoding.beam import BeamSettings, Hypothesis, beam_search
+from kgdemo.events import (
+    AnswerFinal,
+    ConstraintReady,
+    Event,
+    HypothesisAnswer,
+    LMCall,
+    PathFound,
+    PathVerified,
+    Thought,
+)
+from kgdemo.kg.path import Path
+from kgdemo.reasoning.answer_sets import complete
+from kgdemo.reasoning.base import Evidence, World, register
+from kgdemo.reasoning.dog.chain import Chain, Watching
+from kgdemo.reasoning.dog.chain_script import ChainScript
+from kgdemo.reasoning.dog.path_script import PathScript
+from kgdemo.reasoning.dog.writing import Script, Visibility
+from kgdemo.reasoning.label_index import label_index
+from kgdemo.reasoning.question_graph import MOST, question_graph
+from kgdemo.reasoning.steps import StepReader
+from kgdemo.settings import Settings
+
+_FREE_TOKENS = 96  # without a constraint nothing else ends a chain
+_SPAN = re.compile(f"{PATH_START}(.*?)(?={PATH_START}|{PATH_END}|$)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class DogSettings:
+    """DoG's own settings.
+
+    Attributes:
+        width: chains kept, and triples tried behind each (*bs*; table 2 uses 1 to 3).
+        steps: the most triples of a chain (*T*); 0: as many as the hops and the topics of the question allow.
+        triples: size of the question's graph (section 3.1); 0: the whole graph.
+        visibility: what of it stands in the prompt (section 5.2).
+        script: ``path`` or ``chain``; ``auto`` is ``path`` for models that know the path marks as tokens.
+        free_tokens: the longest text between two triples.
+    """
+
+    width: int = 3
+    steps: int = 0
+    triples: int = MOST
+    visibility: Visibility = Visibility.AUTO
+    script: str = "auto"
+    free_tokens: int = 64
+
+
+@register(
+    "dog",
+    "Decoding on graphs",
+    "Li et al. 2025 (DoG)",
+    "Writes a chain of triples: each must touch what the chain has reached, and the graph in reach grows with it.",
+    constrained=True,
+)
+def run(
+    question: str, topics: Sequence[str], world: World, settings: Settings, dog: DogSettings | None = None
+) -> Iterator[Event]:
+    """Algorithm 1, its chains as verified paths, and an answer from them."""
+    dog = dog or DogSettings(width=min(DogSettings.width, settings.beams))
+    search = _Search(question, topics, world, settings, dog)
+    chains = yield from search.chains()
+    evidence = yield from _grounded(chains, search.topic_ids, world)
+    if settings.compare:
+        yield from _ungrounded(search.prompt(), world, dog.width)
+    for event in world.reasoner.answer(question, evidence):
+        if isinstance(event, AnswerFinal) and settings.complete:
+            yield from complete(event, evidence, world, settings.directed)
+        else:
+            yield event
+
+
+class _Search:
+    """Algorithm 1 for one question."""
+
+    def __init__(
+        self, question: str, topics: Sequence[str], world: World, settings: Settings, dog: DogSettings
+    ) -> None:
+        self.question, self.topics, self.world, self.settings, self.dog = question, topics, world, settings, dog
+        self.topic_ids = [i for topic in topics if (i := world.kg.entities.find(topic)) is not None]
+        self.steps = dog.steps or settings.hops * max(1, min(2, len(self.topic_ids)))
+        self.watching = Watching(world.model)
+        self.query = QueryGraph(world.kg, settings.directed)
+        self._thoughts = 0
+
+    def chains(self) -> Generator[Event, None, list[Chain]]:
+        """The best chains, best first (Algorithm 1; its line numbers in the comments)."""
+        began = time.perf_counter()
+        self.script: Script = self._script(self._pool())
+        start = ChainState(tuple(self.topic_ids))  # 1, 2: the query-centric subgraph is what touches the topics
+        reach = self.query.links(start.visited)
+        ms = 1000 * (time.perf_counter() - began)
+        yield ConstraintReady("query-centric subgraph", tuple(self.topics), self.settings.hops, len(reach), ms)
+        chains = [Chain(start)]
+        for _ in range(self.steps):  # 3
+            grown = yield from self._grown(chains)  # 5 to 13
+            kept = sorted(grown, key=lambda c: -c.score)[: self.dog.width]  # 14
+            chains = yield from self._shown(grown, kept)
+            if all(chain.ended for chain in chains):
+                break
+        return [chain for chain in chains if chain.written]
+
+    def prompt(self) -> tuple[int, ...]:
+        """What the model reads before its first triple."""
+        return self.script.prompt(Chain(ChainState(tuple(self.topic_ids))))
+
+    def _grown(self, chains: Sequence[Chain]) -> Generator[Event, None, list[Chain]]:
+        """Every chain with each of its likeliest next triples; the same triples in another order count once."""
+        grown: dict[frozenset[IdTriple], Chain] = {}
+        for chain in chains:
+            found = [] if chain.ended else (yield from self.script.triples(chain, self.dog.width))  # 8
+            for candidate in [chain.grown(triple) for triple in found] or [chain]:  # 9 to 12
+                known = grown.get(candidate.state.used)
+                if known is None or candidate.score > known.score:
+                    grown[candidate.state.used] = candidate
+        return list(grown.values())
+
+    def _shown(self, grown: Sequence[Chain], kept: Sequence[Chain]) -> Generator[Event, None, list[Chain]]:
+        """Write the text behind each new triple of a kept chain, and say what became of all."""
+        shown = []
+        for chain in sorted(grown, key=lambda c: -c.score):
+            new = len(chain.notes) < len(chain.written)
+            if not new:
+                shown += [chain] if chain in kept else []
+                continue
+            if chain in kept:
+                note = yield from self.script.note(chain)
+                chain = replace(chain, notes=(*chain.notes, note))
+            thought = self._thought(chain, kept=len(chain.notes) == len(chain.written), kept_count=len(kept))
+            yield thought
+            if thought.fate == "kept":
+                shown.append(replace(chain, thought=thought.id))
+                if not chain.ended:
+                    yield self._growth(shown[-1])
+        return shown
+
+    def _thought(self, chain: Chain, kept: bool, kept_count: int) -> Thought:
+        self._thoughts += 1
+        link, kg = chain.written[-1].link, self.world.kg
+        text = str(_labelled(link.path, self.world))
+        if kept and chain.notes[-1].text:
+            text += f" — {chain.notes[-1].text}"
+        return Thought(
+            "thought",
+            self._thoughts,
+            (chain.thought,) if chain.thought else (),
+            text,
+            tuple(kg.entities[e] for e in link.path.entities),
+            tuple((kg.entities[h], kg.relations[r], kg.entities[t]) for h, r, t in link.triples),
+            chain.score,
+            "kept" if kept else "pruned",
+            "" if kept else f"{kept_count} chains scored higher",
+        )
+
+    def _growth(self, chain: Chain) -> Thought:
+        """What the last triple brought into reach (equation 1)."""
+        self._thoughts += 1
+        last = chain.written[-1].link.last
+        before = {*self.topic_ids, *(link.last for link in chain.state.links[:-1])}
+        links = [] if last in before else self.query.links([last], chain.state.used)
+        new = sum(link.last not in before for link in links)
+        entity = self.world.kg.entities[last]
+        text = f"{entity} brings {new} more triple{'s' * (new != 1)} within reach"
+        return Thought("observation", self._thoughts, (chain.thought,), text, (entity,))
+
+    def _pool(self) -> tuple[IdTriple, ...]:
+        """The question's graph (section 3.1, appendix B); empty stands for the whole graph."""
+        if not self.dog.triples:
+            return ()
+        labels = label_index(self.world.embedder)
+        pool = question_graph(self.question, self.topic_ids, self.query, labels, self.settings.hops, self.dog.triples)
+        self.query = QueryGraph(self.world.kg, self.settings.directed, frozenset(pool))
+        return pool
+
+    def _script(self, pool: tuple[IdTriple, ...]) -> Script:
+        dog, model = self.dog, self.world.model
+        limits = BeamSettings(graph_normalised=self.settings.ranking == "relation", masked=self.settings.explain)
+        common = (self.world, self.question, self.query, self.watching, limits)
+        if dog.script == "path" or (dog.script == "auto" and len(model.pieces.start) == 1):
+            visibility = Visibility.HIDDEN if dog.visibility is Visibility.AUTO else dog.visibility
+            return PathScript(*common, topics=self.topics, hops=self.settings.hops, visibility=visibility, pool=pool)
+        constraint = ChainConstraint(self.world.tokenised, self.query, self.topic_ids, model.stop_ids, model.vocabulary)
+        return ChainScript(
+            *common,
+            constraint=constraint,
+            visibility=dog.visibility,
+            pool=pool,
+            free_tokens=dog.free_tokens,
+            steps=self.steps,
+        )
+
+
+def paths_of(chain: Chain, topics: Sequence[int]) -> list[PathIds]:
+    """A chain as paths from the topics: its triples hang together as trees, and each leaf is a path's end.
+
+    The path of the last triple comes first: it is the one the model concluded with.
+    """
+    by_entity = {topic: PathIds((topic,), ()) for topic in topics}
+    leaves: dict[PathIds, None] = {}
+    for link in chain.state.links:
+        before = by_entity[link.first]
+        path = PathIds((*before.entities, *link.path.entities[1:]), (*before.steps, *link.path.steps))
+        leaves.pop(before, None)
+        leaves[path] = None
+        by_entity.setdefault(link.last, path)
+    return list(reversed(leaves))
+
+
+def _grounded(chains: Sequence[Chain], topics: Sequence[int], world: World) -> Generator[Event, None, list[Evidence]]:
+    """Report and verify the chains' paths, best chain first."""
+    found: dict[Path, tuple[Chain, str]] = {}
+    for chain in chains:
+        for place, ids in enumerate(paths_of(chain, topics)):
+            answer = chain.notes[-1].answer if chain.notes and not place else ""
+            found.setdefault(_labelled(ids, world), (chain, answer))
+    evidence = []
+    for index, (path, (chain, answer)) in enumerate(found.items(), 1):
+        yield PathFound(True, index, str(path), chain.score, path, chain.written[-1].beam, chain.relation_score)
+        if answer:
+            yield HypothesisAnswer(True, index, answer)
+        yield PathVerified(True, index, world.verifier.verify(path, answer or None))
+        evidence.append(Evidence(index, path, answer, chain.score, chain.relation_score))
+    return evidence
+
+
+def _ungrounded(prompt: Sequence[int], world: World, width: int) -> Iterator[Event]:
+    """The same prompt without the constraint: what stands between path marks is taken for triples or paths."""
+    began = time.perf_counter()
+    model = world.model
+    end = (min(model.stop_ids),) if model.stop_ids else model.pieces.end
+    constraint = FreeText(end)
+    reader = StepReader(model, constraint, constrained=False)
+    written: Sequence[Hypothesis] = ()
+    for step in beam_search(model.tree(prompt), constraint, BeamSettings(width, _FREE_TOKENS)):
+        yield reader.read(step)
+        written = step.finished or step.live  # a text that was cut off still shows what the model says
+    index = 0
+    for hypothesis in written:
+        text = PATH_START + reader.text(hypothesis)
+        for span in _SPAN.findall(text):
+            index += 1
+            path, verdict = world.verifier.verify_text(span)
+            yield PathFound(False, index, span.strip(), hypothesis.score, path, reader.beam_id(hypothesis.tokens))
+            yield PathVerified(False, index, verdict)
+    shown, tokens = model.pieces.tokenizer.decode(list(prompt)), sum(len(h.tokens) for h in written)
+    seconds = time.perf_counter() - began
+    yield LMCall(model.name, "without the constraint", shown, f"{index} paths", len(prompt), tokens, seconds)
+
+
+def _labelled(ids: PathIds, world: World) -> Path:
+    kg = world.kg
+    return Path(tuple(kg.entities[e] for e in ids.entities), tuple(kg.readings[s] for s in ids.steps))

@@ -1,0 +1,164 @@
+"""How a language model writes a chain of triples (DoG sections 2.2 and 2.3): the seam and what all scripts share.
+
+Two scripts stand behind it. ``chain_script`` is the paper's: a general model reads the linearised graph and
+worked examples, and writes triples between marks with free text in between. ``path_script`` is for models
+that were trained to write reasoning paths (the embedded one, the GCR checkpoints).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import replace
+from enum import Enum
+from typing import Protocol
+
+from kgdemo.constraint.chains import FreeSpan, FreeUntilMark
+from kgdemo.constraint.pieces import PATH_START
+from kgdemo.constraint.query_graph import IdTriple, Link, QueryGraph
+from kgdemo.constraint.triples import TripleTrie
+from kgdemo.decoding.beam import BeamSettings, Hypothesis
+from kgdemo.decoding.rooted import Writer
+from kgdemo.events import Event, LMCall
+from kgdemo.reasoning.base import World
+from kgdemo.reasoning.dog.chain import Chain, Note, Watching, Written
+
+TRIPLE_TOKENS = 256  # the longest triple; the trie ends it long before
+_KEPT_WRITERS = 16
+
+
+class Visibility(str, Enum):
+    """What of the graph stands in the prompt (DoG section 5.2)."""
+
+    AUTO = "auto"
+    FULL = "full"  # the question's whole graph: the model can plan ahead, and the prompt is read once
+    LOCAL = "local"  # only what the chain may use next; the prompt is read again after each triple
+    HIDDEN = "hidden"  # nothing: the constraint alone knows the graph
+
+
+class Script(Protocol):
+    """Writes chains."""
+
+    def prompt(self, chain: Chain) -> tuple[int, ...]:
+        """What the model reads before the chain's text."""
+        ...
+
+    def triples(self, chain: Chain, most: int) -> Generator[Event, None, list[Written]]:
+        """The most probable next triples by token-level beam search (line 8 of Algorithm 1), best first."""
+        ...
+
+    def note(self, chain: Chain) -> Generator[Event, None, Note]:
+        """The free text behind the chain's last triple."""
+        ...
+
+
+class Writing:
+    """What both scripts share: prompts that fit, token trees, and triples read off finished searches."""
+
+    def __init__(
+        self, world: World, question: str, query: QueryGraph, watching: Watching, limits: BeamSettings
+    ) -> None:
+        self.world, self.question, self.query = world, question, query
+        self.model, self.pieces = world.model, world.model.pieces
+        self.watching, self.limits = watching, limits
+        self._writers: dict[tuple[int, ...], Writer] = {}
+
+    def writer(self, prompt: tuple[int, ...]) -> tuple[Writer, int]:
+        """The token tree of a prompt, and how many tokens had to be read for it."""
+        known = self._writers.pop(prompt, None)
+        writer = known or Writer(self.model.tree(prompt))
+        self._writers[prompt] = writer
+        while len(self._writers) > _KEPT_WRITERS:
+            del self._writers[next(iter(self._writers))]
+        return writer, 0 if known else len(prompt)
+
+    def search(
+        self,
+        prompt: tuple[int, ...],
+        behind: tuple[int, ...],
+        trie: TripleTrie,
+        ends: Sequence[tuple[int, ...]],
+        most: int,
+    ) -> Generator[Event, None, list[Written]]:
+        """Token-level beam search for triples behind some text."""
+        began = time.perf_counter()
+        writer, read = self.writer(prompt)
+        limits = replace(self.limits, beams=most * len(ends), max_tokens=TRIPLE_TOKENS)
+        finished = yield from self.watching.search(writer.behind(behind), trie, behind, limits)
+        found = self._read_off(finished, prompt, behind, trie, ends)[:most]
+        shown = self.pieces.tokenizer.decode([*prompt, *behind])
+        output = "\n".join(" -> ".join(w.link.labels(self.world.kg)) for w in found)
+        tokens = sum(len(h.tokens) for h in finished)
+        yield LMCall(self.model.name, "triples", shown, output, read, tokens, time.perf_counter() - began)
+        return found
+
+    def _read_off(
+        self,
+        finished: Iterable[Hypothesis],
+        prompt: tuple[int, ...],
+        behind: tuple[int, ...],
+        trie: TripleTrie,
+        ends: Sequence[tuple[int, ...]],
+    ) -> list[Written]:
+        """One triple for each leaf; the marks that were tried behind it say whether the chain goes on."""
+        best: dict[tuple[IdTriple, ...], Written] = {}
+        marks: dict[tuple[IdTriple, ...], dict[int, float]] = {}
+        for hypothesis in finished:
+            for leaf in hypothesis.state.leaves:  # type: ignore[attr-defined]
+                size, spelled = len(ends[leaf.end]), trie.spelled(leaf.link)
+                mark = sum(hypothesis.log_probs[-size:])
+                start, stop = len(spelled.first), len(spelled.first) + len(spelled.relation)
+                key = leaf.link.triples
+                marks.setdefault(key, {})[leaf.end] = mark
+                triple = Written(
+                    leaf.link,
+                    hypothesis.score - mark,
+                    sum(hypothesis.log_probs[start:stop]),
+                    prompt,
+                    (*behind, *hypothesis.tokens[:-size]),
+                    None,
+                    self.watching.ids[(*behind, *hypothesis.tokens)],
+                )
+                if key not in best or triple.score > best[key].score + 1e-9:
+                    best[key] = triple
+        ranked = sorted(best.values(), key=lambda w: -w.score)
+        if len(ends) == 1:
+            return ranked
+        return [
+            replace(w, goes_on=max(marks[w.link.triples], key=marks[w.link.triples].__getitem__) > 0) for w in ranked
+        ]
+
+    def write(
+        self, prompt: tuple[int, ...], behind: tuple[int, ...], free: FreeUntilMark
+    ) -> Generator[Event, None, tuple[tuple[int, ...], str, FreeSpan]]:
+        """Free text, the most probable token at a time: all tokens behind the prompt, the new text, how it ended."""
+        began = time.perf_counter()
+        writer, read = self.writer(prompt)
+        tokens, state = writer.greedily(behind, free)
+        new = list(tokens[len(behind) :])
+        text = self.pieces.tokenizer.decode(new, skip_special_tokens=True).replace(PATH_START, "").strip()
+        shown = self.pieces.tokenizer.decode([*prompt, *behind])
+        seconds = time.perf_counter() - began
+        yield LMCall(self.model.name, "text between triples", shown, text, read, len(new), seconds)
+        return tokens, text, state
+
+    def fitting(self, lines: Sequence[str], room: int) -> str:
+        """As many lines as have room, nearest to the question first."""
+        kept, used = [], 0
+        for line in lines:
+            used += len(self.pieces.plain(f" | {line}"))
+            if used > room:
+                break
+            kept.append(line)
+        return " | ".join(kept)
+
+    def lines(self, links: Iterable[Link], order: Sequence[IdTriple]) -> list[str]:
+        """Linearised triples, each once, nearest to the question first where that is known."""
+        rank = {triple: place for place, triple in enumerate(order)}
+        links = sorted(links, key=lambda link: rank.get(link.triples[0], len(rank)))
+        return list(dict.fromkeys(" -> ".join(link.labels(self.query.kg)) for link in links))
+
+
+def ends_of(pool: Iterable[IdTriple]) -> list[int]:
+    """All entities of some triples."""
+    return [entity for head, _, tail in pool for entity in (head, tail)]

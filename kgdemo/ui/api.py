@@ -1,0 +1,135 @@
+"""What programs may call: four plain functions, also offered as MCP tools where gradio's extra is installed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import gradio as gr
+
+from kgdemo.events import AnswerFinal, EntitiesLinked, Event, PathFound, PathVerified, RunFailed, RunFinished
+from kgdemo.kg.catalogue import embedded_names
+from kgdemo.pipeline import Pipeline
+from kgdemo.settings import Settings
+from kgdemo.ui.asking import default_model
+
+_LONGEST_PATH = 2000
+
+
+class Endpoints:
+    """The public functions over one pipeline.
+
+    Args:
+        pipeline: answers the questions.
+    """
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self.pipeline = pipeline
+
+    def register(self) -> None:
+        """Add the endpoints to the page being built; questions share the queue of the page's own."""
+        gr.api(self.ask, api_name="ask", concurrency_id="lm")
+        gr.api(self.paths, api_name="paths", concurrency_id="lm")
+        gr.api(self.verify_path, api_name="verify_path")
+        gr.api(self.link, api_name="link")
+
+    def ask(
+        self, question: str, graph: str = "world", method: str = "gcr", beams: int = 10, hops: int = 2
+    ) -> dict[str, Any]:
+        """Answer a question from a knowledge graph, with the reasoning paths that support the answer.
+
+        Args:
+            question: a question that names at least one entity of the graph.
+            graph: name of an embedded knowledge graph.
+            method: reasoning method, for example gcr.
+            beams: number of reasoning paths (K).
+            hops: longest reasoning path (L).
+
+        Returns:
+            answer text, answers, cited paths, the linked entities, and what the run cost.
+        """
+        events = self._run(question, graph, method, beams, hops)
+        final = next((e for e in events if isinstance(e, AnswerFinal)), None)
+        cost = next((e for e in events if isinstance(e, RunFinished)), None)
+        return {
+            "answer": final.text if final else "",
+            "answers": list(final.answers) if final else [],
+            "citations": [list(c) for c in final.citations] if final else [],
+            "by": final.by if final else "",
+            "entities": [name for e in events if isinstance(e, EntitiesLinked) for name in e.chosen],
+            "paths": _paths(events),
+            "seconds": cost.seconds if cost else 0.0,
+            "lm_calls": cost.lm_calls if cost else 0,
+        }
+
+    def paths(self, question: str, graph: str = "world", beams: int = 10, hops: int = 2) -> list[dict[str, Any]]:
+        """Decode the reasoning paths for a question; each one exists in the knowledge graph.
+
+        Args:
+            question: a question that names at least one entity of the graph.
+            graph: name of an embedded knowledge graph.
+            beams: number of reasoning paths (K).
+            hops: longest reasoning path (L).
+
+        Returns:
+            paths, best first, each with its text, score and whether every hop was verified.
+        """
+        return _paths(self._run(question, graph, "gcr", beams, hops))
+
+    def verify_path(self, path: str, graph: str = "world") -> dict[str, Any]:
+        """Check a written path, "entity -> relation -> entity …", hop by hop against a knowledge graph.
+
+        Args:
+            path: the path as text, its parts joined by arrows.
+            graph: name of an embedded knowledge graph.
+
+        Returns:
+            the path as the graph spells it, a verdict for each hop, and whether all of them hold.
+        """
+        if len(path) > _LONGEST_PATH:
+            raise gr.Error(f"The path has {len(path)} characters; at most {_LONGEST_PATH} can be checked.")
+        settings = self._settings(graph)
+        found, verdict = self.pipeline.world(settings).verifier.verify_text(path)
+        hops = [{**asdict(hop), "verdict": hop.verdict.value} for hop in verdict.hops]
+        return {"path": str(found) if found else None, "faithful": verdict.faithful, "hops": hops}
+
+    def link(self, question: str, graph: str = "world") -> dict[str, Any]:
+        """Find the entities of a knowledge graph that a question names.
+
+        Args:
+            question: free text.
+            graph: name of an embedded knowledge graph.
+
+        Returns:
+            mentions with their candidates, the entities chosen, and the nearest names where none was found.
+        """
+        if len(question) > self.pipeline.profile.question:
+            raise gr.Error(f"The question is longer than {self.pipeline.profile.question} characters; shorten it.")
+        linked = self.pipeline.linker(self._settings(graph).graph).link(question)
+        return {
+            "mentions": [asdict(mention) for mention in linked.mentions],
+            "chosen": list(linked.chosen),
+            "nearest": [candidate.entity for candidate in linked.nearest],
+        }
+
+    def _run(self, question: str, graph: str, method: str, beams: int, hops: int) -> list[Event]:
+        settings = self._settings(graph, method=method, beams=beams, hops=hops, compare=False, explain=0)
+        events = list(self.pipeline.run(question, settings))
+        failed = next((e.message for e in events if isinstance(e, RunFailed)), None)
+        if failed:
+            raise gr.Error(failed)
+        return events
+
+    def _settings(self, graph: str, **chosen: Any) -> Settings:
+        if graph not in embedded_names():
+            raise gr.Error(f"There is no graph {graph[:100]!r}; choose one of {', '.join(embedded_names())}.")
+        return Settings(graph=graph, model=default_model(), **chosen)
+
+
+def _paths(events: list[Event]) -> list[dict[str, Any]]:
+    sure = {e.index for e in events if isinstance(e, PathVerified) and e.constrained and e.verdict.faithful}
+    return [
+        {"index": e.index, "text": e.text, "score": round(e.score, 4), "verified": e.index in sure}
+        for e in events
+        if isinstance(e, PathFound) and e.constrained
+    ]

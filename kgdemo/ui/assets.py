@@ -1,0 +1,49 @@
+"""Where the page's files lie and how the browser asks for them: our own assets and pyvis's vis-network."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from kgdemo.view.frame import VIS, frame_document
+
+ASSETS = Path(__file__).resolve().parent.parent.parent / "assets"
+TRACES = ASSETS / "traces"
+# put in by the browser, which alone knows under which address the page is served
+BASE, ORIGIN = "__BASE__", "__ORIGIN__"
+
+
+def serve() -> None:
+    """Let gradio serve the assets and the installed vis-network as they are."""
+    gr.set_static_paths([ASSETS, VIS])
+
+
+def url(path: Path) -> str:
+    """The address of a served file, relative to the page."""
+    return f"gradio_api/file={path.as_posix()}"
+
+
+@cache
+def text() -> dict[str, Any]:
+    """All text that a visitor reads, from one file."""
+    return json.loads((ASSETS / "text.en.json").read_text("utf-8"))
+
+
+def frame() -> str:
+    """The document of the graph's frame."""
+    vis = BASE + url(VIS / "vis-network.min.js")
+    return frame_document(vis, BASE + url(ASSETS / "js" / "frame.js"), text()["graph"]["title"], ORIGIN)
+
+
+def examples() -> list[dict[str, str]]:
+    """The recorded runs, each ``{id, question, url}``, in the order of their names."""
+    found = []
+    for file in sorted(TRACES.glob("*.jsonl")):
+        with file.open(encoding="utf-8") as stream:
+            first = json.loads(stream.readline())
+        found.append({"id": file.stem, "question": first["question"], "url": url(file)})
+    return found

@@ -1,0 +1,171 @@
+"""The page: gradio's fields on top, one stage below that draws a run from its events in the browser."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from typing import Any
+
+import gradio as gr
+
+from kgdemo.kg.catalogue import embedded_names
+from kgdemo.pipeline import Pipeline
+from kgdemo.reasoning import METHODS
+from kgdemo.settings import RANKINGS, Settings, profile_from
+from kgdemo.ui import assets
+from kgdemo.ui.api import Endpoints
+from kgdemo.ui.asking import Fields, ask, default_model, names_like, warm_up
+from kgdemo.ui.feed import Feed
+from kgdemo.view.escape import json_in_html
+
+AT_ONCE = 2  # questions answered at the same time; the others wait in the queue
+
+# The stage's template is constant: gradio evaluates templates as code, so no text of anyone's may enter it.
+_TEMPLATE = '<div class="kg-stage" id="kg-stage"></div>'
+_ON_LOAD = """
+const boot = JSON.parse(props.value);
+const stage = element.querySelector('#kg-stage');
+import(new URL(boot.main, document.baseURI).href).then((page) => page.mount({
+  stage, boot, server, watch, value: () => props.value, again: (data) => trigger('again', data),
+}));
+"""
+
+
+def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> gr.Blocks:
+    """Build the page.
+
+    Args:
+        pipeline: answers the questions; by default one with the profile that the environment names.
+        warm: load graph and model in the background.
+    """
+    pipeline = pipeline or Pipeline(profile_from())
+    assets.serve()
+    text = assets.text()
+    with gr.Blocks(title=text["title"], analytics_enabled=False) as page:
+        gr.HTML(_header(text), elem_id="kg-header", apply_default_css=False)
+        with gr.Row(elem_id="kg-ask", equal_height=True):
+            question = gr.Textbox(
+                label=text["ask"]["label"],
+                placeholder=text["ask"]["placeholder"],
+                max_lines=4,
+                scale=8,
+                elem_id="kg-question",
+            )
+            go = gr.Button(text["ask"]["go"], variant="primary", elem_id="kg-go", scale=0, min_width=96)
+            stop = gr.Button(text["ask"]["stop"], elem_id="kg-stop", scale=0, min_width=88)
+        with gr.Accordion(text["settings"]["title"], open=False, elem_id="kg-settings"):
+            fields = _fields(pipeline, text["settings"])
+        stage = _stage(pipeline, text)
+        _events(pipeline, page, question, go, stop, fields, stage)
+        Endpoints(pipeline).register()
+    page.queue(default_concurrency_limit=4, max_size=64)
+    if warm:
+        warm_up(pipeline, Settings(model=default_model()))
+    return page
+
+
+def launch_arguments() -> dict[str, Any]:
+    """What gradio takes at the launch instead of at the page's making."""
+    return {
+        "theme": gr.themes.Base(
+            font=["Inter", "system-ui", "sans-serif"], font_mono=["JetBrains Mono", "ui-monospace", "monospace"]
+        ),
+        "css_paths": sorted((assets.ASSETS / "css").glob("*.css")),
+        "footer_links": ["api"],
+        "ssr_mode": False,
+        "mcp_server": importlib.util.find_spec("mcp") is not None,
+        "show_error": True,
+    }
+
+
+def _header(text: dict[str, Any]) -> str:
+    return f"<h1>{text['title']}</h1><p>{text['subtitle']}</p>"
+
+
+def _fields(pipeline: Pipeline, text: dict[str, Any]) -> list[gr.components.Component]:
+    """The settings; in the order of ``asking.Fields`` after the question."""
+    profile, local = pipeline.profile, pipeline.profile.open_models
+    with gr.Row():
+        method = gr.Dropdown(
+            [(card.title, card.name) for card in METHODS.values()], value="gcr", label=text["method"], min_width=200
+        )
+        graph = gr.Dropdown(
+            embedded_names(),
+            value="world",
+            label=text["graph"],
+            info=text["graph_info"] if local else None,
+            allow_custom_value=local,
+            min_width=200,
+        )
+        model = gr.Textbox(
+            default_model(), label=text["model"], info=text["model_info"], visible=local, min_width=200, max_lines=1
+        )
+    with gr.Row():
+        beams = gr.Slider(1, profile.beams, value=min(10, profile.beams), step=1, label=text["beams"], min_width=180)
+        hops = gr.Slider(1, profile.hops, value=2, step=1, label=text["hops"], min_width=180)
+        ranking = gr.Radio(
+            [(text["rankings"][name], name) for name in RANKINGS], value="relation", label=text["ranking"]
+        )
+        compare = gr.Checkbox(True, label=text["compare"])
+    return [graph, model, method, beams, hops, compare, ranking]
+
+
+def _stage(pipeline: Pipeline, text: dict[str, Any]) -> gr.HTML:
+    feed = Feed()
+    boot = {
+        "main": assets.url(assets.ASSETS / "js" / "main.js"),
+        "frame": assets.frame(),
+        "text": text,
+        "examples": assets.examples(),
+        "chat": pipeline.chat.model,
+    }
+
+    def missed(asked: dict[str, Any]) -> str:
+        return feed.missed(str(asked["run"]), int(asked["have"]))
+
+    def entities(asked: dict[str, Any]) -> list[str]:
+        kg = feed.graph(str(asked["run"])) or pipeline.graph(embedded_names()[0])
+        return names_like(kg, str(asked["written"])[:100])
+
+    stage = gr.HTML(
+        json_in_html(boot),
+        html_template=_TEMPLATE,
+        js_on_load=_ON_LOAD,
+        server_functions=[missed, entities],
+        apply_default_css=False,
+        elem_id="kg-stage-holder",
+    )
+    stage.feed = feed  # the events below write to it
+    return stage
+
+
+def _events(
+    pipeline: Pipeline,
+    page: gr.Blocks,
+    question: gr.Textbox,
+    go: gr.Button,
+    stop: gr.Button,
+    fields: list[gr.components.Component],
+    stage: gr.HTML,
+) -> None:
+    feed: Feed = stage.feed
+
+    def run(*values: Any) -> Iterator[str]:
+        asked = Fields(*values)
+        yield from feed.batches(ask(pipeline, asked), lambda: pipeline.graph(asked.graph))
+
+    def again(event: gr.EventData, *values: Any) -> Iterator[str]:
+        asked, chosen = Fields(*values), [str(name) for name in event._data["entities"]][:20]
+        yield from feed.batches(ask(pipeline, asked, chosen), lambda: pipeline.graph(asked.graph))
+
+    common: dict[str, Any] = {
+        "inputs": [question, *fields],
+        "outputs": stage,
+        "show_progress": "hidden",
+        "concurrency_id": "lm",
+        "concurrency_limit": AT_ONCE,
+        "api_visibility": "private",
+    }
+    asking = gr.on([go.click, question.submit], run, **common)
+    asking_again = stage.again(again, cancels=[asking], **common)
+    stop.click(None, cancels=[asking, asking_again], api_visibility="private")

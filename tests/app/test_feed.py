@@ -1,0 +1,100 @@
+"""A run on its way to the page: numbered, gapless, seldom, and stopped when it is stopped."""
+
+from __future__ import annotations
+
+import json
+
+from kgdemo.events import RunFailed, read_trace
+from kgdemo.ui import assets
+from kgdemo.ui.asking import Fields, ask, names_like
+from kgdemo.ui.feed import Feed
+from tests.helpers.page import NASTY, QUESTION
+
+
+def fields(**changed) -> Fields:
+    given = {"question": QUESTION, "graph": "world", "model": "embedded", "method": "gcr", "beams": 4, "hops": 2}
+    return Fields(**{**given, "compare": True, "ranking": "relation", **changed})
+
+
+def batches(pipeline, asked: Fields, feed: Feed | None = None, entities=()) -> list[dict]:
+    feed = feed or Feed()
+    return [json.loads(one) for one in feed.batches(ask(pipeline, asked, entities), lambda: pipeline.graph("world"))]
+
+
+def test_batches_are_numbered_without_gaps(pipeline):
+    got = batches(pipeline, fields())
+    place = 0
+    for batch in got:
+        assert batch["from"] == place
+        place += len(batch["items"])
+    kinds = [item["event"] for batch in got for item in batch["items"]]
+    assert kinds[0] == "RunStarted"
+    assert kinds[-1] == "RunFinished"
+    assert "Picture" in kinds
+
+
+def test_updates_are_seldom_but_for_what_cannot_wait(pipeline):
+    frozen = Feed(clock=lambda: 0.0)
+    got = batches(pipeline, fields(), frozen)
+    important = {"RunStarted", "EntitiesLinked", "ConstraintReady", "AnswerFinal", "RunFinished", "Picture"}
+    assert len(got) <= 8
+    assert all(batch["items"][-1]["event"] in important for batch in got)
+
+
+def test_a_gap_can_be_filled(pipeline):
+    feed = Feed()
+    got = batches(pipeline, fields(), feed)
+    items = [item for batch in got for item in batch["items"]]
+    assert json.loads(feed.missed(got[0]["run"], 5))["items"] == items[5:]
+    assert json.loads(feed.missed("unknown", 0))["items"] == []
+
+
+def test_closing_the_stream_stops_the_run(pipeline):
+    before = pipeline.closed_early
+    stream = Feed().batches(ask(pipeline, fields()), lambda: pipeline.graph("world"))
+    next(stream)
+    stream.close()
+    assert pipeline.closed_early == before + 1
+
+
+def test_chosen_entities_overrule_the_linker(pipeline):
+    got = batches(pipeline, fields(), entities=["London"])
+    linked = next(i for b in got for i in b["items"] if i["event"] == "EntitiesLinked")
+    assert linked["chosen"] == ["London"]
+
+
+def test_mistakes_end_the_run_with_a_sentence(pipeline):
+    for wrong in ({"beams": "many"}, {"beams": 1000}, {"question": " "}, {"model": "/no/such/folder"}):
+        last = batches(pipeline, fields(**wrong))[-1]["items"][-1]
+        assert last["event"] == "RunFailed", wrong
+        assert last["message"].endswith("."), last["message"]
+    failed = list(ask(pipeline, fields(beams=None)))
+    assert isinstance(failed[0], RunFailed)
+
+
+def test_hostile_labels_are_sent_as_data(pipeline):
+    got = batches(pipeline, fields(question="<script>alert(1)</script> </PATH>", beams=10), entities=["Nasty"])
+    assert got[-1]["items"][-1]["event"] == "RunFinished"
+    assert len(json.dumps(got)) < 600_000
+    assert len(NASTY[-1]) == 10_000
+
+
+def test_names_are_suggested_by_what_is_typed(pipeline):
+    kg = pipeline.graph("world")
+    assert names_like(kg, "chris") == ["Christopher Nolan"]
+    assert names_like(kg, "nolan") == ["Christopher Nolan", "Jonathan Nolan"]
+    assert names_like(kg, "x") == []
+
+
+def test_every_recorded_example_reads_as_a_finished_run():
+    assert len(assets.examples()) == 5
+    for file in assets.TRACES.glob("*.jsonl"):
+        lines = file.read_text("utf-8").splitlines()
+        kinds = [json.loads(line)["event"] for line in lines]
+        assert kinds[-1] == "RunFinished"
+        assert "AnswerFinal" in kinds
+        simple = [line for line, kind in zip(lines, kinds, strict=True) if kind not in ("Picture", "DecodeStep")]
+        assert len(list(read_trace("\n".join(simple)))) == len(simple)
+        faithful = [json.loads(x)["verdict"]["faithful"] for x in lines if '"event": "PathVerified", "constrained": true' in x]
+        assert faithful
+        assert all(faithful)

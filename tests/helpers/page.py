@@ -1,0 +1,110 @@
+"""The real page over a small graph and a tiny random model, served by a process of its own.
+
+``python -m tests.helpers.page PORT`` is that process; it says on its output when a run was closed early.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from kgdemo.events import Event
+from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
+from kgdemo.models.causal import CausalModel
+from kgdemo.pipeline import Pipeline
+from kgdemo.settings import ChatSettings, Profile, Settings, profile_from
+from kgdemo.ui.page import create_app, launch_arguments
+from tests.helpers.models import random_model
+
+NASTY = (
+    "<img src=x onerror=\"window.pwned='img'\">",
+    "</script><script>window.pwned='script'</script>",
+    "${window.pwned='dollar'}",
+    "{{constructor.constructor('window.pwned=1')()}}",
+    "\u202etxet desrever\u202c & \"quoted\" 'too'",
+    "x" * 10_000,
+)
+TRIPLES = [
+    ("Inception", "directed by", "Christopher Nolan"),
+    ("Inception", "starring", "Leonardo DiCaprio"),
+    ("Inception", "starring", "Elliot Page"),
+    ("Christopher Nolan", "born in", "London"),
+    ("Christopher Nolan", "sibling", "Jonathan Nolan"),
+    ("Dunkirk", "directed by", "Christopher Nolan"),
+    ("London", "located in", "England"),
+    *(("Nasty", f"holds {place}", label) for place, label in enumerate(NASTY)),
+    *(("Nasty", label[:200], "London") for label in NASTY),
+]
+CLOSED = "a run was closed early"
+QUESTION = "Where was the director of Inception born?"
+
+
+class SmallPipeline(Pipeline):
+    """A pipeline whose ``world`` is a handful of triples and whose model is random; counts what was closed early."""
+
+    def __init__(self, profile: Profile | None = None) -> None:
+        super().__init__(profile or profile_from({}), ChatSettings())
+        info = {"Inception": EntityInfo("film"), "Christopher Nolan": EntityInfo("person", ("Nolan",))}
+        self.add_graph("world", KnowledgeGraph.from_triples(TRIPLES, "world", info=info))
+        self._small = random_model("qwen2", seed=3)
+        self.closed_early = 0
+
+    def model(self, name: str) -> CausalModel:
+        return self._small if name == "embedded" else super().model(name)
+
+    def run(self, question: str, settings: Settings, entities: Sequence[str] = ()) -> Iterator[Event]:
+        try:
+            yield from super().run(question, settings, entities)
+        except GeneratorExit:
+            self.closed_early += 1
+            sys.stdout.write(CLOSED + "\n")
+            sys.stdout.flush()
+            raise
+
+
+@contextmanager
+def served(output: Path) -> Iterator[str]:
+    """Serve the page; yields its address. What the server says goes to the file."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
+    command = [sys.executable, "-m", "tests.helpers.page", str(port)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    with output.open("w") as stream, subprocess.Popen(command, stdout=stream, stderr=stream, env=environment) as server:
+        try:
+            _wait_for(address, server, output)
+            yield address
+        finally:
+            server.terminate()
+
+
+def _wait_for(address: str, server: subprocess.Popen, output: Path) -> None:
+    for _ in range(600):
+        if server.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(address, timeout=5):
+                return
+        except OSError:
+            try:
+                server.wait(0.2)
+            except subprocess.TimeoutExpired:
+                continue
+    raise RuntimeError(f"the page did not come up: {output.read_text()[-2000:]}")
+
+
+def main(port: int) -> None:
+    """Serve until ended."""
+    arguments = {**launch_arguments(), "mcp_server": False}
+    create_app(SmallPipeline(), warm=False).launch(server_name="127.0.0.1", server_port=port, quiet=True, **arguments)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
