@@ -25,7 +25,7 @@ from kgdemo.events import (
     RunFinished,
     RunStarted,
 )
-from kgdemo.kg.catalogue import open_graph
+from kgdemo.kg.catalogue import embedded_names, open_graph
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.linking.embedding import sentence_embedder
 from kgdemo.linking.linker import EntityLinker
@@ -69,6 +69,10 @@ class Pipeline:
         with self._lock:
             for key in [k for k in self._loaded if isinstance(k, tuple) and k[0] != "model" and k[1] == source]:
                 del self._loaded[key]
+
+    def _known(self, source: str) -> bool:
+        """Whether a graph is embedded or was handed over in memory: a public server opens no other file."""
+        return source in embedded_names() or ("graph", source) in self._loaded
 
     def model(self, name: str) -> CausalModel:
         """The KG-specialised language model of that name; loaded once."""
@@ -123,6 +127,8 @@ class Pipeline:
         method = method_named(settings.method)
         if not self.profile.open_models and settings.model != EMBEDDED:
             raise UserError("This server answers with its own model only; run the demo yourself to plug in another.")
+        if not self.profile.open_models and not self._known(settings.graph):
+            raise UserError(f"This server knows the graphs {', '.join(embedded_names())}; choose one of them.")
         kg = self.graph(settings.graph)
         yield RunStarted(question, method.name, kg.name, len(kg), settings.model, settings.beams, settings.hops)
         linked = self._link(question, settings, entities)

@@ -11,6 +11,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kgdemo.events import Candidate, Mention
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.linking.base import Embedder, Linking
@@ -109,15 +112,13 @@ class EntityLinker:
         close = [own for own in weighed[:_MOST_WEIGHED] if own.odds > weighed[0].odds - _CLOSE]
         if len({own.match.name.entity for own in close}) < 2:
             return
-        for own, odds in zip(close, meaning.by_relations(question, [c.match.name.entity for c in close]), strict=True):
-            own.odds += float(odds)
+        asked = meaning.question(question)
+        _add(close, meaning.by_relations(asked, [own.match.name.entity for own in close]))
         self._sort(weighed)
         first = weighed[0]
-        level = [own for own in weighed[: 2 * _MOST_LEVEL] if _same_words(own, first) and own.odds > first.odds - _LEVEL]
-        level = level[:_MOST_LEVEL]
-        if len(level) > 1:
-            for own, odds in zip(level, meaning.by_text(question, [c.match.name.entity for c in level]), strict=True):
-                own.odds += float(odds)
+        level = [own for own in close if _same_words(own, first) and own.odds > first.odds - _LEVEL][:_MOST_LEVEL]
+        if len({own.match.name.entity for own in level}) > 1:
+            _add(level, meaning.by_text(asked, [own.match.name.entity for own in level]))
             self._sort(weighed)
 
     def _sort(self, weighed: list[_Weighed]) -> None:
@@ -153,6 +154,11 @@ class EntityLinker:
             if len(found) < most:
                 found.setdefault(candidate.entity, candidate)
         return tuple(sorted(found.values(), key=lambda candidate: -candidate.score))
+
+
+def _add(weighed: Sequence[_Weighed], odds: NDArray[np.float32]) -> None:
+    for own, more in zip(weighed, odds.tolist(), strict=True):
+        own.odds += more
 
 
 def _is_confident(weighed: Sequence[_Weighed]) -> bool:

@@ -30,14 +30,18 @@ class Meaning:
         self._embedder = embedder
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
-    def by_relations(self, question: str, entities: Sequence[int]) -> NDArray[np.float32]:
+    def question(self, text: str) -> NDArray[np.float32]:
+        """A question's vector, ``(d,)``."""
+        return self._embedder.encode([text])[0]
+
+    def by_relations(self, asked: NDArray[np.float32], entities: Sequence[int]) -> NDArray[np.float32]:
         """Log-odds for each entity from its relations, as head and as tail; on average 0."""
         count = len(self.kg.relations)
         steps = [self._context.steps(entity) for entity in entities]
         used = sorted({int(step) % count for own in steps for step in own})
         likeness = np.zeros(count, dtype=np.float32)
         texts = [relation_text(self.kg.relations[relation]) for relation in used]
-        likeness[used] = self._embed(texts) @ self._embedder.encode([question])[0]
+        likeness[used] = self._embed(texts) @ asked
         odds = [
             _FORWARD * likeness[own[own < count]].max(initial=0.0)
             + _BACKWARD * likeness[own[own >= count] - count].max(initial=0.0)
@@ -45,9 +49,9 @@ class Meaning:
         ]
         return np.asarray(odds, dtype=np.float32) - np.float32(np.mean(odds))
 
-    def by_text(self, question: str, entities: Sequence[int]) -> NDArray[np.float32]:
+    def by_text(self, asked: NDArray[np.float32], entities: Sequence[int]) -> NDArray[np.float32]:
         """Log-odds for each entity from its label, type and description; on average 0."""
-        odds = _TEXT * (self._embed([self.text(entity) for entity in entities]) @ self._embedder.encode([question])[0])
+        odds = _TEXT * (self._embed([self.text(entity) for entity in entities]) @ asked)
         return odds - odds.mean()
 
     def text(self, entity: int) -> str:

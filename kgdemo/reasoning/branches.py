@@ -12,6 +12,7 @@ from kgdemo.constraint.base import Constraint
 from kgdemo.constraint.free import FreeText
 from kgdemo.decoding.beam import BeamSettings, Hypothesis, beam_search, greedy_continuations
 from kgdemo.decoding.sampling import SamplingSettings, sample
+from kgdemo.errors import ModelError
 from kgdemo.events import DecodeStep, Event, HypothesisAnswer, PathFound, PathVerified
 from kgdemo.kg.path import Path
 from kgdemo.models.base import PathModel, TokenTree
@@ -21,6 +22,7 @@ from kgdemo.settings import Settings
 
 ANSWER_TOKENS = 16
 PATH_TOKENS = 256  # the longest constrained path; the graph ends it long before
+LEAST_ROOM = 48  # a path of two hops
 FREE_TOKENS = 64  # without a constraint nothing else ends a path
 
 
@@ -60,12 +62,27 @@ class FreePath:
     faithful: bool
 
 
+def room_for(model: PathModel, prompt: Sequence[int], most: int) -> int:
+    """Tokens a path may have behind this prompt, ``most`` at the highest.
+
+    Raises:
+        ModelError: the prompt leaves no room for a path.
+    """
+    room = model.context - len(prompt) - ANSWER_TOKENS
+    if room < LEAST_ROOM:
+        raise ModelError(
+            f"The question is too long for the model {model.name}, which reads {model.context} tokens; shorten it."
+        )
+    return min(most, room)
+
+
 def bound_branch(model: PathModel, prompt: Sequence[int], constraint: Constraint, settings: Settings) -> Branch:
     """Beam search for paths that the constraint allows."""
+    longest = room_for(model, prompt, PATH_TOKENS)
     tree = model.tree(prompt)
     limits = BeamSettings(
         beams=settings.beams,
-        max_tokens=PATH_TOKENS,
+        max_tokens=longest,
         graph_normalised=settings.ranking == "relation",
         masked=settings.explain,
     )
@@ -74,15 +91,17 @@ def bound_branch(model: PathModel, prompt: Sequence[int], constraint: Constraint
 
 def free_branch(model: PathModel, prompt: Sequence[int], beams: int) -> Branch:
     """The same search with every token allowed."""
+    longest = room_for(model, prompt, FREE_TOKENS)
     tree, constraint = model.tree(prompt), FreeText(model.pieces.end)
-    search = beam_search(tree, constraint, BeamSettings(beams=beams, max_tokens=FREE_TOKENS))
+    search = beam_search(tree, constraint, BeamSettings(beams=beams, max_tokens=longest))
     return Branch(prompt, tree, constraint, StepReader(model, constraint, False), search)
 
 
 def sampled_branch(model: PathModel, prompt: Sequence[int], count: int, temperature: float) -> Branch:
     """Chains drawn at random instead of searched for, every token allowed."""
+    longest = room_for(model, prompt, FREE_TOKENS)
     tree, constraint = model.tree(prompt), FreeText(model.pieces.end)
-    search = sample(tree, constraint, SamplingSettings(count, FREE_TOKENS, temperature))
+    search = sample(tree, constraint, SamplingSettings(count, longest, temperature))
     return Branch(prompt, tree, constraint, StepReader(model, constraint, False), search)
 
 

@@ -68,12 +68,19 @@ def rank(graph: TokenisedGraph, finished: Sequence[Hypothesis], ranking: str, mo
                 seen.add(key)
                 score = relation_score(graph, ids, hypothesis.log_probs)
                 ranked.append(RankedPath(ids, hypothesis, hypothesis.total, score))
-    ranked.sort(key=lambda p: -p.search_score)
+    # a walk that comes back to where it began answers nothing
+    ranked.sort(key=lambda p: (_returns(p.ids), -p.search_score))
     ranked = ranked[:most]
     if ranking == "relation":
         best: dict[tuple[int, tuple[int, ...]], float] = {}
-        for path in ranked:
+        for path in (p for p in ranked if not _returns(p.ids)):
             group = (path.ids.entities[0], path.ids.steps)
             best[group] = max(best.get(group, -float("inf")), path.relation_score)
-        ranked.sort(key=lambda p: (-best[p.ids.entities[0], p.ids.steps], -p.search_score))
+        ranked.sort(
+            key=lambda p: (_returns(p.ids), -best.get((p.ids.entities[0], p.ids.steps), 0.0), -p.search_score)
+        )
     return ranked
+
+
+def _returns(ids: PathIds) -> bool:
+    return ids.entities[-1] == ids.entities[0]

@@ -91,7 +91,7 @@ class Endpoints:
         settings = self._settings(graph)
         found, verdict = self.pipeline.world(settings).verifier.verify_text(path)
         hops = [{**asdict(hop), "verdict": hop.verdict.value} for hop in verdict.hops]
-        return {"path": str(found) if found else None, "faithful": verdict.faithful, "hops": hops}
+        return {"text": str(found) if found else None, "faithful": verdict.faithful, "hops": hops}
 
     def link(self, question: str, graph: str = "world") -> dict[str, Any]:
         """Find the entities of a knowledge graph that a question names.

@@ -32,7 +32,7 @@ def test_verify_path_judges_each_hop(client):
     good = client.predict("inception -> directed by -> christopher nolan -> born in -> london", api_name="/verify_path")
     bad = client.predict("Inception -> directed by -> Steven Spielberg", api_name="/verify_path")
     assert good["faithful"]
-    assert good["path"] == "Inception -> directed by -> Christopher Nolan -> born in -> London"
+    assert good["text"] == "Inception -> directed by -> Christopher Nolan -> born in -> London"
     assert not bad["faithful"]
     assert bad["hops"][0]["verdict"] == "unknown entity"
 

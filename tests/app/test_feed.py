@@ -67,7 +67,7 @@ def test_mistakes_end_the_run_with_a_sentence(pipeline):
     for wrong in ({"beams": "many"}, {"beams": 1000}, {"question": " "}, {"model": "/no/such/folder"}):
         last = batches(pipeline, fields(**wrong))[-1]["items"][-1]
         assert last["event"] == "RunFailed", wrong
-        assert last["message"].endswith("."), last["message"]
+        assert last["message"][-1] in ".?", last["message"]
     failed = list(ask(pipeline, fields(beams=None)))
     assert isinstance(failed[0], RunFailed)
 

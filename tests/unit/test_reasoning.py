@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.errors import ModelError
 from kgdemo.events import (
     AnswerFinal,
     ConstraintReady,
@@ -154,3 +155,18 @@ def test_a_method_is_added_by_registering_it():
             register("toy", "Toy", "nobody", "again")(run)
     finally:
         del METHODS["toy"]
+
+
+def test_a_question_longer_than_the_model_reads_is_one_sentence():
+    world = small_world("bert")
+    with pytest.raises(ModelError, match="too long for the model"):
+        list(METHODS["gcr"].run("word " * 1100, ["Inception"], world, Settings(beams=2)))
+
+
+def test_a_walk_that_comes_back_ranks_last():
+    world = small_world()
+    settings = Settings(beams=10, hops=2, compare=False)
+    events = list(METHODS["gcr"].run("what?", ["Inception"], world, settings))
+    back = [e.path.end == "Inception" for e in of(events, PathFound)]
+    assert any(back)
+    assert back == sorted(back)
