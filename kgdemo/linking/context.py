@@ -24,6 +24,7 @@ _LITTLE = frozenset(
     "the a an of in on at to from by for with is are was were be been do does did has have had s and or who what which "
     "when where why how that this it its they he she his her their i you we me my your there".split()
 )
+_SAME = {"movie": "film", "movies": "film", "films": "film", "books": "book", "songs": "song", "albums": "album"}
 _PERSONAL = frozenset(w[:_STEM] for w in ("born", "birth", "died", "occupation", "profession", "nationality", "gender"))
 _BETWEEN_WORDS = re.compile(r"[/_.~]+")
 
@@ -35,7 +36,7 @@ class Profile:
     Attributes:
         degree, variety: its edges and the different steps among them, each on a logarithmic scale 0..1.
         stems: word stems of its relations.
-        said: word stems of its bracket, type and description.
+        said: word stems of its bracket and type.
         person, language: whether it seems to be one.
     """
 
@@ -87,7 +88,7 @@ class Context:
         return sum(self._telling[stem] for stem in _asked(asked) if stem in stems)
 
     def said_of(self, entity: int, asked: Sequence[str]) -> int:
-        """How many of the words asked stand in the entity's bracket, type or description."""
+        """How many of the words asked stand in the entity's bracket or type."""
         return len(self.profile(entity).said & _asked(asked))
 
     def _is_person(self, steps: NDArray[np.int32]) -> bool:
@@ -105,7 +106,7 @@ class Context:
         label = self.kg.entities[entity]
         info = self.kg.info.get(label)
         steps = self.steps(entity)
-        told = " ".join((bracket_of(label), info.type, info.description) if info else (bracket_of(label),))
+        told = f"{bracket_of(label)} {info.type if info else ''}"
         stems = frozenset(stem for step in steps for stem in self._step_stems[step])
         return Profile(
             math.log(self.kg.degree(entity) + 1) / self._most,
@@ -122,4 +123,4 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def _asked(words: Sequence[str]) -> frozenset[str]:
-    return frozenset(word[:_STEM] for word in words if word not in _LITTLE)
+    return frozenset(_SAME.get(word, word)[:_STEM] for word in words if word not in _LITTLE)

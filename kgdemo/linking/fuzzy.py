@@ -10,6 +10,7 @@ from rapidfuzz import fuzz, process
 from kgdemo.linking.names import Name, NameIndex, NameKind
 
 _CUT = 82.0  # of 100: two slips in ten letters
+_WORD_LIKE = 79.0  # for a word by itself: one letter of five
 _WORD_CUT = 65.0  # for every word of it
 
 
@@ -28,6 +29,15 @@ class FuzzyNames:
             if name.kind in (NameKind.LABEL, NameKind.ALIAS, NameKind.SHORT, NameKind.CUT):
                 for letter in {word[0] for word in (name.words[0], name.words[-1])}:
                     self._bands[letter, len(self._texts[-1])].append(number)
+        self._words: dict[tuple[str, int], list[str]] = defaultdict(list)
+        for word in index.vocabulary:
+            self._words[word[0], len(word)].append(word)
+
+    def words_like(self, word: str, most: int = 2) -> list[tuple[str, float]]:
+        """Words of names spelt nearly like an unknown one, with their likeness 0..1, likest first."""
+        choices = [w for length in (-1, 0, 1) for w in self._words.get((word[0], len(word) + length), ())]
+        found = process.extract(word, choices, scorer=fuzz.ratio, score_cutoff=_WORD_LIKE, limit=most)
+        return [(other, likeness / 100) for other, likeness, _ in found]
 
     def nearest(self, words: Sequence[str], cut: float = _CUT, most: int = 5) -> list[tuple[Name, float]]:
         """The names most like these words, with their likeness 0..1, likest first."""

@@ -52,6 +52,15 @@ class Match:
     inflected: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Spelling:
+    """A word of names that a word of the question may stand for."""
+
+    key: str
+    likeness: float = 1.0
+    inflected: bool = False
+
+
 class Matcher:
     """Finds the names in questions about one graph."""
 
@@ -80,6 +89,8 @@ class Matcher:
                 word = words[last - 1]
                 for number, key in enumerate(word.keys):
                     for name in self.index.whole(before + key):
+                        if name.kind is NameKind.INITIALS and word.ordinary:
+                            continue  # who is no World Health Organization
                         # only rare words may be run together or torn apart: "to go" is no Togo
                         if len(name.words) != last - first and all(w.ordinary for w in words[first:last]):
                             continue
@@ -89,28 +100,39 @@ class Matcher:
     # parts of names ----------------------------------------------------------------------------
 
     def _parts(self, words: Sequence[Word]) -> Iterator[Match]:
-        at: dict[int, dict[int, str]] = defaultdict(dict)  # name id -> place in the question -> word of the name
+        at: dict[int, dict[int, _Spelling]] = defaultdict(dict)  # name id -> place in the question -> word of the name
         for place, word in enumerate(words):
-            spellings = [*word.keys, *short_given_names().get(word.key, ())]
             if word.key in _BRIDGES:
                 continue
-            for key in spellings:
-                for name in self.index.holding(key, _MOST_HOLDING):
-                    at[name].setdefault(place, key)
+            for spelling in self._spellings(word):
+                for name in self.index.holding(spelling.key, _MOST_HOLDING):
+                    at[name].setdefault(place, spelling)
         stretches: dict[tuple[int, int], list[Match]] = defaultdict(list)
         for number, places in at.items():
             name = self.index.names[number]
-            for first, last, keys in _runs(places, words):
+            for first, last, spelt in _runs(places, words):
+                keys = [spelling.key for spelling in spelt]
                 if all(word.ordinary for word in words[first:last]) and not (
                     len(keys) > 1 and len(keys) >= len(name.words) - 1
                 ):
                     continue
                 share = self._share(name, keys)
                 if share >= _LEAST_SHARE:
-                    stretches[first, last].append(Match(first, last, name, MatchKind.PART, share))
+                    likeness = min(spelling.likeness for spelling in spelt)
+                    inflected = any(spelling.inflected for spelling in spelt)
+                    match = Match(first, last, name, MatchKind.PART, share, likeness, inflected)
+                    stretches[first, last].append(match)
         for matches in stretches.values():
-            matches.sort(key=lambda match: -match.share)  # stable: the better-connected first among equals
+            matches.sort(key=lambda match: -match.share * match.likeness)  # stable: the better-connected first among equals
             yield from matches[:_MOST_PARTS]
+
+    def _spellings(self, word: Word) -> list[_Spelling]:
+        """How names may spell a word: as it is, in full for a short given name, or right where it has a slip."""
+        found = [_Spelling(key, inflected=key not in (word.key, word.bare)) for key in word.keys]
+        found += [_Spelling(key) for key in short_given_names().get(word.key, ())]
+        if len(word.bare) >= 4 and not word.ordinary and not any(self.index.knows(key) for key in word.keys):
+            found += [_Spelling(key, likeness) for key, likeness in self.fuzzy.words_like(word.bare)]
+        return found
 
     def _share(self, name: Name, keys: Sequence[str]) -> float:
         weights = {word: self.index.rarity(word) * (_INITIAL if len(word) == 1 else 1) for word in name.words}
@@ -120,16 +142,20 @@ class Matcher:
 
     def _misspelt(self, words: Sequence[Word], whole: set[tuple[int, int]]) -> Iterator[Match]:
         tried = 0
-        for size in (2, 3, 1, 4):
+        unknown = {word.bare for word in words if not any(self.index.knows(key) for key in word.keys)}
+        for size in (2, 3, 1, 4, 5, 6):
             for first in range(len(words) - size + 1):
                 stretch, last = words[first : first + size], first + size
                 if (first, last) in whole or not _may_be_misspelt(stretch):
                     continue
+                if size > 4 and unknown.isdisjoint(word.bare for word in stretch):
+                    continue  # slips in long titles mostly make a word that no name has
                 tried += 1
                 if tried > _MOST_FUZZY:
                     return
-                # a word that is a name itself is spelt right: Irish is no slip for Turkish
-                right = {word.bare for place, word in enumerate(stretch, first) if (place, place + 1) in whole}
+                # a name itself beside ordinary words is spelt right: Irish language is no slip for Turkish language
+                rare = [place for place, word in enumerate(stretch, first) if not word.ordinary]
+                right = {words[place].bare for place in rare if len(rare) == 1 and (place, place + 1) in whole}
                 for name, likeness in self.fuzzy.nearest([word.bare for word in stretch]):
                     if not right <= set(name.words):
                         continue
@@ -159,7 +185,9 @@ def _rank(match: Match) -> tuple[bool, float, float, bool, int]:
     )
 
 
-def _runs(places: dict[int, str], words: Sequence[Word]) -> Iterator[tuple[int, int, list[str]]]:
+def _runs(
+    places: dict[int, _Spelling], words: Sequence[Word]
+) -> Iterator[tuple[int, int, list[_Spelling]]]:
     """Stretches of neighbouring words that the name holds; ``of`` and the like may stand between them."""
     run: list[int] = []
     for place in sorted(places):
@@ -174,6 +202,6 @@ def _runs(places: dict[int, str], words: Sequence[Word]) -> Iterator[tuple[int, 
 def _may_be_misspelt(stretch: Sequence[Word]) -> bool:
     """Whether typos are worth looking for: neither end is a linking word and one of them is no ordinary word."""
     ends = (stretch[0], stretch[-1])
-    if any(len(word.bare) < 3 for word in ends) or all(word.ordinary for word in ends):
+    if any(len(word.bare) < 3 and not word.key.isdigit() for word in ends) or all(word.ordinary for word in ends):
         return False
     return sum(len(word.bare) for word in stretch) >= 5

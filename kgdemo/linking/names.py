@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -19,7 +19,7 @@ import numpy as np
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.linking.words import all_ordinary, demonyms, name_words, other_names, without_article
 
-_LINKING_WORDS = frozenset("the a an of and for in on at to de la von van jr sr".split())
+LINKING_WORDS = frozenset("the a an of and for in on at to de la von van jr sr".split())
 
 _BEARERS = 3  # how many entities called Georgia are given what is said of Georgia
 
@@ -73,7 +73,7 @@ def shorter_forms(name: str) -> Iterator[str]:
 
 def initials_of(name: str) -> str:
     """The initials of a name of three capitalised words or more; two letters would mean too many things."""
-    parts = [word for word in name.replace("-", " ").split() if word.lower() not in _LINKING_WORDS]
+    parts = [word for word in name.replace("-", " ").split() if word.lower() not in LINKING_WORDS]
     letters = [part[0] for part in parts if part[0].isupper()]
     return "".join(letters).lower() if 3 <= len(letters) == len(parts) <= 6 else ""
 
@@ -114,9 +114,14 @@ class NameIndex:
         """How telling a word is among this graph's labels: 0 in every one, 1 in none."""
         return self._rarity.get(word, 1.0)
 
+    @property
+    def vocabulary(self) -> Iterable[str]:
+        """The words of all names of two words or more."""
+        return self._by_word.keys()
+
     def knows(self, word: str) -> bool:
-        """Whether any label holds this word."""
-        return word in self._rarity
+        """Whether any name holds this word."""
+        return word in self._by_word or word in self._whole
 
     # building ----------------------------------------------------------------------------------
 
@@ -128,10 +133,10 @@ class NameIndex:
         # UK £ is not quite called UK
         kind = NameKind.CUT if any(unicodedata.category(c)[0] == "S" for c in plain) else NameKind.LABEL
         self._add(entity, name_words(plain), kind, seen)
-        self._add(entity, name_words(label), NameKind.LABEL, seen)
+        self._add(entity, name_words(label), NameKind.LABEL, seen, in_parts=False)
         for alias in info.aliases if info else ():
-            self._add(entity, name_words(alias), NameKind.ALIAS, seen)
             self._add(entity, name_words(without_bracket(alias)), NameKind.ALIAS, seen)
+            self._add(entity, name_words(alias), NameKind.ALIAS, seen, in_parts=False)
         for known in list(seen):
             self._add(entity, without_article(known), NameKind.SHORT, seen)
         for form in shorter_forms(plain):
@@ -140,14 +145,16 @@ class NameIndex:
         self._add(entity, tuple(filter(None, [initials_of(plain)])), NameKind.INITIALS, seen)
         return name_words(plain)
 
-    def _add(self, entity: int, words: tuple[str, ...], kind: NameKind, seen: set[tuple[str, ...]]) -> None:
+    def _add(
+        self, entity: int, words: tuple[str, ...], kind: NameKind, seen: set[tuple[str, ...]], in_parts: bool = True
+    ) -> None:
         derived = kind in (NameKind.SHORT, NameKind.CUT, NameKind.INITIALS)
         if not words or words in seen or (derived and (all_ordinary(words) or sum(map(len, words)) < 2)):
             return
         seen.add(words)
         self._whole["".join(words)].append(len(self.names))
-        if len(words) > 1 and kind in (NameKind.LABEL, NameKind.ALIAS):
-            for word in set(words) - _LINKING_WORDS:
+        if in_parts and len(words) > 1 and kind in (NameKind.LABEL, NameKind.ALIAS):
+            for word in set(words) - LINKING_WORDS:
                 self._by_word[word].append(len(self.names))
         self.names.append(Name(entity, words, kind))
 

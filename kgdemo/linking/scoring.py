@@ -14,10 +14,13 @@ from dataclasses import dataclass
 
 from kgdemo.linking.context import Context, Profile
 from kgdemo.linking.matching import Match, MatchKind
-from kgdemo.linking.names import NameIndex, NameKind, without_bracket
+from kgdemo.linking.names import LINKING_WORDS, NameIndex, NameKind, without_bracket
 from kgdemo.linking.words import Word, short_given_names
 
 _ORDINARY = 0.15  # what an ordinary word weighs beside a rare one
+_ORDINARY_IN_NAME = 0.3  # and what it weighs at least in a whole name of several words
+_ARTICLES = ("the", "a", "an")
+_MAKING = frozenset("wrote directed made sang film movie book novel song album series show called titled named".split())
 _NEAR = 1  # words between neighbouring mentions
 _TITLES = frozenset(
     "president pres king queen prince princess emperor empress pope saint st sir lord lady dr doctor mr mrs ms professor "
@@ -47,7 +50,7 @@ class Clues:
         bias: 1.
         cover: share of the question's weight that the mention covers.
         mass: weight of the mention's words.
-        words: number of words, logarithmic.
+        words: number of words but articles, logarithmic.
         part: 1 for a part of a name; ``missing`` is the share of the name that is not written.
         surname, middle: 1 where that part is a person's last name, or all but what stands in the middle.
         sole: 1 where no other name has these words.
@@ -55,7 +58,9 @@ class Clues:
         fuzzy: 1 for a misspelt name; ``typo`` is its distance, 0..1.
         short, cut, initials, demonym: 1 for such a name.
         inflected: 1 where a plural s was taken off.
-        ordinary: 1 where all words are ordinary; ``lone``: and there is but one.
+        ordinary: one over the number of words where all of them are ordinary; ``lone``: 1 where there is but one.
+        common: 1 where the label itself is written as a common noun.
+        owned: 1 right after a possessive: *Verdi's Otello*.
         capital: 1 where capitals set the mention off, -1 where they set others off.
         exact: 1 where the label has these very capitals.
         beside: number of rare words right before or after: the name may be a longer one. Linked names do not count.
@@ -91,6 +96,8 @@ class Clues:
     inflected: float = 0.0
     ordinary: float = 0.0
     lone: float = 0.0
+    common: float = 0.0
+    owned: float = 0.0
     capital: float = 0.0
     exact: float = 0.0
     beside: float = 0.0
@@ -134,6 +141,8 @@ WEIGHTS = Clues(
     inflected=-1.7,
     ordinary=-1.25,
     lone=-1.75,
+    common=-0.7,
+    owned=1.0,
     capital=0.8,
     exact=1.0,
     beside=-1.5,
@@ -150,7 +159,7 @@ WEIGHTS = Clues(
     degree=1.0,
     variety=0.2,
     fit=3.0,
-    said=0.15,
+    said=0.4,
 )
 
 
@@ -171,7 +180,8 @@ class Scorer:
         inside = words[match.first : match.last]
         outside = [word.key for word in (*words[: match.first], *words[match.last :])]
         before = words[match.first - 1].key if match.first else ""
-        weight = sum(map(self._weight, inside))
+        plain = sum(map(self._weight, inside))
+        weight = max(plain, _ORDINARY_IN_NAME * len(inside)) if match.kind is MatchKind.WHOLE and len(inside) > 1 else plain
         entity, kind = match.name.entity, match.name.kind
         profile = self.context.profile(entity)
         near = self._linked_nearby(match, whole)
@@ -180,9 +190,9 @@ class Scorer:
         begins, closes = _name_ends(match, inside) if part and profile.person else (False, False)
         return Clues(
             bias=1.0,
-            cover=weight / total,
+            cover=weight / (total - plain + weight),
             mass=min(weight, 2.0),
-            words=math.log(len(inside)),
+            words=math.log(max(sum(word.key not in _ARTICLES for word in inside), 1)),
             part=float(part and match.share < 1),
             missing=1 - match.share,
             surname=float(closes and not begins),
@@ -196,8 +206,10 @@ class Scorer:
             initials=float(kind is NameKind.INITIALS),
             demonym=float(kind is NameKind.DEMONYM),
             inflected=float(match.inflected),
-            ordinary=float(ordinary),
+            ordinary=ordinary / len(inside),
             lone=float(ordinary and len(inside) == 1),
+            common=float(self.index.kg.entities[entity][0].islower()),
+            owned=float(match.first > 0 and words[match.first - 1].owns),
             capital=capital,
             exact=float(self._is_spelt_so(match, inside)),
             beside=float(self._beside(match, words, whole)),
@@ -211,12 +223,12 @@ class Scorer:
             option=float("or" in _keys(words, match.first - 2, match.last + 1)),
             lesser=float(any(degrees > profile.degree for degrees in near.values())),
             greater=float(any(degrees < profile.degree for degrees in near.values())),
-            behind=float(any(other.last == match.first for other in near)),
+            behind=float(any(other.last == match.first and not words[other.last - 1].owns for other in near)),
             time=float(_is_time(match, words)),
             degree=profile.degree,
             variety=profile.variety,
             fit=min(self.context.fit(entity, outside), 2.0),
-            said=min(self.context.said_of(entity, outside), 3),
+            said=min(self.context.said_of(entity, outside), 2),
         )
 
     def _weight(self, word: Word) -> float:
@@ -243,6 +255,8 @@ class Scorer:
         for place in (match.first - 1, match.last):
             if not 0 <= place < len(words) or words[place].ordinary or words[place].key.isdigit():
                 continue
+            if words[min(place, match.last - 1)].owns:  # a name ends at a possessive
+                continue
             others = [other for other in whole if place in (other.first, other.last - 1) and not _overlap(match, other)]
             count += not any(self.context.linked(match.name.entity, other.name.entity) for other in others)
         return count
@@ -268,6 +282,8 @@ def _keys(words: Sequence[Word], first: int, last: int) -> list[str]:
 def _is_time(match: Match, words: Sequence[Word]) -> bool:
     """Whether the mention says when rather than what."""
     inside = _keys(words, match.first, match.last)
+    if _MAKING.intersection(_keys(words, match.first - 1, match.first)):
+        return False
     return all(key.isdigit() or key in _MONTHS for key in inside) or "during" in _keys(
         words, match.first - 2, match.first
     )
@@ -294,7 +310,7 @@ def _name_ends(match: Match, inside: Sequence[Word]) -> tuple[bool, bool]:
 
 
 def _rest(match: Match, inside: Sequence[Word]) -> set[str]:
-    return set(match.name.words).difference(*(word.keys for word in inside))
+    return set(match.name.words).difference(LINKING_WORDS, *(word.keys for word in inside))
 
 
 def _not_asked_for(outside: Sequence[str]) -> set[str]:

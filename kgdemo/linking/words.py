@@ -1,7 +1,7 @@
 """Words of questions and labels in one spelling, and which of them are ordinary.
 
 A name and its mention meet when their words are equal after folding case, accents and punctuation;
-apostrophes vanish (``Schindler's`` = ``schindlers``), ``&`` is ``and``, and letters that stand alone are
+apostrophes vanish (``Schindler's`` = ``schindlers``), ``&`` is ``and``, ``C++`` is ``cplusplus``, and letters that stand alone are
 drawn together (``U.S.`` = ``US``, ``J. R. R.`` = ``jrr``).
 """
 
@@ -17,8 +17,9 @@ from kgdemo.verify import fold
 
 _DATA = Path(__file__).parent / "data"
 _APOSTROPHES = "'’‘`´ʼ"
-_WORD = re.compile(rf"[^\W_]+(?:[{_APOSTROPHES}][^\W_]+)*|&")
+_WORD = re.compile(rf"[^\W_]+(?:[{_APOSTROPHES}][^\W_]+)*[+#]*|&")
 _POSSESSIVE = re.compile(rf"[{_APOSTROPHES}][sS]$")
+_BEFORE_US = frozenset("the in of a which what every first former current".split())  # the country, not the pronoun
 _LETTERS_APART = re.compile(r"[\s.]*")
 
 
@@ -43,6 +44,11 @@ class Word:
     def key(self) -> str:
         """The folded spelling as written."""
         return self.keys[0]
+
+    @property
+    def owns(self) -> bool:
+        """Whether it ends in a possessive s: what it belongs to is another name."""
+        return len(self.keys) > 1 and self.bare != self.key
 
     @property
     def bare(self) -> str:
@@ -79,7 +85,7 @@ def name_words(name: str) -> tuple[str, ...]:
 
 def _is_ordinary(written: str, key: str, before: str) -> bool:
     """Whether a word is ordinary as it is written: *us* may be, *U.S.* and *the us* are not."""
-    if "." in written or (key == "us" and (before in ("the", "in") or written == "US")):
+    if "." in written or (key == "us" and (before in _BEFORE_US or written == "US")):
         return False
     return key in ordinary_words()
 
@@ -112,6 +118,7 @@ def _spellings(text: str) -> tuple[str, ...]:
 @cache
 def _folded(text: str) -> str:
     plain = text.translate({ord(mark): None for mark in f"{_APOSTROPHES}."})
+    plain = re.sub(r"\+", " plus", re.sub("#", " sharp", plain))
     return fold(plain).replace(" ", "")
 
 

@@ -32,11 +32,14 @@ class PromptStyle:
         bidirectional: the prompt's tokens see one another in both directions (a prefix language model);
             only models trained so gain from it.
         answer_mark: what stands between ``</PATH>`` and the hypothesis answer.
+        doubt_below: relation log-probability of the best path under which no path answers the question,
+            measured for this model (see its card); None: never in doubt.
     """
 
     template: str = DEFAULT_TEMPLATE
     bidirectional: bool = False
     answer_mark: str = "\n# Answer:\n"
+    doubt_below: float | None = None
 
     @classmethod
     def load(cls, folder: Path) -> PromptStyle:

@@ -78,6 +78,8 @@ class Reasoner(Protocol):
         """Write the next thought, or take one of the options where these are given."""
         ...
 
+    judges_paths: bool  # whether ``answer`` itself tells paths that answer from paths that do not
+
     def answer(self, question: str, evidence: Sequence[Evidence], task: str = "") -> Iterator[Event]:
         """Answer from numbered paths (GCR section 4.4): AnswerDelta events, LMCall, then one AnswerFinal."""
         ...

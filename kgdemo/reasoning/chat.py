@@ -24,6 +24,8 @@ class ChatReasoner:
         model: the chat model that decides.
     """
 
+    judges_paths = True
+
     def __init__(self, model: ChatModel) -> None:
         self.model = model
         self.name = model.name

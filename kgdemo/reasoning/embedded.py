@@ -32,6 +32,7 @@ class EmbeddedReasoner:
     """
 
     name = NAME
+    judges_paths = False
 
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder

@@ -1,0 +1,75 @@
+"""The page in a real Chromium: everything that is not this machine is blocked, and must not even be asked for."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.helpers.page import served
+
+ARTEFACTS = Path(__file__).resolve().parents[1] / "artefacts"
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync --no-first-run"
+)
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+PATIENCE = 120_000  # milliseconds; a busy machine is slow, a broken page is broken for ever
+expect.set_options(timeout=PATIENCE)
+
+
+@pytest.fixture(scope="session")
+def server_log(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("page") / "server.log"
+
+
+@pytest.fixture(scope="session")
+def address(server_log):
+    with served(server_log) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine: install chromium to run the browser tests")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS.split())
+        yield started
+        started.close()
+
+
+@pytest.fixture(params=["desktop-light"])
+def look(request) -> str:
+    """Window and theme; tests that care name others."""
+    return request.param
+
+
+@pytest.fixture
+def page(browser: Browser, address: str, look: str) -> Iterator[Page]:
+    """The page, loaded and ready; fails when anything foreign was asked for or anything went to the console."""
+    size = {"width": 390, "height": 844} if look.startswith("phone") else {"width": 1280, "height": 900}
+    context = browser.new_context(viewport=size, color_scheme="dark" if look.endswith("dark") else "light")
+    context.set_default_timeout(PATIENCE)
+    foreign: list[str] = []
+    complaints: list[str] = []
+
+    def guard(route):
+        if route.request.url.startswith(address):
+            route.continue_()
+        else:
+            foreign.append(route.request.url)
+            route.abort()
+
+    context.route("**/*", guard)
+    page = context.new_page()
+    page.on("console", lambda m: complaints.append(m.text) if m.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(address)
+    expect(page.locator("#kg-stage")).to_have_attribute("data-ready", "true")
+    yield page
+    assert not foreign
+    assert not complaints
+    context.close()
