@@ -80,14 +80,12 @@ class FreeSpan:
     Attributes:
         matched: letters of the mark at the end of the text so far.
         opened: the mark that begins a triple has been written.
-        ended: a token that ends the text has been written, or the text has reached its longest.
-        length: tokens so far.
+        ended: a token that ends the text has been written.
     """
 
     matched: int = 0
     opened: bool = False
     ended: bool = False
-    length: int = 0
 
     @property
     def complete(self) -> bool:
@@ -113,14 +111,10 @@ class FreeUntilMark:
         stops: tokens that end the text.
         vocabulary: size of the model's vocabulary.
         closed: no triple is left, so the mark may not be written.
-        longest: the text ends after so many tokens; 0 for no limit.
     """
 
-    def __init__(
-        self, watch: MarkWatch, stops: frozenset[int], vocabulary: int, closed: bool = False, longest: int = 0
-    ) -> None:
-        self.watch, self.stops, self.vocabulary = watch, stops, vocabulary
-        self.closed, self.longest = closed, longest
+    def __init__(self, watch: MarkWatch, stops: frozenset[int], vocabulary: int, closed: bool = False) -> None:
+        self.watch, self.stops, self.vocabulary, self.closed = watch, stops, vocabulary, closed
 
     def start(self) -> FreeSpan:
         """See ``base.Constraint``."""
@@ -141,13 +135,10 @@ class FreeUntilMark:
         return 0
 
     def _after(self, state: FreeSpan, token: int) -> FreeSpan:
-        length = state.length + 1
         if token in self.stops:
-            return FreeSpan(ended=True, length=length)
+            return FreeSpan(ended=True)
         matched = self.watch.after(state.matched, token)
-        if matched == len(self.watch.mark):
-            return FreeSpan(opened=True, length=length)
-        return FreeSpan(matched, ended=length == self.longest, length=length)
+        return FreeSpan(opened=True) if matched == len(self.watch.mark) else FreeSpan(matched)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,10 +222,10 @@ class ChainConstraint:
             self._tries[key] = TripleTrie(self.graph, links, self.spelling, [self.graph.pieces.end])
         return self._tries[key]
 
-    def free_text(self, state: ChainState, longest: int = 0) -> FreeUntilMark:
+    def free_text(self, state: ChainState) -> FreeUntilMark:
         """What may be written between this triple and the next."""
         closed = not self.trie(state).start().alive
-        return FreeUntilMark(self.watch, self.stops, self.vocabulary, closed, longest)
+        return FreeUntilMark(self.watch, self.stops, self.vocabulary, closed)
 
     def successors(self, state: ChainState) -> Successors:
         """See ``base.Constraint``."""

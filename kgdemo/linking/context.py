@@ -87,9 +87,10 @@ class Context:
         stems = self.profile(entity).stems
         return sum(self._telling[stem] for stem in _asked(asked) if stem in stems)
 
-    def said_of(self, entity: int, asked: Sequence[str]) -> int:
-        """How many of the words asked stand in the entity's bracket or type."""
-        return len(self.profile(entity).said & _asked(asked))
+    def said_of(self, entity: int, asked: Sequence[str]) -> float:
+        """How much of the entity's bracket and type is asked; a word of a long bracket counts less."""
+        said = self.profile(entity).said
+        return len(said & _asked(asked)) / math.sqrt(max(len(said), 1))
 
     def _is_person(self, steps: NDArray[np.int32]) -> bool:
         """Whether an entity has, as head, a relation that only people have."""

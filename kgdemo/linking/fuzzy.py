@@ -52,7 +52,11 @@ class FuzzyNames:
         choices = {number: self._texts[number] for number in sorted(numbers)}
         found = process.extract(text, choices, scorer=fuzz.ratio, score_cutoff=cut, limit=most)
         names = [self._index.names[number] for _, _, number in found]
-        return [(name, likeness) for name in names if (likeness := _likeness(words, name.words)) * 100 >= min(cut, _WORD_CUT)]
+        return [
+            (name, likeness)
+            for name in names
+            if (likeness := _likeness(words, name.words)) * 100 >= min(cut, _WORD_CUT)
+        ]
 
 
 def _likeness(words: Sequence[str], name: Sequence[str]) -> float:

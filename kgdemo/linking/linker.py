@@ -26,9 +26,9 @@ from kgdemo.linking.words import Word, words_of
 
 __all__ = ["EntityLinker", "Linking"]
 
-_CONFIDENT = 0.25  # the best mention is taken from here on
+_CONFIDENT = 0.2  # the best mention is taken from here on
 _DOUBTFUL = 0.1  # or from here on, where it is far ahead of any other entity
-_AHEAD = 1.0  # log-odds: so far
+_AHEAD = 0.5  # log-odds: so far
 _SURE = 0.8  # further mentions are taken from here on
 _SHOWN = 0.1  # below this a match is no mention
 _CLOSE = 3.0  # log-odds: further behind, an embedding could not turn the order

@@ -19,8 +19,9 @@ _MOST_HOLDING = 300  # names looked at for one word, best-connected first: enoug
 _MOST_PARTS = 40  # partial matches kept for one stretch of words
 _LEAST_SHARE = 0.25
 _INITIAL = 0.1  # weight of a lone letter in a name: Harry S. Truman is Harry Truman
-_MOST_WORDS = 60  # of a question; a longer text is no question
+_MOST_WORDS = 120  # of a question; a longer text is no question
 _MOST_FUZZY = 24  # stretches tried for typos
+_FUZZY_SIZES = (2, 3, 1, 4, 5, 6)  # words tried for typos, the likeliest first
 _SUGGESTED = 60.0  # likeness of 100 from which a name may be suggested
 _BRIDGES = frozenset("of the and de la von van".split())
 
@@ -41,6 +42,7 @@ class Match:
         share: how much of the name they are, by the rarity of its words.
         likeness: of a misspelt name to the words, 0..1; 1 where the spelling agrees.
         inflected: whether a plural s had to be taken off.
+        written: the words of the name that are there; all of them where the whole name is.
     """
 
     first: int
@@ -50,6 +52,7 @@ class Match:
     share: float = 1.0
     likeness: float = 1.0
     inflected: bool = False
+    written: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +123,12 @@ class Matcher:
                 if share >= _LEAST_SHARE:
                     likeness = min(spelling.likeness for spelling in spelt)
                     inflected = any(spelling.inflected for spelling in spelt)
-                    match = Match(first, last, name, MatchKind.PART, share, likeness, inflected)
+                    match = Match(first, last, name, MatchKind.PART, share, likeness, inflected, tuple(keys))
                     stretches[first, last].append(match)
         for matches in stretches.values():
-            matches.sort(key=lambda match: -match.share * match.likeness)  # stable: the better-connected first among equals
+            matches.sort(
+                key=lambda match: -match.share * match.likeness
+            )  # stable: the better-connected first among equals
             yield from matches[:_MOST_PARTS]
 
     def _spellings(self, word: Word) -> list[_Spelling]:
@@ -143,21 +148,22 @@ class Matcher:
     def _misspelt(self, words: Sequence[Word], whole: set[tuple[int, int]]) -> Iterator[Match]:
         tried = 0
         unknown = {word.bare for word in words if not any(self.index.knows(key) for key in word.keys)}
-        for size in (2, 3, 1, 4, 5, 6):
+        for size in _FUZZY_SIZES:
             for first in range(len(words) - size + 1):
                 stretch, last = words[first : first + size], first + size
                 if (first, last) in whole or not _may_be_misspelt(stretch):
                     continue
-                if size > 4 and unknown.isdisjoint(word.bare for word in stretch):
-                    continue  # slips in long titles mostly make a word that no name has
+                if size not in (2, 3, 4) and unknown.isdisjoint(word.bare for word in stretch):
+                    continue  # slips in words by themselves and in long titles mostly make a word that no name has
                 tried += 1
                 if tried > _MOST_FUZZY:
                     return
-                # a name itself beside ordinary words is spelt right: Irish language is no slip for Turkish language
-                rare = [place for place, word in enumerate(stretch, first) if not word.ordinary]
-                right = {words[place].bare for place in rare if len(rare) == 1 and (place, place + 1) in whole}
+                # a name by itself is spelt right, Irish is no slip for Turkish, unless its neighbour says otherwise:
+                # Jane Austin is one for Jane Austen
+                rare = {word.bare for word in stretch if not word.ordinary}
+                right = {word.bare for place, word in enumerate(stretch, first) if (place, place + 1) in whole}
                 for name, likeness in self.fuzzy.nearest([word.bare for word in stretch]):
-                    if not right <= set(name.words):
+                    if not right <= set(name.words) and rare.isdisjoint(name.words):
                         continue
                     yield Match(first, last, name, MatchKind.FUZZY, likeness=likeness)
 
@@ -185,9 +191,7 @@ def _rank(match: Match) -> tuple[bool, float, float, bool, int]:
     )
 
 
-def _runs(
-    places: dict[int, _Spelling], words: Sequence[Word]
-) -> Iterator[tuple[int, int, list[_Spelling]]]:
+def _runs(places: dict[int, _Spelling], words: Sequence[Word]) -> Iterator[tuple[int, int, list[_Spelling]]]:
     """Stretches of neighbouring words that the name holds; ``of`` and the like may stand between them."""
     run: list[int] = []
     for place in sorted(places):
@@ -202,6 +206,8 @@ def _runs(
 def _may_be_misspelt(stretch: Sequence[Word]) -> bool:
     """Whether typos are worth looking for: neither end is a linking word and one of them is no ordinary word."""
     ends = (stretch[0], stretch[-1])
-    if any(len(word.bare) < 3 and not word.key.isdigit() for word in ends) or all(word.ordinary for word in ends):
+    if any((len(word.bare) < 3 and not word.key.isdigit()) or word.key in _BRIDGES for word in ends) or all(
+        word.ordinary for word in ends
+    ):
         return False
     return sum(len(word.bare) for word in stretch) >= 5

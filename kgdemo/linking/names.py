@@ -21,6 +21,7 @@ from kgdemo.linking.words import all_ordinary, demonyms, name_words, other_names
 
 LINKING_WORDS = frozenset("the a an of and for in on at to de la von van jr sr".split())
 
+_COMPANY = frozenset("corporation corp company co inc ltd plc llc com communications".split())
 _BEARERS = 3  # how many entities called Georgia are given what is said of Georgia
 
 
@@ -62,13 +63,16 @@ def bracket_of(label: str) -> str:
 
 
 def shorter_forms(name: str) -> Iterator[str]:
-    """What people also call a thing of this name: before the comma, before or after the colon."""
+    """What people also call a thing of this name: before the comma, around the colon, without Corporation."""
     for mark in (", ", ": ", " – ", " - "):
         head, found, tail = name.partition(mark)
         if found:
             yield head
             if mark == ": ":
                 yield tail
+    words = name.replace(".com", " com").split()
+    if len(words) > 1 and words[-1].strip(".,").lower() in _COMPANY:
+        yield " ".join(words[:-1])
 
 
 def initials_of(name: str) -> str:
@@ -131,7 +135,7 @@ class NameIndex:
         info = self.kg.info.get(label)
         seen: set[tuple[str, ...]] = set()
         # UK £ is not quite called UK
-        kind = NameKind.CUT if any(unicodedata.category(c)[0] == "S" for c in plain) else NameKind.LABEL
+        kind = NameKind.CUT if any(unicodedata.category(c) == "Sc" for c in plain) else NameKind.LABEL
         self._add(entity, name_words(plain), kind, seen)
         self._add(entity, name_words(label), NameKind.LABEL, seen, in_parts=False)
         for alias in info.aliases if info else ():

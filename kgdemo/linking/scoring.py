@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from kgdemo.linking.context import Context, Profile
 from kgdemo.linking.matching import Match, MatchKind
 from kgdemo.linking.names import LINKING_WORDS, NameIndex, NameKind, without_bracket
-from kgdemo.linking.words import Word, short_given_names
+from kgdemo.linking.words import Word, ordinary_words
 
 _ORDINARY = 0.15  # what an ordinary word weighs beside a rare one
 _ORDINARY_IN_NAME = 0.3  # and what it weighs at least in a whole name of several words
+_OF_COMMON = 0.3  # a plural says little against a common noun
 _ARTICLES = ("the", "a", "an")
 _MAKING = frozenset("wrote directed made sang film movie book novel song album series show called titled named".split())
 _NEAR = 1  # words between neighbouring mentions
@@ -60,7 +61,8 @@ class Clues:
         inflected: 1 where a plural s was taken off.
         ordinary: one over the number of words where all of them are ordinary; ``lone``: 1 where there is but one.
         common: 1 where the label itself is written as a common noun.
-        owned: 1 right after a possessive: *Verdi's Otello*.
+        owned: 1 right after a possessive of a linked entity: *Verdi's Otello*.
+        primary: 1 where the label needs no bracket to tell it from its namesakes.
         capital: 1 where capitals set the mention off, -1 where they set others off.
         exact: 1 where the label has these very capitals.
         beside: number of rare words right before or after: the name may be a longer one. Linked names do not count.
@@ -98,6 +100,7 @@ class Clues:
     lone: float = 0.0
     common: float = 0.0
     owned: float = 0.0
+    primary: float = 0.0
     capital: float = 0.0
     exact: float = 0.0
     beside: float = 0.0
@@ -143,6 +146,7 @@ WEIGHTS = Clues(
     lone=-1.75,
     common=-0.7,
     owned=1.0,
+    primary=0.1,
     capital=0.8,
     exact=1.0,
     beside=-1.5,
@@ -159,7 +163,7 @@ WEIGHTS = Clues(
     degree=1.0,
     variety=0.2,
     fit=3.0,
-    said=0.4,
+    said=0.6,
 )
 
 
@@ -181,13 +185,17 @@ class Scorer:
         outside = [word.key for word in (*words[: match.first], *words[match.last :])]
         before = words[match.first - 1].key if match.first else ""
         plain = sum(map(self._weight, inside))
-        weight = max(plain, _ORDINARY_IN_NAME * len(inside)) if match.kind is MatchKind.WHOLE and len(inside) > 1 else plain
+        weight = (
+            max(plain, _ORDINARY_IN_NAME * len(inside)) if match.kind is MatchKind.WHOLE and len(inside) > 1 else plain
+        )
         entity, kind = match.name.entity, match.name.kind
         profile = self.context.profile(entity)
+        label = self.index.kg.entities[entity]
+        common = label[:1].islower()
         near = self._linked_nearby(match, whole)
         capital = _capital(match, words)
         ordinary, part = capital <= 0 and _ordinary(match, words), match.kind is MatchKind.PART
-        begins, closes = _name_ends(match, inside) if part and profile.person else (False, False)
+        begins, closes = _name_ends(match) if part and profile.person else (False, False)
         return Clues(
             bias=1.0,
             cover=weight / (total - plain + weight),
@@ -197,19 +205,20 @@ class Scorer:
             missing=1 - match.share,
             surname=float(closes and not begins),
             middle=float(closes and begins),
-            sole=float(part and not ordinary and self._is_sole(inside)),
-            rest=float(part and bool(_rest(match, inside) & _not_asked_for(outside))),
+            sole=float(part and not ordinary and self._is_sole(match)),
+            rest=float(part and bool(_rest(match) & _not_asked_for(outside))),
             fuzzy=float(match.kind is MatchKind.FUZZY),
             typo=1 - match.likeness,
             cut=float(kind is NameKind.CUT),
             short=float(kind is NameKind.SHORT),
             initials=float(kind is NameKind.INITIALS),
             demonym=float(kind is NameKind.DEMONYM),
-            inflected=float(match.inflected),
+            inflected=match.inflected * (_OF_COMMON if common else 1.0),
             ordinary=ordinary / len(inside),
             lone=float(ordinary and len(inside) == 1),
-            common=float(self.index.kg.entities[entity][0].islower()),
-            owned=float(match.first > 0 and words[match.first - 1].owns),
+            common=float(common),
+            owned=float(any(other.last == match.first and words[other.last - 1].owns for other in near)),
+            primary=float(match.kind is MatchKind.WHOLE and without_bracket(label) == label),
             capital=capital,
             exact=float(self._is_spelt_so(match, inside)),
             beside=float(self._beside(match, words, whole)),
@@ -224,11 +233,11 @@ class Scorer:
             lesser=float(any(degrees > profile.degree for degrees in near.values())),
             greater=float(any(degrees < profile.degree for degrees in near.values())),
             behind=float(any(other.last == match.first and not words[other.last - 1].owns for other in near)),
-            time=float(_is_time(match, words)),
+            time=float(_is_time(match, words) and not profile.person),
             degree=profile.degree,
             variety=profile.variety,
             fit=min(self.context.fit(entity, outside), 2.0),
-            said=min(self.context.said_of(entity, outside), 2),
+            said=self.context.said_of(entity, outside),
         )
 
     def _weight(self, word: Word) -> float:
@@ -245,9 +254,9 @@ class Scorer:
         label = without_bracket(self.index.kg.entities[match.name.entity])
         return match.kind is MatchKind.WHOLE and label.startswith(inside[0].text) and label.endswith(inside[-1].text)
 
-    def _is_sole(self, inside: Sequence[Word]) -> bool:
-        """Whether one entity alone has the rarest of these words in its names."""
-        holders = (self.index.holding(key, 20) for word in inside if not word.ordinary for key in word.keys)
+    def _is_sole(self, match: Match) -> bool:
+        """Whether one entity alone has the rarest of the words written in its names."""
+        holders = (self.index.holding(key, 20) for key in match.written if key not in ordinary_words())
         return any(len({self.index.names[i].entity for i in ids}) == 1 for ids in holders)
 
     def _beside(self, match: Match, words: Sequence[Word], whole: Sequence[Match]) -> int:
@@ -301,16 +310,14 @@ def _holds(longer: Match, match: Match) -> bool:
     )
 
 
-def _name_ends(match: Match, inside: Sequence[Word]) -> tuple[bool, bool]:
+def _name_ends(match: Match) -> tuple[bool, bool]:
     """Whether the words written hold the name's first word, and its last."""
     name = [word for word in match.name.words if word not in ("jr", "sr")]
-    spellings = [{*word.keys, *short_given_names().get(word.key, ())} for word in inside]
-    first, last = (any(end in keys for keys in spellings) for end in (name[0], name[-1]))
-    return first, last
+    return name[0] in match.written, name[-1] in match.written
 
 
-def _rest(match: Match, inside: Sequence[Word]) -> set[str]:
-    return set(match.name.words).difference(LINKING_WORDS, *(word.keys for word in inside))
+def _rest(match: Match) -> set[str]:
+    return set(match.name.words).difference(LINKING_WORDS, match.written)
 
 
 def _not_asked_for(outside: Sequence[str]) -> set[str]:

@@ -32,6 +32,14 @@ class TokenTree(Protocol):
         """
         ...
 
+    def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
+        """Append tokens one behind the other, read in one pass.
+
+        Returns:
+            the new nodes' ids, and log-probabilities of what follows the last, ``(V,)``.
+        """
+        ...
+
 
 class PathModel(Protocol):
     """A language model that writes reasoning paths."""

@@ -58,6 +58,12 @@ class PooledTokenTree:
         ids = torch.tensor([list(tokens)], device=self.device)
         return nodes, self._forward(ids, positions, mask, count)
 
+    def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
+        """See ``base.TokenTree``."""
+        first = len(self.depths)
+        nodes, log_probs = self.extend([parent, *range(first, first + len(tokens) - 1)], tokens)
+        return nodes, log_probs[-1]
+
     def _reserve(self, nodes: int) -> None:
         if nodes > len(self.visible):
             size = max(nodes, 2 * len(self.visible))

@@ -41,9 +41,37 @@ def score(
     if not options:
         return ()
     made = world.reasoner.score(question, task, options)
-    best = sorted(range(len(options)), key=lambda i: -made.scores[i])[:most]
-    yield from _told(world, decision, options, made, best)
+    yield from _told(world, decision, options, made, best(made.scores, most))
     return made.scores
+
+
+def compare(
+    world: World, decision: str, question: str, options: Sequence[Sequence[str]], most: int
+) -> Generator[Event, None, tuple[float, ...]]:
+    """Rate paths without a language model.
+
+    A path is rated by the mean over its steps, not by its text alone: the further ones hold the names of
+    entities on the way, which are more or less like the question by chance.
+
+    Args:
+        world: whose reasoner rates.
+        decision: what the event is to call this.
+        question: what was asked.
+        options: for each path its beginnings, one step longer each, itself last.
+        most: how many the caller keeps, which the event says.
+    """
+    if not options:
+        return ()
+    texts = list(dict.fromkeys(text for steps in options for text in steps))
+    rated = dict(zip(texts, world.reasoner.score(question, "", texts).scores, strict=True))
+    scores = tuple(sum(rated[text] for text in steps) / len(steps) for steps in options)
+    yield from _told(world, decision, [steps[-1] for steps in options], Decision(scores=scores), best(scores, most))
+    return scores
+
+
+def best(scores: Sequence[float], most: int) -> list[int]:
+    """Indices of the highest scores, best first; the first among equals."""
+    return sorted(range(len(scores)), key=lambda i: -scores[i])[:most]
 
 
 def verify(world: World, question: str, statement: str, premises: Sequence[str]) -> Generator[Event, None, bool]:

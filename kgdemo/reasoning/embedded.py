@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from kgdemo.events import AnswerDelta, AnswerFinal, Event
 from kgdemo.reasoning.base import Decision, Embedder, Evidence
+from kgdemo.reasoning.label_index import label_index
 
 NAME = "the embedded reasoner"
 # cosine similarity above which a statement counts as said by the premises; MiniLM puts unrelated
@@ -35,7 +34,7 @@ class EmbeddedReasoner:
     judges_paths = False
 
     def __init__(self, embedder: Embedder) -> None:
-        self.embedder = embedder
+        self._labels = label_index(embedder)  # the same options come up again and again
 
     def select(self, question: str, task: str, options: Sequence[str], most: int) -> Decision:
         """See ``base.Reasoner``: the options most similar to the question."""
@@ -85,7 +84,4 @@ class EmbeddedReasoner:
         yield AnswerFinal(text, tuple(ends), citations, self.name)
 
     def _similarity(self, text: str, options: Sequence[str]) -> list[float]:
-        if not options:
-            return []
-        rows = self.embedder.encode([text, *options])
-        return [float(s) for s in np.asarray(rows[1:] @ rows[0])]
+        return self._labels.similarity(text, options).tolist()

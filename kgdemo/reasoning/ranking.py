@@ -2,13 +2,15 @@
 
 The probability of a whole path (GCR equation 9) gives each of a relation's thirty tails a thirtieth, and a
 long or rare name next to nothing, so a wrong relation with a single well-known tail outranks a right one.
-The probability of the *relation tokens* alone does not depend on the tails. ``relation`` ranking therefore
-searches with entity tokens normalised over what the graph allows (``BeamSettings.graph_normalised``) and
-orders groups of paths by their relations; ``path`` is the paper's.
+``relation`` ranking therefore searches with entity tokens normalised over what the graph allows
+(``BeamSettings.graph_normalised``), so that a path's tails share the probability of its relations, and orders
+the paths by that probability: the sum over the tails found. ``path`` is the paper's.
 """
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -72,13 +74,10 @@ def rank(graph: TokenisedGraph, finished: Sequence[Hypothesis], ranking: str, mo
     ranked.sort(key=lambda p: (_returns(p.ids), -p.search_score))
     ranked = ranked[:most]
     if ranking == "relation":
-        best: dict[tuple[int, tuple[int, ...]], float] = {}
-        for path in (p for p in ranked if not _returns(p.ids)):
-            group = (path.ids.entities[0], path.ids.steps)
-            best[group] = max(best.get(group, -float("inf")), path.relation_score)
-        ranked.sort(
-            key=lambda p: (_returns(p.ids), -best.get((p.ids.entities[0], p.ids.steps), 0.0), -p.search_score)
-        )
+        mass: dict[tuple[int, tuple[int, ...]], float] = defaultdict(float)
+        for path in ranked:
+            mass[path.ids.entities[0], path.ids.steps] += math.exp(path.search_score)
+        ranked.sort(key=lambda p: (_returns(p.ids), -mass[p.ids.entities[0], p.ids.steps], -p.search_score))
     return ranked
 
 

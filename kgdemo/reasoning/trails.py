@@ -30,6 +30,11 @@ class Trail:
     paths: tuple[Path, ...]
 
     @property
+    def start(self) -> str:
+        """The entity it starts from."""
+        return self.paths[0].entities[0]
+
+    @property
     def ends(self) -> tuple[str, ...]:
         """The entities it leads to."""
         return tuple(path.end for path in self.paths)
@@ -41,8 +46,12 @@ class Trail:
         A reasoner that compares texts finds the right relations by it far more often than with the end
         included, whose name has nothing to do with the question.
         """
-        first = self.paths[0]
-        return SEPARATOR.join([str(_before(first)), first.relations[-1]])
+        return self.steps[-1]
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The stems of the path's beginnings, its own last."""
+        return stems(self.paths[0])
 
     @property
     def triples(self) -> tuple[tuple[str, str, str], ...]:
@@ -64,7 +73,12 @@ class Opening:
     @property
     def stem(self) -> str:
         """As in ``Trail``."""
-        return SEPARATOR.join([str(self.path), self.relation])
+        return self.steps[-1]
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """As in ``Trail``."""
+        return (*stems(self.path), SEPARATOR.join([str(self.path), self.relation]))
 
     def follow(self, ends: Iterable[str] | None = None) -> Trail:
         """The trail behind the opening, to some of its ends or to all."""
@@ -101,9 +115,12 @@ def prune_relations(
 ) -> Generator[Event, None, list[Opening]]:
     """Keep the relations that help (Grounding algorithm 1, line 11; ToG's relation pruning)."""
     offered = nearest(question, options, world)
-    chosen = yield from deciding.select(
-        world, "relations", question, _RELATIONS, [option.stem for option in offered], most
-    )
+    if deciding.writes_prose(world.reasoner):
+        stems = [option.stem for option in offered]
+        chosen = yield from deciding.select(world, "relations", question, _RELATIONS, stems, most)
+    else:
+        scores = yield from deciding.compare(world, "relations", question, [o.steps for o in offered], most)
+        chosen = tuple(deciding.best(scores, most))
     return [offered[i] for i in chosen]
 
 
@@ -137,13 +154,12 @@ def enough(
     if deciding.writes_prose(world.reasoner):
         facts = [*map(str, trails), *values]
         return (yield from deciding.verify(world, question, _ENOUGH, facts)), None
-    offered = nearest(question, ahead, world)
-    stems = list(dict.fromkeys([*(trail.stem for trail in trails), *(opening.stem for opening in offered)]))
-    chosen = yield from deciding.select(world, "enough", question, "", stems, 1)
-    nearest_stem = stems[chosen[0]]
-    best = next((trail for trail in trails if trail.stem == nearest_stem), None)
-    yield DeductionChecked(_ENOUGH, (nearest_stem,), best is not None, world.reasoner.name)
-    return best is not None, best
+    options = {option.stem: option for option in [*trails, *nearest(question, ahead, world)]}
+    scores = yield from deciding.compare(world, "enough", question, [o.steps for o in options.values()], 1)
+    best = list(options.values())[deciding.best(scores, 1)[0]]
+    found = best if isinstance(best, Trail) else None
+    yield DeductionChecked(_ENOUGH, (best.stem,), found is not None, world.reasoner.name)
+    return found is not None, found
 
 
 def named(entities: Sequence[str], most: int = ENDS_SHOWN) -> str:
@@ -152,6 +168,11 @@ def named(entities: Sequence[str], most: int = ENDS_SHOWN) -> str:
     return ", ".join(entities[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def _before(path: Path) -> Path:
-    """A path without its last hop."""
-    return Path(path.entities[:-1], path.relations[:-1])
+def stems(path: Path) -> tuple[str, ...]:
+    """A path's beginnings, each without its end: ``e0 -> r1``, ``e0 -> r1 -> e1 -> r2``, …"""
+    labels = [path.entities[0]]
+    found = []
+    for _, relation, end in path.hops:
+        found.append(SEPARATOR.join([*labels, relation]))
+        labels += [relation, end]
+    return tuple(found)

@@ -55,8 +55,9 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> gr.Blocks
             stop = gr.Button(text["ask"]["stop"], elem_id="kg-stop", scale=0, min_width=88)
         with gr.Accordion(text["settings"]["title"], open=False, elem_id="kg-settings"):
             fields = _fields(pipeline, text["settings"])
-        stage = _stage(pipeline, text)
-        _events(pipeline, page, question, go, stop, fields, stage)
+        feed = Feed()
+        stage = _stage(pipeline, feed, text)
+        _events(pipeline, feed, [question, *fields], go, stop, stage)
         Endpoints(pipeline).register()
     page.queue(default_concurrency_limit=4, max_size=64)
     if warm:
@@ -110,8 +111,7 @@ def _fields(pipeline: Pipeline, text: dict[str, Any]) -> list[gr.components.Comp
     return [graph, model, method, beams, hops, compare, ranking]
 
 
-def _stage(pipeline: Pipeline, text: dict[str, Any]) -> gr.HTML:
-    feed = Feed()
+def _stage(pipeline: Pipeline, feed: Feed, text: dict[str, Any]) -> gr.HTML:
     boot = {
         "main": assets.url(assets.ASSETS / "js" / "main.js"),
         "frame": assets.frame(),
@@ -127,7 +127,7 @@ def _stage(pipeline: Pipeline, text: dict[str, Any]) -> gr.HTML:
         kg = feed.graph(str(asked["run"])) or pipeline.graph(embedded_names()[0])
         return names_like(kg, str(asked["written"])[:100])
 
-    stage = gr.HTML(
+    return gr.HTML(
         json_in_html(boot),
         html_template=_TEMPLATE,
         js_on_load=_ON_LOAD,
@@ -135,21 +135,16 @@ def _stage(pipeline: Pipeline, text: dict[str, Any]) -> gr.HTML:
         apply_default_css=False,
         elem_id="kg-stage-holder",
     )
-    stage.feed = feed  # the events below write to it
-    return stage
 
 
 def _events(
     pipeline: Pipeline,
-    page: gr.Blocks,
-    question: gr.Textbox,
+    feed: Feed,
+    fields: list[gr.components.Component],
     go: gr.Button,
     stop: gr.Button,
-    fields: list[gr.components.Component],
     stage: gr.HTML,
 ) -> None:
-    feed: Feed = stage.feed
-
     def run(*values: Any) -> Iterator[str]:
         asked = Fields(*values)
         yield from feed.batches(ask(pipeline, asked), lambda: pipeline.graph(asked.graph))
@@ -159,13 +154,13 @@ def _events(
         yield from feed.batches(ask(pipeline, asked, chosen), lambda: pipeline.graph(asked.graph))
 
     common: dict[str, Any] = {
-        "inputs": [question, *fields],
+        "inputs": fields,
         "outputs": stage,
         "show_progress": "hidden",
         "concurrency_id": "lm",
         "concurrency_limit": AT_ONCE,
         "api_visibility": "private",
     }
-    asking = gr.on([go.click, question.submit], run, **common)
+    asking = gr.on([go.click, fields[0].submit], run, **common)
     asking_again = stage.again(again, cancels=[asking], **common)
     stop.click(None, cancels=[asking, asking_again], api_visibility="private")

@@ -40,7 +40,9 @@ def main(arguments: list[str]) -> None:
     questions = dict(zip(arguments[::2], arguments[1::2], strict=True)) or QUESTIONS
     pipeline, settings = Pipeline(), Settings(model=default_model())
     pipeline.linker(settings.graph)
-    pipeline.world(settings).embedder.encode(["loaded with its first text"])  # so that no recorded time holds the loading
+    pipeline.world(settings).embedder.encode(
+        ["loaded with its first text"]
+    )  # so that no recorded time holds the loading
     for name, question in questions.items():
         size = record_run(pipeline, settings, question, TRACES / f"{name}.jsonl")
         logger.info("%s: %s characters", name, size)

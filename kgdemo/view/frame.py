@@ -30,10 +30,12 @@ _OPTIONS = {
 
 _DOCUMENT = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src {origin}; style-src 'unsafe-inline'; img-src data:">
+<meta http-equiv="Content-Security-Policy"
+content="default-src 'none'; script-src {origin}; style-src 'unsafe-inline'; img-src data:">
 <style>html,body,#graph{{margin:0;width:100%;height:100%;overflow:hidden;background:transparent}}
 div.vis-tooltip{{position:absolute;padding:4px 8px;font:13px/1.4 system-ui,sans-serif;background:#fff;color:#1c1d21;
-border:1px solid #d9d6ce;border-radius:6px;pointer-events:none;max-width:320px;white-space:normal;z-index:5}}</style></head>
+border:1px solid #d9d6ce;border-radius:6px;pointer-events:none;max-width:320px;white-space:normal;z-index:5}}
+</style></head>
 <body><div id="graph"></div><script type="application/json" id="network">{network}</script>
 <script src="{vis}"></script><script src="{script}"></script></body></html>"""
 

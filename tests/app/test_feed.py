@@ -95,6 +95,8 @@ def test_every_recorded_example_reads_as_a_finished_run():
         assert "AnswerFinal" in kinds
         simple = [line for line, kind in zip(lines, kinds, strict=True) if kind not in ("Picture", "DecodeStep")]
         assert len(list(read_trace("\n".join(simple)))) == len(simple)
-        faithful = [json.loads(x)["verdict"]["faithful"] for x in lines if '"event": "PathVerified", "constrained": true' in x]
+        faithful = [
+            json.loads(x)["verdict"]["faithful"] for x in lines if '"event": "PathVerified", "constrained": true' in x
+        ]
         assert faithful
         assert all(faithful)

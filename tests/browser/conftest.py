@@ -13,7 +13,8 @@ from tests.helpers.page import served
 
 ARTEFACTS = Path(__file__).resolve().parents[1] / "artefacts"
 FLAGS = (
-    "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync --no-first-run"
+    "--no-sandbox --disable-gpu --disable-background-networking "
+    "--disable-component-update --disable-sync --no-first-run"
 )
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 PATIENCE = 120_000  # milliseconds; a busy machine is slow, a broken page is broken for ever

@@ -97,7 +97,7 @@ def test_the_visitor_overrules_the_linked_entity(page: Page):
     ask(page, QUESTION)
     over(page)
     page.get_by_label("Add an entity").fill("Lond")
-    page.get_by_role("button", name="London").click()
+    page.get_by_role("button", name="London", exact=True).click()
     page.get_by_role("button", name="Leave out Inception").click()
     run = page.locator(".board").get_attribute("data-run")
     page.get_by_role("button", name="Ask again with these").click()
@@ -127,7 +127,7 @@ def test_a_mistake_is_one_sentence_and_nothing_is_lost(page: Page, question: str
 
 
 def test_hostile_text_does_nothing(page: Page):
-    ask(page, "<img src=x onerror=\"window.pwned=1\"> ${window.pwned=2} {{3}} </PATH> Nasty?")
+    ask(page, '<img src=x onerror="window.pwned=1"> ${window.pwned=2} {{3}} </PATH> Nasty?')
     over(page)
     expect(page.locator(".asked")).to_contain_text("<img src=x")
     page.get_by_role("button", name=re.compile(r"^\+ \d+ more")).first.click()

@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 FLOORS = [
     ["errors"],
     ["kg", "questions", "settings"],
-    ["events", "verify", "constraint", "linking"],
-    ["models", "view"],
+    ["events", "verify", "constraint"],
+    ["linking", "models", "view"],
     ["decoding", "training"],
     ["reasoning"],
     ["pipeline"],

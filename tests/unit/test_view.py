@@ -35,7 +35,7 @@ def grown(texts: list[tuple[bool, str]]) -> tuple[Picture, list[dict]]:
 @pytest.mark.parametrize("text", ["<img onerror=x>", "a\"b'c", "</script>", "&amp;"])
 def test_text_becomes_harmless_html(text):
     safe = escaped(text)
-    assert not set('<>"\'') & set(safe)
+    assert not set("<>\"'") & set(safe)
 
 
 def test_direction_marks_and_controls_vanish():
@@ -72,7 +72,10 @@ def test_ten_beams_and_forty_tokens_stay_under_600_kb():
 
 
 def test_a_node_keeps_its_place_while_the_picture_grows():
-    texts = [(True, "Inception -> directed by -> Nolan"), (True, "Inception -> directed by -> Nolan -> born in -> London")]
+    texts = [
+        (True, "Inception -> directed by -> Nolan"),
+        (True, "Inception -> directed by -> Nolan -> born in -> London"),
+    ]
     _, given = grown(texts)
     places: dict[str, tuple[int, int]] = {}
     for one in given:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from kgdemo.constraint.base import Constraint
 from kgdemo.constraint.chains import ChainState
 from kgdemo.constraint.query_graph import Link
-from kgdemo.decoding.beam import BeamSettings, Hypothesis, beam_search
+from kgdemo.decoding.beam import BeamSettings, Hypothesis, Step, beam_search
+from kgdemo.decoding.rooted import greedy_search
 from kgdemo.events import DecodeStep
 from kgdemo.models.base import PathModel, TokenTree
 from kgdemo.reasoning.steps import StepReader
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +27,7 @@ class Written:
         relation_score: that of its relation alone.
         prompt: what the model had read.
         tokens: all tokens behind the prompt, up to the triple's last.
-        goes_on: what the mark behind it says of another triple; None where the free text will say.
+        ending: log-probability that the chain ends behind it, where a mark says so and not the free text.
         beam: id of the beam that wrote it.
     """
 
@@ -32,7 +36,7 @@ class Written:
     relation_score: float
     prompt: tuple[int, ...]
     tokens: tuple[int, ...]
-    goes_on: bool | None
+    ending: float
     beam: int
 
 
@@ -62,6 +66,7 @@ class Chain:
         score: the sum of its triples' scores.
         notes: the text behind each triple.
         thought: id of the event that showed its last triple.
+        shown: how many triples have been shown.
     """
 
     state: ChainState
@@ -70,11 +75,17 @@ class Chain:
     written: tuple[Written, ...] = ()
     notes: tuple[Note, ...] = ()
     thought: int = 0
+    shown: int = 0
 
     @property
     def ended(self) -> bool:
         """Whether the model has concluded."""
-        return len(self.notes) == len(self.written) > 0 and self.notes[-1].ended
+        return bool(self.notes) and self.notes[-1].ended
+
+    @property
+    def new(self) -> bool:
+        """Whether its last triple has just been written."""
+        return len(self.written) > self.shown
 
     def grown(self, triple: Written) -> Chain:
         """Lines 10 and 11 of Algorithm 1."""
@@ -86,6 +97,11 @@ class Chain:
             written=(*self.written, triple),
         )
 
+    def closed(self) -> Chain:
+        """The chain with the mark that ends it."""
+        ending = self.written[-1].ending
+        return replace(self, score=self.score + ending, relation_score=self.relation_score + ending)
+
 
 @dataclass(slots=True)
 class Watching:
@@ -95,12 +111,22 @@ class Watching:
     ids: dict[tuple[int, ...], int] = field(default_factory=lambda: {(): 0})
     steps: int = 0
 
-    def search(
+    def beams(
         self, tree: TokenTree, constraint: Constraint, behind: tuple[int, ...], limits: BeamSettings
     ) -> Generator[DecodeStep, None, list[Hypothesis]]:
-        """Run a beam search; its finished hypotheses hold the tokens that came behind ``behind``."""
-        reader = _BehindReader(self.model, constraint, behind, self.ids)
-        search = beam_search(tree, constraint, limits)
+        """A beam search; its finished hypotheses hold the tokens that came behind ``behind``."""
+        return (yield from self._told(beam_search(tree, constraint, limits), constraint, behind, True))
+
+    def greedy(
+        self, tree: TokenTree, constraint: Constraint, behind: tuple[int, ...], longest: int, constrained: bool
+    ) -> Generator[DecodeStep, None, Hypothesis]:
+        """A greedy search, likewise."""
+        return (yield from self._told(greedy_search(tree, constraint, longest), constraint, behind, constrained))
+
+    def _told(
+        self, search: Generator[Step, None, Found], constraint: Constraint, behind: tuple[int, ...], constrained: bool
+    ) -> Generator[DecodeStep, None, Found]:
+        reader = _BehindReader(self.model, constraint, behind, self.ids, constrained)
         while True:
             try:
                 step = next(search)
@@ -114,9 +140,14 @@ class _BehindReader(StepReader):
     """Knows what was written before the search began."""
 
     def __init__(
-        self, model: PathModel, constraint: Constraint, behind: tuple[int, ...], ids: dict[tuple[int, ...], int]
+        self,
+        model: PathModel,
+        constraint: Constraint,
+        behind: tuple[int, ...],
+        ids: dict[tuple[int, ...], int],
+        constrained: bool,
     ) -> None:
-        super().__init__(model, constraint, constrained=True)
+        super().__init__(model, constraint, constrained)
         self._behind, self._ids = behind, ids
 
     def beam_id(self, tokens: tuple[int, ...]) -> int:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
-from kgdemo.constraint.chains import ChainConstraint
+from kgdemo.constraint.chains import ChainConstraint, FreeSpan
+from kgdemo.constraint.free import FreeText
+from kgdemo.constraint.pieces import PATH_END, PATH_START
 from kgdemo.constraint.query_graph import IdTriple, QueryGraph
 from kgdemo.decoding.beam import BeamSettings
-from kgdemo.events import Event
+from kgdemo.events import Event, PathFound, PathVerified
 from kgdemo.models.prompt import PromptStyle
 from kgdemo.reasoning.base import World
+from kgdemo.reasoning.branches import room_for
 from kgdemo.reasoning.dog.chain import Chain, Note, Watching, Written
 from kgdemo.reasoning.dog.writing import Visibility, Writing, ends_of
 
+_FREE_TOKENS = 160  # without a constraint nothing else ends a chain
+_SPAN = re.compile(f"{PATH_START}(.*?)(?={PATH_START}|{PATH_END}|$)", re.DOTALL)
 _ANSWER_IS = re.compile(r"answer is:?\s*(.+)", re.IGNORECASE)
 
 # DoG table 6 in our own words and with examples of our own: two steps onwards, two triples around one entity,
@@ -62,6 +67,8 @@ class ChainScript(Writing):
         steps: the most triples a chain may have (T).
     """
 
+    closes = False
+
     def __init__(
         self,
         world: World,
@@ -100,12 +107,28 @@ class ChainScript(Writing):
         """See ``Script``: until the model begins another triple or ends the text."""
         last = chain.written[-1]
         behind = (*last.tokens, *self.pieces.end)
-        free = self.constraint.free_text(chain.state, self.free_tokens)
+        free = self.constraint.free_text(chain.state)
         if not self.free_tokens:
             return Note((*behind, *self.pieces.start), "", "", ended=free.closed)
-        tokens, text, state = yield from self.write(last.prompt, behind, free)
+        tokens, _, state = yield from self.write(last.prompt, behind, free, self.free_tokens)
+        text = self.plain(tokens[len(behind) :])
         found = _ANSWER_IS.search(text)
-        return Note(tokens, text, found.group(1).strip(" .*") if found else "", ended=not state.opened)
+        return Note(
+            tokens,
+            text,
+            found.group(1).strip(" .*") if found else "",
+            ended=not (isinstance(state, FreeSpan) and state.opened),
+        )
+
+    def unconstrained(self, prompt: tuple[int, ...], width: int) -> Iterator[Event]:
+        """See ``Script``: one chain, the most probable token at a time; what stands between marks is a triple."""
+        room = room_for(self.model, prompt, _FREE_TOKENS)
+        end = (min(self.model.stop_ids),) if self.model.stop_ids else self.pieces.end
+        _, text, _ = yield from self.write(prompt, (), FreeText(end), room, constrained=False)
+        for index, span in enumerate(_SPAN.findall(PATH_START + text), 1):
+            path, verdict = self.world.verifier.verify_text(span)
+            yield PathFound(False, index, span.strip(), 0.0, path)
+            yield PathVerified(False, index, verdict)
 
     def prompt(self, chain: Chain) -> tuple[int, ...]:
         """See ``Script``."""

@@ -8,41 +8,27 @@ prompt without the constraint, the paper's CoT baseline.
 
 from __future__ import annotations
 
-import re
+import math
 import time
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kgdemo.constraint.base import PathIds
 from kgdemo.constraint.chains import ChainConstraint, ChainState
-from kgdemo.constraint.free import FreeText
-from kgdemo.constraint.pieces import PATH_END, PATH_START
 from kgdemo.constraint.query_graph import IdTriple, QueryGraph
-from kgdemo.decoding.beam import BeamSettings, Hypothesis, beam_search
-from kgdemo.events import (
-    AnswerFinal,
-    ConstraintReady,
-    Event,
-    HypothesisAnswer,
-    LMCall,
-    PathFound,
-    PathVerified,
-    Thought,
-)
+from kgdemo.decoding.beam import BeamSettings
+from kgdemo.events import ConstraintReady, Event, HypothesisAnswer, PathFound, PathVerified, Thought
 from kgdemo.kg.path import Path
-from kgdemo.reasoning.answer_sets import complete
 from kgdemo.reasoning.base import Evidence, World, register
+from kgdemo.reasoning.conclusion import conclude
 from kgdemo.reasoning.dog.chain import Chain, Watching
 from kgdemo.reasoning.dog.chain_script import ChainScript
 from kgdemo.reasoning.dog.path_script import PathScript
 from kgdemo.reasoning.dog.writing import Script, Visibility
+from kgdemo.reasoning.doubt import is_doubtful, refusal
 from kgdemo.reasoning.label_index import label_index
 from kgdemo.reasoning.question_graph import MOST, question_graph
-from kgdemo.reasoning.steps import StepReader
 from kgdemo.settings import Settings
-
-_FREE_TOKENS = 96  # without a constraint nothing else ends a chain
-_SPAN = re.compile(f"{PATH_START}(.*?)(?={PATH_START}|{PATH_END}|$)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +38,8 @@ class DogSettings:
     Attributes:
         width: chains kept, and triples tried behind each (*bs*; table 2 uses 1 to 3).
         steps: the most triples of a chain (*T*); 0: as many as the hops and the topics of the question allow.
-        triples: size of the question's graph (section 3.1); 0: the whole graph.
+        triples: size of the question's graph (section 3.1); 0: the whole graph; below 0: 120 where the graph
+            stands in the prompt, the whole graph where it does not and so need not be small.
         visibility: what of it stands in the prompt (section 5.2).
         script: ``path`` or ``chain``; ``auto`` is ``path`` for models that know the path marks as tokens.
         free_tokens: the longest text between two triples.
@@ -60,7 +47,7 @@ class DogSettings:
 
     width: int = 3
     steps: int = 0
-    triples: int = MOST
+    triples: int = -1
     visibility: Visibility = Visibility.AUTO
     script: str = "auto"
     free_tokens: int = 64
@@ -77,17 +64,17 @@ def run(
     question: str, topics: Sequence[str], world: World, settings: Settings, dog: DogSettings | None = None
 ) -> Iterator[Event]:
     """Algorithm 1, its chains as verified paths, and an answer from them."""
-    dog = dog or DogSettings(width=min(DogSettings.width, settings.beams))
+    dog = dog or DogSettings()
+    dog = replace(dog, width=min(dog.width, settings.beams))
     search = _Search(question, topics, world, settings, dog)
     chains = yield from search.chains()
     evidence = yield from _grounded(chains, search.topic_ids, world)
     if settings.compare:
-        yield from _ungrounded(search.prompt(), world, dog.width)
-    for event in world.reasoner.answer(question, evidence):
-        if isinstance(event, AnswerFinal) and settings.complete:
-            yield from complete(event, evidence, world, settings.directed)
-        else:
-            yield event
+        yield from search.unconstrained()
+    if not world.reasoner.judges_paths and is_doubtful(evidence, world.model.style.doubt_below):
+        yield refusal(evidence, world.reasoner.name)
+        return
+    yield from conclude(question, evidence, world, directed=settings.directed, whole=settings.complete)
 
 
 class _Search:
@@ -101,6 +88,7 @@ class _Search:
         self.steps = dog.steps or settings.hops * max(1, min(2, len(self.topic_ids)))
         self.watching = Watching(world.model)
         self.query = QueryGraph(world.kg, settings.directed)
+        self.trained = dog.script == "path" or (dog.script == "auto" and len(world.model.pieces.start) == 1)
         self._thoughts = 0
 
     def chains(self) -> Generator[Event, None, list[Chain]]:
@@ -111,65 +99,79 @@ class _Search:
         reach = self.query.links(start.visited)
         ms = 1000 * (time.perf_counter() - began)
         yield ConstraintReady("query-centric subgraph", tuple(self.topics), self.settings.hops, len(reach), ms)
-        chains = [Chain(start)]
+        chains, finished = [Chain(start)], []
         for _ in range(self.steps):  # 3
             grown = yield from self._grown(chains)  # 5 to 13
-            kept = sorted(grown, key=lambda c: -c.score)[: self.dog.width]  # 14
-            chains = yield from self._shown(grown, kept)
-            if all(chain.ended for chain in chains):
+            chains = yield from self._shown(grown)  # 14
+            if self.script.closes:
+                finished = sorted([*finished, *(c.closed() for c in chains)], key=lambda c: -c.score)
+                worst = finished[: self.dog.width][-1].score if len(finished) >= self.dog.width else -math.inf
+                if not chains or chains[0].score <= worst:  # scores only fall
+                    break
+            elif all(chain.ended for chain in chains):
                 break
-        return [chain for chain in chains if chain.written]
+        return (yield from self._concluded(finished)) if self.script.closes else [c for c in chains if c.written]
 
-    def prompt(self) -> tuple[int, ...]:
-        """What the model reads before its first triple."""
-        return self.script.prompt(Chain(ChainState(tuple(self.topic_ids))))
+    def unconstrained(self) -> Iterator[Event]:
+        """The same prompt without the constraint (the paper's CoT baseline)."""
+        prompt = self.script.prompt(Chain(ChainState(tuple(self.topic_ids))))
+        yield from self.script.unconstrained(prompt, self.dog.width)
 
     def _grown(self, chains: Sequence[Chain]) -> Generator[Event, None, list[Chain]]:
         """Every chain with each of its likeliest next triples; the same triples in another order count once."""
         grown: dict[frozenset[IdTriple], Chain] = {}
         for chain in chains:
             found = [] if chain.ended else (yield from self.script.triples(chain, self.dog.width))  # 8
-            for candidate in [chain.grown(triple) for triple in found] or [chain]:  # 9 to 12
+            candidates = [chain.grown(triple) for triple in found]  # 9 to 12
+            if not found and not self.script.closes:
+                candidates = [chain]  # it has ended, or has nowhere to go
+            for candidate in candidates:
                 known = grown.get(candidate.state.used)
                 if known is None or candidate.score > known.score:
                     grown[candidate.state.used] = candidate
-        return list(grown.values())
+        return sorted(grown.values(), key=lambda c: -c.score)
 
-    def _shown(self, grown: Sequence[Chain], kept: Sequence[Chain]) -> Generator[Event, None, list[Chain]]:
-        """Write the text behind each new triple of a kept chain, and say what became of all."""
-        shown = []
-        for chain in sorted(grown, key=lambda c: -c.score):
-            new = len(chain.notes) < len(chain.written)
-            if not new:
-                shown += [chain] if chain in kept else []
-                continue
-            if chain in kept:
-                note = yield from self.script.note(chain)
-                chain = replace(chain, notes=(*chain.notes, note))
-            thought = self._thought(chain, kept=len(chain.notes) == len(chain.written), kept_count=len(kept))
-            yield thought
-            if thought.fate == "kept":
-                shown.append(replace(chain, thought=thought.id))
-                if not chain.ended:
-                    yield self._growth(shown[-1])
-        return shown
+    def _shown(self, grown: Sequence[Chain]) -> Generator[Event, None, list[Chain]]:
+        """Keep the best chains, write the text behind their new triples, and say what became of all."""
+        kept = []
+        for rank, chain in enumerate(grown):
+            keep = rank < self.dog.width
+            if chain.new:
+                if keep and not self.script.closes:
+                    note = yield from self.script.note(chain)
+                    chain = replace(chain, notes=(*chain.notes, note))
+                thought = self._thought(chain, keep)
+                yield thought
+                chain = replace(chain, thought=thought.id, shown=len(chain.written))
+                if keep and not chain.ended:
+                    yield self._growth(chain)
+            kept += [chain] if keep else []
+        return kept
 
-    def _thought(self, chain: Chain, kept: bool, kept_count: int) -> Thought:
+    def _concluded(self, finished: Sequence[Chain]) -> Generator[Event, None, list[Chain]]:
+        """The finished chains; the best with the hypothesis answers behind them."""
+        concluded = [chain for chain in finished if chain.score > -math.inf][: self.settings.beams]
+        for place, chain in enumerate(concluded[: self.dog.width]):
+            concluded[place] = replace(chain, notes=((yield from self.script.note(chain)),))
+        return concluded
+
+    def _thought(self, chain: Chain, kept: bool) -> Thought:
         self._thoughts += 1
         link, kg = chain.written[-1].link, self.world.kg
-        text = str(_labelled(link.path, self.world))
-        if kept and chain.notes[-1].text:
+        path = _labelled(link.path, self.world)
+        text, read = str(path), self.world.verifier.verify(path).faithful
+        if kept and chain.notes and chain.notes[-1].text:
             text += f" — {chain.notes[-1].text}"
         return Thought(
             "thought",
             self._thoughts,
             (chain.thought,) if chain.thought else (),
             text,
-            tuple(kg.entities[e] for e in link.path.entities),
-            tuple((kg.entities[h], kg.relations[r], kg.entities[t]) for h, r, t in link.triples),
+            path.entities,
+            tuple((kg.entities[h], kg.relations[r], kg.entities[t]) for h, r, t in link.triples if read),
             chain.score,
             "kept" if kept else "pruned",
-            "" if kept else f"{kept_count} chains scored higher",
+            "" if kept else f"{self.dog.width} chains score higher",
         )
 
     def _growth(self, chain: Chain) -> Thought:
@@ -185,10 +187,13 @@ class _Search:
 
     def _pool(self) -> tuple[IdTriple, ...]:
         """The question's graph (section 3.1, appendix B); empty stands for the whole graph."""
-        if not self.dog.triples:
+        size = self.dog.triples
+        if size < 0:
+            size = 0 if self.trained and self.dog.visibility in (Visibility.AUTO, Visibility.HIDDEN) else MOST
+        if not size:
             return ()
         labels = label_index(self.world.embedder)
-        pool = question_graph(self.question, self.topic_ids, self.query, labels, self.settings.hops, self.dog.triples)
+        pool = question_graph(self.question, self.topic_ids, self.query, labels, self.settings.hops, size)
         self.query = QueryGraph(self.world.kg, self.settings.directed, frozenset(pool))
         return pool
 
@@ -196,9 +201,15 @@ class _Search:
         dog, model = self.dog, self.world.model
         limits = BeamSettings(graph_normalised=self.settings.ranking == "relation", masked=self.settings.explain)
         common = (self.world, self.question, self.query, self.watching, limits)
-        if dog.script == "path" or (dog.script == "auto" and len(model.pieces.start) == 1):
-            visibility = Visibility.HIDDEN if dog.visibility is Visibility.AUTO else dog.visibility
-            return PathScript(*common, topics=self.topics, hops=self.settings.hops, visibility=visibility, pool=pool)
+        if self.trained:
+            return PathScript(
+                *common,
+                topics=self.topics,
+                hops=self.settings.hops,
+                steps=self.steps,
+                visibility=Visibility.HIDDEN if dog.visibility is Visibility.AUTO else dog.visibility,
+                pool=pool,
+            )
         constraint = ChainConstraint(self.world.tokenised, self.query, self.topic_ids, model.stop_ids, model.vocabulary)
         return ChainScript(
             *common,
@@ -235,36 +246,13 @@ def _grounded(chains: Sequence[Chain], topics: Sequence[int], world: World) -> G
             found.setdefault(_labelled(ids, world), (chain, answer))
     evidence = []
     for index, (path, (chain, answer)) in enumerate(found.items(), 1):
-        yield PathFound(True, index, str(path), chain.score, path, chain.written[-1].beam, chain.relation_score)
+        beam = chain.written[-1].beam
+        yield PathFound(True, index, str(path), chain.score, path, beam, chain.relation_score)
         if answer:
             yield HypothesisAnswer(True, index, answer)
         yield PathVerified(True, index, world.verifier.verify(path, answer or None))
         evidence.append(Evidence(index, path, answer, chain.score, chain.relation_score))
     return evidence
-
-
-def _ungrounded(prompt: Sequence[int], world: World, width: int) -> Iterator[Event]:
-    """The same prompt without the constraint: what stands between path marks is taken for triples or paths."""
-    began = time.perf_counter()
-    model = world.model
-    end = (min(model.stop_ids),) if model.stop_ids else model.pieces.end
-    constraint = FreeText(end)
-    reader = StepReader(model, constraint, constrained=False)
-    written: Sequence[Hypothesis] = ()
-    for step in beam_search(model.tree(prompt), constraint, BeamSettings(width, _FREE_TOKENS)):
-        yield reader.read(step)
-        written = step.finished or step.live  # a text that was cut off still shows what the model says
-    index = 0
-    for hypothesis in written:
-        text = PATH_START + reader.text(hypothesis)
-        for span in _SPAN.findall(text):
-            index += 1
-            path, verdict = world.verifier.verify_text(span)
-            yield PathFound(False, index, span.strip(), hypothesis.score, path, reader.beam_id(hypothesis.tokens))
-            yield PathVerified(False, index, verdict)
-    shown, tokens = model.pieces.tokenizer.decode(list(prompt)), sum(len(h.tokens) for h in written)
-    seconds = time.perf_counter() - began
-    yield LMCall(model.name, "without the constraint", shown, f"{index} paths", len(prompt), tokens, seconds)
 
 
 def _labelled(ids: PathIds, world: World) -> Path:

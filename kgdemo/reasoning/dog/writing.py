@@ -7,14 +7,15 @@ that were trained to write reasoning paths (the embedded one, the GCR checkpoint
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
 from typing import Protocol
 
-from kgdemo.constraint.chains import FreeSpan, FreeUntilMark
-from kgdemo.constraint.pieces import PATH_START
+from kgdemo.constraint.base import Constraint, State
+from kgdemo.constraint.pieces import PATH_END, PATH_START
 from kgdemo.constraint.query_graph import IdTriple, Link, QueryGraph
 from kgdemo.constraint.triples import TripleTrie
 from kgdemo.decoding.beam import BeamSettings, Hypothesis
@@ -37,7 +38,14 @@ class Visibility(str, Enum):
 
 
 class Script(Protocol):
-    """Writes chains."""
+    """Writes chains.
+
+    Attributes:
+        closes: a mark behind each triple may end the chain, and the note is the hypothesis answer behind that
+            mark; else the note behind each triple says whether the chain goes on.
+    """
+
+    closes: bool
 
     def prompt(self, chain: Chain) -> tuple[int, ...]:
         """What the model reads before the chain's text."""
@@ -49,6 +57,10 @@ class Script(Protocol):
 
     def note(self, chain: Chain) -> Generator[Event, None, Note]:
         """The free text behind the chain's last triple."""
+        ...
+
+    def unconstrained(self, prompt: tuple[int, ...], width: int) -> Iterator[Event]:
+        """The same prompt without the constraint, verified: the paper's CoT baseline."""
         ...
 
 
@@ -84,7 +96,7 @@ class Writing:
         began = time.perf_counter()
         writer, read = self.writer(prompt)
         limits = replace(self.limits, beams=most * len(ends), max_tokens=TRIPLE_TOKENS)
-        finished = yield from self.watching.search(writer.behind(behind), trie, behind, limits)
+        finished = yield from self.watching.beams(writer.behind(behind), trie, behind, limits)
         found = self._read_off(finished, prompt, behind, trie, ends)[:most]
         shown = self.pieces.tokenizer.decode([*prompt, *behind])
         output = "\n".join(" -> ".join(w.link.labels(self.world.kg)) for w in found)
@@ -100,47 +112,48 @@ class Writing:
         trie: TripleTrie,
         ends: Sequence[tuple[int, ...]],
     ) -> list[Written]:
-        """One triple for each leaf; the marks that were tried behind it say whether the chain goes on."""
-        best: dict[tuple[IdTriple, ...], Written] = {}
-        marks: dict[tuple[IdTriple, ...], dict[int, float]] = {}
+        """One triple for each leaf, with the log-probability of the first end mark behind it."""
+        found: dict[tuple[tuple[int, ...], tuple[IdTriple, ...]], Written] = {}
         for hypothesis in finished:
             for leaf in hypothesis.state.leaves:  # type: ignore[attr-defined]
                 size, spelled = len(ends[leaf.end]), trie.spelled(leaf.link)
                 mark = sum(hypothesis.log_probs[-size:])
+                ending = -math.inf if leaf.end else mark
                 start, stop = len(spelled.first), len(spelled.first) + len(spelled.relation)
-                key = leaf.link.triples
-                marks.setdefault(key, {})[leaf.end] = mark
-                triple = Written(
+                tokens = (*behind, *hypothesis.tokens[:-size])
+                known = found.get((tokens, leaf.link.triples))
+                found[tokens, leaf.link.triples] = Written(
                     leaf.link,
                     hypothesis.score - mark,
                     sum(hypothesis.log_probs[start:stop]),
                     prompt,
-                    (*behind, *hypothesis.tokens[:-size]),
-                    None,
+                    tokens,
+                    max(ending, known.ending) if known else ending,
                     self.watching.ids[(*behind, *hypothesis.tokens)],
                 )
-                if key not in best or triple.score > best[key].score + 1e-9:
-                    best[key] = triple
-        ranked = sorted(best.values(), key=lambda w: -w.score)
-        if len(ends) == 1:
-            return ranked
-        return [
-            replace(w, goes_on=max(marks[w.link.triples], key=marks[w.link.triples].__getitem__) > 0) for w in ranked
-        ]
+        best: dict[tuple[IdTriple, ...], Written] = {}  # a triple may have been written from either end
+        for triple in sorted(found.values(), key=lambda w: -w.score):
+            best.setdefault(triple.link.triples, triple)
+        return list(best.values())
 
     def write(
-        self, prompt: tuple[int, ...], behind: tuple[int, ...], free: FreeUntilMark
-    ) -> Generator[Event, None, tuple[tuple[int, ...], str, FreeSpan]]:
+        self, prompt: tuple[int, ...], behind: tuple[int, ...], free: Constraint, longest: int, constrained: bool = True
+    ) -> Generator[Event, None, tuple[tuple[int, ...], str, State]]:
         """Free text, the most probable token at a time: all tokens behind the prompt, the new text, how it ended."""
         began = time.perf_counter()
         writer, read = self.writer(prompt)
-        tokens, state = writer.greedily(behind, free)
-        new = list(tokens[len(behind) :])
-        text = self.pieces.tokenizer.decode(new, skip_special_tokens=True).replace(PATH_START, "").strip()
+        written = yield from self.watching.greedy(writer.behind(behind), free, behind, longest, constrained)
+        text = self.pieces.tokenizer.decode(list(written.tokens), skip_special_tokens=False)
         shown = self.pieces.tokenizer.decode([*prompt, *behind])
         seconds = time.perf_counter() - began
-        yield LMCall(self.model.name, "text between triples", shown, text, read, len(new), seconds)
-        return tokens, text, state
+        purpose = "text between triples" if constrained else "without the constraint"
+        yield LMCall(self.model.name, purpose, shown, text, read, len(written.tokens), seconds)
+        return (*behind, *written.tokens), text, written.state
+
+    def plain(self, tokens: Sequence[int]) -> str:
+        """Tokens as text, without special ones and path marks."""
+        text = self.pieces.tokenizer.decode(list(tokens), skip_special_tokens=True)
+        return text.replace(PATH_START, "").replace(PATH_END, "").strip()
 
     def fitting(self, lines: Sequence[str], room: int) -> str:
         """As many lines as have room, nearest to the question first."""

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import combinations
+from itertools import combinations, islice
 
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.reasoning.grounding.chains import Chain, Value, meet
-from kgdemo.reasoning.trails import Opening, Trail, named
+from kgdemo.reasoning.trails import Opening, Trail, named, stems
 
 _COUNTING = re.compile(r"\b(how many|number of|count)\b", re.IGNORECASE)
 _MEETINGS = 4
@@ -32,20 +32,25 @@ class Action:
 
     Attributes:
         arguments: as they are written in the call.
-        stem: what is asked of the graph, as a path.
+        steps: what is asked of the graph, as a path, one step longer each.
         opening: for a check or a count, what is listed or counted.
         answer, value: for the end, what answers the question.
     """
 
     kind: ActionKind
     arguments: tuple[str, ...]
-    stem: str
+    steps: tuple[str, ...]
     opening: Opening | None = None
     answer: tuple[Trail, ...] = ()
     value: Value | None = None
 
     def __str__(self) -> str:
         return call(self.kind, *self.arguments)
+
+    @property
+    def stem(self) -> str:
+        """What is asked of the graph, as a path."""
+        return self.steps[-1]
 
     @property
     def option(self) -> str:
@@ -74,7 +79,7 @@ def retrievals(chain: Chain, keywords: Sequence[str]) -> Iterator[Action]:
     """The names of the question that no node has been found for yet."""
     known = {path.end for path in chain.reached}
     for keyword in keywords:
-        action = Action(ActionKind.RETRIEVE, (keyword,), keyword)
+        action = Action(ActionKind.RETRIEVE, (keyword,), (keyword,))
         if keyword not in known and str(action) not in chain.done:
             yield action
 
@@ -84,8 +89,8 @@ def checks(openings: Sequence[Opening], chain: Chain, question: str) -> Iterator
     kinds = [ActionKind.CHECK, *([ActionKind.DEGREE] if _COUNTING.search(question) else [])]
     for opening in openings:
         for kind in kinds:
-            stem = f"how many {opening.stem}" if kind is ActionKind.DEGREE else opening.stem
-            action = Action(kind, (opening.path.end, opening.relation), stem, opening)
+            steps = (*opening.steps[:-1], f"how many {opening.stem}") if kind is ActionKind.DEGREE else opening.steps
+            action = Action(kind, (opening.path.end, opening.relation), steps, opening)
             if str(action) not in chain.done:
                 yield action
 
@@ -94,7 +99,7 @@ def features(chain: Chain, kg: KnowledgeGraph) -> Iterator[Action]:
     """The features of the nodes reached."""
     for path in chain.reached:
         for feature in features_of(path.end, kg):
-            action = Action(ActionKind.FEATURE, (path.end, feature), f"{path} -> {feature}")
+            action = Action(ActionKind.FEATURE, (path.end, feature), (*stems(path), f"{path} -> {feature}"))
             if str(action) not in chain.done:
                 yield action
 
@@ -102,22 +107,20 @@ def features(chain: Chain, kg: KnowledgeGraph) -> Iterator[Action]:
 def endings(chain: Chain) -> Iterator[Action]:
     """Finish with what one trail leads to, with where two from different starts meet, or with a value read."""
     for trail in chain.trails:
-        yield Action(ActionKind.FINISH, (named(trail.ends),), trail.stem, answer=(trail,))
-    starts = [trail for trail in chain.trails if len(trail.paths)]
-    meetings = 0
-    for pair in combinations(starts, 2):
-        common = meet(pair)
-        if common and pair[0].paths[0].entities[0] != pair[1].paths[0].entities[0] and meetings < _MEETINGS:
-            meetings += 1
-            yield Action(ActionKind.FINISH, (named(common),), f"{pair[0].stem} and {pair[1].stem}", answer=pair)
+        yield Action(ActionKind.FINISH, (named(trail.ends),), trail.steps, answer=(trail,))
+    meetings = ((one, other) for one, other in combinations(chain.trails, 2) if meet((one, other)))
+    apart = (pair for pair in meetings if pair[0].start != pair[1].start)
+    for one, other in islice(apart, _MEETINGS):
+        steps = (*one.steps, *other.steps, f"{one.stem} and {other.stem}")
+        yield Action(ActionKind.FINISH, (named(meet((one, other))),), steps, answer=(one, other))
     for value in chain.values:
-        yield Action(ActionKind.FINISH, (value.text,), value.stem, value=value)
+        yield Action(ActionKind.FINISH, (value.text,), value.steps, value=value)
 
 
 def features_of(entity: str, kg: KnowledgeGraph) -> dict[str, str]:
-    """What a graph says of an entity besides its edges, by name."""
+    """What a graph says of an entity besides its edges and its other names, by name."""
     info = kg.info.get(entity)
     if info is None:
         return {}
-    own = {"type": info.type, "description": info.description, "also called": ", ".join(info.aliases)}
+    own = {"type": info.type, "description": info.description}
     return {name: text for name, text in {**own, **info.attributes}.items() if text}

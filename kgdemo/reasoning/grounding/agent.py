@@ -55,8 +55,6 @@ class Agent:
     def expand(self, chain: Chain, branches: int) -> Generator[Event, None, list[Chain]]:
         """See ``Interaction``: thoughts and their actions, then what the graph says to each."""
         actions = self._possible(chain)
-        if not actions:
-            return [replace(chain, finished=True)]
         decided = yield from (
             self._written(chain, actions, branches)
             if deciding.writes_prose(self.world.reasoner)
@@ -65,7 +63,7 @@ class Agent:
         grown = []
         for text, action in decided:
             grown.append((yield from self._act(chain, text, action)))
-        return grown
+        return grown or [replace(chain, finished=True)]
 
     # thought and action ------------------------------------------------------------------------
 
@@ -86,9 +84,9 @@ class Agent:
 
     def _compared(self, actions: Sequence[Action], branches: int) -> Generator[Event, None, list[tuple[str, Action]]]:
         """Without a language model the actions nearest to the question are taken, and the thought says so."""
-        stems = [action.stem for action in actions]
-        chosen = yield from deciding.select(self.world, "action", self.question, "", stems, branches)
-        return [(actions[i].thought, actions[i]) for i in chosen]
+        steps = [action.steps for action in actions]
+        scores = yield from deciding.compare(self.world, "action", self.question, steps, branches)
+        return [(actions[i].thought, actions[i]) for i in deciding.best(scores, branches)]
 
     def _possible(self, chain: Chain) -> list[Action]:
         """The calls that make sense in a state."""
@@ -116,7 +114,7 @@ class Agent:
         yield taken
         lines = (*chain.lines, f"Thought: {text}", f"Action: {action}")
         after = replace(
-            chain, branch=thought.id, last=(taken.id,), lines=lines, gist=action.stem, done=chain.done | {str(action)}
+            chain, branch=thought.id, last=(taken.id,), lines=lines, gist=action.steps, done=chain.done | {str(action)}
         )
         if action.kind is ActionKind.FINISH:
             return replace(after, answer=action.answer, value=action.value, finished=True)
@@ -133,12 +131,12 @@ class Agent:
             return self._retrieve(chain, node)
         if action.kind is ActionKind.FEATURE:
             feature = action.arguments[1]
-            value = Value(node, feature, features_of(node, self.world.kg)[feature], action.stem)
+            value = Value(node, feature, features_of(node, self.world.kg)[feature], action.steps)
             return f"{value}.", replace(chain, values=(*chain.values, value)), (node,), None
         assert action.opening is not None
         trail = action.opening.follow()
         if action.kind is ActionKind.DEGREE:
-            value = Value(node, f"number of “{action.opening.relation}”", str(len(trail.paths)), action.stem, trail)
+            value = Value(node, f"number of “{action.opening.relation}”", str(len(trail.paths)), action.steps, trail)
             return f"{value}.", replace(chain, values=(*chain.values, value)), (node,), trail
         reached = self._reached(chain, trail.paths[:_NODES])
         said = f"The neighbours are {named(trail.ends)}."

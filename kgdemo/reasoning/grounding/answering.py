@@ -43,9 +43,12 @@ def _ordered(
     told = {trail for chain in chains for trail in chain.answer}
     rest = list(dict.fromkeys(trail for chain in chains for trail in chain.trails if trail not in told))
     if not paths:
-        prose = deciding.writes_prose(world.reasoner)
-        texts = [str(trail) if prose else trail.stem for trail in rest]
-        chosen = yield from deciding.select(world, "answer", question, tasks.ANSWER, texts, most)
+        if deciding.writes_prose(world.reasoner):
+            texts = [str(trail) for trail in rest]
+            chosen = yield from deciding.select(world, "answer", question, tasks.ANSWER, texts, most)
+        else:
+            scores = yield from deciding.compare(world, "answer", question, [trail.steps for trail in rest], most)
+            chosen = tuple(deciding.best(scores, most))
         rest = [rest[i] for i in chosen]
     return [*paths, *((path, 0.0) for trail in rest for path in trail.paths)]
 

@@ -14,12 +14,12 @@ _SHOWN = 12  # triples of one observation; the page would drown in a hub's
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A feature or a count read from a node; ``stem`` is the path to it, as text."""
+    """A feature or a count read from a node; ``steps`` is the path to it, as texts one step longer each."""
 
     entity: str
     feature: str
     text: str
-    stem: str
+    steps: tuple[str, ...]
     trail: Trail | None = None  # what was counted
 
     def __str__(self) -> str:
@@ -34,7 +34,7 @@ class Chain:
         last: ids of the thoughts that the next one follows; two after a merge.
         branch: id of the thought that began the newest step; what an evaluator keeps or prunes.
         lines: the chain as a language model reads it.
-        gist: the chain as one path, for a reasoner that compares texts with the question.
+        gist: the chain as a path, one step longer each, for a reasoner that compares texts with the question.
         reached: the nodes known, each by the path that led there.
         trails: the triples read, as paths from where the chain began.
         values: features and counts read.
@@ -48,7 +48,7 @@ class Chain:
     last: tuple[int, ...] = ()
     branch: int = 0
     lines: tuple[str, ...] = ()
-    gist: str = ""
+    gist: tuple[str, ...] = ()
     reached: tuple[Path, ...] = ()
     trails: tuple[Trail, ...] = ()
     values: tuple[Value, ...] = ()
@@ -58,13 +58,16 @@ class Chain:
     finished: bool = False
     score: float = 0.0
 
-    def told(self, prose: bool) -> str:
-        """The chain as an option for an evaluator."""
-        return "\n   ".join(self.lines) if prose else self.gist
+    @property
+    def told(self) -> str:
+        """The chain as an option for a language model."""
+        return "\n   ".join(self.lines)
 
     @property
     def known(self) -> tuple[object, ...]:
-        """What tells chains apart: two that know the same are one."""
+        """What tells chains apart: two that know the same, or came to the same answer, are one."""
+        if self.finished:
+            return self.answer, self.value
         return frozenset(self.trails), frozenset(self.values), frozenset(self.reached), self.answer, self.value
 
 

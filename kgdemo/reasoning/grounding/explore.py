@@ -27,6 +27,7 @@ from kgdemo.reasoning.trails import (
     prune_entities,
     prune_relations,
     start,
+    stems,
 )
 from kgdemo.settings import Settings
 from kgdemo.verify import fold
@@ -38,7 +39,7 @@ class _Thought:
 
     text: str
     about: tuple[Path, ...]
-    gist: str
+    gist: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -62,15 +63,14 @@ class Exploration:
     def begin(self) -> Chain:
         """See ``Interaction``: the question's own entities are seen, not visited."""
         anchors = [topic for topic in self.topics if topic in self.world.kg.entities]
-        return Chain(reached=tuple(start(topic) for topic in anchors), gist=named(anchors))
+        return Chain(reached=tuple(start(topic) for topic in anchors), gist=(named(anchors),))
 
     def expand(self, chain: Chain, branches: int) -> Generator[Event, None, list[Chain]]:
         """See ``Interaction``: thoughts, and a search for each."""
         fresh = self._unvisited(chain)
-        if not fresh:
-            return [replace(chain, finished=True)]
         prose = deciding.writes_prose(self.world.reasoner)
-        thoughts = yield from (self._written if prose else self._compared)(chain, fresh, branches)
+        think = self._written if prose else self._compared
+        thoughts = (yield from think(chain, fresh, branches)) if fresh else []
         grown = []
         for thought in thoughts:
             said = self.thoughts.add("thought", chain.last, thought.text, tuple(path.end for path in thought.about))
@@ -78,7 +78,7 @@ class Exploration:
             lines = (*chain.lines, f"Thought: {thought.text}")
             after = replace(chain, branch=said.id, last=(said.id,), lines=lines, gist=thought.gist)
             grown.append((yield from self._explore(after, thought)))
-        return grown
+        return grown or [replace(chain, finished=True)]
 
     # thoughts ----------------------------------------------------------------------------------
 
@@ -91,7 +91,7 @@ class Exploration:
             listed = yield from deciding.plan(self.world, text, tasks.ENTITIES)
             named_now = self._found(listed, chain)
             about = [path for path in named_now if path.end not in chain.done] or list(fresh)
-            thoughts.append(_Thought(text, tuple(about[: self.options.frontier]), text))
+            thoughts.append(_Thought(text, tuple(about[: self.options.frontier]), (text,)))
         return thoughts
 
     def _found(self, listed: str, chain: Chain) -> list[Path]:
@@ -110,15 +110,16 @@ class Exploration:
         """Without a language model a thought is the wish to know what a relation near the question leads to."""
         ahead = [opening for path in fresh for opening in openings(path, self.world, self.settings)]
         offered = nearest(self.question, ahead, self.world)
-        stems = [opening.stem for opening in offered]
-        chosen = yield from deciding.select(self.world, "thoughts", self.question, "", stems, branches)
-        return [_Thought(f"See where {stems[i]} leads.", (offered[i].path,), stems[i]) for i in chosen]
+        steps = [opening.steps for opening in offered]
+        scores = yield from deciding.compare(self.world, "thoughts", self.question, steps, branches)
+        chosen = [offered[i] for i in deciding.best(scores, branches)]
+        return [_Thought(f"See where {opening.stem} leads.", (opening.path,), opening.steps) for opening in chosen]
 
     # algorithm 1 -------------------------------------------------------------------------------
 
     def _explore(self, chain: Chain, thought: _Thought) -> Generator[Event, None, Chain]:
         """GraphExplore: search around the entities of a thought, to the search depth or until that is enough."""
-        query = f"{self.question} {thought.gist}"
+        query = f"{self.question} {thought.gist[-1]}"
         frontier: Sequence[Path] = thought.about
         for _ in range(self.options.search_depth):
             found: list[Trail] = []
@@ -142,11 +143,11 @@ class Exploration:
         return chain
 
     def _attributes(self, path: Path) -> Generator[Event, None, list[Value]]:
-        """The attributes of a node that matter (Search Attributes); its type and names alone are not asked about."""
+        """The attributes of a node that matter (Search Attributes); its type alone is not asked about."""
         known = features_of(path.end, self.world.kg)
-        if not known.keys() - {"type", "also called"}:
+        if not known.keys() - {"type"}:
             return []
-        values = [Value(path.end, name, text, f"{path} -> {name}") for name, text in known.items()]
+        values = [Value(path.end, name, text, (*stems(path), f"{path} -> {name}")) for name, text in known.items()]
         texts = [str(value) for value in values]
         chosen = yield from deciding.select(
             self.world, "attributes", self.question, tasks.ATTRIBUTES, texts, self.options.entities
@@ -178,7 +179,7 @@ class Exploration:
         if not holds:
             return chain
         answer = (best,) if best else ()
-        return replace(chain, finished=True, answer=answer, gist=best.stem if best else chain.gist)
+        return replace(chain, finished=True, answer=answer, gist=best.steps if best else chain.gist)
 
     def _unvisited(self, chain: Chain) -> list[Path]:
         """Nodes seen that may still be searched around."""

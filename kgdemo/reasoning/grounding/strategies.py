@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -75,36 +75,40 @@ class Reasoning:
     # evaluation --------------------------------------------------------------------------------
 
     def _kept(self, candidates: Sequence[Chain]) -> Generator[Event, None, list[Chain]]:
-        """The t best states, best first, by the heuristic V; the others are pruned and told why."""
-        prose = deciding.writes_prose(self.world.reasoner)
-        texts = [chain.told(prose) for chain in candidates]
-        most, evaluator = self.options.kept, self.options.evaluator
-        scores: Sequence[float] = ()
-        if evaluator is Evaluator.SELECT or len(candidates) == 1:
-            order = list(
-                (
-                    yield from deciding.select(
-                        self.world, "thoughts (select)", self.question, tasks.SELECT_STATE, texts, most
-                    )
-                )
-            )
-        else:
-            scores = yield from deciding.score(
-                self.world, "thoughts (score)", self.question, tasks.SCORE_STATE, texts, most
-            )
-            order = sorted(range(len(candidates)), key=lambda i: -scores[i])[:most]
-        rated = [scores[i] if scores else 1 - place / len(order) for place, i in enumerate(order)]
-        for place, (i, score) in enumerate(zip(order, rated, strict=True), 1):
-            reason = f"rated {score:.2f}, number {place}" if scores else f"chosen as number {place}"
-            yield self.thoughts.judge(candidates[i].branch, "kept", reason, score)
-        for i, chain in enumerate(candidates):
-            if i not in order:
-                score = scores[i] if scores else 0.0
-                bar = (
-                    f"rated {score:.2f}, the last one kept {rated[-1]:.2f}" if scores else f"not among the best {most}"
-                )
-                yield self.thoughts.judge(chain.branch, "pruned", bar, score)
-        return [replace(candidates[i], score=score) for i, score in zip(order, rated, strict=True)]
+        """The t best states, best first; the others are pruned and told why."""
+        most = self.options.kept
+        order, scores = yield from self._rated(candidates, most)
+        last = scores[order[-1]]
+        rated = self.options.evaluator is Evaluator.SCORE or not deciding.writes_prose(self.world.reasoner)
+        for place, i in enumerate(order, 1):
+            reason = f"rated {scores[i]:.2f}, number {place}" if rated else f"chosen as number {place}"
+            yield from self._judged(candidates[i], "kept", reason, scores[i])
+        for i in sorted(set(range(len(candidates))) - set(order)):
+            reason = f"rated {scores[i]:.2f}, the last one kept {last:.2f}" if rated else f"not among the {most} chosen"
+            yield from self._judged(candidates[i], "pruned", reason, scores[i])
+        return [replace(candidates[i], score=scores[i]) for i in order]
+
+    def _rated(
+        self, candidates: Sequence[Chain], most: int
+    ) -> Generator[Event, None, tuple[list[int], Sequence[float]]]:
+        """The heuristic V(p, s): which states are the best, and a score for each."""
+        decision = f"thoughts ({self.options.evaluator.value})"
+        if not deciding.writes_prose(self.world.reasoner):  # it chooses by its ratings: both evaluators are one
+            steps = [chain.gist for chain in candidates]
+            scores = yield from deciding.compare(self.world, decision, self.question, steps, most)
+            return deciding.best(scores, most), scores
+        texts = [chain.told for chain in candidates]
+        if self.options.evaluator is Evaluator.SCORE:
+            scores = yield from deciding.score(self.world, decision, self.question, tasks.SCORE_STATE, texts, most)
+            return deciding.best(scores, most), scores
+        chosen = yield from deciding.select(self.world, decision, self.question, tasks.SELECT_STATE, texts, most)
+        places = {i: 1 - place / len(chosen) for place, i in enumerate(chosen)}
+        return list(chosen), [places.get(i, 0.0) for i in range(len(candidates))]
+
+    def _judged(self, chain: Chain, fate: str, reason: str, score: float = 0.0) -> Iterator[Event]:
+        """Tell a chain's newest thought again with its fate; one that never thought has none."""
+        if chain.branch:
+            yield self.thoughts.judge(chain.branch, fate, reason, score)
 
     def _without_twins(self, chains: Sequence[Chain]) -> Generator[Event, None, list[Chain]]:
         """Chains that know something of their own; two that came to the same knowledge are one."""
@@ -112,7 +116,7 @@ class Reasoning:
         for chain in chains:
             twin = first.setdefault(chain.known, chain)
             if twin is not chain:
-                yield self.thoughts.judge(chain.branch, "pruned", f"knows no more than thought {twin.branch}")
+                yield from self._judged(chain, "pruned", f"comes to no more than thought {twin.branch}")
         return list(first.values())
 
     # merging -----------------------------------------------------------------------------------
@@ -121,9 +125,10 @@ class Reasoning:
         """A thought out of each two neighbours, floor(n / 2) at each depth (equation 3; appendix E, table 5)."""
         merged = []
         for one, other in zip(candidates[::2], candidates[1::2], strict=False):
-            together = meet((*one.answer, *other.answer)) if one.answer and other.answer else ()
+            apart = one.gist != other.gist
+            together = meet((*one.answer, *other.answer)) if one.answer and other.answer and apart else ()
             if one.finished and other.finished and not together:
-                continue  # both have ended, in different places: there is no next thought to the two of them
+                continue  # both have ended, in one place or in two: no thought follows from the pair
             merged.append((yield from self._merge(one, other, together)))
         return merged
 
@@ -133,7 +138,7 @@ class Reasoning:
         if deciding.writes_prose(self.world.reasoner):
             text = yield from deciding.think(self.world, self.question, tasks.MERGE, lines)
         else:
-            text = f"Put together: {one.gist}; {other.gist}."
+            text = f"Put together: {one.gist[-1]}; {other.gist[-1]}."
         parents = (*(one.last or ()), *(n for n in other.last if n not in one.last))
         thought = self.thoughts.add(
             "thought",
@@ -149,7 +154,9 @@ class Reasoning:
             last=(thought.id,),
             branch=thought.id,
             lines=(*lines, f"Merged: {text}"),
-            gist=one.gist if one.gist == other.gist else f"{one.gist} and {other.gist}",
+            gist=one.gist
+            if one.gist == other.gist
+            else (*one.gist, *other.gist, f"{one.gist[-1]} and {other.gist[-1]}"),
             reached=_union(one.reached, other.reached),
             trails=_union(one.trails, other.trails),
             values=_union(one.values, other.values),

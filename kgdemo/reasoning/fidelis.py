@@ -1,0 +1,226 @@
+"""FiDeLiS (Sui et al. 2025): Path-RAG and deductive-verification beam search.
+
+A plan and a declarative statement are made of the question; paths grow step by step among candidates that
+Path-RAG pre-selects (``path_rag``); a step is kept when it follows from the steps before it, and the search
+halts once the statement can be deduced (section 3.2, Algorithm 2). Every component of table 2 can be switched
+off. Who takes the decisions is in ``fidelis_decisions``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kgdemo.events import AnswerFinal, Event, Thought
+from kgdemo.kg.path import Path
+from kgdemo.reasoning import deciding
+from kgdemo.reasoning.base import Evidence, World, register
+from kgdemo.reasoning.conclusion import conclude, show
+from kgdemo.reasoning.fidelis_decisions import (
+    PLACEHOLDER,
+    ByEmbeddings,
+    ByPathModel,
+    ByReasoner,
+    Decisions,
+    Grown,
+    Plan,
+)
+from kgdemo.reasoning.path_rag import PathRag, Retriever, TogRetriever, VanillaRetriever
+from kgdemo.reasoning.trails import start
+from kgdemo.settings import Settings
+
+# appendix C.1, in our own words and on one line, which is what a reasoner's plan is
+_PLAN = (
+    "Prepare a walk through a knowledge graph that leads to the answer. Write three parts separated by ' | ': all "
+    "keywords and relation names that may help, separated by commas | the steps of the walk, separated by ';' | the "
+    f"question as a statement with {PLACEHOLDER} in the answer's place, as in: Jamaican people speak {PLACEHOLDER}."
+)
+_ASKING = re.compile(
+    r"^(?:tell me|name|list|by|in|on|at|from|of|to|for|with)?\s*"
+    r"(?:who|whom|whose|what|which|where|when|how many|how much|how)(?:'s|'re)?\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FidelisSettings:
+    """FiDeLiS's own settings; the defaults are the paper's (appendix A.4) where it names them.
+
+    Attributes:
+        width: paths kept at each step (B).
+        depth: the most steps; the run's hops bound it further.
+        alpha: weight of the look-ahead (equation 2).
+        retrieved: relations and entities retrieved for the keywords (*m*; the paper names no number).
+        candidates: steps put before the reasoner at once (nor for this).
+        retriever: ``path-rag``, or for table 2 ``vanilla`` or ``tog``.
+        keywords: look for the plan's keywords; False: for the question (table 4).
+        planning, beam_search, verifier, last_step: False switches that component off (table 2).
+        adequacy: ask whether the paths are enough instead of deducing the statement (table 5).
+        decisions: ``reasoner``, or for appendix B ``embeddings`` or ``path model``; ``auto`` is the reasoner
+            where that is a language model, else the path model where that knows path marks.
+    """
+
+    width: int = 4
+    depth: int = 4
+    alpha: float = 0.3
+    retrieved: int = 50
+    candidates: int = 16
+    retriever: str = "path-rag"
+    keywords: bool = True
+    planning: bool = True
+    beam_search: bool = True
+    verifier: bool = True
+    last_step: bool = True
+    adequacy: bool = False
+    decisions: str = "auto"
+
+
+@register(
+    "fidelis",
+    "FiDeLiS",
+    "Sui et al. 2025 (FiDeLiS)",
+    "Plans, grows paths step by step among retrieved candidates, checks that each step follows, and stops when "
+    "the answer can be deduced.",
+)
+def run(
+    question: str, topics: Sequence[str], world: World, settings: Settings, fidelis: FidelisSettings | None = None
+) -> Iterator[Event]:
+    """Section 3: plan, Path-RAG, beam search with deductive verification, and the answer from the paths."""
+    fidelis = fidelis or FidelisSettings()
+    fidelis = replace(fidelis, width=min(fidelis.width, settings.beams) if fidelis.beam_search else 1)
+    paths = yield from _Search(question, topics, world, settings, fidelis).paths()
+    evidence = yield from show(paths, world, settings.beams)
+    if fidelis.last_step:
+        yield from conclude(question, evidence, world, directed=settings.directed, whole=settings.complete)
+    else:
+        yield ends_of(evidence)
+
+
+class _Search:
+    """Algorithm 2 for one question."""
+
+    def __init__(
+        self, question: str, topics: Sequence[str], world: World, settings: Settings, fidelis: FidelisSettings
+    ) -> None:
+        self.question, self.world, self.settings, self.fidelis = question, world, settings, fidelis
+        self.topics = [topic for topic in topics if topic in world.kg.entities]
+        self._thoughts = 0
+
+    def paths(self) -> Generator[Event, None, list[tuple[Path, float]]]:
+        """The paths found, likeliest first (line numbers of Algorithm 2 in the comments)."""
+        plan = yield from self._plan()  # 2 to 4
+        retriever, decisions = self._retriever(plan), self._decisions(plan)
+        beam = [Grown(start(topic)) for topic in self.topics]  # 1
+        found: list[Grown] = []
+        for _ in range(min(self.fidelis.depth, self.settings.hops)):  # 5
+            chosen: list[tuple[Grown, Grown]] = []
+            for grown in beam:  # 6
+                candidates = yield from retriever.candidates(grown.path)  # 7
+                if candidates:
+                    selected = yield from decisions.select(grown, candidates, self.fidelis.width)
+                    chosen += [(grown, longer) for longer in selected]
+            kept = yield from self._kept(chosen, decisions)  # 8 to 17
+            deduced = (yield from decisions.deduced(kept)) if self.fidelis.verifier and kept else []
+            found += deduced
+            if not kept or (deduced and decisions.halts):
+                break
+            beam = kept
+        # without a path that the statement follows from, the last ones kept are what there is
+        best = sorted(found or [g for g in beam if g.path.relations], key=lambda g: -g.likelihood)
+        return [(grown.path, grown.likelihood) for grown in best]
+
+    def _plan(self) -> Generator[Event, None, Plan]:
+        """Keywords, planning steps and the declarative statement, in one call (appendix C.1)."""
+        text = yield from deciding.plan(self.world, self.question, _PLAN)
+        plan = read_plan(text, self.question, self.topics)
+        if not self.fidelis.planning:
+            plan = replace(plan, steps="")
+        shown = "; ".join(filter(None, [f"keywords: {plan.keywords}", plan.steps, f"to deduce: {plan.statement}"]))
+        yield self._thought((), shown, fate="kept")
+        return plan
+
+    def _retriever(self, plan: Plan) -> Retriever:
+        fidelis = self.fidelis
+        if fidelis.retriever == "tog":
+            return TogRetriever(self.world, self.settings, self.question, fidelis.width)
+        rag = PathRag(
+            self.world,
+            self.settings,
+            plan.keywords if fidelis.keywords else self.question,
+            alpha=fidelis.alpha,
+            retrieved=fidelis.retrieved,
+            most=fidelis.candidates,
+        )
+        return VanillaRetriever(rag, self.question) if fidelis.retriever == "vanilla" else rag
+
+    def _decisions(self, plan: Plan) -> Decisions:
+        name, world = self.fidelis.decisions, self.world
+        if name == "auto":
+            trained = len(world.model.pieces.start) == 1
+            name = "reasoner" if deciding.writes_prose(world.reasoner) else "path model" if trained else "embeddings"
+        if name == "reasoner":
+            return ByReasoner(world, self.question, plan, self.settings, self.fidelis.adequacy)
+        if name == "embeddings":
+            return ByEmbeddings(world, self.question, self.settings)
+        return ByPathModel(world, self.question, self.topics, plan, self.settings)
+
+    def _kept(self, chosen: Sequence[tuple[Grown, Grown]], decisions: Decisions) -> Generator[Event, None, list[Grown]]:
+        """The B likeliest of the chosen paths whose last step follows from those before it."""
+        kept: list[Grown] = []
+        for before, grown in sorted(chosen, key=lambda pair: -pair[1].likelihood):
+            reason = f"{self.fidelis.width} likelier paths were kept" if len(kept) >= self.fidelis.width else ""
+            if not reason and self.fidelis.verifier and not (yield from decisions.follows(before, grown)):
+                reason = "its last step does not follow from those before it"
+            parents = (before.thought,) if before.thought else ()
+            fate = "pruned" if reason else "kept"
+            thought = self._thought(parents, str(grown.path), grown.path, grown.likelihood, fate, reason)
+            yield thought
+            if not reason:
+                kept.append(replace(grown, thought=thought.id))
+        return kept
+
+    def _thought(
+        self,
+        parents: tuple[int, ...],
+        text: str,
+        path: Path | None = None,
+        score: float = 0.0,
+        fate: str = "open",
+        reason: str = "",
+    ) -> Thought:
+        self._thoughts += 1
+        read = path is not None and self.world.verifier.verify(path).faithful
+        entities, triples = (path.entities, tuple(path.hops)) if path and read else ((), ())
+        return Thought("thought", self._thoughts, parents, text, entities, triples, score, fate, reason)
+
+
+def read_plan(text: str, question: str, topics: Sequence[str]) -> Plan:
+    """The three parts of a plan.
+
+    A reasoner that gives keywords only gets the statement by rule, and of its keywords those that name the
+    topics are left out: they are where the walk begins, not what to look for.
+    """
+    parts = [part.strip() for part in text.split("|")]
+    if len(parts) == 3 and all(parts) and PLACEHOLDER in parts[2]:
+        return Plan(*parts)
+    named = set(re.findall(r"\w+", " ".join(topics).casefold()))
+    words = [word.strip() for word in parts[0].split(",")]
+    telling = [word for word in words if not set(re.findall(r"\w+", word.casefold())) & named]
+    return Plan(", ".join(telling) or parts[0] or question, "", statement_of(question))
+
+
+def statement_of(question: str) -> str:
+    """A question as a statement: its question word becomes the placeholder."""
+    text = question.strip().rstrip("?").strip()
+    statement, count = _ASKING.subn(PLACEHOLDER, text, count=1)
+    return statement if count else f"{text}: {PLACEHOLDER}"
+
+
+def ends_of(evidence: Sequence[Evidence]) -> AnswerFinal:
+    """The paths' ends as they are, for want of a last reasoning step (table 2)."""
+    ends = list(dict.fromkeys(e.path.end for e in evidence))
+    citations = tuple(tuple(e.index for e in evidence if e.path.end == end) for end in ends)
+    text = ", ".join(end + "".join(f" [{i}]" for i in cited) for end, cited in zip(ends, citations, strict=True))
+    refusal = "" if ends else "No path was found."
+    return AnswerFinal(text or refusal, tuple(ends), citations, "the paths themselves", refusal=refusal)

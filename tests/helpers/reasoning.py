@@ -1,0 +1,141 @@
+"""A small film world, and reasoners that need no weights: by spelling, by chance, and by a clerk with a rule."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from random import Random
+
+import numpy as np
+
+from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.events import AnswerFinal, Event
+from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
+from kgdemo.models.chat import Usage
+from kgdemo.reasoning.base import Decision, Evidence, Reasoner, World
+from kgdemo.reasoning.chat import ChatReasoner
+from kgdemo.reasoning.embedded import EmbeddedReasoner
+from kgdemo.verify import Verifier
+from tests.helpers.models import random_model
+
+FILMS = [
+    ("Inception", "directed by", "Christopher Nolan"),
+    ("Inception", "starring", "Leonardo DiCaprio"),
+    ("Inception", "starring", "Elliot Page"),
+    ("Inception", "starring", "Tom Hardy"),
+    ("Inception", "starring", "Ken Watanabe"),
+    ("Inception", "released in year", "2010"),
+    ("Interstellar", "directed by", "Christopher Nolan"),
+    ("Interstellar", "starring", "Anne Hathaway"),
+    ("Dunkirk", "directed by", "Christopher Nolan"),
+    ("Dunkirk", "starring", "Tom Hardy"),
+    ("Titanic", "starring", "Leonardo DiCaprio"),
+    ("Titanic", "released in year", "1997"),
+    ("Christopher Nolan", "born in", "London"),
+    ("Leonardo DiCaprio", "born in", "Los Angeles"),
+    ("Tom Hardy", "born in", "London"),
+    ("London", "capital of", "United Kingdom"),
+]
+INFO = {"Inception": EntityInfo("film", (), "a film about dreams", {"runtime": "148 minutes"})}
+INVERSE = {"directed by": "directed", "starring": "starred in", "born in": "birthplace of"}
+
+
+class SpellingEmbedder:
+    """Counts letter trigrams: words of one stem are alike."""
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        rows = np.zeros((len(texts), 512), np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for word in re.findall(r"\w+", text.lower()):
+                for start in range(len(word) + 1):
+                    row[zlib.crc32(f" {word} "[start : start + 3].encode()) % 512] += 1
+        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+
+
+class ChanceReasoner:
+    """Decides at random, and writes what no graph has ever heard of.
+
+    Args:
+        seed: of its decisions.
+    """
+
+    name, judges_paths = "chance", True
+
+    def __init__(self, seed: int) -> None:
+        self.rng = Random(seed)
+
+    def select(self, question: str, task: str, options: Sequence[str], most: int) -> Decision:
+        chosen = self.rng.sample(range(len(options)), self.rng.randint(1, min(most, len(options))))
+        return Decision(chosen=tuple(chosen), scores=tuple(self.rng.random() for _ in options))
+
+    def score(self, question: str, task: str, options: Sequence[str]) -> Decision:
+        return Decision(scores=tuple(self.rng.random() for _ in options))
+
+    def verify(self, question: str, statement: str, premises: Sequence[str]) -> Decision:
+        return Decision(holds=self.rng.random() < 0.3)
+
+    def plan(self, question: str, task: str) -> Decision:
+        return Decision(text=self.rng.choice(["London; Atlantis", "part -> of; born in", "-", "a -> b -> c"]))
+
+    def thought(self, question: str, task: str, context: Sequence[str], options: Sequence[str]) -> Decision:
+        return Decision(text=self.rng.choice(["look at London", "", "Atlantis -> ruled by -> Poseidon"]))
+
+    def answer(self, question: str, evidence: Sequence[Evidence], task: str = "") -> Iterator[Event]:
+        ends = tuple(dict.fromkeys(e.path.end for e in evidence))
+        yield AnswerFinal(", ".join(ends), ends, tuple((1,) for _ in ends), self.name)
+
+
+class Clerk:
+    """A chat model that follows a rule: of options it takes those that hold a wanted text, else the first.
+
+    Args:
+        wanted: texts, dearest first.
+        writes: what to write, by a phrase of the prompt.
+        enough: a text whose presence among facts makes them enough.
+    """
+
+    name = "clerk"
+
+    def __init__(self, wanted: Sequence[str] = (), writes: dict[str, str] | None = None, enough: str = "\0") -> None:
+        self.wanted, self.writes, self.enough = wanted, writes or {}, enough
+        self.prompts: list[str] = []
+
+    def stream(self, prompt: str, usage: Usage) -> Iterator[str]:
+        self.prompts.append(prompt)
+        usage.tokens_in, usage.tokens_out = 10, 3
+        yield self.reply(prompt)
+
+    def reply(self, prompt: str) -> str:
+        """The reply in the form that the prompt asks for."""
+        form = prompt.splitlines()[-1]
+        options = re.findall(r"^(\d+)\. (.*)$", prompt, re.MULTILINE)
+        if form == "Numbers:":
+            rank = {n: next((i for i, w in enumerate(self.wanted) if w in text), 99) for n, text in options}
+            most = int(re.findall(r"Choose at most (\d+)", prompt)[0])
+            return ", ".join(sorted(rank, key=lambda n: rank[n])[:most])
+        if form == "Ratings:":
+            return "\n".join(f"{n}: {9 if any(w in text for w in self.wanted) else 2}" for n, text in options)
+        if form == "Does it follow?":
+            return "yes" if self.enough in prompt else "no"
+        if form == "Answers:":
+            return "London [1]"
+        return next((text for phrase, text in self.writes.items() if phrase in prompt), "I look further.")
+
+
+def film_world(reasoner: Reasoner | Callable | None = None, triples=FILMS, family: str = "qwen2") -> World:
+    """A world with a random path model; the embedded reasoner unless another is given."""
+    kg = KnowledgeGraph.from_triples(triples, "films", INVERSE, INFO)
+    model, embedder = random_model(family, seed=1), SpellingEmbedder()
+    tokenised = TokenisedGraph(kg, model.pieces)
+    return World(kg, Verifier(kg), model, tokenised, reasoner or EmbeddedReasoner(embedder), embedder)
+
+
+def clerk_world(clerk: Clerk, triples=FILMS) -> World:
+    """A film world with a chat reasoner."""
+    return film_world(ChatReasoner(clerk), triples)
+
+
+def of(events: Sequence[Event], kind: type) -> list:
+    """The events of one kind."""
+    return [event for event in events if isinstance(event, kind)]

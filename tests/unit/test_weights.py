@@ -1,0 +1,54 @@
+"""The shipped model on questions it has never seen: a sample, so that a broken export cannot go unnoticed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kgdemo.evaluation.runner import ask
+from kgdemo.events import AnswerFinal
+from kgdemo.models.causal import EMBEDDED_FOLDER
+from kgdemo.pipeline import Pipeline
+from kgdemo.questions import read_questions
+from kgdemo.settings import ChatSettings, Settings
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+SETTINGS = Settings(compare=False, explain=0, hops=3)
+
+
+@pytest.fixture(scope="module")
+def pipeline() -> Pipeline:
+    return Pipeline(chat=ChatSettings())
+
+
+def test_the_weights_are_small_enough_to_ship():
+    assert sum(file.stat().st_size for file in EMBEDDED_FOLDER.iterdir()) < 48_000_000
+    card = (EMBEDDED_FOLDER / "README.md").read_text("utf-8")
+    for word in ("Data", "Licence", "Figures", "python -m kgdemo train"):
+        assert word in card
+
+
+def test_natural_questions_are_answered(pipeline):
+    questions = read_questions(FIXTURES / "world_dev.jsonl")[:20]
+    predictions = [ask(pipeline, question, SETTINGS, link=False) for question in questions]
+    right = sum(bool(set(p.ends[:1]) & set(p.gold)) for p in predictions)
+    assert all(p.faithful == len(p.paths) for p in predictions)
+    assert not any(p.error for p in predictions)
+    assert right >= 12, [(p.question, p.ends[:1], p.gold) for p in predictions]
+
+
+def test_linked_from_the_text_alone(pipeline):
+    events = list(pipeline.run("what is the capital of austria", SETTINGS))
+    final = [event for event in events if isinstance(event, AnswerFinal)][-1]
+    assert final.answers == ("Vienna",)
+
+
+def test_an_edited_world_changes_the_answer(pipeline):
+    kg = pipeline.graph("world")
+    triples = [t for t in kg.triples() if t != ("Austria", "capital", "Vienna")]
+    pipeline.add_graph("edited", type(kg).from_triples([*triples, ("Austria", "capital", "Graz")], "edited"))
+    settings = Settings(graph="edited", compare=False, explain=0)
+    events = list(pipeline.run("what is the capital of austria", settings, ["Austria"]))
+    assert [event for event in events if isinstance(event, AnswerFinal)][-1].answers == ("Graz",)
+    pipeline.forget_graph("edited")
