@@ -17,6 +17,11 @@ def reason(automaton: KGAutomaton, state: AutomatonState, token: int, token_text
         return f"a path starts at {' or '.join(names)}"
     assert trail is not None
     here = kg.entities[trail.entity]
+    done = _complete_label(automaton, position)
+    if done:
+        return f"after “{done}” " + (
+            "only an arrow may follow" if segment is Segment.STEP else "the path ends or goes on with an arrow"
+        )
     written = _written(automaton, position) + token_text
     if segment is Segment.STEP:
         return f"{here} has no relation “{written.strip()}…”"
@@ -53,6 +58,19 @@ def _target_spelled(automaton: KGAutomaton, targets: np.ndarray, prefix: np.ndar
         if end - begin >= len(prefix) and np.array_equal(table.ids[begin : begin + len(prefix)], prefix):
             return row
     return None
+
+
+def _complete_label(automaton: KGAutomaton, position: Position) -> str:
+    """The label that is complete at this position and that no sibling continues; else empty."""
+    graph, trail = automaton.graph, position.trail
+    if trail is None or position.high - position.low != 1 or position.segment not in (Segment.STEP, Segment.ENTITY):
+        return ""
+    trie = automaton.sub_trie(trail.entity)
+    if position.segment is Segment.STEP:
+        step = int(trie.steps[position.low])
+        return graph.kg.readings[step] if len(graph.steps.row(step)) == position.depth else ""
+    entity = int(trie.targets[position.low])
+    return graph.kg.entities[entity] if len(graph.entities.row(entity)) == position.depth else ""
 
 
 def _written(automaton: KGAutomaton, position: Position) -> str:

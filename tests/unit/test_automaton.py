@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import AutomatonState, KGAutomaton
+from kgdemo.constraint.reasons import reason
 from kgdemo.constraint.tokenised import TokenisedGraph
 from kgdemo.kg.graph import KnowledgeGraph
 from tests.helpers.models import byte_level_tokenizer, wordpiece_tokenizer
@@ -113,3 +114,25 @@ def _labels(kg: KnowledgeGraph, entities: tuple[int, ...], steps: tuple[int, ...
     for step, entity in zip(steps, entities[1:], strict=True):
         labels += [kg.readings[step], kg.entities[entity]]
     return tuple(labels)
+
+
+def reasons_along(kg: KnowledgeGraph, topic: str, path: str) -> list[str]:
+    """The reason given against the token ``x`` at every step of a path."""
+    pieces = Pieces(wordpiece_tokenizer())
+    automaton = KGAutomaton(TokenisedGraph(kg, pieces), [kg.entities.find(topic)], 2)
+    state, found = automaton.start(), []
+    for token in pieces.plain(path):
+        found.append(reason(automaton, state, 5, "x"))
+        successors = automaton.successors(state)
+        state = successors.take(successors.tokens.tolist().index(token))
+    return [*found, reason(automaton, state, 5, "x")]
+
+
+def test_a_forbidden_token_is_explained_in_words():
+    kg = KnowledgeGraph.from_triples([("a", "part of", "b"), ("a", "born in", "c")])
+    found = reasons_along(kg, "a", "a -> part of -> b")
+    assert found[0] == "a path starts at a"
+    assert any(text.startswith("a has no relation") for text in found)
+    assert any(text.startswith("no edge a → part of → ") for text in found)
+    assert any("only an arrow may follow" in text for text in found)
+    assert found[-1] == "after “b” the path ends or goes on with an arrow"

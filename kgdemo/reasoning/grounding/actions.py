@@ -118,9 +118,9 @@ def endings(chain: Chain) -> Iterator[Action]:
 
 
 def features_of(entity: str, kg: KnowledgeGraph) -> dict[str, str]:
-    """What a graph says of an entity besides its edges and its other names, by name."""
+    """What a graph says of an entity besides its edges, names and type, which RetrieveNode tells."""
     info = kg.info.get(entity)
     if info is None:
         return {}
-    own = {"type": info.type, "description": info.description}
+    own = {"description": info.description}
     return {name: text for name, text in {**own, **info.attributes}.items() if text}

@@ -143,11 +143,9 @@ class Exploration:
         return chain
 
     def _attributes(self, path: Path) -> Generator[Event, None, list[Value]]:
-        """The attributes of a node that matter (Search Attributes); its type alone is not asked about."""
-        known = features_of(path.end, self.world.kg)
-        if not known.keys() - {"type"}:
-            return []
-        values = [Value(path.end, name, text, (*stems(path), f"{path} -> {name}")) for name, text in known.items()]
+        """The attributes of a node that matter (Search Attributes)."""
+        known = features_of(path.end, self.world.kg).items()
+        values = [Value(path.end, name, text, (*stems(path), f"{path} -> {name}")) for name, text in known]
         texts = [str(value) for value in values]
         chosen = yield from deciding.select(
             self.world, "attributes", self.question, tasks.ATTRIBUTES, texts, self.options.entities
