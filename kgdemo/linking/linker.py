@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from kgdemo.events import Candidate, Mention
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.linking.base import Embedder, Linking
+from kgdemo.linking.clues import WEIGHTS
 from kgdemo.linking.context import Context
 from kgdemo.linking.matching import Match, Matcher
 from kgdemo.linking.meaning import Meaning
 from kgdemo.linking.names import NameIndex
-from kgdemo.linking.scoring import WEIGHTS, Scorer
+from kgdemo.linking.scoring import Scorer
 from kgdemo.linking.words import Word, words_of
 
 __all__ = ["EntityLinker", "Linking"]
@@ -112,7 +113,7 @@ class EntityLinker:
         close = [own for own in weighed[:_MOST_WEIGHED] if own.odds > weighed[0].odds - _CLOSE]
         if len({own.match.name.entity for own in close}) < 2:
             return
-        asked = meaning.question(question)
+        asked = meaning.question(question[:_MOST_LETTERS])
         _add(close, meaning.by_relations(asked, [own.match.name.entity for own in close]))
         self._sort(weighed)
         first = weighed[0]

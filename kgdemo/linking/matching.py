@@ -42,7 +42,7 @@ class Match:
         share: how much of the name they are, by the rarity of its words.
         likeness: of a misspelt name to the words, 0..1; 1 where the spelling agrees.
         inflected: whether a plural s had to be taken off.
-        written: the words of the name that are there; all of them where the whole name is.
+        written: of a part, the words of the name that are there.
     """
 
     first: int
@@ -108,27 +108,20 @@ class Matcher:
             if word.key in _BRIDGES:
                 continue
             for spelling in self._spellings(word):
-                for name in self.index.holding(spelling.key, _MOST_HOLDING):
-                    at[name].setdefault(place, spelling)
+                for number in self.index.holding(spelling.key, _MOST_HOLDING):
+                    at[number].setdefault(place, spelling)
         stretches: dict[tuple[int, int], list[Match]] = defaultdict(list)
         for number, places in at.items():
             name = self.index.names[number]
             for first, last, spelt in _runs(places, words):
-                keys = [spelling.key for spelling in spelt]
-                if all(word.ordinary for word in words[first:last]) and not (
-                    len(keys) > 1 and len(keys) >= len(name.words) - 1
-                ):
-                    continue
-                share = self._share(name, keys)
-                if share >= _LEAST_SHARE:
-                    likeness = min(spelling.likeness for spelling in spelt)
-                    inflected = any(spelling.inflected for spelling in spelt)
-                    match = Match(first, last, name, MatchKind.PART, share, likeness, inflected, tuple(keys))
-                    stretches[first, last].append(match)
+                nearly_all = len(spelt) > 1 and len(spelt) >= len(name.words) - 1
+                if nearly_all or not all(word.ordinary for word in words[first:last]):
+                    match = self._part(first, last, name, spelt)
+                    if match.share >= _LEAST_SHARE:
+                        stretches[first, last].append(match)
         for matches in stretches.values():
-            matches.sort(
-                key=lambda match: -match.share * match.likeness
-            )  # stable: the better-connected first among equals
+            # stable, so the better-connected come first among equals
+            matches.sort(key=lambda match: -match.share * match.likeness)
             yield from matches[:_MOST_PARTS]
 
     def _spellings(self, word: Word) -> list[_Spelling]:
@@ -139,9 +132,13 @@ class Matcher:
             found += [_Spelling(key, likeness) for key, likeness in self.fuzzy.words_like(word.bare)]
         return found
 
-    def _share(self, name: Name, keys: Sequence[str]) -> float:
+    def _part(self, first: int, last: int, name: Name, spelt: Sequence[_Spelling]) -> Match:
+        written = tuple(spelling.key for spelling in spelt)
         weights = {word: self.index.rarity(word) * (_INITIAL if len(word) == 1 else 1) for word in name.words}
-        return sum(weights.get(key, 0.0) for key in set(keys)) / max(sum(weights.values()), 1e-9)
+        share = sum(weights.get(key, 0.0) for key in set(written)) / max(sum(weights.values()), 1e-9)
+        likeness = min(spelling.likeness for spelling in spelt)
+        inflected = any(spelling.inflected for spelling in spelt)
+        return Match(first, last, name, MatchKind.PART, share, likeness, inflected, written)
 
     # typos -------------------------------------------------------------------------------------
 
@@ -206,8 +203,8 @@ def _runs(places: dict[int, _Spelling], words: Sequence[Word]) -> Iterator[tuple
 def _may_be_misspelt(stretch: Sequence[Word]) -> bool:
     """Whether typos are worth looking for: neither end is a linking word and one of them is no ordinary word."""
     ends = (stretch[0], stretch[-1])
-    if any((len(word.bare) < 3 and not word.key.isdigit()) or word.key in _BRIDGES for word in ends) or all(
-        word.ordinary for word in ends
-    ):
+    if all(word.ordinary for word in ends) or any(word.key in _BRIDGES for word in ends):
+        return False
+    if any(len(word.bare) < 3 and not word.key.isdigit() for word in ends):
         return False
     return sum(len(word.bare) for word in stretch) >= 5

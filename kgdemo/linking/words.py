@@ -1,8 +1,8 @@
 """Words of questions and labels in one spelling, and which of them are ordinary.
 
 A name and its mention meet when their words are equal after folding case, accents and punctuation;
-apostrophes vanish (``Schindler's`` = ``schindlers``), ``&`` is ``and``, ``C++`` is ``cplusplus``, and letters that stand alone are
-drawn together (``U.S.`` = ``US``, ``J. R. R.`` = ``jrr``).
+apostrophes vanish (``Schindler's`` = ``schindlers``), ``&`` is ``and``, ``C++`` is ``cplusplus``, and letters
+that stand alone are drawn together (``U.S.`` = ``US``, ``J. R. R.`` = ``jrr``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from kgdemo.verify import fold
@@ -64,17 +64,16 @@ def words_of(text: str) -> list[Word]:
             joined[-1] = (joined[-1][0], end)
         else:
             joined.append((start, end))
-    words = []
+    words: list[Word] = []
     for start, end in joined:
         keys = _spellings(text[start:end])
         if keys:
             possessive = _POSSESSIVE.search(text[start:end])
             close = start + possessive.start() if possessive else end
-            close += text[start:close].count(".") > 0 and text[close : close + 1] == "."  # the last dot of U.S.
+            close += "." in text[start:close] and text[close : close + 1] == "."  # the last dot of U.S.
             written, before = text[start:close], words[-1].key if words else ""
-            words.append(
-                Word(written, start, close, keys, text[start].isupper(), _is_ordinary(written, keys[0], before))
-            )
+            ordinary = _is_ordinary(written, keys[0], before)
+            words.append(Word(written, start, close, keys, text[start].isupper(), ordinary))
     return words
 
 
@@ -99,7 +98,7 @@ def _continues_initials(text: str, gap: int, start: int, end: int) -> bool:
     """Whether the word at ``start`` is one more initial; ``a`` and ``i`` are words unless a dot says otherwise."""
     if end - start != 1 or not text[start].isalpha() or not _LETTERS_APART.fullmatch(text, gap, start):
         return False
-    return text[start] not in "aAiI" or text[end : end + 1] == "." or start == gap + 1 and text[gap] == "."
+    return text[start] not in "aAiI" or text[end : end + 1] == "." or (start == gap + 1 and text[gap] == ".")
 
 
 def _spellings(text: str) -> tuple[str, ...]:
@@ -115,7 +114,7 @@ def _spellings(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for key in keys if key))
 
 
-@cache
+@lru_cache(maxsize=1 << 16)  # bounded: questions of strangers pass through here
 def _folded(text: str) -> str:
     plain = text.translate({ord(mark): None for mark in f"{_APOSTROPHES}."})
     plain = re.sub(r"\+", " plus", re.sub("#", " sharp", plain))

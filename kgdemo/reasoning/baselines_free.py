@@ -18,7 +18,6 @@ from kgdemo.reasoning.branches import Branch, FreePath, free_branch, sampled_bra
 from kgdemo.settings import Settings
 from kgdemo.verify import fold
 
-_PAPER = "baseline"
 _TEMPERATURE = 0.7  # of the samples, as in the self-consistency paper (section 3.1)
 _ANSWER = "Answer the question from what you know. Reply with the answer alone; separate several by semicolons."
 _CHAIN = (
@@ -30,7 +29,7 @@ _FROM_CHAIN = (
 )
 
 
-@register("direct", "Direct answer", _PAPER, "The first thing the model says, with no look at the graph.")
+@register("direct", "Direct answer", "baseline", "The first thing the model says, with no look at the graph.")
 def direct(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
     """Zero-shot. The path model cannot but write a path before its answer: its greedy one."""
     if deciding.writes_prose(world.reasoner):
@@ -44,7 +43,7 @@ def direct(question: str, topics: Sequence[str], world: World, settings: Setting
 @register(
     "cot",
     "Chain of thought",
-    _PAPER,
+    "Wei et al. 2022",
     "The model writes its most probable chain of facts from memory, then the answer. Nothing is looked up.",
 )
 def cot(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
@@ -63,7 +62,7 @@ def cot(question: str, topics: Sequence[str], world: World, settings: Settings) 
 @register(
     "self-consistency",
     "Self-consistency",
-    _PAPER,
+    "Wang et al. 2023",
     "The model writes K chains from memory, and the answer that most of them reach is taken.",
 )
 def self_consistency(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
@@ -75,7 +74,7 @@ def self_consistency(question: str, topics: Sequence[str], world: World, setting
     else:
         branch = sampled_branch(world.model, _prompt(question, topics, world), settings.beams, _TEMPERATURE)
         written = yield from _paths(branch, world, settings.beams)
-    yield from _answered(_majority(written), written, world)
+    yield from _answered(majority(written), written, world)
 
 
 def _prompt(question: str, topics: Sequence[str], world: World) -> list[int]:
@@ -108,7 +107,7 @@ def _chain(question: str, before: Sequence[str], index: int, world: World) -> Ge
     return FreePath(text, path, answer, 0.0, verdict.faithful)
 
 
-def _majority(written: Sequence[FreePath]) -> list[FreePath]:
+def majority(written: Sequence[FreePath]) -> list[FreePath]:
     """The chains that reach the commonest answer, the likeliest first."""
     votes = Counter(fold(_answer_of(chain)) for chain in written if _answer_of(chain))
     if not votes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,10 +16,12 @@ class Endpoint:
 
     Attributes:
         replies: what to answer, one a call; the last one is repeated.
+        reply: what to answer a prompt, in place of ``replies``.
         mode: ``stream``, ``error``, ``nonsense`` or ``hang``.
     """
 
     replies: list[str] = field(default_factory=lambda: ["Vienna [1]"])
+    reply: Callable[[str], str] | None = None
     mode: str = "stream"
     prompts: list[str] = field(default_factory=list)
     release: threading.Event = field(default_factory=threading.Event)
@@ -45,7 +47,8 @@ def serve(endpoint: Endpoint) -> Iterator[Endpoint]:
                 self.close_connection = True
             else:
                 number = min(len(endpoint.prompts), len(endpoint.replies)) - 1
-                self._send(200, "text/event-stream", self._stream(endpoint.replies[number]))
+                text = endpoint.reply(endpoint.prompts[-1]) if endpoint.reply else endpoint.replies[number]
+                self._send(200, "text/event-stream", self._stream(text))
 
         def _stream(self, reply: str) -> bytes:
             def chunk(delta: dict, usage: dict | None = None) -> str:

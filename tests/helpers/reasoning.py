@@ -109,7 +109,7 @@ class Clerk:
     def reply(self, prompt: str) -> str:
         """The reply in the form that the prompt asks for."""
         form = prompt.splitlines()[-1]
-        options = re.findall(r"^(\d+)\. (.*)$", prompt, re.MULTILINE)
+        options = re.findall(r"^(\d+)\. (.*(?:\n   .*)*)$", prompt, re.MULTILINE)
         if form == "Numbers:":
             rank = {n: next((i for i, w in enumerate(self.wanted) if w in text), 99) for n, text in options}
             most = int(re.findall(r"Choose at most (\d+)", prompt)[0])

@@ -100,9 +100,9 @@ class _Search:
         ms = 1000 * (time.perf_counter() - began)
         yield ConstraintReady("query-centric subgraph", tuple(self.topics), self.settings.hops, len(reach), ms)
         chains, finished = [Chain(start)], []
-        for _ in range(self.steps):  # 3
+        for step in range(self.steps):  # 3
             grown = yield from self._grown(chains)  # 5 to 13
-            chains = yield from self._shown(grown)  # 14
+            chains = yield from self._shown(grown, last=step + 1 == self.steps)  # 14
             if self.script.closes:
                 finished = sorted([*finished, *(c.closed() for c in chains)], key=lambda c: -c.score)
                 worst = finished[: self.dog.width][-1].score if len(finished) >= self.dog.width else -math.inf
@@ -131,7 +131,7 @@ class _Search:
                     grown[candidate.state.used] = candidate
         return sorted(grown.values(), key=lambda c: -c.score)
 
-    def _shown(self, grown: Sequence[Chain]) -> Generator[Event, None, list[Chain]]:
+    def _shown(self, grown: Sequence[Chain], last: bool) -> Generator[Event, None, list[Chain]]:
         """Keep the best chains, write the text behind their new triples, and say what became of all."""
         kept = []
         for rank, chain in enumerate(grown):
@@ -143,7 +143,7 @@ class _Search:
                 thought = self._thought(chain, keep)
                 yield thought
                 chain = replace(chain, thought=thought.id, shown=len(chain.written))
-                if keep and not chain.ended:
+                if keep and not chain.ended and not last:
                     yield self._growth(chain)
             kept += [chain] if keep else []
         return kept

@@ -1,0 +1,45 @@
+"""Figures on the steps themselves, as DoG and FiDeLiS report them; all computed from labels and the verifier alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from kgdemo.kg.graph import Triple
+from kgdemo.kg.path import Path
+from kgdemo.verify import HopVerdict, Verdict, Verifier
+
+Step = tuple[str, str, str]  # a hop as it is walked: entity, relation reading, entity
+
+
+def ill_formed(triples: Sequence[Triple], topics: Iterable[str], verifier: Verifier) -> list[Triple]:
+    """The triples that keep a chain from being well-formed (DoG section 2.2; *% ill triplet* of table 3).
+
+    A triple is ill when it is not in the graph, or when neither of its ends is a query entity or an end of
+    an earlier well-formed triple.
+
+    Args:
+        triples: a chain, in the order it was written.
+        topics: the query entities.
+        verifier: knows the graph.
+    """
+    visited = set(topics)
+    ill = []
+    for triple in triples:
+        head, _, tail = triple
+        if verifier.verify(Path.from_labels(triple)).faithful and visited & {head, tail}:
+            visited |= {head, tail}
+        else:
+            ill.append(triple)
+    return ill
+
+
+def coverage_ratio(retrieved: Iterable[Step], truth: Iterable[Step]) -> float:
+    """How many of the true steps were among the candidates (FiDeLiS section 4.3, *CR*); 1 where there are none."""
+    wanted = set(truth)
+    return len(wanted & set(retrieved)) / len(wanted) if wanted else 1.0
+
+
+def validity_ratio(verdicts: Iterable[Verdict]) -> float:
+    """How many of the steps of paths are in the graph (FiDeLiS section 4.3, *VR*); 1 where there are none."""
+    hops = [hop for verdict in verdicts for hop in verdict.hops]
+    return sum(hop.verdict is HopVerdict.OK for hop in hops) / len(hops) if hops else 1.0

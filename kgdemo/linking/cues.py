@@ -1,0 +1,88 @@
+"""What the words around a mention say of it: is a person, a language, a time, an option meant here?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kgdemo.linking.words import Word
+
+_TITLES = frozenset(
+    "president pres king queen prince princess emperor empress pope saint st sir lord lady dr doctor mr mrs ms "
+    "professor general captain colonel senator governor mayor minister chancellor actor actress singer author writer "
+    "director composer painter poet philosopher rapper musician artist scientist explorer".split()
+)
+_OF_PEOPLE = frozenset(
+    "born birth birthplace birthday die died dies death dead killed shot assassinated murdered buried married marry "
+    "wife husband spouse girlfriend boyfriend son sons daughter daughters child children kids parents mother father "
+    "mom dad brother brothers sister sisters siblings school college university educated graduate graduated education "
+    "degree major party elected influenced influence inspired invented invent discovered discover profession job jobs "
+    "occupation nationality ethnicity raised grow grew famous religion wrote painted composed".split()
+)
+_OF_TONGUES = frozenset("speak speaks spoke spoken speaking learn write written dialect dialects".split())
+_OF_WORKS = frozenset(
+    "wrote directed made sang film movie book novel song album series show called titled named".split()
+)
+_TIMES = frozenset(
+    "january february march april may june july august september october november december "
+    "monday tuesday wednesday thursday friday saturday sunday".split()
+)
+_MOSTLY = 0.8  # from this share of capitals on a question is a heading, and they say nothing
+
+
+def title_before(words: Sequence[Word], first: int) -> str:
+    """The title right before a mention, in full; empty when there is none."""
+    before = words[first - 1].key if first else ""
+    return {"pres": "president"}.get(before, before) if before in _TITLES else ""
+
+
+def asks_of_people(outside: Sequence[str]) -> bool:
+    """Whether the rest of a question is mostly asked of people."""
+    return not _OF_PEOPLE.isdisjoint(outside)
+
+
+def asks_of_language(words: Sequence[Word], first: int) -> bool:
+    """Whether a mention follows *speak* and the like."""
+    return not _OF_TONGUES.isdisjoint(keys(words, first - 2, first))
+
+
+def is_asked_for(words: Sequence[Word], first: int) -> bool:
+    """Whether a mention follows *what* or *which*: then it is the kind of thing asked for."""
+    return first > 0 and words[first - 1].key in ("what", "which")
+
+
+def is_option(words: Sequence[Word], first: int, last: int) -> bool:
+    """Whether *or* stands right before a mention or right after it."""
+    return "or" in (*keys(words, first - 2, first), *keys(words, last, last + 1))
+
+
+def is_time(words: Sequence[Word], first: int, last: int) -> bool:
+    """Whether a mention says when rather than what; *who wrote 1984* does not."""
+    if not _OF_WORKS.isdisjoint(keys(words, first - 1, first)):
+        return False
+    digits = all(key.isdigit() or key in _TIMES for key in keys(words, first, last))
+    return digits or "during" in keys(words, first - 2, first)
+
+
+def capital(words: Sequence[Word], first: int, last: int) -> float:
+    """1 where capitals set a mention off, -1 where they set others off, 0 where they say nothing.
+
+    They say nothing where there are none beyond the first word, or hardly anything else.
+    """
+    rest = words[1:]
+    capitals = sum(word.capital for word in rest)
+    if not capitals or capitals > _MOSTLY * len(rest):
+        return 0.0
+    inside = [word for word in words[first:last] if len(word.text) > 3] or [words[first]]
+    if first == 0 and len(inside) == 1:
+        return 0.0
+    return 1.0 if sum(word.capital for word in inside) * 2 > len(inside) else -1.0
+
+
+def not_asked_for(outside: Sequence[str]) -> set[str]:
+    """The other words of a question but the kind of thing that it asks for: *which language …*"""
+    return {word for before, word in zip(("", *outside), outside, strict=False) if before not in ("what", "which")}
+
+
+def keys(words: Sequence[Word], first: int, last: int) -> list[str]:
+    """Folded words ``first`` to ``last`` (exclusive); what lies before the question is left out."""
+    return [word.key for word in words[max(first, 0) : max(last, 0)]]

@@ -1,0 +1,88 @@
+"""Side files about entities: with a header or without, and errors that name the line."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from kgdemo.errors import GraphFormatError
+from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
+from kgdemo.kg.info import read_entity_info
+from kgdemo.linking.linker import EntityLinker
+
+HEADER = "mid\tlabel\tfreebase_name\twikidata_label\twikidata_id\tdescription\n"
+
+
+def written(folder: Path, text: str | bytes, name: str = "entities.tsv") -> Path:
+    data = text.encode() if isinstance(text, str) else text
+    path = folder / name
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    return path
+
+
+@pytest.mark.parametrize("name", ["entities.tsv", "entities.tsv.gz"])
+def test_columns_are_taken_by_name(tmp_path: Path, name: str):
+    text = HEADER + (
+        "/m/1\tHackensack\tHackensack\tHackensack, New Jersey\tQ1\tcity in New Jersey\n"
+        "/m/2\tpipe organ\tpipe_organ\tQ281460\tQ281460\t\n"
+        "/m/3\tBeck Hansen\tBeck_Hansen\tBeck\tQ3\tmusician\r\n"
+    )
+    info = read_entity_info(written(tmp_path, text, name))
+    assert info["Hackensack"] == EntityInfo("", ("Hackensack, New Jersey",), "city in New Jersey")
+    assert info["pipe organ"] == EntityInfo(), "an identifier is no name"
+    assert info["Beck Hansen"] == EntityInfo("", ("Beck",), "musician")
+
+
+def test_columns_may_stand_in_any_order(tmp_path: Path):
+    info = read_entity_info(written(tmp_path, "Description\tEntity\tAliases\tType\na city\tParis\tLutetia | \tcity\n"))
+    assert info == {"Paris": EntityInfo("city", ("Lutetia",), "a city")}
+
+
+def test_a_file_without_a_header(tmp_path: Path):
+    text = "Paris\tcity\tCity of Light | Lutetia\nLabel\tcompany\nOslo\n\nParis\tcity\tLutetia | Paname\n"
+    assert read_entity_info(written(tmp_path, text)) == {
+        "Paris": EntityInfo("city", ("City of Light", "Lutetia", "Paname")),
+        "Label": EntityInfo("company"),
+        "Oslo": EntityInfo(),
+    }
+
+
+def test_the_embedded_files_can_be_read():
+    world = Path(__file__).resolve().parents[2] / "kgdemo" / "kg" / "world"
+    for file in world.glob("*.entities.tsv"):
+        info = read_entity_info(file)
+        assert info
+        assert all(known.type for known in info.values()), file.name
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (HEADER + "/m/1\tParis\n/m/2\t\tx\n", "line 3: the entity is missing"),
+        ("Paris\tcity\ta\tb\n", "line 1: 4 columns where 3 are expected"),
+        (b"Paris\tcity\nK\xf6ln\tcity\n", "line 2: not UTF-8"),
+        (b"Paris\0\tcity\n", "line 1: this is a binary file"),
+    ],
+)
+def test_errors_name_the_line(tmp_path: Path, content: str | bytes, message: str):
+    with pytest.raises(GraphFormatError, match=message):
+        read_entity_info(written(tmp_path, content))
+
+
+def test_missing_and_damaged_files(tmp_path: Path):
+    with pytest.raises(GraphFormatError, match="There is no file"):
+        read_entity_info(tmp_path / "none.tsv")
+    path = written(tmp_path, "Paris\tcity\n" * 1000, "entities.tsv.gz")
+    path.write_bytes(path.read_bytes()[:20])
+    with pytest.raises(GraphFormatError, match="damaged or cut off"):
+        read_entity_info(path)
+
+
+def test_aliases_are_linked(tmp_path: Path):
+    info = read_entity_info(written(tmp_path, HEADER + "/m/1\tBeck Hansen\tBeck_Hansen\tLoser Man\tQ3\tmusician\n"))
+    linker = EntityLinker(KnowledgeGraph.from_triples([("Beck Hansen", "genre", "rock")], info=info))
+    found = linker.link("which genre is loser man")
+    assert found.chosen == ("Beck Hansen",)
+    assert found.mentions[0].candidates[0].description == "musician"
