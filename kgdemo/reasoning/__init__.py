@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from kgdemo.reasoning import baselines_free, baselines_retrieval, baselines_rog, baselines_tog, gcr, grounding
+from kgdemo.reasoning import (
+    baselines_free,
+    baselines_retrieval,
+    baselines_rog,
+    baselines_tog,
+    dog,
+    fidelis,
+    gcr,
+    grounding,
+)
 from kgdemo.reasoning.base import METHODS, World, method_named
 from kgdemo.reasoning.reasoner import reasoner_for
 
@@ -13,6 +22,8 @@ __all__ = [
     "baselines_retrieval",
     "baselines_rog",
     "baselines_tog",
+    "dog",
+    "fidelis",
     "gcr",
     "grounding",
     "method_named",

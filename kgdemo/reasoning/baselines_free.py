@@ -8,7 +8,6 @@ path is looked up in the graph afterwards and shown as what it is; the answer is
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 
 from kgdemo.events import AnswerFinal, Event, HypothesisAnswer, LMCall, Notice, PathFound, PathVerified
@@ -108,12 +107,12 @@ def _chain(question: str, before: Sequence[str], index: int, world: World) -> Ge
 
 
 def majority(written: Sequence[FreePath]) -> list[FreePath]:
-    """The chains that reach the commonest answer, the likeliest first."""
-    votes = Counter(fold(_answer_of(chain)) for chain in written if _answer_of(chain))
-    if not votes:
-        return []
-    winner = votes.most_common(1)[0][0]
-    return sorted((c for c in written if fold(_answer_of(c)) == winner), key=lambda chain: -chain.score)
+    """The chains that reach the commonest answer, the likeliest first; of answers as common the likeliest."""
+    voters: dict[str, list[FreePath]] = {}
+    for chain in sorted(written, key=lambda chain: -chain.score):
+        if _answer_of(chain):
+            voters.setdefault(fold(_answer_of(chain)), []).append(chain)
+    return max(voters.values(), key=len, default=[])
 
 
 def _answered(chosen: Sequence[FreePath], written: Sequence[FreePath], world: World) -> Iterator[Event]:

@@ -139,6 +139,7 @@ def test_self_consistency_takes_the_answer_of_most_chains():
         FreePath("c -> r -> london", None, "london", -2.0, True),
     ]
     assert [chain.text for chain in baselines_free.majority(written)] == ["c -> r -> london", "b -> r -> London"]
+    assert baselines_free.majority(written[:2]) == written[:1], "of two with one vote the likelier"
     assert baselines_free.majority([FreePath("x", None, "", 0.0, False)]) == []
 
 

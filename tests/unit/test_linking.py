@@ -239,7 +239,9 @@ def test_what_is_not_found_is_suggested_and_never_taken(linker: EntityLinker):
     assert linker.nearest("Obama")[0].entity == "Barack Obama"
 
 
-@pytest.mark.parametrize("question", ["where is Xyzzyq Blorfington", "wo wohnt der Bürgermeister", "你好吗"])
+@pytest.mark.parametrize(
+    "question", ["where is Xyzzyq Blorfington", "nationality of Micheal Chopin", "wo wohnt der Bürgermeister", "你好吗"]
+)
 def test_strangers_are_not_linked(linker: EntityLinker, question: str):
     assert linker.link(question).chosen == ()
 
