@@ -151,7 +151,7 @@ class Pipeline:
             kg = self.graph(settings.graph)
             for entity in entities:
                 if entity not in kg.entities:
-                    near = [c.entity for c in self.linker(settings.graph).link(entity).nearest[:3]]
+                    near = [c.entity for c in self.linker(settings.graph).nearest(entity, 3)]
                     hint = f"; did you mean {', '.join(near)}?" if near else "; check its spelling."
                     raise UserError(f"The graph {kg.name} has no entity {entity!r}{hint}")
             return EntitiesLinked((), tuple(entities), given=True, ms=_since(began))

@@ -85,7 +85,7 @@ def check(question: str, settings: Settings, profile: Profile) -> str:
     """
     question = " ".join(question.split())
     if not question:
-        raise UserError("The question is empty; type one, for example: Where was the director of Inception born?")
+        raise UserError("The question is empty; type one, for example: Where was the composer of The Magic Flute born?")
     if len(question) > profile.question:
         raise UserError(
             f"The question has {len(question):,} characters; shorten it to {profile.question:,} at the most."

@@ -17,11 +17,11 @@ from kgdemo.ui.assets import TRACES
 from kgdemo.ui.feed import records
 
 QUESTIONS = {
-    "1-director": "Where was the director of Inception born?",
-    "2-danube": "Which countries does the Danube flow through?",
-    "3-iphone": "Who founded the company that makes the iPhone?",
-    "4-curie": "Who was the doctoral advisor of Marie Curie?",
-    "5-jaws": "Who wrote the music for Jaws?",
+    "1-flute": "Where was the composer of The Magic Flute born?",
+    "2-austria": "Which countries border Austria?",
+    "3-lennon": "Where was the wife of John Lennon born?",
+    "4-iphone": "Who founded the company that makes the iPhone?",
+    "5-vienna": "What language is spoken in the country whose capital is Vienna?",
 }
 
 logger = logging.getLogger(__name__)

@@ -207,7 +207,7 @@ def sampled_chains(kg: KnowledgeGraph, topics: Sequence[str], family: str, seed:
     ids = [kg.entities.find(topic) for topic in topics]
     graph = TokenisedGraph(kg, model.pieces)
     constraint = ChainConstraint(graph, QueryGraph(kg, collapse=False), ids, model.stop_ids, model.vocabulary)
-    tree = Eager(model.tree(model.style.encode(model.pieces, QUESTION, topics)), model.pieces.start[0], 6.0)
+    tree = Eager(model.tree(model.style.encode(model.pieces, QUESTION, topics)), model.pieces.start[0], 9.0)
     live = ()
     search = sample(tree, constraint, SamplingSettings(count, tokens, temperature=1.0, seed=seed))
     while True:
@@ -222,13 +222,12 @@ def sampled_chains(kg: KnowledgeGraph, topics: Sequence[str], family: str, seed:
 def test_no_ill_formed_triple_in_thousands(family):
     """Table 3 (b): 0.00 %, for any model; 2,500 triples a family."""
     rng = Random(family)
-    names = [f"{a}{b}" for a in "abcd" for b in "xyzw"]
     count = 0
     for seed in range(30):
-        triples = [(rng.choice(names), rng.choice("rst"), rng.choice(names)) for _ in range(30)]
+        triples = [(rng.choice("abcdefghijkl"), rng.choice("rst"), rng.choice("abcdefghijkl")) for _ in range(30)]
         kg = KnowledgeGraph.from_triples(triples)
         verifier, topics = Verifier(kg), [triples[0][0], triples[1][2]]
-        for state in sampled_chains(kg, topics, family, seed, count=32, tokens=160):
+        for state in sampled_chains(kg, topics, family, seed, count=32, tokens=140):
             chain = [triple for link in state.links for triple in labels_of(kg, link)]
             assert not ill_formed(chain, topics, verifier)
             assert len(set(chain)) == len(chain), "a triple is used once"
@@ -238,12 +237,12 @@ def test_no_ill_formed_triple_in_thousands(family):
     assert count >= 2500
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(triples=graphs(), family=st.sampled_from(["qwen2", "bert"]), seed=st.integers(0, 9))
 def test_chains_over_nasty_labels_are_well_formed(triples, family, seed):
     kg = KnowledgeGraph.from_triples(triples)
     topics = [triples[0][0]]
-    for state in sampled_chains(kg, topics, family, seed, count=4, tokens=80):
+    for state in sampled_chains(kg, topics, family, seed, count=4, tokens=50):
         chain = [triple for link in state.links for triple in labels_of(kg, link)]
         assert not ill_formed(chain, topics, Verifier(kg))
 
