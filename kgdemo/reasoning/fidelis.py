@@ -12,6 +12,7 @@ import re
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from kgdemo.errors import UserError
 from kgdemo.events import AnswerFinal, Event, Thought
 from kgdemo.kg.path import Path
 from kgdemo.reasoning import deciding
@@ -41,6 +42,10 @@ _ASKING = re.compile(
     r"(?:who|whom|whose|what|which|where|when|how many|how much|how)(?:'s|'re)?\b",
     re.IGNORECASE,
 )
+
+
+RETRIEVERS = ("path-rag", "vanilla", "tog")
+DECIDERS = ("auto", "reasoner", "embeddings", "path model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,11 @@ class FidelisSettings:
     last_step: bool = True
     adequacy: bool = False
     decisions: str = "auto"
+
+    def __post_init__(self) -> None:
+        for name, given, known in (("retriever", self.retriever, RETRIEVERS), ("decider", self.decisions, DECIDERS)):
+            if given not in known:
+                raise UserError(f"There is no {name} {given!r}; choose {', '.join(known)}.")
 
 
 @register(

@@ -22,6 +22,7 @@ from kgdemo.constraint.triples import Spelling, TripleTrie
 from kgdemo.decoding.beam import BeamSettings, beam_search
 from kgdemo.decoding.rooted import Writer, greedy_search
 from kgdemo.decoding.sampling import SamplingSettings, sample
+from kgdemo.errors import UserError
 from kgdemo.evaluation.ratios import ill_formed
 from kgdemo.events import AnswerFinal, DecodeStep, LMCall, PathFound, PathVerified, Thought, from_json, to_json
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
@@ -554,3 +555,12 @@ def test_path_marks_are_what_the_prompts_say():
     assert prompt.rstrip().endswith(PATH_START)
     assert prompt.count(PATH_END) >= prompt.count(PATH_START) - 2
     assert np.isfinite([e.score for e in of(events, PathFound)]).all()
+
+
+def test_unknown_scripts_and_endless_questions_are_refused_in_words():
+    with pytest.raises(UserError, match="choose auto, path, chain"):
+        DogSettings(script="free")
+    for script in ("path", "chain"):
+        events = run("why " * 2000, ["Inception"], film_world(), Settings(method="dog"), DogSettings(script=script))
+        with pytest.raises(UserError, match="too long"):
+            list(events)

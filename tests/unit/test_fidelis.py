@@ -10,6 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kgdemo.errors import UserError
 from kgdemo.evaluation.ratios import coverage_ratio, validity_ratio
 from kgdemo.events import (
     AnswerFinal,
@@ -405,3 +406,10 @@ def test_coverage_of_the_right_path_is_measured_from_the_events():
     truth = [("Inception", "directed by", "Christopher Nolan"), ("Christopher Nolan", "born in", "London")]
     assert coverage_ratio(steps, truth) >= 0.5
     assert len(FILMS) == len(world.kg)
+
+
+def test_unknown_variants_are_refused_in_words():
+    with pytest.raises(UserError, match="choose path-rag, vanilla, tog"):
+        FidelisSettings(retriever="google")
+    with pytest.raises(UserError, match="no decider 'chance'"):
+        FidelisSettings(decisions="chance")

@@ -87,6 +87,7 @@ class ChainScript(Writing):
         self.constraint, self.pool, self.free_tokens = constraint, pool, free_tokens
         self._room = self.model.context - min(self.model.context // 2, steps * (64 + free_tokens))
         self._style = self._fitting_style()
+        room_for(self.model, self._encoded(""), 1)  # says so where the question alone is too long
         self._whole = self.lines(query.links(ends_of(pool)), pool) if pool else []
         if visibility is Visibility.AUTO:
             fits = len(self._encoded(" | ".join(self._whole))) <= self._room

@@ -17,6 +17,7 @@ from kgdemo.constraint.base import PathIds
 from kgdemo.constraint.chains import ChainConstraint, ChainState
 from kgdemo.constraint.query_graph import IdTriple, QueryGraph
 from kgdemo.decoding.beam import BeamSettings
+from kgdemo.errors import UserError
 from kgdemo.events import ConstraintReady, Event, HypothesisAnswer, PathFound, PathVerified, Thought
 from kgdemo.kg.path import Path
 from kgdemo.reasoning.base import Evidence, World, register
@@ -30,6 +31,8 @@ from kgdemo.reasoning.label_index import label_index
 from kgdemo.reasoning.question_graph import MOST, question_graph
 from kgdemo.settings import Settings
 
+SCRIPTS = ("auto", "path", "chain")
+
 
 @dataclass(frozen=True, slots=True)
 class DogSettings:
@@ -38,7 +41,7 @@ class DogSettings:
     Attributes:
         width: chains kept, and triples tried behind each (*bs*; table 2 uses 1 to 3).
         steps: the most triples of a chain (*T*); 0: as many as the hops and the topics of the question allow.
-        triples: size of the question's graph (section 3.1); 0: the whole graph; below 0: 120 where the graph
+        triples: size of the question's graph (section 3.1); 0: the whole graph; None: 120 where the graph
             stands in the prompt, the whole graph where it does not and so need not be small.
         visibility: what of it stands in the prompt (section 5.2).
         script: ``path`` or ``chain``; ``auto`` is ``path`` for models that know the path marks as tokens.
@@ -47,10 +50,14 @@ class DogSettings:
 
     width: int = 3
     steps: int = 0
-    triples: int = -1
+    triples: int | None = None
     visibility: Visibility = Visibility.AUTO
     script: str = "auto"
     free_tokens: int = 64
+
+    def __post_init__(self) -> None:
+        if self.script not in SCRIPTS:
+            raise UserError(f"There is no script {self.script!r}; choose {', '.join(SCRIPTS)}.")
 
 
 @register(
@@ -83,6 +90,7 @@ class _Search:
     def __init__(
         self, question: str, topics: Sequence[str], world: World, settings: Settings, dog: DogSettings
     ) -> None:
+        self.began = time.perf_counter()
         self.question, self.topics, self.world, self.settings, self.dog = question, topics, world, settings, dog
         self.topic_ids = [i for topic in topics if (i := world.kg.entities.find(topic)) is not None]
         self.steps = dog.steps or settings.hops * max(1, min(2, len(self.topic_ids)))
@@ -90,14 +98,13 @@ class _Search:
         self.query = QueryGraph(world.kg, settings.directed)
         self.trained = dog.script == "path" or (dog.script == "auto" and len(world.model.pieces.start) == 1)
         self._thoughts = 0
+        self.script = self._script(self._pool())
 
     def chains(self) -> Generator[Event, None, list[Chain]]:
         """The best chains, best first (Algorithm 1; its line numbers in the comments)."""
-        began = time.perf_counter()
-        self.script: Script = self._script(self._pool())
         start = ChainState(tuple(self.topic_ids))  # 1, 2: the query-centric subgraph is what touches the topics
         reach = self.query.links(start.visited)
-        ms = 1000 * (time.perf_counter() - began)
+        ms = 1000 * (time.perf_counter() - self.began)
         yield ConstraintReady("query-centric subgraph", tuple(self.topics), self.settings.hops, len(reach), ms)
         chains, finished = [Chain(start)], []
         for step in range(self.steps):  # 3
@@ -188,7 +195,7 @@ class _Search:
     def _pool(self) -> tuple[IdTriple, ...]:
         """The question's graph (section 3.1, appendix B); empty stands for the whole graph."""
         size = self.dog.triples
-        if size < 0:
+        if size is None:
             size = 0 if self.trained and self.dog.visibility in (Visibility.AUTO, Visibility.HIDDEN) else MOST
         if not size:
             return ()
