@@ -73,7 +73,7 @@ def summarise(predictions: Sequence[Prediction], compared: bool) -> dict[str, fl
         "f1": sum(f for _, _, f in agreement) / count,
         "precision": sum(p for p, _, _ in agreement) / count,
         "recall": sum(r for _, r, _ in agreement) / count,
-        "faithful_ratio": sum(p.faithful for p in predictions) / paths if paths else 1.0,
+        "faithful_ratio": sum(p.faithful for p in predictions) / paths if paths else 0.0,
         "paths": paths,
         "refused": sum(p.refused for p in predictions) / count,
         "failed": sum(bool(p.error) for p in predictions),
