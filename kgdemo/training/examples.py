@@ -1,4 +1,4 @@
-"""Where fine-tuning examples come from: templates over a graph, and questions with answers.
+"""What a fine-tuning example is, and examples from questions with known answers.
 
 A source draws one example at a time from a seeded generator, so a run can be resumed at any step and
 sees the same data. Everything is (question, topic entities, path, answer) as GCR section 4.3 has it.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from random import Random
 
 import numpy as np
@@ -17,7 +16,6 @@ import numpy as np
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.questions import Question
 from kgdemo.training.paths import RelationPath, follow, shortest_relation_paths
-from kgdemo.training.templates import StepTemplates, Template
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,94 +29,6 @@ class Example:
 
 
 Source = Callable[[Random], Example]
-
-
-class TemplateSource:
-    """Questions made from templates over the edges of a graph, one to ``hops`` hops.
-
-    Relations are drawn by the square root of their frequency: rare ones are seen, common ones lead.
-    """
-
-    def __init__(
-        self, kg: KnowledgeGraph, templates: dict[tuple[str, bool], StepTemplates], hops: Sequence[float]
-    ) -> None:
-        self.kg = kg
-        self.hop_weights = list(hops)
-        self.heads = np.repeat(np.arange(len(kg.entities), dtype=np.int32), np.diff(kg.outgoing.offsets))
-        self.templates: dict[int, StepTemplates] = {}
-        for (relation, backwards), wordings in templates.items():
-            found = kg.relations.find(relation)
-            if found is not None:
-                self.templates[found + len(kg.relations) * backwards] = wordings
-        order = np.argsort(kg.outgoing.relations, kind="stable")
-        bounds = np.searchsorted(kg.outgoing.relations[order], np.arange(len(kg.relations) + 1))
-        self.edges_of = [order[a:b] for a, b in pairwise(bounds)]
-        self.steps = [s for s, t in self.templates.items() if t.questions and len(self._edges(s))]
-        self.step_weights = [len(self._edges(s)) ** 0.5 for s in self.steps]
-        if not self.steps:
-            raise ValueError(f"no template fits a relation of {kg.name}")
-
-    def __call__(self, rng: Random) -> Example:
-        hops = rng.choices(range(1, len(self.hop_weights) + 1), self.hop_weights)[0]
-        while True:
-            example = self._draw(rng, hops)
-            if example is not None:
-                return example
-
-    def _edges(self, step: int):
-        return self.edges_of[step % len(self.kg.relations)]
-
-    def _draw(self, rng: Random, hops: int) -> Example | None:
-        """Draw the last edge first, then walk back from its start along edges that have a noun phrase."""
-        last = rng.choices(self.steps, self.step_weights)[0]
-        edge = int(self._edges(last)[rng.randrange(len(self._edges(last)))])
-        head, tail = int(self.heads[edge]), int(self.kg.outgoing.targets[edge])
-        start, end = (head, tail) if last < len(self.kg.relations) else (tail, head)
-        question = self._pick(rng, self.templates[last].questions, head)
-        walk: list[int] = [last]
-        entities = [start, end]
-        text = question.text if question else ""
-        for _ in range(hops - 1):
-            grown = self._step_back(rng, entities[0], set(entities))
-            if grown is None:
-                return None
-            before, step, noun = grown
-            walk.insert(0, step)
-            entities.insert(0, before)
-            text = text.replace("{e}", noun)
-        if not text:
-            return None
-        topic = self.kg.entities[entities[0]]
-        path = [topic]
-        for step, entity in zip(walk, entities[1:], strict=True):
-            path += [self.kg.readings[step], self.kg.entities[entity]]
-        spoken = text.replace("{e}", spoken_name(rng, topic, self._aliases(topic)))
-        return Example(roughen(rng, spoken), (topic,), tuple(path), path[-1])
-
-    def _step_back(self, rng: Random, entity: int, seen: set[int]) -> tuple[int, int, str] | None:
-        """An edge into ``entity`` whose step has a noun phrase: its start, the step, the phrase."""
-        relations = len(self.kg.relations)
-        steps, others = self.kg.steps(entity)
-        for _ in range(6):
-            if not len(steps):
-                return None
-            pick = rng.randrange(len(steps))
-            back, other = int(steps[pick]), int(others[pick])
-            step = back - relations if back >= relations else back + relations
-            wordings = self.templates.get(step)
-            noun = self._pick(rng, wordings.nouns, other if step < relations else entity) if wordings else None
-            if noun is not None and other not in seen:
-                return other, step, noun.text
-        return None
-
-    def _pick(self, rng: Random, wordings: Sequence[Template], head: int) -> Template | None:
-        info = self.kg.info.get(self.kg.entities[head])
-        fitting = [t for t in wordings if t.fits(info.type if info else "")]
-        return rng.choice(fitting) if fitting else None
-
-    def _aliases(self, label: str) -> tuple[str, ...]:
-        info = self.kg.info.get(label)
-        return info.aliases if info else ()
 
 
 class QuestionSource:

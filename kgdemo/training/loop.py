@@ -136,7 +136,7 @@ def _loss(model, batch: Batch, head: SampledHead | None, config: TrainConfig, de
     targets = batch.targets
     if head is not None:
         targets = head.sample(targets, config.negatives, torch.default_generator)
-    with torch.autocast(device.type, dtype=torch.bfloat16):
+    with torch.autocast(device.type, dtype=torch.bfloat16, enabled=_gains_from_bf16(device)):
         logits = model(
             input_ids=batch.input_ids.to(device),
             attention_mask=batch.attention_mask.to(device),
@@ -149,6 +149,11 @@ def _loss(model, batch: Batch, head: SampledHead | None, config: TrainConfig, de
     )
     weights = batch.weights.to(device).flatten()
     return (losses * weights).sum() / weights.sum()
+
+
+def _gains_from_bf16(device: torch.device) -> bool:
+    """GPUs, and CPUs with tile registers; on others the casts cost more than the arithmetic saves."""
+    return device.type != "cpu" or bool(torch.cpu.get_capabilities().get("amx_bf16"))
 
 
 def _batches(encoder: Encoder, sources: Sequence[Share], pad: int, config: TrainConfig, start: int) -> Iterator[Batch]:

@@ -17,9 +17,10 @@ from kgdemo.kg.catalogue import open_graph
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.questions import read_questions
 from kgdemo.training.batches import Encoder
-from kgdemo.training.examples import QuestionSource, Source, TemplateSource
+from kgdemo.training.examples import QuestionSource, Source
 from kgdemo.training.loop import Share, TrainConfig, train
 from kgdemo.training.start import start_model
+from kgdemo.training.template_source import TemplateSource
 from kgdemo.training.templates import load_templates
 
 FOLDER = Path(__file__).parent / "recipes"
@@ -35,6 +36,7 @@ class SourceSpec:
         templates: template file for questions made from the graph's edges; empty for a question set.
         questions: question file below the data folder; empty for templates.
         hops: weights of one, two, … hops (templates only).
+        two_topics, renamed: see ``TemplateSource`` (templates only).
         skip: questions at the head of the file kept out, to measure with.
         from_step, until_step: the part of the run in which it is used; 0 as ``until_step``: to the end.
     """
@@ -44,6 +46,8 @@ class SourceSpec:
     templates: str = ""
     questions: str = ""
     hops: tuple[float, ...] = (1.0,)
+    two_topics: float = 0.0
+    renamed: float = 0.0
     skip: int = 0
     from_step: int = 0
     until_step: int = 0
@@ -128,7 +132,7 @@ def _shares(recipe: Recipe, data: Path | None) -> list[Share]:
 
 def _source(kg: KnowledgeGraph, spec: SourceSpec, data: Path | None) -> Source:
     if spec.templates:
-        return TemplateSource(kg, load_templates(spec.templates), spec.hops)
+        return TemplateSource(kg, load_templates(spec.templates), spec.hops, spec.two_topics, spec.renamed)
     return QuestionSource(kg, read_questions(_below(data, spec.questions))[spec.skip :])
 
 

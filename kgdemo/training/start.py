@@ -7,11 +7,14 @@ which halves the length of Freebase relations, and gets tokens of its own for ar
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import torch
 from tokenizers import normalizers
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
 from kgdemo.constraint.pieces import ARROW, PATH_END, PATH_START
+from kgdemo.models.causal import EMBEDDED_FOLDER
 from kgdemo.models.prompt import PromptStyle
 
 MINILM = "minilm"
@@ -21,17 +24,20 @@ def start_model(name: str) -> tuple[torch.nn.Module, PreTrainedTokenizerFast, Pr
     """Load the model to fine-tune, with path marks in its vocabulary.
 
     Args:
-        name: ``minilm``, or what ``AutoModelForCausalLM.from_pretrained`` takes.
+        name: ``minilm``; ``embedded`` for the weights that ship, to train them further; or what
+            ``AutoModelForCausalLM.from_pretrained`` takes.
 
     Returns:
         model, tokeniser and the prompt style it will be trained on.
     """
     if name == MINILM:
         return _minilm()
-    tokenizer = AutoTokenizer.from_pretrained(name)
-    model = AutoModelForCausalLM.from_pretrained(name)
+    folder = str(EMBEDDED_FOLDER) if name == "embedded" else name
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    small = {"attn_implementation": "eager"} if name == "embedded" else {}
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, **small)
     _add_marks(tokenizer, model)
-    return model, tokenizer, PromptStyle()
+    return model, tokenizer, PromptStyle.load(Path(folder))
 
 
 def _minilm() -> tuple[torch.nn.Module, PreTrainedTokenizerFast, PromptStyle]:
