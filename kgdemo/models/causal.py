@@ -10,6 +10,7 @@ from pathlib import Path
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
+from transformers.utils import logging as transformers_logging
 
 from kgdemo.constraint.pieces import Pieces
 from kgdemo.errors import ModelError
@@ -58,6 +59,8 @@ class CausalModel:
             raise ModelError(f"There is no model folder {name}; give a folder, a hub name (owner/model) or 'embedded'.")
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         source = str(folder) if folder.exists() else name
+        if name == EMBEDDED:  # loaded in a blink: a progress bar would only clutter the command line
+            transformers_logging.disable_progress_bar()
         try:
             tokenizer = AutoTokenizer.from_pretrained(source)
             # half-precision weights are for disks and GPUs: CPUs compute faster in fp32
