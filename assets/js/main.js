@@ -8,6 +8,7 @@ import { Feed } from './feed.js';
 import { makeGraph } from './graph.js';
 import { watchHover } from './highlight.js';
 import { makeLinking } from './linking.js';
+import { regionOf } from './pathrow.js';
 import { Player } from './player.js';
 import { makeRail } from './rail.js';
 import { stageNow } from './state.js';
@@ -30,7 +31,8 @@ export function mount({ stage, boot, server, watch, value, again }) {
   const [, , bound, free, , , answer] = views;
   const status = h('p', { class: 'sr-only', role: 'status', 'aria-live': 'polite' });
   const messages = h('div', { class: 'messages', role: 'alert' });
-  const board = h('div', { class: 'board' }, rail.element, messages, linking.element, h('div', { class: 'two' }, bound.element, free.element),
+  const board = h('div', { class: 'board' }, rail.element, messages, linking.element, regionsLegend(text.beams),
+    h('div', { class: 'two' }, bound.element, free.element),
     allowed.element, h('div', { class: 'two low' }, graph.element, answer.element));
   const intro = introduction(text);
   stage.replaceChildren(h('div', { class: 'kg' }, exampleRow(), intro, board, status));
@@ -79,6 +81,11 @@ export function mount({ stage, boot, server, watch, value, again }) {
   watch('value', () => feed.take(value()));
   schedule();
   stage.dataset.ready = 'true';
+}
+
+/** What the two marks beside texts mean. */
+function regionsLegend(words) {
+  return h('p', { class: 'regions' }, h('span', { class: regionOf(true) }, words.held), h('span', { class: regionOf(false) }, words.freely));
 }
 
 function introduction(text) {

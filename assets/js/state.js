@@ -112,19 +112,6 @@ export function watchedAlong(state, id) {
   return points;
 }
 
-/** Number (from 1) of the first token in which the best beams of both branches differ; 0 when they do not. */
-export function firstDifference(state) {
-  const best = ['true', 'false'].map((side) => {
-    const branch = state.branches[side];
-    const path = branch.paths.find((one) => one.index === 1);
-    const id = path && branch.beams.has(path.beam) ? path.beam : standing(branch)[0]?.id;
-    return id === undefined ? [] : lineage(branch, id).map((beam) => beam.text);
-  });
-  const shorter = Math.min(best[0].length, best[1].length);
-  for (let i = 0; i < shorter; i += 1) if (best[0][i] !== best[1][i]) return i + 1;
-  return 0;
-}
-
 /** Which of the five stages is under way (0..4); 5 when all are done, -1 before the start. */
 export function stageNow(state) {
   if (!state.run) return -1;
