@@ -24,7 +24,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
 
   let fromFrame = () => {};
   const allowed = makeAllowed(text);
-  const graph = makeGraph(boot, text, (keys) => fromFrame(keys));
+  const graph = makeGraph(boot, text, (keys) => fromFrame(keys), (asked) => server.near(asked));
   const rail = makeRail(player, text);
   const linking = makeLinking(text, (entities) => again({ entities }), (written) => server.entities({ run: player.run ?? '', written }));
   const views = [rail, linking, makeBeams(true, text, allowed.follow), makeBeams(false, text, allowed.follow), allowed, graph, makeAnswer(boot, text)];

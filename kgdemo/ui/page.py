@@ -17,6 +17,7 @@ from kgdemo.ui.api import Endpoints
 from kgdemo.ui.asking import Fields, ask, default_model, names_like, warm_up
 from kgdemo.ui.feed import Feed
 from kgdemo.view.escape import json_in_html
+from kgdemo.view.surroundings import neighbours_of
 
 AT_ONCE = 2  # questions answered at the same time; the others wait in the queue
 
@@ -127,11 +128,17 @@ def _stage(pipeline: Pipeline, feed: Feed, text: dict[str, Any]) -> gr.HTML:
         kg = feed.graph(str(asked["run"])) or pipeline.graph(embedded_names()[0])
         return names_like(kg, str(asked["written"])[:100])
 
+    def near(asked: dict[str, Any]) -> dict[str, Any]:
+        name = str(asked.get("graph", ""))
+        known = name if name in embedded_names() else embedded_names()[0]
+        kg = feed.graph(str(asked["run"])) or pipeline.graph(known)  # a recorded run is on an embedded graph
+        return neighbours_of(kg, str(asked["entity"]))
+
     return gr.HTML(
         json_in_html(boot),
         html_template=_TEMPLATE,
         js_on_load=_ON_LOAD,
-        server_functions=[missed, entities],
+        server_functions=[missed, entities, near],
         apply_default_css=False,
         elem_id="kg-stage-holder",
     )
