@@ -11,7 +11,7 @@ import { makeLinking } from './linking.js';
 import { regionOf } from './pathrow.js';
 import { Player } from './player.js';
 import { makeRail } from './rail.js';
-import { stageNow } from './state.js';
+import { stageNow } from './stages.js';
 
 /**
  * @param {object} host what gradio gives: the element, the server's functions, the component's value
