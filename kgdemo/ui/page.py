@@ -14,7 +14,7 @@ from kgdemo.reasoning import METHODS
 from kgdemo.settings import RANKINGS, Settings, profile_from
 from kgdemo.ui import assets
 from kgdemo.ui.api import Endpoints
-from kgdemo.ui.asking import Fields, ask, default_model, names_like, warm_up
+from kgdemo.ui.asking import Fields, ask, asked_again, default_model, names_like, warm_up
 from kgdemo.ui.feed import Feed
 from kgdemo.view.escape import json_in_html
 from kgdemo.view.surroundings import neighbours_of
@@ -119,6 +119,7 @@ def _stage(pipeline: Pipeline, feed: Feed, text: dict[str, Any]) -> gr.HTML:
         "text": text,
         "examples": assets.examples(),
         "chat": pipeline.chat.model,
+        "methods": [{"name": card.name, "title": card.title} for card in METHODS.values()],
     }
 
     def missed(asked: dict[str, Any]) -> str:
@@ -157,7 +158,7 @@ def _events(
         yield from feed.batches(ask(pipeline, asked), lambda: pipeline.graph(asked.graph))
 
     def again(event: gr.EventData, *values: Any) -> Iterator[str]:
-        asked, chosen = Fields(*values), [str(name) for name in event._data["entities"]][:20]
+        asked, chosen = asked_again(Fields(*values), event._data)
         yield from feed.batches(ask(pipeline, asked, chosen), lambda: pipeline.graph(asked.graph))
 
     common: dict[str, Any] = {
