@@ -14,21 +14,26 @@ export function makeAllowed(text) {
   let chosenBeam = null;
   let chosenStep = null;
   let redraw = () => {};
+  const choose = (step) => { if (chosenStep !== step) { chosenStep = step; redraw(); } };
 
   const draw = (state, player) => {
     redraw = () => draw(state, player);
     const beam = followed(state, chosenBeam);
     const points = watchedAlong(state, beam);
     const point = pick(points, chosenStep, state);
-    const most = point && chosenStep === null && state.branches.true.paths.length > 0;
-    note.textContent = point ? say(most ? words.most : words.now, { after: afterWords(point, words) }) : words.waiting;
+    const chosen = point && point.step === chosenStep;
+    const most = point && !chosen && state.branches.true.paths.length > 0;
+    note.textContent = point ? say(chosen ? words.chosen : most ? words.most : words.now, { after: afterWords(point, words) }) : words.waiting;
     refill(table, [beam, point?.step, points.length], () => (point ? rows(point, words) : []));
-    refill(side, [beam, point?.step, points.length, state.branches.true.steps.length], () => (point ? [
+    const inSpark = side.contains(document.activeElement);
+    refill(side, [beam, point?.step, points.length, state.branches.true.steps.length, chosenStep], () => (point ? [
       h('div', { class: 'big' }, percent(point.watch.forbidden_mass)),
       h('p', { class: 'note' }, words.mass),
-      sparkline(points, point, words, (step) => { chosenStep = step; redraw(); }),
+      sparkline(points, point, words, choose),
+      chosenStep === null ? null : h('button', { type: 'button', class: 'plain', on: { click: () => choose(null) } }, words.unchoose),
       left(points, words),
     ] : []));
+    if (inSpark && !side.contains(document.activeElement)) side.querySelector('.here')?.focus();
   };
 
   return {
@@ -85,13 +90,24 @@ function sparkline(points, current, words, choose) {
   const x = (i) => 6 + (i * (WIDTH - 12)) / Math.max(1, points.length - 1);
   const y = (mass) => HEIGHT - 8 - mass * (HEIGHT - 18);
   const list = points.map((point) => Math.round(100 * point.watch.forbidden_mass)).join(', ');
-  return svg('svg', { class: 'spark', viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': say(words.sparkline, { list }) },
+  return svg('svg', { class: 'spark', viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'group', 'aria-label': say(words.sparkline, { list }) },
     svg('line', { x1: 0, x2: WIDTH, y1: HEIGHT - 4, y2: HEIGHT - 4, class: 'base' }),
     svg('polyline', { points: points.map((point, i) => `${x(i)},${y(point.watch.forbidden_mass)}`).join(' ') }),
-    points.map((point, i) => svg('g', { class: point === current ? 'here' : 'there', on: { click: () => choose(point.step), pointerenter: () => choose(point.step) } },
+    points.map((point, i) => svg('g', { class: point === current ? 'here' : 'there', role: 'button', tabindex: point === current ? 0 : -1, 'aria-pressed': String(point === current),
+      'aria-label': say(words.point, { i: point.step + 1, text: point.taken?.text.trim() ?? '', share: percent(point.watch.forbidden_mass) }),
+      on: { click: () => choose(point.step), keydown: (event) => along(event, points, i, choose) } },
       svg('rect', { x: x(i) - 7, y: 0, width: 14, height: HEIGHT }),
       svg('circle', { cx: x(i), cy: y(point.watch.forbidden_mass), r: point === current ? 5 : 2 }),
       svg('title', {}, `${point.taken?.text.trim() ?? ''} ${percent(point.watch.forbidden_mass)}`))));
+}
+
+/** Arrow keys go from token to token. */
+function along(event, points, i, choose) {
+  const goal = { ArrowLeft: i - 1, ArrowRight: i + 1, Home: 0, End: points.length - 1 }[event.key];
+  if (goal === undefined) return;
+  event.preventDefault();
+  event.stopPropagation();
+  if (points[goal]) choose(points[goal].step);
 }
 
 /** Paths left: 1,203 → 41 → 6 → 1, each number once. */

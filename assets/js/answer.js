@@ -3,7 +3,8 @@
 import { figure, h, refill, say } from './dom.js';
 import { pathKey } from './highlight.js';
 
-export function makeAnswer(boot, text) {
+/** @param {HTMLElement} versus the control that asks another method, shown below the answer */
+export function makeAnswer(boot, text, versus) {
   const words = text.answer;
   const note = h('p', { class: 'note' });
   const body = h('div', { class: 'text', 'aria-live': 'polite' });
@@ -29,7 +30,7 @@ export function makeAnswer(boot, text) {
       state.finished ? h('p', {}, say(words.cost, { seconds: figure(state.finished.seconds, 1), tokens: figure(state.finished.tokens_out), calls: state.finished.lm_calls })) : null,
     ] : []));
   };
-  return { element: h('section', { class: 'card answer' }, h('h2', {}, words.title), note, body, proof, foot), draw };
+  return { element: h('section', { class: 'card answer' }, h('h2', {}, words.title), note, body, proof, foot, versus), draw };
 }
 
 function shortList(names, words) {

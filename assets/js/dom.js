@@ -15,7 +15,7 @@ export function svg(tag, attributes = {}, ...children) {
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name === 'on') for (const [event, listener] of Object.entries(value)) element.addEventListener(event, listener);
-    else if (name === 'keys') element.dataset.keys = JSON.stringify(value);
+    else if (name === 'keys') { if (value) element.dataset.keys = JSON.stringify(value); }
     else if (value === true) element.setAttribute(name, '');
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, String(value));
   }

@@ -35,9 +35,10 @@
     };
     const look = looks[node.group];
     return {
-      id: node.id, x: node.x * squeeze(), y: node.y, label: narrow() && node.group === 'neighbour' ? '' : node.label, title: node.title ? plain(node.title) : undefined, opacity: dim ? 0.25 : 1,
+      id: node.id, x: node.x * squeeze(), y: node.y, label: narrow() && node.group === 'neighbour' && !node.named ? '' : node.label, title: node.title ? plain(node.title) : undefined, opacity: dim ? 0.25 : 1,
       shape: look.shape, size: look.size, hidden: hidden.includes(kindOfNode(node)), fixed: { x: false, y: false },
       shapeProperties: { borderDashes: look.dashed ? [3, 3] : false },
+      borderWidthSelected: 5,
       color: { border: look.color, background: look.dashed ? paper : look.color, highlight: { border: look.color, background: look.dashed ? paper : look.color }, hover: { border: look.color, background: look.dashed ? paper : look.color } },
       font: { color: dim ? faint : look.font, strokeColor: paper, strokeWidth: 4, size: { neighbour: 11, more: 12, end: 15, topic: 16 }[node.group] ?? 14, face: 'Inter, system-ui, sans-serif' },
     };
@@ -56,7 +57,7 @@
       hidden: hidden.includes(edge.kind), width: on ? 4 : { grounded: edge.paths.includes('g1') ? 3 : 1.8, ghost: 1.6, neighbour: 1 }[edge.kind],
       arrows: { to: { enabled: edge.kind !== 'neighbour', scaleFactor: 0.5 } },
       color: { color: colour, highlight: colour, hover: colour, opacity: dim ? 0.15 : 1 },
-      smooth: edge.bend ? { enabled: true, type: 'curvedCW', roundness: 0.16 * edge.bend } : given.options.edges.smooth,
+      smooth: edge.bend ? { enabled: true, type: 'curvedCW', roundness: 0.28 * edge.bend } : given.options.edges.smooth,
       font: { color: dim ? faint : edge.kind === 'ghost' ? ghost : mute, strokeColor: paper, strokeWidth: 4, size: 12, face: 'Inter, system-ui, sans-serif' },
     };
   }
@@ -78,29 +79,47 @@
     edges.update(current.edges.filter((edge) => nodes.get(edge.from) && nodes.get(edge.to)).map(edgeLook));
   }
 
-  // the browser draws nothing in a frame that is out of sight, and what was never drawn has no size to fit to
+  // The browser calls no animation frame in a frame that is out of sight, and vis draws in animation frames only:
+  // out of sight everything is measured, fitted and drawn here and now. What is drawn there the browser does not
+  // show either (a print, a picture of the whole page), so the page gets a still of it to lay underneath.
   let inSight = false;
   let timer = 0;
   function fit() {
     clearTimeout(timer);
-    if (!inSight) return;
     timer = setTimeout(() => {
-      network.redraw();
-      network.fit({ animation: calm ? false : { duration: 350, easingFunction: 'easeInOutQuad' }, maxZoomLevel: 1.1 });
-    }, 90);
+      network.setSize('100%', '100%');
+      network.canvas.setSize();
+      network.redraw(); // measures the labels, which the fit needs
+      const moving = inSight && !calm;
+      network.fit({ animation: moving ? { duration: 350, easingFunction: 'easeInOutQuad' } : false, maxZoomLevel: 1.1 });
+      if (!moving) network.redraw();
+      if (!inSight) sendStill();
+      parent.postMessage({ type: 'drawn', nodes: nodes.length }, '*');
+    }, 60);
   }
-  new IntersectionObserver((entries) => { inSight = entries.at(-1).isIntersecting; fit(); }).observe(box);
+  function sendStill() {
+    const drawn = box.querySelector('canvas');
+    if (drawn.width && drawn.height) createImageBitmap(drawn).then((still) => parent.postMessage({ type: 'still', still }, '*', [still]));
+  }
+  new IntersectionObserver((entries) => {
+    inSight = entries.at(-1).isIntersecting;
+    if (!inSight) { sendStill(); return; }
+    network.redraw();
+    requestAnimationFrame(() => requestAnimationFrame(() => parent.postMessage({ type: 'seen' }, '*')));
+  }).observe(box);
 
   const tellHover = (keys) => parent.postMessage({ type: 'hover', keys }, '*');
   const light = (keys) => { lit = new Set(keys); repaint(); };
   network.on('hoverNode', ({ node }) => { const keys = [`e:${node}`]; light([...keys, ...pathsOf(node)]); tellHover([...keys, ...pathsOf(node)]); });
   network.on('hoverEdge', ({ edge }) => { const keys = current.edges.find((one) => one.id === edge)?.paths ?? []; if (keys.length) { light(keys); tellHover(keys); } });
+  network.on('click', ({ nodes: [id] }) => parent.postMessage({ type: 'choose', id: id ?? null }, '*'));
   for (const name of ['blurNode', 'blurEdge']) network.on(name, () => { light([]); tellHover([]); });
 
   addEventListener('message', ({ data, source }) => {
     if (source !== parent) return;
     if (data.type === 'show') { current = data; paint(); fit(); }
     if (data.type === 'light') light(data.keys);
+    if (data.type === 'point') { network.selectNodes([data.id]); network.focus(data.id, { scale: 1, animation: inSight && !calm }); }
     if (data.type === 'filter') { hidden = data.hidden; repaint(); }
     if (data.type === 'theme') { colours = PALETTE[data.dark ? 'dark' : 'light']; repaint(); }
   });

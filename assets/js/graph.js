@@ -1,47 +1,59 @@
-// The graph's card: the frame is made once, then only told what has changed. Legend, filter, table twin.
+// The graph's card: the frame is made once, then only told what has changed. Legend, filter, search, table twin.
 
 import { h, refill, say } from './dom.js';
+import { makeExplore } from './explore.js';
 import { pathKey } from './highlight.js';
 
 const KINDS = ['grounded', 'ghost', 'neighbour'];
 
-export function makeGraph(boot, text, light) {
+/**
+ * @param {object} boot
+ * @param {object} text
+ * @param {(keys: string[]) => void} light lights up the twins of what the pointer is on
+ * @param {(asked: object) => Promise<object>} near asks the server for the neighbours of an entity
+ */
+export function makeGraph(boot, text, light, near) {
   const words = text.graph;
   const base = new URL('.', document.baseURI).href;
   const frame = h('iframe', { class: 'frame', sandbox: 'allow-scripts', title: words.title, tabindex: -1 });
   frame.srcdoc = boot.frame.replaceAll('__BASE__', base).replaceAll('__ORIGIN__', location.origin);
-  const hidden = new Set();
   let ready = false;
   let waiting = null;
+  let shown = '';
+  let redraw = () => {};
   const tell = (message) => { if (ready) frame.contentWindow.postMessage(message, '*'); };
+  const explore = makeExplore(text, near, () => redraw(), (id) => tell({ type: 'point', id }));
 
   const colours = () => tell({ type: 'theme', dark: document.body.classList.contains('dark') || document.documentElement.classList.contains('dark') });
   window.addEventListener('message', (event) => {
     if (event.source !== frame.contentWindow) return;
     if (event.data.type === 'ready') { ready = true; colours(); if (waiting) tell(waiting); }
     if (event.data.type === 'hover') light(event.data.keys);
+    if (event.data.type === 'choose') explore.choose(event.data.id);
+    if (event.data.type === 'still') still.getContext('bitmaprenderer').transferFromImageBitmap(event.data.still);
+    if (event.data.type === 'still' || event.data.type === 'seen') still.hidden = event.data.type === 'seen';
+    if (event.data.type === 'drawn') canvas.dataset.drawn = event.data.nodes;
   });
   new MutationObserver(colours).observe(document.body, { attributes: true, attributeFilter: ['class'] });
 
-  const legend = h('div', { class: 'legend' }, KINDS.map((kind) => h('button', { type: 'button', class: kind, 'aria-pressed': 'true', title: say(words.filter, { name: words[kind] }),
-    on: { click: (event) => {
-      const button = event.currentTarget;
-      if (hidden.has(kind)) hidden.delete(kind); else hidden.add(kind);
-      button.setAttribute('aria-pressed', String(!hidden.has(kind)));
-      tell({ type: 'filter', hidden: [...hidden] });
-    } } }, h('i', { 'aria-hidden': 'true' }), words[kind])), h('span', { class: 'left-out' }));
+  const legend = makeLegend(words, (hidden) => tell({ type: 'filter', hidden }));
   const rows = h('tbody');
   const empty = h('p', { class: 'note waiting' }, words.waiting);
+  const still = h('canvas', { class: 'frame', 'aria-hidden': 'true', hidden: true }); // the frame's last look while it is out of sight
+  const canvas = h('div', { class: 'canvas' }, still, frame, empty);
   const table = h('details', { class: 'twin' }, h('summary', {}, words.table), h('div', { class: 'scroll' }, h('table', {}, h('thead', {}, h('tr', {},
     [words.path, words.from, words.relation, words.to, words.verdict].map((name) => h('th', { scope: 'col' }, name)))), rows)));
-  let shown = '';
 
-  const draw = (state) => {
+  const draw = (state, player) => {
+    redraw = () => draw(state, player);
+    state.run_id = player.run;
     empty.hidden = state.nodes.size > 0;
-    const key = `${state.run?.t}|${state.pictures}|${state.nodes.size}|${state.edges.size}|${[...state.edges.values()].reduce((n, e) => n + e.paths.length, 0)}`;
+    canvas.classList.toggle('empty', !state.nodes.size);
+    const { nodes, edges, mark } = explore.picture(state);
+    const key = `${player.run}|${state.pictures}|${nodes.length}|${edges.length}|${edges.reduce((n, e) => n + e.paths.length, 0)}|${mark}`;
     if (key !== shown) {
       shown = key;
-      waiting = { type: 'show', nodes: [...state.nodes.values()], edges: [...state.edges.values()] };
+      waiting = { type: 'show', nodes, edges };
       tell(waiting);
       legend.lastChild.textContent = state.leftOut ? say(words.more, { n: state.leftOut }) : '';
     }
@@ -51,6 +63,25 @@ export function makeGraph(boot, text, light) {
         h('td', {}, hop.head), h('td', {}, hop.relation), h('td', {}, hop.tail), h('td', {}, text.verdicts[hop.verdict])))));
   };
 
-  const element = h('section', { class: 'card graph' }, h('h2', {}, words.title), h('p', { class: 'note' }, words.note), h('div', { class: 'canvas' }, frame, empty), legend, table);
+  const wide = h('button', { type: 'button', class: 'plain', on: { click: () => toggleWide(element) } }, words.full);
+  document.addEventListener('fullscreenchange', () => { wide.textContent = document.fullscreenElement === element ? words.small : words.full; });
+  const element = h('section', { class: 'card graph' }, h('div', { class: 'head' }, h('h2', {}, words.title), explore.search, wide),
+    h('p', { class: 'note' }, words.note), canvas, explore.panel, legend, table);
   return { element, draw, tellKeys: (keys) => tell({ type: 'light', keys }) };
+}
+
+function toggleWide(card) {
+  if (document.fullscreenElement) document.exitFullscreen();
+  else card.requestFullscreen?.();
+}
+
+/** What the colours mean; each entry shows or hides its kind. Its last child says how much is not drawn. */
+function makeLegend(words, filter) {
+  const hidden = new Set();
+  const entry = (kind) => h('button', { type: 'button', class: kind, 'aria-pressed': 'true', title: say(words.filter, { name: words[kind] }), on: { click: (event) => {
+    if (hidden.has(kind)) hidden.delete(kind); else hidden.add(kind);
+    event.currentTarget.setAttribute('aria-pressed', String(!hidden.has(kind)));
+    filter([...hidden]);
+  } } }, h('i', { 'aria-hidden': 'true' }), words[kind]);
+  return h('div', { class: 'legend' }, KINDS.map(entry), h('span', { class: 'left-out' }));
 }

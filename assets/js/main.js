@@ -8,9 +8,11 @@ import { Feed } from './feed.js';
 import { makeGraph } from './graph.js';
 import { watchHover } from './highlight.js';
 import { makeLinking } from './linking.js';
+import { regionOf } from './pathrow.js';
+import { makeMethods } from './methods.js';
 import { Player } from './player.js';
 import { makeRail } from './rail.js';
-import { stageNow } from './state.js';
+import { stageNow } from './stages.js';
 
 /**
  * @param {object} host what gradio gives: the element, the server's functions, the component's value
@@ -21,17 +23,20 @@ export function mount({ stage, boot, server, watch, value, again }) {
   const player = new Player(() => schedule());
   const feed = new Feed(player, (gap) => server.missed(gap), () => allowed.reset());
 
+  const stopButton = document.querySelector('#kg-stop');
   let fromFrame = () => {};
   const allowed = makeAllowed(text);
-  const graph = makeGraph(boot, text, (keys) => fromFrame(keys));
+  const graph = makeGraph(boot, text, (keys) => fromFrame(keys), (asked) => server.near(asked));
   const rail = makeRail(player, text);
   const linking = makeLinking(text, (entities) => again({ entities }), (written) => server.entities({ run: player.run ?? '', written }));
-  const views = [rail, linking, makeBeams(true, text, allowed.follow), makeBeams(false, text, allowed.follow), allowed, graph, makeAnswer(boot, text)];
+  const methods = makeMethods(boot, text, (run) => showAgain(run), again);
+  const views = [rail, linking, makeBeams(true, text, allowed.follow), makeBeams(false, text, allowed.follow), allowed, graph, makeAnswer(boot, text, methods.control), methods];
   const [, , bound, free, , , answer] = views;
   const status = h('p', { class: 'sr-only', role: 'status', 'aria-live': 'polite' });
   const messages = h('div', { class: 'messages', role: 'alert' });
-  const board = h('div', { class: 'board' }, rail.element, messages, linking.element, h('div', { class: 'two' }, bound.element, free.element),
-    allowed.element, h('div', { class: 'two low' }, graph.element, answer.element));
+  const board = h('div', { class: 'board' }, rail.element, messages, linking.element, regionsLegend(text.beams),
+    h('div', { class: 'two' }, bound.element, free.element),
+    allowed.element, h('div', { class: 'two low' }, graph.element, answer.element), methods.element);
   const intro = introduction(text);
   stage.replaceChildren(h('div', { class: 'kg' }, exampleRow(), intro, board, status));
   fromFrame = watchHover(board, graph.tellKeys);
@@ -49,6 +54,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
     board.dataset.run = player.run ?? '';
     board.dataset.origin = player.origin;
     board.dataset.over = String(player.over);
+    stopButton?.classList.toggle('idle', player.origin !== 'live' || player.ended);
     for (const view of views) view.draw(state, player);
     refill(messages, [state.failed?.message, state.notices], () => [
       state.failed ? h('p', { class: 'failed' }, state.failed.message) : null, ...state.notices.map((notice) => h('p', { class: 'notice' }, notice))]);
@@ -66,6 +72,13 @@ export function mount({ stage, boot, server, watch, value, again }) {
     return h('nav', { class: 'examples', 'aria-label': text.ask.examples }, h('span', {}, text.ask.try), links);
   }
 
+  function showAgain({ run, events }) {
+    feed.drop();
+    allowed.reset();
+    player.load(events, run);
+    player.seek(player.stops.length);
+  }
+
   async function replay(example) {
     feed.drop();
     allowed.reset();
@@ -75,10 +88,15 @@ export function mount({ stage, boot, server, watch, value, again }) {
     player.load(answerText.split('\n').filter(Boolean).map((line) => JSON.parse(line)), example.id);
   }
 
-  document.querySelector('#kg-stop')?.addEventListener('click', () => feed.drop());
+  stopButton?.addEventListener('click', () => feed.drop());
   watch('value', () => feed.take(value()));
   schedule();
   stage.dataset.ready = 'true';
+}
+
+/** What the two marks beside texts mean. */
+function regionsLegend(words) {
+  return h('p', { class: 'regions' }, h('span', { class: regionOf(true) }, words.held), h('span', { class: regionOf(false) }, words.freely));
 }
 
 function introduction(text) {

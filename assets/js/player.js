@@ -1,6 +1,7 @@
 // The trace and the place in it: live, playing, paused, scrubbed. Rendering only ever asks for `state`.
 
 import { absorb, emptyState } from './state.js';
+import { Stops } from './stops.js';
 
 const PACE = { DecodeStep: 130, PathFound: 0, HypothesisAnswer: 0, PathVerified: 60, Picture: 0, LMCall: 0 };
 const OTHERWISE = 320; // milliseconds
@@ -20,7 +21,7 @@ export class Player {
     this.run = run;
     this.origin = origin;
     this.events = [];
-    this.stops = [];
+    this._stops = new Stops();
     this.cursor = 0;
     this.following = true;
     this.playing = false;
@@ -31,8 +32,8 @@ export class Player {
 
   /** More events of a live run. */
   add(events) {
-    this.events.push(...events);
-    this._findStops();
+    for (const event of events) this.events.push(event);
+    this._stops.read(this.events);
     if (this.following) this.cursor = this.events.length;
     this.changed();
   }
@@ -41,7 +42,7 @@ export class Player {
   load(events, name) {
     this.clear(name, 'recorded');
     this.events = events;
-    this._findStops();
+    this._stops.read(events);
     this.following = false;
     if (this.calm) this.seek(this.stops.length);
     else this.play();
@@ -55,6 +56,8 @@ export class Player {
 
   get over() { return this.ended && this.cursor === this.events.length; }
   get ended() { return this.stopped || ['RunFinished', 'RunFailed'].includes(this.events.at(-1)?.event); }
+  /** Places worth stopping at: after each token of both branches, each verdict, each stage. */
+  get stops() { return this._stops.list.map((stop) => stop.place); }
   get stop() { return this.stops.filter((place) => place <= this.cursor).length; }
 
   /** Show the run up to its nth stop. */
@@ -65,6 +68,9 @@ export class Player {
     this.following = n === this.stops.length && !this.ended;
     this.changed();
   }
+
+  /** One step forth (1) or back (-1); `size` 0 is a token, 1 a hop, 2 a stage. */
+  step(direction, size) { this.seek(this.stops.indexOf(this._stops.from(this.cursor, direction, size)) + 1); }
 
   play() {
     if (this.cursor >= this.events.length) this.cursor = 0;
@@ -92,17 +98,5 @@ export class Player {
     this.changed();
     const wait = PACE[this.events[next - 1]?.event] ?? OTHERWISE;
     if (this.playing) this.timer = setTimeout(() => this._tick(), wait / this.speed);
-  }
-
-  /** Places worth stopping at: after each token of both branches, each verdict, each stage. */
-  _findStops() {
-    const silent = ['PathFound', 'HypothesisAnswer', 'LMCall', 'AnswerDelta'];
-    this.stops = [];
-    this.events.forEach((event, i) => {
-      const next = this.events[i + 1];
-      if (silent.includes(event.event) || next?.event === 'Picture') return;
-      if (event.event === 'DecodeStep' && next?.event === 'DecodeStep' && next.number === event.number) return;
-      this.stops.push(i + 1);
-    });
   }
 }

@@ -1,8 +1,11 @@
 // The bar of stages with the transport controls beside it.
 
 import { figure, h, refill, say, sign } from './dom.js';
-import { stageNow } from './state.js';
+import { SIZES } from './stops.js';
+import { listenToKeys } from './keyboard.js';
+import { stagesOf } from './stages.js';
 
+const SIGNS = { done: '✓', failed: '✕', halted: '–', skipped: '·' };
 const STAGES = ['link', 'index', 'decode', 'verify', 'answer'];
 
 export function makeRail(player, text) {
@@ -11,6 +14,7 @@ export function makeRail(player, text) {
   const button = (name, act) => h('button', { type: 'button', class: 'step', 'aria-label': words[name], title: words[name], on: { click: act } }, sign(name));
   const play = h('button', { type: 'button', class: 'step play', on: { click: () => (player.playing ? player.pause() : player.play()) } });
   const range = h('input', { type: 'range', min: 0, step: 1, 'aria-label': words.scrub, on: { input: () => player.seek(Number(range.value)) } });
+  const size = h('select', { class: 'size', 'aria-label': words.size, title: words.keys }, SIZES.map((name) => h('option', {}, words[name])));
   const where = h('span', { class: 'where' });
   const speed = h('button', { type: 'button', class: 'step speed', 'aria-label': words.speed, title: words.speed, on: { click: () => {
     player.speed = { 0.5: 1, 1: 2, 2: 0.5 }[player.speed];
@@ -18,22 +22,25 @@ export function makeRail(player, text) {
   } } });
   const transport = h('div', { class: 'transport', role: 'group', 'aria-label': words.scrub },
     button('first', () => player.seek(0)),
-    button('back', () => player.seek(player.stop - 1)), play,
-    button('forward', () => player.seek(player.stop + 1)),
-    button('last', () => player.seek(player.stops.length)), range, where, speed);
+    button('back', () => player.step(-1, size.selectedIndex)), play,
+    button('forward', () => player.step(1, size.selectedIndex)),
+    button('last', () => player.seek(player.stops.length)), size, range, where, speed);
+  listenToKeys(player, () => size.selectedIndex);
+
+  const hint = h('p', { class: 'keys' }, words.keys);
 
   return {
-    element: h('div', { class: 'rail' }, stages, transport),
+    element: h('div', { class: 'rail' }, stages, transport, hint),
     draw(state) {
-      const now = stageNow(state);
+      const fates = stagesOf(state, player.stopped && player.over);
       const facts = stageFacts(state, text.stages);
-      refill(stages, [now, facts, Boolean(state.failed), player.stopped], () => STAGES.map((name, place) => {
-        const fate = place < now ? 'done' : place === now && !state.failed && !player.stopped ? 'now' : '';
+      refill(stages, [fates, facts], () => STAGES.map((name, place) => {
+        const fate = fates[place];
         return h('li', { class: fate, 'aria-current': fate === 'now' ? 'step' : null },
-          h('b', { 'aria-hidden': 'true' }, fate === 'done' ? '✓' : place + 1), h('span', {}, text.stages[name]),
-          facts[place] ? h('small', {}, facts[place]) : null);
+          h('b', { 'aria-hidden': 'true' }, SIGNS[fate] ?? place + 1), h('span', {}, text.stages[name]),
+          fate === 'todo' || fate === 'now' ? null : h('span', { class: 'sr-only' }, text.stages[fate]), facts[place] ? h('small', {}, facts[place]) : null);
       }));
-      transport.hidden = !player.events.length;
+      transport.hidden = hint.hidden = !player.events.length;
       refill(play, player.playing, () => sign(player.playing ? 'pause' : 'play'));
       play.setAttribute('aria-label', player.playing ? words.pause : words.play);
       play.title = player.playing ? words.pause : words.play;

@@ -5,7 +5,7 @@ export function emptyState() {
     run: null, linked: null, ready: null, count: 0,
     branches: { true: emptyBranch(), false: emptyBranch() },
     nodes: new Map(), edges: new Map(), leftOut: 0, pictures: 0,
-    answer: '', final: null, notices: [], thoughts: [], finished: null, failed: null, last: '',
+    answer: '', final: null, notices: [], thoughts: [], decided: 0, concluding: false, finished: null, failed: null, last: '',
   };
 }
 
@@ -32,7 +32,10 @@ const TAKE = {
   AnswerDelta: (state, event) => { state.answer += event.text; },
   AnswerFinal: (state, event) => { state.final = event; state.answer = event.text; },
   Notice: (state, event) => { state.notices.push(event.text); },
-  Thought: (state, event) => { state.thoughts.push(event); },
+  Thought: (state, event) => { state.thoughts.push(event); state.concluding = false; },
+  CandidatesScored: (state) => { state.decided += 1; state.concluding = false; },
+  DeductionChecked: (state) => { state.decided += 1; state.concluding = false; },
+  LMCall: (state) => { state.concluding = allVerified(state); },
   RunFinished: (state, event) => { state.finished = event; },
   RunFailed: (state, event) => { state.failed = event; },
   Picture: takePicture,
@@ -45,8 +48,15 @@ function withPath(state, event, change) {
   if (path) change(path);
 }
 
+/** Every path found has its verdict: a model asked now is asked for the answer. */
+function allVerified(state) {
+  const paths = [...state.branches.true.paths, ...state.branches.false.paths];
+  return paths.length > 0 && paths.every((path) => path.verdict);
+}
+
 function takeStep(state, event) {
   const branch = branchOf(state, event);
+  state.concluding = false;
   const step = { number: event.number, kept: [], finished: [], pruned: [], watched: event.watched, left: event.paths_left };
   for (const [id, parent, text, logProb, total, fate] of event.choices) {
     branch.beams.set(id, { id, parent, text, logProb, score: total, fate });
@@ -110,28 +120,4 @@ export function watchedAlong(state, id) {
     if (watch) points.push({ step: step.number, watch, after: written(branch, watch.beam), taken: taken.get(watch.beam) });
   }
   return points;
-}
-
-/** Number (from 1) of the first token in which the best beams of both branches differ; 0 when they do not. */
-export function firstDifference(state) {
-  const best = ['true', 'false'].map((side) => {
-    const branch = state.branches[side];
-    const path = branch.paths.find((one) => one.index === 1);
-    const id = path && branch.beams.has(path.beam) ? path.beam : standing(branch)[0]?.id;
-    return id === undefined ? [] : lineage(branch, id).map((beam) => beam.text);
-  });
-  const shorter = Math.min(best[0].length, best[1].length);
-  for (let i = 0; i < shorter; i += 1) if (best[0][i] !== best[1][i]) return i + 1;
-  return 0;
-}
-
-/** Which of the five stages is under way (0..4); 5 when all are done, -1 before the start. */
-export function stageNow(state) {
-  if (!state.run) return -1;
-  if (state.finished || state.final) return 5;
-  if (!state.linked) return 0;
-  if (!state.ready) return 1;
-  const paths = state.branches.true.paths.length + state.branches.false.paths.length;
-  if (state.answer) return 4;
-  return paths ? 3 : 2;
 }

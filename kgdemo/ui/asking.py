@@ -6,7 +6,8 @@ import logging
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from kgdemo.errors import UserError
 from kgdemo.events import Event, RunFailed
@@ -63,6 +64,21 @@ def ask(pipeline: Pipeline, fields: Fields, entities: Sequence[str] = ()) -> Ite
         yield RunFailed(str(error))
         return
     yield from pipeline.run(str(fields.question or ""), settings, entities)
+
+
+def asked_again(fields: Fields, changed: Mapping[str, Any]) -> tuple[Fields, list[str]]:
+    """A question asked again with something changed on the page itself.
+
+    Args:
+        fields: what stands in the fields.
+        changed: ``entities``, the topic entities to start from, none to have them linked; ``question`` and
+            ``method``, where they are not those of the fields.
+
+    Returns:
+        the fields to run with, and the entities.
+    """
+    other = {name: str(changed[name]) for name in ("question", "method") if name in changed}
+    return replace(fields, **other), [str(name) for name in changed.get("entities", ())][:20]
 
 
 def names_like(kg: KnowledgeGraph, written: str, most: int = 8) -> list[str]:

@@ -14,9 +14,10 @@ from kgdemo.reasoning import METHODS
 from kgdemo.settings import RANKINGS, Settings, profile_from
 from kgdemo.ui import assets
 from kgdemo.ui.api import Endpoints
-from kgdemo.ui.asking import Fields, ask, default_model, names_like, warm_up
+from kgdemo.ui.asking import Fields, ask, asked_again, default_model, names_like, warm_up
 from kgdemo.ui.feed import Feed
 from kgdemo.view.escape import json_in_html
+from kgdemo.view.surroundings import neighbours_of
 
 AT_ONCE = 2  # questions answered at the same time; the others wait in the queue
 
@@ -118,6 +119,7 @@ def _stage(pipeline: Pipeline, feed: Feed, text: dict[str, Any]) -> gr.HTML:
         "text": text,
         "examples": assets.examples(),
         "chat": pipeline.chat.model,
+        "methods": [{"name": card.name, "title": card.title} for card in METHODS.values()],
     }
 
     def missed(asked: dict[str, Any]) -> str:
@@ -127,11 +129,17 @@ def _stage(pipeline: Pipeline, feed: Feed, text: dict[str, Any]) -> gr.HTML:
         kg = feed.graph(str(asked["run"])) or pipeline.graph(embedded_names()[0])
         return names_like(kg, str(asked["written"])[:100])
 
+    def near(asked: dict[str, Any]) -> dict[str, Any]:
+        name = str(asked.get("graph", ""))
+        known = name if name in embedded_names() else embedded_names()[0]
+        kg = feed.graph(str(asked["run"])) or pipeline.graph(known)  # a recorded run is on an embedded graph
+        return neighbours_of(kg, str(asked["entity"]))
+
     return gr.HTML(
         json_in_html(boot),
         html_template=_TEMPLATE,
         js_on_load=_ON_LOAD,
-        server_functions=[missed, entities],
+        server_functions=[missed, entities, near],
         apply_default_css=False,
         elem_id="kg-stage-holder",
     )
@@ -150,7 +158,7 @@ def _events(
         yield from feed.batches(ask(pipeline, asked), lambda: pipeline.graph(asked.graph))
 
     def again(event: gr.EventData, *values: Any) -> Iterator[str]:
-        asked, chosen = Fields(*values), [str(name) for name in event._data["entities"]][:20]
+        asked, chosen = asked_again(Fields(*values), event._data)
         yield from feed.batches(ask(pipeline, asked, chosen), lambda: pipeline.graph(asked.graph))
 
     common: dict[str, Any] = {

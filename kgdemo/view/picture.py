@@ -20,6 +20,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.verify import HopVerdict
 from kgdemo.view.escape import visible
+from kgdemo.view.surroundings import telling_first
 
 COLUMN, ROW = 280, 56
 MOST_NODES = 150
@@ -76,11 +77,8 @@ class Picture:
 
     def _surround(self, topic: str) -> list[dict[str, Any]]:
         """A fan of faded neighbours left of a topic entity, and how many more there are."""
-        around = list(dict.fromkeys((r, t) for r, t in self.kg.neighbours(topic) if t not in self._place))
-        seen: dict[str, str] = {}
-        for reading, entity in sorted(around, key=lambda pair: _spread(pair[0], around)):
-            seen.setdefault(entity, reading)
-        shown = list(seen.items())[:_NEIGHBOURS]
+        around = [pair for pair in telling_first(self.kg, topic) if pair[0] not in self._place]
+        shown = around[:_NEIGHBOURS]
         x0, y0 = self._position(topic)
         edges = []
         for place, (entity, reading) in enumerate(shown):
@@ -89,7 +87,7 @@ class Picture:
             self._net.add_node(entity, label=visible(entity, 22), group="neighbour", x=x, y=round(y0 + 34 * down))
             self._faded.add(entity)
             edges += self._edge(topic, reading, entity, "neighbour")
-        more = len(seen) - len(shown)
+        more = len(around) - len(shown)
         if more > 0:
             name = f"more:{topic}"
             label = f"+{more:,} more"
@@ -197,8 +195,3 @@ class Picture:
             "gone": list(gone),
             "left_out": self._left_out,
         }
-
-
-def _spread(reading: str, around: Sequence[tuple[str, str]]) -> tuple[int, str]:
-    """Rare relations first: twelve actors of one film would hide its director."""
-    return sum(r == reading for r, _ in around), reading

@@ -51,7 +51,7 @@ def test_a_question_streams_paths_and_ends_in_a_cited_answer(page: Page):
     ask(page, QUESTION)
     expect(page.locator(".chip .name")).to_contain_text("Inception")
     over(page)
-    expect(page.locator(".card.grounded .foot")).to_contain_text(re.compile(r"(\d+) of \1 paths exist"))
+    expect(page.locator(".card.grounded .ratio")).to_contain_text(re.compile(r"(\d+) of \1 paths exist"))
     expect(page.locator(".answer .text")).not_to_be_empty()
     expect(page.locator(".stages li.done")).to_have_count(5)
 

@@ -13,6 +13,7 @@ from kgdemo.verify import Verifier
 from kgdemo.view.escape import escaped, json_in_html, visible
 from kgdemo.view.frame import VIS, frame_document
 from kgdemo.view.picture import MOST_NODES, Picture
+from kgdemo.view.surroundings import MOST, neighbours_of
 from kgdemo.view.wire import EXPLAINED, PRUNED, TOKENS, record
 
 KG = KnowledgeGraph.from_triples(
@@ -131,3 +132,24 @@ def test_the_frame_loads_nothing_from_elsewhere():
     assert "://" not in document
     assert "&lt;Graph&gt;" in document
     assert (VIS / "vis-network.min.js").is_file()
+
+
+def test_neighbours_come_once_each_the_rare_relations_first_and_say_how_many_are_left_out():
+    found = neighbours_of(KG, "Inception", 5)
+    names = [one["id"] for one in found["near"]]
+    assert names[:2] == ["Nolan", "film"]
+    assert len(names) == 5
+    assert found["more"] == 32 - 5
+    assert len(set(names)) == 5
+    everything = neighbours_of(KG, "Inception")
+    assert {one["id"] for one in everything["near"]} == {t for _, t in KG.neighbours("Inception")}
+    assert everything["more"] == 0
+
+
+def test_a_loop_or_an_unknown_entity_has_no_neighbours_and_a_hub_is_cut():
+    hub = KnowledgeGraph.from_triples([("hub", "self", "hub")] + [("hub", "r", f"n{n}") for n in range(3000)])
+    found = neighbours_of(hub, "hub")
+    assert len(found["near"]) == MOST
+    assert found["more"] == 3000 - MOST
+    assert "hub" not in {one["id"] for one in found["near"]}
+    assert neighbours_of(hub, "no such entity") == {"near": [], "more": 0}

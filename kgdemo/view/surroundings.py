@@ -1,0 +1,45 @@
+"""The neighbours of one entity, the telling ones first: what a visitor sees on expanding a node."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.view.escape import visible
+
+MOST = 40  # neighbours that one answer holds; a hub has thousands
+_LABEL = 40
+
+
+def telling_first(kg: KnowledgeGraph, entity: str) -> list[tuple[str, str]]:
+    """``(neighbour, relation as read from the entity)``, each neighbour once.
+
+    Rare relations come first: twelve actors of one film would hide its director.
+    """
+    around = list(dict.fromkeys(kg.neighbours(entity)))
+    often = Counter(reading for reading, _ in around)
+    seen: dict[str, str] = {}
+    for reading, neighbour in sorted(around, key=lambda pair: (often[pair[0]], pair[0])):
+        if neighbour != entity:
+            seen.setdefault(neighbour, reading)
+    return list(seen.items())
+
+
+def neighbours_of(kg: KnowledgeGraph, entity: str, most: int = MOST) -> dict[str, Any]:
+    """A record for the page.
+
+    Args:
+        kg: the graph of the run.
+        entity: label of the node; one that the graph does not know has no neighbours.
+        most: how many are named.
+
+    Returns:
+        ``near``, each ``{id, label, relation}``, and ``more``, how many are not among them.
+    """
+    found = telling_first(kg, entity)
+    near = [
+        {"id": name, "label": visible(name, _LABEL), "relation": visible(reading, _LABEL)}
+        for name, reading in found[:most]
+    ]
+    return {"near": near, "more": len(found) - len(near)}
