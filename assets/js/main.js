@@ -4,13 +4,16 @@ import { makeAllowed } from './allowed.js';
 import { makeAnswer } from './answer.js';
 import { makeBeams } from './beams.js';
 import { h, refill } from './dom.js';
+import { makeDrive } from './drive.js';
 import { Feed } from './feed.js';
 import { makeGraph } from './graph.js';
 import { watchHover } from './highlight.js';
 import { makeLinking } from './linking.js';
+import { makeOwn } from './own.js';
 import { Player } from './player.js';
 import { makeRail } from './rail.js';
 import { stageNow } from './state.js';
+import { makeWorld } from './world.js';
 
 /**
  * @param {object} host what gradio gives: the element, the server's functions, the component's value
@@ -22,7 +25,10 @@ export function mount({ stage, boot, server, watch, value, again }) {
   const feed = new Feed(player, (gap) => server.missed(gap), () => allowed.reset());
 
   let fromFrame = () => {};
-  const allowed = makeAllowed(text);
+  const drive = makeDrive(boot, text, again, revisit);
+  const own = makeOwn(boot, text, { bring: server.bring, again, changed: () => world.drop() });
+  const world = makeWorld(boot, text, { server, again, revisit, own });
+  const allowed = makeAllowed(text, drive);
   const graph = makeGraph(boot, text, (keys) => fromFrame(keys));
   const rail = makeRail(player, text);
   const linking = makeLinking(text, (entities) => again({ entities }), (written) => server.entities({ run: player.run ?? '', written }));
@@ -31,9 +37,9 @@ export function mount({ stage, boot, server, watch, value, again }) {
   const status = h('p', { class: 'sr-only', role: 'status', 'aria-live': 'polite' });
   const messages = h('div', { class: 'messages', role: 'alert' });
   const board = h('div', { class: 'board' }, rail.element, messages, linking.element, h('div', { class: 'two' }, bound.element, free.element),
-    allowed.element, h('div', { class: 'two low' }, graph.element, answer.element));
+    drive.element, allowed.element, h('div', { class: 'two low' }, graph.element, answer.element), world.element);
   const intro = introduction(text);
-  stage.replaceChildren(h('div', { class: 'kg' }, exampleRow(), intro, board, status));
+  stage.replaceChildren(h('div', { class: 'kg' }, exampleRow(), own.element, intro, board, status));
   fromFrame = watchHover(board, graph.tellKeys);
 
   function schedule() {
@@ -49,7 +55,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
     board.dataset.run = player.run ?? '';
     board.dataset.origin = player.origin;
     board.dataset.over = String(player.over);
-    for (const view of views) view.draw(state, player);
+    for (const view of [drive, ...views, world]) view.draw(state, player);
     refill(messages, [state.failed?.message, state.notices], () => [
       state.failed ? h('p', { class: 'failed' }, state.failed.message) : null, ...state.notices.map((notice) => h('p', { class: 'notice' }, notice))]);
     refill(status, [statusOf(state)], () => [statusOf(state)]);
@@ -66,6 +72,14 @@ export function mount({ stage, boot, server, watch, value, again }) {
     return h('nav', { class: 'examples', 'aria-label': text.ask.examples }, h('span', {}, text.ask.try), links);
   }
 
+  /** A run of this visit once more, at its end. */
+  function revisit(events, run) {
+    feed.drop();
+    allowed.reset();
+    player.load(events, run);
+    player.seek(player.stops.length);
+  }
+
   async function replay(example) {
     feed.drop();
     allowed.reset();
@@ -76,6 +90,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
   }
 
   document.querySelector('#kg-stop')?.addEventListener('click', () => feed.drop());
+  stage.asked = () => world.asked();
   watch('value', () => feed.take(value()));
   schedule();
   stage.dataset.ready = 'true';

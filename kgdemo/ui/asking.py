@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kgdemo.errors import UserError
 from kgdemo.events import Event, RunFailed
 from kgdemo.kg.catalogue import embedded_names
-from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.models.causal import EMBEDDED
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Profile, Settings
+from kgdemo.ui.worlds import Asked, Worlds
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +32,7 @@ class Fields:
     hops: float
     compare: bool
     ranking: str
+    world: str = ""  # what the visitor has changed, see ``worlds.Asked``
 
     def settings(self, profile: Profile) -> Settings:
         """Settings of a run.
@@ -55,24 +57,40 @@ class Fields:
         )
 
 
-def ask(pipeline: Pipeline, fields: Fields, entities: Sequence[str] = ()) -> Iterator[Event]:
-    """Run the pipeline on the fields."""
+def ask(
+    pipeline: Pipeline,
+    fields: Fields,
+    entities: Sequence[str] = (),
+    worlds: Worlds | None = None,
+    forced: Sequence[int] = (),
+) -> Iterator[Event]:
+    """Run the pipeline on the fields.
+
+    Args:
+        pipeline: answers the question.
+        fields: what stands in the page's fields.
+        entities: topic entities; linked from the question when empty.
+        worlds: the visitors' graphs; None: only the pipeline's.
+        forced: token ids that every path begins with.
+    """
     try:
-        settings = fields.settings(pipeline.profile)
+        settings = dataclasses.replace(fields.settings(pipeline.profile), forced=tuple(forced))
+        if worlds is not None:
+            settings = dataclasses.replace(settings, graph=worlds.source(settings.graph, Asked.read(fields.world)))
     except UserError as error:
         yield RunFailed(str(error))
         return
     yield from pipeline.run(str(fields.question or ""), settings, entities)
 
 
-def names_like(kg: KnowledgeGraph, written: str, most: int = 8) -> list[str]:
-    """Entities whose name starts with, or else holds, what a visitor has typed."""
+def names_like(labels: Iterable[str], written: str, most: int = 8) -> list[str]:
+    """Entities or relations whose name starts with, or else holds, what a visitor has typed."""
     wanted = written.strip().casefold()
     if len(wanted) < 2:
         return []
     starts: list[str] = []
     holds: list[str] = []
-    for label in kg.entities:
+    for label in labels:
         folded = label.casefold()
         if folded.startswith(wanted):
             starts.append(label)

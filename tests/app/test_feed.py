@@ -80,7 +80,7 @@ def test_hostile_labels_are_sent_as_data(pipeline):
 
 
 def test_names_are_suggested_by_what_is_typed(pipeline):
-    kg = pipeline.graph("world")
+    kg = pipeline.graph("world").entities
     assert names_like(kg, "chris") == ["Christopher Nolan"]
     assert names_like(kg, "nolan") == ["Christopher Nolan", "Jonathan Nolan"]
     assert names_like(kg, "x") == []
