@@ -102,7 +102,7 @@ class BeamWatch:
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """A question is asked."""
+    """A question is asked; ``forced`` are the tokens that every path must begin with, where there are any."""
 
     question: str
     method: str
@@ -111,6 +111,7 @@ class RunStarted:
     model: str
     beams: int
     hops: int
+    forced: tuple[int, ...] = ()
     schema: int = SCHEMA
     t: float = 0.0
 

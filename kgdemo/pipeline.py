@@ -28,9 +28,10 @@ from kgdemo.events import (
 from kgdemo.kg.catalogue import embedded_names, open_graph
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.linking.embedding import sentence_embedder
+from kgdemo.linking.grown import GrownLinker
 from kgdemo.linking.linker import EntityLinker
 from kgdemo.models.causal import EMBEDDED, CausalModel
-from kgdemo.reasoning import World, method_named, reasoner_for
+from kgdemo.reasoning import METHODS, World, method_named, reasoner_for
 from kgdemo.settings import LOCAL, ChatSettings, Profile, Settings, chat_from, check
 from kgdemo.verify import Verifier
 
@@ -58,11 +59,19 @@ class Pipeline:
         """The graph of that name or file; opened once."""
         return self._once(("graph", source), lambda: open_graph(source))
 
-    def add_graph(self, source: str, kg: KnowledgeGraph) -> None:
-        """Make a graph built in memory (an upload, an edited world) known under a name."""
+    def add_graph(self, source: str, kg: KnowledgeGraph, like: str = "") -> None:
+        """Make a graph built in memory known under a name.
+
+        Args:
+            source: the name.
+            kg: the graph.
+            like: source of the graph that it is an edit of, whose names and token ids are used again.
+        """
         with self._lock:
             self.forget_graph(source)
             self._loaded["graph", source] = kg
+            if like:
+                self._loaded["like", source] = like
 
     def forget_graph(self, source: str) -> None:
         """Drop a graph and all that was built on it."""
@@ -78,18 +87,32 @@ class Pipeline:
         """The KG-specialised language model of that name; loaded once."""
         return self._once(("model", name), lambda: CausalModel.load(name))
 
-    def linker(self, source: str) -> EntityLinker:
+    def linker(self, source: str) -> EntityLinker | GrownLinker:
         """The entity linker of a graph."""
-        return self._once(("linker", source), lambda: EntityLinker(self.graph(source), sentence_embedder()))
+        return self._once(("linker", source), lambda: self._new_linker(source))
 
     def world(self, settings: Settings) -> World:
         """Everything a method may use under these settings."""
         kg, model = self.graph(settings.graph), self.model(settings.model)
         key = ("tokenised", settings.graph, settings.model, settings.directed)
-        tokenised = self._once(key, lambda: TokenisedGraph(kg, model.pieces, settings.directed))
+        tokenised = self._once(key, lambda: TokenisedGraph(kg, model.pieces, settings.directed, self._like(settings)))
         verifier = self._once(("verifier", settings.graph), lambda: Verifier(kg))
         embedder = sentence_embedder()
         return World(kg, verifier, model, tokenised, reasoner_for(self.chat, embedder), embedder)
+
+    def _new_linker(self, source: str) -> EntityLinker | GrownLinker:
+        kg, embedder, like = self.graph(source), sentence_embedder(), self._loaded.get(("like", source))
+        base = None if like is None else self.linker(str(like))
+        if not isinstance(base, EntityLinker):
+            return EntityLinker(kg, embedder)
+        new = [kg.entities[i] for i in range(len(base.kg.entities), len(kg.entities))]
+        around = [(name, reading, other) for name in new for reading, other in kg.neighbours(name)]
+        return GrownLinker(base, EntityLinker(KnowledgeGraph.from_triples(around)), new) if around else base
+
+    def _like(self, settings: Settings) -> TokenisedGraph | None:
+        """The tokenised graph that the settings' graph is an edit of."""
+        like = self._loaded.get(("like", settings.graph))
+        return None if like is None else self.world(dataclasses.replace(settings, graph=str(like))).tokenised
 
     def _once(self, key: Hashable, make: Callable[[], Loaded]) -> Loaded:
         with self._lock:
@@ -125,12 +148,17 @@ class Pipeline:
     def _events(self, question: str, settings: Settings, entities: Sequence[str]) -> Iterator[Event]:
         question = check(question, settings, self.profile)
         method = method_named(settings.method)
+        if settings.forced and not method.drivable:
+            drivable = ", ".join(card.title for card in METHODS.values() if card.drivable)
+            raise UserError(f"{method.title} takes no forced tokens; choose {drivable} in the settings.")
         if not self.profile.open_models and settings.model != EMBEDDED:
             raise UserError("This server answers with its own model only; run the demo yourself to plug in another.")
         if not self.profile.open_models and not self._known(settings.graph):
             raise UserError(f"This server knows the graphs {', '.join(embedded_names())}; choose one of them.")
         kg = self.graph(settings.graph)
-        yield RunStarted(question, method.name, kg.name, len(kg), settings.model, settings.beams, settings.hops)
+        yield RunStarted(
+            question, method.name, kg.name, len(kg), settings.model, settings.beams, settings.hops, settings.forced
+        )
         linked = self._link(question, settings, entities)
         yield linked
         if not linked.chosen:

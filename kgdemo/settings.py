@@ -25,6 +25,8 @@ class Settings:
             their relations first, which does not punish relations with many tails.
         explain: how many forbidden tokens to report for each beam and step; 0 where nobody watches.
         complete: let the answer take in the other entities that a cited relation path leads to.
+        forced: token ids that every path begins with, chosen by a visitor step by step; the search goes on
+            from there, with the graph and without it.
     """
 
     graph: str = "world"
@@ -37,6 +39,7 @@ class Settings:
     ranking: str = "relation"
     explain: int = 4
     complete: bool = True
+    forced: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ class Profile:
     Attributes:
         question: longest question, in characters.
         beams, hops: largest K and L.
-        upload_triples, upload_bytes: largest graph a visitor may bring.
+        upload_triples, upload_bytes: largest graph a visitor may bring; bytes count as sent and again unpacked.
         open_models: whether visitors may name models and files; never on a public server.
     """
 
@@ -59,7 +62,7 @@ class Profile:
     open_models: bool
 
 
-LOCAL = Profile("local", 2000, 50, 4, 2_000_000, 200_000_000, True)
+LOCAL = Profile("local", 2000, 50, 4, 500_000, 50_000_000, True)
 PUBLIC = Profile("public", 300, 10, 3, 20_000, 2_000_000, False)
 RANKINGS = ("path", "relation")
 

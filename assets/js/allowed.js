@@ -6,13 +6,15 @@ import { followed, watchedAlong } from './state.js';
 const WIDTH = 300;
 const HEIGHT = 64;
 
-export function makeAllowed(text) {
+/** `drive` forces tokens and says why one may not follow, see drive.js. */
+export function makeAllowed(text, drive) {
   const words = text.allowed;
   const note = h('p', { class: 'note' });
   const table = h('div', { class: 'tokens' });
   const side = h('div', { class: 'mass' });
   let chosenBeam = null;
   let chosenStep = null;
+  let asked = ''; // the forbidden token whose reason is spelled out
   let redraw = () => {};
   const choose = (step) => { if (chosenStep !== step) { chosenStep = step; redraw(); } };
 
@@ -24,7 +26,15 @@ export function makeAllowed(text) {
     const chosen = point && point.step === chosenStep;
     const most = point && !chosen && state.branches.true.paths.length > 0;
     note.textContent = point ? say(chosen ? words.chosen : most ? words.most : words.now, { after: afterWords(point, words) }) : words.waiting;
-    refill(table, [beam, point?.step, points.length], () => (point ? rows(point, words) : []));
+    const can = Boolean(point) && drive.can(point.watch.beam);
+    const told = (token) => `${point.watch.beam} ${token}`;
+    const acts = {
+      force: can ? (token, id) => drive.force(point.watch.beam, id, token) : null,
+      ask: (token) => { asked = asked === told(token) ? '' : told(token); redraw(); },
+      answer: (token, before, why) => (asked === told(token) ? drive.refusal(token, before, why) : null),
+      words: drive.words,
+    };
+    refill(table, [beam, point?.step, points.length, can, asked], () => (point ? rows(point, words, acts) : []));
     const inSpark = side.contains(document.activeElement);
     refill(side, [beam, point?.step, points.length, state.branches.true.steps.length, chosenStep], () => (point ? [
       h('div', { class: 'big' }, percent(point.watch.forbidden_mass)),
@@ -61,7 +71,7 @@ function afterWords(point, words) {
 
 // the tokens --------------------------------------------------------------------------------------
 
-function rows(point, words) {
+function rows(point, words, acts) {
   const { watch } = point;
   const top = watch.top ?? [];
   const masked = watch.masked ?? [];
@@ -70,14 +80,25 @@ function rows(point, words) {
   return h('table', { role: 'table' }, h('thead', {}, h('tr', { role: 'row' }, h('th', { scope: 'col' }, words.token), h('td', { class: 'bar' }), h('th', { scope: 'col', class: 'figure' }, words.before),
     h('th', { scope: 'col', class: 'figure' }, words.after_graph), h('th', { scope: 'col', class: 'why' }, words.why))),
   h('tbody', {},
-    top.map(([token, before, after]) => row('yes', token, before, after, token.trim() === '</PATH>' ? words.ends : words.allowed)),
+    top.map(([token, before, after, id]) => row('yes', token, before, after, token.trim() === '</PATH>' ? words.ends : words.allowed,
+      acts.force && Number.isInteger(id) ? button(token, say(acts.words.force, { token: token.trim() }), () => acts.force(token, id)) : null)),
     others > 0 ? row('yes rest', say(words.rest, { n: figure(others) }), null, null, '') : null,
-    masked.map(([token, before, why]) => row('no', token, before, 0, why)),
+    masked.map(([token, before, why]) => [row('no', token, before, 0, why, button(token, say(acts.words.why, { token: token.trim() }), () => acts.ask(token))),
+      told(acts.answer(token, before, why))]),
     rest > 0.0005 ? row('no rest', words.rest_masked, rest, 0, words.rest_why) : null));
 }
 
-function row(kind, token, before, after, why) {
-  return h('tr', { class: kind, role: 'row' }, h('th', { scope: 'row', role: 'rowheader' }, h('code', {}, token.trim())),
+function button(token, title, act) {
+  return h('button', { type: 'button', class: 'act', title, 'aria-label': title, on: { click: act } }, h('code', {}, token.trim()));
+}
+
+/** A sentence below its row. */
+function told(sentence) {
+  return sentence ? h('tr', { class: 'told', role: 'row' }, h('td', { colspan: 5, role: 'cell' }, h('span', { role: 'status' }, sentence))) : null;
+}
+
+function row(kind, token, before, after, why, act = null) {
+  return h('tr', { class: kind, role: 'row' }, h('th', { scope: 'row', role: 'rowheader' }, act ?? h('code', {}, token.trim())),
     h('td', { class: 'bar', 'aria-hidden': 'true' }, before === null ? null : h('span', {}, h('i', { style: `width:${(100 * before).toFixed(1)}%` }),
       after ? h('s', { style: `width:${(100 * after).toFixed(1)}%` }) : null)),
     h('td', { class: 'figure', role: 'cell' }, before === null ? '' : percent(before)),

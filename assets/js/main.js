@@ -4,15 +4,18 @@ import { makeAllowed } from './allowed.js';
 import { makeAnswer } from './answer.js';
 import { makeBeams } from './beams.js';
 import { h, refill } from './dom.js';
+import { makeDrive } from './drive.js';
 import { Feed } from './feed.js';
 import { makeGraph } from './graph.js';
 import { watchHover } from './highlight.js';
 import { makeLinking } from './linking.js';
-import { regionOf } from './pathrow.js';
 import { makeMethods } from './methods.js';
+import { makeOwn } from './own.js';
+import { regionOf } from './pathrow.js';
 import { Player } from './player.js';
 import { makeRail } from './rail.js';
 import { stageNow } from './stages.js';
+import { makeWorld } from './world.js';
 
 /**
  * @param {object} host what gradio gives: the element, the server's functions, the component's value
@@ -25,20 +28,23 @@ export function mount({ stage, boot, server, watch, value, again }) {
 
   const stopButton = document.querySelector('#kg-stop');
   let fromFrame = () => {};
-  const allowed = makeAllowed(text);
+  const drive = makeDrive(boot, text, again, revisit);
+  const own = makeOwn(boot, text, { bring: server.bring, again, changed: () => world.drop() });
+  const world = makeWorld(boot, text, { server, again, revisit, own });
+  const allowed = makeAllowed(text, drive);
   const graph = makeGraph(boot, text, (keys) => fromFrame(keys), (asked) => server.near(asked));
   const rail = makeRail(player, text);
   const linking = makeLinking(text, (entities) => again({ entities }), (written) => server.entities({ run: player.run ?? '', written }));
-  const methods = makeMethods(boot, text, (run) => showAgain(run), again);
+  const methods = makeMethods(boot, text, (run) => revisit(run.events, run.run), again);
   const views = [rail, linking, makeBeams(true, text, allowed.follow), makeBeams(false, text, allowed.follow), allowed, graph, makeAnswer(boot, text, methods.control), methods];
   const [, , bound, free, , , answer] = views;
   const status = h('p', { class: 'sr-only', role: 'status', 'aria-live': 'polite' });
   const messages = h('div', { class: 'messages', role: 'alert' });
   const board = h('div', { class: 'board' }, rail.element, messages, linking.element, regionsLegend(text.beams),
     h('div', { class: 'two' }, bound.element, free.element),
-    allowed.element, h('div', { class: 'two low' }, graph.element, answer.element), methods.element);
+    drive.element, allowed.element, h('div', { class: 'two low' }, graph.element, answer.element), methods.element, world.element);
   const intro = introduction(text);
-  stage.replaceChildren(h('div', { class: 'kg' }, exampleRow(), intro, board, status));
+  stage.replaceChildren(h('div', { class: 'kg' }, exampleRow(), own.element, intro, board, status));
   fromFrame = watchHover(board, graph.tellKeys);
 
   function schedule() {
@@ -55,7 +61,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
     board.dataset.origin = player.origin;
     board.dataset.over = String(player.over);
     stopButton?.classList.toggle('idle', player.origin !== 'live' || player.ended);
-    for (const view of views) view.draw(state, player);
+    for (const view of [drive, ...views, world]) view.draw(state, player);
     refill(messages, [state.failed?.message, state.notices], () => [
       state.failed ? h('p', { class: 'failed' }, state.failed.message) : null, ...state.notices.map((notice) => h('p', { class: 'notice' }, notice))]);
     refill(status, [statusOf(state)], () => [statusOf(state)]);
@@ -72,7 +78,8 @@ export function mount({ stage, boot, server, watch, value, again }) {
     return h('nav', { class: 'examples', 'aria-label': text.ask.examples }, h('span', {}, text.ask.try), links);
   }
 
-  function showAgain({ run, events }) {
+  /** A run of this visit once more, at its end. */
+  function revisit(events, run) {
     feed.drop();
     allowed.reset();
     player.load(events, run);
@@ -89,6 +96,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
   }
 
   stopButton?.addEventListener('click', () => feed.drop());
+  stage.asked = () => world.asked();
   watch('value', () => feed.take(value()));
   schedule();
   stage.dataset.ready = 'true';

@@ -58,8 +58,8 @@ function takeStep(state, event) {
   const branch = branchOf(state, event);
   state.concluding = false;
   const step = { number: event.number, kept: [], finished: [], pruned: [], watched: event.watched, left: event.paths_left };
-  for (const [id, parent, text, logProb, total, fate] of event.choices) {
-    branch.beams.set(id, { id, parent, text, logProb, score: total, fate });
+  for (const [id, parent, text, logProb, total, fate, token] of event.choices) {
+    branch.beams.set(id, { id, parent, text, logProb, score: total, fate, token });
     ({ k: step.kept, f: step.finished, p: step.pruned })[fate].push(id);
   }
   branch.steps.push(step);

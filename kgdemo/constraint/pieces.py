@@ -45,6 +45,11 @@ class TokenTable:
         """Token ids of one label."""
         return self.ids[self.offsets[label] : self.offsets[label + 1]]
 
+    def joined(self, more: TokenTable) -> TokenTable:
+        """These labels, with more of them behind."""
+        offsets = np.concatenate([self.offsets, self.offsets[-1] + more.offsets[1:]])
+        return TokenTable(offsets, np.concatenate([self.ids, more.ids]))
+
 
 class Pieces:
     """Token ids of labels, arrow and path marks for one tokeniser.

@@ -14,6 +14,12 @@ from kgdemo.kg.graph import KnowledgeGraph
 class TokenisedGraph:
     """Everything the constraint needs to know of a (graph, tokeniser) pair; made once, shared by questions.
 
+    Args:
+        kg: the graph.
+        pieces: the tokeniser's pieces.
+        directed: walk edges from head to tail only.
+        like: of the graph that ``kg`` is an edit of, with the same pieces: its token ids are used again.
+
     Attributes:
         entities, steps: token ids of entity labels and of step readings.
         entity_rank, step_rank: rank of each label's token sequence; sorting rows by rank groups equal
@@ -21,13 +27,22 @@ class TokenisedGraph:
         directed: whether edges are walked from head to tail only.
     """
 
-    def __init__(self, kg: KnowledgeGraph, pieces: Pieces, directed: bool = False) -> None:
+    def __init__(
+        self, kg: KnowledgeGraph, pieces: Pieces, directed: bool = False, like: TokenisedGraph | None = None
+    ) -> None:
         self.kg = kg
         self.pieces = pieces
         self.directed = directed
-        self.entities = pieces.encode(list(kg.entities))
+        if like is None:
+            self.entities = pieces.encode(list(kg.entities))
+        else:  # an edit's new entities come behind the old ones
+            count = len(like.entities)
+            self.entities = like.entities.joined(
+                pieces.encode([kg.entities[i] for i in range(count, len(kg.entities))])
+            )
         self.steps = pieces.encode(kg.readings)
-        self.entity_rank = ranks(self.entities)
+        same = like is not None and len(like.entities) == len(self.entities)
+        self.entity_rank = like.entity_rank if same and like is not None else ranks(self.entities)
         self.step_rank = ranks(self.steps)
         self._walks: list[NDArray[np.int64]] = []
 

@@ -31,6 +31,8 @@ class BeamSettings:
             allows. Which tail exists is the graph's to say, so a long or rare name costs a path nothing,
             and beams are spent on relations. False: full-vocabulary scores throughout, as in the papers.
         masked: how many of the most probable forbidden tokens to report for each beam; 0 saves the time.
+        forced: tokens that every path begins with: scored and reported like any others, but not chosen by
+            the search. ``forced.check_forced`` tells beforehand whether a constraint allows them.
     """
 
     beams: int = 10
@@ -38,6 +40,7 @@ class BeamSettings:
     length_penalty: float = 0.0
     graph_normalised: bool = False
     masked: int = 0
+    forced: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +128,11 @@ def beam_search(
         if not live or _settled(live, finished, settings):
             break
         followers = [constraint.successors(beam.state) for beam in live]
-        candidates = _candidates(live, followers, log_probs, settings)
+        forced = settings.forced[number] if number < len(settings.forced) else None
+        candidates = _candidates(live, followers, log_probs, settings, forced)
         choices, next_live, ended = _sort_out(live, followers, candidates, settings)
+        if number + 1 < len(settings.forced):
+            ended = []  # an end mark spelled in plain letters inside what is forced: shorter than asked for
         finished = sorted([*finished, *ended], key=lambda h: -h.score)[: settings.beams]
         views = _views(live, followers, log_probs, settings.masked)
         if next_live:
@@ -141,23 +147,37 @@ def beam_search(
 
 
 def _candidates(
-    live: Sequence[Hypothesis], followers: Sequence[Successors], log_probs: Tensor, settings: BeamSettings
+    live: Sequence[Hypothesis],
+    followers: Sequence[Successors],
+    log_probs: Tensor,
+    settings: BeamSettings,
+    forced: int | None = None,
 ) -> list[tuple[float, int, int, float]]:
-    """The best continuations over all beams: (score, beam, index into its successors, log-prob), best first."""
+    """The best continuations over all beams: (score, beam, index into its successors, log-prob), best first.
+
+    Only those by the token ``forced`` where one is given; none when it is not allowed.
+    """
     found: list[tuple[float, int, int, float]] = []
     most = 2 * settings.beams
     for beam, (hypothesis, allowed) in enumerate(zip(live, followers, strict=True)):
         row = log_probs[beam]
         if allowed.tokens is not None:
             row = row[torch.from_numpy(allowed.tokens.astype(np.int64)).to(row.device)]
-        values, places = row.topk(min(most, len(row)))
+        if forced is None:
+            values, places = (part.tolist() for part in row.topk(min(most, len(row))))
+        else:
+            places = _places(allowed, forced)
+            values = [float(row[place]) for place in places]
         inside = settings.graph_normalised and allowed.inside_entity
         start = hypothesis.score - (float(row.logsumexp(dim=0)) if inside else 0.0)
-        found += [
-            (start + value, beam, place, value) for value, place in zip(values.tolist(), places.tolist(), strict=True)
-        ]
+        found += [(start + value, beam, place, value) for value, place in zip(values, places, strict=True)]
     # ties are broken by beam and token, so that a run can be repeated
     return sorted(found, key=lambda c: (-c[0], c[1], c[2]))[:most]
+
+
+def _places(allowed: Successors, token: int) -> list[int]:
+    """Where a token stands among the successors: one index, or none when it may not follow."""
+    return [token] if allowed.tokens is None else np.flatnonzero(allowed.tokens == token).tolist()
 
 
 def _sort_out(

@@ -34,7 +34,7 @@ def read_triples(path: Path) -> Iterator[Triple]:
     count = 0
     try:
         with opener(path, "rb") as stream:
-            for triple in parse_triples(_lines(stream, path.name), suffix, path.name):
+            for triple in parse_triples(lines_of(stream, path.name), suffix, path.name):
                 count += 1
                 yield triple
     except (EOFError, gzip.BadGzipFile, OSError) as error:
@@ -79,7 +79,12 @@ def parse_triples(lines: Iterable[str], suffix: str, name: str) -> Iterator[Trip
         yield parse(line, f"{name}, line {number}")
 
 
-def _lines(stream: io.BufferedIOBase, name: str) -> Iterator[str]:
+def lines_of(stream: io.BufferedIOBase, name: str) -> Iterator[str]:
+    """The lines of a file as text.
+
+    Raises:
+        GraphFormatError: naming the first line that is not UTF-8, or is binary.
+    """
     for number, raw in enumerate(stream, 1):
         try:
             line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
@@ -94,6 +99,8 @@ def _checked(parts: list[str], where: str) -> Triple:
     head, relation, tail = (part.strip() for part in parts)
     if not (head and relation and tail):
         raise GraphFormatError(f"{where}: head, relation and tail must all be given.")
+    if any("\ud800" <= letter <= "\udfff" for part in (head, relation, tail) for letter in part):
+        raise GraphFormatError(f"{where}: half a character (\\ud800 to \\udfff alone); write the whole character.")
     return head, relation, tail
 
 
@@ -122,7 +129,7 @@ def _jsonl(line: str, where: str) -> Triple:
     try:
         record = json.loads(line)
         parts = [record[key] for key in ("head", "relation", "tail")]
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
+    except (json.JSONDecodeError, KeyError, TypeError, RecursionError) as error:
         raise GraphFormatError(f'{where}: write {{"head": …, "relation": …, "tail": …}}.') from error
     if not all(isinstance(part, str) for part in parts):
         raise GraphFormatError(f"{where}: head, relation and tail must be strings.")

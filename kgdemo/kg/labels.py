@@ -61,3 +61,24 @@ class LabelTable(Sequence[str]):
         if not 0 <= index < len(self):
             raise IndexError(f"label id {index} is not in 0..{len(self) - 1}")
         return self.blob[self.offsets[index] : self.offsets[index + 1]].tobytes()
+
+
+class GrownTable(LabelTable):
+    """A table with a few labels more; the old ones keep their ids, the new ones come behind them.
+
+    Args:
+        base: the table to go on from.
+        added: labels that it lacks, each once.
+    """
+
+    def __init__(self, base: LabelTable, added: Sequence[str]) -> None:
+        encoded = [label.encode("utf-8", "surrogatepass") for label in added]
+        ends = base.offsets[-1] + np.cumsum([len(item) for item in encoded], dtype=np.int64)
+        blob = np.concatenate([base.blob, np.frombuffer(b"".join(encoded), dtype=np.uint8)])
+        super().__init__(blob, np.concatenate([base.offsets, ends]))
+        self.base = base
+        self._added = {label: len(base) + place for place, label in enumerate(added)}
+
+    def find(self, label: str) -> int | None:
+        """Return the id of ``label``, or None when the table has no such label."""
+        return self._added.get(label, self.base.find(label))

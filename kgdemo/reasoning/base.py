@@ -115,7 +115,7 @@ class Method(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MethodCard:
-    """A registered method and how it is shown."""
+    """A registered method and how it is shown; ``drivable``: it goes on from tokens that a visitor forces."""
 
     name: str
     title: str
@@ -123,18 +123,21 @@ class MethodCard:
     summary: str
     run: Method
     constrained: bool
+    drivable: bool = False
 
 
 METHODS: dict[str, MethodCard] = {}
 
 
-def register(name: str, title: str, paper: str, summary: str, constrained: bool = False) -> Callable[[Method], Method]:
+def register(
+    name: str, title: str, paper: str, summary: str, constrained: bool = False, drivable: bool = False
+) -> Callable[[Method], Method]:
     """Make a method known to page, command line, evaluation and API."""
 
     def add(run: Method) -> Method:
         if name in METHODS:
             raise ValueError(f"method {name} is registered twice")
-        METHODS[name] = MethodCard(name, title, paper, summary, run, constrained)
+        METHODS[name] = MethodCard(name, title, paper, summary, run, constrained, drivable)
         return run
 
     return add

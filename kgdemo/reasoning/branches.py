@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from kgdemo.constraint.base import Constraint
 from kgdemo.constraint.free import FreeText
 from kgdemo.decoding.beam import BeamSettings, Hypothesis, beam_search, greedy_continuations
+from kgdemo.decoding.forced import check_forced
 from kgdemo.decoding.sampling import SamplingSettings, sample
 from kgdemo.errors import ModelError
 from kgdemo.events import DecodeStep, Event, HypothesisAnswer, PathFound, PathVerified
@@ -77,23 +78,30 @@ def room_for(model: PathModel, prompt: Sequence[int], most: int) -> int:
 
 
 def bound_branch(model: PathModel, prompt: Sequence[int], constraint: Constraint, settings: Settings) -> Branch:
-    """Beam search for paths that the constraint allows."""
+    """Beam search for paths that the constraint allows and that begin as ``settings.forced`` says.
+
+    Raises:
+        ModelError: the prompt leaves no room for a path.
+        UserError: no path of the constraint begins so.
+    """
     longest = room_for(model, prompt, PATH_TOKENS)
+    check_forced(constraint, settings.forced, model.token_text)
     tree = model.tree(prompt)
     limits = BeamSettings(
         beams=settings.beams,
         max_tokens=longest,
         graph_normalised=settings.ranking == "relation",
         masked=settings.explain,
+        forced=settings.forced,
     )
     return Branch(prompt, tree, constraint, StepReader(model, constraint, True), beam_search(tree, constraint, limits))
 
 
-def free_branch(model: PathModel, prompt: Sequence[int], beams: int) -> Branch:
-    """The same search with every token allowed."""
-    longest = room_for(model, prompt, FREE_TOKENS)
+def free_branch(model: PathModel, prompt: Sequence[int], beams: int, forced: tuple[int, ...] = ()) -> Branch:
+    """The same search from the same beginning, with every token allowed."""
+    longest = room_for(model, prompt, FREE_TOKENS + len(forced))
     tree, constraint = model.tree(prompt), FreeText(model.pieces.end)
-    search = beam_search(tree, constraint, BeamSettings(beams=beams, max_tokens=longest))
+    search = beam_search(tree, constraint, BeamSettings(beams, max_tokens=longest, forced=forced))
     return Branch(prompt, tree, constraint, StepReader(model, constraint, False), search)
 
 

@@ -27,6 +27,7 @@ from kgdemo.settings import Settings
     "Luo et al. 2025 (GCR)",
     "Decodes K reasoning paths while the graph decides token by token what may be said, then answers from them.",
     constrained=True,
+    drivable=True,
 )
 def run(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
     """Stages 4.2 to 4.4 of the paper."""
@@ -54,7 +55,7 @@ def decode_paths(
     prompt = world.model.style.encode(world.model.pieces, question, topics)
     began = time.perf_counter()
     bound = bound_branch(world.model, prompt, automaton, settings)
-    free = free_branch(world.model, prompt, settings.beams)
+    free = free_branch(world.model, prompt, settings.beams, settings.forced)
     branches = [bound, free] if settings.compare else [bound]
     while branches:
         for branch in list(branches):

@@ -5,17 +5,17 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from kgdemo.errors import UserError
 from kgdemo.events import Event, RunFailed
 from kgdemo.kg.catalogue import embedded_names
-from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.models.causal import EMBEDDED
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Profile, Settings
+from kgdemo.ui.worlds import Asked, Worlds
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +32,7 @@ class Fields:
     hops: float
     compare: bool
     ranking: str
+    world: str = ""  # what the visitor has changed, see ``worlds.Asked``
 
     def settings(self, profile: Profile) -> Settings:
         """Settings of a run.
@@ -56,39 +57,56 @@ class Fields:
         )
 
 
-def ask(pipeline: Pipeline, fields: Fields, entities: Sequence[str] = ()) -> Iterator[Event]:
-    """Run the pipeline on the fields."""
+def ask(
+    pipeline: Pipeline,
+    fields: Fields,
+    entities: Sequence[str] = (),
+    worlds: Worlds | None = None,
+    forced: Sequence[int] = (),
+) -> Iterator[Event]:
+    """Run the pipeline on the fields.
+
+    Args:
+        pipeline: answers the question.
+        fields: what stands in the page's fields.
+        entities: topic entities; linked from the question when empty.
+        worlds: the visitors' graphs; None: only the pipeline's.
+        forced: token ids that every path begins with.
+    """
     try:
-        settings = fields.settings(pipeline.profile)
+        settings = replace(fields.settings(pipeline.profile), forced=tuple(forced))
+        if worlds is not None:
+            settings = replace(settings, graph=worlds.source(settings.graph, Asked.read(fields.world)))
     except UserError as error:
         yield RunFailed(str(error))
         return
     yield from pipeline.run(str(fields.question or ""), settings, entities)
 
 
-def asked_again(fields: Fields, changed: Mapping[str, Any]) -> tuple[Fields, list[str]]:
+def asked_again(fields: Fields, changed: Mapping[str, Any]) -> tuple[Fields, list[str], list[int]]:
     """A question asked again with something changed on the page itself.
 
     Args:
         fields: what stands in the fields.
-        changed: ``entities``, the topic entities to start from, none to have them linked; ``question`` and
-            ``method``, where they are not those of the fields.
+        changed: ``entities``, the topic entities to start from, none to have them linked; ``forced``, token
+            ids that every path begins with; ``question`` and ``method``, where they are not those of the fields.
 
     Returns:
-        the fields to run with, and the entities.
+        the fields to run with, the entities, the forced tokens.
     """
-    other = {name: str(changed[name]) for name in ("question", "method") if name in changed}
-    return replace(fields, **other), [str(name) for name in changed.get("entities", ())][:20]
+    other = {name: str(changed[name]) for name in ("question", "method") if changed.get(name)}
+    entities = [str(name) for name in changed.get("entities") or ()][:20]
+    return replace(fields, **other), entities, [int(token) for token in changed.get("forced") or ()][:500]
 
 
-def names_like(kg: KnowledgeGraph, written: str, most: int = 8) -> list[str]:
-    """Entities whose name starts with, or else holds, what a visitor has typed."""
+def names_like(labels: Iterable[str], written: str, most: int = 8) -> list[str]:
+    """Entities or relations whose name starts with, or else holds, what a visitor has typed."""
     wanted = written.strip().casefold()
     if len(wanted) < 2:
         return []
     starts: list[str] = []
     holds: list[str] = []
-    for label in kg.entities:
+    for label in labels:
         folded = label.casefold()
         if folded.startswith(wanted):
             starts.append(label)

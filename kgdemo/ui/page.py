@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import gradio as gr
 
 from kgdemo.kg.catalogue import embedded_names
+from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.pipeline import Pipeline
 from kgdemo.reasoning import METHODS
 from kgdemo.settings import RANKINGS, Settings, profile_from
@@ -16,6 +18,7 @@ from kgdemo.ui import assets
 from kgdemo.ui.api import Endpoints
 from kgdemo.ui.asking import Fields, ask, asked_again, default_model, names_like, warm_up
 from kgdemo.ui.feed import Feed
+from kgdemo.ui.worlds import Asked, Worlds, limits
 from kgdemo.view.escape import json_in_html
 from kgdemo.view.surroundings import neighbours_of
 
@@ -30,6 +33,8 @@ import(new URL(boot.main, document.baseURI).href).then((page) => page.mount({
   stage, boot, server, watch, value: () => props.value, again: (data) => trigger('again', data),
 }));
 """
+# What the visitor has changed in the graph is kept by the browser, which sends it with every question.
+_WITH_WORLD = "(...values) => [...values.slice(0, -1), document.querySelector('#kg-stage')?.asked?.() ?? '']"
 
 
 def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> gr.Blocks:
@@ -56,9 +61,10 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> gr.Blocks
             stop = gr.Button(text["ask"]["stop"], elem_id="kg-stop", scale=0, min_width=88)
         with gr.Accordion(text["settings"]["title"], open=False, elem_id="kg-settings"):
             fields = _fields(pipeline, text["settings"])
-        feed = Feed()
-        stage = _stage(pipeline, feed, text)
-        _events(pipeline, feed, [question, *fields], go, stop, stage)
+        world = gr.Textbox(visible=False)  # filled in by _WITH_WORLD
+        feed, worlds = Feed(), Worlds(pipeline)
+        stage = _stage(pipeline, feed, worlds, text)
+        _events(pipeline, feed, worlds, [question, *fields, world], go, stop, stage)
         Endpoints(pipeline).register()
     page.queue(default_concurrency_limit=4, max_size=64)
     if warm:
@@ -112,7 +118,7 @@ def _fields(pipeline: Pipeline, text: dict[str, Any]) -> list[gr.components.Comp
     return [graph, model, method, beams, hops, compare, ranking]
 
 
-def _stage(pipeline: Pipeline, feed: Feed, text: dict[str, Any]) -> gr.HTML:
+def _stage(pipeline: Pipeline, feed: Feed, worlds: Worlds, text: dict[str, Any]) -> gr.HTML:
     boot = {
         "main": assets.url(assets.ASSETS / "js" / "main.js"),
         "frame": assets.frame(),
@@ -120,26 +126,38 @@ def _stage(pipeline: Pipeline, feed: Feed, text: dict[str, Any]) -> gr.HTML:
         "examples": assets.examples(),
         "chat": pipeline.chat.model,
         "methods": [{"name": card.name, "title": card.title} for card in METHODS.values()],
+        "drivable": [card.name for card in METHODS.values() if card.drivable],
+        "limits": limits(pipeline),
     }
 
     def missed(asked: dict[str, Any]) -> str:
         return feed.missed(str(asked["run"]), int(asked["have"]))
 
+    def graph_of(asked: dict[str, Any]) -> KnowledgeGraph:
+        """The graph of the run that is shown; a recorded one was asked on an embedded graph."""
+        name = str(asked.get("graph"))
+        return feed.graph(str(asked["run"])) or pipeline.graph(name if name in embedded_names() else "world")
+
     def entities(asked: dict[str, Any]) -> list[str]:
-        kg = feed.graph(str(asked["run"])) or pipeline.graph(embedded_names()[0])
-        return names_like(kg, str(asked["written"])[:100])
+        return names_like(graph_of(asked).entities, str(asked["written"])[:100])
+
+    def relations(asked: dict[str, Any]) -> list[str]:
+        return names_like(graph_of(asked).relations, str(asked["written"])[:100])
+
+    def change(asked: dict[str, Any]) -> dict[str, Any]:
+        return worlds.tried(graph_of(asked), json.dumps({"edits": asked["edits"]}))
+
+    def bring(asked: dict[str, Any]) -> dict[str, Any]:
+        return worlds.brought(asked)
 
     def near(asked: dict[str, Any]) -> dict[str, Any]:
-        name = str(asked.get("graph", ""))
-        known = name if name in embedded_names() else embedded_names()[0]
-        kg = feed.graph(str(asked["run"])) or pipeline.graph(known)  # a recorded run is on an embedded graph
-        return neighbours_of(kg, str(asked["entity"]))
+        return neighbours_of(graph_of(asked), str(asked["entity"]))
 
     return gr.HTML(
         json_in_html(boot),
         html_template=_TEMPLATE,
         js_on_load=_ON_LOAD,
-        server_functions=[missed, entities, near],
+        server_functions=[missed, entities, near, relations, change, bring],
         apply_default_css=False,
         elem_id="kg-stage-holder",
     )
@@ -148,22 +166,26 @@ def _stage(pipeline: Pipeline, feed: Feed, text: dict[str, Any]) -> gr.HTML:
 def _events(
     pipeline: Pipeline,
     feed: Feed,
+    worlds: Worlds,
     fields: list[gr.components.Component],
     go: gr.Button,
     stop: gr.Button,
     stage: gr.HTML,
 ) -> None:
     def run(*values: Any) -> Iterator[str]:
-        asked = Fields(*values)
-        yield from feed.batches(ask(pipeline, asked), lambda: pipeline.graph(asked.graph))
+        yield from answered(Fields(*values))
 
     def again(event: gr.EventData, *values: Any) -> Iterator[str]:
-        asked, chosen = asked_again(Fields(*values), event._data)
-        yield from feed.batches(ask(pipeline, asked, chosen), lambda: pipeline.graph(asked.graph))
+        yield from answered(*asked_again(Fields(*values), event._data))
+
+    def answered(asked: Fields, chosen: Sequence[str] = (), forced: Sequence[int] = ()) -> Iterator[str]:
+        events = ask(pipeline, asked, chosen, worlds, forced)
+        yield from feed.batches(events, lambda: pipeline.graph(worlds.source(asked.graph, Asked.read(asked.world))))
 
     common: dict[str, Any] = {
         "inputs": fields,
         "outputs": stage,
+        "js": _WITH_WORLD,
         "show_progress": "hidden",
         "concurrency_id": "lm",
         "concurrency_limit": AT_ONCE,

@@ -33,10 +33,12 @@ def record(event: Event) -> Record:
 
 
 def _choices(step: DecodeStep) -> list[list[Any]]:
-    """Each as ``[beam, parent, token text, log-probability, score, fate's first letter]``."""
+    """Each as ``[beam, parent, token text, log-probability, score, fate's first letter, token id]``."""
     going = [c for c in step.choices if c.fate != "pruned"]
     pruned = [c for c in step.choices if c.fate == "pruned"][:PRUNED]
-    return [[c.beam, c.parent, c.text, round(c.log_prob, 2), round(c.score, 2), c.fate[0]] for c in going + pruned]
+    return [
+        [c.beam, c.parent, c.text, round(c.log_prob, 2), round(c.score, 2), c.fate[0], c.token] for c in going + pruned
+    ]
 
 
 def _best_first(step: DecodeStep) -> set[int]:

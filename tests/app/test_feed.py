@@ -80,7 +80,7 @@ def test_hostile_labels_are_sent_as_data(pipeline):
 
 
 def test_names_are_suggested_by_what_is_typed(pipeline):
-    kg = pipeline.graph("world")
+    kg = pipeline.graph("world").entities
     assert names_like(kg, "chris") == ["Christopher Nolan"]
     assert names_like(kg, "nolan") == ["Christopher Nolan", "Jonathan Nolan"]
     assert names_like(kg, "x") == []
@@ -93,6 +93,8 @@ def test_every_recorded_example_reads_as_a_finished_run():
         kinds = [json.loads(line)["event"] for line in lines]
         assert kinds[-1] == "RunFinished"
         assert "AnswerFinal" in kinds
+        steps = [json.loads(line) for line, kind in zip(lines, kinds, strict=True) if kind == "DecodeStep"]
+        assert all(isinstance(choice[6], int) for step in steps for choice in step["choices"])  # so it can be forced
         simple = [line for line, kind in zip(lines, kinds, strict=True) if kind not in ("Picture", "DecodeStep")]
         assert len(list(read_trace("\n".join(simple)))) == len(simple)
         faithful = [

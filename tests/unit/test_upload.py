@@ -1,0 +1,90 @@
+"""A graph that a visitor brings: all formats, both limits, and every mistake in one sentence with its line."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgdemo.errors import GraphFormatError
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.upload import PASTED, read_upload, starters
+from kgdemo.linking.linker import EntityLinker
+from kgdemo.settings import PUBLIC
+from tests.helpers.page import NASTY
+
+FILMS = [("Heat", "directed by", "Michael Mann"), ("Heat", "cast", "Al Pacino"), ("Al Pacino", "born_in", "New York")]
+TSV = "".join(f"{h}\t{r}\t{t}\n" for h, r, t in FILMS)
+CSV = "head,relation,tail\n" + "".join(f'"{h}",{r},{t}\n' for h, r, t in FILMS)
+JSONL = "".join(json.dumps({"head": h, "relation": r, "tail": t}) + "\n" for h, r, t in FILMS)
+NT = "".join(f'<http://x.org/{h}> <http://x.org/{r}> "{t}" .\n' for h, r, t in FILMS)
+SMALL = dataclasses.replace(PUBLIC, upload_triples=5, upload_bytes=400)
+
+
+@pytest.mark.parametrize(("text", "suffix"), [(TSV, "tsv"), (CSV, "csv"), (JSONL, "jsonl"), (NT, "nt")])
+def test_each_format_reads_alike_pasted_sent_and_packed(text, suffix):
+    expected = [(h, r.replace("_", " ") if suffix == "nt" else r, t) for h, r, t in FILMS]
+    content = text.encode()
+    assert read_upload(content, PASTED, PUBLIC) == expected
+    assert read_upload(content, f"films.{suffix}", PUBLIC) == expected
+    assert read_upload(gzip.compress(content), f"films.{suffix}.gz", PUBLIC) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "says"),
+    [
+        (b"a\tb\tc\na\tb\n", PASTED, "line 2: 2 columns"),
+        (b'{"head": "a"}', PASTED, "line 1"),
+        (b"[" * 100_000, "deep.jsonl", "line 1"),
+        (b'{"head": "\\ud800", "relation": "b", "tail": "c"}', PASTED, "line 1: half a character"),
+        (b"a,b,c\nd,e", PASTED, "line 2"),
+        (b"<a> <b> .", PASTED, "line 1"),
+        (b"", PASTED, "no triples"),
+        (b" \n\n", PASTED, "no triples"),
+        (b"\xff\xfe", PASTED, "UTF-8"),
+        (b"a\0b", "x.tsv", "binary"),
+        (b"a\tb\tc", "/etc/passwd", "no known triple format"),
+        (gzip.compress(TSV.encode())[:-9], "cut.tsv.gz", "damaged"),
+        (b"\x1f\x8b nonsense", PASTED, "damaged"),
+    ],
+)
+def test_a_mistake_is_one_sentence(content, name, says):
+    with pytest.raises(GraphFormatError, match=says) as caught:
+        read_upload(content, name, PUBLIC)
+    assert str(caught.value)[-1] in ".…"
+    assert "\n" not in str(caught.value)
+
+
+def test_the_limits_hold_before_and_after_unpacking():
+    bomb = gzip.compress(b"a\tb\tc\n" * 100_000_0)
+    with pytest.raises(GraphFormatError, match="unpacks to more than"):
+        read_upload(bomb, "bomb.tsv.gz", PUBLIC)
+    with pytest.raises(GraphFormatError, match="at most"):
+        read_upload(b"x" * 401, PASTED, SMALL)
+    with pytest.raises(GraphFormatError, match="more than 5 triples"):
+        read_upload(b"a\tb\tc\n" * 6, PASTED, SMALL)
+    assert len(read_upload(b"a\tb\tc\n" * 5, PASTED, SMALL)) == 5
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.one_of(st.binary(max_size=60), st.text(max_size=60).map(lambda text: text.encode("utf-8", "replace"))))
+def test_whatever_is_pasted_gives_triples_or_a_sentence(content):
+    try:
+        triples = read_upload(content, PASTED, PUBLIC)
+    except GraphFormatError as error:
+        assert str(error)
+    else:
+        assert all(len(triple) == 3 and all(triple) for triple in triples)
+
+
+def test_starter_questions_name_entities_that_the_linker_finds():
+    kg = KnowledgeGraph.from_triples([*FILMS, *(("Nasty", label[:200], label) for label in NASTY)])
+    asked = starters(kg)
+    assert "What is Al Pacino born in?" in asked
+    linker = EntityLinker(kg)
+    assert all(linker.link(question).chosen for question in asked)
+    assert len(asked) == len(set(asked)) <= 3
