@@ -97,11 +97,25 @@
   network.on('hoverEdge', ({ edge }) => { const keys = current.edges.find((one) => one.id === edge)?.paths ?? []; if (keys.length) { light(keys); tellHover(keys); } });
   for (const name of ['blurNode', 'blurEdge']) network.on(name, () => { light([]); tellHover([]); });
 
+  /** What the canvas shows, on paper instead of on nothing. */
+  function photograph() {
+    const drawn = box.querySelector('canvas');
+    const copy = document.createElement('canvas');
+    copy.width = drawn.width;
+    copy.height = drawn.height;
+    const pen = copy.getContext('2d');
+    pen.fillStyle = colours.paper;
+    pen.fillRect(0, 0, copy.width, copy.height);
+    pen.drawImage(drawn, 0, 0);
+    return copy.toDataURL('image/png');
+  }
+
   addEventListener('message', ({ data, source }) => {
     if (source !== parent) return;
     if (data.type === 'show') { current = data; paint(); fit(); }
     if (data.type === 'light') light(data.keys);
     if (data.type === 'filter') { hidden = data.hidden; repaint(); }
+    if (data.type === 'png') parent.postMessage({ type: 'png', url: photograph() }, '*');
     if (data.type === 'theme') { colours = PALETTE[data.dark ? 'dark' : 'light']; repaint(); }
   });
   addEventListener('resize', () => { repaint(); fit(); });

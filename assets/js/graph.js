@@ -13,6 +13,7 @@ export function makeGraph(boot, text, light) {
   const hidden = new Set();
   let ready = false;
   let waiting = null;
+  let photographed = () => {};
   const tell = (message) => { if (ready) frame.contentWindow.postMessage(message, '*'); };
 
   const colours = () => tell({ type: 'theme', dark: document.body.classList.contains('dark') || document.documentElement.classList.contains('dark') });
@@ -20,6 +21,7 @@ export function makeGraph(boot, text, light) {
     if (event.source !== frame.contentWindow) return;
     if (event.data.type === 'ready') { ready = true; colours(); if (waiting) tell(waiting); }
     if (event.data.type === 'hover') light(event.data.keys);
+    if (event.data.type === 'png' && String(event.data.url).startsWith('data:image/png;base64,')) photographed(event.data.url);
   });
   new MutationObserver(colours).observe(document.body, { attributes: true, attributeFilter: ['class'] });
 
@@ -52,5 +54,5 @@ export function makeGraph(boot, text, light) {
   };
 
   const element = h('section', { class: 'card graph' }, h('h2', {}, words.title), h('p', { class: 'note' }, words.note), h('div', { class: 'canvas' }, frame, empty), legend, table);
-  return { element, draw, tellKeys: (keys) => tell({ type: 'light', keys }) };
+  return { element, draw, tellKeys: (keys) => tell({ type: 'light', keys }), png: () => new Promise((done) => { photographed = done; tell({ type: 'png' }); }) };
 }

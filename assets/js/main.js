@@ -7,8 +7,11 @@ import { h, refill } from './dom.js';
 import { Feed } from './feed.js';
 import { makeGraph } from './graph.js';
 import { watchHover } from './highlight.js';
+import { Inputs } from './inputs.js';
+import { makeKeep } from './keep.js';
 import { makeLinking } from './linking.js';
 import { Player } from './player.js';
+import { makeProgram } from './program.js';
 import { makeRail } from './rail.js';
 import { stageNow } from './state.js';
 
@@ -26,14 +29,17 @@ export function mount({ stage, boot, server, watch, value, again }) {
   const graph = makeGraph(boot, text, (keys) => fromFrame(keys));
   const rail = makeRail(player, text);
   const linking = makeLinking(text, (entities) => again({ entities }), (written) => server.entities({ run: player.run ?? '', written }));
-  const views = [rail, linking, makeBeams(true, text, allowed.follow), makeBeams(false, text, allowed.follow), allowed, graph, makeAnswer(boot, text)];
+  const inputs = new Inputs(boot.fields, boot.standard);
+  const keep = makeKeep(text, inputs, graph.png, (events) => showRun(events, 'opened', events[0].question));
+  const views = [rail, linking, makeBeams(true, text, allowed.follow), makeBeams(false, text, allowed.follow), allowed, graph, makeAnswer(boot, text), keep];
   const [, , bound, free, , , answer] = views;
   const status = h('p', { class: 'sr-only', role: 'status', 'aria-live': 'polite' });
   const messages = h('div', { class: 'messages', role: 'alert' });
   const board = h('div', { class: 'board' }, rail.element, messages, linking.element, h('div', { class: 'two' }, bound.element, free.element),
-    allowed.element, h('div', { class: 'two low' }, graph.element, answer.element));
+    allowed.element, h('div', { class: 'two low' }, graph.element, answer.element), keep.element);
+  const more = h('div', { class: 'more' }, keep.own, makeProgram(boot, text, inputs));
   const intro = introduction(text);
-  stage.replaceChildren(h('div', { class: 'kg' }, exampleRow(), intro, board, status));
+  stage.replaceChildren(h('div', { class: 'kg' }, exampleRow(), intro, board, more, status));
   fromFrame = watchHover(board, graph.tellKeys);
 
   function schedule() {
@@ -67,18 +73,32 @@ export function mount({ stage, boot, server, watch, value, again }) {
   }
 
   async function replay(example) {
+    const answerText = await (await fetch(new URL(example.url, document.baseURI))).text();
+    showRun(answerText.split('\n').filter(Boolean).map((line) => JSON.parse(line)), example.id, example.question);
+  }
+
+  function showRun(events, name, question) {
     feed.drop();
     allowed.reset();
-    const answerText = await (await fetch(new URL(example.url, document.baseURI))).text();
     const box = document.querySelector('#kg-question textarea');
-    if (box) { box.value = example.question; box.dispatchEvent(new Event('input', { bubbles: true })); }
-    player.load(answerText.split('\n').filter(Boolean).map((line) => JSON.parse(line)), example.id);
+    if (box) { box.value = question; box.dispatchEvent(new Event('input', { bubbles: true })); }
+    player.load(events, name);
   }
 
   document.querySelector('#kg-stop')?.addEventListener('click', () => feed.drop());
+  const linked = () => { if (inputs.asks(boot.graphs)) followLink(again); };
+  if (window.kgLinked) linked();
+  else window.addEventListener('kg-linked', linked, { once: true });
   watch('value', () => feed.take(value()));
   schedule();
   stage.dataset.ready = 'true';
+}
+
+/** The address named a run: the fields hold it now, so ask, with the link's own entities where it names some. */
+function followLink(again) {
+  const entities = new URLSearchParams(location.search).getAll('entity');
+  if (entities.length) again({ entities });
+  else document.querySelector('#kg-go')?.click();
 }
 
 function introduction(text) {

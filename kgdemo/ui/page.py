@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 from collections.abc import Iterator
 from typing import Any
@@ -16,8 +17,10 @@ from kgdemo.ui import assets
 from kgdemo.ui.api import Endpoints
 from kgdemo.ui.asking import Fields, ask, default_model, names_like, warm_up
 from kgdemo.ui.feed import Feed
+from kgdemo.ui.links import filled
 from kgdemo.view.escape import json_in_html
 
+_NAMES = tuple(field.name for field in dataclasses.fields(Fields))
 AT_ONCE = 2  # questions answered at the same time; the others wait in the queue
 
 # The stage's template is constant: gradio evaluates templates as code, so no text of anyone's may enter it.
@@ -56,8 +59,9 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> gr.Blocks
         with gr.Accordion(text["settings"]["title"], open=False, elem_id="kg-settings"):
             fields = _fields(pipeline, text["settings"])
         feed = Feed()
-        stage = _stage(pipeline, feed, text)
+        stage = _stage(pipeline, feed, text, [field.value for field in (question, *fields)])
         _events(pipeline, feed, [question, *fields], go, stop, stage)
+        _inputs(page, pipeline, [question, *fields])
         Endpoints(pipeline).register()
     page.queue(default_concurrency_limit=4, max_size=64)
     if warm:
@@ -74,9 +78,13 @@ def launch_arguments() -> dict[str, Any]:
         "css_paths": sorted((assets.ASSETS / "css").glob("*.css")),
         "footer_links": ["api"],
         "ssr_mode": False,
-        "mcp_server": importlib.util.find_spec("mcp") is not None,
+        "mcp_server": _has_mcp(),
         "show_error": True,
     }
+
+
+def _has_mcp() -> bool:
+    return importlib.util.find_spec("mcp") is not None
 
 
 def _header(text: dict[str, Any]) -> str:
@@ -111,13 +119,17 @@ def _fields(pipeline: Pipeline, text: dict[str, Any]) -> list[gr.components.Comp
     return [graph, model, method, beams, hops, compare, ranking]
 
 
-def _stage(pipeline: Pipeline, feed: Feed, text: dict[str, Any]) -> gr.HTML:
+def _stage(pipeline: Pipeline, feed: Feed, text: dict[str, Any], standard: list[Any]) -> gr.HTML:
     boot = {
         "main": assets.url(assets.ASSETS / "js" / "main.js"),
         "frame": assets.frame(),
         "text": text,
         "examples": assets.examples(),
         "chat": pipeline.chat.model,
+        "fields": _NAMES,
+        "standard": dict(zip(_NAMES, standard, strict=True)),
+        "mcp": _has_mcp(),
+        "graphs": embedded_names(),
     }
 
     def missed(asked: dict[str, Any]) -> str:
@@ -164,3 +176,19 @@ def _events(
     asking = gr.on([go.click, fields[0].submit], run, **common)
     asking_again = stage.again(again, cancels=[asking], **common)
     stop.click(None, cancels=[asking, asking_again], api_visibility="private")
+
+
+def _inputs(page: gr.Blocks, pipeline: Pipeline, fields: list[gr.components.Component]) -> None:
+    """Tell the browser what stands in the fields, and fill them from a share link.
+
+    Both may happen before the stage's script has been loaded, so they leave a mark besides sounding an event.
+    """
+
+    def fill(request: gr.Request) -> list[Any]:
+        values = filled(request.query_params, pipeline.profile, _NAMES)
+        return [gr.update(value=values[name]) if name in values else gr.skip() for name in _NAMES]
+
+    tell = "(...values) => { window.kgFields = values; window.dispatchEvent(new Event('kg-fields')); }"
+    gr.on([field.change for field in fields], None, fields, js=tell, api_visibility="private")  # type: ignore[attr-defined]
+    linked = page.load(fill, None, fields, queue=False, show_progress="hidden", api_visibility="private")
+    linked.then(None, js="() => { window.kgLinked = true; window.dispatchEvent(new Event('kg-linked')); }", api_visibility="private")
