@@ -48,6 +48,7 @@ class Profile:
         beams, hops: largest K and L.
         upload_triples, upload_bytes: largest graph a visitor may bring.
         open_models: whether visitors may name models and files; never on a public server.
+        questions_a_minute: how often one visitor may ask; 0 for no limit.
     """
 
     name: str
@@ -57,10 +58,11 @@ class Profile:
     upload_triples: int
     upload_bytes: int
     open_models: bool
+    questions_a_minute: int = 0
 
 
 LOCAL = Profile("local", 2000, 50, 4, 2_000_000, 200_000_000, True)
-PUBLIC = Profile("public", 300, 10, 3, 20_000, 2_000_000, False)
+PUBLIC = Profile("public", 300, 10, 3, 20_000, 2_000_000, False, 12)
 RANKINGS = ("path", "relation")
 
 

@@ -5,15 +5,19 @@ import { makeAnswer } from './answer.js';
 import { makeBeams } from './beams.js';
 import { h, refill } from './dom.js';
 import { Feed } from './feed.js';
+import { makeGallery } from './gallery.js';
 import { makeGraph } from './graph.js';
 import { watchHover } from './highlight.js';
+import { makeHow } from './how.js';
 import { Inputs } from './inputs.js';
 import { makeKeep } from './keep.js';
 import { makeLinking } from './linking.js';
+import { makeLoading } from './loading.js';
 import { Player } from './player.js';
 import { makeProgram } from './program.js';
 import { makeRail } from './rail.js';
 import { stageNow } from './state.js';
+import { makeTour } from './tour.js';
 
 /**
  * @param {object} host what gradio gives: the element, the server's functions, the component's value
@@ -31,15 +35,18 @@ export function mount({ stage, boot, server, watch, value, again }) {
   const linking = makeLinking(text, (entities) => again({ entities }), (written) => server.entities({ run: player.run ?? '', written }));
   const inputs = new Inputs(boot.fields, boot.standard);
   const keep = makeKeep(text, inputs, graph.png, (events) => showRun(events, 'opened', events[0].question));
-  const views = [rail, linking, makeBeams(true, text, allowed.follow), makeBeams(false, text, allowed.follow), allowed, graph, makeAnswer(boot, text), keep];
+  const gallery = makeGallery(boot, text, (failure) => replay(failure));
+  const views = [rail, linking, makeBeams(true, text, allowed.follow), makeBeams(false, text, allowed.follow), allowed, graph, makeAnswer(boot, text), keep, gallery];
   const [, , bound, free, , , answer] = views;
   const status = h('p', { class: 'sr-only', role: 'status', 'aria-live': 'polite' });
   const messages = h('div', { class: 'messages', role: 'alert' });
   const board = h('div', { class: 'board' }, rail.element, messages, linking.element, h('div', { class: 'two' }, bound.element, free.element),
     allowed.element, h('div', { class: 'two low' }, graph.element, answer.element), keep.element);
-  const more = h('div', { class: 'more' }, keep.own, makeProgram(boot, text, inputs));
+  const how = makeHow(text);
+  const tour = makeTour(text, player, () => replay(boot.examples[0]), board);
+  const more = h('div', { class: 'more' }, how, gallery.element, keep.own, makeProgram(boot, text, inputs));
   const intro = introduction(text);
-  stage.replaceChildren(h('div', { class: 'kg' }, exampleRow(), intro, board, more, status));
+  stage.replaceChildren(h('div', { class: 'kg' }, exampleRow(), makeLoading(text, () => server.loaded({})), intro, gallery.banner, board, more, tour.panel, status));
   fromFrame = watchHover(board, graph.tellKeys);
 
   function schedule() {
@@ -69,10 +76,12 @@ export function mount({ stage, boot, server, watch, value, again }) {
 
   function exampleRow() {
     const links = boot.examples.map((example) => h('button', { type: 'button', class: 'example', on: { click: () => replay(example) } }, h('span', { 'aria-hidden': 'true' }, '▸ '), example.question));
-    return h('nav', { class: 'examples', 'aria-label': text.ask.examples }, h('span', {}, text.ask.try), links);
+    return h('nav', { class: 'examples', 'aria-label': text.ask.examples }, h('span', {}, text.ask.try), links, boot.examples.length ? tour.start : null);
   }
 
   async function replay(example) {
+    tour.leave();
+    how.open = false;
     const answerText = await (await fetch(new URL(example.url, document.baseURI))).text();
     showRun(answerText.split('\n').filter(Boolean).map((line) => JSON.parse(line)), example.id, example.question);
   }

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,8 +13,8 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.models.causal import EMBEDDED
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Profile, Settings
-
-logger = logging.getLogger(__name__)
+from kgdemo.ui.loading import Loading
+from kgdemo.ui.visits import Visits
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +53,17 @@ class Fields:
         )
 
 
-def ask(pipeline: Pipeline, fields: Fields, entities: Sequence[str] = ()) -> Iterator[Event]:
-    """Run the pipeline on the fields."""
+def ask(
+    pipeline: Pipeline,
+    fields: Fields,
+    entities: Sequence[str] = (),
+    visits: Visits | None = None,
+    session: str = "",
+) -> Iterator[Event]:
+    """Run the pipeline on the fields, once the session may ask; ``visits`` None: nobody counts."""
     try:
+        if visits is not None:
+            visits.count(session)
         settings = fields.settings(pipeline.profile)
     except UserError as error:
         yield RunFailed(str(error))
@@ -86,16 +92,13 @@ def default_model(environment: Mapping[str, str] = os.environ) -> str:
     return environment.get("KGDEMO_MODEL") or EMBEDDED
 
 
-def warm_up(pipeline: Pipeline, settings: Settings) -> threading.Thread:
-    """Load graph and model while the first visitor still reads; the examples need neither."""
-
-    def load() -> None:
-        try:
-            pipeline.linker(settings.graph)
-            pipeline.world(settings).embedder.encode(["loaded with its first text"])
-        except UserError as error:  # the first question says it on the page
-            logger.warning("%s", error)
-
-    thread = threading.Thread(target=load, name="warm-up", daemon=True)
-    thread.start()
-    return thread
+def warming(pipeline: Pipeline, settings: Settings) -> Loading:
+    """What to load while the first visitor still reads; the examples need none of it."""
+    return Loading(
+        (
+            ("graph", lambda: pipeline.graph(settings.graph)),
+            ("linker", lambda: pipeline.linker(settings.graph)),
+            ("model", lambda: pipeline.model(settings.model)),
+            ("index", lambda: pipeline.world(settings).embedder.encode(["loaded with its first text"])),
+        )
+    )

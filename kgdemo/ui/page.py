@@ -15,9 +15,11 @@ from kgdemo.reasoning import METHODS
 from kgdemo.settings import RANKINGS, Settings, profile_from
 from kgdemo.ui import assets
 from kgdemo.ui.api import Endpoints
-from kgdemo.ui.asking import Fields, ask, default_model, names_like, warm_up
+from kgdemo.ui.asking import Fields, ask, default_model, names_like, warming
 from kgdemo.ui.feed import Feed
 from kgdemo.ui.links import filled
+from kgdemo.ui.loading import Loading
+from kgdemo.ui.visits import Visits
 from kgdemo.view.escape import json_in_html
 
 _NAMES = tuple(field.name for field in dataclasses.fields(Fields))
@@ -43,6 +45,7 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> gr.Blocks
     """
     pipeline = pipeline or Pipeline(profile_from())
     assets.serve()
+    loading = warming(pipeline, Settings(model=default_model())) if warm else Loading()
     text = assets.text()
     with gr.Blocks(title=text["title"], analytics_enabled=False) as page:
         gr.HTML(_header(text), elem_id="kg-header", apply_default_css=False)
@@ -59,13 +62,14 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> gr.Blocks
         with gr.Accordion(text["settings"]["title"], open=False, elem_id="kg-settings"):
             fields = _fields(pipeline, text["settings"])
         feed = Feed()
-        stage = _stage(pipeline, feed, text, [field.value for field in (question, *fields)])
-        _events(pipeline, feed, [question, *fields], go, stop, stage)
+        stage = _stage(pipeline, feed, loading, text, [field.value for field in (question, *fields)])
+        visits = Visits(pipeline.profile.questions_a_minute)
+        _events(pipeline, feed, visits, [question, *fields], go, stop, stage)
         _inputs(page, pipeline, [question, *fields])
-        Endpoints(pipeline).register()
+        Endpoints(pipeline, visits).register()
     page.queue(default_concurrency_limit=4, max_size=64)
     if warm:
-        warm_up(pipeline, Settings(model=default_model()))
+        loading.start()
     return page
 
 
@@ -119,12 +123,13 @@ def _fields(pipeline: Pipeline, text: dict[str, Any]) -> list[gr.components.Comp
     return [graph, model, method, beams, hops, compare, ranking]
 
 
-def _stage(pipeline: Pipeline, feed: Feed, text: dict[str, Any], standard: list[Any]) -> gr.HTML:
+def _stage(pipeline: Pipeline, feed: Feed, loading: Loading, text: dict[str, Any], standard: list[Any]) -> gr.HTML:
     boot = {
         "main": assets.url(assets.ASSETS / "js" / "main.js"),
         "frame": assets.frame(),
         "text": text,
         "examples": assets.examples(),
+        "failures": assets.examples(assets.FAILED),
         "chat": pipeline.chat.model,
         "fields": _NAMES,
         "standard": dict(zip(_NAMES, standard, strict=True)),
@@ -139,11 +144,14 @@ def _stage(pipeline: Pipeline, feed: Feed, text: dict[str, Any], standard: list[
         kg = feed.graph(str(asked["run"])) or pipeline.graph(embedded_names()[0])
         return names_like(kg, str(asked["written"])[:100])
 
+    def loaded(_: dict[str, Any]) -> dict[str, object]:
+        return loading.state()
+
     return gr.HTML(
         json_in_html(boot),
         html_template=_TEMPLATE,
         js_on_load=_ON_LOAD,
-        server_functions=[missed, entities],
+        server_functions=[missed, entities, loaded],
         apply_default_css=False,
         elem_id="kg-stage-holder",
     )
@@ -152,18 +160,21 @@ def _stage(pipeline: Pipeline, feed: Feed, text: dict[str, Any], standard: list[
 def _events(
     pipeline: Pipeline,
     feed: Feed,
+    visits: Visits,
     fields: list[gr.components.Component],
     go: gr.Button,
     stop: gr.Button,
     stage: gr.HTML,
 ) -> None:
-    def run(*values: Any) -> Iterator[str]:
+    def run(request: gr.Request, *values: Any) -> Iterator[str]:
         asked = Fields(*values)
-        yield from feed.batches(ask(pipeline, asked), lambda: pipeline.graph(asked.graph))
+        events = ask(pipeline, asked, (), visits, str(request.session_hash))
+        yield from feed.batches(events, lambda: pipeline.graph(asked.graph))
 
-    def again(event: gr.EventData, *values: Any) -> Iterator[str]:
+    def again(request: gr.Request, event: gr.EventData, *values: Any) -> Iterator[str]:
         asked, chosen = Fields(*values), [str(name) for name in event._data["entities"]][:20]
-        yield from feed.batches(ask(pipeline, asked, chosen), lambda: pipeline.graph(asked.graph))
+        events = ask(pipeline, asked, chosen, visits, str(request.session_hash))
+        yield from feed.batches(events, lambda: pipeline.graph(asked.graph))
 
     common: dict[str, Any] = {
         "inputs": fields,
@@ -191,4 +202,8 @@ def _inputs(page: gr.Blocks, pipeline: Pipeline, fields: list[gr.components.Comp
     tell = "(...values) => { window.kgFields = values; window.dispatchEvent(new Event('kg-fields')); }"
     gr.on([field.change for field in fields], None, fields, js=tell, api_visibility="private")  # type: ignore[attr-defined]
     linked = page.load(fill, None, fields, queue=False, show_progress="hidden", api_visibility="private")
-    linked.then(None, js="() => { window.kgLinked = true; window.dispatchEvent(new Event('kg-linked')); }", api_visibility="private")
+    linked.then(
+        None,
+        js="() => { window.kgLinked = true; window.dispatchEvent(new Event('kg-linked')); }",
+        api_visibility="private",
+    )

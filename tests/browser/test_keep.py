@@ -79,7 +79,7 @@ def test_a_file_that_is_no_trace_is_refused_in_one_sentence(page: Page, content:
 
 
 def test_hostile_text_in_a_trace_stays_text(page: Page):
-    evil = "<img src=x onerror=\"window.pwned=1\"></script><script>window.pwned=2</script>${window.pwned=3}"
+    evil = '<img src=x onerror="window.pwned=1"></script><script>window.pwned=2</script>${window.pwned=3}'
     lines = Path("assets/traces/1-flute.jsonl").read_text("utf-8").replace("Salzburg", json.dumps(evil)[1:-1])
     opened(page, lines)
     page.get_by_role("button", name="To the end").click()
