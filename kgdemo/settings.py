@@ -51,6 +51,7 @@ class Profile:
         beams, hops: largest K and L.
         upload_triples, upload_bytes: largest graph a visitor may bring; bytes count as sent and again unpacked.
         open_models: whether visitors may name models and files; never on a public server.
+        questions_a_minute: how often one visitor may ask; 0 for no limit.
     """
 
     name: str
@@ -60,10 +61,11 @@ class Profile:
     upload_triples: int
     upload_bytes: int
     open_models: bool
+    questions_a_minute: int = 0
 
 
 LOCAL = Profile("local", 2000, 50, 4, 500_000, 50_000_000, True)
-PUBLIC = Profile("public", 300, 10, 3, 20_000, 2_000_000, False)
+PUBLIC = Profile("public", 300, 10, 3, 20_000, 2_000_000, False, 12)
 RANKINGS = ("path", "relation")
 
 

@@ -115,12 +115,26 @@
   network.on('click', ({ nodes: [id] }) => parent.postMessage({ type: 'choose', id: id ?? null }, '*'));
   for (const name of ['blurNode', 'blurEdge']) network.on(name, () => { light([]); tellHover([]); });
 
+  /** What the canvas shows, on paper instead of on nothing. */
+  function photograph() {
+    const drawn = box.querySelector('canvas');
+    const copy = document.createElement('canvas');
+    copy.width = drawn.width;
+    copy.height = drawn.height;
+    const pen = copy.getContext('2d');
+    pen.fillStyle = colours.paper;
+    pen.fillRect(0, 0, copy.width, copy.height);
+    pen.drawImage(drawn, 0, 0);
+    return copy.toDataURL('image/png');
+  }
+
   addEventListener('message', ({ data, source }) => {
     if (source !== parent) return;
     if (data.type === 'show') { current = data; paint(); fit(); }
     if (data.type === 'light') light(data.keys);
     if (data.type === 'point') { network.selectNodes([data.id]); network.focus(data.id, { scale: 1, animation: inSight && !calm }); }
     if (data.type === 'filter') { hidden = data.hidden; repaint(); }
+    if (data.type === 'png') parent.postMessage({ type: 'png', url: photograph() }, '*');
     if (data.type === 'theme') { colours = PALETTE[data.dark ? 'dark' : 'light']; repaint(); }
   });
   addEventListener('resize', () => { repaint(); fit(); });

@@ -21,6 +21,7 @@ export function makeGraph(boot, text, light, near) {
   let waiting = null;
   let shown = '';
   let redraw = () => {};
+  let photographed = () => {};
   const tell = (message) => { if (ready) frame.contentWindow.postMessage(message, '*'); };
   const explore = makeExplore(text, near, () => redraw(), (id) => tell({ type: 'point', id }));
 
@@ -33,6 +34,7 @@ export function makeGraph(boot, text, light, near) {
     if (event.data.type === 'still') still.getContext('bitmaprenderer').transferFromImageBitmap(event.data.still);
     if (event.data.type === 'still' || event.data.type === 'seen') still.hidden = event.data.type === 'seen';
     if (event.data.type === 'drawn') canvas.dataset.drawn = event.data.nodes;
+    if (event.data.type === 'png' && String(event.data.url).startsWith('data:image/png;base64,')) photographed(event.data.url);
   });
   new MutationObserver(colours).observe(document.body, { attributes: true, attributeFilter: ['class'] });
 
@@ -67,7 +69,8 @@ export function makeGraph(boot, text, light, near) {
   document.addEventListener('fullscreenchange', () => { wide.textContent = document.fullscreenElement === element ? words.small : words.full; });
   const element = h('section', { class: 'card graph' }, h('div', { class: 'head' }, h('h2', {}, words.title), explore.search, wide),
     h('p', { class: 'note' }, words.note), canvas, explore.panel, legend, table);
-  return { element, draw, tellKeys: (keys) => tell({ type: 'light', keys }) };
+  const png = () => new Promise((done) => { photographed = done; tell({ type: 'png' }); });
+  return { element, draw, tellKeys: (keys) => tell({ type: 'light', keys }), png };
 }
 
 function toggleWide(card) {

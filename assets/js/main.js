@@ -6,15 +6,22 @@ import { makeBeams } from './beams.js';
 import { h, refill } from './dom.js';
 import { makeDrive } from './drive.js';
 import { Feed } from './feed.js';
+import { makeGallery } from './gallery.js';
 import { makeGraph } from './graph.js';
 import { watchHover } from './highlight.js';
+import { makeHow } from './how.js';
+import { Inputs } from './inputs.js';
+import { makeKeep } from './keep.js';
 import { makeLinking } from './linking.js';
+import { makeLoading } from './loading.js';
 import { makeMethods } from './methods.js';
 import { makeOwn } from './own.js';
 import { regionOf } from './pathrow.js';
 import { Player } from './player.js';
+import { makeProgram } from './program.js';
 import { makeRail } from './rail.js';
 import { stageNow } from './stages.js';
+import { makeTour } from './tour.js';
 import { makeWorld } from './world.js';
 
 /**
@@ -36,15 +43,25 @@ export function mount({ stage, boot, server, watch, value, again }) {
   const rail = makeRail(player, text);
   const linking = makeLinking(text, (entities) => again({ entities }), (written) => server.entities({ run: player.run ?? '', written }));
   const methods = makeMethods(boot, text, (run) => revisit(run.events, run.run), again);
-  const views = [rail, linking, makeBeams(true, text, allowed.follow), makeBeams(false, text, allowed.follow), allowed, graph, makeAnswer(boot, text, methods.control), methods];
-  const [, , bound, free, , , answer] = views;
+  const inputs = new Inputs(boot.fields, boot.standard);
+  const keep = makeKeep(text, inputs, graph.png, (events) => showRun(events, 'opened', events[0].question));
+  const gallery = makeGallery(boot, text, (failure) => replay(failure));
+  const bound = makeBeams(true, text, allowed.follow);
+  const free = makeBeams(false, text, allowed.follow);
+  const answer = makeAnswer(boot, text, methods.control);
+  const views = [drive, rail, linking, bound, free, allowed, graph, answer, methods, world, keep, gallery];
   const status = h('p', { class: 'sr-only', role: 'status', 'aria-live': 'polite' });
   const messages = h('div', { class: 'messages', role: 'alert' });
   const board = h('div', { class: 'board' }, rail.element, messages, linking.element, regionsLegend(text.beams),
     h('div', { class: 'two' }, bound.element, free.element),
-    drive.element, allowed.element, h('div', { class: 'two low' }, graph.element, answer.element), methods.element, world.element);
+    drive.element, allowed.element, h('div', { class: 'two low' }, graph.element, answer.element),
+    methods.element, world.element, keep.element);
+  const how = makeHow(text);
+  const tour = makeTour(text, player, () => replay(boot.examples[0]), board);
+  const more = h('div', { class: 'more' }, how, gallery.element, keep.own, makeProgram(boot, text, inputs));
   const intro = introduction(text);
-  stage.replaceChildren(h('div', { class: 'kg' }, exampleRow(), own.element, intro, board, status));
+  stage.replaceChildren(h('div', { class: 'kg' }, exampleRow(), makeLoading(text, () => server.loaded({})), own.element, intro,
+    gallery.banner, board, more, tour.panel, status));
   fromFrame = watchHover(board, graph.tellKeys);
 
   function schedule() {
@@ -61,7 +78,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
     board.dataset.origin = player.origin;
     board.dataset.over = String(player.over);
     stopButton?.classList.toggle('idle', player.origin !== 'live' || player.ended);
-    for (const view of [drive, ...views, world]) view.draw(state, player);
+    for (const view of views) view.draw(state, player);
     refill(messages, [state.failed?.message, state.notices], () => [
       state.failed ? h('p', { class: 'failed' }, state.failed.message) : null, ...state.notices.map((notice) => h('p', { class: 'notice' }, notice))]);
     refill(status, [statusOf(state)], () => [statusOf(state)]);
@@ -75,7 +92,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
 
   function exampleRow() {
     const links = boot.examples.map((example) => h('button', { type: 'button', class: 'example', on: { click: () => replay(example) } }, h('span', { 'aria-hidden': 'true' }, '▸ '), example.question));
-    return h('nav', { class: 'examples', 'aria-label': text.ask.examples }, h('span', {}, text.ask.try), links);
+    return h('nav', { class: 'examples', 'aria-label': text.ask.examples }, h('span', {}, text.ask.try), links, boot.examples.length ? tour.start : null);
   }
 
   /** A run of this visit once more, at its end. */
@@ -87,16 +104,25 @@ export function mount({ stage, boot, server, watch, value, again }) {
   }
 
   async function replay(example) {
+    tour.leave();
+    how.open = false;
+    const answerText = await (await fetch(new URL(example.url, document.baseURI))).text();
+    showRun(answerText.split('\n').filter(Boolean).map((line) => JSON.parse(line)), example.id, example.question);
+  }
+
+  function showRun(events, name, question) {
     feed.drop();
     allowed.reset();
-    const answerText = await (await fetch(new URL(example.url, document.baseURI))).text();
     const box = document.querySelector('#kg-question textarea');
-    if (box) { box.value = example.question; box.dispatchEvent(new Event('input', { bubbles: true })); }
-    player.load(answerText.split('\n').filter(Boolean).map((line) => JSON.parse(line)), example.id);
+    if (box) { box.value = question; box.dispatchEvent(new Event('input', { bubbles: true })); }
+    player.load(events, name);
   }
 
   stopButton?.addEventListener('click', () => feed.drop());
   stage.asked = () => world.asked();
+  const linked = () => { if (inputs.asks(boot.graphs)) followLink(again); };
+  if (window.kgLinked) linked();
+  else window.addEventListener('kg-linked', linked, { once: true });
   watch('value', () => feed.take(value()));
   schedule();
   stage.dataset.ready = 'true';
@@ -105,6 +131,13 @@ export function mount({ stage, boot, server, watch, value, again }) {
 /** What the two marks beside texts mean. */
 function regionsLegend(words) {
   return h('p', { class: 'regions' }, h('span', { class: regionOf(true) }, words.held), h('span', { class: regionOf(false) }, words.freely));
+}
+
+/** The address named a run: the fields hold it now, so ask, with the link's own entities where it names some. */
+function followLink(again) {
+  const entities = new URLSearchParams(location.search).getAll('entity');
+  if (entities.length) again({ entities });
+  else document.querySelector('#kg-go')?.click();
 }
 
 function introduction(text) {

@@ -7,11 +7,13 @@ from typing import Any
 
 import gradio as gr
 
+from kgdemo.errors import UserError
 from kgdemo.events import AnswerFinal, EntitiesLinked, Event, PathFound, PathVerified, RunFailed, RunFinished
 from kgdemo.kg.catalogue import embedded_names
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings
 from kgdemo.ui.asking import default_model
+from kgdemo.ui.visits import Visits
 
 _LONGEST_PATH = 2000
 
@@ -21,10 +23,12 @@ class Endpoints:
 
     Args:
         pipeline: answers the questions.
+        visits: counts the questions of each session.
     """
 
-    def __init__(self, pipeline: Pipeline) -> None:
+    def __init__(self, pipeline: Pipeline, visits: Visits) -> None:
         self.pipeline = pipeline
+        self.visits = visits
 
     def register(self) -> None:
         """Add the endpoints to the page being built; questions share the queue of the page's own."""
@@ -34,7 +38,13 @@ class Endpoints:
         gr.api(self.link, api_name="link")
 
     def ask(
-        self, question: str, graph: str = "world", method: str = "gcr", beams: int = 10, hops: int = 2
+        self,
+        question: str,
+        graph: str = "world",
+        method: str = "gcr",
+        beams: int = 10,
+        hops: int = 2,
+        request: gr.Request | None = None,
     ) -> dict[str, Any]:
         """Answer a question from a knowledge graph, with the reasoning paths that support the answer.
 
@@ -48,7 +58,7 @@ class Endpoints:
         Returns:
             answer text, answers, cited paths, the linked entities, and what the run cost.
         """
-        events = self._run(question, graph, method, beams, hops)
+        events = self._run(question, graph, method, beams, hops, request)
         final = next((e for e in events if isinstance(e, AnswerFinal)), None)
         cost = next((e for e in events if isinstance(e, RunFinished)), None)
         return {
@@ -62,7 +72,14 @@ class Endpoints:
             "lm_calls": cost.lm_calls if cost else 0,
         }
 
-    def paths(self, question: str, graph: str = "world", beams: int = 10, hops: int = 2) -> list[dict[str, Any]]:
+    def paths(
+        self,
+        question: str,
+        graph: str = "world",
+        beams: int = 10,
+        hops: int = 2,
+        request: gr.Request | None = None,
+    ) -> list[dict[str, Any]]:
         """Decode the reasoning paths for a question; each one exists in the knowledge graph.
 
         Args:
@@ -74,7 +91,7 @@ class Endpoints:
         Returns:
             paths, best first, each with its text, score and whether every hop was verified.
         """
-        return _paths(self._run(question, graph, "gcr", beams, hops))
+        return _paths(self._run(question, graph, "gcr", beams, hops, request))
 
     def verify_path(self, path: str, graph: str = "world") -> dict[str, Any]:
         """Check a written path, "entity -> relation -> entity …", hop by hop against a knowledge graph.
@@ -112,7 +129,13 @@ class Endpoints:
             "nearest": [candidate.entity for candidate in linked.nearest],
         }
 
-    def _run(self, question: str, graph: str, method: str, beams: int, hops: int) -> list[Event]:
+    def _run(
+        self, question: str, graph: str, method: str, beams: int, hops: int, request: gr.Request | None
+    ) -> list[Event]:
+        try:
+            self.visits.count(str(request.session_hash) if request else "")
+        except UserError as error:
+            raise gr.Error(str(error)) from None
         settings = self._settings(graph, method=method, beams=beams, hops=hops, compare=False, explain=0)
         events = list(self.pipeline.run(question, settings))
         failed = next((e.message for e in events if isinstance(e, RunFailed)), None)

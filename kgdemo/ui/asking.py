@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,9 +13,9 @@ from kgdemo.kg.catalogue import embedded_names
 from kgdemo.models.causal import EMBEDDED
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Profile, Settings
+from kgdemo.ui.loading import Loading
+from kgdemo.ui.visits import Visits
 from kgdemo.ui.worlds import Asked, Worlds
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +61,8 @@ def ask(
     entities: Sequence[str] = (),
     worlds: Worlds | None = None,
     forced: Sequence[int] = (),
+    visits: Visits | None = None,
+    session: str = "",
 ) -> Iterator[Event]:
     """Run the pipeline on the fields.
 
@@ -72,8 +72,12 @@ def ask(
         entities: topic entities; linked from the question when empty.
         worlds: the visitors' graphs; None: only the pipeline's.
         forced: token ids that every path begins with.
+        visits: counts how often a visitor asks; None: nobody counts.
+        session: the visitor.
     """
     try:
+        if visits is not None:
+            visits.count(session)
         settings = replace(fields.settings(pipeline.profile), forced=tuple(forced))
         if worlds is not None:
             settings = replace(settings, graph=worlds.source(settings.graph, Asked.read(fields.world)))
@@ -120,16 +124,13 @@ def default_model(environment: Mapping[str, str] = os.environ) -> str:
     return environment.get("KGDEMO_MODEL") or EMBEDDED
 
 
-def warm_up(pipeline: Pipeline, settings: Settings) -> threading.Thread:
-    """Load graph and model while the first visitor still reads; the examples need neither."""
-
-    def load() -> None:
-        try:
-            pipeline.linker(settings.graph)
-            pipeline.world(settings).embedder.encode(["loaded with its first text"])
-        except UserError as error:  # the first question says it on the page
-            logger.warning("%s", error)
-
-    thread = threading.Thread(target=load, name="warm-up", daemon=True)
-    thread.start()
-    return thread
+def warming(pipeline: Pipeline, settings: Settings) -> Loading:
+    """What to load while the first visitor still reads; the examples need none of it."""
+    return Loading(
+        (
+            ("graph", lambda: pipeline.graph(settings.graph)),
+            ("linker", lambda: pipeline.linker(settings.graph)),
+            ("model", lambda: pipeline.model(settings.model)),
+            ("index", lambda: pipeline.world(settings).embedder.encode(["loaded with its first text"])),
+        )
+    )

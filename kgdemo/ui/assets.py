@@ -13,6 +13,7 @@ from kgdemo.view.frame import VIS, frame_document
 
 ASSETS = Path(__file__).resolve().parent.parent.parent / "assets"
 TRACES = ASSETS / "traces"
+FAILED = ASSETS / "failures"
 # put in by the browser, which alone knows under which address the page is served
 BASE, ORIGIN = "__BASE__", "__ORIGIN__"
 
@@ -39,10 +40,10 @@ def frame() -> str:
     return frame_document(vis, BASE + url(ASSETS / "js" / "frame.js"), text()["graph"]["title"], ORIGIN)
 
 
-def examples() -> list[dict[str, str]]:
-    """The recorded runs, each ``{id, question, url}``, in the order of their names."""
+def examples(folder: Path = TRACES) -> list[dict[str, str]]:
+    """The recorded runs of a folder, each ``{id, question, url}``, in the order of their names."""
     found = []
-    for file in sorted(TRACES.glob("*.jsonl")):
+    for file in sorted(folder.glob("*.jsonl")):
         with file.open(encoding="utf-8") as stream:
             first = json.loads(stream.readline())
         found.append({"id": file.stem, "question": first["question"], "url": url(file)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import json
 from collections.abc import Iterator, Sequence
@@ -16,12 +17,16 @@ from kgdemo.reasoning import METHODS
 from kgdemo.settings import RANKINGS, Settings, profile_from
 from kgdemo.ui import assets
 from kgdemo.ui.api import Endpoints
-from kgdemo.ui.asking import Fields, ask, asked_again, default_model, names_like, warm_up
+from kgdemo.ui.asking import Fields, ask, asked_again, default_model, names_like, warming
 from kgdemo.ui.feed import Feed
+from kgdemo.ui.links import filled
+from kgdemo.ui.loading import Loading
+from kgdemo.ui.visits import Visits
 from kgdemo.ui.worlds import Asked, Worlds, limits
 from kgdemo.view.escape import json_in_html
 from kgdemo.view.surroundings import neighbours_of
 
+_NAMES = tuple(field.name for field in dataclasses.fields(Fields) if field.name != "world")
 AT_ONCE = 2  # questions answered at the same time; the others wait in the queue
 
 # The stage's template is constant: gradio evaluates templates as code, so no text of anyone's may enter it.
@@ -46,6 +51,7 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> gr.Blocks
     """
     pipeline = pipeline or Pipeline(profile_from())
     assets.serve()
+    loading = warming(pipeline, Settings(model=default_model())) if warm else Loading()
     text = assets.text()
     with gr.Blocks(title=text["title"], analytics_enabled=False) as page:
         gr.HTML(_header(text), elem_id="kg-header", apply_default_css=False)
@@ -62,13 +68,14 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> gr.Blocks
         with gr.Accordion(text["settings"]["title"], open=False, elem_id="kg-settings"):
             fields = _fields(pipeline, text["settings"])
         world = gr.Textbox(visible=False)  # filled in by _WITH_WORLD
-        feed, worlds = Feed(), Worlds(pipeline)
-        stage = _stage(pipeline, feed, worlds, text)
-        _events(pipeline, feed, worlds, [question, *fields, world], go, stop, stage)
-        Endpoints(pipeline).register()
+        feed, worlds, visits = Feed(), Worlds(pipeline), Visits(pipeline.profile.questions_a_minute)
+        stage = _stage(pipeline, feed, worlds, loading, text, [field.value for field in (question, *fields)])
+        _events(pipeline, feed, worlds, visits, [question, *fields, world], go, stop, stage)
+        _inputs(page, pipeline, [question, *fields])
+        Endpoints(pipeline, visits).register()
     page.queue(default_concurrency_limit=4, max_size=64)
     if warm:
-        warm_up(pipeline, Settings(model=default_model()))
+        loading.start()
     return page
 
 
@@ -81,9 +88,13 @@ def launch_arguments() -> dict[str, Any]:
         "css_paths": sorted((assets.ASSETS / "css").glob("*.css")),
         "footer_links": ["api"],
         "ssr_mode": False,
-        "mcp_server": importlib.util.find_spec("mcp") is not None,
+        "mcp_server": _has_mcp(),
         "show_error": True,
     }
+
+
+def _has_mcp() -> bool:
+    return importlib.util.find_spec("mcp") is not None
 
 
 def _header(text: dict[str, Any]) -> str:
@@ -118,16 +129,23 @@ def _fields(pipeline: Pipeline, text: dict[str, Any]) -> list[gr.components.Comp
     return [graph, model, method, beams, hops, compare, ranking]
 
 
-def _stage(pipeline: Pipeline, feed: Feed, worlds: Worlds, text: dict[str, Any]) -> gr.HTML:
+def _stage(
+    pipeline: Pipeline, feed: Feed, worlds: Worlds, loading: Loading, text: dict[str, Any], standard: list[Any]
+) -> gr.HTML:
     boot = {
         "main": assets.url(assets.ASSETS / "js" / "main.js"),
         "frame": assets.frame(),
         "text": text,
         "examples": assets.examples(),
+        "failures": assets.examples(assets.FAILED),
         "chat": pipeline.chat.model,
         "methods": [{"name": card.name, "title": card.title} for card in METHODS.values()],
         "drivable": [card.name for card in METHODS.values() if card.drivable],
         "limits": limits(pipeline),
+        "fields": _NAMES,
+        "standard": dict(zip(_NAMES, standard, strict=True)),
+        "mcp": _has_mcp(),
+        "graphs": embedded_names(),
     }
 
     def missed(asked: dict[str, Any]) -> str:
@@ -153,11 +171,14 @@ def _stage(pipeline: Pipeline, feed: Feed, worlds: Worlds, text: dict[str, Any])
     def near(asked: dict[str, Any]) -> dict[str, Any]:
         return neighbours_of(graph_of(asked), str(asked["entity"]))
 
+    def loaded(_: dict[str, Any]) -> dict[str, object]:
+        return loading.state()
+
     return gr.HTML(
         json_in_html(boot),
         html_template=_TEMPLATE,
         js_on_load=_ON_LOAD,
-        server_functions=[missed, entities, near, relations, change, bring],
+        server_functions=[missed, entities, near, relations, change, bring, loaded],
         apply_default_css=False,
         elem_id="kg-stage-holder",
     )
@@ -167,19 +188,22 @@ def _events(
     pipeline: Pipeline,
     feed: Feed,
     worlds: Worlds,
+    visits: Visits,
     fields: list[gr.components.Component],
     go: gr.Button,
     stop: gr.Button,
     stage: gr.HTML,
 ) -> None:
-    def run(*values: Any) -> Iterator[str]:
-        yield from answered(Fields(*values))
+    def run(request: gr.Request, *values: Any) -> Iterator[str]:
+        yield from answered(request, Fields(*values))
 
-    def again(event: gr.EventData, *values: Any) -> Iterator[str]:
-        yield from answered(*asked_again(Fields(*values), event._data))
+    def again(request: gr.Request, event: gr.EventData, *values: Any) -> Iterator[str]:
+        yield from answered(request, *asked_again(Fields(*values), event._data))
 
-    def answered(asked: Fields, chosen: Sequence[str] = (), forced: Sequence[int] = ()) -> Iterator[str]:
-        events = ask(pipeline, asked, chosen, worlds, forced)
+    def answered(
+        request: gr.Request, asked: Fields, chosen: Sequence[str] = (), forced: Sequence[int] = ()
+    ) -> Iterator[str]:
+        events = ask(pipeline, asked, chosen, worlds, forced, visits, str(request.session_hash))
         yield from feed.batches(events, lambda: pipeline.graph(worlds.source(asked.graph, Asked.read(asked.world))))
 
     common: dict[str, Any] = {
@@ -194,3 +218,23 @@ def _events(
     asking = gr.on([go.click, fields[0].submit], run, **common)
     asking_again = stage.again(again, cancels=[asking], **common)
     stop.click(None, cancels=[asking, asking_again], api_visibility="private")
+
+
+def _inputs(page: gr.Blocks, pipeline: Pipeline, fields: list[gr.components.Component]) -> None:
+    """Tell the browser what stands in the fields, and fill them from a share link.
+
+    Both may happen before the stage's script has been loaded, so they leave a mark besides sounding an event.
+    """
+
+    def fill(request: gr.Request) -> list[Any]:
+        values = filled(request.query_params, pipeline.profile, _NAMES)
+        return [gr.update(value=values[name]) if name in values else gr.skip() for name in _NAMES]
+
+    tell = "(...values) => { window.kgFields = values; window.dispatchEvent(new Event('kg-fields')); }"
+    gr.on([field.change for field in fields], None, fields, js=tell, api_visibility="private")  # type: ignore[attr-defined]
+    linked = page.load(fill, None, fields, queue=False, show_progress="hidden", api_visibility="private")
+    linked.then(
+        None,
+        js="() => { window.kgLinked = true; window.dispatchEvent(new Event('kg-linked')); }",
+        api_visibility="private",
+    )

@@ -1,4 +1,6 @@
-"""Records the examples: ``python -m kgdemo.ui.record [NAME "QUESTION"]…`` writes ``assets/traces/NAME.jsonl``.
+"""Records what the page replays: ``python -m kgdemo.ui.record [NAME "QUESTION"]…`` writes ``assets/traces/NAME.jsonl``.
+
+Without names: the examples, and the gallery of failures in ``assets/failures``.
 
 A recorded run is what the page would have been sent, one record a line, so that it plays without a model.
 """
@@ -8,13 +10,16 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings
 from kgdemo.ui.asking import default_model
-from kgdemo.ui.assets import TRACES
+from kgdemo.ui.assets import FAILED, TRACES
 from kgdemo.ui.feed import records
+from kgdemo.ui.record_failures import FAILURES, record_failure
+from kgdemo.view.wire import Record
 
 QUESTIONS = {
     "1-flute": "Where was the composer of The Magic Flute born?",
@@ -28,15 +33,19 @@ logger = logging.getLogger(__name__)
 
 
 def record_run(pipeline: Pipeline, settings: Settings, question: str, file: Path) -> int:
-    """Write one run; the number of bytes."""
+    """Write one run; the number of characters."""
     events = pipeline.run(question, settings)
-    lines = [json.dumps(r, ensure_ascii=False) for r, _ in records(events, lambda: pipeline.graph(settings.graph))]
+    return write([r for r, _ in records(events, lambda: pipeline.graph(settings.graph))], file)
+
+
+def write(run: Sequence[Record], file: Path) -> int:
+    """Write the records of a run, one a line; the number of characters."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    return file.write_text("\n".join(lines) + "\n", "utf-8")
+    return file.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in run), "utf-8")
 
 
 def main(arguments: list[str]) -> None:
-    """Record the five examples, or those given as pairs of name and question."""
+    """Record the five examples and the failures, or the runs given as pairs of name and question."""
     questions = dict(zip(arguments[::2], arguments[1::2], strict=True)) or QUESTIONS
     pipeline, settings = Pipeline(), Settings(model=default_model())
     pipeline.linker(settings.graph)
@@ -46,6 +55,9 @@ def main(arguments: list[str]) -> None:
     for name, question in questions.items():
         size = record_run(pipeline, settings, question, TRACES / f"{name}.jsonl")
         logger.info("%s: %s characters", name, size)
+    for failure in () if arguments else FAILURES:
+        size = write(record_failure(pipeline, failure, settings), FAILED / f"{failure.name}.jsonl")
+        logger.info("%s: %s characters", failure.name, size)
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ class Picture:
 
     def _add_path(self, path: Path, event: PathVerified) -> dict[str, Any] | None:
         invented = not event.verdict.faithful
-        if invented and (self._ghosts >= _INVENTED_PATHS or event.constrained):
+        if invented and self._ghosts >= _INVENTED_PATHS:
             return None
         self._ghosts += invented
         before, gone = len(self._net.nodes), [e for e in path.entities if e in self._faded]

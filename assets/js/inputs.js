@@ -1,0 +1,56 @@
+// What stands in the page's fields right now, as a share link and as calls from a program.
+
+const SENT = ['question', 'graph', 'method', 'beams', 'hops', 'compare', 'ranking', 'model']; // in the order people read them
+const CALLED = ['graph', 'method', 'beams', 'hops'];
+
+export class Inputs {
+  /** @param {string[]} names of the fields, in the order in which gradio hands them over */
+  constructor(names, standard) {
+    this.names = names;
+    this.standard = standard;
+    this.values = { ...standard };
+    this.changed = () => {};
+    const take = () => {
+      this.values = Object.fromEntries(names.map((name, i) => [name, window.kgFields[i]]));
+      this.changed();
+    };
+    window.addEventListener('kg-fields', take);
+    if (window.kgFields) take();
+  }
+
+  /** The page's address with these inputs; what stands at its standard value is left out. */
+  link(entities = [], values = this.values) {
+    const query = new URLSearchParams();
+    for (const name of SENT) {
+      const value = values[name];
+      if (value === undefined || value === null || value === '' || (name !== 'question' && value === this.standard[name])) continue;
+      query.set(name, String(value));
+    }
+    for (const entity of entities) query.append('entity', entity);
+    return `${location.origin}${location.pathname}?${query}`;
+  }
+
+  /** Whether the address asks something by itself: on an embedded graph, with the server's own model, for links come from anyone. */
+  asks(graphs) {
+    const query = new URLSearchParams(location.search);
+    return query.has('question') && graphs.includes(query.get('graph') ?? this.standard.graph) && (query.get('model') ?? this.standard.model) === this.standard.model;
+  }
+
+  /** A program for gradio's client that asks the same. */
+  python() {
+    const call = [literal(this.values.question ?? ''), ...CALLED.filter((name) => name in this.values).map((name) => `${name}=${literal(this.values[name])}`), 'api_name="/ask"'];
+    return `from gradio_client import Client\n\nclient = Client(${literal(root())})\nresult = client.predict(\n${call.map((one) => `    ${one},\n`).join('')})\nprint(result["answer"])\nfor path in result["paths"]:\n    print(path["text"], path["verified"])\n`;
+  }
+}
+
+/** Where the page is served, without a slash at its end. */
+export function root() { return new URL('.', document.baseURI).href.replace(/\/$/, ''); }
+
+/** A value as Python writes it: a JSON string is a Python string too, once it is plain ASCII. */
+function literal(value) {
+  if (typeof value !== 'string') return String(value);
+  return JSON.stringify(value).replace(/[\u007f-\u{10ffff}]/gu, (one) => {
+    const code = one.codePointAt(0).toString(16);
+    return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`;
+  });
+}

@@ -1,0 +1,197 @@
+"""Taking runs along: links, traces and files, made in the browser and harmless whatever the graph holds."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_page import ask, over, replay
+from tests.helpers.page import QUESTION
+
+pytestmark = pytest.mark.browser
+SVG = "{http://www.w3.org/2000/svg}"
+GRAPHML = "{http://graphml.graphdrawing.org/xmlns}"
+
+
+def saved(page: Page, name: str) -> Path:
+    """The file that a button hands over."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name=name, exact=True).click()
+    return Path(download.value.path())
+
+
+def opened(page: Page, content: str) -> None:
+    """Open a file with this content as a trace."""
+    file = {"name": "trace.jsonl", "mimeType": "text/plain", "buffer": content.encode()}
+    page.get_by_label("Open a trace", exact=True).set_input_files(files=[file])
+
+
+def table(file: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(file.read_text("utf-8"), newline="")))
+
+
+def nasty(page: Page) -> None:
+    """A run over every hostile label of the small graph."""
+    ask(page, "What does Nasty hold?")
+    over(page)
+
+
+def test_a_trace_holds_the_records_sent_and_opens_as_the_same_page(page: Page):
+    replay(page)
+    shown = page.locator(".card.grounded .beams").inner_text(), page.locator(".answer .text").inner_text()
+    content = saved(page, "Trace (JSON lines)").read_text("utf-8")
+    lines = [json.loads(line) for line in content.splitlines()]
+    recorded = Path("assets/traces/1-flute.jsonl").read_text("utf-8").splitlines()
+    assert lines[0]["trace"] == "kgdemo trace"
+    assert lines[0]["version"] == 1
+    assert lines[1:] == [json.loads(line) for line in recorded]
+    page.reload()
+    expect(page.locator("#kg-stage")).to_have_attribute("data-ready", "true")
+    opened(page, content)
+    page.get_by_role("button", name="To the end").click()
+    over(page)
+    assert (page.locator(".card.grounded .beams").inner_text(), page.locator(".answer .text").inner_text()) == shown
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("not json at all", "not a trace"),
+        ("", "not a trace"),
+        ('{"hello": "world"}\n{"event": "RunFinished"}', "not a trace"),
+        ('{"event": "RunStarted", "question": 7}\n{"event": "Notice", "text": "x"}', "not a trace"),
+        ('{"trace": "kgdemo trace", "version": 99}\n{"event": "RunStarted"}', "newer version"),
+        ('{"trace": "kgdemo trace", "version": 1}\n[1]\nnull', "not a trace"),
+    ],
+)
+def test_a_file_that_is_no_trace_is_refused_in_one_sentence(page: Page, content: str, says: str):
+    page.get_by_text("Your runs").click()
+    opened(page, content)
+    expect(page.locator(".fold .failed")).to_contain_text(says)
+    expect(page.locator(".board")).to_be_hidden()
+
+
+def test_hostile_text_in_a_trace_stays_text(page: Page):
+    evil = '<img src=x onerror="window.pwned=1"></script><script>window.pwned=2</script>${window.pwned=3}'
+    lines = Path("assets/traces/1-flute.jsonl").read_text("utf-8").replace("Salzburg", json.dumps(evil)[1:-1])
+    opened(page, lines)
+    page.get_by_role("button", name="To the end").click()
+    over(page)
+    expect(page.locator(".answer .text")).to_contain_text("<img src=x")
+    offline = saved(page, "Offline page (HTML)").read_text("utf-8")
+    assert "<img src=x" not in offline
+    assert ET.fromstring(saved(page, "Graph (SVG)").read_text("utf-8")).tag == f"{SVG}svg"
+    assert page.evaluate("window.pwned") is None
+    assert page.locator(".kg img").count() == 0
+
+
+def test_tables_hold_the_picture_and_no_formula(page: Page):
+    evil = "=HYPERLINK(1)"
+    lines = Path("assets/traces/1-flute.jsonl").read_text("utf-8").replace("Salzburg", evil)
+    opened(page, lines)
+    page.get_by_role("button", name="To the end").click()
+    over(page)
+    paths = table(saved(page, "Paths (CSV)"))
+    assert {row["with_graph"] for row in paths} == {"yes", "no"}
+    assert all(row["in_graph"] == "yes" for row in paths if row["with_graph"] == "yes")
+    nodes = {row["id"] for row in table(saved(page, "Nodes (CSV)"))}
+    assert f"'{evil}" in nodes
+    edges = table(saved(page, "Edges (CSV)"))
+    assert edges
+    assert {row["from"] for row in edges} | {row["to"] for row in edges} <= nodes
+    assert any(row["relation"] == "composed by" for row in edges)
+    cells = [cell for row in (*paths, *edges) for name, cell in row.items() if name != "log_probability"]
+    assert not [cell for cell in cells if re.match(r"[=+\-@]", cell)]
+
+
+def test_graphs_are_saved_as_graphml_svg_and_png(page: Page):
+    nasty(page)
+    graph = ET.fromstring(saved(page, "GraphML").read_text("utf-8"))
+    ids = {node.get("id") for node in graph.iter(f"{GRAPHML}node")}
+    ends = [(edge.get("source"), edge.get("target")) for edge in graph.iter(f"{GRAPHML}edge")]
+    assert "Nasty" in ids
+    assert ends
+    assert all(end in ids for pair in ends for end in pair)
+    drawn = ET.fromstring(saved(page, "Graph (SVG)").read_text("utf-8"))
+    labels = {text.text for text in drawn.iter(f"{SVG}text")}
+    assert "Nasty" in labels
+    assert not list(drawn.iter(f"{SVG}script"))
+    page.locator(".card.graph").scroll_into_view_if_needed()
+    assert saved(page, "Graph (PNG)").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_offline_page_opens_from_a_disk_and_searches(page: Page, tmp_path: Path):
+    nasty(page)
+    file = tmp_path / "run.html"
+    file.write_bytes(saved(page, "Offline page (HTML)").read_bytes())
+    alone = page.context.browser.new_context(offline=True).new_page()
+    complaints: list[str] = []
+    asked: list[str] = []
+    alone.on("console", lambda message: complaints.append(message.text))
+    alone.on("request", lambda request: asked.append(request.url))
+    alone.goto(file.as_uri())
+    expect(alone.get_by_role("heading")).to_have_text("What does Nasty hold?")
+    expect(alone.locator("figure svg text", has_text="Nasty").first).to_be_visible()
+    rows = alone.locator("tbody tr:visible")
+    before = rows.count()
+    alone.get_by_label("Find in the table").fill("onerror")
+    expect(rows.first).to_contain_text("<img src=x")
+    assert 0 < rows.count() < before
+    assert alone.evaluate("window.pwned") is None
+    assert asked == [file.as_uri()]
+    assert complaints == []
+    alone.context.close()
+
+
+def test_a_link_fills_the_fields_and_asks(page: Page, address: str):
+    page.goto(f"{address}/?question=Who+directed+Dunkirk%3F&beams=3&hops=1&compare=false&entity=Dunkirk")
+    over(page)
+    expect(page.get_by_label("Your question")).to_have_value("Who directed Dunkirk?")
+    expect(page.locator(".chip .name")).to_have_text("Dunkirk")
+    assert page.locator(".card.grounded li.path").count() <= 3
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator(".keep .note[role=status]")).to_contain_text("clipboard")
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link == f"{address}/?question=Who+directed+Dunkirk%3F&beams=3&hops=1&compare=false&entity=Dunkirk"
+
+
+def test_a_link_to_a_file_of_the_server_asks_nothing_by_itself(page: Page, address: str):
+    page.goto(f"{address}/?question=Who%3F&graph=/etc/passwd&beams=99&hops=x")
+    expect(page.get_by_label("Your question")).to_have_value("Who?")
+    page.wait_for_function("() => window.kgLinked")
+    expect(page.locator(".board")).to_have_attribute("data-origin", "idle")
+    page.get_by_role("button", name="Settings").click()
+    expect(page.get_by_label("Paths (K)").first).to_have_value("10")
+
+
+def test_runs_are_listed_bounded_and_cleared(page: Page):
+    page.evaluate("""() => localStorage.setItem('kgdemo.runs', JSON.stringify(Array.from({ length: 90 },
+        (_, i) => ({ question: `q${i}`, answer: '<b>a</b>', time: 'x' }))))""")
+    page.reload()
+    expect(page.locator("#kg-stage")).to_have_attribute("data-ready", "true")
+    ask(page, QUESTION)
+    over(page)
+    page.get_by_text("Your runs").click()
+    expect(page.locator(".past li a").first).to_have_text(QUESTION)
+    expect(page.locator(".past li a")).to_have_count(30)
+    kept = json.loads(page.evaluate("localStorage.getItem('kgdemo.runs')"))
+    assert set(kept[0]) == {"time", "answer", "question", "graph", "method", "beams", "hops", "compare", "ranking"}
+    page.get_by_role("button", name="Clear this list").click()
+    expect(page.locator(".past")).to_contain_text("Nothing asked yet")
+    assert json.loads(page.evaluate("localStorage.getItem('kgdemo.runs')")) == []
+
+
+def test_the_program_follows_the_fields(page: Page):
+    page.get_by_text("Ask from a program").click()
+    page.get_by_label("Your question").fill('Who wrote "Dune" – 沙丘 😀?')
+    code = page.locator(".program pre").first
+    expect(code).to_contain_text('"Who wrote \\"Dune\\" \\u2013 \\u6c99\\u4e18 \\U0001f600?"')
+    compile(code.inner_text(), "snippet", "exec")
