@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
@@ -57,15 +57,35 @@ class Trail:
 
 
 @dataclass(frozen=True, slots=True)
+class Branching:
+    """What follows one node inside a sorted run of labels; kept, since beams and questions come by again.
+
+    Attributes:
+        complete: how many labels end here; they sort before the longer ones.
+        tokens: the tokens with which the others go on, sorted, int64 as torch indexes, ``(n,)``.
+        edges: rows ``edges[i]:edges[i + 1]`` go on with ``tokens[i]``, ``(n + 1,)``.
+    """
+
+    complete: int
+    tokens: NDArray[np.int64]
+    edges: NDArray[np.int64]
+
+
+Branchings = dict[tuple[Segment, int, int, int], Branching]  # by segment, low, high, depth
+
+
+@dataclass(frozen=True, slots=True)
 class SubTrie:
     """The steps from one entity. Rows are sorted by token rank: first by step, then by target.
 
-    ``targets[bounds[i]:bounds[i + 1]]`` are the entities that ``steps[i]`` leads to.
+    ``targets[bounds[i]:bounds[i + 1]]`` are the entities that ``steps[i]`` leads to; ``nodes`` are those that
+    beams have visited.
     """
 
     steps: NDArray[np.int32]  # (distinct steps,)
     bounds: NDArray[np.int64]  # (distinct steps + 1,)
     targets: NDArray[np.int32]  # (edges,)
+    nodes: Branchings = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +125,7 @@ class AutomatonState:
 class _Fan:
     """Tokens that may follow one position, and the position behind each."""
 
-    tokens: NDArray[np.int32]
+    tokens: NDArray[np.int64]
     take: Callable[[int], Position]
     in_label: bool = False
 
@@ -125,6 +145,9 @@ class KGAutomaton:
         self.hops = hops
         with_edges = {t for t in topics if graph.kg.degree(t, graph.directed)}
         self.topics = np.array(sorted(with_edges, key=lambda t: graph.entity_rank[t]), dtype=np.int32)
+        self._topic_nodes: Branchings = {}
+        marks = {True: graph.pieces.end, False: graph.pieces.arrow}
+        self._marks = {ends: np.array(ids, np.int64).reshape(-1, 1) for ends, ids in marks.items()}
         self._tries: OrderedDict[int, SubTrie] = OrderedDict()
         self._cached_rows = cached_rows
         self._rows = 0
@@ -170,16 +193,16 @@ class KGAutomaton:
         """The tokens that may follow a position: within its label, and where a label is complete, past it."""
         graph, segment, trail = self.graph, position.segment, position.trail
         if segment is Segment.TOPIC:
-            ended, fan = self._within(position, graph.entities, self.topics)
+            ended, fan = self._within(position, graph.entities, self.topics, self._topic_nodes)
             return [fan, *(self._onward(Trail(int(e))) for e in ended)]
         if segment is Segment.STEP:
             trie = self.sub_trie(trail.entity)  # type: ignore[union-attr]
-            ended, fan = self._within(position, graph.steps, trie.steps)
+            ended, fan = self._within(position, graph.steps, trie.steps, trie.nodes)
             first = position.low
             return [fan, *(self._mark(Segment.ARROW_BEFORE_ENTITY, trail, first + i, 0) for i in range(len(ended)))]
         if segment is Segment.ENTITY:
             trie = self.sub_trie(trail.entity)  # type: ignore[union-attr]
-            ended, fan = self._within(position, graph.entities, trie.targets)
+            ended, fan = self._within(position, graph.entities, trie.targets, trie.nodes)
             step = int(trie.steps[np.searchsorted(trie.bounds, position.low, side="right") - 1])
             fans = [fan]
             for entity in ended:
@@ -192,23 +215,21 @@ class KGAutomaton:
             return []
         return [self._mark(segment, trail, position.low, position.depth)]
 
-    def _within(self, position: Position, table: TokenTable, rows: NDArray[np.int32]) -> tuple[NDArray[np.int32], _Fan]:
+    def _within(
+        self, position: Position, table: TokenTable, rows: NDArray[np.int32], nodes: Branchings
+    ) -> tuple[NDArray[np.int32], _Fan]:
         """Labels complete at this depth, and the fan of those that go on."""
-        low, high, depth = position.low, position.high, position.depth
-        labels = rows[low:high]
-        begins = table.offsets[labels]
-        longer = table.offsets[labels + 1] - begins > depth
-        # complete labels share all tokens so far and nothing more, so they sort before the longer ones
-        complete = int(len(labels) - np.count_nonzero(longer))
-        tokens = table.ids[begins[complete:] + depth]
-        firsts = np.flatnonzero(np.diff(tokens, prepend=-1))
-        edges = np.append(firsts, len(tokens)) + (low + complete)
-        segment, trail = position.segment, position.trail
+        segment, trail, low, depth = position.segment, position.trail, position.low, position.depth
+        key = (segment, low, position.high, depth)
+        node = nodes.get(key)
+        if node is None:
+            node = nodes[key] = _branching(table, rows[low : position.high], low, depth)
+        edges = node.edges
 
         def take(i: int) -> Position:
             return Position(segment, trail, int(edges[i]), int(edges[i + 1]), depth + 1)
 
-        return labels[:complete], _Fan(tokens[firsts], take, in_label=True)
+        return rows[low : low + node.complete], _Fan(node.tokens, take, in_label=True)
 
     def _onward(self, trail: Trail) -> _Fan:
         """The arrow into the sub-trie of the trail's last entity."""
@@ -216,11 +237,10 @@ class KGAutomaton:
 
     def _mark(self, segment: Segment, trail: Trail | None, low: int, depth: int) -> _Fan:
         """One forced token of an arrow or end mark."""
-        pieces = self.graph.pieces
-        ids = pieces.end if segment is Segment.END else pieces.arrow
+        ids = self._marks[segment is Segment.END]
         after = self._behind(segment, trail, low) if depth + 1 == len(ids) else None
         here = after or Position(segment, trail, low, 0, depth + 1)
-        return _Fan(np.array([ids[depth]], dtype=np.int32), lambda _: here)
+        return _Fan(ids[depth], lambda _: here)
 
     def _behind(self, segment: Segment, trail: Trail | None, low: int) -> Position:
         """The position after a complete mark."""
@@ -252,10 +272,20 @@ class KGAutomaton:
         return int((self.graph.walks(hops_left - 1)[trie.targets[low:high]] + 1).sum())
 
 
+def _branching(table: TokenTable, labels: NDArray[np.int32], low: int, depth: int) -> Branching:
+    """Group sorted labels that agree in ``depth`` tokens by the token that comes next."""
+    begins = table.offsets[labels]
+    # complete labels share all tokens so far and nothing more, so they sort before the longer ones
+    complete = int(np.count_nonzero(table.offsets[labels + 1] - begins <= depth))
+    tokens = table.ids[begins[complete:] + depth].astype(np.int64)
+    firsts = np.flatnonzero(np.diff(tokens, prepend=-1))
+    return Branching(complete, tokens[firsts], np.append(firsts, len(tokens)) + (low + complete))
+
+
 def _merge(fans: Sequence[_Fan]) -> Successors:
     """Union of several fans; a token in more than one of them leads to a set of positions."""
     if not fans:
-        return Successors(np.empty(0, dtype=np.int32), lambda _: AutomatonState(()))
+        return Successors(np.empty(0, dtype=np.int64), lambda _: AutomatonState(()))
     tokens, groups = np.unique(np.concatenate([fan.tokens for fan in fans]), return_inverse=True)
     sources = [(fan, i) for fan in fans for i in range(len(fan.tokens))]
 

@@ -27,13 +27,14 @@ class Successors:
     """What may follow a state.
 
     Attributes:
-        tokens: allowed token ids, sorted, each once; int32, shape ``(n,)``. None: the whole vocabulary.
+        tokens: allowed token ids, sorted, each once; int64 (what torch indexes with) or int32, shape ``(n,)``.
+            None: the whole vocabulary.
         take: index into ``tokens`` (a token id, when these are None) -> the state that token leads to.
         inside_entity: all of ``tokens`` go on with an entity's label, so which of them exists is for the
             graph to say, and none of them decides on a relation or on the path's end.
     """
 
-    tokens: NDArray[np.int32] | None
+    tokens: NDArray[np.integer] | None
     take: Callable[[int], State]
     inside_entity: bool = False
 

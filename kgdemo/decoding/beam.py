@@ -16,6 +16,8 @@ import torch
 from torch import Tensor
 
 from kgdemo.constraint.base import Constraint, State, Successors
+from kgdemo.decoding.candidates import Candidate, Ragged, best_candidates, forbidden_mass, split_best
+from kgdemo.decoding.lookahead import LookAhead
 from kgdemo.models.base import PROMPT_END, TokenTree
 
 
@@ -33,6 +35,9 @@ class BeamSettings:
         masked: how many of the most probable forbidden tokens to report for each beam; 0 saves the time.
         forced: tokens that every path begins with: scored and reported like any others, but not chosen by
             the search. ``forced.check_forced`` tells beforehand whether a constraint allows them.
+        look_ahead: None reads one token of each beam in a forward pass; 0 reads forced runs (one allowed
+            child after another) along with it; more is a budget of likely nodes scored ahead. What the search
+            finds and yields is the same; see ``lookahead``.
     """
 
     beams: int = 10
@@ -41,6 +46,7 @@ class BeamSettings:
     graph_normalised: bool = False
     masked: int = 0
     forced: tuple[int, ...] = ()
+    look_ahead: int | None = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,21 +128,22 @@ def beam_search(
     live = [Hypothesis((), (), constraint.start())]
     log_probs = tree.prompt_log_probs()[None]  # (beams, V)
     finished: list[Hypothesis] = []
+    scorer = LookAhead(tree, constraint, settings)
     for number in range(settings.max_tokens):
         live_at = [i for i, beam in enumerate(live) if beam.state.alive]
-        live, log_probs = [live[i] for i in live_at], log_probs[live_at]
+        if len(live_at) < len(live):
+            live, log_probs = [live[i] for i in live_at], log_probs[live_at]
         if not live or _settled(live, finished, settings):
             break
         followers = [constraint.successors(beam.state) for beam in live]
-        forced = settings.forced[number] if number < len(settings.forced) else None
-        candidates = _candidates(live, followers, log_probs, settings, forced)
+        candidates = _candidates(live, followers, log_probs, settings, number)
         choices, next_live, ended = _sort_out(live, followers, candidates, settings)
         if number + 1 < len(settings.forced):
             ended = []  # an end mark spelled in plain letters inside what is forced: shorter than asked for
         finished = sorted([*finished, *ended], key=lambda h: -h.score)[: settings.beams]
         views = _views(live, followers, log_probs, settings.masked)
         if next_live:
-            nodes, log_probs = tree.extend([h.node for h in next_live], [h.tokens[-1] for h in next_live])
+            nodes, log_probs = scorer.extend(next_live)
             next_live = [
                 Hypothesis(h.tokens, h.log_probs, h.state, node, h.score)
                 for h, node in zip(next_live, nodes, strict=True)
@@ -151,28 +158,15 @@ def _candidates(
     followers: Sequence[Successors],
     log_probs: Tensor,
     settings: BeamSettings,
-    forced: int | None = None,
-) -> list[tuple[float, int, int, float]]:
-    """The best continuations over all beams: (score, beam, index into its successors, log-prob), best first.
-
-    Only those by the token ``forced`` where one is given; none when it is not allowed.
-    """
-    found: list[tuple[float, int, int, float]] = []
-    most = 2 * settings.beams
-    for beam, (hypothesis, allowed) in enumerate(zip(live, followers, strict=True)):
-        row = log_probs[beam]
-        if allowed.tokens is not None:
-            row = row[torch.from_numpy(allowed.tokens.astype(np.int64)).to(row.device)]
-        if forced is None:
-            values, places = (part.tolist() for part in row.topk(min(most, len(row))))
-        else:
-            places = _places(allowed, forced)
-            values = [float(row[place]) for place in places]
-        inside = settings.graph_normalised and allowed.inside_entity
-        start = hypothesis.score - (float(row.logsumexp(dim=0)) if inside else 0.0)
-        found += [(start + value, beam, place, value) for value, place in zip(values, places, strict=True)]
-    # ties are broken by beam and token, so that a run can be repeated
-    return sorted(found, key=lambda c: (-c[0], c[1], c[2]))[:most]
+    number: int,
+) -> list[Candidate]:
+    """The best continuations over all beams; where a token is forced, those by this token alone."""
+    forced = settings.forced[number] if number < len(settings.forced) else None
+    most = 2 * settings.beams if forced is None else log_probs.shape[1]
+    found = best_candidates(log_probs, followers, [h.score for h in live], most, settings.graph_normalised)
+    if forced is None:
+        return found
+    return [c for c in found if c.index in _places(followers[c.beam], forced)]
 
 
 def _places(allowed: Successors, token: int) -> list[int]:
@@ -183,15 +177,16 @@ def _places(allowed: Successors, token: int) -> list[int]:
 def _sort_out(
     live: Sequence[Hypothesis],
     followers: Sequence[Successors],
-    candidates: Sequence[tuple[float, int, int, float]],
+    candidates: Sequence[Candidate],
     settings: BeamSettings,
 ) -> tuple[list[Choice], list[Hypothesis], list[Hypothesis]]:
     """Split candidates into those kept as beams, those finished and those pruned."""
     choices: list[Choice] = []
     kept: list[Hypothesis] = []
     ended: list[Hypothesis] = []
-    for score, beam, index, log_prob in candidates:
-        allowed, parent = followers[beam], live[beam]
+    for candidate in candidates:
+        score, index, log_prob = candidate.score, candidate.index, candidate.log_prob
+        allowed, parent = followers[candidate.beam], live[candidate.beam]
         token = index if allowed.tokens is None else int(allowed.tokens[index])
         state = allowed.take(index)
         grown = Hypothesis((*parent.tokens, token), (*parent.log_probs, log_prob), state, parent.node, score)
@@ -203,7 +198,7 @@ def _sort_out(
         if state.alive and len(kept) < settings.beams:
             fate = "kept"
             kept.append(grown)
-        choices.append(Choice(beam, token, log_prob, score, fate))
+        choices.append(Choice(candidate.beam, token, log_prob, score, fate))
     return choices, kept, ended
 
 
@@ -227,28 +222,20 @@ def _views(
         return tuple(
             BeamView(h, -1 if f.tokens is None else len(f.tokens), 0.0) for h, f in zip(live, followers, strict=True)
         )
-    views = []
-    for row, hypothesis, allowed in zip(log_probs, live, followers, strict=True):
-        if allowed.tokens is None:
-            values, ids = row.topk(masked)
-            top = tuple(zip(ids.tolist(), values.tolist(), strict=True))
-            views.append(BeamView(hypothesis, -1, 0.0, (), top))
-            continue
-        index = torch.from_numpy(allowed.tokens.astype(np.int64)).to(row.device)
-        inside = row[index]
-        left = row.clone()
-        left[index] = -torch.inf
-        values, ids = left.topk(masked)
-        best, places = inside.topk(min(masked, len(index)))
-        views.append(
-            BeamView(
-                hypothesis,
-                len(index),
-                max(0.0, 1.0 - float(inside.exp().sum())),
-                tuple((i, v) for i, v in zip(ids.tolist(), values.tolist(), strict=True) if v > -torch.inf),
-                tuple((int(allowed.tokens[p]), v) for p, v in zip(places.tolist(), best.tolist(), strict=True)),
-            )
-        )
+    bound = [i for i, allowed in enumerate(followers) if allowed.tokens is not None]
+    views = [BeamView(hypothesis, -1, 0.0) for hypothesis in live]
+    if len(bound) < len(live):
+        values, ids = (t.tolist() for t in log_probs.topk(masked, dim=-1))
+        views = [
+            BeamView(view.hypothesis, -1, 0.0, (), tuple(zip(i, v, strict=True)))
+            for view, i, v in zip(views, ids, values, strict=True)
+        ]
+    if bound:
+        rows = log_probs[bound]
+        ragged = Ragged.of([followers[i] for i in bound], rows.device)
+        taken = forbidden_mass(rows, ragged).tolist()
+        for i, mass, top, left in zip(bound, taken, *split_best(rows, ragged, masked), strict=True):
+            views[i] = BeamView(live[i], len(followers[i].tokens), mass, tuple(left), tuple(top))  # type: ignore[arg-type]
     return tuple(views)
 
 

@@ -40,6 +40,16 @@ class RootedTree:
         self.tree = tree
         self.root = root
 
+    @property
+    def size(self) -> int:
+        """See ``TokenTree``."""
+        return self.tree.size
+
+    @property
+    def calls(self) -> int:
+        """See ``TokenTree``."""
+        return self.tree.calls
+
     def prompt_log_probs(self) -> Tensor:
         """See ``TokenTree``."""
         return self.root.log_probs

@@ -16,6 +16,16 @@ PROMPT_END = -1  # the node to extend for the first token after the prompt
 class TokenTree(Protocol):
     """Continuations of one prompt: a tree of tokens, each scored once."""
 
+    @property
+    def size(self) -> int:
+        """Nodes so far; those that the next call appends are numbered from here on."""
+        ...
+
+    @property
+    def calls(self) -> int:
+        """Forward passes so far, that of the prompt among them."""
+        ...
+
     def prompt_log_probs(self) -> Tensor:
         """Log-probabilities of the first token after the prompt, ``(V,)``."""
         ...
@@ -24,7 +34,7 @@ class TokenTree(Protocol):
         """Append one token to each parent.
 
         Args:
-            parents: node ids, or ``PROMPT_END``.
+            parents: node ids, or ``PROMPT_END``; also ids of nodes that stand earlier in this very call.
             tokens: the token appended to each.
 
         Returns:

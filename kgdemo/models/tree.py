@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 from transformers import DynamicCache
@@ -31,10 +32,16 @@ class PooledTokenTree:
         self.prompt_length = len(prompt)
         self.cache = DynamicCache()
         self.depths: list[int] = []  # position of each node, counted from the start of the prompt
-        self.visible = torch.zeros(64, 64, dtype=torch.bool, device=self.device)  # (nodes, nodes): ancestors and self
+        self.calls = 0
+        self._visible = np.zeros((64, 64), bool)  # (nodes, nodes): ancestors and self; on the host, sent row by row
         ids = torch.tensor([list(prompt)], device=self.device)
         mask = torch.ones(len(prompt), len(prompt), dtype=torch.bool, device=self.device)
         self._first = self._forward(ids, torch.arange(len(prompt)), mask if bidirectional else mask.tril(), 1)[-1]
+
+    @property
+    def size(self) -> int:
+        """See ``base.TokenTree``."""
+        return len(self.depths)
 
     def prompt_log_probs(self) -> Tensor:
         """See ``base.TokenTree``."""
@@ -50,13 +57,13 @@ class PooledTokenTree:
                 self.depths.append(self.prompt_length)
             else:
                 self.depths.append(self.depths[parent] + 1)
-                self.visible[node] = self.visible[parent]
-            self.visible[node, node] = True
-        positions = torch.tensor(self.depths[first:])
-        prompt = torch.ones(count, self.prompt_length, dtype=torch.bool, device=self.device)
-        mask = torch.cat([prompt, self.visible[first : first + count, : first + count]], dim=1)
+                self._visible[node] = self._visible[parent]
+            self._visible[node, node] = True
+        mask = np.ones((count, self.prompt_length + first + count), bool)
+        mask[:, self.prompt_length :] = self._visible[first : first + count, : first + count]
         ids = torch.tensor([list(tokens)], device=self.device)
-        return nodes, self._forward(ids, positions, mask, count)
+        positions = torch.tensor(self.depths[first:])
+        return nodes, self._forward(ids, positions, torch.from_numpy(mask).to(self.device), count)
 
     def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
         """See ``base.TokenTree``."""
@@ -65,11 +72,12 @@ class PooledTokenTree:
         return nodes, log_probs[-1]
 
     def _reserve(self, nodes: int) -> None:
-        if nodes > len(self.visible):
-            size = max(nodes, 2 * len(self.visible))
-            grown = torch.zeros(size, size, dtype=torch.bool, device=self.device)
-            grown[: len(self.visible), : len(self.visible)] = self.visible
-            self.visible = grown
+        have = len(self._visible)
+        if nodes > have:
+            size = max(nodes, 2 * have)
+            grown = np.zeros((size, size), bool)
+            grown[:have, :have] = self._visible
+            self._visible = grown
 
     @torch.inference_mode()
     def _forward(self, ids: Tensor, positions: Tensor, may_look: Tensor, keep: int) -> Tensor:
@@ -78,6 +86,7 @@ class PooledTokenTree:
         Returns:
             fp32 log-probabilities of what follows each of the last ``keep`` tokens, ``(keep, V)``.
         """
+        self.calls += 1
         dtype = self.model.dtype
         mask = torch.zeros(may_look.shape, dtype=dtype, device=self.device)
         mask.masked_fill_(~may_look, torch.finfo(dtype).min)

@@ -1,0 +1,119 @@
+"""Scoring ahead changes how often the model is called, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgdemo.constraint.automaton import KGAutomaton
+from kgdemo.constraint.free import FreeText
+from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.decoding.beam import BeamSettings, Step, beam_search, greedy_continuations
+from kgdemo.kg.graph import KnowledgeGraph
+from tests.helpers.models import all_families, random_model
+from tests.helpers.strategies import graphs
+
+model_named = lru_cache(random_model)
+PROMPT = "which part of New York"
+
+
+def finish(search) -> tuple[list[Step], list]:
+    """Drain a search: its steps and what it returns."""
+    steps = []
+    while True:
+        try:
+            steps.append(next(search))
+        except StopIteration as end:
+            return steps, end.value
+
+
+def searched(model, kg, topic, hops, limits):
+    """A search for paths from one topic: its tree, its steps and what it found."""
+    automaton = KGAutomaton(TokenisedGraph(kg, model.pieces), [kg.entities.find(topic)], hops)
+    tree = model.tree(model.style.encode(model.pieces, PROMPT, [topic]))
+    return tree, *finish(beam_search(tree, automaton, limits))
+
+
+def shape(step: Step) -> tuple:
+    """What a step decided."""
+    return (
+        step.number,
+        [(view.hypothesis.tokens, view.allowed) for view in step.beams],
+        [(choice.parent, choice.token, choice.fate) for choice in step.choices],
+        [hypothesis.tokens for hypothesis in step.live],
+        [hypothesis.tokens for hypothesis in step.finished],
+    )
+
+
+def figures(step: Step) -> list[float]:
+    """The numbers of a step."""
+    choices = [figure for choice in step.choices for figure in (choice.log_prob, choice.score)]
+    return choices + [view.forbidden_mass for view in step.beams] + [h.score for h in step.finished]
+
+
+@pytest.mark.parametrize("family", all_families())
+@settings(max_examples=60, deadline=None)
+@given(
+    triples=graphs(),
+    seed=st.integers(0, 3),
+    beams=st.integers(1, 6),
+    hops=st.integers(1, 3),
+    budget=st.sampled_from([0, 1, 5, 48]),
+    normalised=st.booleans(),
+    penalty=st.sampled_from([0.0, 1.0]),
+    longest=st.sampled_from([256, 256, 9]),
+)
+def test_looking_ahead_equals_the_step_wise_search(
+    family, triples, seed, beams, hops, budget, normalised, penalty, longest
+):
+    kg = KnowledgeGraph.from_triples(triples)
+    model = model_named(family, seed)
+    limits = BeamSettings(beams, longest, penalty, normalised, masked=2, look_ahead=None)
+    slow, expected, paths = searched(model, kg, triples[0][0], hops, limits)
+    tree, steps, found = searched(model, kg, triples[0][0], hops, replace(limits, look_ahead=budget))
+    assert [shape(step) for step in steps] == [shape(step) for step in expected]
+    for step, other in zip(steps, expected, strict=True):
+        assert figures(step) == pytest.approx(figures(other), rel=1e-5, abs=1e-5)
+    assert [h.tokens for h in found] == [h.tokens for h in paths]
+    assert [h.score for h in found] == pytest.approx([h.score for h in paths], rel=1e-5, abs=1e-5)
+    assert tree.calls <= slow.calls
+    # whoever goes on behind a path finds its nodes where the step-wise search left them
+    answers = greedy_continuations(tree, found, (), frozenset(), 3)
+    assert answers == greedy_continuations(slow, paths, (), frozenset(), 3)
+
+
+def test_a_forced_path_is_read_in_one_pass():
+    kg = KnowledgeGraph.from_triples([("New York", "part of", "United States")])
+    model = model_named("qwen2", 0)
+    slow, steps, _ = searched(model, kg, "New York", 1, BeamSettings(look_ahead=None))
+    tree, _, _ = searched(model, kg, "New York", 1, BeamSettings(look_ahead=0))
+    assert slow.calls == len(steps)  # the prompt, and each token but the last
+    assert tree.calls == 2
+    assert tree.size == slow.size
+
+
+def test_a_budget_saves_calls_where_paths_fork():
+    places = ("London", "Paris", "United States", "New Mexico")
+    kg = KnowledgeGraph.from_triples([("New York", r, e) for r in ("part of", "born in", "near") for e in places])
+    model = model_named("llama", 1)
+    calls = {}
+    for budget in (None, 0, 16, 64):
+        tree, _, _ = searched(model, kg, "New York", 1, BeamSettings(6, look_ahead=budget))
+        calls[budget] = tree.calls
+    assert calls[64] < calls[0] < calls[None]
+    assert calls[16] < calls[0]
+
+
+def test_free_text_is_read_step_by_step_and_nothing_is_wasted():
+    model = model_named("qwen2", 1)
+    prompt = model.style.encode(model.pieces, PROMPT, ["New York"])
+    sizes = []
+    for budget in (None, 16):
+        tree = model.tree(prompt)
+        finish(beam_search(tree, FreeText(model.pieces.end), BeamSettings(3, max_tokens=6, look_ahead=budget)))
+        sizes.append((tree.size, tree.calls))
+    assert sizes[0] == sizes[1]
