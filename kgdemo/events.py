@@ -130,13 +130,17 @@ class EntitiesLinked:
 
 @dataclass(frozen=True, slots=True)
 class ConstraintReady:
-    """The KG-Trie stands: how many paths it holds and how long it took."""
+    """The KG-Trie stands: how many paths it holds and how long it took.
+
+    ``cache_hit_rate`` is the share of its parts that questions so far found built already (appendix B.1).
+    """
 
     kind: str
     topics: tuple[str, ...]
     hops: int
     paths: int
     ms: float
+    cache_hit_rate: float = 0.0
     t: float = 0.0
 
 

@@ -95,7 +95,9 @@ class Pipeline:
         """Everything a method may use under these settings."""
         kg, model = self.graph(settings.graph), self.model(settings.model)
         key = ("tokenised", settings.graph, settings.model, settings.directed)
-        tokenised = self._once(key, lambda: TokenisedGraph(kg, model.pieces, settings.directed, self._like(settings)))
+        tokenised = self._once(
+            key, lambda: TokenisedGraph(kg, model.pieces, settings.directed, like=self._like(settings))
+        )
         verifier = self._once(("verifier", settings.graph), lambda: Verifier(kg))
         embedder = sentence_embedder()
         return World(kg, verifier, model, tokenised, reasoner_for(self.chat, embedder), embedder)

@@ -11,7 +11,6 @@ nearly always of one.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -87,6 +86,11 @@ class SubTrie:
     targets: NDArray[np.int32]  # (edges,)
     nodes: Branchings = field(default_factory=dict, compare=False)
 
+    @property
+    def nbytes(self) -> int:
+        """Size of its arrays, and about what their objects take."""
+        return self.steps.nbytes + self.bounds.nbytes + self.targets.nbytes + 400
+
 
 @dataclass(frozen=True, slots=True)
 class Position:
@@ -137,10 +141,12 @@ class KGAutomaton:
         graph: the tokenised graph.
         topics: topic entity ids; those without edges are left out.
         hops: the longest path (L).
-        cached_rows: how many edge rows of sub-tries to keep (least recently used go first).
+
+    Sub-tries are kept in ``graph.sub_tries``, so the questions put to a graph share them; each question asks
+    there once for an entity.
     """
 
-    def __init__(self, graph: TokenisedGraph, topics: Sequence[int], hops: int, cached_rows: int = 4_000_000) -> None:
+    def __init__(self, graph: TokenisedGraph, topics: Sequence[int], hops: int) -> None:
         self.graph = graph
         self.hops = hops
         with_edges = {t for t in topics if graph.kg.degree(t, graph.directed)}
@@ -148,9 +154,7 @@ class KGAutomaton:
         self._topic_nodes: Branchings = {}
         marks = {True: graph.pieces.end, False: graph.pieces.arrow}
         self._marks = {ends: np.array(ids, np.int64).reshape(-1, 1) for ends, ids in marks.items()}
-        self._tries: OrderedDict[int, SubTrie] = OrderedDict()
-        self._cached_rows = cached_rows
-        self._rows = 0
+        self._met: dict[int, SubTrie] = {}
 
     def start(self) -> AutomatonState:
         """See ``base.Constraint``."""
@@ -171,21 +175,14 @@ class KGAutomaton:
 
     def sub_trie(self, entity: int) -> SubTrie:
         """The sorted steps of an entity, built when a beam first arrives."""
-        found = self._tries.get(entity)
-        if found is not None:
-            self._tries.move_to_end(entity)
-            return found
-        graph = self.graph
-        steps, targets = graph.kg.steps(entity, graph.directed)
-        order = np.lexsort((graph.entity_rank[targets], graph.step_rank[steps]))
-        steps, targets = steps[order], targets[order]
+        if entity not in self._met:
+            self._met[entity] = self.graph.sub_tries.get(entity, lambda: self._build_sub_trie(entity))
+        return self._met[entity]
+
+    def _build_sub_trie(self, entity: int) -> SubTrie:
+        steps, targets = self.graph.sorted_steps(entity)
         firsts = np.flatnonzero(np.diff(steps, prepend=-1))
-        trie = SubTrie(steps[firsts], np.append(firsts, len(steps)), targets)
-        self._tries[entity] = trie
-        self._rows += len(targets)
-        while self._rows > self._cached_rows and len(self._tries) > 1:
-            self._rows -= len(self._tries.popitem(last=False)[1].targets)
-        return trie
+        return SubTrie(steps[firsts], np.append(firsts, len(steps)), targets)
 
     # positions ---------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Protocol
 
 import numpy as np
@@ -76,12 +76,21 @@ class Pieces:
         """Token ids of ``" " + label`` for each label."""
         rows: list[list[int]] = []
         for start in range(0, len(labels), 20_000):
-            batch = [" " + label for label in labels[start : start + 20_000]]
-            rows += self.tokenizer(batch, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+            rows += self._plain_batch([" " + label for label in labels[start : start + 20_000]])
         offsets = np.zeros(len(rows) + 1, dtype=np.int64)
         np.cumsum([len(row) for row in rows], out=offsets[1:])
-        flat = np.fromiter((token for row in rows for token in row), dtype=np.int32, count=int(offsets[-1]))
+        flat = np.fromiter(chain.from_iterable(rows), dtype=np.int32, count=int(offsets[-1]))
         return TokenTable(offsets, flat)
+
+    def _plain_batch(self, texts: list[str]) -> list[list[int]]:
+        """``plain`` for many texts; past the first, the Rust tokeniser is asked without going through transformers."""
+        backend = getattr(self.tokenizer, "backend_tokenizer", None)
+        asked = texts if backend is None else texts[:1]
+        # this call also sets the backend to neither pad nor cut and to spell out special tokens
+        rows = list(self.tokenizer(asked, add_special_tokens=False, split_special_tokens=True)["input_ids"])
+        if backend is not None:
+            rows += [encoded.ids for encoded in backend.encode_batch_fast(texts[1:], add_special_tokens=False)]
+        return rows
 
     def is_exact(self, labels: Sequence[str]) -> bool:
         """Whether splicing equals tokenising whole strings, tried on chains of the given labels."""

@@ -7,8 +7,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from kgdemo.constraint.cache import Cache
 from kgdemo.constraint.pieces import Pieces, TokenTable
-from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.graph import Adjacency, KnowledgeGraph
 
 
 class TokenisedGraph:
@@ -18,6 +19,7 @@ class TokenisedGraph:
         kg: the graph.
         pieces: the tokeniser's pieces.
         directed: walk edges from head to tail only.
+        cache_bytes: how much memory sub-tries may take.
         like: of the graph that ``kg`` is an edit of, with the same pieces: its token ids are used again.
 
     Attributes:
@@ -25,10 +27,16 @@ class TokenisedGraph:
         entity_rank, step_rank: rank of each label's token sequence; sorting rows by rank groups equal
             prefixes, which is all a trie needs.
         directed: whether edges are walked from head to tail only.
+        sub_tries: the automaton's sub-tries by entity, shared by all questions (GCR appendix B.1).
     """
 
     def __init__(
-        self, kg: KnowledgeGraph, pieces: Pieces, directed: bool = False, like: TokenisedGraph | None = None
+        self,
+        kg: KnowledgeGraph,
+        pieces: Pieces,
+        directed: bool = False,
+        cache_bytes: int = 64_000_000,
+        like: TokenisedGraph | None = None,
     ) -> None:
         self.kg = kg
         self.pieces = pieces
@@ -44,7 +52,38 @@ class TokenisedGraph:
         same = like is not None and len(like.entities) == len(self.entities)
         self.entity_rank = like.entity_rank if same and like is not None else ranks(self.entities)
         self.step_rank = ranks(self.steps)
+        self.sub_tries: Cache = Cache(cache_bytes)
         self._walks: list[NDArray[np.int64]] = []
+        self._presorted: Adjacency | None = None
+
+    def sorted_steps(self, entity: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Step ids and targets of an entity's edges, sorted by the tokens of the step, then of the target."""
+        if self._presorted is not None:
+            row = self._presorted.row(entity)
+            return self._presorted.relations[row], self._presorted.targets[row]
+        steps, targets = self.kg.steps(entity, self.directed)
+        order = np.lexsort((self.entity_rank[targets], self.step_rank[steps]))
+        return steps[order], targets[order]
+
+    def presort(self) -> None:
+        """Sort the edges of all entities at once: the whole automaton, built offline (GCR appendix B.1)."""
+        kg = self.kg
+        sides = [(kg.outgoing, 0)] if self.directed else [(kg.outgoing, 0), (kg.incoming, len(kg.relations))]
+        sources = np.concatenate([np.repeat(np.arange(len(kg.entities)), np.diff(side.offsets)) for side, _ in sides])
+        steps = np.concatenate([side.relations + np.int32(shift) for side, shift in sides])
+        targets = np.concatenate([side.targets for side, _ in sides])
+        order = np.lexsort((self.entity_rank[targets], self.step_rank[steps], sources))
+        offsets = np.sum([side.offsets for side, _ in sides], axis=0)
+        self._presorted = Adjacency(offsets, steps[order], targets[order])
+
+    @property
+    def nbytes(self) -> int:
+        """Size of its own arrays and of the sub-tries kept; the graph's are not among them."""
+        arrays = [self.entities.ids, self.entities.offsets, self.steps.ids, self.steps.offsets]
+        arrays += [self.entity_rank, self.step_rank, *self._walks]
+        if self._presorted is not None:
+            arrays += [self._presorted.offsets, self._presorted.relations, self._presorted.targets]
+        return sum(array.nbytes for array in arrays) + self.sub_tries.state.size
 
     def walks(self, hops: int) -> NDArray[np.int64]:
         """Number of walks of one to ``hops`` hops from each entity, shape ``(entities,)``.

@@ -68,10 +68,10 @@ def parse_triples(lines: Iterable[str], suffix: str, name: str) -> Iterator[Trip
     Raises:
         GraphFormatError: naming the first line that is no triple.
     """
-    if suffix == ".csv":
-        yield from _csv(lines, name)
+    if suffix in (".csv", ".tsv"):
+        yield from {".csv": _csv, ".tsv": _tsv}[suffix](lines, name)
         return
-    parse = {".tsv": _tsv, ".jsonl": _jsonl, ".nt": _nt}[suffix]
+    parse = {".jsonl": _jsonl, ".nt": _nt}[suffix]
     for number, raw in enumerate(lines, 1):
         line = raw.rstrip("\r\n")
         if not line.strip() or (suffix == ".nt" and line.lstrip().startswith(("#", "@prefix", "PREFIX"))):
@@ -104,11 +104,20 @@ def _checked(parts: list[str], where: str) -> Triple:
     return head, relation, tail
 
 
-def _tsv(line: str, where: str) -> Triple:
-    parts = line.split("\t")
-    if len(parts) != 3:
-        raise GraphFormatError(f"{where}: {len(parts)} columns; write head<TAB>relation<TAB>tail.")
-    return _checked(parts, where)
+def _tsv(lines: Iterable[str], name: str) -> Iterator[Triple]:
+    """The format that large graphs come in: its loop is kept flat, a million lines go through it."""
+    for number, line in enumerate(lines, 1):
+        parts = line.split("\t")
+        if len(parts) == 3:
+            head, relation, tail = parts[0].strip(), parts[1].strip(), parts[2].strip()
+            if head and relation and tail:
+                yield head, relation, tail
+                continue
+        if line.strip():
+            where = f"{name}, line {number}"
+            if len(parts) != 3:
+                raise GraphFormatError(f"{where}: {len(parts)} columns; write head<TAB>relation<TAB>tail.")
+            raise GraphFormatError(f"{where}: head, relation and tail must all be given.")
 
 
 def _csv(lines: Iterable[str], name: str) -> Iterator[Triple]:

@@ -8,6 +8,8 @@ schema reads it otherwise (``directed by`` / ``directed``).
 
 from __future__ import annotations
 
+from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -102,21 +104,14 @@ class KnowledgeGraph:
         info: Mapping[str, EntityInfo] | None = None,
     ) -> KnowledgeGraph:
         """Build a graph in memory from (head, relation, tail) labels."""
-        entity_ids: dict[str, int] = {}
-        relation_ids: dict[str, int] = {}
-        rows = [
-            (
-                entity_ids.setdefault(head, len(entity_ids)),
-                relation_ids.setdefault(relation, len(relation_ids)),
-                entity_ids.setdefault(tail, len(entity_ids)),
-            )
-            for head, relation, tail in triples
-        ]
-        entities, relations = LabelTable.from_labels(entity_ids), LabelTable.from_labels(relation_ids)
-        ids = np.array(rows, dtype=np.int32).reshape(-1, 3)
-        heads = _ranks(entity_ids)[ids[:, 0]]
-        tails = _ranks(entity_ids)[ids[:, 2]]
-        between = _ranks(relation_ids)[ids[:, 1]]
+        entity_ids, relation_ids = _first_seen(), _first_seen()
+        flat = array("i")
+        for head, relation, tail in triples:
+            flat.extend((entity_ids[head], relation_ids[relation], entity_ids[tail]))
+        ids = np.frombuffer(flat, dtype=np.int32).reshape(-1, 3) if flat else np.empty((0, 3), np.int32)
+        entities, entity_rank = LabelTable.ranked(entity_ids)
+        relations, relation_rank = LabelTable.ranked(relation_ids)
+        heads, between, tails = entity_rank[ids[:, 0]], relation_rank[ids[:, 1]], entity_rank[ids[:, 2]]
         heads, between, tails = _unique_edges(heads, between, tails, len(entities), len(relations))
         return cls(
             name,
@@ -183,12 +178,11 @@ class KnowledgeGraph:
                 yield self.entities[head], self.relations[relation], self.entities[tail]
 
 
-def _ranks(ids: Mapping[str, int]) -> NDArray[np.int32]:
-    """First-seen id -> id in the sorted label table."""
-    ranks = np.empty(len(ids), dtype=np.int32)
-    order = sorted(ids, key=lambda label: label.encode("utf-8", "surrogatepass"))
-    ranks[[ids[label] for label in order]] = np.arange(len(ids), dtype=np.int32)
-    return ranks
+def _first_seen() -> defaultdict[str, int]:
+    """Label -> id in the order that labels are first asked for."""
+    ids: defaultdict[str, int] = defaultdict()
+    ids.default_factory = ids.__len__
+    return ids
 
 
 def _unique_edges(

@@ -27,10 +27,19 @@ class LabelTable(Sequence[str]):
     @classmethod
     def from_labels(cls, labels: Iterable[str]) -> LabelTable:
         """Build a table from labels in any order; duplicates collapse."""
-        encoded = sorted({label.encode("utf-8", "surrogatepass") for label in labels})
+        return cls.ranked(dict.fromkeys(labels))[0]
+
+    @classmethod
+    def ranked(cls, labels: Iterable[str]) -> tuple[LabelTable, NDArray[np.int32]]:
+        """A table of labels that are all different, and the id of each, in the order given."""
+        encoded = [label.encode("utf-8", "surrogatepass") for label in labels]
+        order = sorted(range(len(encoded)), key=encoded.__getitem__)
+        ids = np.empty(len(encoded), dtype=np.int32)
+        ids[order] = np.arange(len(encoded), dtype=np.int32)
+        in_order = [encoded[place] for place in order]
         offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
-        np.cumsum([len(item) for item in encoded], out=offsets[1:])
-        return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets)
+        np.cumsum([len(item) for item in in_order], out=offsets[1:])
+        return cls(np.frombuffer(b"".join(in_order), dtype=np.uint8), offsets), ids
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

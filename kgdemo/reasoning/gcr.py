@@ -50,7 +50,8 @@ def decode_paths(
     ids = [i for topic in topics if (i := world.kg.entities.find(topic)) is not None]
     automaton = KGAutomaton(world.tokenised, ids, settings.hops)
     paths = automaton.paths_left(automaton.start())
-    yield ConstraintReady("automaton", tuple(topics), settings.hops, paths, 1000 * (time.perf_counter() - began))
+    ms, hit_rate = 1000 * (time.perf_counter() - began), world.tokenised.sub_tries.state.hit_rate
+    yield ConstraintReady("automaton", tuple(topics), settings.hops, paths, ms, round(hit_rate, 4))
 
     prompt = world.model.style.encode(world.model.pieces, question, topics)
     began = time.perf_counter()

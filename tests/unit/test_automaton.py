@@ -94,11 +94,12 @@ def test_every_step_narrows_the_paths_left():
 def test_sub_tries_stay_within_the_cache():
     triples = [(f"e{i}", "next", f"e{i + 1}") for i in range(50)]
     kg = KnowledgeGraph.from_triples(triples)
-    graph = TokenisedGraph(kg, Pieces(byte_level_tokenizer()))
-    automaton = KGAutomaton(graph, [kg.entities.find("e0")], 1, cached_rows=10)
+    graph = TokenisedGraph(kg, Pieces(byte_level_tokenizer()), cache_bytes=5000)
+    automaton = KGAutomaton(graph, [kg.entities.find("e0")], 1)
     for entity in range(len(kg.entities)):
         automaton.sub_trie(entity)
-    assert automaton._rows <= 10
+    assert 1 < graph.sub_tries.state.entries < len(kg.entities)
+    assert graph.sub_tries.state.size <= 5000
 
 
 def test_no_topic_means_an_empty_language():

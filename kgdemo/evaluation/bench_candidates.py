@@ -1,0 +1,98 @@
+"""How long a step takes that is not the model's: choosing the best allowed tokens over all beams."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+import torch
+from torch import Tensor
+from transformers.generation.logits_process import PrefixConstrainedLogitsProcessor
+
+from kgdemo.constraint.automaton import KGAutomaton
+from kgdemo.constraint.pieces import Pieces
+from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.decoding.beam import BeamSettings, Hypothesis, Step, beam_search
+from kgdemo.evaluation.bench import Clock, Row
+from kgdemo.evaluation.reference import ReferenceTrie, networkx_graph
+from kgdemo.evaluation.synthetic import two_hop_graph
+from kgdemo.kg.graph import KnowledgeGraph
+
+
+class NoiseTree:
+    """A ``TokenTree`` without a model: fixed random log-probabilities, row ``i`` for the step's beam ``i``."""
+
+    def __init__(self, vocabulary: int, beams: int) -> None:
+        torch.manual_seed(0)
+        self.rows = torch.log_softmax(torch.randn(beams, vocabulary), dim=-1)
+        self.nodes = 0
+
+    def prompt_log_probs(self) -> Tensor:
+        """See ``TokenTree``."""
+        return self.rows[0]
+
+    def extend(self, parents: Sequence[int], tokens: Sequence[int]) -> tuple[list[int], Tensor]:
+        """See ``TokenTree``."""
+        self.nodes += len(tokens)
+        return list(range(self.nodes - len(tokens), self.nodes)), self.rows[: len(tokens)]
+
+    def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
+        """See ``TokenTree``."""
+        nodes, rows = self.extend([parent] * len(tokens), tokens[-1:] * len(tokens))
+        return nodes, rows[-1]
+
+
+def candidate_row(pieces: Pieces, beams: int, repeats: int, clock: Clock, paths: int = 9_000) -> Row:
+    """Our search over noise, a step's share of it; the reference chooses from the same beams and noise.
+
+    Equal: at every step the best 2K continuations are the same, tokens and scores.
+    """
+    triples, hub = two_hop_graph(paths)
+    kg = KnowledgeGraph.from_triples(triples)
+    graph = TokenisedGraph(kg, pieces, directed=True)
+    trie = ReferenceTrie.build(networkx_graph(kg, directed=True), [hub], 2, pieces.tokenizer)
+    topic = kg.entities.find(hub)
+    assert topic is not None
+    tree = NoiseTree(len(pieces.tokenizer), beams)  # type: ignore[arg-type]
+    mine, theirs, equal = [], [], True
+    for _ in range(repeats):
+        began = clock()
+        steps = list(beam_search(tree, KGAutomaton(graph, [topic], 2), BeamSettings(beams=beams)))
+        mine.append(1000 * (clock() - began) / len(steps))
+        live: Sequence[Hypothesis] = [view.hypothesis for view in steps[0].beams]
+        spent = 0.0
+        for step in steps:
+            began = clock()
+            best = _reference_choice(trie, live, tree.rows, beams)
+            spent += clock() - began
+            equal = equal and _same(best, live, step)
+            live = step.live
+        theirs.append(1000 * spent / len(steps))
+    ours, reference = median(mine), median(theirs)
+    name = f"candidates of {beams} beams, vocabulary {tree.rows.shape[1] // 1000}k"
+    note = f"per step of a search of {len(steps)}, the model's work replaced by noise"
+    return Row(name, ours, reference, reference / ours, equal, "≤ 0.3 ms", note, repeats)
+
+
+def _reference_choice(
+    trie: ReferenceTrie, live: Sequence[Hypothesis], rows: Tensor, beams: int
+) -> list[tuple[float, int, int]]:
+    """Mask the vocabulary beam by beam, add the scores, take the best 2K of all: what ``generate`` does in a step."""
+    masker = PrefixConstrainedLogitsProcessor(lambda _, ids: trie.allowed(ids.tolist()) or [0], len(live))
+    longest = len(live[0].tokens)  # beams of one step are of one length
+    ids = torch.tensor([beam.tokens for beam in live], dtype=torch.long).reshape(len(live), longest)
+    scores = masker(ids, rows[: len(live)]) + torch.tensor([beam.score for beam in live])[:, None]
+    values, places = scores.view(-1).topk(2 * beams)
+    width = rows.shape[1]
+    return [
+        (value, place // width, place % width)
+        for value, place in zip(values.tolist(), places.tolist(), strict=True)
+        if value > -torch.inf
+    ]
+
+
+def _same(best: Sequence[tuple[float, int, int]], live: Sequence[Hypothesis], step: Step) -> bool:
+    """Whether the reference's choices are the step's."""
+    ours = {(live[c.parent].tokens, c.token): c.score for c in step.choices}
+    theirs = {(live[beam].tokens, token): score for score, beam, token in best}
+    return ours.keys() == theirs.keys() and all(abs(ours[key] - theirs[key]) < 1e-3 for key in ours)

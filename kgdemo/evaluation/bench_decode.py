@@ -1,0 +1,211 @@
+"""How long K reasoning paths take, from the question's entities on: our search and ``generate`` with the reference.
+
+Both sides use the same model, prompt, beams and graph in one process. The prompt is read causally, which is
+all ``generate`` can do. Scores are sums of full-vocabulary log-probabilities on both sides, and both go on
+until no live beam can enter the K best (``length_penalty`` 0, ``early_stopping`` False). One rule differs and
+cannot be set: ``generate`` lets a path finish only when its last token is among a step's K best, ours when it
+is among the 2K looked at. Where that matters, ours finds the more probable paths; see ``same_paths``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from statistics import median
+from typing import TypeVar
+
+import networkx as nx
+import torch
+
+from kgdemo.constraint.automaton import KGAutomaton
+from kgdemo.constraint.cache import Cache
+from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.decoding.beam import BeamSettings, Hypothesis, beam_search
+from kgdemo.evaluation.bench import Clock, Row
+from kgdemo.evaluation.reference import Generated, ReferenceTrie, generate, networkx_graph
+from kgdemo.evaluation.synthetic import qwen2_shaped, tokenizer_of_size, two_hop_graph
+from kgdemo.kg.catalogue import open_graph
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.models.causal import EMBEDDED, CausalModel
+from kgdemo.models.tree import PooledTokenTree
+
+Found = TypeVar("Found")
+_TOLERANCE = 5e-3  # of a score: sums of some thirty fp32 log-probabilities, added up in another order
+_MOST_TOKENS = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A model of Qwen2's build: its name here, vocabulary, width, inner width of the MLP, layers."""
+
+    name: str
+    vocabulary: int
+    width: int
+    inner: int
+    layers: int
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeSizes:
+    """What to measure.
+
+    Attributes:
+        embedded: whether the embedded model is run on ``world``.
+        shapes: models with random weights, run on a made-up graph.
+        paths: paths of that graph's hub.
+        beams, hops: K and L.
+        repeats: how often each side is run.
+    """
+
+    embedded: bool = True
+    shapes: tuple[Shape, ...] = (
+        Shape("100M, random weights", 32_000, 768, 3_072, 9),
+        Shape("0.5B, random weights", 151_936, 896, 4_864, 24),
+    )
+    paths: int = 9_000
+    beams: int = 10
+    hops: int = 2
+    repeats: int = 3
+
+
+QUICK = DecodeSizes(shapes=DecodeSizes().shapes[:1], repeats=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A question put to one model on one graph, with what the reference needs ready."""
+
+    name: str
+    model: CausalModel
+    graph: TokenisedGraph
+    topic: str
+    prompt: Sequence[int]
+
+
+class Meter:
+    """Counts a model's forward passes and the seconds inside them, while it is entered."""
+
+    def __init__(self, model: torch.nn.Module, clock: Clock) -> None:
+        self.model = model
+        self.clock = clock
+        self.calls = 0
+        self.seconds = 0.0
+
+    def __enter__(self) -> Meter:
+        def before(*_: object) -> None:
+            _settle()
+            self._began = self.clock()
+
+        def after(*_: object) -> None:
+            _settle()
+            self.calls += 1
+            self.seconds += self.clock() - self._began
+
+        self._hooks = [self.model.register_forward_pre_hook(before), self.model.register_forward_hook(after)]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for hook in self._hooks:
+            hook.remove()
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """One side's run: milliseconds in all, share of them outside the model, and forward passes."""
+
+    ms: float
+    outside: float
+    calls: int
+
+
+def decode_rows(sizes: DecodeSizes, clock: Clock) -> Iterator[Row]:
+    """All rows of ``bench decode``, two a model, one at a time."""
+    if sizes.embedded:
+        kg = open_graph("world")
+        yield from _task_rows(
+            _task("embedded model on world", CausalModel.load(EMBEDDED), kg, "Inception"), sizes, clock
+        )
+    for shape in sizes.shapes:
+        tokenizer = tokenizer_of_size(shape.vocabulary)
+        model = qwen2_shaped(shape.name, tokenizer, shape.width, shape.inner, shape.layers)
+        triples, hub = two_hop_graph(sizes.paths)
+        task = _task(f"model of {shape.name}", model, KnowledgeGraph.from_triples(triples), hub)
+        yield from _task_rows(task, sizes, clock)
+
+
+def _task(name: str, model: CausalModel, kg: KnowledgeGraph, topic: str) -> Task:
+    prompt = model.style.encode(model.pieces, f"What is known of {topic}?", [topic])
+    return Task(name, model, TokenisedGraph(kg, model.pieces), topic, prompt)
+
+
+def _task_rows(task: Task, sizes: DecodeSizes, clock: Clock) -> Iterator[Row]:
+    """End to end with the reference's constraint, and against ``generate`` without any."""
+    theirs = networkx_graph(task.graph.kg, directed=False)
+    ours, bound, free = [], [], []
+    for _ in range(sizes.repeats):
+        timing, mine = _metered(task.model, lambda: search(task, sizes), clock)
+        ours.append(timing)
+        timing, other = _metered(task.model, lambda: _reference(task, theirs, sizes), clock)
+        bound.append(timing)
+        longest = max((len(h.tokens) for h in mine), default=1)
+        freely = partial(generate, task.model, task.prompt, sizes.beams, longest, None)
+        free.append(_metered(task.model, freely, clock)[0])
+    row = _row(f"{task.name}: {sizes.beams} paths", ours, bound, len(mine), "≥ 2.5x")
+    note = f"from entity to ranked paths, {sizes.hops} hops, a prompt of {len(task.prompt)} tokens"
+    yield replace(row, equal=same_paths(mine, other), note=note)
+    row = _row(f"{task.name}: against generate() without a constraint", ours, free, len(mine), "")
+    yield replace(row, note=f"reference writes {longest} tokens, as many as our longest path has")
+
+
+def search(task: Task, sizes: DecodeSizes) -> list[Hypothesis]:
+    """Our way: automaton from nothing, prompt, beam search."""
+    task.graph.sub_tries = Cache(task.graph.sub_tries.most_bytes)
+    topic = task.graph.kg.entities.find(task.topic)
+    assert topic is not None
+    automaton = KGAutomaton(task.graph, [topic], sizes.hops)
+    tree = PooledTokenTree(task.model.model, task.prompt, bidirectional=False)
+    steps = beam_search(tree, automaton, BeamSettings(beams=sizes.beams, max_tokens=_MOST_TOKENS))
+    while True:
+        try:
+            next(steps)
+        except StopIteration as stop:
+            return stop.value
+
+
+def _reference(task: Task, theirs: nx.DiGraph, sizes: DecodeSizes) -> list[Generated]:
+    trie = ReferenceTrie.build(theirs, [task.topic], sizes.hops, task.model.pieces.tokenizer)
+    return generate(task.model, task.prompt, sizes.beams, _MOST_TOKENS, trie)
+
+
+def same_paths(ours: Sequence[Hypothesis], theirs: Sequence[Generated]) -> bool:
+    """Whether both found the same paths with the same scores, in whatever order ties fall."""
+    mine = {path.tokens: path.total for path in ours}
+    other = {path.tokens: path.score for path in theirs}
+    return mine.keys() == other.keys() and all(abs(mine[tokens] - other[tokens]) < _TOLERANCE for tokens in mine)
+
+
+def _metered(model: CausalModel, run: Callable[[], list[Found]], clock: Clock) -> tuple[Timing, list[Found]]:
+    with Meter(model.model, clock) as meter:
+        began = clock()
+        found = run()
+        _settle()
+        seconds = clock() - began
+    return Timing(1000 * seconds, 1 - meter.seconds / seconds, meter.calls), found
+
+
+def _row(name: str, ours: Sequence[Timing], theirs: Sequence[Timing], paths: int, target: str) -> Row:
+    mine, other = median(t.ms for t in ours), median(t.ms for t in theirs)
+    extra = {
+        "outside_model": median(t.outside for t in ours),
+        "reference_outside_model": median(t.outside for t in theirs),
+        "lm_calls_per_path": ours[-1].calls / paths if paths else None,
+        "reference_lm_calls_per_path": theirs[-1].calls / paths if paths else None,
+    }
+    return Row(name, mine, other, other / mine, target=target, repeats=len(ours), extra=extra)
+
+
+def _settle() -> None:
+    """Wait for a GPU, which answers before it has worked."""
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()

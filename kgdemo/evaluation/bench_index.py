@@ -1,0 +1,193 @@
+"""How long until a question's constraint stands: the automaton, the enumerated KG-Trie and the reference approach.
+
+Not counted on either side: reading the graph and, on ours, the token ids of its labels, which are made once
+a graph; both have rows of their own.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from kgdemo.constraint.automaton import KGAutomaton
+from kgdemo.constraint.base import Constraint
+from kgdemo.constraint.cache import Cache
+from kgdemo.constraint.explicit import ExplicitTrie
+from kgdemo.constraint.pieces import Pieces
+from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.evaluation.bench import Clock, Row, alone, side_by_side, timed
+from kgdemo.evaluation.bench_candidates import candidate_row
+from kgdemo.evaluation.reference import ReferenceTrie, networkx_graph
+from kgdemo.evaluation.synthetic import HUB, large_graph, tokenizer_of_size, two_hop_graph
+from kgdemo.kg import store
+from kgdemo.kg.formats import read_triples
+from kgdemo.kg.graph import KnowledgeGraph
+
+_WALKED = 1_000  # the most paths whose language is walked token by token to be compared
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSizes:
+    """What to measure.
+
+    Attributes:
+        paths: sizes of the enumerated tries.
+        vocabularies: sizes of the tokenisers; all sizes are run with the first, one with each of the others.
+        triples, hub_edges: size of the large graph.
+        hops: path lengths tried at its hub.
+        beams: K of the candidate row.
+        repeats: of what is quick; what takes seconds is run once.
+    """
+
+    paths: tuple[int, ...] = (300, 9_000, 50_000, 250_000)
+    vocabularies: tuple[int, ...] = (32_000, 152_000)
+    triples: int = 1_000_000
+    hub_edges: int = 50_000
+    hops: tuple[int, ...] = (2, 3, 4)
+    beams: int = 10
+    repeats: int = 5
+
+
+QUICK = IndexSizes(paths=(300, 9_000, 50_000), triples=200_000, repeats=3)
+
+
+def index_rows(sizes: IndexSizes, clock: Clock) -> Iterator[Row]:
+    """All rows of ``bench index``, one at a time."""
+    for vocabulary in sizes.vocabularies:
+        first = vocabulary == sizes.vocabularies[0]
+        pieces = Pieces(tokenizer_of_size(vocabulary))
+        for paths in sizes.paths if first else sizes.paths[1:2]:
+            yield from _trie_rows(paths, vocabulary, pieces, sizes, clock)
+    yield candidate_row(pieces, sizes.beams, sizes.repeats, clock)
+    yield from _large_rows(pieces, sizes, clock)
+
+
+def _trie_rows(paths: int, vocabulary: int, pieces: Pieces, sizes: IndexSizes, clock: Clock) -> Iterator[Row]:
+    """One hub with about ``paths`` paths of two hops: automaton and enumerated trie against the reference."""
+    triples, hub = two_hop_graph(paths)
+    kg = KnowledgeGraph.from_triples(triples)
+    graph, theirs = TokenisedGraph(kg, pieces, directed=True), networkx_graph(kg, directed=True)
+    topic = kg.entities.find(hub)
+    assert topic is not None
+    graph.walks(2)
+    count = int(graph.walks(2)[topic])
+    what = f"{count:,} paths, vocabulary {vocabulary // 1000}k"
+    repeats = sizes.repeats if count < 20_000 else 1
+
+    def reference() -> ReferenceTrie:
+        return ReferenceTrie.build(theirs, [hub], 2, pieces.tokenizer)
+
+    def automaton() -> KGAutomaton:
+        graph.sub_tries = Cache(graph.sub_tries.most_bytes)
+        made = KGAutomaton(graph, [topic], 2)
+        _walk_one(made)
+        return made
+
+    yield side_by_side(
+        f"automaton: {what}",
+        automaton,
+        reference,
+        lambda ours, other: (
+            ours.paths_left(ours.start()) == count == len(other.trie)
+            and (count > _WALKED or language(ours) == other.rows())
+        ),
+        repeats,
+        clock,
+        "≤ 1 ms",
+        "from nothing to the end of a first path"
+        + ("" if count <= _WALKED else "; compared by the number of paths, the enumerated trie by the paths"),
+    )
+    row = side_by_side(
+        f"enumerated trie: {what}",
+        lambda: ExplicitTrie.build(graph, [topic], 2),
+        reference,
+        lambda ours, other: spelled_rows(ours) == other.rows(),
+        repeats,
+        clock,
+        "≥ 25x" if count > 5_000 else "",
+    )
+    yield replace(row, extra={"megabytes": ExplicitTrie.build(graph, [topic], 2).nbytes / 1e6})
+
+
+def _large_rows(pieces: Pieces, sizes: IndexSizes, clock: Clock) -> Iterator[Row]:
+    """A graph with a hub: reading, opening, token ids, the first and the second touch, everything at once."""
+    name = f"{sizes.triples:,} triples"
+    with tempfile.TemporaryDirectory() as folder:
+        file, saved = Path(folder) / "large.tsv", Path(folder) / "large"
+        with file.open("w", encoding="utf-8") as stream:
+            stream.writelines("\t".join(triple) + "\n" for triple in large_graph(sizes.triples, sizes.hub_edges))
+        ms, kg = timed(lambda: KnowledgeGraph.from_triples(read_triples(file)), clock)
+        yield Row(f"{name}: read TSV", ms, target="≤ 6 s", note="the reference has no loader of its own")
+        store.save(kg, saved)
+        ms, opened = timed(lambda: store.load(saved), clock)
+        equal = len(opened) == len(kg) and opened.entities.find(HUB) == kg.entities.find(HUB)
+        yield Row(f"{name}: re-open memory-mapped", ms, equal=equal, target="≤ 0.5 s")
+        ms, graph = timed(partial(TokenisedGraph, opened, pieces, directed=True), clock)
+        yield Row(f"{name}: token ids of {len(kg.entities):,} labels", ms, target="≤ 4 s", note="once a graph")
+        hub = opened.entities.find(HUB)
+        assert hub is not None
+        for hops in sizes.hops:
+            yield from _hub_rows(graph, hub, hops, sizes, clock)
+        ms, _ = timed(graph.presort, clock)
+        more = {"megabytes": graph.nbytes / 1e6}
+        yield Row(f"{name}: whole automaton", ms, target="≤ 6 s, ≤ 300 MB", note="every entity's edges", extra=more)
+        del opened, graph  # memory-mapped files must be let go before their folder is
+
+
+def _hub_rows(graph: TokenisedGraph, hub: int, hops: int, sizes: IndexSizes, clock: Clock) -> Iterator[Row]:
+    count = int(graph.walks(hops)[hub])  # counted beforehand: once a graph
+
+    def touch() -> None:
+        automaton = KGAutomaton(graph, [hub], hops)
+        assert automaton.paths_left(automaton.start()) == count
+        automaton.sub_trie(hub)
+
+    def first_touch() -> None:
+        graph.sub_tries = Cache(graph.sub_tries.most_bytes)
+        touch()
+
+    why = f"reference not run: {count:,} paths to enumerate"
+    what = f"hub of {sizes.hub_edges:,} edges, {hops} hops"
+    yield alone(f"{what}: first touch", first_touch, sizes.repeats, clock, "≤ 25 ms", why)
+    yield alone(f"{what}: second touch", touch, sizes.repeats, clock, "≤ 1 ms", why)
+
+
+def _walk_one(constraint: Constraint) -> None:
+    """Follow the first allowed token to the end of a path."""
+    state = constraint.start()
+    while state.alive and not state.complete:
+        state = constraint.successors(state).take(0)
+
+
+def language(constraint: Constraint) -> set[tuple[int, ...]]:
+    """All token sequences of a constraint, walked token by token; for small ones."""
+    found, stack = set(), [((), constraint.start())]
+    while stack:
+        tokens, state = stack.pop()
+        if state.complete:
+            found.add(tokens)
+        if state.alive:
+            successors = constraint.successors(state)
+            assert successors.tokens is not None
+            stack += [((*tokens, token), successors.take(i)) for i, token in enumerate(successors.tokens.tolist())]
+    return found
+
+
+def spelled_rows(trie: ExplicitTrie) -> set[tuple[int, ...]]:
+    """The token sequences of an enumerated trie, read off its nodes from the leaves up."""
+    nodes = trie.nodes
+    parents = np.repeat(np.arange(len(nodes.tokens)), np.diff(nodes.children))
+    above, tokens = [-1, *parents.tolist()], nodes.tokens.tolist()
+    found = set()
+    for leaf in np.unique(nodes.leaves).tolist():
+        row, node = [], leaf
+        while node:
+            row.append(tokens[node])
+            node = above[node]
+        found.add(tuple(reversed(row)))
+    return found
