@@ -82,14 +82,19 @@ class Pipeline:
         """The entity linker of a graph."""
         return self._once(("linker", source), lambda: EntityLinker(self.graph(source), sentence_embedder()))
 
+    def verifier(self, source: str) -> Verifier:
+        """The verifier of a graph."""
+        return self._once(("verifier", source), lambda: Verifier(self.graph(source)))
+
     def world(self, settings: Settings) -> World:
         """Everything a method may use under these settings."""
         kg, model = self.graph(settings.graph), self.model(settings.model)
         key = ("tokenised", settings.graph, settings.model, settings.directed)
         tokenised = self._once(key, lambda: TokenisedGraph(kg, model.pieces, settings.directed))
-        verifier = self._once(("verifier", settings.graph), lambda: Verifier(kg))
+        verifier = self.verifier(settings.graph)
         embedder = sentence_embedder()
-        return World(kg, verifier, model, tokenised, reasoner_for(self.chat, embedder), embedder)
+        reasoner = self._once(("reasoner", ""), lambda: reasoner_for(self.chat, embedder))
+        return World(kg, verifier, model, tokenised, reasoner, embedder)
 
     def _once(self, key: Hashable, make: Callable[[], Loaded]) -> Loaded:
         with self._lock:
@@ -125,6 +130,7 @@ class Pipeline:
     def _events(self, question: str, settings: Settings, entities: Sequence[str]) -> Iterator[Event]:
         question = check(question, settings, self.profile)
         method = method_named(settings.method)
+        method.check(settings.options, public=not self.profile.open_models)
         if not self.profile.open_models and settings.model != EMBEDDED:
             raise UserError("This server answers with its own model only; run the demo yourself to plug in another.")
         if not self.profile.open_models and not self._known(settings.graph):

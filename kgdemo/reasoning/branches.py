@@ -5,6 +5,7 @@ GCR runs both side by side; the baselines that do not look at the graph run the 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from kgdemo.constraint.free import FreeText
 from kgdemo.decoding.beam import BeamSettings, Hypothesis, beam_search, greedy_continuations
 from kgdemo.decoding.sampling import SamplingSettings, sample
 from kgdemo.errors import ModelError
-from kgdemo.events import DecodeStep, Event, HypothesisAnswer, PathFound, PathVerified
+from kgdemo.events import DecodeStep, Event, HypothesisAnswer, LMCall, PathFound, PathVerified
 from kgdemo.kg.path import Path
 from kgdemo.models.base import PathModel, TokenTree
 from kgdemo.reasoning.base import World
@@ -36,14 +37,26 @@ class Branch:
     reader: StepReader
     search: Generator
     finished: list[Hypothesis] | None = None
+    seconds: float = 0.0  # spent in this search, whatever ran beside it
+    answer_tokens: int = 0  # written behind its paths
 
     def advance(self) -> DecodeStep | None:
         """One step further; None once the search has ended."""
+        began = time.perf_counter()
         try:
             return self.reader.read(next(self.search))
         except StopIteration as end:
             self.finished = end.value
             return None
+        finally:
+            self.seconds += time.perf_counter() - began
+
+    def call(self, purpose: str, output: str) -> LMCall:
+        """What it cost: one call, however many beams."""
+        model = self.reader.model
+        written = sum(len(h.tokens) for h in self.finished or ()) + self.answer_tokens
+        asked = model.pieces.tokenizer.decode(list(self.prompt))
+        return LMCall(model.name, purpose, asked, output, len(self.prompt), written, self.seconds)
 
     def text(self, hypothesis: Hypothesis) -> str:
         """What a finished hypothesis has written, without the end mark."""
@@ -78,7 +91,7 @@ def room_for(model: PathModel, prompt: Sequence[int], most: int) -> int:
 
 def bound_branch(model: PathModel, prompt: Sequence[int], constraint: Constraint, settings: Settings) -> Branch:
     """Beam search for paths that the constraint allows."""
-    longest = room_for(model, prompt, PATH_TOKENS)
+    began, longest = time.perf_counter(), room_for(model, prompt, PATH_TOKENS)
     tree = model.tree(prompt)
     limits = BeamSettings(
         beams=settings.beams,
@@ -86,23 +99,24 @@ def bound_branch(model: PathModel, prompt: Sequence[int], constraint: Constraint
         graph_normalised=settings.ranking == "relation",
         masked=settings.explain,
     )
-    return Branch(prompt, tree, constraint, StepReader(model, constraint, True), beam_search(tree, constraint, limits))
+    search = beam_search(tree, constraint, limits)
+    return Branch(prompt, tree, constraint, StepReader(model, constraint, True), search, seconds=_since(began))
 
 
 def free_branch(model: PathModel, prompt: Sequence[int], beams: int) -> Branch:
     """The same search with every token allowed."""
-    longest = room_for(model, prompt, FREE_TOKENS)
+    began, longest = time.perf_counter(), room_for(model, prompt, FREE_TOKENS)
     tree, constraint = model.tree(prompt), FreeText(model.pieces.end)
     search = beam_search(tree, constraint, BeamSettings(beams=beams, max_tokens=longest))
-    return Branch(prompt, tree, constraint, StepReader(model, constraint, False), search)
+    return Branch(prompt, tree, constraint, StepReader(model, constraint, False), search, seconds=_since(began))
 
 
 def sampled_branch(model: PathModel, prompt: Sequence[int], count: int, temperature: float) -> Branch:
     """Chains drawn at random instead of searched for, every token allowed."""
-    longest = room_for(model, prompt, FREE_TOKENS)
+    began, longest = time.perf_counter(), room_for(model, prompt, FREE_TOKENS)
     tree, constraint = model.tree(prompt), FreeText(model.pieces.end)
     search = sample(tree, constraint, SamplingSettings(count, longest, temperature))
-    return Branch(prompt, tree, constraint, StepReader(model, constraint, False), search)
+    return Branch(prompt, tree, constraint, StepReader(model, constraint, False), search, seconds=_since(began))
 
 
 def ungrounded(free: Branch, world: World, most: int) -> Generator[Event, None, list[FreePath]]:
@@ -123,7 +137,14 @@ def ungrounded(free: Branch, world: World, most: int) -> Generator[Event, None, 
 
 def hypothesis_answers(branch: Branch, model: PathModel, finished: Sequence[Hypothesis]) -> list[str]:
     """The hypothesis answers, decoded freely after each path (GCR section 4.3)."""
+    began = time.perf_counter()
     mark = model.pieces.special(model.style.answer_mark) if model.style.answer_mark else ()
     written = greedy_continuations(branch.tree, finished, mark, model.stop_ids, ANSWER_TOKENS)
+    branch.answer_tokens += sum(map(len, written))
+    branch.seconds += time.perf_counter() - began
     decode = model.pieces.tokenizer.decode
     return [decode(list(tokens), skip_special_tokens=True).strip() for tokens in written]
+
+
+def _since(began: float) -> float:
+    return time.perf_counter() - began

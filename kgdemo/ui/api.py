@@ -7,9 +7,11 @@ from typing import Any
 
 import gradio as gr
 
+from kgdemo.errors import UserError
 from kgdemo.events import AnswerFinal, EntitiesLinked, Event, PathFound, PathVerified, RunFailed, RunFinished
 from kgdemo.kg.catalogue import embedded_names
 from kgdemo.pipeline import Pipeline
+from kgdemo.reasoning.options import pairs
 from kgdemo.settings import Settings
 from kgdemo.ui.asking import default_model
 
@@ -34,7 +36,13 @@ class Endpoints:
         gr.api(self.link, api_name="link")
 
     def ask(
-        self, question: str, graph: str = "world", method: str = "gcr", beams: int = 10, hops: int = 2
+        self,
+        question: str,
+        graph: str = "world",
+        method: str = "gcr",
+        beams: int = 10,
+        hops: int = 2,
+        options: str = "",
     ) -> dict[str, Any]:
         """Answer a question from a knowledge graph, with the reasoning paths that support the answer.
 
@@ -44,11 +52,12 @@ class Endpoints:
             method: reasoning method, for example gcr.
             beams: number of reasoning paths (K).
             hops: longest reasoning path (L).
+            options: the method's own settings, as "name=value, name=value".
 
         Returns:
             answer text, answers, cited paths, the linked entities, and what the run cost.
         """
-        events = self._run(question, graph, method, beams, hops)
+        events = self._run(question, graph, method, beams, hops, options)
         final = next((e for e in events if isinstance(e, AnswerFinal)), None)
         cost = next((e for e in events if isinstance(e, RunFinished)), None)
         return {
@@ -112,8 +121,12 @@ class Endpoints:
             "nearest": [candidate.entity for candidate in linked.nearest],
         }
 
-    def _run(self, question: str, graph: str, method: str, beams: int, hops: int) -> list[Event]:
-        settings = self._settings(graph, method=method, beams=beams, hops=hops, compare=False, explain=0)
+    def _run(self, question: str, graph: str, method: str, beams: int, hops: int, options: str = "") -> list[Event]:
+        try:
+            given = pairs([options])
+        except UserError as error:
+            raise gr.Error(str(error)) from None
+        settings = self._settings(graph, method=method, beams=beams, hops=hops, compare=False, explain=0, options=given)
         events = list(self.pipeline.run(question, settings))
         failed = next((e.message for e in events if isinstance(e, RunFailed)), None)
         if failed:

@@ -14,6 +14,7 @@ from kgdemo.kg.catalogue import embedded_names
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.models.causal import EMBEDDED
 from kgdemo.pipeline import Pipeline
+from kgdemo.reasoning.options import pairs
 from kgdemo.settings import Profile, Settings
 
 logger = logging.getLogger(__name__)
@@ -31,6 +32,7 @@ class Fields:
     hops: float
     compare: bool
     ranking: str
+    options: str
 
     def settings(self, profile: Profile) -> Settings:
         """Settings of a run.
@@ -52,6 +54,7 @@ class Fields:
             hops=hops,
             compare=bool(self.compare),
             ranking=self.ranking,
+            options=pairs([str(self.options or "")]),
         )
 
 
