@@ -1,4 +1,4 @@
-"""The command line: ``python -m kgdemo start | test | ask | evaluate | verify | kg | bench | train``.
+"""The command line: ``python -m kgdemo start | test | ask | evaluate | verify | methods | kg | bench | train``.
 
 ``start`` and ``test`` run in a bare Python and set everything up; the others need the requirements, which
 they import when called, so that ``--help`` is quick.
@@ -57,6 +57,9 @@ def _parser() -> argparse.ArgumentParser:
     save.add_argument("graph", metavar="NAME|FILE")
     save.add_argument("--out", type=Path, required=True, metavar="DIR", help="use this folder as --kg afterwards")
     save.set_defaults(run=_kg_save)
+    methods = commands.add_parser("methods", help="the reasoning methods, and what can be chosen about each")
+    methods.add_argument("--markdown", action="store_true", help="as the table of the README")
+    methods.set_defaults(run=_methods)
     _add_bench(commands.add_parser("bench", help="our engine beside the reference approach"))
     _add_train(commands.add_parser("train", help="fine-tune a KG-specialised language model"))
     return parser
@@ -64,15 +67,23 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kg", default="world", metavar="NAME|FILE", help="embedded graph or triple file")
-    parser.add_argument("--method", default="gcr")
+    parser.add_argument("--method", "--methods", default="gcr", help="see `methods`; evaluate takes a,b,c or all")
     parser.add_argument("--beams", type=int, default=10, metavar="K", help="number of paths")
     parser.add_argument("--hops", type=int, default=2, metavar="L", help="longest path")
     parser.add_argument("--model", default="embedded", metavar="ID|DIR")
     parser.add_argument("--directed", action="store_true", help="walk edges from head to tail only")
     parser.add_argument("--ranking", default="relation", choices=("path", "relation"))
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="one of the method's own, listed by `methods`; repeatable",
+    )
 
 
 def _settings(options: argparse.Namespace, compare: bool, explain: int):
+    from kgdemo.reasoning.options import pairs
     from kgdemo.settings import Settings
 
     return Settings(
@@ -85,6 +96,7 @@ def _settings(options: argparse.Namespace, compare: bool, explain: int):
         compare=compare,
         ranking=options.ranking,
         explain=explain,
+        options=pairs(options.option),
     )
 
 
@@ -144,16 +156,35 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
     parser.add_argument("--link", action="store_true", help="link entities even where the set gives them")
     parser.add_argument("--unconstrained", action="store_true", help="also measure the search without the graph")
+    parser.add_argument(
+        "--judge",
+        type=int,
+        nargs="?",
+        const=3,
+        metavar="N",
+        help="let the chat model rate the first N paths of each question for coherence, 1 to 5 (N is 3)",
+    )
     parser.set_defaults(run=_evaluate)
 
 
 def _evaluate(options: argparse.Namespace) -> int:
+    from dataclasses import replace
+
+    from kgdemo.evaluation.judge import Judge
     from kgdemo.evaluation.runner import evaluate
+    from kgdemo.evaluation.several import ALL, evaluate_several, methods_named
     from kgdemo.pipeline import Pipeline
 
+    pipeline = Pipeline()
+    judge = Judge.by(pipeline.chat, options.judge) if options.judge is not None else None
     settings = _settings(options, compare=options.unconstrained, explain=0)
-    metrics = evaluate(Pipeline(), options.questions, settings, options.out, options.limit, options.link)
-    print(json.dumps(metrics, indent=2))
+    names = methods_named(options.method)
+    rest = (options.out, options.limit, options.link, judge)
+    if len(names) > 1 or options.method.strip() == ALL:
+        print(evaluate_several(pipeline, names, options.questions, settings, *rest))
+    else:
+        metrics = evaluate(pipeline, options.questions, replace(settings, method=names[0]), *rest)
+        print(json.dumps(metrics, indent=2))
     return 0
 
 
@@ -169,6 +200,13 @@ def _verify(options: argparse.Namespace) -> int:
             path, verdict = verifier.verify_text(line.rstrip("\n"))
             record = {"text": line.rstrip("\n"), "path": path and str(path), **asdict(verdict)}
             print(json.dumps(record, ensure_ascii=False), flush=True)
+    return 0
+
+
+def _methods(options: argparse.Namespace) -> int:
+    from kgdemo.reasoning.listing import as_markdown, as_text
+
+    print(as_markdown() if options.markdown else as_text())
     return 0
 
 

@@ -21,6 +21,7 @@ from kgdemo.kg.path import Path
 from kgdemo.verify import Verdict
 
 SCHEMA = 1
+WITHOUT_GRAPH = "without the constraint"  # the purpose of a model call made for comparison only
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,10 @@ class Pipeline:
         """The entity linker of a graph."""
         return self._once(("linker", source), lambda: self._new_linker(source))
 
+    def verifier(self, source: str) -> Verifier:
+        """The verifier of a graph."""
+        return self._once(("verifier", source), lambda: Verifier(self.graph(source)))
+
     def world(self, settings: Settings) -> World:
         """Everything a method may use under these settings."""
         kg, model = self.graph(settings.graph), self.model(settings.model)
@@ -98,9 +102,10 @@ class Pipeline:
         tokenised = self._once(
             key, lambda: TokenisedGraph(kg, model.pieces, settings.directed, like=self._like(settings))
         )
-        verifier = self._once(("verifier", settings.graph), lambda: Verifier(kg))
+        verifier = self.verifier(settings.graph)
         embedder = sentence_embedder()
-        return World(kg, verifier, model, tokenised, reasoner_for(self.chat, embedder), embedder)
+        reasoner = self._once(("reasoner", ""), lambda: reasoner_for(self.chat, embedder))
+        return World(kg, verifier, model, tokenised, reasoner, embedder)
 
     def _new_linker(self, source: str) -> EntityLinker | GrownLinker:
         kg, embedder, like = self.graph(source), sentence_embedder(), self._loaded.get(("like", source))
@@ -153,6 +158,7 @@ class Pipeline:
         if settings.forced and not method.drivable:
             drivable = ", ".join(card.title for card in METHODS.values() if card.drivable)
             raise UserError(f"{method.title} takes no forced tokens; choose {drivable} in the settings.")
+        method.check(settings.options, public=not self.profile.open_models)
         if not self.profile.open_models and settings.model != EMBEDDED:
             raise UserError("This server answers with its own model only; run the demo yourself to plug in another.")
         if not self.profile.open_models and not self._known(settings.graph):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from kgdemo.errors import UserError
 
@@ -27,6 +28,7 @@ class Settings:
         complete: let the answer take in the other entities that a cited relation path leads to.
         forced: token ids that every path begins with, chosen by a visitor step by step; the search goes on
             from there, with the graph and without it.
+        options: the method's own settings, as names and values (see ``reasoning.options``).
     """
 
     graph: str = "world"
@@ -40,6 +42,7 @@ class Settings:
     explain: int = 4
     complete: bool = True
     forced: tuple[int, ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +109,34 @@ def check(question: str, settings: Settings, profile: Profile) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ChatSettings:
-    """An OpenAI-compatible endpoint for the general LLM; ``model`` empty: none is configured."""
+    """The general LLM: an OpenAI-compatible endpoint, or a model on this machine.
+
+    Attributes:
+        model: its name there, or a folder or hub name; empty: none is configured.
+        timeout: seconds until an endpoint that says nothing is given up.
+        local: ``model`` is loaded by this process.
+    """
 
     model: str = ""
     base_url: str = ""
     api_key: str = ""
     timeout: float = 30.0
+    local: bool = False
+
+    @property
+    def name(self) -> str:
+        """The model as people are told of it; where a folder lies is nobody's business."""
+        return PurePath(self.model).name if self.local else self.model
 
 
 def chat_from(environment: Mapping[str, str] = os.environ) -> ChatSettings:
-    """The endpoint that ``OPENAI_API_KEY``, ``OPENAI_BASE_URL`` and ``KGDEMO_CHAT_MODEL`` name."""
+    """The chat model that the environment names.
+
+    ``KGDEMO_CHAT_LOCAL`` is a folder or a hub name, loaded here; else ``OPENAI_API_KEY``, ``OPENAI_BASE_URL``
+    and ``KGDEMO_CHAT_MODEL`` name an endpoint.
+    """
+    if environment.get("KGDEMO_CHAT_LOCAL"):
+        return ChatSettings(environment["KGDEMO_CHAT_LOCAL"], local=True)
     key, url = environment.get("OPENAI_API_KEY", ""), environment.get("OPENAI_BASE_URL", "")
     if not key and not url:
         return ChatSettings()

@@ -9,6 +9,21 @@ from kgdemo.verify import fold
 
 
 @dataclass(frozen=True, slots=True)
+class StepCounts:
+    """Steps of the paths of one question.
+
+    Attributes:
+        steps, valid: all steps as the verifier reads them, and those in the graph (FiDeLiS section 4.3, *VR*).
+        triples, ill: all triples, and those that keep the chain from being well-formed (DoG table 3).
+    """
+
+    steps: int = 0
+    valid: int = 0
+    triples: int = 0
+    ill: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Prediction:
     """What came of one question; one line of ``predictions.jsonl``.
 
@@ -19,6 +34,10 @@ class Prediction:
         free_paths, free_faithful: the same counts without the constraint.
         answers: the final answers.
         gold: the right ones.
+        seconds, lm_calls, tokens_in, tokens_out: the method's own cost, that of the comparison left out.
+        steps, free_steps: of the paths, and of those without the constraint.
+        coverage: share of the true steps that the method came across (FiDeLiS section 4.3, *CR*); None where
+            no path leads to a right answer.
         error: the message of a run that failed, else empty.
     """
 
@@ -38,12 +57,16 @@ class Prediction:
     tokens_in: int
     tokens_out: int
     error: str = ""
+    steps: StepCounts = StepCounts()
+    free_steps: StepCounts = StepCounts()
+    coverage: float | None = None
 
     @classmethod
     def from_record(cls, record: Mapping[str, object]) -> Prediction:
         """Read back one line of ``predictions.jsonl``."""
         values = {k: tuple(v) if isinstance(v, list) else v for k, v in record.items()}
-        return cls(**values)  # type: ignore[arg-type]
+        counts = {k: StepCounts(**v) for k, v in values.items() if isinstance(v, dict)}
+        return cls(**{**values, **counts})  # type: ignore[arg-type]
 
     def record(self) -> dict[str, object]:
         """As plain JSON values."""
@@ -61,8 +84,14 @@ def precision_recall_f1(answers: Iterable[str], gold: Iterable[str]) -> tuple[fl
 
 
 def summarise(predictions: Sequence[Prediction], compared: bool) -> dict[str, float]:
-    """All figures of a run, flat. *hits@1* and *hit@k* look at the paths' ends, the others at the answers."""
+    """All figures of a run, flat. *hits@1* and *hit@k* look at the paths' ends, the others at the answers.
+
+    Args:
+        predictions: one a question.
+        compared: the same search was also run without the constraint.
+    """
     count = max(len(predictions), 1)
+    covered = [p.coverage for p in predictions if p.coverage is not None]
     agreement = [precision_recall_f1(p.answers, p.gold) for p in predictions]
     paths = sum(len(p.paths) for p in predictions)
     metrics = {
@@ -73,7 +102,10 @@ def summarise(predictions: Sequence[Prediction], compared: bool) -> dict[str, fl
         "f1": sum(f for _, _, f in agreement) / count,
         "precision": sum(p for p, _, _ in agreement) / count,
         "recall": sum(r for _, r, _ in agreement) / count,
-        "faithful_ratio": sum(p.faithful for p in predictions) / paths if paths else 0.0,
+        "faithful_ratio": _share(sum(p.faithful for p in predictions), paths),
+        **_step_figures([p.steps for p in predictions]),
+        "coverage_ratio": _share(sum(covered), len(covered)),
+        "coverage_questions": len(covered),
         "paths": paths,
         "refused": sum(p.refused for p in predictions) / count,
         "failed": sum(bool(p.error) for p in predictions),
@@ -84,8 +116,24 @@ def summarise(predictions: Sequence[Prediction], compared: bool) -> dict[str, fl
     }
     if compared:
         free = sum(p.free_paths for p in predictions)
-        metrics["unconstrained_faithful_ratio"] = sum(p.free_faithful for p in predictions) / free if free else 0.0
+        metrics["unconstrained_faithful_ratio"] = _share(sum(p.free_faithful for p in predictions), free)
+        metrics["unconstrained_paths"] = free
+        figures = _step_figures([p.free_steps for p in predictions])
+        metrics |= {f"unconstrained_{name}": value for name, value in figures.items()}
     return metrics
+
+
+def _step_figures(counts: Sequence[StepCounts]) -> dict[str, float]:
+    return {
+        "validity_ratio": _share(sum(c.valid for c in counts), sum(c.steps for c in counts)),
+        "ill_formed_triples": _share(sum(c.ill for c in counts), sum(c.triples for c in counts)),
+        "triples": sum(c.triples for c in counts),
+    }
+
+
+def _share(part: float, whole: float) -> float:
+    """A ratio; 0 of nothing, which the counts beside it tell apart from 0 of something."""
+    return part / whole if whole else 0.0
 
 
 def _among(names: Iterable[str], gold: Iterable[str]) -> bool:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 from kgdemo.kg.graph import Triple
 from kgdemo.kg.path import Path
 from kgdemo.verify import HopVerdict, Verdict, Verifier
-
-Step = tuple[str, str, str]  # a hop as it is walked: entity, relation reading, entity
 
 
 def ill_formed(triples: Sequence[Triple], topics: Iterable[str], verifier: Verifier) -> list[Triple]:
@@ -18,7 +16,7 @@ def ill_formed(triples: Sequence[Triple], topics: Iterable[str], verifier: Verif
     an earlier well-formed triple.
 
     Args:
-        triples: a chain, in the order it was written.
+        triples: a chain, in the order it was written; an inverse step may stand in its inverse reading.
         topics: the query entities.
         verifier: knows the graph.
     """
@@ -33,13 +31,19 @@ def ill_formed(triples: Sequence[Triple], topics: Iterable[str], verifier: Verif
     return ill
 
 
-def coverage_ratio(retrieved: Iterable[Step], truth: Iterable[Step]) -> float:
+def coverage_ratio(retrieved: Iterable[Hashable], truth: Iterable[Hashable]) -> float:
     """How many of the true steps were among the candidates (FiDeLiS section 4.3, *CR*); 1 where there are none."""
     wanted = set(truth)
     return len(wanted & set(retrieved)) / len(wanted) if wanted else 1.0
 
 
-def validity_ratio(verdicts: Iterable[Verdict]) -> float:
-    """How many of the steps of paths are in the graph (FiDeLiS section 4.3, *VR*); 1 where there are none."""
+def valid_steps(verdicts: Iterable[Verdict]) -> tuple[int, int]:
+    """How many of the steps of paths are in the graph, and how many steps there are."""
     hops = [hop for verdict in verdicts for hop in verdict.hops]
-    return sum(hop.verdict is HopVerdict.OK for hop in hops) / len(hops) if hops else 1.0
+    return sum(hop.verdict is HopVerdict.OK for hop in hops), len(hops)
+
+
+def validity_ratio(verdicts: Iterable[Verdict]) -> float:
+    """The share of the steps of paths that are in the graph (FiDeLiS section 4.3, *VR*); 1 where there are none."""
+    valid, steps = valid_steps(verdicts)
+    return valid / steps if steps else 1.0

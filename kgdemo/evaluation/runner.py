@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from tqdm import tqdm
 
 from kgdemo.errors import UserError
+from kgdemo.evaluation.judge import Judge, judge_all
 from kgdemo.evaluation.metrics import Prediction, summarise
-from kgdemo.events import AnswerFinal, EntitiesLinked, PathFound, PathVerified, RunFailed, RunFinished
+from kgdemo.evaluation.reading import Reading
+from kgdemo.evaluation.truth import Steps, true_steps
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.pipeline import Pipeline
 from kgdemo.questions import Question, read_questions
+from kgdemo.reasoning import method_named
 from kgdemo.settings import Settings
 
 
 def evaluate(
-    pipeline: Pipeline, questions: Path, settings: Settings, out: Path, limit: int | None = None, link: bool = False
+    pipeline: Pipeline,
+    questions: Path,
+    settings: Settings,
+    out: Path,
+    limit: int | None = None,
+    link: bool = False,
+    judge: Judge | None = None,
 ) -> dict[str, float]:
-    """Run a question set.
+    """Run a question set with one method.
 
     Args:
         pipeline: answers the questions.
@@ -30,25 +39,34 @@ def evaluate(
         out: folder for ``predictions.jsonl`` and ``metrics.json``.
         limit: only the first so many questions.
         link: find the topic entities in the text even where the set gives them.
+        judge: rates how coherent the paths are (GCR appendix F.4).
 
     Returns:
         the metrics, as written.
 
     Raises:
-        UserError: ``out`` holds predictions made with other settings.
+        UserError: ``out`` holds predictions made with other settings, or there is no such method or option.
+        EndpointError: the judge could not be asked; what it has judged is kept.
     """
+    card = method_named(settings.method)
+    card.check(settings.options, public=False)
     out.mkdir(parents=True, exist_ok=True)
     wanted = read_questions(questions)[:limit]
     file = out / "predictions.jsonl"
     _same_settings(out, {**_plain(settings), "questions": str(questions), "link": link}, file.exists())
     done = {p.id: p for p in _read(file)}
+    left = [q for q in wanted if q.id not in done]
+    _warm_up(pipeline, settings, left)
     with file.open("a", encoding="utf-8") as stream:
-        for question in tqdm([q for q in wanted if q.id not in done], unit="question"):
+        for question in tqdm(left, unit="question", desc=card.name):
             prediction = ask(pipeline, question, settings, link)
             done[question.id] = prediction
             stream.write(json.dumps(prediction.record(), ensure_ascii=False) + "\n")
             stream.flush()
-    metrics = summarise([done[q.id] for q in wanted], settings.compare)
+    predictions = [done[q.id] for q in wanted]
+    metrics = summarise(predictions, settings.compare)
+    if judge is not None:
+        metrics |= judge_all(judge, predictions, out / "judgements.jsonl")
     (out / "metrics.json").write_text(json.dumps(metrics, indent=2) + "\n", "utf-8")
     return metrics
 
@@ -59,59 +77,25 @@ def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool) 
         source = f"question:{question.id}"
         pipeline.add_graph(source, KnowledgeGraph.from_triples(question.graph, source))
         settings = replace(settings, graph=source)
-    topics = () if link else tuple(e for e in question.topic_entities if e in pipeline.graph(settings.graph).entities)
+    kg = pipeline.graph(settings.graph)
+    topics = () if link else tuple(e for e in question.topic_entities if e in kg.entities)
     if not link and not topics:
         topics = question.topic_entities[:1]  # unknown to the graph: let the run say so
-    bound: dict[int, tuple[str, str]] = {}
-    written: dict[int, tuple[str, str]] = {}
-    faithful = free = free_faithful = 0
-    answer, finished, error = AnswerFinal("", (), (), ""), RunFinished(0.0, 0, 0, 0), ""
+    reading = Reading(pipeline.verifier(settings.graph), Steps(kg), tuple(topics))
     for event in pipeline.run(question.text, settings, topics):
-        if isinstance(event, EntitiesLinked):
-            topics = event.chosen
-        elif isinstance(event, PathFound):
-            (bound if event.constrained else written)[event.index] = (event.text, event.path.end if event.path else "")
-        elif isinstance(event, PathVerified):
-            if event.constrained:
-                faithful += event.verdict.faithful
-            else:
-                free, free_faithful = free + 1, free_faithful + event.verdict.faithful
-        elif isinstance(event, AnswerFinal):
-            answer = event
-        elif isinstance(event, RunFinished):
-            finished = event
-        elif isinstance(event, RunFailed):
-            error = event.message
-    if written and not bound:  # a method that does not look at the graph is judged by the paths it wrote
-        bound, faithful = written, free_faithful
+        reading.see(event)
+    truth = true_steps(kg, question.topic_entities, question.gold, settings.hops, settings.directed)
     if question.graph:
         pipeline.forget_graph(settings.graph)
-    return Prediction(
-        question.id,
-        question.text,
-        tuple(topics),
-        tuple(sorted(question.gold)),
-        answer.answers,
-        tuple(text for text, _ in bound.values()),
-        tuple(end for _, end in bound.values()),
-        faithful,
-        free,
-        free_faithful,
-        bool(answer.refusal),
-        finished.seconds,
-        finished.lm_calls,
-        finished.tokens_in,
-        finished.tokens_out,
-        error,
-    )
+    return reading.prediction(question, truth)
 
 
-def table(rows: Sequence[tuple[str, dict[str, float]]], columns: Sequence[str]) -> str:
-    """Metrics of several runs as a Markdown table."""
-    show: Callable[[float], str] = lambda v: f"{v:.3f}" if isinstance(v, float) else str(v)  # noqa: E731 - one use
-    lines = ["| method | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
-    lines += [f"| {name} | " + " | ".join(show(m.get(c, 0.0)) for c in columns) + " |" for name, m in rows]
-    return "\n".join(lines)
+def _warm_up(pipeline: Pipeline, settings: Settings, questions: Sequence[Question]) -> None:
+    """Load everything first, so that the first question's seconds hold no loading; a bad name is refused here."""
+    if any(not question.graph for question in questions):
+        pipeline.world(settings).embedder.encode(["loaded with its first text"])
+    elif questions:
+        pipeline.model(settings.model)
 
 
 def _read(file: Path) -> list[Prediction]:
@@ -122,7 +106,7 @@ def _read(file: Path) -> list[Prediction]:
 
 
 def _plain(settings: Settings) -> dict[str, object]:
-    return {name: getattr(settings, name) for name in type(settings).__dataclass_fields__}
+    return {**asdict(settings), "options": dict(settings.options)}
 
 
 def _same_settings(out: Path, settings: dict[str, object], resumed: bool) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError, OpenAI
+from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError, InternalServerError, OpenAI
 
 from kgdemo.errors import EndpointError
 from kgdemo.settings import ChatSettings
@@ -81,6 +81,10 @@ class OpenAIChat:
         except APIConnectionError as error:
             raise EndpointError(
                 f"The chat model {self.name} cannot be reached at {where}; check OPENAI_BASE_URL and the server."
+            ) from error
+        except InternalServerError as error:
+            raise EndpointError(
+                f"The chat endpoint failed with status {error.status_code}; try again later or ask whoever runs it."
             ) from error
         except APIStatusError as error:
             raise EndpointError(

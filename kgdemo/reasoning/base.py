@@ -10,15 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kgdemo.constraint.tokenised import TokenisedGraph
-from kgdemo.errors import UserError
+from kgdemo.errors import EndpointError, UserError
 from kgdemo.events import Event, LMCall
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
+from kgdemo.linking.base import Embedder
 from kgdemo.models.base import PathModel
+from kgdemo.reasoning.options import Given, Option, chosen, options_of
 from kgdemo.settings import Settings
 from kgdemo.verify import Verifier
 
@@ -53,6 +52,14 @@ class Decision:
     call: LMCall | None = None
 
 
+class FailedDecisionError(EndpointError):
+    """A decision that a language model could not take; ``call`` is what it was asked, for the count."""
+
+    def __init__(self, message: str, call: LMCall) -> None:
+        super().__init__(message)
+        self.call = call
+
+
 class Reasoner(Protocol):
     """Takes the decisions that the papers give to a general language model."""
 
@@ -85,14 +92,6 @@ class Reasoner(Protocol):
         ...
 
 
-class Embedder(Protocol):
-    """Sentence embeddings."""
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """L2-normalised rows, ``(len(texts), d)``."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class World:
     """Everything a method may use; made by the pipeline."""
@@ -114,8 +113,21 @@ class Method(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class NoOptions:
+    """What can be chosen about most methods: nothing."""
+
+
+@dataclass(frozen=True, slots=True)
 class MethodCard:
-    """A registered method and how it is shown; ``drivable``: it goes on from tokens that a visitor forces."""
+    """A registered method and how it is shown.
+
+    Attributes:
+        paper: where it is described, with the section.
+        constrained: it decodes under the graph's constraint, and can be compared with itself without.
+        drivable: it goes on from tokens that a visitor forces.
+        declared: the dataclass of its options (see ``options``).
+        without: fields of that which this method has no use for.
+    """
 
     name: str
     title: str
@@ -124,20 +136,46 @@ class MethodCard:
     run: Method
     constrained: bool
     drivable: bool = False
+    declared: type = NoOptions
+    without: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """What can be chosen about it."""
+        return options_of(self.declared, self.without)
+
+    def check(self, given: Given, public: bool) -> None:
+        """Whether these options can be given to it.
+
+        Raises:
+            UserError: one is unknown, or has a value that it cannot have.
+        """
+        chosen(self.declared, given, method=self.name, without=self.without, public=public)
 
 
 METHODS: dict[str, MethodCard] = {}
 
 
 def register(
-    name: str, title: str, paper: str, summary: str, constrained: bool = False, drivable: bool = False
+    name: str,
+    title: str,
+    paper: str,
+    summary: str,
+    *,
+    constrained: bool = False,
+    drivable: bool = False,
+    options: type = NoOptions,
+    without: tuple[str, ...] = (),
 ) -> Callable[[Method], Method]:
-    """Make a method known to page, command line, evaluation and API."""
+    """Make a method known to page, command line, evaluation and API; see ``MethodCard``.
+
+    A method with options reads them by ``chosen(DogOptions, settings.options)``.
+    """
 
     def add(run: Method) -> Method:
         if name in METHODS:
             raise ValueError(f"method {name} is registered twice")
-        METHODS[name] = MethodCard(name, title, paper, summary, run, constrained, drivable)
+        METHODS[name] = MethodCard(name, title, paper, summary, run, constrained, drivable, options, without)
         return run
 
     return add

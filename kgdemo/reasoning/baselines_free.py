@@ -7,10 +7,9 @@ path is looked up in the graph afterwards and shown as what it is; the answer is
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Iterator, Sequence
 
-from kgdemo.events import AnswerFinal, Event, HypothesisAnswer, LMCall, Notice, PathFound, PathVerified
+from kgdemo.events import AnswerFinal, Event, HypothesisAnswer, Notice, PathFound, PathVerified
 from kgdemo.reasoning import deciding
 from kgdemo.reasoning.base import World, register
 from kgdemo.reasoning.branches import Branch, FreePath, free_branch, sampled_branch, ungrounded
@@ -28,7 +27,12 @@ _FROM_CHAIN = (
 )
 
 
-@register("direct", "Direct answer", "baseline", "The first thing the model says, with no look at the graph.")
+@register(
+    "direct",
+    "Direct answer",
+    "Amayuelas et al. 2025 (Grounding), section 5",
+    "The first thing the model says, with no look at the graph.",
+)
 def direct(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
     """Zero-shot. The path model cannot but write a path before its answer: its greedy one."""
     if deciding.writes_prose(world.reasoner):
@@ -42,7 +46,7 @@ def direct(question: str, topics: Sequence[str], world: World, settings: Setting
 @register(
     "cot",
     "Chain of thought",
-    "Wei et al. 2022",
+    "Wei et al. 2022, section 2",
     "The model writes its most probable chain of facts from memory, then the answer. Nothing is looked up.",
 )
 def cot(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
@@ -61,7 +65,7 @@ def cot(question: str, topics: Sequence[str], world: World, settings: Settings) 
 @register(
     "self-consistency",
     "Self-consistency",
-    "Wang et al. 2023",
+    "Wang et al. 2023, section 2",
     "The model writes K chains from memory, and the answer that most of them reach is taken.",
 )
 def self_consistency(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
@@ -82,15 +86,10 @@ def _prompt(question: str, topics: Sequence[str], world: World) -> list[int]:
 
 def _paths(branch: Branch, world: World, most: int) -> Generator[Event, None, list[FreePath]]:
     """Run a free search of the path model to its end; its paths, judged."""
-    began = time.perf_counter()
     while (step := branch.advance()) is not None:
         yield step
     written = yield from ungrounded(branch, world, most)
-    tokens = sum(len(chain.tokens) for chain in branch.finished or ())
-    output = "\n".join(path.text for path in written)
-    seconds = time.perf_counter() - began
-    asked = world.model.pieces.tokenizer.decode(list(branch.prompt))
-    yield LMCall(world.model.name, "free paths", asked, output, len(branch.prompt), tokens, seconds)
+    yield branch.call("free paths", "\n".join(path.text for path in written))
     return written
 
 

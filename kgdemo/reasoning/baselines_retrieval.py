@@ -22,7 +22,7 @@ _EXTENDED = 5  # facts whose neighbours Graph-RAG adds
 @register(
     "text-rag",
     "Text-RAG",
-    "baseline",
+    "Amayuelas et al. 2025 (Grounding), section 5",
     "Searches the graph's facts as plain sentences by words and embeddings, and answers from the nearest.",
 )
 def text_rag(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
@@ -33,7 +33,7 @@ def text_rag(question: str, topics: Sequence[str], world: World, settings: Setti
 @register(
     "graph-rag",
     "Graph-RAG",
-    "baseline",
+    "Amayuelas et al. 2025 (Grounding), section 5",
     "As Text-RAG, with the neighbours of what was found, one hop further.",
 )
 def graph_rag(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
@@ -47,7 +47,7 @@ def graph_rag(question: str, topics: Sequence[str], world: World, settings: Sett
 @register(
     "kaping",
     "KAPING",
-    "Baek et al. 2023",
+    "Baek et al. 2023 (KAPING), section 3",
     "Takes the K triples around the question's entities that are nearest to it by embeddings.",
 )
 def kaping(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:

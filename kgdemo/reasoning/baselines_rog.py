@@ -8,11 +8,10 @@ lead nowhere from the question's entities: such plans are shown as pruned, with 
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
-from kgdemo.events import Event, LMCall, Thought
+from kgdemo.events import Event, Thought
 from kgdemo.kg.path import SEPARATOR, Path
 from kgdemo.reasoning import deciding
 from kgdemo.reasoning.answer_sets import same_relations
@@ -45,7 +44,7 @@ class Plan:
 @register(
     "rog",
     "Reasoning on graphs",
-    "Luo et al. 2024 (RoG)",
+    "Luo et al. 2024 (RoG), section 4",
     "Plans relation paths without the graph, then looks in the graph for paths with these relations.",
 )
 def run(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
@@ -67,7 +66,6 @@ def _decoded_plans(
     question: str, topics: Sequence[str], world: World, settings: Settings
 ) -> Generator[Event, None, list[Plan]]:
     """The relations of the paths that the path model writes freely; what entities it writes is passed over."""
-    began = time.perf_counter()
     prompt = world.model.style.encode(world.model.pieces, question, topics)
     branch = free_branch(world.model, prompt, settings.beams)
     while (step := branch.advance()) is not None:
@@ -79,9 +77,7 @@ def _decoded_plans(
         if relations:
             best.setdefault(relations, hypothesis.score)
     plans = [Plan(_spelled(relations, world), score) for relations, score in best.items()]
-    tokens = sum(len(hypothesis.tokens) for hypothesis in branch.finished or ())
-    asked, output = world.model.pieces.tokenizer.decode(prompt), "; ".join(map(str, plans))
-    yield LMCall(world.model.name, "plan", asked, output, len(prompt), tokens, time.perf_counter() - began)
+    yield branch.call("plan", "; ".join(map(str, plans)))
     return plans
 
 

@@ -25,7 +25,7 @@ _PATHS = "Which of these paths through the knowledge graph are the most helpful 
 @register(
     "tog",
     "Think on graph",
-    "Sun et al. 2024 (ToG)",
+    "Sun et al. 2024 (ToG), section 2",
     "Grows three paths hop by hop: the reasoner prunes relations, then entities, and says when it is enough.",
 )
 def run(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:

@@ -5,6 +5,7 @@ GCR runs both side by side; the baselines that do not look at the graph run the 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from kgdemo.decoding.beam import BeamSettings, Hypothesis, beam_search, greedy_c
 from kgdemo.decoding.forced import check_forced
 from kgdemo.decoding.sampling import SamplingSettings, sample
 from kgdemo.errors import ModelError
-from kgdemo.events import DecodeStep, Event, HypothesisAnswer, PathFound, PathVerified
+from kgdemo.events import DecodeStep, Event, HypothesisAnswer, LMCall, PathFound, PathVerified
 from kgdemo.kg.path import Path
 from kgdemo.models.base import PathModel, TokenTree
 from kgdemo.reasoning.base import World
@@ -37,14 +38,26 @@ class Branch:
     reader: StepReader
     search: Generator
     finished: list[Hypothesis] | None = None
+    seconds: float = 0.0  # spent in this search, whatever ran beside it
+    answer_tokens: int = 0  # written behind its paths
 
     def advance(self) -> DecodeStep | None:
         """One step further; None once the search has ended."""
+        began = time.perf_counter()
         try:
             return self.reader.read(next(self.search))
         except StopIteration as end:
             self.finished = end.value
             return None
+        finally:
+            self.seconds += time.perf_counter() - began
+
+    def call(self, purpose: str, output: str) -> LMCall:
+        """What it cost: one call, however many beams."""
+        model = self.reader.model
+        written = sum(len(h.tokens) for h in self.finished or ()) + self.answer_tokens
+        asked = model.pieces.tokenizer.decode(list(self.prompt))
+        return LMCall(model.name, purpose, asked, output, len(self.prompt), written, self.seconds)
 
     def text(self, hypothesis: Hypothesis) -> str:
         """What a finished hypothesis has written, without the end mark."""
@@ -84,7 +97,7 @@ def bound_branch(model: PathModel, prompt: Sequence[int], constraint: Constraint
         ModelError: the prompt leaves no room for a path.
         UserError: no path of the constraint begins so.
     """
-    longest = room_for(model, prompt, PATH_TOKENS)
+    began, longest = time.perf_counter(), room_for(model, prompt, PATH_TOKENS)
     check_forced(constraint, settings.forced, model.token_text)
     tree = model.tree(prompt)
     limits = BeamSettings(
@@ -94,23 +107,24 @@ def bound_branch(model: PathModel, prompt: Sequence[int], constraint: Constraint
         masked=settings.explain,
         forced=settings.forced,
     )
-    return Branch(prompt, tree, constraint, StepReader(model, constraint, True), beam_search(tree, constraint, limits))
+    search = beam_search(tree, constraint, limits)
+    return Branch(prompt, tree, constraint, StepReader(model, constraint, True), search, seconds=_since(began))
 
 
 def free_branch(model: PathModel, prompt: Sequence[int], beams: int, forced: tuple[int, ...] = ()) -> Branch:
     """The same search from the same beginning, with every token allowed."""
-    longest = room_for(model, prompt, FREE_TOKENS + len(forced))
+    began, longest = time.perf_counter(), room_for(model, prompt, FREE_TOKENS + len(forced))
     tree, constraint = model.tree(prompt), FreeText(model.pieces.end)
     search = beam_search(tree, constraint, BeamSettings(beams, max_tokens=longest, forced=forced))
-    return Branch(prompt, tree, constraint, StepReader(model, constraint, False), search)
+    return Branch(prompt, tree, constraint, StepReader(model, constraint, False), search, seconds=_since(began))
 
 
 def sampled_branch(model: PathModel, prompt: Sequence[int], count: int, temperature: float) -> Branch:
     """Chains drawn at random instead of searched for, every token allowed."""
-    longest = room_for(model, prompt, FREE_TOKENS)
+    began, longest = time.perf_counter(), room_for(model, prompt, FREE_TOKENS)
     tree, constraint = model.tree(prompt), FreeText(model.pieces.end)
     search = sample(tree, constraint, SamplingSettings(count, longest, temperature))
-    return Branch(prompt, tree, constraint, StepReader(model, constraint, False), search)
+    return Branch(prompt, tree, constraint, StepReader(model, constraint, False), search, seconds=_since(began))
 
 
 def ungrounded(free: Branch, world: World, most: int) -> Generator[Event, None, list[FreePath]]:
@@ -131,7 +145,14 @@ def ungrounded(free: Branch, world: World, most: int) -> Generator[Event, None, 
 
 def hypothesis_answers(branch: Branch, model: PathModel, finished: Sequence[Hypothesis]) -> list[str]:
     """The hypothesis answers, decoded freely after each path (GCR section 4.3)."""
+    began = time.perf_counter()
     mark = model.pieces.special(model.style.answer_mark) if model.style.answer_mark else ()
     written = greedy_continuations(branch.tree, finished, mark, model.stop_ids, ANSWER_TOKENS)
+    branch.answer_tokens += sum(map(len, written))
+    branch.seconds += time.perf_counter() - began
     decode = model.pieces.tokenizer.decode
     return [decode(list(tokens), skip_special_tokens=True).strip() for tokens in written]
+
+
+def _since(began: float) -> float:
+    return time.perf_counter() - began

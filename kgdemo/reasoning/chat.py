@@ -10,7 +10,7 @@ from kgdemo.errors import EndpointError
 from kgdemo.events import AnswerDelta, AnswerFinal, Event, LMCall, Notice
 from kgdemo.models.chat import ChatModel, Usage
 from kgdemo.reasoning import prompts
-from kgdemo.reasoning.base import Decision, Evidence
+from kgdemo.reasoning.base import Decision, Evidence, FailedDecisionError
 from kgdemo.reasoning.citations import cited_lines
 from kgdemo.reasoning.parsing import UnreadableReplyError, chosen_numbers, one_line, ratings, yes_or_no
 
@@ -71,39 +71,21 @@ class ChatReasoner:
                 text += piece
                 yield AnswerDelta(piece)
         except EndpointError as error:
+            yield self._answered(prompt, text, usage, began)
             yield Notice(f"{error} The grounded paths below stand without it.")
             refusal = "The general language model could not be asked; the paths are what the graph says."
             yield AnswerFinal(refusal, (), (), self.name, refusal=refusal)
             return
-        seconds = time.perf_counter() - began
-        yield LMCall(self.name, "answer", prompt, text, usage.tokens_in, usage.tokens_out, seconds)
+        yield self._answered(prompt, text, usage, began)
         yield self._final(text, evidence)
 
-    def _ask(self, purpose: str, prompt: str, parse: Callable[[str], Parsed]) -> tuple[Parsed, LMCall]:
-        """Ask, parse, and on a reply that cannot be read ask once more with the complaint.
-
-        Raises:
-            EndpointError: the endpoint failed, or the second reply cannot be read either.
-        """
-        usage, began = Usage(), time.perf_counter()
-        reply = "".join(self.model.stream(prompt, usage))
-        tokens_in, tokens_out, shown, calls = usage.tokens_in, usage.tokens_out, prompt, 1
-        try:
-            parsed = parse(reply)
-        except UnreadableReplyError as complaint:
-            shown = prompts.again(prompt, reply, str(complaint))
-            reply = "".join(self.model.stream(shown, usage))
-            calls = 2
-            tokens_in, tokens_out = tokens_in + usage.tokens_in, tokens_out + usage.tokens_out
-            try:
-                parsed = parse(reply)
-            except UnreadableReplyError as error:
-                raise EndpointError(
-                    f"The chat model {self.name} replied twice in a form that cannot be read ({error}); "
-                    "try another model."
-                ) from error
+    def _answered(self, prompt: str, text: str, usage: Usage, began: float) -> LMCall:
         seconds = time.perf_counter() - began
-        return parsed, LMCall(self.name, purpose, shown, reply, tokens_in, tokens_out, seconds, calls)
+        return LMCall(self.name, "answer", prompt, text, usage.tokens_in, usage.tokens_out, seconds)
+
+    def _ask(self, purpose: str, prompt: str, parse: Callable[[str], Parsed]) -> tuple[Parsed, LMCall]:
+        """See ``put``."""
+        return put(self.model, purpose, prompt, parse)
 
     def _final(self, text: str, evidence: Sequence[Evidence]) -> AnswerFinal:
         if not text.strip() or prompts.NO_ANSWER in text.upper():
@@ -111,3 +93,39 @@ class ChatReasoner:
             return AnswerFinal(text.strip() or refusal, (), (), self.name, refusal=refusal)
         lines = cited_lines(text, highest=max((e.index for e in evidence), default=0))
         return AnswerFinal(text.strip(), tuple(n for n, _ in lines), tuple(c for _, c in lines), self.name)
+
+
+def put(model: ChatModel, purpose: str, prompt: str, parse: Callable[[str], Parsed]) -> tuple[Parsed, LMCall]:
+    """Ask, parse, and on a reply that cannot be read ask once more with the complaint.
+
+    Returns:
+        what was parsed, and the call with the last prompt, which holds the first reply where there were two.
+
+    Raises:
+        FailedDecisionError: the model failed, or the second reply cannot be read either.
+    """
+    began, asked, complaint, total = time.perf_counter(), prompt, "", Usage()
+    reply = ""
+
+    def call(calls: int) -> LMCall:
+        seconds = time.perf_counter() - began
+        return LMCall(model.name, purpose, asked, reply, total.tokens_in, total.tokens_out, seconds, calls)
+
+    for attempt in (1, 2):
+        usage, reply = Usage(), ""
+        try:
+            reply = "".join(model.stream(asked, usage))
+        except EndpointError as error:
+            raise FailedDecisionError(str(error), call(attempt)) from error
+        finally:
+            total.tokens_in, total.tokens_out = total.tokens_in + usage.tokens_in, total.tokens_out + usage.tokens_out
+        try:
+            return parse(reply), call(attempt)
+        except UnreadableReplyError as error:
+            complaint = str(error)
+        if attempt == 1:
+            asked = prompts.again(prompt, reply, complaint)
+    raise FailedDecisionError(
+        f"The chat model {model.name} replied twice in a form that cannot be read ({complaint}); try another model.",
+        call(2),
+    )

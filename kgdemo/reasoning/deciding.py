@@ -6,10 +6,10 @@ control flow reads like its paper's. Where there is nothing to decide nobody is 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 
 from kgdemo.events import CandidatesScored, DeductionChecked, Event
-from kgdemo.reasoning.base import Decision, Reasoner, World
+from kgdemo.reasoning.base import Decision, FailedDecisionError, Reasoner, World
 from kgdemo.reasoning.embedded import EmbeddedReasoner
 
 
@@ -28,7 +28,7 @@ def select(
     """Choose at most ``most`` options; indices, best first."""
     if len(options) <= 1:
         return tuple(range(len(options)))
-    made = world.reasoner.select(question, task, options, most)
+    made = yield from _asked(lambda: world.reasoner.select(question, task, options, most))
     chosen = tuple(dict.fromkeys(i for i in made.chosen if 0 <= i < len(options)))[:most]
     yield from _told(world, decision, options, made, chosen)
     return chosen
@@ -40,7 +40,7 @@ def score(
     """Rate every option; ``most`` is how many the caller keeps, which the event says."""
     if not options:
         return ()
-    made = world.reasoner.score(question, task, options)
+    made = yield from _asked(lambda: world.reasoner.score(question, task, options))
     yield from _told(world, decision, options, made, best(made.scores, most))
     return made.scores
 
@@ -76,30 +76,26 @@ def best(scores: Sequence[float], most: int) -> list[int]:
 
 def verify(world: World, question: str, statement: str, premises: Sequence[str]) -> Generator[Event, None, bool]:
     """Whether a statement follows from premises."""
-    made = world.reasoner.verify(question, statement, premises)
-    yield from _called(made)
+    made = yield from _asked(lambda: world.reasoner.verify(question, statement, premises))
     yield DeductionChecked(statement, tuple(premises), made.holds, world.reasoner.name)
     return made.holds
 
 
 def think(world: World, question: str, task: str, context: Sequence[str]) -> Generator[Event, None, str]:
     """A sentence in the reasoner's own words."""
-    made = world.reasoner.thought(question, task, context, ())
-    yield from _called(made)
+    made = yield from _asked(lambda: world.reasoner.thought(question, task, context, ()))
     return made.text
 
 
 def plan(world: World, question: str, task: str) -> Generator[Event, None, str]:
     """A line in the form the task asks for."""
-    made = world.reasoner.plan(question, task)
-    yield from _called(made)
+    made = yield from _asked(lambda: world.reasoner.plan(question, task))
     return made.text
 
 
 def _told(
     world: World, decision: str, options: Sequence[str], made: Decision, chosen: Sequence[int]
 ) -> Iterator[Event]:
-    yield from _called(made)
     scores = made.scores or (0.0,) * len(options)
     others = sorted((i for i in range(len(options)) if i not in chosen), key=lambda i: -scores[i])
     order = [*chosen, *others]
@@ -112,6 +108,13 @@ def _told(
     )
 
 
-def _called(made: Decision) -> Iterator[Event]:
+def _asked(ask: Callable[[], Decision]) -> Generator[Event, None, Decision]:
+    """A decision with its call told, also where it failed."""
+    try:
+        made = ask()
+    except FailedDecisionError as failed:
+        yield failed.call
+        raise
     if made.call is not None:
         yield made.call
+    return made

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kgdemo.events import AnswerDelta, AnswerFinal, Event
-from kgdemo.reasoning.base import Decision, Embedder, Evidence
+from kgdemo.linking.base import Embedder
+from kgdemo.reasoning.base import Decision, Evidence
 from kgdemo.reasoning.label_index import label_index
 
 NAME = "the embedded reasoner"

@@ -12,7 +12,6 @@ import re
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kgdemo.errors import UserError
 from kgdemo.events import AnswerFinal, Event, Thought
 from kgdemo.kg.path import Path
 from kgdemo.reasoning import deciding
@@ -27,6 +26,7 @@ from kgdemo.reasoning.fidelis_decisions import (
     Grown,
     Plan,
 )
+from kgdemo.reasoning.options import chosen, option
 from kgdemo.reasoning.path_rag import PathRag, Retriever, TogRetriever, VanillaRetriever
 from kgdemo.reasoning.trails import start
 from kgdemo.settings import Settings
@@ -42,62 +42,44 @@ _ASKING = re.compile(
     r"(?:who|whom|whose|what|which|where|when|how many|how much|how)(?:'s|'re)?\b",
     re.IGNORECASE,
 )
-
-
 RETRIEVERS = ("path-rag", "vanilla", "tog")
-DECIDERS = ("auto", "reasoner", "embeddings", "path model")
+DECIDERS = ("auto", "reasoner", "embeddings", "path-model")
 
 
 @dataclass(frozen=True, slots=True)
-class FidelisSettings:
-    """FiDeLiS's own settings; the defaults are the paper's (appendix A.4) where it names them.
+class FidelisOptions:
+    """What can be chosen about FiDeLiS; the defaults are the paper's (appendix A.4) where it names them.
 
-    Attributes:
-        width: paths kept at each step (B).
-        depth: the most steps; the run's hops bound it further.
-        alpha: weight of the look-ahead (equation 2).
-        retrieved: relations and entities retrieved for the keywords (*m*; the paper names no number).
-        candidates: steps put before the reasoner at once (nor for this).
-        retriever: ``path-rag``, or for table 2 ``vanilla`` or ``tog``.
-        keywords: look for the plan's keywords; False: for the question (table 4).
-        planning, beam_search, verifier, last_step: False switches that component off (table 2).
-        adequacy: ask whether the paths are enough instead of deducing the statement (table 5).
-        decisions: ``reasoner``, or for appendix B ``embeddings`` or ``path model``; ``auto`` is the reasoner
-            where that is a language model, else the path model where that knows path marks.
+    It names no number for ``retrieved`` and ``candidates``. ``decisions`` are by themselves the reasoner's where
+    that is a language model, else the path model's where that knows path marks, else the embeddings'.
     """
 
-    width: int = 4
-    depth: int = 4
-    alpha: float = 0.3
-    retrieved: int = 50
-    candidates: int = 16
-    retriever: str = "path-rag"
-    keywords: bool = True
-    planning: bool = True
-    beam_search: bool = True
-    verifier: bool = True
-    last_step: bool = True
-    adequacy: bool = False
-    decisions: str = "auto"
-
-    def __post_init__(self) -> None:
-        for name, given, known in (("retriever", self.retriever, RETRIEVERS), ("decider", self.decisions, DECIDERS)):
-            if given not in known:
-                raise UserError(f"There is no {name} {given!r}; choose {', '.join(known)}.")
+    width: int = option(4, "paths kept at each step (B)", least=1, most=50, public=4)
+    depth: int = option(4, "the most steps; L bounds it further", least=1, most=10, public=4)
+    alpha: float = option(0.3, "weight of the look-ahead (equation 2)", most=10)
+    retrieved: int = option(50, "relations and entities retrieved for the keywords (m)", least=1, most=1000, public=100)
+    candidates: int = option(16, "steps put before the reasoner at once", least=1, most=200, public=32)
+    retriever: str = option("path-rag", "who proposes steps (table 2)", choices=RETRIEVERS)
+    keywords: bool = option(True, "look for the plan's keywords; no: for the question (table 4)")
+    planning: bool = option(True, "the plan gives hints (table 2)")
+    beam_search: bool = option(True, "no: one path is kept (table 2)")
+    verifier: bool = option(True, "steps and statement are deduced (table 2)")
+    last_step: bool = option(True, "the reasoner answers from the paths; no: their ends are the answer (table 2)")
+    adequacy: bool = option(False, "ask whether the paths are enough, deduce no statement (table 5)")
+    decisions: str = option("auto", "who selects and verifies (appendix B)", choices=DECIDERS)
 
 
 @register(
     "fidelis",
     "FiDeLiS",
-    "Sui et al. 2025 (FiDeLiS)",
+    "Sui et al. 2025 (FiDeLiS), section 3",
     "Plans, grows paths step by step among retrieved candidates, checks that each step follows, and stops when "
     "the answer can be deduced.",
+    options=FidelisOptions,
 )
-def run(
-    question: str, topics: Sequence[str], world: World, settings: Settings, fidelis: FidelisSettings | None = None
-) -> Iterator[Event]:
+def run(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
     """Section 3: plan, Path-RAG, beam search with deductive verification, and the answer from the paths."""
-    fidelis = fidelis or FidelisSettings()
+    fidelis = chosen(FidelisOptions, settings.options)
     fidelis = replace(fidelis, width=min(fidelis.width, settings.beams) if fidelis.beam_search else 1)
     paths = yield from _Search(question, topics, world, settings, fidelis).paths()
     evidence = yield from show(paths, world, settings.beams)
@@ -111,7 +93,7 @@ class _Search:
     """Algorithm 2 for one question."""
 
     def __init__(
-        self, question: str, topics: Sequence[str], world: World, settings: Settings, fidelis: FidelisSettings
+        self, question: str, topics: Sequence[str], world: World, settings: Settings, fidelis: FidelisOptions
     ) -> None:
         self.question, self.world, self.settings, self.fidelis = question, world, settings, fidelis
         self.topics = [topic for topic in topics if topic in world.kg.entities]
@@ -168,7 +150,7 @@ class _Search:
         name, world = self.fidelis.decisions, self.world
         if name == "auto":
             trained = len(world.model.pieces.start) == 1
-            name = "reasoner" if deciding.writes_prose(world.reasoner) else "path model" if trained else "embeddings"
+            name = "reasoner" if deciding.writes_prose(world.reasoner) else "path-model" if trained else "embeddings"
         if name == "reasoner":
             return ByReasoner(world, self.question, plan, self.settings, self.fidelis.adequacy)
         if name == "embeddings":

@@ -11,7 +11,7 @@ import time
 from collections.abc import Generator, Iterator, Sequence
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.events import ConstraintReady, Event, HypothesisAnswer, LMCall, PathFound, PathVerified
+from kgdemo.events import WITHOUT_GRAPH, ConstraintReady, Event, HypothesisAnswer, PathFound, PathVerified
 from kgdemo.kg.path import Path
 from kgdemo.reasoning.base import Evidence, World, register
 from kgdemo.reasoning.branches import Branch, bound_branch, free_branch, hypothesis_answers, ungrounded
@@ -24,7 +24,7 @@ from kgdemo.settings import Settings
 @register(
     "gcr",
     "Graph-constrained reasoning",
-    "Luo et al. 2025 (GCR)",
+    "Luo et al. 2025 (GCR), section 4",
     "Decodes K reasoning paths while the graph decides token by token what may be said, then answers from them.",
     constrained=True,
     drivable=True,
@@ -54,7 +54,6 @@ def decode_paths(
     yield ConstraintReady("automaton", tuple(topics), settings.hops, paths, ms, round(hit_rate, 4))
 
     prompt = world.model.style.encode(world.model.pieces, question, topics)
-    began = time.perf_counter()
     bound = bound_branch(world.model, prompt, automaton, settings)
     free = free_branch(world.model, prompt, settings.beams, settings.forced)
     branches = [bound, free] if settings.compare else [bound]
@@ -66,12 +65,10 @@ def decode_paths(
             else:
                 yield step
     evidence = yield from _grounded(bound, world, settings)
+    yield bound.call("reasoning paths", "\n".join(str(found.path) for found in evidence))
     if settings.compare:
-        yield from ungrounded(free, world, settings.beams)
-    seconds = time.perf_counter() - began
-    written = sum(len(h.tokens) for h in bound.finished or ())
-    text = world.model.pieces.tokenizer.decode(prompt)
-    yield LMCall(world.model.name, "reasoning paths", text, f"{len(evidence)} paths", len(prompt), written, seconds)
+        written = yield from ungrounded(free, world, settings.beams)
+        yield free.call(WITHOUT_GRAPH, "\n".join(path.text for path in written))
     return evidence
 
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from kgdemo.reasoning.base import Embedder
+from kgdemo.linking.base import Embedder
 
 _KEPT = 100_000  # texts; 150 MB of vectors
 

@@ -51,6 +51,18 @@ def yes_or_no(reply: str) -> bool:
     return words[0] == "yes"
 
 
+def coherence(reply: str) -> int:
+    """The judge's rating of a path.
+
+    Raises:
+        UnreadableReplyError: no line says ``Score:`` with a whole number from 1 to 5.
+    """
+    found = re.search(r"score\W*(\d+(?:\.\d+)?)", reply, re.IGNORECASE)
+    if found is None or found.group(1) not in ("1", "2", "3", "4", "5"):
+        raise UnreadableReplyError("it has no line “Score: ” with a whole number from 1 to 5.")
+    return int(found.group(1))
+
+
 def one_line(reply: str) -> str:
     """The first line of text.
 

@@ -113,6 +113,42 @@ def thought(question: str, task: str, context: Sequence[str], options: Sequence[
     )
 
 
+def coherence(question: str, path: str, answer: str) -> str:
+    """Rating a path from 1 to 5 (GCR appendix F.4, Figure 8)."""
+    return "\n".join(
+        [
+            "You judge a reasoning path that is to lead from an entity of a question to its answer. Ask of every step "
+            "whether it makes sense, whether it is needed, and whether it brings the path nearer to the answer; jumps, "
+            "relations that say little and steps that only happen to connect count against it.",
+            "5: every step holds and helps. 4: coherent but for a weak step. 3: roughly the right way, with unclear "
+            "steps. 2: large leaps. 1: no way from the question to the answer.",
+            "Reply with two lines: Score: a whole number from 1 to 5. Explanation: one sentence.",
+            "",
+            f"Question: {question}",
+            f"Path: {path}",
+            *([f"Answer given: {answer}"] if answer else []),
+            "",
+            "Score:",
+        ]
+    )
+
+
+def choose(question: str, task: str, options: Sequence[str]) -> str:
+    """A choice by a model that can write nothing but the options (the decoder sees to that)."""
+    return "\n".join(
+        [
+            task or "Choose the option that helps most to answer the question.",
+            "Reply with one of the options, word for word.",
+            "",
+            f"Question: {question}",
+            "Options:",
+            *(f"- {option}" for option in options),
+            "",
+            "Option:",
+        ]
+    )
+
+
 def again(prompt: str, reply: str, complaint: str) -> str:
     """The one retry: the same task with what was wrong about the first reply."""
     said = reply.strip()[:500]

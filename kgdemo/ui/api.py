@@ -11,6 +11,7 @@ from kgdemo.errors import UserError
 from kgdemo.events import AnswerFinal, EntitiesLinked, Event, PathFound, PathVerified, RunFailed, RunFinished
 from kgdemo.kg.catalogue import embedded_names
 from kgdemo.pipeline import Pipeline
+from kgdemo.reasoning.options import pairs
 from kgdemo.settings import Settings
 from kgdemo.ui.asking import default_model
 from kgdemo.ui.visits import Visits
@@ -44,6 +45,7 @@ class Endpoints:
         method: str = "gcr",
         beams: int = 10,
         hops: int = 2,
+        options: str = "",
         request: gr.Request | None = None,
     ) -> dict[str, Any]:
         """Answer a question from a knowledge graph, with the reasoning paths that support the answer.
@@ -54,11 +56,12 @@ class Endpoints:
             method: reasoning method, for example gcr.
             beams: number of reasoning paths (K).
             hops: longest reasoning path (L).
+            options: the method's own settings, as "name=value, name=value".
 
         Returns:
             answer text, answers, cited paths, the linked entities, and what the run cost.
         """
-        events = self._run(question, graph, method, beams, hops, request)
+        events = self._run(question, graph, method, beams, hops, request, options)
         final = next((e for e in events if isinstance(e, AnswerFinal)), None)
         cost = next((e for e in events if isinstance(e, RunFinished)), None)
         return {
@@ -130,13 +133,21 @@ class Endpoints:
         }
 
     def _run(
-        self, question: str, graph: str, method: str, beams: int, hops: int, request: gr.Request | None
+        self,
+        question: str,
+        graph: str,
+        method: str,
+        beams: int,
+        hops: int,
+        request: gr.Request | None,
+        options: str = "",
     ) -> list[Event]:
         try:
             self.visits.count(str(request.session_hash) if request else "")
+            given = pairs([options])
         except UserError as error:
             raise gr.Error(str(error)) from None
-        settings = self._settings(graph, method=method, beams=beams, hops=hops, compare=False, explain=0)
+        settings = self._settings(graph, method=method, beams=beams, hops=hops, compare=False, explain=0, options=given)
         events = list(self.pipeline.run(question, settings))
         failed = next((e.message for e in events if isinstance(e, RunFailed)), None)
         if failed:

@@ -12,6 +12,7 @@ from kgdemo.events import Event, RunFailed
 from kgdemo.kg.catalogue import embedded_names
 from kgdemo.models.causal import EMBEDDED
 from kgdemo.pipeline import Pipeline
+from kgdemo.reasoning.options import pairs
 from kgdemo.settings import Profile, Settings
 from kgdemo.ui.loading import Loading
 from kgdemo.ui.visits import Visits
@@ -30,6 +31,7 @@ class Fields:
     hops: float
     compare: bool
     ranking: str
+    options: str = ""
     world: str = ""  # what the visitor has changed, see ``worlds.Asked``
 
     def settings(self, profile: Profile) -> Settings:
@@ -52,6 +54,7 @@ class Fields:
             hops=hops,
             compare=bool(self.compare),
             ranking=self.ranking,
+            options=pairs([str(self.options or "")]),
         )
 
 

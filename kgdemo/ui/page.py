@@ -13,7 +13,8 @@ import gradio as gr
 from kgdemo.kg.catalogue import embedded_names
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.pipeline import Pipeline
-from kgdemo.reasoning import METHODS
+from kgdemo.reasoning import METHODS, method_named
+from kgdemo.reasoning.listing import options_in_words
 from kgdemo.settings import RANKINGS, Settings, profile_from
 from kgdemo.ui import assets
 from kgdemo.ui.api import Endpoints
@@ -126,7 +127,14 @@ def _fields(pipeline: Pipeline, text: dict[str, Any]) -> list[gr.components.Comp
             [(text["rankings"][name], name) for name in RANKINGS], value="relation", label=text["ranking"]
         )
         compare = gr.Checkbox(True, label=text["compare"])
-    return [graph, model, method, beams, hops, compare, ranking]
+    options = gr.Textbox(label=text["options"], visible=False, placeholder=text["options_example"], max_lines=1)
+
+    def known(name: str) -> dict[str, Any]:
+        about = options_in_words(method_named(name), not local)
+        return gr.update(visible=bool(about), value="", info=about or None)
+
+    method.change(known, method, options, queue=False, show_progress="hidden", api_visibility="private")
+    return [graph, model, method, beams, hops, compare, ranking, options]
 
 
 def _stage(
@@ -138,7 +146,7 @@ def _stage(
         "text": text,
         "examples": assets.examples(),
         "failures": assets.examples(assets.FAILED),
-        "chat": pipeline.chat.model,
+        "chat": pipeline.chat.name,
         "methods": [{"name": card.name, "title": card.title} for card in METHODS.values()],
         "drivable": [card.name for card in METHODS.values() if card.drivable],
         "limits": limits(pipeline),

@@ -50,6 +50,8 @@ def test_link_finds_the_entities(client):
         ({"beams": 0}, "K"),
         ({"hops": 99}, "L"),
         ({"method": "nonsense"}, "nonsense"),
+        ({"method": "dog", "options": "wide=3"}, "no option 'wide'"),
+        ({"method": "dog", "options": "width"}, "name=value"),
     ],
 )
 def test_a_mistake_is_answered_with_one_sentence(client, wrong, says):

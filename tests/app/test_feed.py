@@ -13,7 +13,7 @@ from tests.helpers.page import NASTY, QUESTION
 
 def fields(**changed) -> Fields:
     given = {"question": QUESTION, "graph": "world", "model": "embedded", "method": "gcr", "beams": 4, "hops": 2}
-    return Fields(**{**given, "compare": True, "ranking": "relation", **changed})
+    return Fields(**{**given, "compare": True, "ranking": "relation", "options": "", **changed})
 
 
 def batches(pipeline, asked: Fields, feed: Feed | None = None, entities=()) -> list[dict]:

@@ -18,11 +18,15 @@ class Endpoint:
         replies: what to answer, one a call; the last one is repeated.
         reply: what to answer a prompt, in place of ``replies``.
         mode: ``stream``, ``error``, ``nonsense`` or ``hang``.
+        status: of an error.
+        works: how many calls are answered well before ``mode`` sets in.
     """
 
     replies: list[str] = field(default_factory=lambda: ["Vienna [1]"])
     reply: Callable[[str], str] | None = None
     mode: str = "stream"
+    status: int = 401
+    works: int = 0
     prompts: list[str] = field(default_factory=list)
     release: threading.Event = field(default_factory=threading.Event)
     url: str = ""
@@ -38,11 +42,12 @@ def serve(endpoint: Endpoint) -> Iterator[Endpoint]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             endpoint.prompts.append(body["messages"][-1]["content"])
-            if endpoint.mode == "error":
-                self._send(401, "application/json", b'{"error": {"message": "bad key"}}')
-            elif endpoint.mode == "nonsense":
+            mode = endpoint.mode if len(endpoint.prompts) > endpoint.works else "stream"
+            if mode == "error":
+                self._send(endpoint.status, "application/json", b'{"error": {"message": "bad key"}}')
+            elif mode == "nonsense":
                 self._send(200, "text/html", b"<html>this is a wiki</html>")
-            elif endpoint.mode == "hang":
+            elif mode == "hang":
                 endpoint.release.wait(30)
                 self.close_connection = True
             else:

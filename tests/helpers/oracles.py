@@ -35,3 +35,8 @@ def spelled(pieces: Pieces, path: Sequence[str]) -> tuple[int, ...]:
             ids += pieces.plain(" ->")
         ids += pieces.plain(f" {label}")
     return (*ids, *pieces.end)
+
+
+def around(triples: Sequence[tuple[str, str, str]], visited: set[str]) -> set[tuple[str, str, str]]:
+    """Equation 1, read off a list of triples."""
+    return {triple for triple in triples if visited & {triple[0], triple[2]}}

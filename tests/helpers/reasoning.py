@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -13,9 +14,11 @@ from kgdemo.constraint.tokenised import TokenisedGraph
 from kgdemo.events import AnswerFinal, Event
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.models.chat import Usage
-from kgdemo.reasoning.base import Decision, Evidence, Reasoner, World
+from kgdemo.reasoning.base import METHODS, Decision, Evidence, Reasoner, World
 from kgdemo.reasoning.chat import ChatReasoner
 from kgdemo.reasoning.embedded import EmbeddedReasoner
+from kgdemo.reasoning.options import given
+from kgdemo.settings import Settings
 from kgdemo.verify import Verifier
 from tests.helpers.models import random_model
 
@@ -139,3 +142,20 @@ def clerk_world(clerk: Clerk, triples=FILMS) -> World:
 def of(events: Sequence[Event], kind: type) -> list:
     """The events of one kind."""
     return [event for event in events if isinstance(event, kind)]
+
+
+def ask(
+    method: str, question: str, topics: Sequence[str], world: World, options: object = None, **chosen
+) -> list[Event]:
+    """All events of a registered method, asked as everything asks: options are given as text."""
+    return list(run(method, question, topics, world, Settings(method=method, **chosen), options))
+
+
+def run(
+    method: str, question: str, topics: Sequence[str], world: World, settings: Settings, options: object = None
+) -> Iterator[Event]:
+    """The same, event by event."""
+    card = METHODS[method]
+    if options is not None:
+        settings = replace(settings, options=given(options))
+    return card.run(question, topics, world, settings)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 import torch
 from hypothesis import given, settings
@@ -15,7 +13,6 @@ from kgdemo.events import (
     AnswerFinal,
     CandidatesScored,
     DecodeStep,
-    Event,
     HypothesisAnswer,
     LMCall,
     Notice,
@@ -28,23 +25,18 @@ from kgdemo.events import (
 from kgdemo.kg.path import Path
 from kgdemo.models.chat import OpenAIChat
 from kgdemo.reasoning import baselines_free, retrieval
-from kgdemo.reasoning.base import METHODS, World
 from kgdemo.reasoning.branches import FreePath
 from kgdemo.reasoning.chat import ChatReasoner
 from kgdemo.settings import ChatSettings, Settings
 from kgdemo.verify import HopVerdict
 from tests.helpers.endpoint import Endpoint, serve
-from tests.helpers.reasoning import ChanceReasoner, Clerk, clerk_world, film_world, of
+from tests.helpers.reasoning import ChanceReasoner, Clerk, ask, clerk_world, film_world, of
 from tests.helpers.strategies import graphs
 
 FREE = ["direct", "cot", "self-consistency"]
 GROUNDED = ["text-rag", "graph-rag", "kaping", "rog", "tog"]
 EVERY = [*FREE, *GROUNDED, "agent-cot", "agent-tot", "agent-got", "explore-cot", "explore-tot", "explore-got"]
 QUESTION = "Where was the director of Inception born?"
-
-
-def ask(method: str, question: str, topics: Sequence[str], world: World, **chosen) -> list[Event]:
-    return list(METHODS[method].run(question, topics, world, Settings(method=method, **chosen)))
 
 
 # with any reasoner -------------------------------------------------------------------------------

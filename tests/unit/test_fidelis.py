@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.errors import UserError
 from kgdemo.evaluation.ratios import coverage_ratio, validity_ratio
 from kgdemo.events import (
     AnswerFinal,
@@ -25,24 +23,21 @@ from kgdemo.events import (
     to_json,
 )
 from kgdemo.kg.path import Path
-from kgdemo.reasoning.base import METHODS, World
-from kgdemo.reasoning.fidelis import PLACEHOLDER, FidelisSettings, read_plan, run, statement_of
-from kgdemo.reasoning.label_index import LabelIndex, label_index, spoken
-from kgdemo.reasoning.path_rag import PathRag, VanillaRetriever
-from kgdemo.reasoning.trails import start
+from kgdemo.reasoning.base import World
+from kgdemo.reasoning.fidelis import PLACEHOLDER, FidelisOptions, read_plan, statement_of
 from kgdemo.settings import Settings
 from tests.helpers.oracles import spelled
-from tests.helpers.reasoning import FILMS, ChanceReasoner, Clerk, SpellingEmbedder, clerk_world, film_world, of
+from tests.helpers.reasoning import FILMS, ChanceReasoner, Clerk, clerk_world, film_world, of, run
 from tests.helpers.strategies import graphs
-from tests.unit.test_decoding import finish, plain_score
+from tests.unit.test_decoding import plain_score
 
 QUESTION = "Where was the director of Inception born?"
 PLAN = f"director, born | find the director; find the birthplace | the director of Inception was born in {PLACEHOLDER}"
 STATEMENT = "the director of Inception was born in"
 
 
-def ask(world: World, fidelis: FidelisSettings | None = None, topics: Sequence[str] = ("Inception",), **chosen):
-    return list(run(QUESTION, topics, world, Settings(method="fidelis", compare=False, **chosen), fidelis))
+def ask(world: World, fidelis: FidelisOptions | None = None, topics: Sequence[str] = ("Inception",), **chosen):
+    return list(run("fidelis", QUESTION, topics, world, Settings(compare=False, **chosen), fidelis))
 
 
 def clerk(**chosen) -> Clerk:
@@ -83,108 +78,6 @@ def all_candidates_are_in_the_graph(events: Sequence[Event], world: World) -> No
             assert all(world.verifier.verify_text(option)[1].faithful for option in scored.options)
 
 
-# Path-RAG ----------------------------------------------------------------------------------------
-
-
-def rag_for(world: World, keywords: str, alpha: float = 0.3, most: int = 16) -> PathRag:
-    return PathRag(world, Settings(), keywords, alpha=alpha, retrieved=50, most=most)
-
-
-@pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
-def test_candidates_are_scored_by_equation_2(alpha):
-    world = film_world()
-    keywords = "director, born"
-    index = label_index(world.embedder)
-
-    def base(relation: str, entity: str) -> float:
-        near = index.similarity(keywords, [spoken(relation), entity])
-        return float(near[0] + near[1])
-
-    _, candidates = finish(rag_for(world, keywords, alpha).candidates(start("Inception")))
-    assert len(candidates) == len(world.kg.neighbours("Inception"))
-    for candidate in candidates:
-        relation, end = candidate.path.relations[-1], candidate.path.end
-        onward = [step for step in world.kg.neighbours(end) if step[1] not in candidate.path.entities]
-        ahead = max((base(*step) for step in onward), default=0.0)
-        assert candidate.score <= base(relation, end) + alpha * max(ahead, 0.0) + 1e-5
-        if len({r for r, _ in onward}) == len(onward) == 1 or not alpha:
-            assert candidate.score == pytest.approx(base(relation, end) + alpha * ahead, abs=1e-5)
-    assert [c.score for c in candidates] == sorted((c.score for c in candidates), reverse=True)
-
-
-def test_the_look_ahead_can_turn_the_order_round():
-    """Figure 2's idea: a step that looks dull may lead to what is asked for."""
-    triples = [("Inception", "made by", "X"), ("X", "born", "London"), ("Inception", "maker", "Y")]
-    world = film_world(triples=triples)
-    first = {}
-    for alpha in (0.0, 2.0):
-        _, candidates = finish(rag_for(world, "maker, born", alpha).candidates(start("Inception")))
-        first[alpha] = candidates[0].path.end
-    assert first == {0.0: "Y", 2.0: "X"}
-
-
-@settings(max_examples=60, deadline=None)
-@given(triples=graphs(), most=st.integers(1, 5))
-def test_candidates_are_new_steps_of_the_graph(triples, most):
-    world = film_world(triples=triples)
-    rag = rag_for(world, "part of New York", most=most)
-    for retriever in (rag, VanillaRetriever(rag, QUESTION)):
-        path = start(triples[0][0])
-        _, candidates = finish(retriever.candidates(path))
-        assert len(candidates) <= most
-        exist = {(r, e) for r, e in world.kg.neighbours(path.end) if e != path.end}
-        assert len(candidates) == min(most, len(exist))
-        assert {(c.path.relations[-1], c.path.end) for c in candidates} <= exist
-
-
-def test_a_hub_is_read_in_part_and_every_relation_has_its_turn():
-    triples = [("Inception", "likes", f"thing {i}") for i in range(500)] + [("Inception", "directed by", "Nolan")]
-    world = film_world(triples=triples)
-
-    class Counting(SpellingEmbedder):
-        read = 0
-
-        def encode(self, texts):
-            self.read += len(texts)
-            return super().encode(texts)
-
-    embedder = Counting()
-    rag = rag_for(replace(world, embedder=embedder), "likes")
-    _, candidates = finish(rag.candidates(start("Inception")))
-    assert "Nolan" in {c.path.end for c in candidates}
-    assert embedder.read < 600, "the labels of a small graph once, and nothing twice"
-
-
-def test_texts_are_embedded_once():
-    class Counting(SpellingEmbedder):
-        def __init__(self) -> None:
-            self.texts: list[str] = []
-
-        def encode(self, texts):
-            self.texts += texts
-            return super().encode(texts)
-
-    embedder = Counting()
-    index = LabelIndex(embedder)
-    assert index.nearest("director", ["born in", "directed by", "directed by"], 1) == [1]
-    index.similarity("director", ["born in"])
-    assert sorted(embedder.texts) == ["born in", "directed by", "director"]
-    assert index.similarity("director", []).shape == (0,)
-
-
-@pytest.mark.parametrize(
-    ("label", "words"),
-    [
-        ("directed by", "directed by"),
-        ("~born_in", "born in"),
-        ("/film/film/directed_by", "film directed by"),
-        ("/award/award_winner/awards_won./award/award_honor/award", "awards won award honor"),
-    ],
-)
-def test_relations_are_read_as_words(label, words):
-    assert spoken(label) == words
-
-
 # the plan ----------------------------------------------------------------------------------------
 
 
@@ -220,7 +113,7 @@ def test_a_question_becomes_a_statement(question, statement):
 
 @pytest.fixture(scope="module", params=["auto", "embeddings"])
 def events(request):
-    return ask(film_world(), FidelisSettings(decisions=request.param), beams=5, explain=2)
+    return ask(film_world(), FidelisOptions(decisions=request.param), beams=5, explain=2)
 
 
 def test_without_a_language_model_it_ends_in_an_answer_from_verified_paths(events):
@@ -245,7 +138,7 @@ def test_thoughts_hang_together(events):
 def test_the_search_halts_when_the_statement_can_be_deduced():
     model = deducing()
     world = clerk_world(model)
-    events = ask(world, FidelisSettings(width=2), hops=4)
+    events = ask(world, FidelisOptions(width=2), hops=4)
     all_steps_are_in_the_graph(events, world)
     assert found(events) == ["Inception -> directed by -> Christopher Nolan -> born in -> London"]
     held = [e for e in of(events, DeductionChecked) if e.holds and STATEMENT in e.statement]
@@ -257,7 +150,7 @@ def test_the_search_halts_when_the_statement_can_be_deduced():
 
 def test_the_number_of_calls_is_bounded_as_in_appendix_b():
     model = deducing(wanted=["starring"])
-    events = ask(clerk_world(model), FidelisSettings(width=3, depth=3), hops=3)
+    events = ask(clerk_world(model), FidelisOptions(width=3, depth=3), hops=3)
     by_purpose: dict[str, int] = {}
     for call in of(events, LMCall):
         by_purpose[call.purpose] = by_purpose.get(call.purpose, 0) + 1
@@ -276,7 +169,7 @@ def test_a_step_that_does_not_follow_is_pruned_with_the_reason():
 
     like = clerk()
     world = clerk_world(Sceptic(wanted=like.wanted, writes=like.writes))
-    events = ask(world, FidelisSettings(width=2), hops=2)
+    events = ask(world, FidelisOptions(width=2), hops=2)
     pruned = [t for t in of(events, Thought) if "does not follow" in t.reason]
     assert [t.text for t in pruned] == ["Inception -> directed by -> Christopher Nolan -> born in -> London"]
     assert not any("Nolan -> born in" in text for text in found(events))
@@ -285,28 +178,28 @@ def test_a_step_that_does_not_follow_is_pruned_with_the_reason():
 def test_the_plan_is_a_hint_for_the_selection():
     with_plan, without = deducing(), deducing()
     ask(clerk_world(with_plan))
-    ask(clerk_world(without), FidelisSettings(planning=False))
+    ask(clerk_world(without), FidelisOptions(planning=False))
     assert any("find the birthplace" in p for p in with_plan.prompts[1:])
     assert not any("find the birthplace" in p for p in without.prompts[1:])
     assert any(STATEMENT in p for p in without.prompts), "the statement stays"
 
 
 def test_without_beam_search_one_path_is_kept():
-    events = ask(clerk_world(deducing()), FidelisSettings(beam_search=False))
+    events = ask(clerk_world(deducing()), FidelisOptions(beam_search=False))
     depth_of = [len(t.triples) for t in of(events, Thought) if t.fate == "kept" and t.triples]
     assert depth_of == [1, 2]
 
 
 def test_without_the_verifier_nothing_is_checked_and_the_search_goes_to_its_depth():
     model = deducing()
-    events = ask(clerk_world(model), FidelisSettings(verifier=False, width=2), hops=3)
+    events = ask(clerk_world(model), FidelisOptions(verifier=False, width=2), hops=3)
     assert not of(events, DeductionChecked)
     assert {len(e.path.relations) for e in of(events, PathFound)} == {3}
 
 
 def test_without_the_last_step_the_ends_are_the_answer():
     model = deducing()
-    events = ask(clerk_world(model), FidelisSettings(last_step=False))
+    events = ask(clerk_world(model), FidelisOptions(last_step=False))
     assert events[-1].answers == ("London",)
     assert events[-1].citations[0][0] == 1
     assert not any(call.purpose == "answer" for call in of(events, LMCall))
@@ -314,16 +207,16 @@ def test_without_the_last_step_the_ends_are_the_answer():
 
 def test_adequacy_asks_for_enough_instead_of_the_statement():
     model = clerk(enough="born in")
-    events = ask(clerk_world(model), FidelisSettings(adequacy=True, width=1))
+    events = ask(clerk_world(model), FidelisOptions(adequacy=True, width=1))
     assert not any(STATEMENT in p for p in model.prompts[1:])
     assert found(events) == ["Inception -> directed by -> Christopher Nolan -> born in -> London"]
 
 
-@pytest.mark.parametrize("decisions", ["embeddings", "path model"])
+@pytest.mark.parametrize("decisions", ["embeddings", "path-model"])
 def test_small_models_can_take_the_beam_decisions(decisions):
     """Appendix B: no selection by the language model; it plans and answers."""
     model = deducing()
-    events = ask(clerk_world(model), FidelisSettings(decisions=decisions))
+    events = ask(clerk_world(model), FidelisOptions(decisions=decisions))
     asked = {call.purpose for call in of(events, LMCall) if call.by == "clerk"}
     assert "select" not in asked
     assert {"plan", "answer"} <= asked
@@ -333,7 +226,7 @@ def test_small_models_can_take_the_beam_decisions(decisions):
 @pytest.mark.parametrize("retriever", ["vanilla", "tog"])
 def test_other_retrievers_can_stand_in_for_path_rag(retriever):
     world = clerk_world(deducing())
-    events = ask(world, FidelisSettings(retriever=retriever))
+    events = ask(world, FidelisOptions(retriever=retriever))
     all_steps_are_in_the_graph(events, world)
     all_candidates_are_in_the_graph(events, world)
     assert "Inception -> directed by -> Christopher Nolan -> born in -> London" in found(events)
@@ -343,7 +236,7 @@ def test_other_retrievers_can_stand_in_for_path_rag(retriever):
 def test_the_path_model_scores_paths_as_it_would_write_them():
     world = film_world()
     model, pieces = world.model, world.model.pieces
-    events = ask(world, FidelisSettings(width=10), beams=30, hops=2, ranking="path", explain=0)
+    events = ask(world, FidelisOptions(width=10), beams=30, hops=2, ranking="path", explain=0)
     prompt = model.style.encode(pieces, QUESTION, ["Inception"])
     paths = of(events, PathFound)
     assert {len(e.path.relations) for e in paths} == {1, 2}
@@ -358,7 +251,7 @@ def test_the_path_model_scores_paths_as_it_would_write_them():
     triples=graphs(),
     seed=st.integers(0, 99),
     retriever=st.sampled_from(["path-rag", "vanilla", "tog"]),
-    decisions=st.sampled_from(["reasoner", "embeddings", "path model"]),
+    decisions=st.sampled_from(["reasoner", "embeddings", "path-model"]),
     verifier=st.booleans(),
     hops=st.integers(1, 3),
     directed=st.booleans(),
@@ -366,7 +259,7 @@ def test_the_path_model_scores_paths_as_it_would_write_them():
 def test_every_step_exists_in_the_graph(triples, seed, retriever, decisions, verifier, hops, directed):
     world = film_world(ChanceReasoner(seed), triples)
     topics = [triples[0][0], triples[-1][2]]
-    fidelis = FidelisSettings(width=2, retriever=retriever, decisions=decisions, verifier=verifier, candidates=5)
+    fidelis = FidelisOptions(width=2, retriever=retriever, decisions=decisions, verifier=verifier, candidates=5)
     events = ask(world, fidelis, topics, hops=hops, directed=directed, explain=0)
     all_steps_are_in_the_graph(events, world)
     assert all(path.path.entities[0] in topics for path in of(events, PathFound))
@@ -375,27 +268,14 @@ def test_every_step_exists_in_the_graph(triples, seed, retriever, decisions, ver
 
 def test_unknown_topics_end_in_a_refusal():
     assert ask(film_world(), topics=["Nobody"])[-1].refusal
-    assert ask(film_world(), FidelisSettings(last_step=False), topics=["Nobody"])[-1].refusal
+    assert ask(film_world(), FidelisOptions(last_step=False), topics=["Nobody"])[-1].refusal
 
 
 def test_it_is_registered_and_stops_when_closed():
-    events = METHODS["fidelis"].run(QUESTION, ["Inception"], film_world(), Settings(method="fidelis"))
+    events = run("fidelis", QUESTION, ["Inception"], film_world(), Settings(method="fidelis"))
     next(events)
     events.close()
     assert list(events) == []
-
-
-# figures -----------------------------------------------------------------------------------------
-
-
-def test_ratios():
-    world = film_world()
-    good = world.verifier.verify(Path.from_labels(("Inception", "directed by", "Christopher Nolan")))
-    half = world.verifier.verify(Path(("Inception", "Christopher Nolan", "Paris"), ("directed by", "born in")))
-    assert validity_ratio([good, half]) == pytest.approx(2 / 3)
-    assert validity_ratio([]) == coverage_ratio([], []) == 1.0
-    truth = [("Inception", "directed by", "Christopher Nolan"), ("Christopher Nolan", "born in", "London")]
-    assert coverage_ratio(truth[:1], truth) == 0.5
 
 
 def test_coverage_of_the_right_path_is_measured_from_the_events():
@@ -406,10 +286,3 @@ def test_coverage_of_the_right_path_is_measured_from_the_events():
     truth = [("Inception", "directed by", "Christopher Nolan"), ("Christopher Nolan", "born in", "London")]
     assert coverage_ratio(steps, truth) >= 0.5
     assert len(FILMS) == len(world.kg)
-
-
-def test_unknown_variants_are_refused_in_words():
-    with pytest.raises(UserError, match="choose path-rag, vanilla, tog"):
-        FidelisSettings(retriever="google")
-    with pytest.raises(UserError, match="no decider 'chance'"):
-        FidelisSettings(decisions="chance")

@@ -24,22 +24,17 @@ from kgdemo.events import (
 )
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.reasoning.base import METHODS, World
+from kgdemo.reasoning.base import World
 from kgdemo.reasoning.embedded import EmbeddedReasoner
-from kgdemo.reasoning.grounding import Evaluator, GroundingOptions, Strategy, run_agent, run_exploration
-from kgdemo.settings import Settings
+from kgdemo.reasoning.grounding import Evaluator, GroundingOptions
 from kgdemo.verify import Verifier
 from tests.helpers.models import random_model
-from tests.helpers.reasoning import ChanceReasoner, Clerk, SpellingEmbedder, clerk_world, film_world, of
+from tests.helpers.reasoning import ChanceReasoner, Clerk, SpellingEmbedder, ask, clerk_world, film_world, of
 from tests.helpers.strategies import graphs
 
 SIX = ["agent-cot", "agent-tot", "agent-got", "explore-cot", "explore-tot", "explore-got"]
 QUESTION = "Where was the director of Inception born?"
 model_named = lru_cache(random_model)
-
-
-def ask(method: str, question: str, topics: Sequence[str], world: World, **chosen) -> list[Event]:
-    return list(METHODS[method].run(question, topics, world, Settings(method=method, **chosen)))
 
 
 def all_is_read_from_the_graph(events: Sequence[Event], world: World) -> None:
@@ -143,7 +138,7 @@ def test_the_agent_stops_at_the_step_limit_and_answers_from_what_it_read():
     clerk = Clerk(["NeighbourCheck"])
     options = GroundingOptions(steps=3)
     world = clerk_world(clerk)
-    events = list(run_agent(QUESTION, ["Inception"], world, Settings(), Strategy.CHAIN, options))
+    events = ask("agent-cot", QUESTION, ["Inception"], world, options)
     assert len([t for t in of(events, Thought) if t.kind == "action"]) == 3
     assert of(events, CandidatesScored)[-1].decision == "answer"
     all_is_read_from_the_graph(events, world)
@@ -183,7 +178,7 @@ def test_a_tree_keeps_three_of_nine_and_says_why():
 def test_the_score_evaluator_rates_each_state():
     clerk = Clerk(["Christopher Nolan", "born in"])
     options = GroundingOptions(evaluator=Evaluator.SCORE, branches=2, kept=2, steps=4)
-    events = list(run_agent(QUESTION, ["Inception"], clerk_world(clerk), Settings(), Strategy.TREE, options))
+    events = ask("agent-tot", QUESTION, ["Inception"], clerk_world(clerk), options)
     rounds = [e for e in of(events, CandidatesScored) if e.decision == "thoughts (score)"]
     assert {score for e in rounds for score in e.scores} == {0.2, 0.9}
     assert all(sum(e.kept) <= 2 for e in rounds)
@@ -262,7 +257,7 @@ def test_exploration_prunes_relations_then_entities_and_stops_when_it_is_enough(
 def test_the_search_depth_bounds_one_search_and_no_node_is_visited_twice():
     clerk = Clerk(["directed by"])
     options = GroundingOptions(search_depth=1, steps=3, relations=1)
-    events = list(run_exploration(QUESTION, ["Inception"], clerk_world(clerk), Settings(), Strategy.CHAIN, options))
+    events = ask("explore-cot", QUESTION, ["Inception"], clerk_world(clerk), options)
     observations = [t for t in of(events, Thought) if t.kind == "observation"]
     assert observations[0].triples == (("Inception", "directed by", "Christopher Nolan"),)
     heads = [{h for h, _, _ in t.triples} for t in observations]

@@ -17,7 +17,6 @@ from kgdemo.constraint.base import PathIds
 from kgdemo.constraint.chains import ChainConstraint, ChainState
 from kgdemo.constraint.query_graph import IdTriple, QueryGraph
 from kgdemo.decoding.beam import BeamSettings
-from kgdemo.errors import UserError
 from kgdemo.events import ConstraintReady, Event, HypothesisAnswer, PathFound, PathVerified, Thought
 from kgdemo.kg.path import Path
 from kgdemo.reasoning.base import Evidence, World, register
@@ -28,6 +27,7 @@ from kgdemo.reasoning.dog.path_script import PathScript
 from kgdemo.reasoning.dog.writing import Script, Visibility
 from kgdemo.reasoning.doubt import is_doubtful, refusal
 from kgdemo.reasoning.label_index import label_index
+from kgdemo.reasoning.options import chosen, option
 from kgdemo.reasoning.question_graph import MOST, question_graph
 from kgdemo.settings import Settings
 
@@ -35,43 +35,32 @@ SCRIPTS = ("auto", "path", "chain")
 
 
 @dataclass(frozen=True, slots=True)
-class DogSettings:
-    """DoG's own settings.
+class DogOptions:
+    """What can be chosen about DoG.
 
-    Attributes:
-        width: chains kept, and triples tried behind each (*bs*; table 2 uses 1 to 3).
-        steps: the most triples of a chain (*T*); 0: as many as the hops and the topics of the question allow.
-        triples: size of the question's graph (section 3.1); 0: the whole graph; None: 120 where the graph
-            stands in the prompt, the whole graph where it does not and so need not be small.
-        visibility: what of it stands in the prompt (section 5.2).
-        script: ``path`` or ``chain``; ``auto`` is ``path`` for models that know the path marks as tokens.
-        free_tokens: the longest text between two triples.
+    ``triples`` is 120 by itself where the graph stands in the prompt, and 0 where it does not and so need not
+    be small; ``script`` is ``path`` by itself for models that know the path marks as tokens.
     """
 
-    width: int = 3
-    steps: int = 0
-    triples: int | None = None
-    visibility: Visibility = Visibility.AUTO
-    script: str = "auto"
-    free_tokens: int = 64
-
-    def __post_init__(self) -> None:
-        if self.script not in SCRIPTS:
-            raise UserError(f"There is no script {self.script!r}; choose {', '.join(SCRIPTS)}.")
+    width: int = option(3, "chains kept, and triples tried behind each (bs, table 2)", least=1, most=50, public=4)
+    steps: int = option(0, "triples of a chain (T); 0: as the question's hops and entities allow", most=20, public=6)
+    triples: int | None = option(None, "size of the question's graph (section 3.1); 0: whole", most=5000, public=500)
+    visibility: Visibility = option(Visibility.AUTO, "what of the graph stands in the prompt (section 5.2)")
+    script: str = option("auto", "write paths, or triples with text between (table 6)", choices=SCRIPTS)
+    free_tokens: int = option(64, "longest text between two triples, in tokens", most=512, public=64)
 
 
 @register(
     "dog",
     "Decoding on graphs",
-    "Li et al. 2025 (DoG)",
+    "Li et al. 2025 (DoG), section 2",
     "Writes a chain of triples: each must touch what the chain has reached, and the graph in reach grows with it.",
     constrained=True,
+    options=DogOptions,
 )
-def run(
-    question: str, topics: Sequence[str], world: World, settings: Settings, dog: DogSettings | None = None
-) -> Iterator[Event]:
+def run(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
     """Algorithm 1, its chains as verified paths, and an answer from them."""
-    dog = dog or DogSettings()
+    dog = chosen(DogOptions, settings.options)
     dog = replace(dog, width=min(dog.width, settings.beams))
     search = _Search(question, topics, world, settings, dog)
     chains = yield from search.chains()
@@ -87,9 +76,7 @@ def run(
 class _Search:
     """Algorithm 1 for one question."""
 
-    def __init__(
-        self, question: str, topics: Sequence[str], world: World, settings: Settings, dog: DogSettings
-    ) -> None:
+    def __init__(self, question: str, topics: Sequence[str], world: World, settings: Settings, dog: DogOptions) -> None:
         self.began = time.perf_counter()
         self.question, self.topics, self.world, self.settings, self.dog = question, topics, world, settings, dog
         self.topic_ids = [i for topic in topics if (i := world.kg.entities.find(topic)) is not None]

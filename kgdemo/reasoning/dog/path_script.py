@@ -9,14 +9,13 @@ writes behind the end is its hypothesis answer.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Iterator, Sequence
 
 from kgdemo.constraint.chains import FreeUntilMark, watch_for
 from kgdemo.constraint.query_graph import IdTriple, Link, QueryGraph
 from kgdemo.constraint.triples import Spelling, TripleTrie
 from kgdemo.decoding.beam import BeamSettings
-from kgdemo.events import Event, LMCall
+from kgdemo.events import WITHOUT_GRAPH, Event
 from kgdemo.reasoning.base import World
 from kgdemo.reasoning.branches import ANSWER_TOKENS, free_branch, room_for, ungrounded
 from kgdemo.reasoning.dog.chain import Chain, Note, Watching, Written
@@ -78,15 +77,11 @@ class PathScript(Writing):
 
     def unconstrained(self, prompt: tuple[int, ...], width: int) -> Iterator[Event]:
         """See ``Script``: whole paths, as GCR's search without the constraint."""
-        began = time.perf_counter()
         free = free_branch(self.model, prompt, width)
         while (step := free.advance()) is not None:
             yield step
         written = yield from ungrounded(free, self.world, width)
-        shown, tokens = self.pieces.tokenizer.decode(list(prompt)), sum(len(h.tokens) for h in free.finished or ())
-        output = "\n".join(path.text for path in written)
-        seconds = time.perf_counter() - began
-        yield LMCall(self.model.name, "without the constraint", shown, output, len(prompt), tokens, seconds)
+        yield free.call(WITHOUT_GRAPH, "\n".join(path.text for path in written))
 
     def _stems(self, chain: Chain) -> list[tuple[tuple[int, ...], list[int], int]]:
         """Texts that a triple may be written behind: (text, entities it may start from, hops left there)."""

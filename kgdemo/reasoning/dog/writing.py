@@ -20,7 +20,7 @@ from kgdemo.constraint.query_graph import IdTriple, Link, QueryGraph
 from kgdemo.constraint.triples import TripleTrie
 from kgdemo.decoding.beam import BeamSettings, Hypothesis
 from kgdemo.decoding.rooted import Writer
-from kgdemo.events import Event, LMCall
+from kgdemo.events import WITHOUT_GRAPH, Event, LMCall
 from kgdemo.reasoning.base import World
 from kgdemo.reasoning.dog.chain import Chain, Note, Watching, Written
 
@@ -146,7 +146,7 @@ class Writing:
         text = self.pieces.tokenizer.decode(list(written.tokens), skip_special_tokens=False)
         shown = self.pieces.tokenizer.decode([*prompt, *behind])
         seconds = time.perf_counter() - began
-        purpose = "text between triples" if constrained else "without the constraint"
+        purpose = "text between triples" if constrained else WITHOUT_GRAPH
         yield LMCall(self.model.name, purpose, shown, text, read, len(written.tokens), seconds)
         return (*behind, *written.tokens), text, written.state
 

@@ -1,0 +1,261 @@
+"""Evaluation: what a run's events say about its method, several methods in one table, and the judge."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgdemo.__main__ import main
+from kgdemo.errors import EndpointError, UserError
+from kgdemo.evaluation.judge import Judge, judge_all
+from kgdemo.evaluation.metrics import Prediction, StepCounts, summarise
+from kgdemo.evaluation.reading import Reading
+from kgdemo.evaluation.several import evaluate_several, methods_named, table
+from kgdemo.evaluation.truth import Steps, true_steps
+from kgdemo.events import WITHOUT_GRAPH, CandidatesScored, LMCall, PathFound, PathVerified, RunFinished, Thought
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.questions import Question
+from kgdemo.reasoning import METHODS
+from kgdemo.settings import ChatSettings, Settings
+from kgdemo.verify import Verifier
+from tests.helpers.endpoint import Endpoint, serve
+from tests.helpers.oracles import all_paths
+from tests.helpers.page import SmallPipeline
+from tests.helpers.strategies import graphs
+
+KG = KnowledgeGraph.from_triples(
+    [
+        ("Inception", "directed by", "Christopher Nolan"),
+        ("Christopher Nolan", "born in", "London"),
+        ("Inception", "set in", "London"),
+    ],
+    "films",
+    {"born in": "birthplace of"},
+)
+ASKED = Question("1", "Where was its director born?", ("Inception",), ("London",), ("London",))
+
+
+def read(*events, truth=frozenset()) -> Prediction:
+    reading = Reading(Verifier(KG), Steps(KG), ("Inception",))
+    for event in events:
+        reading.see(event)
+    return reading.prediction(ASKED, truth)
+
+
+def shown(constrained: bool, index: int, text: str) -> tuple[PathFound, PathVerified]:
+    path, verdict = Verifier(KG).verify_text(text)
+    return PathFound(constrained, index, text, 0.0, path), PathVerified(constrained, index, verdict)
+
+
+# the steps ---------------------------------------------------------------------------------------
+
+
+def test_valid_steps_and_ill_triples_are_counted_with_and_without_the_constraint():
+    good = "Inception -> directed by -> Christopher Nolan -> born in -> London"
+    made = read(
+        *shown(True, 1, good),
+        *shown(False, 1, "Inception -> directed by -> Christopher Nolan -> born in -> Paris"),
+        *shown(False, 2, "no path at all"),
+    )
+    assert made.steps == StepCounts(2, 2, 2, 0)
+    assert (made.faithful, made.free_paths, made.free_faithful) == (1, 2, 0)
+    assert (made.free_steps.triples, made.free_steps.ill) == (3, 2)
+    assert made.free_steps.valid == 1
+    metrics = summarise([made], compared=True)
+    assert (metrics["validity_ratio"], metrics["ill_formed_triples"]) == (1.0, 0.0)
+    assert metrics["unconstrained_ill_formed_triples"] == pytest.approx(2 / 3)
+    assert metrics["unconstrained_faithful_ratio"] == 0.0
+
+
+def test_a_triple_that_nothing_has_reached_is_ill_though_it_is_in_the_graph():
+    apart = read(*shown(True, 1, "Christopher Nolan -> born in -> London"))
+    assert (apart.steps.valid, apart.steps.ill) == (1, 1)
+    backwards = read(*shown(True, 1, "London -> birthplace of -> Christopher Nolan"), *shown(True, 2, "x -> y -> z"))
+    assert backwards.steps.ill == 2
+    told = read(
+        *shown(True, 1, "Inception -> set in -> London"),
+        *shown(True, 2, "London -> birthplace of -> Christopher Nolan"),
+    )
+    assert told.steps.ill == 0
+
+
+def test_a_method_that_does_not_look_at_the_graph_is_judged_by_what_it_wrote():
+    made = read(*shown(False, 1, "Inception -> directed by -> Steven Spielberg"))
+    assert len(made.paths) == 1
+    assert (made.faithful, made.steps.valid, made.steps.steps) == (0, 0, 1)
+
+
+def test_the_comparison_is_none_of_the_methods_cost():
+    made = read(
+        LMCall("m", "reasoning paths", "p", "o", 10, 5, 0.5),
+        LMCall("m", WITHOUT_GRAPH, "p", "o", 10, 7, 2.0),
+        LMCall("c", "answer", "p", "o", 100, 20, 0.5, calls=2),
+        RunFinished(4.0, 4, 120, 32, t=4.0),
+    )
+    assert (made.lm_calls, made.tokens_in, made.tokens_out) == (3, 110, 25)
+    assert made.seconds == pytest.approx(2.0)
+
+
+def test_coverage_counts_what_was_weighed_thought_of_or_found():
+    truth = true_steps(KG, ["Inception"], ["Christopher Nolan", "London"], 2, directed=False)
+    assert truth == {
+        (frozenset(("Inception", "Christopher Nolan")), "directed by"),
+        (frozenset(("Inception", "London")), "set in"),
+    }
+    assert read(truth=truth).coverage == 0.0
+    options = ("Inception -> set in -> London", "not a path")
+    assert read(CandidatesScored("x", options, (1.0, 0.0), (True, False), "me"), truth=truth).coverage == 0.5
+    triples = (("Inception", "set in", "London"), ("Inception", "directed by", "Christopher Nolan"))
+    assert read(Thought("thought", 1, (), "t", (), triples), truth=truth).coverage == 1.0
+    assert read(*shown(True, 1, "London -> ~set in -> Inception"), truth=truth).coverage == 0.5
+    assert read().coverage is None
+    metrics = summarise([read(), read(truth=truth)], compared=False)
+    assert (metrics["coverage_ratio"], metrics["coverage_questions"]) == (0.0, 1)
+
+
+@settings(max_examples=80, deadline=None)
+@given(triples=graphs(), data=st.data(), hops=st.integers(1, 3), directed=st.booleans())
+def test_true_steps_are_those_of_all_shortest_paths(triples, data, hops, directed):
+    kg = KnowledgeGraph.from_triples(triples)
+    topic = data.draw(st.sampled_from(list(kg.entities)))
+    gold = data.draw(st.lists(st.sampled_from(list(kg.entities)), min_size=1, max_size=3))
+    expected = set()
+    paths = [p for p in all_paths(triples, [topic], hops, directed)]
+    for answer in set(gold) - {topic}:
+        found = [p for p in paths if p[-1] == answer]
+        for path in (p for p in found if len(p) == min(map(len, found))):
+            expected |= {
+                (frozenset((path[i], path[i + 2])), _stored(path[i + 1], kg)) for i in range(0, len(path) - 1, 2)
+            }
+    assert true_steps(kg, [topic, "Atlantis"], gold, hops, directed) == expected
+
+
+def _stored(reading: str, kg: KnowledgeGraph) -> str:
+    return reading if reading in kg.relations else reading.removeprefix("~")
+
+
+def test_predictions_survive_being_written():
+    truth = true_steps(KG, ["Inception"], ["London"], 2, directed=False)
+    made = read(*shown(True, 1, "Inception -> set in -> London"), truth=truth)
+    assert Prediction.from_record(json.loads(json.dumps(made.record()))) == made
+
+
+# several methods ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def questions(tmp_path):
+    file = tmp_path / "questions.jsonl"
+    lines = [
+        {"id": "1", "question": "who directed Inception?", "q_entity": ["Inception"], "answer": ["Christopher Nolan"]},
+        {"id": "2", "question": "where was he born?", "q_entity": ["Christopher Nolan"], "answer": ["London"]},
+    ]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    return file
+
+
+def test_each_method_gets_a_row_a_folder_and_its_options(questions, tmp_path):
+    asked = Settings(beams=3, compare=True, explain=0, options=(("width", "1"), ("retriever", "vanilla")))
+    out, names = tmp_path / "out", ["gcr", "dog", "fidelis", "direct"]
+    written = evaluate_several(SmallPipeline(), names, questions, asked, out)
+    assert (out / "table.md").read_text("utf-8") == written + "\n"
+    head, _, *rows = written.splitlines()
+    assert [row.split("|")[1].strip() for row in rows] == names
+    column = [cell.strip() for cell in head.split("|")].index("faithful without the graph")
+    free = [row.split("|")[column].strip() for row in rows]
+    assert free == ["0.000", "0.000", "–", "–"], "a random model makes everything up; the others have no constraint"
+    given = [json.loads((out / n / "settings.json").read_text())["options"] for n in names]
+    assert given == [{}, {"width": "1"}, {"width": "1", "retriever": "vanilla"}, {}]
+    for name in names:
+        metrics = json.loads((out / name / "metrics.json").read_text())
+        assert metrics["questions"] == 2
+        assert metrics["faithful_ratio"] == (1.0 if METHODS[name].constrained or name == "fidelis" else 0.0)
+        assert metrics["lm_calls"] >= 1 or name == "fidelis"
+    before = {name: (out / name / "predictions.jsonl").read_bytes() for name in names}
+    again = evaluate_several(SmallPipeline(), [*names, "cot"], questions, asked, out)
+    assert again.startswith(written), "what was done is not done again"
+    assert {name: (out / name / "predictions.jsonl").read_bytes() for name in names} == before
+
+
+def test_an_option_that_no_method_has_is_refused_before_anything_runs(questions, tmp_path):
+    asked = Settings(options=(("breadth", "1"),))
+    with pytest.raises(UserError, match=r"dog, gcr has no option 'breadth'; it knows width=3"):
+        evaluate_several(SmallPipeline(), ["dog", "gcr"], questions, asked, tmp_path / "out")
+    asked = Settings(options=(("width", "0"),))
+    with pytest.raises(UserError, match="choose a whole number"):
+        evaluate_several(SmallPipeline(), ["gcr", "dog"], questions, asked, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_methods_are_named_with_commas_or_all_of_them():
+    assert methods_named("gcr, dog,gcr") == ["gcr", "dog"]
+    assert methods_named("all") == list(METHODS)
+    for wrong in ("gcr,magic", "", ","):
+        with pytest.raises(UserError):
+            methods_named(wrong)
+
+
+def test_the_table_has_dashes_where_nothing_was_measured():
+    nothing = summarise([read()], compared=False)
+    row = table([(METHODS["direct"], nothing)], compared=True, judged=True).splitlines()[-1]
+    assert row.count("–") == 7
+    assert "| 0.000 | 0.000 | 0.000 | – |" in row
+
+
+def test_the_command_prints_and_writes_the_table(questions, tmp_path, capsys):
+    graph = tmp_path / "kg.tsv"
+    graph.write_text("Inception\tdirected by\tChristopher Nolan\nChristopher Nolan\tborn in\tLondon\n", "utf-8")
+    arguments = ["evaluate", "--kg", str(graph), "--questions", str(questions), "--out", str(tmp_path / "out")]
+    assert main([*arguments, "--method", "tog,kaping", "--limit", "1"]) == 0
+    printed = capsys.readouterr().out.strip()
+    assert printed == (tmp_path / "out" / "table.md").read_text("utf-8").strip()
+    assert main([*arguments, "--method", "tog,magic"]) == 2
+    assert "There is no method 'magic'" in capsys.readouterr().err
+    assert main([*arguments, "--method", "dog", "--option", "wide=1"]) == 0, "failures are recorded a question"
+
+
+# the judge ---------------------------------------------------------------------------------------
+
+
+def predictions() -> list[Prediction]:
+    return [
+        read(
+            *shown(True, 1, "Inception -> set in -> London"), *shown(True, 2, "Inception -> directed by -> X -> y -> Z")
+        )
+    ]
+
+
+def test_the_judge_rates_each_path_and_goes_on_where_it_stopped(tmp_path):
+    replies = ["Score: 5\nExplanation: it holds.", "I like it", "Score: 2"]
+    file = tmp_path / "judgements.jsonl"
+    with serve(Endpoint(replies=replies)) as endpoint:
+        judge = Judge.by(ChatSettings("m", endpoint.url, "key"))
+        metrics = judge_all(judge, predictions(), file)
+        assert judge_all(judge, predictions(), file) == metrics
+        asked = list(endpoint.prompts)
+    assert metrics == {"coherence": 3.5, "coherence_paths": 2, "judge_calls": 3}
+    assert len(asked) == 3, "the second reply could not be read and was asked for again"
+    assert "Path: Inception -> set in -> London" in asked[0]
+    assert ASKED.text in asked[0]
+    assert [json.loads(line)["rating"] for line in file.read_text().splitlines()] == [5, 2]
+
+
+def test_what_was_judged_before_a_failure_is_kept(tmp_path):
+    file = tmp_path / "judgements.jsonl"
+    with serve(Endpoint(replies=["Score: 4", "Score: 9"])) as endpoint:
+        judge = Judge.by(ChatSettings("m", endpoint.url, "key"))
+        with pytest.raises(EndpointError, match="replied twice"):
+            judge_all(judge, predictions(), file)
+    assert len(file.read_text().splitlines()) == 1
+
+
+def test_a_judge_needs_a_chat_model(questions, tmp_path, capsys, monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "KGDEMO_CHAT_LOCAL"):
+        monkeypatch.delenv(name, raising=False)
+    assert main(["evaluate", "--questions", str(questions), "--out", str(tmp_path / "out"), "--judge"]) == 2
+    assert "--judge needs a chat model" in capsys.readouterr().err
+    with pytest.raises(UserError, match="judge nothing"):
+        Judge.by(ChatSettings("m"), 0)

@@ -1,0 +1,139 @@
+"""Every method with a chat model over real HTTP: streamed, refused, silent, and talking nonsense."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from kgdemo.errors import EndpointError
+from kgdemo.events import AnswerDelta, AnswerFinal, Event, LMCall, Notice, PathFound, PathVerified
+from kgdemo.models.chat import OpenAIChat
+from kgdemo.reasoning.base import METHODS
+from kgdemo.reasoning.chat import ChatReasoner
+from kgdemo.settings import ChatSettings, Settings
+from tests.helpers.endpoint import Endpoint, serve
+from tests.helpers.reasoning import Clerk, film_world, of, run
+
+QUESTION = "Where was the director of Inception born?"
+EVERY = list(METHODS)
+# these decode or retrieve their paths before anybody is asked; the others cannot take a step without being told
+PATHS_FIRST = ["gcr", "dog", "text-rag", "graph-rag", "kaping"]
+DECIDING = [name for name in EVERY if name not in PATHS_FIRST]
+
+
+def clerk() -> Clerk:
+    """Walks to London, and writes what the methods without a graph need."""
+    return Clerk(
+        ["Finish[London]", "born in", "directed by"],
+        writes={
+            "as one chain": "Inception -> directed by -> Steven Spielberg -> born in -> Cincinnati",
+            "relation paths": "directed by -> born in; composed by",
+            "List the entities": "Inception",
+            "what you know": "London; Paris",
+            "chain of thought": "Cincinnati",
+            "Prepare a walk": "director, born | find the director; find the birthplace | he was born in *placeholder*",
+        },
+        enough="born in -> London",
+    )
+
+
+def ask(method: str, endpoint: Endpoint, timeout: float = 20.0) -> tuple[list[Event], EndpointError | None]:
+    """All events up to the end or to the failure, as the pipeline sees them."""
+    reasoner = ChatReasoner(OpenAIChat(ChatSettings("m", endpoint.url, "key", timeout)))
+    settings = Settings(beams=3, compare=False, explain=0)
+    events: list[Event] = []
+    try:
+        events += _kept(events, run(method, QUESTION, ["Inception"], film_world(reasoner), settings))
+    except EndpointError as error:
+        return events, error
+    return events, None
+
+
+def _kept(events: list[Event], stream: Iterator[Event]) -> Sequence[Event]:
+    for event in stream:
+        events.append(event)
+    return ()
+
+
+def asked(events: Sequence[Event]) -> int:
+    """Calls of the chat model that were told."""
+    return sum(call.calls for call in of(events, LMCall) if call.by == "m")
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_a_good_endpoint_is_streamed_and_every_call_is_told_with_its_prompt(method):
+    with serve(Endpoint(reply=clerk().reply)) as endpoint:
+        events, failure = ask(method, endpoint)
+    assert failure is None
+    final = events[-1]
+    assert isinstance(final, AnswerFinal)
+    assert final.answers
+    assert asked(events) == len(endpoint.prompts) > 0
+    assert {call.prompt for call in of(events, LMCall) if call.by == "m"} == set(endpoint.prompts)
+    assert all(call.tokens_in and call.tokens_out for call in of(events, LMCall) if call.by == "m")
+    assert all(e.verdict.faithful for e in of(events, PathVerified) if e.constrained)
+    if method not in ("direct", "cot", "self-consistency"):
+        assert "".join(e.text for e in of(events, AnswerDelta)) == "London [1]"
+
+
+@pytest.mark.parametrize("method", PATHS_FIRST)
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [("error", "failed with status 500"), ("nonsense", "no chat completion"), ("hang", "0.3 seconds")],
+)
+def test_grounded_paths_stay_when_the_endpoint_fails(method, mode, words):
+    with serve(Endpoint(mode=mode, status=500)) as endpoint:
+        events, failure = ask(method, endpoint, timeout=0.3)
+    assert failure is None
+    assert of(events, PathFound)
+    assert all(e.verdict.faithful for e in of(events, PathVerified))
+    (notice,) = of(events, Notice)
+    assert words in notice.text
+    assert isinstance(events[-1], AnswerFinal)
+    assert events[-1].refusal
+    assert asked(events) == len(endpoint.prompts) == 1, "the call that failed is told as well"
+
+
+@pytest.mark.parametrize("method", DECIDING)
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [("error", "failed with status 500"), ("nonsense", "no chat completion"), ("hang", "0.3 seconds")],
+)
+def test_a_decision_that_cannot_be_asked_is_a_clear_failure(method, mode, words):
+    with serve(Endpoint(mode=mode, status=500)) as endpoint:
+        events, failure = ask(method, endpoint, timeout=0.3)
+    assert words in str(failure)
+    assert len(str(failure).splitlines()) == 1
+    assert asked(events) == len(endpoint.prompts) == 1
+
+
+@pytest.mark.parametrize("method", [m for m in DECIDING if m not in ("direct", "cot", "self-consistency")])
+def test_replies_that_cannot_be_read_are_asked_for_once_more_and_then_given_up(method):
+    """Where a choice is asked for, prose is none; plans and thoughts may be any text."""
+    with serve(Endpoint(reply=lambda _: "Well, that depends on a great many things.")) as endpoint:
+        events, failure = ask(method, endpoint)
+    if failure is None:  # it asked for text only, and made of it what the graph holds
+        assert method == "rog"
+        assert isinstance(events[-1], AnswerFinal)
+        return
+    assert "replied twice in a form that cannot be read" in str(failure)
+    last = of(events, LMCall)[-1]
+    assert last.calls == 2
+    assert last.prompt == endpoint.prompts[-1]
+    assert "That cannot be read: " in last.prompt
+    assert endpoint.prompts[-2] in last.prompt, "the second prompt holds the first"
+    assert asked(events) == len(endpoint.prompts)
+
+
+@pytest.mark.parametrize("method", ["fidelis", "tog", "explore-cot", "agent-cot"])
+def test_what_was_read_before_the_failure_stays(method):
+    with serve(Endpoint(reply=clerk().reply)) as endpoint:
+        good, _ = ask(method, endpoint)
+        calls = len(endpoint.prompts)
+    with serve(Endpoint(reply=clerk().reply, mode="error", status=500, works=calls - 2)) as endpoint:
+        events, failure = ask(method, endpoint)
+    assert failure is not None
+    assert len(of(events, LMCall)) > 1
+    kinds = [type(event) for event in events]
+    assert kinds[:-1] == [type(event) for event in good][: len(events) - 1]

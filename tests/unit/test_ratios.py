@@ -1,0 +1,29 @@
+"""Figures on the steps themselves, counted by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgdemo.evaluation.ratios import coverage_ratio, ill_formed, validity_ratio
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.path import Path
+from kgdemo.verify import Verifier
+from tests.helpers.reasoning import film_world
+
+
+def test_ratios():
+    world = film_world()
+    good = world.verifier.verify(Path.from_labels(("Inception", "directed by", "Christopher Nolan")))
+    half = world.verifier.verify(Path(("Inception", "Christopher Nolan", "Paris"), ("directed by", "born in")))
+    assert validity_ratio([good, half]) == pytest.approx(2 / 3)
+    assert validity_ratio([]) == coverage_ratio([], []) == 1.0
+    truth = [("Inception", "directed by", "Christopher Nolan"), ("Christopher Nolan", "born in", "London")]
+    assert coverage_ratio(truth[:1], truth) == 0.5
+
+
+def test_ill_formed_counts_both_properties():
+    verifier = Verifier(KnowledgeGraph.from_triples([("a", "r", "b"), ("b", "r", "c"), ("x", "r", "y")]))
+    good, apart, invented = ("b", "r", "c"), ("x", "r", "y"), ("a", "r", "c")
+    assert ill_formed([("a", "r", "b"), good, apart, invented], ["a"], verifier) == [apart, invented]
+    assert ill_formed([good, ("a", "r", "b")], ["c"], verifier) == [], "from the tail as well"
+    assert ill_formed([good], ["a"], verifier) == [good], "nothing has reached b yet"
