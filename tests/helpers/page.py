@@ -86,7 +86,7 @@ def served(output: Path) -> Iterator[str]:
 
 
 def _wait_for(address: str, server: subprocess.Popen, output: Path) -> None:
-    for _ in range(600):
+    for _ in range(2400):  # a busy machine is slow; a server that has ended is noticed at once
         if server.poll() is not None:
             break
         try:
