@@ -86,7 +86,7 @@ def served(output: Path) -> Iterator[str]:
 
 
 def _wait_for(address: str, server: subprocess.Popen, output: Path) -> None:
-    for _ in range(600):
+    for _ in range(3000):
         if server.poll() is not None:
             break
         try:
