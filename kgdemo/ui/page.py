@@ -10,6 +10,7 @@ from typing import Any
 
 import gradio as gr
 
+from kgdemo.errors import UserError
 from kgdemo.kg.catalogue import embedded_names
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.pipeline import Pipeline
@@ -162,7 +163,11 @@ def _stage(
     def graph_of(asked: dict[str, Any]) -> KnowledgeGraph:
         """The graph of the run that is shown; a recorded one was asked on an embedded graph."""
         name = str(asked.get("graph"))
-        return feed.graph(str(asked["run"])) or pipeline.graph(name if name in embedded_names() else "world")
+        try:
+            shown = feed.graph(str(asked["run"]))
+        except UserError:  # a visitor's graph that has been forgotten
+            shown = None
+        return shown or pipeline.graph(name if name in embedded_names() else "world")
 
     def entities(asked: dict[str, Any]) -> list[str]:
         return names_like(graph_of(asked).entities, str(asked["written"])[:100])
@@ -224,7 +229,7 @@ def _events(
         "api_visibility": "private",
     }
     asking = gr.on([go.click, fields[0].submit], run, **common)
-    asking_again = stage.again(again, cancels=[asking], **common)
+    asking_again = stage.again(again, cancels=[asking], trigger_mode="multiple", **common)
     stop.click(None, cancels=[asking, asking_again], api_visibility="private")
 
 

@@ -111,8 +111,8 @@ class Worlds:
         try:
             if "base64" not in sent:
                 return asdict(self.bring(str(sent.get("text", "")).encode("utf-8", "replace"), PASTED))
-            most = 4 * self.pipeline.profile.upload_bytes // 3 + 8
-            content = b64decode(str(sent["base64"])[: most + 4], validate=False)
+            enough = 4 * (self.pipeline.profile.upload_bytes // 3 + 2)  # of base64, to see that it is too much
+            content = b64decode(str(sent["base64"])[:enough])
             return asdict(self.bring(content, visible(sent.get("name", ""), 80)))
         except UserError as error:
             return {"error": visible(error, 400)}
