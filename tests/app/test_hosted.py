@@ -1,0 +1,131 @@
+"""Many visitors at once, limits on a public server, share links, and what is said while things load."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from gradio_client import Client
+
+from kgdemo.errors import UserError
+from kgdemo.settings import LOCAL, PUBLIC
+from kgdemo.ui.links import filled
+from kgdemo.ui.loading import Loading
+from kgdemo.ui.page import _NAMES
+from kgdemo.ui.visits import WINDOW, Visits
+
+QUESTIONS = (
+    "Where was the director of Inception born?",
+    "Who directed Dunkirk?",
+    "Where is London?",
+    "Who is the sibling of Christopher Nolan?",
+)
+
+
+def asked(client: Client, question: str) -> tuple:
+    """What matters of an answer; seconds differ."""
+    result = client.predict(question, api_name="/ask", beams=3)
+    return result["answer"], result["entities"], [path["text"] for path in result["paths"]]
+
+
+def test_twenty_visitors_at_once_each_get_their_own_answer(address, client):
+    alone = {question: asked(client, question) for question in QUESTIONS}
+    assert len({tuple(entities) for _, entities, _ in alone.values()}) == len(QUESTIONS)
+    together = threading.Barrier(20)
+
+    def visit(number: int) -> tuple[str, tuple]:
+        visitor = Client(address, verbose=False)
+        question = QUESTIONS[number % len(QUESTIONS)]
+        together.wait()
+        got = asked(visitor, question)
+        visitor.close()
+        return question, got
+
+    with ThreadPoolExecutor(20) as pool:
+        answers = list(pool.map(visit, range(20)))
+    assert len(answers) == 20
+    for question, got in answers:
+        assert got == alone[question]
+
+
+def test_a_session_may_ask_so_often_and_again_after_a_while():
+    now = [100.0]
+    visits = Visits(PUBLIC.questions_a_minute, clock=lambda: now[0])
+    for _ in range(PUBLIC.questions_a_minute):
+        visits.count("one")
+    with pytest.raises(UserError, match=r"questions a minute from one visitor; ask again in \d+ s\."):
+        visits.count("one")
+    visits.count("another")
+    now[0] += WINDOW
+    visits.count("one")
+
+
+def test_at_home_nobody_counts():
+    visits = Visits(LOCAL.questions_a_minute)
+    for _ in range(1000):
+        visits.count("one")
+
+
+def test_a_link_fills_what_the_server_allows():
+    link = {
+        "question": " Who?\n ",
+        "graph": "chemistry",
+        "method": "dog",
+        "beams": "7",
+        "hops": "3",
+        "compare": "false",
+    }
+    expected = {**link, "question": "Who?", "beams": 7, "hops": 3, "compare": False}
+    assert filled(link, PUBLIC, _NAMES) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("graph", "/etc/passwd"),
+        ("model", "someone/model"),
+        ("method", "nonsense"),
+        ("beams", "11"),
+        ("beams", "0"),
+        ("beams", "-3"),
+        ("beams", "9" * 5000),
+        ("hops", "x"),
+        ("compare", "yes"),
+        ("ranking", "best"),
+        ("question", "  "),
+        ("unknown", "1"),
+    ],
+)
+def test_a_link_to_a_public_server_fills_nothing_else(name, written):
+    assert filled({name: written}, PUBLIC, _NAMES) == {}
+
+
+def test_a_long_question_in_a_link_is_cut_to_the_limit():
+    assert len(filled({"question": "x" * 10_000}, PUBLIC, _NAMES)["question"]) == PUBLIC.question
+
+
+def test_loading_says_the_stage_and_ends():
+    reached, go_on = threading.Event(), threading.Event()
+
+    def second() -> None:
+        reached.set()
+        assert go_on.wait(60)
+
+    loading = Loading((("graph", lambda: None), ("model", second)))
+    assert loading.state() == {"done": 0, "stages": 2, "stage": "graph", "failed": ""}
+    thread = loading.start()
+    assert reached.wait(60)
+    assert loading.state() == {"done": 1, "stages": 2, "stage": "model", "failed": ""}
+    go_on.set()
+    thread.join(60)
+    assert loading.state() == {"done": 2, "stages": 2, "stage": "", "failed": ""}
+
+
+def test_loading_that_fails_says_why():
+    def broken() -> None:
+        raise UserError("There is no model; choose another.")
+
+    loading = Loading((("graph", broken), ("model", lambda: None)))
+    loading.start().join(60)
+    assert loading.state() == {"done": 0, "stages": 2, "stage": "", "failed": "There is no model; choose another."}
