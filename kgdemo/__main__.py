@@ -69,6 +69,8 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", default="embedded", metavar="ID|DIR")
     parser.add_argument("--directed", action="store_true", help="walk edges from head to tail only")
     parser.add_argument("--ranking", default="relation", choices=("path", "relation"))
+    searches = ("beam", "diverse", "greedy", "sample")
+    parser.add_argument("--search", default="beam", choices=searches, help="how paths are decoded")
 
 
 def _settings(options: argparse.Namespace, compare: bool, explain: int):
@@ -84,6 +86,7 @@ def _settings(options: argparse.Namespace, compare: bool, explain: int):
         compare=compare,
         ranking=options.ranking,
         explain=explain,
+        search=options.search,
     )
 
 

@@ -24,6 +24,8 @@ class Settings:
         ranking: ``path`` orders paths by their probability (GCR equation 9), ``relation`` by that of
             their relations first, which does not punish relations with many tails.
         explain: how many forbidden tokens to report for each beam and step; 0 where nobody watches.
+        search: how paths are decoded: ``beam`` (the K most probable), ``diverse`` (groups that keep apart),
+            ``greedy`` (one path) or ``sample`` (drawn at random).
         complete: let the answer take in the other entities that a cited relation path leads to.
     """
 
@@ -37,6 +39,7 @@ class Settings:
     ranking: str = "relation"
     explain: int = 4
     complete: bool = True
+    search: str = "beam"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,7 @@ class Profile:
 LOCAL = Profile("local", 2000, 50, 4, 2_000_000, 200_000_000, True)
 PUBLIC = Profile("public", 300, 10, 3, 20_000, 2_000_000, False)
 RANKINGS = ("path", "relation")
+SEARCHES = ("beam", "diverse", "greedy", "sample")
 
 
 def profile_from(environment: Mapping[str, str] = os.environ) -> Profile:
@@ -96,6 +100,8 @@ def check(question: str, settings: Settings, profile: Profile) -> str:
         raise UserError(f"The number of hops L is {settings.hops}; choose 1 to {profile.hops}.")
     if settings.ranking not in RANKINGS:
         raise UserError(f"The ranking {settings.ranking!r} is unknown; choose {' or '.join(RANKINGS)}.")
+    if settings.search not in SEARCHES:
+        raise UserError(f"The search {settings.search!r} is unknown; choose one of {', '.join(SEARCHES)}.")
     return question
 
 

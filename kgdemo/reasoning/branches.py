@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 from kgdemo.constraint.base import Constraint
 from kgdemo.constraint.free import FreeText
-from kgdemo.decoding.beam import BeamSettings, Hypothesis, beam_search, greedy_continuations
+from kgdemo.decoding.beam import BeamSettings, Hypothesis, Step, beam_search, greedy_continuations
+from kgdemo.decoding.diverse import DiverseSettings, diverse_search
+from kgdemo.decoding.greedy import greedy_path
 from kgdemo.decoding.sampling import SamplingSettings, sample
 from kgdemo.errors import ModelError
 from kgdemo.events import DecodeStep, Event, HypothesisAnswer, PathFound, PathVerified
@@ -77,16 +79,30 @@ def room_for(model: PathModel, prompt: Sequence[int], most: int) -> int:
 
 
 def bound_branch(model: PathModel, prompt: Sequence[int], constraint: Constraint, settings: Settings) -> Branch:
-    """Beam search for paths that the constraint allows."""
+    """A search for paths that the constraint allows."""
     longest = room_for(model, prompt, PATH_TOKENS)
     tree = model.tree(prompt)
+    search = _search(tree, constraint, settings, longest)
+    return Branch(prompt, tree, constraint, StepReader(model, constraint, True), search)
+
+
+def _search(
+    tree: TokenTree, constraint: Constraint, settings: Settings, longest: int
+) -> Generator[Step, None, list[Hypothesis]]:
+    """The search that the settings name."""
     limits = BeamSettings(
         beams=settings.beams,
         max_tokens=longest,
         graph_normalised=settings.ranking == "relation",
         masked=settings.explain,
     )
-    return Branch(prompt, tree, constraint, StepReader(model, constraint, True), beam_search(tree, constraint, limits))
+    if settings.search == "greedy":
+        return greedy_path(tree, constraint, longest)
+    if settings.search == "sample":
+        return sample(tree, constraint, SamplingSettings(settings.beams, longest, temperature=1.0))
+    if settings.search == "diverse":  # a group for each path
+        return diverse_search(tree, constraint, DiverseSettings(limits, groups=settings.beams))
+    return beam_search(tree, constraint, limits)
 
 
 def free_branch(model: PathModel, prompt: Sequence[int], beams: int) -> Branch:

@@ -20,7 +20,8 @@ from kgdemo.constraint.query_graph import Link, QueryGraph
 from kgdemo.constraint.tokenised import TokenisedGraph
 from kgdemo.constraint.triples import Spelling, TripleTrie
 from kgdemo.decoding.beam import BeamSettings, beam_search
-from kgdemo.decoding.rooted import Writer, greedy_search
+from kgdemo.decoding.greedy import greedy_search
+from kgdemo.decoding.rooted import Writer
 from kgdemo.decoding.sampling import SamplingSettings, sample
 from kgdemo.errors import UserError
 from kgdemo.evaluation.ratios import ill_formed
