@@ -80,6 +80,8 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="one of the method's own, listed by `methods`; repeatable",
     )
+    searches = ("beam", "diverse", "greedy", "sample")
+    parser.add_argument("--search", default="beam", choices=searches, help="how paths are decoded")
 
 
 def _settings(options: argparse.Namespace, compare: bool, explain: int):
@@ -97,6 +99,7 @@ def _settings(options: argparse.Namespace, compare: bool, explain: int):
         ranking=options.ranking,
         explain=explain,
         options=pairs(options.option),
+        search=options.search,
     )
 
 

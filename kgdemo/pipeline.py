@@ -21,6 +21,7 @@ from kgdemo.events import (
     EntitiesLinked,
     Event,
     LMCall,
+    Notice,
     RunFailed,
     RunFinished,
     RunStarted,
@@ -179,7 +180,13 @@ class Pipeline:
                     else "name one, or choose another graph."
                 )
             )
-        yield from method.run(question, linked.chosen, self.world(settings), settings)
+        world = self.world(settings)
+        if not world.model.pooled:
+            yield Notice(
+                f"The model {world.model.name} takes no tree-shaped attention mask, so it reads every beam's text "
+                "anew: slower, with the same result."
+            )
+        yield from method.run(question, linked.chosen, world, settings)
 
     def _link(self, question: str, settings: Settings, entities: Sequence[str]) -> EntitiesLinked:
         began = time.perf_counter()

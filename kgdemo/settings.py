@@ -25,6 +25,8 @@ class Settings:
         ranking: ``path`` orders paths by their probability (GCR equation 9), ``relation`` by that of
             their relations first, which does not punish relations with many tails.
         explain: how many forbidden tokens to report for each beam and step; 0 where nobody watches.
+        search: how paths are decoded: ``beam`` (the K most probable), ``diverse`` (groups that keep apart),
+            ``greedy`` (one path) or ``sample`` (drawn at random).
         complete: let the answer take in the other entities that a cited relation path leads to.
         forced: token ids that every path begins with, chosen by a visitor step by step; the search goes on
             from there, with the graph and without it.
@@ -43,6 +45,7 @@ class Settings:
     complete: bool = True
     forced: tuple[int, ...] = ()
     options: tuple[tuple[str, str], ...] = ()
+    search: str = "beam"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,7 @@ class Profile:
 LOCAL = Profile("local", 2000, 50, 4, 500_000, 50_000_000, True)
 PUBLIC = Profile("public", 300, 10, 3, 20_000, 2_000_000, False, 12)
 RANKINGS = ("path", "relation")
+SEARCHES = ("beam", "diverse", "greedy", "sample")
 
 
 def profile_from(environment: Mapping[str, str] = os.environ) -> Profile:
@@ -104,6 +108,8 @@ def check(question: str, settings: Settings, profile: Profile) -> str:
         raise UserError(f"The number of hops L is {settings.hops}; choose 1 to {profile.hops}.")
     if settings.ranking not in RANKINGS:
         raise UserError(f"The ranking {settings.ranking!r} is unknown; choose {' or '.join(RANKINGS)}.")
+    if settings.search not in SEARCHES:
+        raise UserError(f"The search {settings.search!r} is unknown; choose one of {', '.join(SEARCHES)}.")
     return question
 
 

@@ -28,7 +28,8 @@ class BeamSettings:
     Attributes:
         beams: paths wanted (K), and live beams kept at each step.
         max_tokens: longest path in tokens, end mark included.
-        length_penalty: a finished score is divided by its length to this power; 0 ranks by probability.
+        length_penalty: a finished score is divided by its length, end mark included, to this power, as
+            transformers does (with ``early_stopping="never"``); 0 ranks by probability.
         graph_normalised: inside entity labels, score tokens by their probability among those the graph
             allows. Which tail exists is the graph's to say, so a long or rare name costs a path nothing,
             and beams are spent on relations. False: full-vocabulary scores throughout, as in the papers.
@@ -133,15 +134,15 @@ def beam_search(
         live_at = [i for i, beam in enumerate(live) if beam.state.alive]
         if len(live_at) < len(live):
             live, log_probs = [live[i] for i in live_at], log_probs[live_at]
-        if not live or _settled(live, finished, settings):
+        if not live or settled(live, finished, settings):
             break
         followers = [constraint.successors(beam.state) for beam in live]
         candidates = _candidates(live, followers, log_probs, settings, number)
-        choices, next_live, ended = _sort_out(live, followers, candidates, settings)
+        choices, next_live, ended = sort_out(live, followers, candidates, settings)
         if number + 1 < len(settings.forced):
             ended = []  # an end mark spelled in plain letters inside what is forced: shorter than asked for
         finished = sorted([*finished, *ended], key=lambda h: -h.score)[: settings.beams]
-        views = _views(live, followers, log_probs, settings.masked)
+        views = views_of(live, followers, log_probs, settings.masked)
         if next_live:
             nodes, log_probs = scorer.extend(next_live)
             next_live = [
@@ -174,7 +175,7 @@ def _places(allowed: Successors, token: int) -> list[int]:
     return [token] if allowed.tokens is None else np.flatnonzero(allowed.tokens == token).tolist()
 
 
-def _sort_out(
+def sort_out(
     live: Sequence[Hypothesis],
     followers: Sequence[Successors],
     candidates: Sequence[Candidate],
@@ -202,19 +203,20 @@ def _sort_out(
     return choices, kept, ended
 
 
-def _settled(live: Sequence[Hypothesis], finished: Sequence[Hypothesis], settings: BeamSettings) -> bool:
+def settled(live: Sequence[Hypothesis], finished: Sequence[Hypothesis], settings: BeamSettings) -> bool:
     """Whether no live beam can still enter the K best.
 
     Totals only fall. With a length penalty a longer path may yet gain, so its best case is the score it
-    would have at full length.
+    would have at full length; a negative one favours the shortest.
     """
     if len(finished) < settings.beams:
         return False
-    best = max(beam.score for beam in live)
-    return best / settings.max_tokens**settings.length_penalty <= finished[-1].score
+    best = max(live, key=lambda beam: beam.score)
+    longest = settings.max_tokens if settings.length_penalty > 0 else len(best.tokens) + 1
+    return best.score / longest**settings.length_penalty <= finished[-1].score
 
 
-def _views(
+def views_of(
     live: Sequence[Hypothesis], followers: Sequence[Successors], log_probs: Tensor, masked: int
 ) -> tuple[BeamView, ...]:
     """What was allowed and forbidden, for those who watch."""

@@ -47,13 +47,15 @@ def sample(
         the chains that came to an end, in the order they did. Scores are log-probabilities at temperature 1.
     """
     rng = torch.Generator().manual_seed(settings.seed)
-    live = [Hypothesis((), (), constraint.start())] * settings.count
-    log_probs = tree.prompt_log_probs()[None].expand(settings.count, -1)
+    start = constraint.start()
+    live = [Hypothesis((), (), start)] * settings.count if start.alive else []
+    log_probs = tree.prompt_log_probs()[None].expand(len(live), -1)
     finished: list[Hypothesis] = []
-    for number in range(settings.max_tokens):
-        choices, going = [], []
+    for number in range(settings.max_tokens if live else 0):
+        choices, going, counts = [], [], []
         for parent, (chain, row) in enumerate(zip(live, log_probs, strict=True)):
             allowed = constraint.successors(chain.state)
+            counts.append(-1 if allowed.tokens is None else len(allowed.tokens))
             index, token = _draw(row, allowed.tokens, settings.temperature, rng)
             log_prob, state = float(row[token]), allowed.take(index)
             grown = Hypothesis(
@@ -65,7 +67,7 @@ def sample(
                 finished.append(grown)
             elif fate == "kept":
                 going.append(grown)
-        views = tuple(BeamView(chain, -1, 0.0) for chain in live)
+        views = tuple(BeamView(chain, count, 0.0) for chain, count in zip(live, counts, strict=True))
         if going:
             nodes, log_probs = tree.extend([c.node for c in going], [c.tokens[-1] for c in going])
             going = [

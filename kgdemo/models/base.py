@@ -61,6 +61,11 @@ class PathModel(Protocol):
     context: int  # positions for prompt and text together
     vocabulary: int  # size of the log-probabilities
 
+    @property
+    def pooled(self) -> bool:
+        """Whether its trees read every token once (``tree``), not whole texts again (``plain``)."""
+        ...
+
     def tree(self, prompt: Sequence[int]) -> TokenTree:
         """Read the prompt once and return the tree of its continuations."""
         ...

@@ -6,6 +6,7 @@ The embedded model, the published GCR checkpoints and people's own fine-tunes ta
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 import torch
@@ -14,6 +15,8 @@ from transformers.utils import logging as transformers_logging
 
 from kgdemo.constraint.pieces import Pieces
 from kgdemo.errors import ModelError
+from kgdemo.models.base import TokenTree
+from kgdemo.models.plain import PlainTokenTree, fits_pool
 from kgdemo.models.prompt import PromptStyle
 from kgdemo.models.tree import PooledTokenTree
 
@@ -73,9 +76,16 @@ class CausalModel:
             ) from error
         return cls(name, model.to(device), tokenizer, PromptStyle.load(folder))
 
-    def tree(self, prompt: Sequence[int]) -> PooledTokenTree:
+    def tree(self, prompt: Sequence[int]) -> TokenTree:
         """See ``base.PathModel``."""
-        return PooledTokenTree(self.model, prompt, self.style.bidirectional)
+        if self.pooled:
+            return PooledTokenTree(self.model, prompt, self.style.bidirectional)
+        return PlainTokenTree(self.model, prompt)
+
+    @cached_property
+    def pooled(self) -> bool:
+        """See ``base.PathModel``; tried once. A prompt read in both directions needs the 4-D mask anyway."""
+        return self.style.bidirectional or fits_pool(self.model)
 
     def token_text(self, token: int) -> str:
         """See ``base.PathModel``."""

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 from kgdemo.constraint.base import Constraint
 from kgdemo.constraint.free import FreeText
-from kgdemo.decoding.beam import BeamSettings, Hypothesis, beam_search, greedy_continuations
+from kgdemo.decoding.beam import BeamSettings, Hypothesis, Step, beam_search, greedy_continuations
+from kgdemo.decoding.diverse import DiverseSettings, diverse_search
 from kgdemo.decoding.forced import check_forced
+from kgdemo.decoding.greedy import greedy_path
 from kgdemo.decoding.sampling import SamplingSettings, sample
 from kgdemo.errors import ModelError
 from kgdemo.events import DecodeStep, Event, HypothesisAnswer, LMCall, PathFound, PathVerified
@@ -91,7 +93,7 @@ def room_for(model: PathModel, prompt: Sequence[int], most: int) -> int:
 
 
 def bound_branch(model: PathModel, prompt: Sequence[int], constraint: Constraint, settings: Settings) -> Branch:
-    """Beam search for paths that the constraint allows and that begin as ``settings.forced`` says.
+    """A search for paths that the constraint allows and that begin as ``settings.forced`` says.
 
     Raises:
         ModelError: the prompt leaves no room for a path.
@@ -100,6 +102,14 @@ def bound_branch(model: PathModel, prompt: Sequence[int], constraint: Constraint
     began, longest = time.perf_counter(), room_for(model, prompt, PATH_TOKENS)
     check_forced(constraint, settings.forced, model.token_text)
     tree = model.tree(prompt)
+    search = _search(tree, constraint, settings, longest)
+    return Branch(prompt, tree, constraint, StepReader(model, constraint, True), search, seconds=_since(began))
+
+
+def _search(
+    tree: TokenTree, constraint: Constraint, settings: Settings, longest: int
+) -> Generator[Step, None, list[Hypothesis]]:
+    """The search that the settings name."""
     limits = BeamSettings(
         beams=settings.beams,
         max_tokens=longest,
@@ -107,8 +117,13 @@ def bound_branch(model: PathModel, prompt: Sequence[int], constraint: Constraint
         masked=settings.explain,
         forced=settings.forced,
     )
-    search = beam_search(tree, constraint, limits)
-    return Branch(prompt, tree, constraint, StepReader(model, constraint, True), search, seconds=_since(began))
+    if settings.search == "greedy" and not settings.forced:
+        return greedy_path(tree, constraint, longest)
+    if settings.search == "sample" and not settings.forced:
+        return sample(tree, constraint, SamplingSettings(settings.beams, longest, temperature=1.0))
+    if settings.search == "diverse" and not settings.forced:  # a group for each path
+        return diverse_search(tree, constraint, DiverseSettings(limits, groups=settings.beams))
+    return beam_search(tree, constraint, limits)  # what is forced is the beam search's to go on from
 
 
 def free_branch(model: PathModel, prompt: Sequence[int], beams: int, forced: tuple[int, ...] = ()) -> Branch:

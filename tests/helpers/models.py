@@ -11,8 +11,10 @@ from tokenizers.models import BPE, WordPiece
 from transformers import (
     AutoModelForCausalLM,
     BertConfig,
+    BloomConfig,
     GPT2Config,
     LlamaConfig,
+    OPTConfig,
     PreTrainedTokenizerFast,
     Qwen2Config,
 )
@@ -71,7 +73,7 @@ def random_model(family: str, seed: int = 0) -> CausalModel:
     """A tiny model with random weights.
 
     Args:
-        family: ``qwen2``, ``llama``, ``gpt2`` or ``bert``.
+        family: ``qwen2``, ``llama``, ``gpt2`` or ``bert``; ``bloom`` and ``opt`` take no 4-D attention mask.
         seed: of the weights.
     """
     tokenizer = wordpiece_tokenizer() if family == "bert" else byte_level_tokenizer()
@@ -80,6 +82,8 @@ def random_model(family: str, seed: int = 0) -> CausalModel:
         "qwen2": lambda: Qwen2Config(vocab_size=size, intermediate_size=64, num_key_value_heads=2, **_SMALL),
         "llama": lambda: LlamaConfig(vocab_size=size, intermediate_size=64, num_key_value_heads=2, **_SMALL),
         "gpt2": lambda: GPT2Config(vocab_size=size, n_embd=32, n_layer=2, n_head=4, n_positions=1024),
+        "bloom": lambda: BloomConfig(vocab_size=size, hidden_size=32, n_layer=2, n_head=4),
+        "opt": lambda: OPTConfig(vocab_size=size, ffn_dim=64, word_embed_proj_dim=32, **_SMALL),
         "bert": lambda: BertConfig(vocab_size=size, intermediate_size=64, is_decoder=True, **_SMALL),
     }[family]()
     torch.manual_seed(seed)

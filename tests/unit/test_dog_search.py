@@ -11,7 +11,8 @@ import torch
 from kgdemo.constraint.free import FreeText
 from kgdemo.constraint.query_graph import QueryGraph
 from kgdemo.decoding.beam import BeamSettings, beam_search
-from kgdemo.decoding.rooted import Writer, greedy_search
+from kgdemo.decoding.greedy import greedy_search
+from kgdemo.decoding.rooted import Writer
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.models.base import PROMPT_END
 from kgdemo.reasoning.label_index import LabelIndex

@@ -10,7 +10,7 @@ from kgdemo.constraint.base import Constraint
 from kgdemo.constraint.chains import ChainState
 from kgdemo.constraint.query_graph import Link
 from kgdemo.decoding.beam import BeamSettings, Hypothesis, Step, beam_search
-from kgdemo.decoding.rooted import greedy_search
+from kgdemo.decoding.greedy import greedy_search
 from kgdemo.events import DecodeStep
 from kgdemo.models.base import PathModel, TokenTree
 from kgdemo.reasoning.steps import StepReader
