@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
@@ -24,6 +24,7 @@ class Block:
     nbytes: int
 
 
+@settings(deadline=None)
 @given(
     sizes=st.lists(st.integers(1, 12), min_size=1, max_size=6),
     asked=st.lists(st.integers(0, 5), max_size=60),
@@ -67,6 +68,7 @@ def test_questions_share_sub_tries():
     assert graph.sub_tries.state.served == 1
 
 
+@settings(deadline=None)
 @given(triples=graphs(), directed=st.booleans())
 def test_built_offline_or_on_demand_sub_tries_are_the_same(triples, directed):
     kg = KnowledgeGraph.from_triples(triples)
