@@ -24,12 +24,13 @@ _COLUMNS = {
     "faithful": ("faithful_ratio", "paths"),
     "valid steps": ("validity_ratio", "paths"),
     "coverage": ("coverage_ratio", "coverage_questions"),
-    "ill triples": ("ill_formed_triples", "triples"),
     "LM calls": ("lm_calls", ""),
     "tokens in": ("tokens_in", ""),
     "tokens out": ("tokens_out", ""),
     "seconds": ("seconds_per_question", ""),
 }
+# of the methods that decode under the constraint only: what it does for them
+_BESIDE = {"ill triples": ("ill_formed_triples", "triples")}
 _WITHOUT = {
     "faithful without the graph": ("unconstrained_faithful_ratio", "unconstrained_paths"),
     "ill triples without the graph": ("unconstrained_ill_formed_triples", "unconstrained_triples"),
@@ -93,11 +94,12 @@ def table(rows: Sequence[tuple[MethodCard, dict[str, float]]], compared: bool = 
         compared: show how the constrained methods fare without their constraint.
         judged: show the coherence of the paths.
     """
-    columns = {**_COLUMNS, **(_WITHOUT if compared else {}), **(_JUDGED if judged else {})}
+    constraint = {**_BESIDE, **(_WITHOUT if compared else {})}
+    columns = {**_COLUMNS, **constraint, **(_JUDGED if judged else {})}
     lines = ["| method | " + " | ".join(columns) + " |", "|---" + "|---:" * len(columns) + "|"]
     for card, metrics in rows:
         cells = [
-            "–" if heading in _WITHOUT and not card.constrained else _cell(metrics, name, count)
+            "–" if heading in constraint and not card.constrained else _cell(metrics, name, count)
             for heading, (name, count) in columns.items()
         ]
         lines.append(f"| {card.name} | " + " | ".join(cells) + " |")

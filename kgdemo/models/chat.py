@@ -51,6 +51,10 @@ class OpenAIChat:
             max_retries=0,  # a visitor waits: say at once that it failed
         )
 
+    def close(self) -> None:
+        """Let go of the connection; nothing can be asked afterwards."""
+        self._client.close()
+
     def stream(self, prompt: str, usage: Usage) -> Iterator[str]:
         """See ``ChatModel``."""
         where = self.settings.base_url or "the OpenAI service"

@@ -11,8 +11,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.constraint.chains import ChainConstraint, MarkWatch
-from kgdemo.constraint.free import FreeText
+from kgdemo.constraint.chains import ChainConstraint
+from kgdemo.constraint.free import FreeText, MarkWatch
 from kgdemo.constraint.pieces import PATH_START, Pieces
 from kgdemo.constraint.query_graph import Link, QueryGraph
 from kgdemo.constraint.tokenised import TokenisedGraph

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 
 import pytest
 from hypothesis import given, settings
@@ -162,11 +163,7 @@ def test_each_method_gets_a_row_a_folder_and_its_options(questions, tmp_path):
     out, names = tmp_path / "out", ["gcr", "dog", "fidelis", "direct"]
     written = evaluate_several(SmallPipeline(), names, questions, asked, out)
     assert (out / "table.md").read_text("utf-8") == written + "\n"
-    head, _, *rows = written.splitlines()
-    assert [row.split("|")[1].strip() for row in rows] == names
-    column = [cell.strip() for cell in head.split("|")].index("faithful without the graph")
-    free = [row.split("|")[column].strip() for row in rows]
-    assert free == ["0.000", "0.000", "–", "–"], "a random model makes everything up; the others have no constraint"
+    assert [row.split("|")[1].strip() for row in written.splitlines()[2:]] == names
     given = [json.loads((out / n / "settings.json").read_text())["options"] for n in names]
     assert given == [{}, {"width": "1"}, {"width": "1", "retriever": "vanilla"}, {}]
     for name in names:
@@ -205,6 +202,15 @@ def test_the_table_has_dashes_where_nothing_was_measured():
     assert "| 0.000 | 0.000 | 0.000 | – |" in row
 
 
+def test_constrained_methods_stand_beside_themselves_without_the_graph():
+    free = shown(False, 1, "Inception -> directed by -> Steven Spielberg")
+    metrics = summarise([read(*shown(True, 1, "Inception -> set in -> London"), *free)], compared=True)
+    rows = [(METHODS[name], metrics) for name in ("gcr", "dog", "fidelis")]
+    head, _, *told = [[c.strip() for c in line.split("|")] for line in table(rows, compared=True).splitlines()]
+    own, without = head.index("faithful"), head.index("faithful without the graph")
+    assert [(row[own], row[without]) for row in told] == [("1.000", "0.000"), ("1.000", "0.000"), ("1.000", "–")]
+
+
 def test_the_command_prints_and_writes_the_table(questions, tmp_path, capsys):
     graph = tmp_path / "kg.tsv"
     graph.write_text("Inception\tdirected by\tChristopher Nolan\nChristopher Nolan\tborn in\tLondon\n", "utf-8")
@@ -214,7 +220,8 @@ def test_the_command_prints_and_writes_the_table(questions, tmp_path, capsys):
     assert printed == (tmp_path / "out" / "table.md").read_text("utf-8").strip()
     assert main([*arguments, "--method", "tog,magic"]) == 2
     assert "There is no method 'magic'" in capsys.readouterr().err
-    assert main([*arguments, "--method", "dog", "--option", "wide=1"]) == 0, "failures are recorded a question"
+    assert main([*arguments, "--method", "dog", "--option", "wide=1"]) == 2
+    assert "no option 'wide'" in capsys.readouterr().err
 
 
 # the judge ---------------------------------------------------------------------------------------
@@ -236,6 +243,7 @@ def test_the_judge_rates_each_path_and_goes_on_where_it_stopped(tmp_path):
         metrics = judge_all(judge, predictions(), file)
         assert judge_all(judge, predictions(), file) == metrics
         asked = list(endpoint.prompts)
+        judge.model.close()
     assert metrics == {"coherence": 3.5, "coherence_paths": 2, "judge_calls": 3}
     assert len(asked) == 3, "the second reply could not be read and was asked for again"
     assert "Path: Inception -> set in -> London" in asked[0]
@@ -247,7 +255,7 @@ def test_what_was_judged_before_a_failure_is_kept(tmp_path):
     file = tmp_path / "judgements.jsonl"
     with serve(Endpoint(replies=["Score: 4", "Score: 9"])) as endpoint:
         judge = Judge.by(ChatSettings("m", endpoint.url, "key"))
-        with pytest.raises(EndpointError, match="replied twice"):
+        with pytest.raises(EndpointError, match="replied twice"), closing(judge.model):
             judge_all(judge, predictions(), file)
     assert len(file.read_text().splitlines()) == 1
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import closing
 
 import pytest
 
@@ -40,20 +41,15 @@ def clerk() -> Clerk:
 
 def ask(method: str, endpoint: Endpoint, timeout: float = 20.0) -> tuple[list[Event], EndpointError | None]:
     """All events up to the end or to the failure, as the pipeline sees them."""
-    reasoner = ChatReasoner(OpenAIChat(ChatSettings("m", endpoint.url, "key", timeout)))
-    settings = Settings(beams=3, compare=False, explain=0)
     events: list[Event] = []
-    try:
-        events += _kept(events, run(method, QUESTION, ["Inception"], film_world(reasoner), settings))
-    except EndpointError as error:
-        return events, error
+    with closing(OpenAIChat(ChatSettings("m", endpoint.url, "key", timeout))) as chat:
+        world, settings = film_world(ChatReasoner(chat)), Settings(beams=3, compare=False, explain=0)
+        try:
+            for event in run(method, QUESTION, ["Inception"], world, settings):
+                events.append(event)
+        except EndpointError as error:
+            return events, error
     return events, None
-
-
-def _kept(events: list[Event], stream: Iterator[Event]) -> Sequence[Event]:
-    for event in stream:
-        events.append(event)
-    return ()
 
 
 def asked(events: Sequence[Event]) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterator, Sequence
 
-from kgdemo.constraint.chains import ChainConstraint, FreeSpan
-from kgdemo.constraint.free import FreeText
+from kgdemo.constraint.chains import ChainConstraint
+from kgdemo.constraint.free import FreeSpan, FreeText
 from kgdemo.constraint.pieces import PATH_END, PATH_START
 from kgdemo.constraint.query_graph import IdTriple, QueryGraph
 from kgdemo.decoding.beam import BeamSettings

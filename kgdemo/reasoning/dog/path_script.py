@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 
-from kgdemo.constraint.chains import FreeUntilMark, watch_for
+from kgdemo.constraint.free import FreeUntilMark, watch_for
 from kgdemo.constraint.query_graph import IdTriple, Link, QueryGraph
 from kgdemo.constraint.triples import Spelling, TripleTrie
 from kgdemo.decoding.beam import BeamSettings

@@ -1,0 +1,85 @@
+"""The README on methods is what the code has: the table, and the method it adds, run as every method is run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path as File
+
+import pytest
+
+from kgdemo.__main__ import main
+from kgdemo.evaluation.several import evaluate_several
+from kgdemo.events import AnswerFinal, Event, PathVerified
+from kgdemo.kg.path import Path
+from kgdemo.reasoning import METHODS
+from kgdemo.reasoning.base import World, register
+from kgdemo.reasoning.conclusion import conclude, show
+from kgdemo.reasoning.listing import as_markdown
+from kgdemo.settings import Settings
+from tests.helpers.page import SmallPipeline
+from tests.helpers.reasoning import of
+
+README = (File(__file__).parents[2] / "README.md").read_text("utf-8")
+NAMES = {
+    "Event": Event,
+    "Iterator": Iterator,
+    "Path": Path,
+    "Sequence": Sequence,
+    "Settings": Settings,
+    "World": World,
+    "conclude": conclude,
+    "register": register,
+    "show": show,
+}
+
+
+@pytest.fixture
+def one_hop():
+    """The README's method, registered while the test runs."""
+    (code,) = re.findall(r"```python\n(@register.*?)```", README, re.DOTALL)
+    assert len(code.strip().splitlines()) <= 10
+    before = dict(METHODS)
+    exec(code, dict(NAMES))
+    (name,) = set(METHODS) - set(before)
+    yield name
+    del METHODS[name]
+
+
+def test_the_readmes_table_is_the_registrys():
+    assert as_markdown() in README, "run `python -m kgdemo methods --markdown` and paste its table"
+
+
+def test_every_method_names_its_paper_and_section():
+    for card in METHODS.values():
+        assert re.search(r"\d{4}.*, (section \d|appendix [A-Z])", card.paper), card.name
+        assert card.title
+        assert card.summary.endswith(".")
+
+
+def test_the_readmes_method_runs_in_the_pipeline(one_hop):
+    asked = Settings(method=one_hop, compare=False)
+    events = list(SmallPipeline().run("Who directed Inception?", asked, ["Inception"]))
+    verdicts = of(events, PathVerified)
+    assert len(verdicts) == 3
+    assert all(e.verdict.faithful for e in verdicts)
+    (final,) = of(events, AnswerFinal)
+    assert final.answers
+
+
+def test_it_is_listed(one_hop, capsys):
+    assert main(["methods"]) == 0
+    assert "one-hop: One hop (nobody, section 1)" in capsys.readouterr().out
+    assert main(["methods", "--markdown"]) == 0
+    assert "| `one-hop` | **One hop.**" in capsys.readouterr().out
+
+
+def test_it_is_evaluated(one_hop, tmp_path):
+    questions = tmp_path / "questions.jsonl"
+    line = {"id": "1", "question": "Who directed Inception?", "q_entity": ["Inception"], "answer": ["Elliot Page"]}
+    questions.write_text(json.dumps(line) + "\n", "utf-8")
+    evaluate_several(SmallPipeline(), [one_hop, "kaping"], questions, Settings(), tmp_path / "out")
+    metrics = json.loads((tmp_path / "out" / one_hop / "metrics.json").read_text())
+    assert metrics["hit@k"] == 1.0
+    assert metrics["faithful_ratio"] == 1.0
