@@ -75,7 +75,15 @@ def test_chosen_entities_overrule_the_linker(pipeline):
 
 
 def test_mistakes_end_the_run_with_a_sentence(pipeline):
-    for wrong in ({"beams": "many"}, {"beams": 1000}, {"question": " "}, {"model": "/no/such/folder"}):
+    dog = {"method": "dog"}
+    for wrong in (
+        {"beams": "many"},
+        {"beams": 1000},
+        {"question": " "},
+        {"model": "/no/such/folder"},
+        {**dog, "options": "width"},
+        {**dog, "options": "width=0"},
+    ):
         last = batches(pipeline, fields(**wrong))[-1]["items"][-1]
         assert last["event"] == "RunFailed", wrong
         assert last["message"][-1] in ".?", last["message"]

@@ -57,6 +57,8 @@ def test_ask_prints_one_event_a_line(files, capsys):
         (["ask", "q", "--kg", "/no/such.tsv"], "There is no file"),
         (["ask", "q", "--kg", "atlantis"], "There is no graph"),
         (["ask", "q", "--method", "magic"], "There is no method"),
+        (["ask", "q", "--method", "dog", "--option", "wide=1"], "no option 'wide'"),
+        (["ask", "q", "--method", "dog", "--option", "wide"], "name=value"),
         (["ask", "q", "--entity", "Incption"], "has no entity 'Incption'"),
         (["ask", "q", "--entity", "Inception", "--model", "/no/such"], "no model folder"),
         (["evaluate", "--questions", "/none.jsonl", "--out", "OUT"], "no question file"),
