@@ -82,8 +82,8 @@ function pathRow(path, text, follow) {
   const body = path.path ? hopParts(path.path, hops, text) : [h('span', { class: 'bad' }, path.text || '…'), ' '];
   return h('li', { class: 'path', keys: [pathKey(path)] }, h('span', { class: 'rank' }, path.index),
     h('span', { class: 'words' }, body,
-      h('span', { class: 'judged' }, verdict, path.answer ? h('span', { class: 'freely' }, say(words.free_short, { text: path.answer })) : null)),
-    follow ? h('button', { type: 'button', class: 'score', title: words.follow, 'aria-label': `${words.follow}: ${path.text}`, on: { click: () => follow(path.beam) } }, score(path.score))
+      h('span', { class: 'judged' }, verdict, path.read ? h('span', { class: 'freely' }, words.read) : null, path.answer ? h('span', { class: 'freely' }, say(words.free_short, { text: path.answer })) : null)),
+    follow && !path.read ? h('button', { type: 'button', class: 'score', title: words.follow, 'aria-label': `${words.follow}: ${path.text}`, on: { click: () => follow(path.beam) } }, score(path.score))
       : h('span', { class: 'score' }, score(path.score)));
 }
 

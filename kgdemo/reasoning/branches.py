@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
+from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.base import Constraint
 from kgdemo.constraint.free import FreeText
 from kgdemo.decoding.beam import BeamSettings, Hypothesis, beam_search, greedy_continuations
@@ -16,6 +17,7 @@ from kgdemo.errors import ModelError
 from kgdemo.events import DecodeStep, Event, HypothesisAnswer, PathFound, PathVerified
 from kgdemo.kg.path import Path
 from kgdemo.models.base import PathModel, TokenTree
+from kgdemo.reasoning.abreast import FromTopic, abreast
 from kgdemo.reasoning.base import World
 from kgdemo.reasoning.steps import StepReader
 from kgdemo.settings import Settings
@@ -76,8 +78,8 @@ def room_for(model: PathModel, prompt: Sequence[int], most: int) -> int:
     return min(most, room)
 
 
-def bound_branch(model: PathModel, prompt: Sequence[int], constraint: Constraint, settings: Settings) -> Branch:
-    """Beam search for paths that the constraint allows."""
+def bound_branch(model: PathModel, prompt: Sequence[int], automaton: KGAutomaton, settings: Settings) -> Branch:
+    """Beam search for paths that the graph allows; with several topics one search each, run in step."""
     longest = room_for(model, prompt, PATH_TOKENS)
     tree = model.tree(prompt)
     limits = BeamSettings(
@@ -86,7 +88,10 @@ def bound_branch(model: PathModel, prompt: Sequence[int], constraint: Constraint
         graph_normalised=settings.ranking == "relation",
         masked=settings.explain,
     )
-    return Branch(prompt, tree, constraint, StepReader(model, constraint, True), beam_search(tree, constraint, limits))
+    count = len(automaton.topics)
+    parts = [FromTopic(automaton, place) for place in range(count)] if count > 1 else [automaton]
+    search = abreast([beam_search(tree, part, limits) for part in parts])
+    return Branch(prompt, tree, automaton, StepReader(model, automaton, True), search)
 
 
 def free_branch(model: PathModel, prompt: Sequence[int], beams: int) -> Branch:
