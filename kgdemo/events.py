@@ -159,7 +159,11 @@ class DecodeStep:
 
 @dataclass(frozen=True, slots=True)
 class PathFound:
-    """A finished path. ``path`` is None where free text is no path; ``index`` counts from 1 in each branch."""
+    """A finished path. ``path`` is None where free text is no path; ``index`` counts from 1 in each branch.
+
+    Attributes:
+        read: it was not decoded but read from the graph, because decoded relations lead there too.
+    """
 
     constrained: bool
     index: int
@@ -168,6 +172,7 @@ class PathFound:
     path: Path | None = None
     beam: int = -1
     relation_score: float = 0.0
+    read: bool = False
     t: float = 0.0
 
 

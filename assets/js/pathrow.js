@@ -46,9 +46,9 @@ export function pathRow(path, mark, text, follow) {
   const body = path.path ? hopParts(path.path, hops, here, text) : [h('span', { class: 'bad' }, path.text || '…'), ' '];
   return h('li', { class: 'path', keys: [pathKey(path)] }, h('span', { class: 'rank' }, path.index),
     h('span', { class: 'words' }, h('span', { class: regionOf(path.constrained) }, body),
-      h('span', { class: 'judged' }, verdicts(path.verdict, text),
+      h('span', { class: 'judged' }, verdicts(path.verdict, text), path.read ? h('span', { class: 'freely' }, words.read) : null,
         path.answer ? h('span', { class: `freely ${regionOf(false)}` }, say(words.free_short, { text: path.answer })) : null)),
-    follow ? h('button', { type: 'button', class: 'score', title: words.follow, 'aria-label': `${words.follow}: ${path.text}`, on: { click: () => follow(path.beam) } }, score(path.score))
+    follow && !path.read ? h('button', { type: 'button', class: 'score', title: words.follow, 'aria-label': `${words.follow}: ${path.text}`, on: { click: () => follow(path.beam) } }, score(path.score))
       : h('span', { class: 'score' }, score(path.score)));
 }
 

@@ -1,13 +1,20 @@
-"""A question with eight right answers gets eight: the other ends of a cited relation path, read from the graph."""
+"""A question with eight right answers gets eight: the other ends of a cited relation path, read from the graph.
+
+Where the cited path meets paths of other topics, the answers are all the entities where such paths meet.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import reduce
+
+import numpy as np
 
 from kgdemo.events import AnswerFinal, Event
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.reasoning.base import Evidence, World
+from kgdemo.reasoning.joint import RelationGroup, path_to, reach
 
 MOST = 50  # a country's hundred cities are a list, not an answer
 
@@ -34,6 +41,35 @@ def same_relations(kg: KnowledgeGraph, path: Path, directed: bool, most: int = M
     return list(first_by_end.values())[:most]
 
 
+def same_meetings(
+    kg: KnowledgeGraph, paths: Sequence[Path], directed: bool, most: int = MOST
+) -> list[tuple[Path, ...]]:
+    """All the entities at which paths with the same topics and relations meet, none of them a topic.
+
+    Args:
+        kg: the graph.
+        paths: from different topics, meeting at their end.
+        directed: follow edges from head to tail only.
+        most: stop after so many meetings.
+
+    Returns:
+        for each meeting a path from each topic, in the order of ``paths``.
+    """
+    topics = [kg.entities.find(path.entities[0]) or 0 for path in paths]
+    groups = [
+        RelationGroup(topic, path.relations, 0.0, reach(kg, topic, path.relations, directed))
+        for topic, path in zip(topics, paths, strict=True)
+    ]
+    ends = np.setdiff1d(reduce(np.intersect1d, [group.ends for group in groups]), topics)[:most]
+    found = []
+    for end in ends.tolist():
+        ids = [path_to(kg, group, end, directed) for group in groups]
+        found.append(
+            tuple(Path(tuple(kg.entities[e] for e in i.entities), tuple(kg.readings[s] for s in i.steps)) for i in ids)
+        )
+    return found
+
+
 def complete(final: AnswerFinal, evidence: list[Evidence], world: World, directed: bool) -> Iterator[Event]:
     """Add to an answer the entities that its best cited relation path leads to as well.
 
@@ -44,10 +80,16 @@ def complete(final: AnswerFinal, evidence: list[Evidence], world: World, directe
         yield final
         return
     best = cited[0]
+    partners = [e.path for e in evidence if e.index in best.partners]
+    if partners:
+        found = same_meetings(world.kg, [best.path, *partners], directed)
+    else:
+        found = [(path,) for path in same_relations(world.kg, best.path, directed)]
     additions = [
-        path.end
-        for path in same_relations(world.kg, best.path, directed)
-        if path.end not in final.answers and path.end != path.entities[0] and world.verifier.verify(path).faithful
+        paths[0].end
+        for paths in found
+        if paths[0].end not in final.answers
+        and all(path.end != path.entities[0] and world.verifier.verify(path).faithful for path in paths)
     ]
-    citations = (*final.citations, *((best.index,) for _ in additions))
+    citations = (*final.citations, *((best.index, *best.partners) for _ in additions))
     yield AnswerFinal(final.text, (*final.answers, *additions), citations, final.by, tuple(additions), final.refusal)

@@ -24,13 +24,18 @@ from kgdemo.verify import Verifier
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A path as a reasoner sees it: numbered from 1, with its hypothesis answer and its probability."""
+    """A path as a reasoner sees it: numbered from 1, with its hypothesis answer and its probability.
+
+    Attributes:
+        partners: numbers of the paths from other topics that it meets at its end; see ``joint``.
+    """
 
     index: int
     path: Path
     hypothesis: str = ""
     score: float = 0.0
     relation_score: float = 0.0
+    partners: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

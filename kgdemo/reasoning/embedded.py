@@ -68,21 +68,30 @@ class EmbeddedReasoner:
         return Decision(options[choice.chosen[0]], choice.chosen, choice.scores)
 
     def answer(self, question: str, evidence: Sequence[Evidence], task: str = "") -> Iterator[Event]:
-        """See ``base.Reasoner``: the ends of the paths that share topic and relations with the first one."""
+        """See ``base.Reasoner``: the ends of the paths that share topic and relations with the first one.
+
+        Where the first path meets others, only the ends of paths that do.
+        """
         if not evidence:
             refusal = "The graph holds no path from these entities, so there is nothing to answer from."
             yield AnswerFinal(refusal, (), (), self.name, refusal=refusal)
             return
-        best = evidence[0].path
-        group = [e for e in evidence if e.path.relations == best.relations and e.path.entities[0] == best.entities[0]]
+        first = evidence[0]
+        group = [e for e in evidence if _same_group(e, first) and bool(e.partners) == bool(first.partners)]
         ends = list(dict.fromkeys(e.path.end for e in group))
-        citations = tuple(tuple(e.index for e in group if e.path.end == end) for end in ends)
+        citations = tuple(tuple(n for e in group if e.path.end == end for n in (e.index, *e.partners)) for end in ends)
+        mark = " and " if first.partners else ""  # of paths that meet each says a part
         text = ""
         for end, cited in zip(ends, citations, strict=True):
-            piece = f"{', ' if text else ''}{end} " + "".join(f"[{index}]" for index in cited)
+            piece = f"{', ' if text else ''}{end} " + mark.join(f"[{index}]" for index in cited)
             text += piece
             yield AnswerDelta(piece)
         yield AnswerFinal(text, tuple(ends), citations, self.name)
 
     def _similarity(self, text: str, options: Sequence[str]) -> list[float]:
         return self._labels.similarity(text, options).tolist()
+
+
+def _same_group(one: Evidence, other: Evidence) -> bool:
+    """Whether two paths start from the same topic over the same relations."""
+    return one.path.relations == other.path.relations and one.path.entities[0] == other.path.entities[0]

@@ -17,6 +17,7 @@ from kgdemo.reasoning.base import Evidence, World, register
 from kgdemo.reasoning.branches import Branch, bound_branch, free_branch, hypothesis_answers, ungrounded
 from kgdemo.reasoning.conclusion import conclude
 from kgdemo.reasoning.doubt import is_doubtful, refusal
+from kgdemo.reasoning.meeting import meeting_first, with_topics
 from kgdemo.reasoning.ranking import RankedPath, rank
 from kgdemo.settings import Settings
 
@@ -74,16 +75,23 @@ def decode_paths(
 
 def _grounded(bound: Branch, world: World, settings: Settings) -> Generator[Event, None, list[Evidence]]:
     """Rank, verify and report the constrained paths, read off the automaton's leaves."""
-    ranked = rank(world.tokenised, bound.finished or [], settings.ranking, settings.beams)
+    finished, graph = bound.finished or [], world.tokenised
+    if len({path.entities[0] for h in finished for path in h.state.paths}) > 1:
+        if settings.ranking == "relation":  # the score leaves entities out; a path's own has its topic in it
+            finished = with_topics(graph, finished)
+        ranked, meets = meeting_first(graph, finished, bound.tree, settings.ranking, settings.beams)
+    else:
+        ranked = rank(graph, finished, settings.ranking, settings.beams)
+        meets = [()] * len(ranked)
     answers = hypothesis_answers(bound, world.model, [path.hypothesis for path in ranked])
     evidence = []
-    for index, (found, answer) in enumerate(zip(ranked, answers, strict=True), 1):
+    for index, (found, answer, partners) in enumerate(zip(ranked, answers, meets, strict=True), 1):
         path = labelled(found, world)
-        beam = bound.reader.beam_id(found.hypothesis.tokens)
-        yield PathFound(True, index, str(path), found.path_score, path, beam, found.relation_score)
+        beam = -1 if found.read else bound.reader.beam_id(found.hypothesis.tokens)
+        yield PathFound(True, index, str(path), found.path_score, path, beam, found.relation_score, found.read)
         yield HypothesisAnswer(True, index, answer)
         yield PathVerified(True, index, world.verifier.verify(path, answer))
-        evidence.append(Evidence(index, path, answer, found.path_score, found.relation_score))
+        evidence.append(Evidence(index, path, answer, found.path_score, found.relation_score, partners))
     return evidence
 
 

@@ -21,12 +21,17 @@ from kgdemo.decoding.beam import Hypothesis
 
 @dataclass(frozen=True, slots=True)
 class RankedPath:
-    """A decoded path with its log-probability, the search's score and that of its relations alone."""
+    """A path with its log-probability, the search's score and that of its relations alone.
+
+    Attributes:
+        read: it was not decoded but read from the graph, and then scored by the model.
+    """
 
     ids: PathIds
     hypothesis: Hypothesis
     path_score: float
     relation_score: float
+    read: bool = False
 
     @property
     def search_score(self) -> float:

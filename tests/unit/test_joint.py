@@ -1,0 +1,184 @@
+"""Questions about several entities: the best reading against brute force, searches in step, what meets comes first."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from kgdemo.constraint.automaton import KGAutomaton
+from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.decoding.beam import BeamSettings, beam_search
+from kgdemo.events import AnswerFinal, DecodeStep, HypothesisAnswer, PathFound, PathVerified
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.reasoning.abreast import FromTopic, topic_log_probs
+from kgdemo.reasoning.base import METHODS
+from kgdemo.reasoning.joint import RelationGroup, best_reading, path_to, reach
+from kgdemo.reasoning.meeting import scored
+from kgdemo.reasoning.ranking import relation_score
+from kgdemo.settings import Settings
+from tests.helpers.oracles import all_paths
+from tests.helpers.reasoning import FILMS, film_world, of
+from tests.helpers.strategies import graphs
+
+NOLAN, HARDY = "Christopher Nolan", "Tom Hardy"
+
+
+def group(topic: int, log_prob: float, ends: set[int], name: str = "r") -> RelationGroup:
+    """A group of one hop."""
+    layers = (np.array([topic], np.int32), np.array(sorted(ends), np.int32))
+    return RelationGroup(topic, (name,), log_prob, layers)
+
+
+def brute_force(topics: list[list[RelationGroup]], context: float) -> float | None:
+    """The score of the best reading, all readings tried; None where none of several topics wins."""
+    named = {groups[0].topic for groups in topics if groups}
+    telling = [[g for g in groups if set(g.ends.tolist()) - named] for groups in topics]
+    topics = [groups for groups in telling if groups]
+    best = None
+    for choice in itertools.product(*[[None, *groups] for groups in topics]):
+        used = [g for g in choice if g]
+        if len(used) < 2 or not set.intersection(*[set(g.ends.tolist()) for g in used]) - named:
+            continue
+        own = [g.log_prob - max(o.log_prob for o in groups) for g, groups in zip(choice, topics, strict=True) if g]
+        score = sum(own) + (len(topics) - len(used)) * context
+        if score > (len(topics) - 1) * context + 1e-9 and (best is None or score > best):
+            best = score
+    return best
+
+
+ENDS = st.sets(st.integers(0, 7), min_size=1, max_size=4)
+TOPICS = st.lists(st.lists(st.tuples(st.floats(-6, 0, allow_nan=False), ENDS), max_size=4), min_size=1, max_size=3).map(
+    lambda rows: [[group(t, p, ends, f"r{i}") for i, (p, ends) in enumerate(row)] for t, row in enumerate(rows)]
+)
+
+
+@hypothesis_settings(deadline=None)
+@given(TOPICS)
+def test_the_best_reading_is_that_of_brute_force(topics):
+    reading, expected = best_reading(topics, math.log(0.05)), brute_force(topics, math.log(0.05))
+    if expected is None:
+        assert reading is None or reading.score == pytest.approx((len([t for t in topics if t]) - 1) * math.log(0.05))
+        return
+    assert reading is not None
+    assert reading.score == pytest.approx(expected)
+    meets = set.intersection(*[set(g.ends.tolist()) for g in reading.groups])
+    assert set(reading.answers.tolist()) == meets - {g.topic for groups in topics for g in groups}
+
+
+def test_one_topic_has_no_reading_of_several():
+    assert best_reading([[group(0, -0.1, {5})]]) is None
+
+
+def test_groups_that_do_not_meet_or_are_far_fetched_give_none():
+    assert best_reading([[group(0, -0.1, {5})], [group(1, -0.1, {6})]]) is None
+    far = [group(1, -0.1, {6}), group(1, -9.0, {5}, "s")]
+    assert best_reading([[group(0, -0.1, {5})], far]) is None
+
+
+@hypothesis_settings(deadline=None)
+@given(graphs(), st.data())
+def test_reach_and_path_to_agree_with_walks(triples, data):
+    kg = KnowledgeGraph.from_triples(triples, "g")
+    topic = data.draw(st.sampled_from(sorted({head for head, _, _ in triples})))
+    directed = data.draw(st.booleans())
+    walks = list(all_paths(triples, [topic], 2, directed))
+    if not walks:
+        return
+    relations = data.draw(st.sampled_from(walks))[1::2]
+    start = kg.entities.find(topic)
+    found = RelationGroup(start, relations, 0.0, reach(kg, start, relations, directed))
+    expected = {walk[-1] for walk in walks if walk[1::2] == relations} - {topic}
+    assert {kg.entities[int(e)] for e in found.ends} == expected
+    for end in found.ends.tolist():
+        ids = path_to(kg, found, end, directed)
+        labels = [kg.entities[ids.entities[0]]]
+        for step, entity in zip(ids.steps, ids.entities[1:], strict=True):
+            labels += [kg.readings[step], kg.entities[entity]]
+        assert tuple(labels) in walks
+
+
+def test_topics_are_normalised_where_their_labels_part():
+    totals = topic_log_probs([[1, 2], [1, 3], [4]], [[math.log(0.1), -3.0], [math.log(0.1), -3.0], [math.log(0.3)]])
+    assert [math.exp(t) for t in totals] == pytest.approx([0.125, 0.125, 0.75])
+
+
+def test_every_topic_keeps_beams_of_its_own():
+    world = film_world()
+    settings = Settings(beams=3, hops=2, compare=False, complete=False)
+    events = list(METHODS["gcr"].run("what?", [NOLAN, HARDY], world, settings))
+    steps = of(events, DecodeStep)
+    known = {0}
+    for step in steps:
+        assert len({watch.beam for watch in step.watched}) == len(step.watched)
+        assert {choice.parent for choice in step.choices} <= known
+        known |= {choice.beam for choice in step.choices}
+    assert {watch.allowed for watch in steps[0].watched} == {2}
+    left = [step.paths_left for step in steps]
+    assert left == sorted(left, reverse=True)
+
+
+def test_paths_that_meet_come_first_and_are_cited_together():
+    world = film_world(triples=[t for t in FILMS if t[1] in ("directed by", "starring")])
+    settings = Settings(beams=8, hops=1, compare=False)
+    events = list(METHODS["gcr"].run("films of Nolan with Hardy", [NOLAN, HARDY], world, settings))
+    found = of(events, PathFound)
+    (final,) = of(events, AnswerFinal)
+    assert set(final.answers) == {"Inception", "Dunkirk"}
+    assert [path.path.entities[0] for path in found[:4]] in ([NOLAN, HARDY] * 2, [HARDY, NOLAN] * 2)
+    assert [path.path.end for path in found[:4:2]] == [path.path.end for path in found[1:4:2]]
+    assert final.citations == ((1, 2), (3, 4))
+    assert "[1] and [2]" in final.text
+    assert len(found) <= 8
+    assert all(event.verdict.faithful for event in of(events, PathVerified))
+    assert len(of(events, HypothesisAnswer)) == len(found)
+
+
+def test_a_meeting_that_no_beam_found_is_read_from_the_graph_and_says_so():
+    films = [(f"Film {n}", "starring", HARDY) for n in range(30)] + [("Film 29", "directed by", NOLAN)]
+    films += [(f"Other {n}", "directed by", NOLAN) for n in range(30)]
+    world = film_world(triples=films)
+    settings = Settings(beams=2, hops=1, compare=False)
+    events = list(METHODS["gcr"].run("films of Nolan with Hardy", [NOLAN, HARDY], world, settings))
+    found = of(events, PathFound)
+    assert [path.path.end for path in found] == ["Film 29", "Film 29"]
+    assert [path.beam >= 0 for path in found] == [not path.read for path in found]
+    assert any(path.read for path in found)
+    assert of(events, AnswerFinal)[-1].answers == ("Film 29",)
+
+
+def test_a_path_read_from_the_graph_is_scored_as_if_decoded():
+    world = film_world()
+    graph: TokenisedGraph = world.tokenised
+    ids = [world.kg.entities.find(NOLAN), world.kg.entities.find(HARDY)]
+    automaton = KGAutomaton(graph, ids, 2)
+    tree = world.model.tree(world.model.style.encode(world.model.pieces, "what?", [NOLAN]))
+    search = beam_search(tree, FromTopic(automaton, 0), BeamSettings(beams=5))
+    try:
+        while True:
+            next(search)
+    except StopIteration as end:
+        finished = end.value
+    paths = [hypothesis.state.paths[0] for hypothesis in finished]
+    for hypothesis, again in zip(finished, scored(graph, paths, tree), strict=True):
+        assert again.hypothesis.tokens == hypothesis.tokens
+        assert again.hypothesis.log_probs == pytest.approx(hypothesis.log_probs, abs=1e-4)
+        expected = relation_score(graph, again.ids, hypothesis.log_probs)
+        assert again.relation_score == pytest.approx(expected, abs=1e-4)
+
+
+def test_an_answer_set_is_completed_by_meetings_only():
+    films = [(f"Film {n}", "starring", HARDY) for n in range(12)] + [
+        (f"Film {n}", "directed by", NOLAN) for n in range(6)
+    ]
+    world = film_world(triples=films)
+    settings = Settings(beams=4, hops=1, compare=False)
+    (final,) = of(list(METHODS["gcr"].run("films?", [NOLAN, HARDY], world, settings)), AnswerFinal)
+    assert set(final.answers) == {f"Film {n}" for n in range(6)}
+    assert len(final.completed) == 4
+    assert all(len(numbers) == 2 for numbers in final.citations)
