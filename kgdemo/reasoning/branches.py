@@ -94,22 +94,22 @@ def room_for(model: PathModel, prompt: Sequence[int], most: int) -> int:
     return min(most, room)
 
 
-def bound_branch(model: PathModel, prompt: Sequence[int], automaton: KGAutomaton, settings: Settings) -> Branch:
+def bound_branch(model: PathModel, prompt: Sequence[int], constraint: Constraint, settings: Settings) -> Branch:
     """A search for paths that the graph allows and that begin as ``settings.forced`` says.
 
     Raises:
         ModelError: the prompt leaves no room for a path.
-        UserError: no path of the automaton begins so.
+        UserError: no path of the constraint begins so.
     """
     began, longest = time.perf_counter(), room_for(model, prompt, PATH_TOKENS)
-    check_forced(automaton, settings.forced, model.token_text)
+    check_forced(constraint, settings.forced, model.token_text)
     tree = model.tree(prompt)
-    search = _search(tree, automaton, settings, longest)
-    return Branch(prompt, tree, automaton, StepReader(model, automaton, True), search, seconds=_since(began))
+    search = _search(tree, constraint, settings, longest)
+    return Branch(prompt, tree, constraint, StepReader(model, constraint, True), search, seconds=_since(began))
 
 
 def _search(
-    tree: TokenTree, automaton: KGAutomaton, settings: Settings, longest: int
+    tree: TokenTree, constraint: Constraint, settings: Settings, longest: int
 ) -> Generator[Step, None, list[Hypothesis]]:
     """The search that the settings name; beams search from several topics side by side."""
     limits = BeamSettings(
@@ -120,15 +120,15 @@ def _search(
         forced=settings.forced,
     )
     if settings.search == "greedy" and not settings.forced:
-        return greedy_path(tree, automaton, longest)
+        return greedy_path(tree, constraint, longest)
     if settings.search == "sample" and not settings.forced:
-        return sample(tree, automaton, SamplingSettings(settings.beams, longest, temperature=1.0))
+        return sample(tree, constraint, SamplingSettings(settings.beams, longest, temperature=1.0))
     if settings.search == "diverse" and not settings.forced:  # a group for each path
-        return diverse_search(tree, automaton, DiverseSettings(limits, groups=settings.beams))
-    if len(automaton.topics) > 1 and not settings.forced:
-        parts = [FromTopic(automaton, place) for place in range(len(automaton.topics))]
+        return diverse_search(tree, constraint, DiverseSettings(limits, groups=settings.beams))
+    if isinstance(constraint, KGAutomaton) and len(constraint.topics) > 1 and not settings.forced:
+        parts = [FromTopic(constraint, place) for place in range(len(constraint.topics))]
         return abreast([beam_search(tree, part, limits) for part in parts])
-    return beam_search(tree, automaton, limits)  # what is forced is the beam search's to go on from
+    return beam_search(tree, constraint, limits)  # what is forced is the beam search's to go on from
 
 
 def free_branch(model: PathModel, prompt: Sequence[int], beams: int, forced: tuple[int, ...] = ()) -> Branch:
