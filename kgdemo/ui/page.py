@@ -61,10 +61,11 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> gr.Blocks
             stop = gr.Button(text["ask"]["stop"], elem_id="kg-stop", scale=0, min_width=88)
         with gr.Accordion(text["settings"]["title"], open=False, elem_id="kg-settings"):
             fields = _fields(pipeline, text["settings"])
+        line = gr.HTML("", elem_id="kg-line", apply_default_css=False)
         feed = Feed()
         stage = _stage(pipeline, feed, loading, text, [field.value for field in (question, *fields)])
         visits = Visits(pipeline.profile.questions_a_minute)
-        _events(pipeline, feed, visits, [question, *fields], go, stop, stage)
+        _events(pipeline, feed, visits, [question, *fields], go, stop, line, stage)
         _inputs(page, pipeline, [question, *fields])
         Endpoints(pipeline, visits).register()
     page.queue(default_concurrency_limit=4, max_size=64)
@@ -164,6 +165,7 @@ def _events(
     fields: list[gr.components.Component],
     go: gr.Button,
     stop: gr.Button,
+    line: gr.HTML,
     stage: gr.HTML,
 ) -> None:
     def run(request: gr.Request, *values: Any) -> Iterator[str]:
@@ -179,7 +181,8 @@ def _events(
     common: dict[str, Any] = {
         "inputs": fields,
         "outputs": stage,
-        "show_progress": "hidden",
+        "show_progress": "full",  # the place in the queue; the stage itself is never covered
+        "show_progress_on": line,
         "concurrency_id": "lm",
         "concurrency_limit": AT_ONCE,
         "api_visibility": "private",
