@@ -29,8 +29,8 @@ const FORMULAS = {
   step: () => [row(chance('φ', row(i('a'), comma(), i('w')), i('q')), o('='), chance('φ', i('a'), row(i('q'), comma(), i('w'))),
     product('i', chance('φ', sub('w', 'i'), row(i('q'), comma(), before())), allowed()))],
   forbidden: () => [
-    row(allowed(), o('='), m('mn', '1'), words(' if some path of the graph starts so, else '), m('mn', '0')),
-    row(words('forbidden'), o('='), m('munder', o('∑'), i('w')), chance('φ', i('w'), row(i('q'), comma(), before())), o('('), m('mn', '1'), o('−'), sub('C', 'G'), o('('), i('w'), o('∣'), before(), o(')'), o(')'))],
+    row(allowed(), o('='), m('mn', '1'), words('\u00a0if a path starts so, else\u00a0'), m('mn', '0')),
+    row(words('forbidden'), o('='), m('munder', o('∑'), row(i('w'), o(':'), sub('C', 'G'), o('='), m('mn', '0'))), chance('φ', i('w'), row(i('q'), comma(), before())))],
   contrast: () => [row(chance('θ', i('z'), i('q')), o('='), product('i', chance('θ', sub('z', 'i'), row(i('q'), comma(), sub('z', row(o('<'), i('i')))))))],
   several: () => [row(sub('Z', 'K'), o('='), words('arg top-'), i('K'), chance('φ', row(i('a'), comma(), i('w')), i('q')))],
   answer: () => [row(chance('θ', i('A'), row(i('q'), comma(), sub('Z', 'K'))), o('≃'), product('k', chance('θ', i('A'), row(i('q'), comma(), m('msup', i('a'), i('k')), comma(), m('msup', i('w'), i('k'))))))],

@@ -69,10 +69,11 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> gr.Blocks
             stop = gr.Button(text["ask"]["stop"], elem_id="kg-stop", scale=0, min_width=88)
         with gr.Accordion(text["settings"]["title"], open=False, elem_id="kg-settings"):
             fields = _fields(pipeline, text["settings"])
+        line = gr.HTML("", elem_id="kg-line", apply_default_css=False)
         world = gr.Textbox(visible=False)  # filled in by _WITH_WORLD
         feed, worlds, visits = Feed(), Worlds(pipeline), Visits(pipeline.profile.questions_a_minute)
         stage = _stage(pipeline, feed, worlds, loading, text, [field.value for field in (question, *fields)])
-        _events(pipeline, feed, worlds, visits, [question, *fields, world], go, stop, stage)
+        _events(pipeline, feed, worlds, visits, [question, *fields, world], go, stop, line, stage)
         _inputs(page, pipeline, [question, *fields])
         Endpoints(pipeline, visits).register()
     page.queue(default_concurrency_limit=4, max_size=64)
@@ -205,6 +206,7 @@ def _events(
     fields: list[gr.components.Component],
     go: gr.Button,
     stop: gr.Button,
+    line: gr.HTML,
     stage: gr.HTML,
 ) -> None:
     def run(request: gr.Request, *values: Any) -> Iterator[str]:
@@ -223,7 +225,8 @@ def _events(
         "inputs": fields,
         "outputs": stage,
         "js": _WITH_WORLD,
-        "show_progress": "hidden",
+        "show_progress": "full",  # the place in the queue; the stage itself is never covered
+        "show_progress_on": line,
         "concurrency_id": "lm",
         "concurrency_limit": AT_ONCE,
         "api_visibility": "private",

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.errors import UserError
 from kgdemo.reasoning import METHODS
 from kgdemo.settings import Settings
@@ -30,15 +31,43 @@ def test_each_recorded_failure_fails_as_its_text_says(failure: Failure):
     assert (broken.WARNING in notices) == failure.broken
 
 
-def test_the_broken_decoder_lets_through_what_the_sound_one_does_not(pipeline):
-    settings = Settings(graph="world", model="embedded")
-    invented = Failure("x", (QUESTION,), lets_through, hops=1, broken=True)
-    run = record_failure(pipeline, invented, settings)
-    refused = [r for r in run if r["event"] == "PathVerified" and not r["verdict"]["faithful"]]
-    assert refused
-    assert broken.NAME not in METHODS
+def written(constraint, tokens):
+    """The state after these tokens; None where the constraint forbids one of them."""
+    state = constraint.start()
+    for token in tokens:
+        following = constraint.successors(state)
+        if following.tokens is None:
+            state = following.take(token)
+        elif token in following.tokens:
+            state = following.take(following.tokens.tolist().index(token))
+        else:
+            return None
+    return state
+
+
+@pytest.mark.parametrize(
+    ("text", "sound", "faithful"),
+    [
+        ("Inception -> directed by -> Christopher Nolan", True, True),
+        ("Inception -> directed by -> Christopher Nolan -> born in -> Mars", False, False),
+        ("Inception -> directed by -> Steven Spielberg", False, False),
+    ],
+)
+def test_the_broken_decoder_lets_through_what_the_sound_one_does_not(pipeline, text, sound, faithful):
+    world = pipeline.world(Settings(graph="world", model="embedded"))
+    pieces = world.model.pieces
+    automaton = KGAutomaton(world.tokenised, [world.kg.entities.find("Inception")], hops=1)
+    tokens = [*pieces.plain(f" {text}"), *pieces.end]
+    right, wrong = written(automaton, tokens), written(broken.FailsOpen(automaton, tuple(pieces.end)), tokens)
+    assert (right is not None and right.complete) == sound
+    assert (wrong is not None and wrong.complete) == ("Nolan" in text)  # within its index it still holds
+    assert world.verifier.verify_text(text)[1].faithful == faithful
+
+
+def test_a_failure_that_no_longer_fails_is_refused_and_the_broken_method_is_gone(pipeline):
     with pytest.raises(UserError, match="does not fail any more"):
-        record_failure(pipeline, Failure("x", (QUESTION,), lets_through, hops=1), settings)
+        record_failure(pipeline, Failure("x", (QUESTION,), lets_through, hops=1), Settings())
+    assert broken.NAME not in METHODS
 
 
 def test_a_fact_left_out_is_gone_from_the_copy_only(pipeline):
