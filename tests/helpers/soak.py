@@ -92,7 +92,7 @@ def main(arguments: Sequence[str]) -> int:
     began, paths = time.perf_counter(), 0
     for number in range(count):
         paths += decode_once(first + number)
-        if (number + 1) % 500 == 0 or number + 1 == count:
+        if (number + 1) % 100 == 0 or number + 1 == count:
             seconds = time.perf_counter() - began
             sys.stdout.write(f"{number + 1:,} decodes, {paths:,} paths, 0 failures, {seconds:,.0f} s\n")
             sys.stdout.flush()
