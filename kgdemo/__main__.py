@@ -140,10 +140,8 @@ def _tell(event) -> None:
     if isinstance(event, events.EntitiesLinked):
         print("entities:", ", ".join(event.chosen) or "none")
     elif isinstance(event, events.PathFound):
-        print(
-            f"{'  ' if event.constrained else '~ '}{event.index:>2}. {event.text}  ({event.score:.2f})"
-            + ("  also read from the graph" if event.read else "")
-        )
+        mark, note = "  " if event.constrained else "~ ", "  also read from the graph" if event.read else ""
+        print(f"{mark}{event.index:>2}. {event.text}  ({event.score:.2f}){note}")
     elif isinstance(event, events.PathVerified) and not event.verdict.faithful:
         print("      " + ", ".join(hop.verdict.value for hop in event.verdict.hops))
     elif isinstance(event, events.AnswerFinal):

@@ -43,7 +43,10 @@ class Clues:
         option: 1 right before or after *or*: one of the answers to choose from.
         lesser, greater: 1 where the graph links it to another mention with more edges, or fewer: *Paris, Texas*.
         behind: 1 where such a mention stands right before.
-        time: 1 for digits, months and what follows *during*.
+        time: 1 for digits, months and what follows *during*; for a year where a title must stand.
+        sought: 1 for the kind of thing that is asked for: *which city is Guernica in*.
+        kind: 1 where the word right before or after says its type: *Friends cast*.
+        adapted: where a work is asked what it was made from, 1 for one made from another, -1 for the other.
         degree, variety: of the entity.
         fit, said: of the entity to the rest of the question.
     """
@@ -83,6 +86,9 @@ class Clues:
     greater: float = 0.0
     behind: float = 0.0
     time: float = 0.0
+    sought: float = 0.0
+    kind: float = 0.0
+    adapted: float = 0.0
     degree: float = 0.0
     variety: float = 0.0
     fit: float = 0.0
@@ -129,6 +135,9 @@ WEIGHTS = Clues(
     greater=-0.75,
     behind=-1.6,
     time=-3.0,
+    sought=-1.0,
+    kind=1.5,
+    adapted=1.5,
     degree=1.0,
     variety=0.2,
     fit=3.0,

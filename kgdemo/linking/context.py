@@ -25,6 +25,7 @@ _LITTLE = frozenset(
     "when where why how that this it its they he she his her their i you we me my your there".split()
 )
 _SAME = {"movie": "film", "movies": "film", "films": "film", "books": "book", "songs": "song", "albums": "album"}
+_MADE_FROM = frozenset(word[:_STEM] for word in ("based", "adapted", "adaptation"))
 _PERSONAL = frozenset(w[:_STEM] for w in ("born", "birth", "died", "occupation", "profession", "nationality", "gender"))
 _BETWEEN_WORDS = re.compile(r"[/_.~]+")
 
@@ -38,6 +39,7 @@ class Profile:
         stems: word stems of its relations.
         said: word stems of its bracket and type.
         person, language: whether it seems to be one.
+        adapted: 1 for a work based on another, -1 for one that others are based on.
     """
 
     degree: float
@@ -46,6 +48,7 @@ class Profile:
     said: frozenset[str]
     person: bool
     language: bool
+    adapted: int = 0
 
 
 class Context:
@@ -97,6 +100,12 @@ class Context:
         forward = (self._step_stems[step] for step in steps if step < len(self.kg.relations))
         return any(stems & _PERSONAL for stems in forward)
 
+    def _adapted(self, steps: NDArray[np.int32]) -> int:
+        """Whether an entity has, as head or as tail, a relation such as *based on*."""
+        count = len(self.kg.relations)
+        ends = {bool(step < count) for step in steps if self._step_stems[step % count] & _MADE_FROM}
+        return 0 if len(ends) != 1 else (1 if True in ends else -1)
+
     def linked(self, one: int, other: int) -> bool:
         """Whether an edge joins two entities, in either direction."""
         if self.kg.degree(one) > self.kg.degree(other):
@@ -116,6 +125,7 @@ class Context:
             _stems(told),
             info.type == "person" if info and info.type else self._is_person(steps),
             info.type == "language" if info and info.type else label.casefold().endswith(" language"),
+            self._adapted(steps),
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from kgdemo.linking.words import Word
 
@@ -26,6 +27,18 @@ _TIMES = frozenset(
     "january february march april may june july august september october november december "
     "monday tuesday wednesday thursday friday saturday sunday".split()
 )
+_WHAT_WORKS_HAVE = {  # word -> the types it may stand beside
+    "show": ("series",),
+    "novel": ("book",),
+    "cast": ("film", "series"),
+    "score": ("film", "series", "game"),
+    "soundtrack": ("film", "series", "game", "musical"),
+    "sequel": ("film", "book", "game"),
+    "trailer": ("film",),
+    "lyrics": ("song",),
+    "members": ("band",),
+}
+_SOURCE = 3  # words between a work and *based*
 _MOSTLY = 0.8  # from this share of capitals on a question is a heading, and they say nothing
 
 
@@ -50,6 +63,25 @@ def is_asked_for(words: Sequence[Word], first: int) -> bool:
     return first > 0 and words[first - 1].key in ("what", "which")
 
 
+def kind_asked_for(words: Sequence[Word]) -> tuple[str, ...]:
+    """The spellings of the word after *what* or *which*: the kind of thing asked for."""
+    return next((after.keys for word, after in pairwise(words) if word.key in ("what", "which")), ())
+
+
+def asks_for_source(words: Sequence[Word], first: int, last: int) -> bool:
+    """Whether a work is asked what it was made from: *the book behind …*, *the play that … is based on*."""
+    before, after = keys(words, first - 2, first), keys(words, last, last + _SOURCE)
+    return (
+        "behind" in before or "based" in after or "adapted" in after or after[:2] in (["is", "from"], ["was", "from"])
+    )
+
+
+def kinds_beside(words: Sequence[Word], first: int, last: int) -> tuple[str, ...]:
+    """What the words right before and after a mention say of its type: *the Cats musical*, *Friends cast*."""
+    beside = [key for word in (*words[max(first - 1, 0) : first], *words[last : last + 1]) for key in word.keys]
+    return (*beside, *(kind for key in beside for kind in _WHAT_WORKS_HAVE.get(key, ())))
+
+
 def is_option(words: Sequence[Word], first: int, last: int) -> bool:
     """Whether *or* stands right before a mention or right after it."""
     return "or" in (*keys(words, first - 2, first), *keys(words, last, last + 1))
@@ -57,10 +89,15 @@ def is_option(words: Sequence[Word], first: int, last: int) -> bool:
 
 def is_time(words: Sequence[Word], first: int, last: int) -> bool:
     """Whether a mention says when rather than what; *who wrote 1984* does not."""
-    if not _OF_WORKS.isdisjoint(keys(words, first - 1, first)):
+    if follows_work_word(words, first):
         return False
     digits = all(key.isdigit() or key in _TIMES for key in keys(words, first, last))
     return digits or "during" in keys(words, first - 2, first)
+
+
+def follows_work_word(words: Sequence[Word], first: int) -> bool:
+    """Whether a mention follows *wrote*, *film* and the like: then it is a title, whatever it says."""
+    return not _OF_WORKS.isdisjoint(keys(words, first - 1, first))
 
 
 def capital(words: Sequence[Word], first: int, last: int) -> float:

@@ -113,7 +113,8 @@ class EntityLinker:
         close = [own for own in weighed[:_MOST_WEIGHED] if own.odds > weighed[0].odds - _CLOSE]
         if len({own.match.name.entity for own in close}) < 2:
             return
-        asked = meaning.question(question[:_MOST_LETTERS])
+        namesakes = [own.match.name.entity for own in close if _same_words(own, close[0])][:_MOST_LEVEL]
+        asked = meaning.question(question[:_MOST_LETTERS], namesakes if len(set(namesakes)) > 1 else ())
         _add(close, meaning.by_relations(asked, [own.match.name.entity for own in close]))
         self._sort(weighed)
         first = weighed[0]

@@ -19,6 +19,7 @@ from kgdemo.linking.context import Context
 from kgdemo.linking.names import bracket_of, without_bracket
 
 _FORWARD, _BACKWARD, _TEXT = 1.9, 2.5, 2.0  # fitted beside the weights of ``scoring``
+_MOST_AT_ONCE = 512  # relations; of a graph with more only those that are asked for are embedded
 
 
 class Meaning:
@@ -30,9 +31,12 @@ class Meaning:
         self._embedder = embedder
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
-    def question(self, text: str) -> NDArray[np.float32]:
-        """A question's vector, ``(d,)``."""
-        return self._embedder.encode([text])[0]
+    def question(self, text: str, namesakes: Sequence[int] = ()) -> NDArray[np.float32]:
+        """A question's vector, ``(d,)``; entities that may have to be told apart are embedded in the same go."""
+        new = [told for told in dict.fromkeys(map(self.text, namesakes)) if told not in self._vectors]
+        vectors = self._embedder.encode([text, *new])
+        self._vectors.update(zip(new, vectors[1:], strict=True))
+        return vectors[0]
 
     def by_relations(self, asked: NDArray[np.float32], entities: Sequence[int]) -> NDArray[np.float32]:
         """Log-odds for each entity from its relations, as head and as tail; on average 0."""
@@ -40,6 +44,8 @@ class Meaning:
         steps = [self._context.steps(entity) for entity in entities]
         used = sorted({int(step) % count for own in steps for step in own})
         likeness = np.zeros(count, dtype=np.float32)
+        if count <= _MOST_AT_ONCE:  # the first question pays, the others look them up
+            self._embed([relation_text(relation) for relation in self.kg.relations])
         texts = [relation_text(self.kg.relations[relation]) for relation in used]
         likeness[used] = self._embed(texts) @ asked
         odds = [

@@ -22,11 +22,12 @@ from kgdemo.linking.words import all_ordinary, demonyms, name_words, other_names
 LINKING_WORDS = frozenset("the a an of and for in on at to de la von van jr sr".split())
 
 _COMPANY = frozenset("corporation corp company co inc ltd plc llc com communications".split())
+_CLUB = ("fc", "cf", "afc")  # people say Liverpool for the club as often as for the city
 _BEARERS = 3  # how many entities called Georgia are given what is said of Georgia
 
 
 class NameKind(Enum):
-    """How a name belongs to its entity; SHORT lacks an article, CUT a symbol or what follows a comma or colon."""
+    """How a name belongs to its entity; SHORT lacks an article or FC, CUT a symbol or what follows a comma or colon."""
 
     LABEL = "label"
     ALIAS = "alias"
@@ -143,6 +144,8 @@ class NameIndex:
             self._add(entity, name_words(alias), NameKind.ALIAS, seen, in_parts=False)
         for known in list(seen):
             self._add(entity, without_article(known), NameKind.SHORT, seen)
+            if known[-1] in _CLUB:
+                self._add(entity, known[:-1], NameKind.SHORT, seen)
         for form in shorter_forms(plain):
             self._add(entity, name_words(form), NameKind.CUT, seen)
             self._add(entity, without_article(name_words(form)), NameKind.CUT, seen)

@@ -45,6 +45,7 @@ class Scorer:
         capital = cues.capital(words, first, last)
         ordinary, common = capital <= 0 and _ordinary(match, words), label[:1].islower()
         part = match.kind is MatchKind.PART
+        asked_for = cues.kind_asked_for(words)
         begins, closes = _name_ends(match) if part and profile.person else (False, False)
         return Clues(
             bias=1.0,
@@ -64,7 +65,7 @@ class Scorer:
             cut=float(kind is NameKind.CUT),
             initials=float(kind is NameKind.INITIALS),
             demonym=float(kind is NameKind.DEMONYM),
-            inflected=match.inflected * (_OF_COMMON if common else 1.0),
+            inflected=match.inflected * _of_plural(match, common),
             ordinary=ordinary / len(inside),
             lone=float(ordinary and len(inside) == 1),
             common=float(common),
@@ -82,11 +83,14 @@ class Scorer:
             lesser=float(any(degree > profile.degree for degree in near.values())),
             greater=float(any(degree < profile.degree for degree in near.values())),
             behind=float(any(not words[other.last - 1].owns for other in before)),
-            time=float(not profile.person and cues.is_time(words, first, last)),
+            time=float(not profile.person and self._is_time(match, words, label)),
+            sought=float(self.context.said_of(entity, asked_for) > 0),
+            kind=float(self.context.said_of(entity, cues.kinds_beside(words, first, last)) > 0),
+            adapted=float(profile.adapted * cues.asks_for_source(words, first, last)),
             degree=profile.degree,
             variety=profile.variety,
             fit=min(self.context.fit(entity, outside), 2.0),
-            said=self.context.said_of(entity, outside),
+            said=self.context.said_of(entity, sorted(set(outside).difference(asked_for))),
         )
 
     def _weights(self, match: Match, inside: Sequence[Word]) -> tuple[float, float]:
@@ -99,6 +103,11 @@ class Scorer:
     def _weight(self, word: Word) -> float:
         rarity = min(self.index.rarity(key) for key in word.keys)
         return rarity * (_ORDINARY if word.ordinary else 1.0)
+
+    def _is_time(self, match: Match, words: Sequence[Word], label: str) -> bool:
+        if cues.follows_work_word(words, match.first):
+            return label.isdigit()  # who wrote 1984 asks of a book, not of the year
+        return cues.is_time(words, match.first, match.last)
 
     def _titled(self, entity: int, profile: Profile, title: str) -> float:
         if not title:
@@ -132,6 +141,13 @@ class Scorer:
             if 0 <= max(match.first, other.first) - min(match.last, other.last) <= _NEAR
             and self.context.linked(match.name.entity, other.name.entity)
         }
+
+
+def _of_plural(match: Match, common: bool) -> float:
+    """How much a plural s says against a match: nothing in *US presidents*, whose last word is a noun like others."""
+    if len(match.name.words) > 1 and match.name.words[-1] in ordinary_words():
+        return 0.0
+    return _OF_COMMON if common else 1.0
 
 
 def _ordinary(match: Match, words: Sequence[Word]) -> bool:
