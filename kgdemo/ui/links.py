@@ -41,6 +41,8 @@ def _value(name: str, written: str, profile: Profile) -> Any:
         return " ".join(written[: profile.question].split()) or None
     if name == "graph":
         return written[:_LONGEST] if written in embedded_names() or profile.open_models else None
+    if name == "options":
+        return written[:_LONGEST]  # the method says what it makes of them
     if name == "model":
         return written[:_LONGEST] if profile.open_models else None
     if name in ("beams", "hops"):

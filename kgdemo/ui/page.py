@@ -2,44 +2,28 @@
 
 from __future__ import annotations
 
-import dataclasses
-import importlib.util
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import gradio as gr
 
-from kgdemo.errors import UserError
 from kgdemo.kg.catalogue import embedded_names
-from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.pipeline import Pipeline
 from kgdemo.reasoning import METHODS, method_named
 from kgdemo.reasoning.listing import options_in_words
 from kgdemo.settings import RANKINGS, Settings, profile_from
 from kgdemo.ui import assets
 from kgdemo.ui.api import Endpoints
-from kgdemo.ui.asking import Fields, ask, asked_again, default_model, names_like, warming
+from kgdemo.ui.asking import Fields, ask, asked_again, default_model, warming
 from kgdemo.ui.feed import Feed
 from kgdemo.ui.links import filled
 from kgdemo.ui.loading import Loading
+from kgdemo.ui.stage import NAMES, has_mcp, make_stage
 from kgdemo.ui.visits import Visits
-from kgdemo.ui.worlds import Asked, Worlds, limits
-from kgdemo.view.escape import json_in_html
-from kgdemo.view.surroundings import neighbours_of
+from kgdemo.ui.worlds import Asked, Worlds
 
-_NAMES = tuple(field.name for field in dataclasses.fields(Fields) if field.name != "world")
 AT_ONCE = 2  # questions answered at the same time; the others wait in the queue
 
-# The stage's template is constant: gradio evaluates templates as code, so no text of anyone's may enter it.
-_TEMPLATE = '<div class="kg-stage" id="kg-stage"></div>'
-_ON_LOAD = """
-const boot = JSON.parse(props.value);
-const stage = element.querySelector('#kg-stage');
-import(new URL(boot.main, document.baseURI).href).then((page) => page.mount({
-  stage, boot, server, watch, value: () => props.value, again: (data) => trigger('again', data),
-}));
-"""
 # What the visitor has changed in the graph is kept by the browser, which sends it with every question.
 _WITH_WORLD = "(...values) => [...values.slice(0, -1), document.querySelector('#kg-stage')?.asked?.() ?? '']"
 
@@ -72,7 +56,7 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> gr.Blocks
         line = gr.HTML("", elem_id="kg-line", apply_default_css=False)
         world = gr.Textbox(visible=False)  # filled in by _WITH_WORLD
         feed, worlds, visits = Feed(), Worlds(pipeline), Visits(pipeline.profile.questions_a_minute)
-        stage = _stage(pipeline, feed, worlds, loading, text, [field.value for field in (question, *fields)])
+        stage = make_stage(pipeline, feed, worlds, loading, text, [field.value for field in (question, *fields)])
         _events(pipeline, feed, worlds, visits, [question, *fields, world], go, stop, line, stage)
         _inputs(page, pipeline, [question, *fields])
         Endpoints(pipeline, visits).register()
@@ -91,13 +75,9 @@ def launch_arguments() -> dict[str, Any]:
         "css_paths": sorted((assets.ASSETS / "css").glob("*.css")),
         "footer_links": ["api"],
         "ssr_mode": False,
-        "mcp_server": _has_mcp(),
+        "mcp_server": has_mcp(),
         "show_error": True,
     }
-
-
-def _has_mcp() -> bool:
-    return importlib.util.find_spec("mcp") is not None
 
 
 def _header(text: dict[str, Any]) -> str:
@@ -137,65 +117,6 @@ def _fields(pipeline: Pipeline, text: dict[str, Any]) -> list[gr.components.Comp
 
     method.change(known, method, options, queue=False, show_progress="hidden", api_visibility="private")
     return [graph, model, method, beams, hops, compare, ranking, options]
-
-
-def _stage(
-    pipeline: Pipeline, feed: Feed, worlds: Worlds, loading: Loading, text: dict[str, Any], standard: list[Any]
-) -> gr.HTML:
-    boot = {
-        "main": assets.url(assets.ASSETS / "js" / "main.js"),
-        "frame": assets.frame(),
-        "text": text,
-        "examples": assets.examples(),
-        "failures": assets.examples(assets.FAILED),
-        "chat": pipeline.chat.name,
-        "methods": [{"name": card.name, "title": card.title} for card in METHODS.values()],
-        "drivable": [card.name for card in METHODS.values() if card.drivable],
-        "limits": limits(pipeline),
-        "fields": _NAMES,
-        "standard": dict(zip(_NAMES, standard, strict=True)),
-        "mcp": _has_mcp(),
-        "graphs": embedded_names(),
-    }
-
-    def missed(asked: dict[str, Any]) -> str:
-        return feed.missed(str(asked["run"]), int(asked["have"]))
-
-    def graph_of(asked: dict[str, Any]) -> KnowledgeGraph:
-        """The graph of the run that is shown; a recorded one was asked on an embedded graph."""
-        name = str(asked.get("graph"))
-        try:
-            shown = feed.graph(str(asked["run"]))
-        except UserError:  # a visitor's graph that has been forgotten
-            shown = None
-        return shown or pipeline.graph(name if name in embedded_names() else "world")
-
-    def entities(asked: dict[str, Any]) -> list[str]:
-        return names_like(graph_of(asked).entities, str(asked["written"])[:100])
-
-    def relations(asked: dict[str, Any]) -> list[str]:
-        return names_like(graph_of(asked).relations, str(asked["written"])[:100])
-
-    def change(asked: dict[str, Any]) -> dict[str, Any]:
-        return worlds.tried(graph_of(asked), json.dumps({"edits": asked["edits"]}))
-
-    def bring(asked: dict[str, Any]) -> dict[str, Any]:
-        return worlds.brought(asked)
-
-    def near(asked: dict[str, Any]) -> dict[str, Any]:
-        return neighbours_of(graph_of(asked), str(asked["entity"]))
-
-    def loaded(_: dict[str, Any]) -> dict[str, object]:
-        return loading.state()
-
-    return gr.HTML(
-        json_in_html(boot),
-        html_template=_TEMPLATE,
-        js_on_load=_ON_LOAD,
-        server_functions=[missed, entities, near, relations, change, bring, loaded],
-        apply_default_css=False,
-        elem_id="kg-stage-holder",
-    )
 
 
 def _events(
@@ -243,8 +164,8 @@ def _inputs(page: gr.Blocks, pipeline: Pipeline, fields: list[gr.components.Comp
     """
 
     def fill(request: gr.Request) -> list[Any]:
-        values = filled(request.query_params, pipeline.profile, _NAMES)
-        return [gr.update(value=values[name]) if name in values else gr.skip() for name in _NAMES]
+        values = filled(request.query_params, pipeline.profile, NAMES)
+        return [gr.update(value=values[name]) if name in values else gr.skip() for name in NAMES]
 
     tell = "(...values) => { window.kgFields = values; window.dispatchEvent(new Event('kg-fields')); }"
     gr.on([field.change for field in fields], None, fields, js=tell, api_visibility="private")  # type: ignore[attr-defined]
