@@ -34,7 +34,7 @@ export function makeGraph(boot, text, light) {
     } } }, h('i', { 'aria-hidden': 'true' }), words[kind])), h('span', { class: 'left-out' }));
   const rows = h('tbody');
   const empty = h('p', { class: 'note waiting' }, words.waiting);
-  const table = h('details', { class: 'twin' }, h('summary', {}, words.table), h('div', { class: 'scroll' }, h('table', {}, h('thead', {}, h('tr', {},
+  const table = h('details', { class: 'twin' }, h('summary', {}, words.table), h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': words.table }, h('table', {}, h('thead', {}, h('tr', {},
     [words.path, words.from, words.relation, words.to, words.verdict].map((name) => h('th', { scope: 'col' }, name)))), rows)));
   let shown = '';
 
