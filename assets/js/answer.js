@@ -14,7 +14,8 @@ export function makeAnswer(boot, text, versus) {
   const draw = (state) => {
     const paths = state.branches.true.paths;
     const ends = new Set(state.final?.answers ?? []);
-    note.textContent = state.answer ? say(words.from, { n: paths.length }) : words.waiting;
+    const grounded = paths.filter((path) => path.verdict?.faithful).length; // fewer only where a broken decoder was recorded
+    note.textContent = state.answer ? say(grounded < paths.length ? words.from_some : words.from, { n: paths.length, ok: grounded }) : words.waiting;
     refill(body, [state.answer, state.final], () => [
       h('p', { class: state.final?.refusal ? 'refusal' : '' }, state.answer ? cited(state.answer, words, ends) : ''),
       state.final?.completed.length ? h('p', { class: 'note' }, say(words.completed, { list: shortList(state.final.completed, words) })) : null,

@@ -43,7 +43,7 @@ export function makeGraph(boot, text, light, near) {
   const empty = h('p', { class: 'note waiting' }, words.waiting);
   const still = h('canvas', { class: 'frame', 'aria-hidden': 'true', hidden: true }); // the frame's last look while it is out of sight
   const canvas = h('div', { class: 'canvas' }, still, frame, empty);
-  const table = h('details', { class: 'twin' }, h('summary', {}, words.table), h('div', { class: 'scroll' }, h('table', {}, h('thead', {}, h('tr', {},
+  const table = h('details', { class: 'twin' }, h('summary', {}, words.table), h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': words.table }, h('table', {}, h('thead', {}, h('tr', {},
     [words.path, words.from, words.relation, words.to, words.verdict].map((name) => h('th', { scope: 'col' }, name)))), rows)));
 
   const draw = (state, player) => {
