@@ -1,6 +1,6 @@
 // What the graph allows next, what it forbids, and why: one beam, one token, before and after.
 
-import { figure, h, percent, refill, say, svg } from './dom.js';
+import { figure, h, percent, refill, say, shownAs, svg } from './dom.js';
 import { followed, watchedAlong } from './state.js';
 
 const WIDTH = 300;
@@ -81,15 +81,15 @@ function rows(point, words, acts) {
     h('th', { scope: 'col', class: 'figure' }, words.after_graph), h('th', { scope: 'col', class: 'why' }, words.why))),
   h('tbody', {},
     top.map(([token, before, after, id]) => row('yes', token, before, after, token.trim() === '</PATH>' ? words.ends : words.allowed,
-      acts.force && Number.isInteger(id) ? button(token, say(acts.words.force, { token: token.trim() }), () => acts.force(token, id)) : null)),
+      acts.force && Number.isInteger(id) ? button(token, say(acts.words.force, { token: shownAs(token) }), () => acts.force(token, id)) : null)),
     others > 0 ? row('yes rest', say(words.rest, { n: figure(others) }), null, null, '') : null,
-    masked.map(([token, before, why]) => [row('no', token, before, 0, why, button(token, say(acts.words.why, { token: token.trim() }), () => acts.ask(token))),
+    masked.map(([token, before, why]) => [row('no', token, before, 0, why, button(token, say(acts.words.why, { token: shownAs(token) }), () => acts.ask(token))),
       told(acts.answer(token, before, why))]),
     rest > 0.0005 ? row('no rest', words.rest_masked, rest, 0, words.rest_why) : null));
 }
 
 function button(token, title, act) {
-  return h('button', { type: 'button', class: 'act', title, 'aria-label': title, on: { click: act } }, h('code', {}, token.trim()));
+  return h('button', { type: 'button', class: 'act', title, 'aria-label': title, on: { click: act } }, h('code', {}, shownAs(token)));
 }
 
 /** A sentence below its row. */
@@ -98,7 +98,7 @@ function told(sentence) {
 }
 
 function row(kind, token, before, after, why, act = null) {
-  return h('tr', { class: kind, role: 'row' }, h('th', { scope: 'row', role: 'rowheader' }, act ?? h('code', {}, token.trim())),
+  return h('tr', { class: kind, role: 'row' }, h('th', { scope: 'row', role: 'rowheader' }, act ?? h('code', {}, shownAs(token))),
     h('td', { class: 'bar', 'aria-hidden': 'true' }, before === null ? null : h('span', {}, h('i', { style: `width:${(100 * before).toFixed(1)}%` }),
       after ? h('s', { style: `width:${(100 * after).toFixed(1)}%` }) : null)),
     h('td', { class: 'figure', role: 'cell' }, before === null ? '' : percent(before)),

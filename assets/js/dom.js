@@ -44,6 +44,11 @@ export function figure(value, digits = 0) {
   return Number(value).toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
+/** A token's text; one that is nothing but space gets a sign to see and to press. */
+export function shownAs(token) {
+  return token.trim() || '␣';
+}
+
 /** A log-probability with a true minus sign. */
 export function score(value) {
   return value.toFixed(2).replace('-', '−');

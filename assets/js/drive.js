@@ -1,6 +1,6 @@
 // Driving the search: force a token, go on from there, come back along the line of forced tokens and branch.
 
-import { h, percent, refill, say } from './dom.js';
+import { h, percent, refill, say, shownAs } from './dom.js';
 import { lineage, written } from './state.js';
 
 const MOST = 40; // runs remembered
@@ -59,7 +59,7 @@ export function makeDrive(boot, text, again, revisit) {
     }
   }
 
-  const label = (one) => (one.parent ? one.text.slice(one.parent.text.length).replaceAll('->', '→').trim() : words.free);
+  const label = (one) => (one.parent ? shownAs(one.text.slice(one.parent.text.length)).replaceAll('->', '→') : words.free);
   const go = (one, class_) => h('button', { type: 'button', class: class_, title: one.text.replaceAll('->', '→') || words.free, 'aria-current': one === here ? 'step' : null,
     on: { click: () => { if (one !== here) revisit(one.events, one.run); } } }, label(one));
   const crumb = (one, place) => [place ? h('span', { class: 'next', 'aria-hidden': 'true' }, '›') : null, go(one, 'crumb')];
@@ -83,7 +83,7 @@ export function makeDrive(boot, text, again, revisit) {
       again({ question: state.run.question, entities: state.linked.given ? state.linked.chosen : [], forced });
     },
     /** The sentence that says why a token may not follow. */
-    refusal: (token, before, why) => say(words.refused, { token: token.trim(), why, share: percent(before) }),
+    refusal: (token, before, why) => say(words.refused, { token: shownAs(token), why, share: percent(before) }),
     words,
   };
 }
