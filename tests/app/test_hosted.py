@@ -12,7 +12,7 @@ from kgdemo.errors import UserError
 from kgdemo.settings import LOCAL, PUBLIC
 from kgdemo.ui.links import filled
 from kgdemo.ui.loading import Loading
-from kgdemo.ui.page import _NAMES
+from kgdemo.ui.stage import NAMES
 from kgdemo.ui.visits import WINDOW, Visits
 
 QUESTIONS = (
@@ -77,7 +77,7 @@ def test_a_link_fills_what_the_server_allows():
         "compare": "false",
     }
     expected = {**link, "question": "Who?", "beams": 7, "hops": 3, "compare": False}
-    assert filled(link, PUBLIC, _NAMES) == expected
+    assert filled(link, PUBLIC, NAMES) == expected
 
 
 @pytest.mark.parametrize(
@@ -98,11 +98,11 @@ def test_a_link_fills_what_the_server_allows():
     ],
 )
 def test_a_link_to_a_public_server_fills_nothing_else(name, written):
-    assert filled({name: written}, PUBLIC, _NAMES) == {}
+    assert filled({name: written}, PUBLIC, NAMES) == {}
 
 
 def test_a_long_question_in_a_link_is_cut_to_the_limit():
-    assert len(filled({"question": "x" * 10_000}, PUBLIC, _NAMES)["question"]) == PUBLIC.question
+    assert len(filled({"question": "x" * 10_000}, PUBLIC, NAMES)["question"]) == PUBLIC.question
 
 
 def test_loading_says_the_stage_and_ends():
