@@ -73,6 +73,9 @@ class KnowledgeGraph:
         inverse_readings: relation -> the words for walking it backwards; a relation that maps to
             itself is symmetric.
         info: entity label -> type, aliases, description; entities without any are left out.
+
+    Attributes:
+        types: of all entities that have one.
     """
 
     def __init__(
@@ -92,8 +95,14 @@ class KnowledgeGraph:
         self.incoming = incoming
         self.inverse_readings = dict(inverse_readings or {})
         self.info = dict(info or {})
+        self.types = frozenset(known.type for known in self.info.values() if known.type)
         forward = list(relations)
         self.readings: list[str] = forward + [self.inverse_readings.get(r, f"~{r}") for r in forward]
+
+    def type_of(self, entity: int) -> str:
+        """The type of an entity by its id; empty where none is known."""
+        known = self.info.get(self.entities[entity])
+        return known.type if known else ""
 
     @classmethod
     def from_triples(

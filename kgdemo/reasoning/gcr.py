@@ -13,6 +13,7 @@ from collections.abc import Generator, Iterator, Sequence
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.events import WITHOUT_GRAPH, ConstraintReady, Event, HypothesisAnswer, PathFound, PathVerified
 from kgdemo.kg.path import Path
+from kgdemo.reasoning.asked_type import asked_types
 from kgdemo.reasoning.base import Evidence, World, register
 from kgdemo.reasoning.branches import Branch, bound_branch, free_branch, hypothesis_answers, ungrounded
 from kgdemo.reasoning.conclusion import conclude
@@ -65,7 +66,7 @@ def decode_paths(
                 branches.remove(branch)
             else:
                 yield step
-    evidence = yield from _grounded(bound, world, settings)
+    evidence = yield from _grounded(question, bound, world, settings)
     yield bound.call("reasoning paths", "\n".join(str(found.path) for found in evidence))
     if settings.compare:
         written = yield from ungrounded(free, world, settings.beams)
@@ -73,15 +74,16 @@ def decode_paths(
     return evidence
 
 
-def _grounded(bound: Branch, world: World, settings: Settings) -> Generator[Event, None, list[Evidence]]:
+def _grounded(question: str, bound: Branch, world: World, settings: Settings) -> Generator[Event, None, list[Evidence]]:
     """Rank, verify and report the constrained paths, read off the automaton's leaves."""
     finished, graph = bound.finished or [], world.tokenised
+    asked = asked_types(question, world.kg.types)
     if len({path.entities[0] for h in finished for path in h.state.paths}) > 1:
         if settings.ranking == "relation":  # the score leaves entities out; a path's own has its topic in it
             finished = with_topics(graph, finished)
-        ranked, meets = meeting_first(graph, finished, bound.tree, settings.ranking, settings.beams)
+        ranked, meets = meeting_first(graph, finished, bound.tree, settings.ranking, settings.beams, asked)
     else:
-        ranked = rank(graph, finished, settings.ranking, settings.beams)
+        ranked = rank(graph, finished, settings.ranking, settings.beams, asked)
         meets = [()] * len(ranked)
     answers = hypothesis_answers(bound, world.model, [path.hypothesis for path in ranked])
     evidence = []

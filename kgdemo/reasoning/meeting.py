@@ -36,7 +36,12 @@ def with_topics(graph: TokenisedGraph, finished: Sequence[Hypothesis]) -> list[H
 
 
 def meeting_first(
-    graph: TokenisedGraph, finished: Sequence[Hypothesis], tree: TokenTree, ranking: str, most: int
+    graph: TokenisedGraph,
+    finished: Sequence[Hypothesis],
+    tree: TokenTree,
+    ranking: str,
+    most: int,
+    asked: frozenset[str] = frozenset(),
 ) -> tuple[list[RankedPath], list[tuple[int, ...]]]:
     """Rank the paths of several topics.
 
@@ -46,19 +51,20 @@ def meeting_first(
         tree: to score what is read from the graph.
         ranking: as in ``ranking.rank``.
         most: how many paths to return at the most.
+        asked: types that the question asks for.
 
     Returns:
         the paths, and for each the numbers (from 1) of those it meets. Where no reading of several topics
         holds, the order is that of ``rank`` and nothing meets.
     """
-    decoded = rank(graph, finished, ranking, len(finished))
+    decoded = rank(graph, finished, ranking, len(finished), asked)
     reading = best_reading(_groups(graph, decoded))
     if reading is None or len(reading.groups) > most:
-        ranked = rank(graph, finished, ranking, most)
+        ranked = rank(graph, finished, ranking, most, asked)
         return ranked, [()] * len(ranked)
     lead = _lead(graph, reading, decoded, tree, most // len(reading.groups))
     shown = {_key(graph, path) for path in lead}
-    rest = [path for path in rank(graph, finished, ranking, most) if _key(graph, path) not in shown]
+    rest = [path for path in rank(graph, finished, ranking, most, asked) if _key(graph, path) not in shown]
     size = len(reading.groups)
     meets = []
     for place in range(1, len(lead) + 1):

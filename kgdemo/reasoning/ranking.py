@@ -4,7 +4,8 @@ The probability of a whole path (GCR equation 9) gives each of a relation's thir
 long or rare name next to nothing, so a wrong relation with a single well-known tail outranks a right one.
 ``relation`` ranking therefore searches with entity tokens normalised over what the graph allows
 (``BeamSettings.graph_normalised``), so that a path's tails share the probability of its relations, and orders
-the paths by that probability: the sum over the tails found. ``path`` is the paper's.
+the paths by that probability: the sum over the tails found. A type that the question asks for in so many words
+counts as evidence besides (see ``asked_type``). ``path`` is the paper's.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from kgdemo.constraint.base import PathIds
 from kgdemo.constraint.tokenised import TokenisedGraph
 from kgdemo.decoding.beam import Hypothesis
+from kgdemo.reasoning.asked_type import type_log_odds
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,7 @@ class RankedPath:
 
     Attributes:
         read: it was not decoded but read from the graph, and then scored by the model.
+        type_score: how the type that the question asks for speaks for the path's end, 0 or less.
     """
 
     ids: PathIds
@@ -32,11 +35,12 @@ class RankedPath:
     path_score: float
     relation_score: float
     read: bool = False
+    type_score: float = 0.0
 
     @property
     def search_score(self) -> float:
-        """What the beam search ranked it by."""
-        return self.hypothesis.score
+        """What the beam search ranked it by, and the type of its end."""
+        return self.hypothesis.score + self.type_score
 
 
 def relation_score(graph: TokenisedGraph, ids: PathIds, log_probs: Sequence[float]) -> float:
@@ -56,7 +60,13 @@ def relation_score(graph: TokenisedGraph, ids: PathIds, log_probs: Sequence[floa
     return total + sum(log_probs[place:])
 
 
-def rank(graph: TokenisedGraph, finished: Sequence[Hypothesis], ranking: str, most: int) -> list[RankedPath]:
+def rank(
+    graph: TokenisedGraph,
+    finished: Sequence[Hypothesis],
+    ranking: str,
+    most: int,
+    asked: frozenset[str] = frozenset(),
+) -> list[RankedPath]:
     """Paths of finished hypotheses in the order they are shown.
 
     Args:
@@ -64,6 +74,7 @@ def rank(graph: TokenisedGraph, finished: Sequence[Hypothesis], ranking: str, mo
         finished: hypotheses, any order.
         ranking: ``path`` or ``relation`` (see ``settings.Settings``).
         most: how many to return at the most; all are different as labels.
+        asked: types that the question asks for; the paper's ranking does not look at them.
     """
     readings = graph.kg.readings
     seen: set[tuple[tuple[int, ...], tuple[str, ...]]] = set()
@@ -74,7 +85,8 @@ def rank(graph: TokenisedGraph, finished: Sequence[Hypothesis], ranking: str, mo
             if key not in seen:
                 seen.add(key)
                 score = relation_score(graph, ids, hypothesis.log_probs)
-                ranked.append(RankedPath(ids, hypothesis, hypothesis.total, score))
+                fits = type_log_odds(asked, graph.kg.type_of(ids.entities[-1])) if ranking == "relation" else 0.0
+                ranked.append(RankedPath(ids, hypothesis, hypothesis.total, score, type_score=fits))
     # a walk that comes back to where it began answers nothing
     ranked.sort(key=lambda p: (_returns(p.ids), -p.search_score))
     ranked = ranked[:most]
