@@ -93,7 +93,8 @@ class Worlds:
         Raises:
             UserError: it cannot be read or is too large.
         """
-        triples = read_upload(content, title, self.pipeline.profile)
+        profile = self.pipeline.profile
+        triples = read_upload(content, title, profile.upload_bytes, profile.upload_triples)
         kg = KnowledgeGraph.from_triples(triples, title)
         name = OWN + secrets.token_urlsafe(16)
         with self._lock:
