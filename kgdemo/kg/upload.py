@@ -21,22 +21,23 @@ _PREPOSITIONS = frozenset("about at by for from in into of on to under with".spl
 _ASKABLE = 60  # characters of a name that reads well in a question
 
 
-def read_upload(content: bytes, name: str, most: int, most_triples: int) -> list[Triple]:
+def read_upload(content: bytes, name: str, most_bytes: int, most_triples: int) -> list[Triple]:
     """The triples of a text or file.
 
     Args:
         content: its bytes, plain or gzip.
         name: its file name, which tells the format; ``PASTED``: the format is told from the text.
-        most: bytes it may have, as sent and again unpacked.
-        most_triples: triples it may have.
+        most_bytes: of the content as it comes, and again unpacked.
+        most_triples: how many it may hold.
 
     Raises:
         GraphFormatError: it is too large, damaged, empty, or has a line (named) that is no triple.
     """
-    if len(content) > most:
-        raise GraphFormatError(f"{name} has {_size(len(content))}; at most {_size(most)} can be taken, so shorten it.")
+    if len(content) > most_bytes:
+        size, most = _size(len(content)), _size(most_bytes)
+        raise GraphFormatError(f"{name} has {size}; at most {most} can be taken, so shorten it.")
     if content.startswith(_GZIP):
-        content = _unpacked(content, name, most)
+        content = _unpacked(content, name, most_bytes)
     suffix = _guessed(content) if name == PASTED else kind_of(name)
     triples: list[Triple] = []
     for triple in parse_triples(lines_of(io.BytesIO(content), name), suffix, name):
