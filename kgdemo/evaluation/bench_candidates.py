@@ -25,7 +25,7 @@ class NoiseTree:
     def __init__(self, vocabulary: int, beams: int) -> None:
         torch.manual_seed(0)
         self.rows = torch.log_softmax(torch.randn(beams, vocabulary), dim=-1)
-        self.nodes = 0
+        self.size = self.calls = 0
 
     def prompt_log_probs(self) -> Tensor:
         """See ``TokenTree``."""
@@ -33,8 +33,9 @@ class NoiseTree:
 
     def extend(self, parents: Sequence[int], tokens: Sequence[int]) -> tuple[list[int], Tensor]:
         """See ``TokenTree``."""
-        self.nodes += len(tokens)
-        return list(range(self.nodes - len(tokens), self.nodes)), self.rows[: len(tokens)]
+        self.size += len(tokens)
+        self.calls += 1
+        return list(range(self.size - len(tokens), self.size)), self.rows[: len(tokens)]
 
     def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
         """See ``TokenTree``."""
@@ -54,10 +55,11 @@ def candidate_row(pieces: Pieces, beams: int, repeats: int, clock: Clock, paths:
     topic = kg.entities.find(hub)
     assert topic is not None
     tree = NoiseTree(len(pieces.tokenizer), beams)  # type: ignore[arg-type]
+    settings = BeamSettings(beams=beams, look_ahead=None)  # noise is cheap, and its rows go by beam
     mine, theirs, equal = [], [], True
     for _ in range(repeats):
         began = clock()
-        steps = list(beam_search(tree, KGAutomaton(graph, [topic], 2), BeamSettings(beams=beams)))
+        steps = list(beam_search(tree, KGAutomaton(graph, [topic], 2), settings))
         mine.append(1000 * (clock() - began) / len(steps))
         live: Sequence[Hypothesis] = [view.hypothesis for view in steps[0].beams]
         spent = 0.0

@@ -10,12 +10,16 @@ FIELDS = Fields("Where?", "world", "embedded", "gcr", 10, 2, True, "relation")
 
 
 def test_entities_alone_leave_the_fields_as_they_are():
-    assert asked_again(FIELDS, {"entities": ["London"]}) == (FIELDS, ["London"])
+    assert asked_again(FIELDS, {"entities": ["London"]}) == (FIELDS, ["London"], [])
 
 
 def test_question_and_method_are_those_of_the_page_and_nothing_else_can_be_changed():
     changed = {"question": "Who?", "method": "dog", "model": "/etc/passwd", "graph": "/etc/passwd", "beams": 10**9}
-    assert asked_again(FIELDS, changed) == (replace(FIELDS, question="Who?", method="dog"), [])
+    assert asked_again(FIELDS, changed) == (replace(FIELDS, question="Who?", method="dog"), [], [])
+
+
+def test_forced_tokens_are_numbers():
+    assert asked_again(FIELDS, {"forced": ["7", 8]}) == (FIELDS, [], [7, 8])
 
 
 def test_no_more_entities_than_a_question_can_name():
