@@ -1,4 +1,4 @@
-"""The command line: ``python -m kgdemo start | test | ask | evaluate | verify | kg | train``.
+"""The command line: ``python -m kgdemo start | test | ask | evaluate | calibrate | verify | kg | train``.
 
 ``start`` and ``test`` run in a bare Python and set everything up; the others need the requirements, which
 they import when called, so that ``--help`` is quick.
@@ -57,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     save.add_argument("graph", metavar="NAME|FILE")
     save.add_argument("--out", type=Path, required=True, metavar="DIR", help="use this folder as --kg afterwards")
     save.set_defaults(run=_kg_save)
+    _add_calibrate(commands.add_parser("calibrate", help="fit when a model says that no path answers"))
     _add_train(commands.add_parser("train", help="fine-tune a KG-specialised language model"))
     return parser
 
@@ -143,17 +144,50 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="DIR")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
     parser.add_argument("--link", action="store_true", help="link entities even where the set gives them")
+    parser.add_argument("--link-only", action="store_true", help="measure linking alone, without a model")
     parser.add_argument("--unconstrained", action="store_true", help="also measure the search without the graph")
     parser.set_defaults(run=_evaluate)
 
 
 def _evaluate(options: argparse.Namespace) -> int:
+    from kgdemo.evaluation.linking import evaluate_linking
     from kgdemo.evaluation.runner import evaluate
     from kgdemo.pipeline import Pipeline
 
     settings = _settings(options, compare=options.unconstrained, explain=0)
-    metrics = evaluate(Pipeline(), options.questions, settings, options.out, options.limit, options.link)
+    if options.link_only:
+        metrics = evaluate_linking(Pipeline().linker(settings.graph), options.questions, options.out, options.limit)
+    else:
+        metrics = evaluate(Pipeline(), options.questions, settings, options.out, options.limit, options.link)
     print(json.dumps(metrics, indent=2))
+    return 0
+
+
+def _add_calibrate(parser: argparse.ArgumentParser) -> None:
+    _add_run_options(parser)
+    parser.add_argument("--answerable", type=Path, required=True, metavar="FILE", help="questions with an answer")
+    parser.add_argument("--unanswerable", type=Path, required=True, metavar="FILE", help="questions without one")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="signs and figures")
+    parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions of each set")
+    parser.add_argument("--save", action="store_true", help="write the weights into the model's folder")
+    parser.set_defaults(run=_calibrate)
+
+
+def _calibrate(options: argparse.Namespace) -> int:
+    from dataclasses import replace
+
+    from kgdemo.evaluation.calibration import calibrate, collect
+    from kgdemo.models.causal import model_folder
+    from kgdemo.pipeline import Pipeline
+
+    pipeline, settings = Pipeline(), _settings(options, compare=False, explain=0)
+    judged = collect(pipeline, options.answerable, options.unanswerable, settings, options.out, options.limit)
+    weights, figures = calibrate(judged)
+    text = json.dumps({"doubt": weights, **figures}, indent=2)
+    (options.out / "calibration.json").write_text(text + "\n", "utf-8")
+    if options.save:
+        replace(pipeline.model(settings.model).style, doubt=weights).save(model_folder(settings.model))
+    print(text)
     return 0
 
 
