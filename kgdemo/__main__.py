@@ -1,4 +1,4 @@
-"""The command line: ``python -m kgdemo start | test | ask | evaluate | verify | methods | kg | bench | train``.
+"""The command line: ``python -m kgdemo start | test | ask | evaluate | verify | methods | kg | bench | train …``.
 
 ``start`` and ``test`` run in a bare Python and set everything up; the others need the requirements, which
 they import when called, so that ``--help`` is quick.
@@ -61,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     methods.add_argument("--markdown", action="store_true", help="as the table of the README")
     methods.set_defaults(run=_methods)
     _add_bench(commands.add_parser("bench", help="our engine beside the reference approach"))
+    _add_calibrate(commands.add_parser("calibrate", help="fit when a model says that no path answers"))
     _add_train(commands.add_parser("train", help="fine-tune a KG-specialised language model"))
     return parser
 
@@ -159,6 +160,7 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="DIR")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
     parser.add_argument("--link", action="store_true", help="link entities even where the set gives them")
+    parser.add_argument("--link-only", action="store_true", help="measure linking alone, without a model")
     parser.add_argument("--unconstrained", action="store_true", help="also measure the search without the graph")
     parser.add_argument(
         "--judge",
@@ -175,6 +177,7 @@ def _evaluate(options: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from kgdemo.evaluation.judge import Judge
+    from kgdemo.evaluation.linking import evaluate_linking
     from kgdemo.evaluation.runner import evaluate
     from kgdemo.evaluation.several import ALL, evaluate_several, methods_named
     from kgdemo.pipeline import Pipeline
@@ -184,11 +187,42 @@ def _evaluate(options: argparse.Namespace) -> int:
     settings = _settings(options, compare=options.unconstrained, explain=0)
     names = methods_named(options.method)
     rest = (options.out, options.limit, options.link, judge)
-    if len(names) > 1 or options.method.strip() == ALL:
+    if options.link_only:
+        metrics = evaluate_linking(pipeline.linker(settings.graph), options.questions, options.out, options.limit)
+        print(json.dumps(metrics, indent=2))
+    elif len(names) > 1 or options.method.strip() == ALL:
         print(evaluate_several(pipeline, names, options.questions, settings, *rest))
     else:
         metrics = evaluate(pipeline, options.questions, replace(settings, method=names[0]), *rest)
         print(json.dumps(metrics, indent=2))
+    return 0
+
+
+def _add_calibrate(parser: argparse.ArgumentParser) -> None:
+    _add_run_options(parser)
+    parser.add_argument("--answerable", type=Path, required=True, metavar="FILE", help="questions with an answer")
+    parser.add_argument("--unanswerable", type=Path, required=True, metavar="FILE", help="questions without one")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="signs and figures")
+    parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions of each set")
+    parser.add_argument("--save", action="store_true", help="write the weights into the model's folder")
+    parser.set_defaults(run=_calibrate)
+
+
+def _calibrate(options: argparse.Namespace) -> int:
+    from dataclasses import replace
+
+    from kgdemo.evaluation.calibration import calibrate, collect
+    from kgdemo.models.causal import model_folder
+    from kgdemo.pipeline import Pipeline
+
+    pipeline, settings = Pipeline(), _settings(options, compare=False, explain=0)
+    judged = collect(pipeline, options.answerable, options.unanswerable, settings, options.out, options.limit)
+    weights, figures = calibrate(judged)
+    text = json.dumps({"doubt": weights, **figures}, indent=2)
+    (options.out / "calibration.json").write_text(text + "\n", "utf-8")
+    if options.save:
+        replace(pipeline.model(settings.model).style, doubt=weights).save(model_folder(settings.model))
+    print(text)
     return 0
 
 

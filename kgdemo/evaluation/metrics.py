@@ -86,28 +86,36 @@ def precision_recall_f1(answers: Iterable[str], gold: Iterable[str]) -> tuple[fl
 def summarise(predictions: Sequence[Prediction], compared: bool) -> dict[str, float]:
     """All figures of a run, flat. *hits@1* and *hit@k* look at the paths' ends, the others at the answers.
 
+    They are shares of the questions that have an answer. Of those that have none, *recognised* is the share that
+    was refused; *refused* is that of all questions, *refused_answerable* that of those with an answer.
+
     Args:
         predictions: one a question.
         compared: the same search was also run without the constraint.
     """
     count = max(len(predictions), 1)
+    asked = [p for p in predictions if p.gold]
+    having, lacking = max(len(asked), 1), len(predictions) - len(asked)
     covered = [p.coverage for p in predictions if p.coverage is not None]
-    agreement = [precision_recall_f1(p.answers, p.gold) for p in predictions]
+    agreement = [precision_recall_f1(p.answers, p.gold) for p in asked]
     paths = sum(len(p.paths) for p in predictions)
     metrics = {
         "questions": len(predictions),
-        "hits@1": sum(_among(p.ends[:1], p.gold) for p in predictions) / count,
-        "hit@k": sum(_among(p.ends, p.gold) for p in predictions) / count,
-        "hit": sum(_among(p.answers, p.gold) for p in predictions) / count,
-        "f1": sum(f for _, _, f in agreement) / count,
-        "precision": sum(p for p, _, _ in agreement) / count,
-        "recall": sum(r for _, r, _ in agreement) / count,
+        "hits@1": sum(_among(p.ends[:1], p.gold) for p in asked) / having,
+        "hit@k": sum(_among(p.ends, p.gold) for p in asked) / having,
+        "hit": sum(_among(p.answers, p.gold) for p in asked) / having,
+        "f1": sum(f for _, _, f in agreement) / having,
+        "precision": sum(p for p, _, _ in agreement) / having,
+        "recall": sum(r for _, r, _ in agreement) / having,
         "faithful_ratio": _share(sum(p.faithful for p in predictions), paths),
         **_step_figures([p.steps for p in predictions]),
         "coverage_ratio": _share(sum(covered), len(covered)),
         "coverage_questions": len(covered),
         "paths": paths,
         "refused": sum(p.refused for p in predictions) / count,
+        "refused_answerable": sum(p.refused for p in asked) / having,
+        "unanswerable": lacking,
+        "recognised": sum(p.refused for p in predictions if not p.gold) / lacking if lacking else 0.0,
         "failed": sum(bool(p.error) for p in predictions),
         "seconds_per_question": sum(p.seconds for p in predictions) / count,
         "lm_calls": sum(p.lm_calls for p in predictions) / count,

@@ -45,7 +45,7 @@ class Scorer:
         capital = cues.capital(words, first, last)
         ordinary, common = capital <= 0 and _ordinary(match, words), label[:1].islower()
         part = match.kind is MatchKind.PART
-        asked_for = cues.kind_asked_for(words)
+        asked_for, source = cues.kind_asked_for(words), cues.asks_for_source(words, first, last)
         begins, closes = _name_ends(match) if part and profile.person else (False, False)
         return Clues(
             bias=1.0,
@@ -85,8 +85,9 @@ class Scorer:
             behind=float(any(not words[other.last - 1].owns for other in before)),
             time=float(not profile.person and self._is_time(match, words, label)),
             sought=float(self.context.said_of(entity, asked_for) > 0),
-            kind=float(self.context.said_of(entity, cues.kinds_beside(words, first, last)) > 0),
-            adapted=float(profile.adapted * cues.asks_for_source(words, first, last)),
+            # *the book Jaws is based on* names the film
+            kind=float(not source and self.context.said_of(entity, cues.kinds_beside(words, first, last)) > 0),
+            adapted=float(profile.adapted * source),
             degree=profile.degree,
             variety=profile.variety,
             fit=min(self.context.fit(entity, outside), 2.0),

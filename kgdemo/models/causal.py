@@ -57,7 +57,7 @@ class CausalModel:
         Raises:
             ModelError: there is no such model, or its files are damaged.
         """
-        folder = EMBEDDED_FOLDER if name == EMBEDDED else Path(name)
+        folder = model_folder(name)
         if name != EMBEDDED and not folder.exists() and (name.startswith((".", "/", "~")) or name.count("/") != 1):
             raise ModelError(f"There is no model folder {name}; give a folder, a hub name (owner/model) or 'embedded'.")
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
@@ -101,6 +101,11 @@ class CausalModel:
     def _sample(self) -> str:
         """How this tokeniser writes a space, seen on an arrow."""
         return "".join(self.tokenizer.convert_ids_to_tokens(list(self.pieces.arrow)))
+
+
+def model_folder(name: str) -> Path:
+    """Where a model's files are, if it is not one of the hub."""
+    return EMBEDDED_FOLDER if name == EMBEDDED else Path(name)
 
 
 def _stop_ids(model: torch.nn.Module, tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:

@@ -7,7 +7,7 @@ below is used, wrapped in the tokeniser's chat template when it has one.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -32,20 +32,21 @@ class PromptStyle:
         bidirectional: the prompt's tokens see one another in both directions (a prefix language model);
             only models trained so gain from it.
         answer_mark: what stands between ``</PATH>`` and the hypothesis answer.
-        doubt_below: relation log-probability of the best path under which no path answers the question,
-            measured for this model (see its card); None: never in doubt.
+        doubt: weights of the signs that no path answers the question, fitted for this model by
+            ``python -m kgdemo calibrate``; None: never in doubt.
     """
 
     template: str = DEFAULT_TEMPLATE
     bidirectional: bool = False
     answer_mark: str = "\n# Answer:\n"
-    doubt_below: float | None = None
+    doubt: Mapping[str, float] | None = None
 
     @classmethod
     def load(cls, folder: Path) -> PromptStyle:
-        """Read the style a model folder carries, or return the default."""
+        """Read the style a model folder carries, or return the default; what another version wrote is passed over."""
         file = folder / STYLE_FILE
-        return cls(**json.loads(file.read_text("utf-8"))) if file.is_file() else cls()
+        record = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+        return cls(**{name: value for name, value in record.items() if name in cls.__dataclass_fields__})
 
     def save(self, folder: Path) -> None:
         """Write the style into a model folder."""

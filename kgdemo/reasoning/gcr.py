@@ -17,7 +17,7 @@ from kgdemo.reasoning.asked_type import asked_types
 from kgdemo.reasoning.base import Evidence, World, register
 from kgdemo.reasoning.branches import Branch, bound_branch, free_branch, hypothesis_answers, ungrounded
 from kgdemo.reasoning.conclusion import conclude
-from kgdemo.reasoning.doubt import is_doubtful, refusal
+from kgdemo.reasoning.doubt import refusal
 from kgdemo.reasoning.meeting import meeting_first, with_topics
 from kgdemo.reasoning.ranking import RankedPath, rank
 from kgdemo.settings import Settings
@@ -34,8 +34,9 @@ from kgdemo.settings import Settings
 def run(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
     """Stages 4.2 to 4.4 of the paper."""
     evidence = yield from decode_paths(question, topics, world, settings)
-    if not world.reasoner.judges_paths and is_doubtful(evidence, world.model.style.doubt_below):
-        yield refusal(evidence, world.reasoner.name)
+    refused = refusal(question, topics, evidence, world)
+    if refused:
+        yield refused
         return
     yield from conclude(question, evidence, world, directed=settings.directed, whole=settings.complete)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 
 import pytest
 
@@ -130,3 +131,34 @@ def test_kg_info_and_save(files, tmp_path, capsys):
 def test_embedded_graphs_are_well_made(capsys):
     for name in ("world", "chemistry"):
         assert main(["kg", "check", name]) == 0, capsys.readouterr().out
+
+
+def test_linking_is_measured_without_a_model(files, tmp_path, capsys):
+    arguments = ["evaluate", "--questions", files["questions"], "--kg", files["kg"], "--link-only"]
+    assert main([*arguments, "--model", "/nowhere", "--out", str(tmp_path)]) == 0
+    metrics = json.loads(capsys.readouterr().out)
+    assert {"link_accuracy", "link_ms_median", "link_ms_worst"} <= set(metrics)
+    assert json.loads((tmp_path / "metrics.json").read_text("utf-8")) == metrics
+
+
+def test_calibrate_goes_on_where_it_stopped_and_writes_the_weights(files, tmp_path, capsys):
+    names = ["Inception", "Christopher Nolan", "London"]
+    for kind, answer in (("answerable", ["London"]), ("unanswerable", [])):
+        lines = [
+            {"id": f"{kind}-{n}", "question": f"what about {n}", "q_entity": [names[n % 3]], "answer": answer}
+            for n in range(16)
+        ]
+        (tmp_path / f"{kind}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    folder = tmp_path / "model"
+    shutil.copytree(files["model"], folder)
+    arguments = ["calibrate", "--kg", files["kg"], "--model", str(folder), "--beams", "2", "--out", str(tmp_path)]
+    arguments += [f"--{kind}={tmp_path / kind}.jsonl" for kind in ("answerable", "unanswerable")]
+    assert main([*arguments, "--limit", "3"]) == 2  # too few, but what was asked is kept
+    kept = (tmp_path / "signs.jsonl").read_text("utf-8")
+    assert len(kept.splitlines()) == 6
+    capsys.readouterr()
+    assert main([*arguments, "--save"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {"recognised", "refused", "doubt"} <= set(found)
+    assert (tmp_path / "signs.jsonl").read_text("utf-8").startswith(kept)
+    assert json.loads((folder / "kgdemo.json").read_text("utf-8"))["doubt"] == found["doubt"]

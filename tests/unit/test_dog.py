@@ -235,7 +235,7 @@ def test_it_is_registered_and_stops_when_closed():
 
 def test_doubt_is_the_same_as_for_gcr():
     world = film_world()
-    world.model.style = replace(world.model.style, doubt_below=-0.001)
+    world.model.style = replace(world.model.style, doubt={"bias": 1.0})
     events = list(run("dog", QUESTION, ["Inception"], world, Settings(method="dog", compare=False)))
     assert "None of these paths" in events[-1].refusal
 

@@ -25,7 +25,7 @@ from kgdemo.reasoning.dog.chain import Chain, Watching
 from kgdemo.reasoning.dog.chain_script import ChainScript
 from kgdemo.reasoning.dog.path_script import PathScript
 from kgdemo.reasoning.dog.writing import Script, Visibility
-from kgdemo.reasoning.doubt import is_doubtful, refusal
+from kgdemo.reasoning.doubt import refusal
 from kgdemo.reasoning.label_index import label_index
 from kgdemo.reasoning.options import chosen, option
 from kgdemo.reasoning.question_graph import MOST, question_graph
@@ -67,8 +67,9 @@ def run(question: str, topics: Sequence[str], world: World, settings: Settings) 
     evidence = yield from _grounded(chains, search.topic_ids, world)
     if settings.compare:
         yield from search.unconstrained()
-    if not world.reasoner.judges_paths and is_doubtful(evidence, world.model.style.doubt_below):
-        yield refusal(evidence, world.reasoner.name)
+    refused = refusal(question, topics, evidence, world)
+    if refused:
+        yield refused
         return
     yield from conclude(question, evidence, world, directed=settings.directed, whole=settings.complete)
 
