@@ -43,7 +43,7 @@ def test_the_walk_blocks_nothing_and_sees_what_the_visitor_does(page: Page):
     page.locator(".example.walk").click()
     act = page.locator(".tour .act")
     expect(act).not_to_have_class("act done")
-    page.get_by_role("button", name="Show or hide: neighbours").click()
+    page.locator(".legend").get_by_role("button", name="neighbours").click()
     expect(act).to_have_class("act done")
     page.get_by_role("button", name="Next", exact=True).click()
     expect(act).to_have_class("act")
