@@ -77,7 +77,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
     board.dataset.run = player.run ?? '';
     board.dataset.origin = player.origin;
     board.dataset.over = String(player.over);
-    stopButton?.classList.toggle('idle', player.origin !== 'live' || player.ended);
+    markStop(stopButton, player.origin === 'live' && !player.ended);
     for (const view of views) view.draw(state, player);
     refill(messages, [state.failed?.message, state.notices], () => [
       state.failed ? h('p', { class: 'failed' }, state.failed.message) : null, ...state.notices.map((notice) => h('p', { class: 'notice' }, notice))]);
@@ -126,6 +126,12 @@ export function mount({ stage, boot, server, watch, value, again }) {
   watch('value', () => feed.take(value()));
   schedule();
   stage.dataset.ready = 'true';
+}
+
+/** Dim while there is nothing to stop; it stays focusable, so that the keyboard is not thrown elsewhere. */
+function markStop(button, running) {
+  button?.classList.toggle('idle', !running);
+  button?.setAttribute('aria-disabled', String(!running));
 }
 
 /** What the two marks beside texts mean. */
