@@ -22,7 +22,7 @@ export function makeOwn(boot, text, { bring, again, changed }) {
   const body = h('details', { class: 'own' }, h('summary', {}, words.title),
     h('p', { class: 'note' }, say(words.limits, { triples: figure(limits.triples), bytes: size(limits.bytes), minutes: limits.minutes, kept: limits.kept })),
     h('label', { for: 'kg-paste' }, words.paste), paste, h('div', { class: 'row' }, take, h('label', { class: 'file' }, words.file, ' ', file)), said, shown);
-  const banner = h('p', { class: 'banner' });
+  const banner = h('p', { class: 'asked-on' });
   const element = h('section', { class: 'bring' }, banner, body);
   draw();
 

@@ -141,7 +141,7 @@ def test_a_graph_is_brought_asked_and_left(page: Page, look: str):
     bring(page, "Heat\tdirected by\tMichael Mann\nMichael Mann\tborn in\tChicago\n")
     expect(page.locator(".own .said")).to_be_empty()
     expect(page.locator(".brought .counts")).to_contain_text("2 triples · 3 entities · 2 relations")
-    expect(page.locator(".banner")).to_be_visible()
+    expect(page.locator(".asked-on")).to_be_visible()
     page.locator(".starters button").first.click()
     over(page)
     expect(page.locator(".card.grounded .beams")).to_contain_text("Michael Mann")
