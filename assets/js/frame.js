@@ -99,7 +99,8 @@
   }
   function sendStill() {
     const drawn = box.querySelector('canvas');
-    if (drawn.width && drawn.height) createImageBitmap(drawn).then((still) => parent.postMessage({ type: 'still', still }, '*', [still]));
+    const count = nodes.length;
+    if (drawn.width && drawn.height) createImageBitmap(drawn).then((still) => parent.postMessage({ type: 'still', still, nodes: count }, '*', [still]));
   }
   new IntersectionObserver((entries) => {
     inSight = entries.at(-1).isIntersecting;

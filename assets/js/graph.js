@@ -31,7 +31,11 @@ export function makeGraph(boot, text, light, near) {
     if (event.data.type === 'ready') { ready = true; colours(); if (waiting) tell(waiting); }
     if (event.data.type === 'hover') light(event.data.keys);
     if (event.data.type === 'choose') explore.choose(event.data.id);
-    if (event.data.type === 'still') still.getContext('bitmaprenderer').transferFromImageBitmap(event.data.still);
+    if (event.data.type === 'still') {
+      Object.assign(still, { width: event.data.still.width, height: event.data.still.height });
+      still.getContext('bitmaprenderer').transferFromImageBitmap(event.data.still);
+      still.dataset.nodes = event.data.nodes;
+    }
     if (event.data.type === 'still' || event.data.type === 'seen') still.hidden = event.data.type === 'seen';
     if (event.data.type === 'drawn') canvas.dataset.drawn = event.data.nodes;
     if (event.data.type === 'png' && String(event.data.url).startsWith('data:image/png;base64,')) photographed(event.data.url);

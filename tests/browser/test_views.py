@@ -150,6 +150,7 @@ def test_the_picture_is_drawn_while_it_is_out_of_sight(page: Page):
       return pen.getImageData(0, 0, copy.width, copy.height).data.filter((v, i) => i % 4 === 3 && v).length; }"""
     still = page.locator(".canvas > canvas")
     expect(still).to_be_visible()
+    expect(still).to_have_attribute("data-nodes", page.locator(".canvas").get_attribute("data-drawn"))
     assert still.evaluate(inked) > 1000
     page.locator(".card.graph").scroll_into_view_if_needed()
     expect(still).to_be_hidden()  # the frame itself is seen now
