@@ -9,12 +9,14 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
-from kgdemo.events import Event
+from kgdemo.events import Event, RunStarted, Thought
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.models.causal import CausalModel
 from kgdemo.pipeline import Pipeline
@@ -43,6 +45,7 @@ TRIPLES = [
 ]
 CLOSED = "a run was closed early"
 QUESTION = "Where was the director of Inception born?"
+ENDLESS = "Where was the director of Inception born, after all?"  # a run that ends only by being stopped
 
 
 class SmallPipeline(Pipeline):
@@ -60,12 +63,19 @@ class SmallPipeline(Pipeline):
 
     def run(self, question: str, settings: Settings, entities: Sequence[str] = ()) -> Iterator[Event]:
         try:
-            yield from super().run(question, settings, entities)
+            yield from super().run(question, settings, entities) if question != ENDLESS else self._endless()
         except GeneratorExit:
             self.closed_early += 1
             sys.stdout.write(CLOSED + "\n")
             sys.stdout.flush()
             raise
+
+    def _endless(self) -> Iterator[Event]:
+        yield RunStarted(ENDLESS, "gcr", "world", len(TRIPLES), "embedded", 10, 2)
+        pace = threading.Event()  # never set
+        for number in count():
+            pace.wait(0.05)
+            yield Thought("thought", number, (), "still at it")
 
 
 @contextmanager
