@@ -50,7 +50,7 @@ def test_a_token_is_forced_and_the_line_leads_back(page: Page):
     paths = page.locator(".card.grounded li.path .words").all_inner_texts()
     assert paths
     assert all(path.startswith(written) for path in paths), (written, paths)
-    expect(page.locator(".card.grounded .foot")).to_contain_text("paths exist")
+    expect(page.locator(".card.grounded .ratio")).to_contain_text("paths exist")
 
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
