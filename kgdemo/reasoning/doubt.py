@@ -106,7 +106,8 @@ def refusal(question: str, topics: Sequence[str], evidence: Sequence[Evidence], 
     if doubt(found, weights) <= 0:
         return None
     chance = math.exp(evidence[0].relation_score)
-    closest = f"the closest path, [{evidence[0].index}], is unrelated (the model gives its relations {chance:.1%})"
+    given = f"{chance:.1%}" if chance >= 0.001 else "under 0.1%"
+    closest = f"the closest path, [{evidence[0].index}], is unrelated (the model gives its relations {given})"
     missing = _missing(question, topics, world)
     if missing:
         why = f"The graph is incomplete here: it knows “{missing}”, but not of {' or '.join(topics)}; {closest}."
