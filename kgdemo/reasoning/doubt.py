@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 
 from kgdemo.events import AnswerFinal
 from kgdemo.kg.graph import KnowledgeGraph
@@ -34,8 +35,13 @@ _ASKED_BY = {  # question word -> types of what it asks for; what asks for a num
     "who": frozenset("person deity character band company organization team position dynasty".split()),
     "where": frozenset(_PLACES.split()),
     "when": frozenset({"year"}),
-    "how": frozenset({"quantity", "year"}),
+    "how": frozenset({"quantity"}),
 }
+_MUCH = frozenset("many much long old tall far big high deep fast heavy large wide".split())  # how many, not how come
+_QUANTITIES = frozenset(
+    "population height length depth width area age weight size price cost salary income budget revenue profit speed "
+    "distance temperature duration gdp".split()
+)
 _SPELLED = {"whos": "who", "whom": "who", "whose": "who", "wheres": "where", "whens": "when", "hows": "how"}
 
 
@@ -48,13 +54,13 @@ class Signs:
             the graph forbade is missing from it.
         covered: how well the path's words cover those of the question: the mean over the latter of the cosine
             similarity to the nearest of the path's. The topics' names are left out on both sides.
-        least: the same of the question's word that is covered least.
+        words: logarithm of the number of those words of the question; of many a path says fewer.
         kind: 1 where its end is of a type that the question word asks for, -1 where it is of another, else 0.
     """
 
     left: float
     covered: float
-    least: float
+    words: float
     kind: float
 
 
@@ -73,7 +79,7 @@ def signs(question: str, topics: Sequence[str], evidence: Sequence[Evidence], wo
     return Signs(
         left=min(0.0, max(_LEAST, math.log(total))),
         covered=float(nearest.mean()),
-        least=float(nearest.min()),
+        words=math.log(len(asked)),
         kind=_kind(question, evidence[0].path.end, world.kg),
     )
 
@@ -102,7 +108,8 @@ def refusal(question: str, topics: Sequence[str], evidence: Sequence[Evidence], 
     if doubt(found, weights) <= 0:
         return None
     chance = math.exp(evidence[0].relation_score)
-    closest = f"the closest path, [{evidence[0].index}], is unrelated (the model gives its relations {chance:.1%})"
+    given = f"{chance:.1%}" if chance >= 0.001 else "under 0.1%"
+    closest = f"the closest path, [{evidence[0].index}], is unrelated (the model gives its relations {given})"
     missing = _missing(question, topics, world)
     if missing:
         why = f"The graph is incomplete here: it knows “{missing}”, but not of {' or '.join(topics)}; {closest}."
@@ -139,10 +146,18 @@ def _said(path: Path, kg: KnowledgeGraph) -> list[str]:
 
 
 def _kind(question: str, end: str, kg: KnowledgeGraph) -> float:
+    """See ``Signs``."""
     words = [_SPELLED.get(word, word) for word in _WORD.findall(question.lower())]
-    asked = next((_ASKED_BY[word] for word in words if word in _ASKED_BY), None)
-    known = kg.info.get(end)
-    of = known.type if known and known.type else ("year" if re.fullmatch(r"\d{3,4}", end) else "")
-    if asked is None or (not of and not kg.info):
+    asked = next(filter(None, (_types_asked(word, after) for word, after in pairwise([*words, ""]))), None)
+    if asked is None or not kg.info:
         return 0.0
-    return 1.0 if of in asked else -1.0
+    known = kg.info.get(end)
+    number = "year" if re.fullmatch(r"\d{3,4}", end) else "quantity" if end[:1].isdigit() else ""
+    return 1.0 if ((known and known.type) or number) in asked else -1.0
+
+
+def _types_asked(word: str, after: str) -> frozenset[str] | None:
+    """The types that a word of a question asks for, if it asks."""
+    if word in _QUANTITIES:
+        return _ASKED_BY["how"]
+    return _ASKED_BY.get(word) if word != "how" or after in _MUCH else None

@@ -45,10 +45,11 @@ def test_signs_say_how_well_the_path_covers_the_question():
     world = film_world()
     asked = signs("who directed Inception", ["Inception"], [DIRECTED, STARRED], world)
     other = signs("what was the budget of Inception", ["Inception"], [DIRECTED, STARRED], world)
-    assert asked.covered > other.covered >= other.least
+    assert asked.covered > other.covered
     assert asked.left == other.left == pytest.approx(np.log(np.exp(-0.5) + np.exp(-3.0)))
     half = signs("who directed and financed Inception", ["Inception"], [DIRECTED], world)
-    assert half.least < half.covered < asked.covered
+    assert half.covered < asked.covered
+    assert half.words > asked.words
 
 
 def test_paths_that_meet_cover_the_question_together():
@@ -58,7 +59,7 @@ def test_paths_that_meet_cover_the_question_together():
     question, topics = "directed by Nolan and starred Hardy", ["Christopher Nolan", "Tom Hardy"]
     apart = signs(question, topics, [directed, starred], world)
     together = signs(question, topics, [replace(directed, partners=(2,)), starred], world)
-    assert together.least > apart.least
+    assert together.covered > apart.covered
     assert together.left == 0.0
 
 
@@ -69,6 +70,9 @@ def test_the_question_word_and_the_kind_of_end():
     assert signs("who is a friend of Hardy", ["Tom Hardy"], [starred], world).kind == -1.0
     assert signs("when did Inception come out", ["Inception"], [year], world).kind == 1.0
     assert signs("films with Hardy", ["Tom Hardy"], [starred], world).kind == 0.0
+    assert signs("how many films has Hardy made", ["Tom Hardy"], [starred], world).kind == -1.0
+    assert signs("height of Hardy", ["Tom Hardy"], [starred], world).kind == -1.0
+    assert signs("how did Hardy begin", ["Tom Hardy"], [starred], world).kind == 0.0
 
 
 def test_a_refusal_names_the_failure_and_leaves_the_paths():
