@@ -52,6 +52,8 @@ def collect(
         out: folder for ``signs.jsonl``; what it holds of these questions is not asked again.
         limit: only the first so many questions of each set.
     """
+    model = pipeline.model(settings.model)
+    model.style = replace(model.style, doubt=None)  # what is to be fitted anew has no say in the signs
     out.mkdir(parents=True, exist_ok=True)
     file = out / "signs.jsonl"
     known = {judged.id: judged for judged in _read(file)}

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from kgdemo.evaluation.runner import ask
 from kgdemo.events import AnswerFinal
-from kgdemo.models.causal import EMBEDDED_FOLDER
+from kgdemo.models.causal import EMBEDDED, EMBEDDED_FOLDER
 from kgdemo.pipeline import Pipeline
 from kgdemo.questions import read_questions
+from kgdemo.reasoning.doubt import BIAS, Signs
 from kgdemo.settings import ChatSettings, Settings
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -27,6 +29,12 @@ def test_the_weights_are_small_enough_to_ship():
     card = (EMBEDDED_FOLDER / "README.md").read_text("utf-8")
     for word in ("Data", "Licence", "Figures", "python -m kgdemo train"):
         assert word in card
+
+
+def test_doubt_is_fitted_to_the_signs_there_are(pipeline):
+    weights = pipeline.model(EMBEDDED).style.doubt
+    assert weights is not None
+    assert set(weights) <= {BIAS, *(field.name for field in fields(Signs))}
 
 
 def test_natural_questions_are_answered(pipeline):
