@@ -221,7 +221,9 @@ def _calibrate(options: argparse.Namespace) -> int:
     text = json.dumps({"doubt": weights, **figures}, indent=2)
     (options.out / "calibration.json").write_text(text + "\n", "utf-8")
     if options.save:
-        replace(pipeline.model(settings.model).style, doubt=weights).save(model_folder(settings.model))
+        replace(pipeline.model(settings.model).style, doubt=weights, doubt_graph=settings.graph).save(
+            model_folder(settings.model)
+        )
     print(text)
     return 0
 

@@ -34,12 +34,14 @@ class PromptStyle:
         answer_mark: what stands between ``</PATH>`` and the hypothesis answer.
         doubt: weights of the signs that no path answers the question, fitted for this model by
             ``python -m kgdemo calibrate``; None: never in doubt.
+        doubt_graph: the graph they were fitted on, the only one they are used on; empty: any.
     """
 
     template: str = DEFAULT_TEMPLATE
     bidirectional: bool = False
     answer_mark: str = "\n# Answer:\n"
     doubt: Mapping[str, float] | None = None
+    doubt_graph: str = ""
 
     @classmethod
     def load(cls, folder: Path) -> PromptStyle:

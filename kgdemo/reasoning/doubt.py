@@ -99,10 +99,11 @@ def refusal(question: str, topics: Sequence[str], evidence: Sequence[Evidence], 
         evidence: ranked paths.
         world: for graph, embedder and the model's weights; a reasoner that judges paths itself is left to it.
     """
-    weights = world.model.style.doubt
+    style = world.model.style
+    weights = style.doubt
     if weights is None or not evidence or world.reasoner.judges_paths:
         return None
-    if not world.kg.types:  # the signs are not the same there: weights fitted on typed entities refuse too much
+    if style.doubt_graph not in ("", world.kg.name):  # other words, other signs: there they would refuse too much
         return None
     found = signs(question, topics, evidence, world)
     if doubt(found, weights) <= 0:

@@ -152,8 +152,10 @@ def _events(
         "concurrency_limit": AT_ONCE,
         "api_visibility": "private",
     }
+    # "once" would swallow a question that is asked while a stopped run winds up; the page drops the older of two runs
+    common["trigger_mode"] = "multiple"
     asking = gr.on([go.click, fields[0].submit], run, **common)
-    asking_again = stage.again(again, cancels=[asking], trigger_mode="multiple", **common)
+    asking_again = stage.again(again, cancels=[asking], **common)
     stop.click(None, cancels=[asking, asking_again], api_visibility="private")
 
 
