@@ -19,7 +19,7 @@ export class Feed {
     const batch = read(value);
     if (!batch || this.dropped.has(batch.run)) return;
     if (this.player.run !== batch.run) {
-      if (batch.from > 0 && this.known.has(batch.run)) return;
+      if (this.known.has(batch.run)) return; // left for another run; it may be told once more
       this.known.add(batch.run);
       this.begun();
       if (this.player.origin === 'live' && this.player.run) this.dropped.add(this.player.run);
