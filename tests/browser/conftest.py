@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from tests.helpers.page import served
 
@@ -19,6 +19,17 @@ FLAGS = (
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 PATIENCE = 120_000  # milliseconds; a busy machine is slow, a broken page is broken for ever
 expect.set_options(timeout=PATIENCE)
+
+
+def press(button: Locator) -> None:
+    """Click what lies beside the picture's frame or below it.
+
+    A sandboxed frame is drawn by a process of its own, and right after scrolling Chromium still sends clicks to
+    where the frame has been. So scroll first, and let two frames be drawn.
+    """
+    button.scroll_into_view_if_needed()
+    button.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+    button.click()
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import press
 from tests.browser.test_page import ask, over, replay
 from tests.helpers.page import QUESTION
 
@@ -63,7 +64,7 @@ def test_a_leaf_lights_its_path_and_a_click_follows_its_beam(page: Page):
     show_tree(page, "grounded")
     leaf = page.locator(".card.grounded .node.finished[data-keys='[\"g2\"]']")
     leaf.hover()
-    page.locator(".card.graph .twin summary").click()
+    press(page.locator(".card.graph .twin summary"))
     leaf.hover()
     expect(page.locator(".twin tr.lit").first).to_be_attached()
     before = page.locator(".allowed .spark").get_attribute("aria-label")
@@ -167,12 +168,12 @@ def test_a_node_is_found_expanded_and_taken_out(page: Page):
     find.fill("christopher")
     find.press("Enter")
     expect(page.locator(".chosen b")).to_have_text("Christopher Nolan")
-    page.get_by_role("button", name="Show neighbours").click()
+    press(page.get_by_role("button", name="Show neighbours"))
     expect(page.locator(".chosen")).to_contain_text("Jonathan Nolan")
     expect(page.locator("#kg-nodes option[value='Dunkirk']")).to_have_count(1)
-    page.get_by_role("button", name="Take out").click()
+    press(page.get_by_role("button", name="Take out"))
     expect(page.locator("#kg-nodes option[value='Christopher Nolan']")).to_have_count(0)
-    page.get_by_role("button", name="Bring back 1").click()
+    press(page.get_by_role("button", name="Bring back 1"))
     expect(page.locator("#kg-nodes option[value='Christopher Nolan']")).to_have_count(1)
     nodes = page.locator("#kg-nodes option").count()
     expect(drawn).to_have_attribute("data-drawn", str(nodes))
@@ -187,13 +188,13 @@ def test_another_method_answers_the_same_question_and_both_stand_in_one_table(pa
     run = page.locator(".board").get_attribute("data-run")
     picker = page.get_by_label("Compare with another method")
     picker.select_option("rog")
-    page.get_by_role("button", name="Run it").click()
+    press(page.get_by_role("button", name="Run it"))
     expect(page.locator(".board")).not_to_have_attribute("data-run", run)
     over(page)
     rows = page.locator(".methods tbody tr")
     expect(rows).to_have_count(2)
     expect(rows.nth(1)).to_have_attribute("aria-current", "true")
-    rows.first.get_by_role("button").click()
+    press(rows.first.get_by_role("button"))
     expect(page.locator(".board")).to_have_attribute("data-run", run)
     expect(rows.first).to_have_attribute("aria-current", "true")
     expect(page.locator(".stages li.done")).to_have_count(5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ARTEFACTS
+from tests.browser.conftest import ARTEFACTS, press
 from tests.browser.test_page import LOOKS, ask, over
 from tests.helpers.page import NASTY, QUESTION
 
@@ -89,10 +89,10 @@ def test_an_edge_is_removed_and_both_worlds_stand_side_by_side(page: Page, look:
     over(page)
     before = run_of(page)
     expect(page.locator(".compared")).to_be_hidden()
-    page.get_by_role("button", name="+ ").last.click()
-    page.get_by_role("button", name=f"Remove the edge {EDGE}").click()
+    press(page.get_by_role("button", name="+ ").last)
+    press(page.get_by_role("button", name=f"Remove the edge {EDGE}"))
     expect(page.locator(".world .edits li")).to_have_count(1)
-    page.get_by_role("button", name="Ask again on the changed graph").click()
+    press(page.get_by_role("button", name="Ask again on the changed graph"))
     next_run(page, before)
     rows = page.locator(".compared tbody tr")
     expect(rows).to_have_count(4)
@@ -103,7 +103,7 @@ def test_an_edge_is_removed_and_both_worlds_stand_side_by_side(page: Page, look:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     ARTEFACTS.mkdir(exist_ok=True)
     page.screenshot(path=ARTEFACTS / f"world-{look}.png", full_page=True)
-    page.get_by_role("button", name="Back to the original graph").click()
+    press(page.get_by_role("button", name="Back to the original graph"))
     expect(page.locator(".board")).to_have_attribute("data-run", before)
     expect(page.locator(".world .edits li")).to_have_count(0)
     expect(page.locator(".compared")).to_be_hidden()
@@ -116,18 +116,18 @@ def test_an_edge_is_added_by_typing_and_mistakes_are_told(page: Page):
     form.get_by_label("From").fill("Inception")
     form.get_by_label("Relation").fill("directed by")
     form.get_by_label("To").fill("Christopher Nolan")
-    page.get_by_role("button", name="Add this edge").click()
+    press(page.get_by_role("button", name="Add this edge"))
     expect(page.locator(".world .said")).to_contain_text("already has")
     form.get_by_label("To").fill("Lond")
     expect(page.locator("#kg-tail-names option")).to_have_attribute("value", "London")
     form.get_by_label("To").fill("Somebody")
-    page.get_by_role("button", name="Remove this edge").click()
+    press(page.get_by_role("button", name="Remove this edge"))
     expect(page.locator(".world .said")).to_contain_text("no edge")
-    page.get_by_role("button", name="Add this edge").click()
+    press(page.get_by_role("button", name="Add this edge"))
     expect(page.locator(".world .edits li")).to_contain_text("Somebody")
     expect(page.locator(".world .said")).to_be_empty()
     last = run_of(page)
-    page.get_by_role("button", name="Ask again on the changed graph").click()
+    press(page.get_by_role("button", name="Ask again on the changed graph"))
     next_run(page, last)
     expect(page.locator(".compared tbody tr").first).to_contain_text("Triples")
 
@@ -161,10 +161,10 @@ def test_hostile_labels_of_a_brought_graph_do_nothing(page: Page):
     expect(page.locator(".brought .counts")).to_contain_text(f"{2 * len(NASTY)} triples")
     ask(page, "What does Nasty say?")
     over(page)
-    page.locator(".world .cut").first.click()
+    press(page.locator(".world .cut").first)
     expect(page.locator(".world .edits li")).to_have_count(1)
     last = run_of(page)
-    page.get_by_role("button", name="Ask again on the changed graph").click()
+    press(page.get_by_role("button", name="Ask again on the changed graph"))
     next_run(page, last)
     assert page.evaluate("window.pwned") is None
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
