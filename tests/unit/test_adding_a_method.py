@@ -9,7 +9,7 @@ from pathlib import Path as File
 
 import pytest
 
-from kgdemo.__main__ import main
+from kgdemo.cli import main
 from kgdemo.evaluation.several import evaluate_several
 from kgdemo.events import AnswerFinal, Event, PathVerified
 from kgdemo.kg.path import Path

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from kgdemo.__main__ import main
+from kgdemo.cli import main
 from kgdemo.constraint.pieces import PATH_END, Pieces
 from kgdemo.evaluation import bench, bench_decode, bench_index
 from kgdemo.evaluation.bench_index import IndexSizes, index_rows, language

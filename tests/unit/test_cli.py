@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from kgdemo.__main__ import main
+from kgdemo.cli import main
 from kgdemo.events import AnswerFinal, RunFinished, RunStarted, from_json
 from tests.helpers.models import random_model
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.__main__ import main
+from kgdemo.cli import main
 from kgdemo.errors import EndpointError, UserError
 from kgdemo.evaluation.judge import Judge, judge_all
 from kgdemo.evaluation.metrics import Prediction, StepCounts, summarise

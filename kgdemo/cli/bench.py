@@ -1,0 +1,42 @@
+"""``bench``: our engine beside the reference approach."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from kgdemo.cli.base import Commands
+
+
+def add(commands: Commands) -> None:
+    """Register ``bench decode | index``."""
+    parser = commands.add_parser("bench", help="our engine beside the reference approach")
+    parser.add_argument("what", choices=("decode", "index"))
+    parser.add_argument("--quick", action="store_true", help="smaller sizes, under a minute on two quiet cores")
+    parser.add_argument("--cpu-time", action="store_true", help="processor time, for a machine that is busy")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one row a line")
+    form.add_argument("--markdown", action="store_true", help="print a table for a README")
+    parser.set_defaults(run=_bench)
+
+
+def _bench(options: argparse.Namespace) -> int:
+    import time
+    from dataclasses import asdict
+
+    from kgdemo.evaluation import bench, bench_decode, bench_index
+    from kgdemo.evaluation.reference import require_marisa
+
+    require_marisa()
+    clock = time.process_time if options.cpu_time else time.perf_counter
+    if options.what == "index":
+        rows = bench_index.index_rows(bench_index.QUICK if options.quick else bench_index.IndexSizes(), clock)
+    else:
+        rows = bench_decode.decode_rows(bench_decode.QUICK if options.quick else bench_decode.DecodeSizes(), clock)
+    if options.markdown:
+        command = " ".join(f"--{flag}" for flag in ("quick", "cpu-time") if getattr(options, flag.replace("-", "_")))
+        print(bench.markdown(rows, f"bench {options.what} {command}".strip()))
+        return 0
+    for row in rows:
+        print(json.dumps(asdict(row), ensure_ascii=False) if options.json else bench.sentence(row), flush=True)
+    return 0

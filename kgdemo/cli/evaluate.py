@@ -1,0 +1,56 @@
+"""``evaluate``: a question set, measured."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from kgdemo.cli.base import Commands
+from kgdemo.cli.run_options import add_run_options, settings_from
+
+
+def add(commands: Commands) -> None:
+    """Register ``evaluate --questions FILE --out DIR``."""
+    parser = commands.add_parser("evaluate", help="answer a question set and measure")
+    add_run_options(parser)
+    parser.add_argument("--questions", type=Path, required=True, metavar="FILE")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
+    parser.add_argument("--link", action="store_true", help="link entities even where the set gives them")
+    parser.add_argument("--link-only", action="store_true", help="measure linking alone, without a model")
+    parser.add_argument("--unconstrained", action="store_true", help="also measure the search without the graph")
+    parser.add_argument(
+        "--judge",
+        type=int,
+        nargs="?",
+        const=3,
+        metavar="N",
+        help="let the chat model rate the first N paths of each question for coherence, 1 to 5 (N is 3)",
+    )
+    parser.set_defaults(run=_evaluate)
+
+
+def _evaluate(options: argparse.Namespace) -> int:
+    from dataclasses import replace
+
+    from kgdemo.evaluation.judge import Judge
+    from kgdemo.evaluation.linking import evaluate_linking
+    from kgdemo.evaluation.runner import evaluate
+    from kgdemo.evaluation.several import ALL, evaluate_several, methods_named
+    from kgdemo.pipeline import Pipeline
+
+    pipeline = Pipeline()
+    judge = Judge.by(pipeline.chat, options.judge) if options.judge is not None else None
+    settings = settings_from(options, compare=options.unconstrained, explain=0)
+    names = methods_named(options.method)
+    rest = (options.out, options.limit, options.link, judge)
+    if options.link_only:
+        metrics = evaluate_linking(pipeline.linker(settings.graph), options.questions, options.out, options.limit)
+        print(json.dumps(metrics, indent=2))
+    elif len(names) > 1 or options.method.strip() == ALL:
+        print(evaluate_several(pipeline, names, options.questions, settings, *rest))
+    else:
+        metrics = evaluate(pipeline, options.questions, replace(settings, method=names[0]), *rest)
+        print(json.dumps(metrics, indent=2))
+    return 0
