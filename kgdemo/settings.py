@@ -120,6 +120,7 @@ class ChatSettings:
     Attributes:
         model: its name there, or a folder or hub name; empty: none is configured.
         timeout: seconds until an endpoint that says nothing is given up.
+        longest: seconds until one that goes on and on is.
         local: ``model`` is loaded by this process.
     """
 
@@ -127,6 +128,7 @@ class ChatSettings:
     base_url: str = ""
     api_key: str = ""
     timeout: float = 30.0
+    longest: float = 120.0
     local: bool = False
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -17,7 +17,7 @@ class Endpoint:
     Attributes:
         replies: what to answer, one a call; the last one is repeated.
         reply: what to answer a prompt, in place of ``replies``.
-        mode: ``stream``, ``error``, ``nonsense`` or ``hang``.
+        mode: ``stream``, ``error``, ``nonsense`` or ``hang``; ``breaks off``, ``stalls`` and ``endless`` begin well.
         status: of an error.
         works: how many calls are answered well before ``mode`` sets in.
     """
@@ -30,6 +30,14 @@ class Endpoint:
     prompts: list[str] = field(default_factory=list)
     release: threading.Event = field(default_factory=threading.Event)
     url: str = ""
+
+
+def _chunk(text: str, usage: dict | None = None) -> bytes:
+    """A piece of a reply, or the count at its end, as the protocol has it."""
+    delta = {"role": "assistant", "content": text}
+    choices = [] if usage else [{"index": 0, "delta": delta, "finish_reason": None}]
+    record = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": choices}
+    return f"data: {json.dumps({**record, 'usage': usage})}\n\n".encode()
 
 
 @contextmanager
@@ -50,20 +58,33 @@ def serve(endpoint: Endpoint) -> Iterator[Endpoint]:
             elif mode == "hang":
                 endpoint.release.wait(30)
                 self.close_connection = True
+            elif mode in ("breaks off", "stalls", "endless"):
+                self._begin_well(mode)
             else:
                 number = min(len(endpoint.prompts), len(endpoint.replies)) - 1
                 text = endpoint.reply(endpoint.prompts[-1]) if endpoint.reply else endpoint.replies[number]
                 self._send(200, "text/event-stream", self._stream(text))
 
         def _stream(self, reply: str) -> bytes:
-            def chunk(delta: dict, usage: dict | None = None) -> str:
-                choices = [] if usage else [{"index": 0, "delta": delta, "finish_reason": None}]
-                record = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": choices}
-                return f"data: {json.dumps({**record, 'usage': usage})}\n\n"
-
-            parts = [chunk({"role": "assistant", "content": piece}) for piece in reply.splitlines(keepends=True)]
+            parts = [_chunk(piece) for piece in reply.splitlines(keepends=True)]
             usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
-            return "".join([*parts, chunk({}, usage), "data: [DONE]\n\n"]).encode()
+            return b"".join([*parts, _chunk("", usage), b"data: [DONE]\n\n"])
+
+        def _begin_well(self, mode: str) -> None:
+            """One piece of a reply of unknown length; then nothing, or the same for ever, or the line is cut."""
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            piece = _chunk("Vienna ")
+            frame = f"{len(piece):x}\r\n".encode() + piece + b"\r\n"
+            self.close_connection = True
+            with suppress(ConnectionError):  # the client hangs up
+                self.wfile.write(frame)
+                while mode == "endless" and not endpoint.release.is_set():
+                    self.wfile.write(frame)
+            if mode == "stalls":
+                endpoint.release.wait(30)
 
         def _send(self, status: int, kind: str, body: bytes) -> None:
             self.send_response(status)

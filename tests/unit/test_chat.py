@@ -67,6 +67,35 @@ def test_a_silent_endpoint_times_out_with_a_clear_message():
             list(chat.stream("hello", Usage()))
 
 
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        ("breaks off", "broke off in the middle"),
+        ("stalls", "did not answer within 0.3 seconds"),
+        ("endless", "was still writing after 0.5 seconds"),
+    ],
+)
+def test_a_reply_that_begins_well_may_still_fail(mode, words):
+    with serve(Endpoint(mode=mode)) as endpoint:
+        chat = OpenAIChat(ChatSettings("m", endpoint.url, "key", timeout=0.3, longest=0.5))
+        events = list(ChatReasoner(chat).answer("q", EVIDENCE))
+    assert isinstance(events[0], AnswerDelta), "what came is shown"
+    (notice,) = [e for e in events if isinstance(e, Notice)]
+    assert words in notice.text
+    assert isinstance(events[-1], AnswerFinal)
+    assert events[-1].refusal
+
+
+@pytest.mark.parametrize(
+    ("status", "words"), [(401, "OPENAI_API_KEY"), (404, "KGDEMO_CHAT_MODEL"), (429, "wait a little"), (503, "later")]
+)
+def test_a_refused_call_says_what_to_do(status, words):
+    with serve(Endpoint(mode="error", status=status)) as endpoint:
+        chat = OpenAIChat(ChatSettings("m", endpoint.url, "key", 5.0))
+        with pytest.raises(EndpointError, match=f"status {status}.*{words}"):
+            list(chat.stream("hello", Usage()))
+
+
 def test_a_dead_endpoint_is_named():
     chat = OpenAIChat(ChatSettings("m", "http://127.0.0.1:9/v1", "key", 2.0))
     with pytest.raises(EndpointError, match=r"cannot be reached at http://127\.0\.0\.1:9/v1"):
