@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TypeVar, cast
 
+from kgdemo.constraint.kept import TokenStore
 from kgdemo.constraint.tokenised import TokenisedGraph
 from kgdemo.errors import UserError
 from kgdemo.events import (
@@ -33,7 +34,7 @@ from kgdemo.linking.grown import GrownLinker
 from kgdemo.linking.linker import EntityLinker
 from kgdemo.models.causal import EMBEDDED, CausalModel
 from kgdemo.reasoning import METHODS, World, method_named, reasoner_for
-from kgdemo.settings import LOCAL, ChatSettings, Profile, Settings, chat_from, check
+from kgdemo.settings import LOCAL, ChatSettings, Profile, Settings, cache_folder, chat_from, check
 from kgdemo.verify import Verifier
 
 logger = logging.getLogger(__name__)
@@ -51,7 +52,10 @@ class Pipeline:
     def __init__(self, profile: Profile = LOCAL, chat: ChatSettings | None = None) -> None:
         self.profile = profile
         self.chat = chat_from() if chat is None else chat
+        folder = cache_folder()
+        self.token_store = TokenStore(folder) if folder else None
         self._loaded: dict[Hashable, object] = {}
+        self._brought: set[str] = set()  # graphs that are no file of ours, a visitor's for one: never kept on disk
         self._lock = threading.RLock()
 
     # what is loaded ----------------------------------------------------------------------------
@@ -71,12 +75,14 @@ class Pipeline:
         with self._lock:
             self.forget_graph(source)
             self._loaded["graph", source] = kg
+            self._brought.add(source)
             if like:
                 self._loaded["like", source] = like
 
     def forget_graph(self, source: str) -> None:
         """Drop a graph and all that was built on it."""
         with self._lock:
+            self._brought.discard(source)
             for key in [k for k in self._loaded if isinstance(k, tuple) and k[0] != "model" and k[1] == source]:
                 del self._loaded[key]
 
@@ -100,8 +106,9 @@ class Pipeline:
         """Everything a method may use under these settings."""
         kg, model = self.graph(settings.graph), self.model(settings.model)
         key = ("tokenised", settings.graph, settings.model, settings.directed)
+        store = None if settings.graph in self._brought else self.token_store
         tokenised = self._once(
-            key, lambda: TokenisedGraph(kg, model.pieces, settings.directed, like=self._like(settings))
+            key, lambda: TokenisedGraph(kg, model.pieces, settings.directed, like=self._like(settings), store=store)
         )
         verifier = self.verifier(settings.graph)
         embedder = sentence_embedder()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from kgdemo.errors import UserError
 
@@ -150,3 +150,12 @@ def chat_from(environment: Mapping[str, str] = os.environ) -> ChatSettings:
         return ChatSettings()
     model = environment.get("KGDEMO_CHAT_MODEL") or "gpt-4o-mini"
     return ChatSettings(model, url, key or "none")
+
+
+def cache_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """Where token ids of large graphs are kept: ``KGDEMO_CACHE``, else ``~/.cache/kgdemo``; None when it is empty."""
+    folder = environment.get("KGDEMO_CACHE", str(Path("~") / ".cache" / "kgdemo"))
+    try:
+        return Path(folder).expanduser() if folder.strip() else None
+    except RuntimeError:  # this user has no home
+        return None

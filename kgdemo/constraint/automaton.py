@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.constraint.base import PathIds, Successors
-from kgdemo.constraint.pieces import TokenTable
+from kgdemo.constraint.tables import TokenTable
 from kgdemo.constraint.tokenised import TokenisedGraph
 
 

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.constraint.base import PathIds, Successors
-from kgdemo.constraint.pieces import TokenTable
 from kgdemo.constraint.spelling import PathTable, enumerate_paths, spell, spelled_order
+from kgdemo.constraint.tables import TokenTable
 from kgdemo.constraint.tokenised import TokenisedGraph
 from kgdemo.errors import UserError
 

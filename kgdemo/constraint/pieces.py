@@ -9,16 +9,19 @@ checks that for the tokeniser at hand.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import chain, pairwise
+from hashlib import blake2b
+from itertools import pairwise
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
+import tokenizers
+
+from kgdemo.constraint.tables import TokenTable
+from kgdemo.constraint.words import spell_all, spell_by_words
 
 PATH_START = "<PATH>"
 PATH_END = "</PATH>"
 ARROW = "->"
+_MANY = 5_000  # labels from which on it pays to spell them word by word
 
 
 class Tokenizer(Protocol):
@@ -29,26 +32,6 @@ class Tokenizer(Protocol):
     def decode(self, token_ids, skip_special_tokens: bool = ...) -> str: ...
 
     def convert_tokens_to_ids(self, tokens): ...
-
-
-@dataclass(frozen=True, slots=True)
-class TokenTable:
-    """Token ids of many labels, ragged: label ``i`` is ``ids[offsets[i]:offsets[i + 1]]``."""
-
-    offsets: NDArray[np.int64]  # (labels + 1,)
-    ids: NDArray[np.int32]  # (tokens,)
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def row(self, label: int) -> NDArray[np.int32]:
-        """Token ids of one label."""
-        return self.ids[self.offsets[label] : self.offsets[label + 1]]
-
-    def joined(self, more: TokenTable) -> TokenTable:
-        """These labels, with more of them behind."""
-        offsets = np.concatenate([self.offsets, self.offsets[-1] + more.offsets[1:]])
-        return TokenTable(offsets, np.concatenate([self.ids, more.ids]))
 
 
 class Pieces:
@@ -74,13 +57,17 @@ class Pieces:
 
     def encode(self, labels: Sequence[str]) -> TokenTable:
         """Token ids of ``" " + label`` for each label."""
-        rows: list[list[int]] = []
-        for start in range(0, len(labels), 20_000):
-            rows += self._plain_batch([" " + label for label in labels[start : start + 20_000]])
-        offsets = np.zeros(len(rows) + 1, dtype=np.int64)
-        np.cumsum([len(row) for row in rows], out=offsets[1:])
-        flat = np.fromiter(chain.from_iterable(rows), dtype=np.int32, count=int(offsets[-1]))
-        return TokenTable(offsets, flat)
+        if len(labels) < _MANY or not self._keeps_to_words():
+            return spell_all(labels, self._plain_batch)
+        return spell_by_words(labels, self._plain_batch, self._pre_tokens)
+
+    def fingerprint(self) -> str:
+        """A digest of all that decides on how labels are spelled; empty for a tokeniser that does not tell."""
+        backend = getattr(self.tokenizer, "backend_tokenizer", None)
+        if backend is None:
+            return ""
+        self.plain("")  # sets the backend as for labels: neither padding nor cutting is part of the digest
+        return blake2b(f"{tokenizers.__version__} {backend.to_str()}".encode(), digest_size=20).hexdigest()
 
     def _plain_batch(self, texts: list[str]) -> list[list[int]]:
         """``plain`` for many texts; past the first, the Rust tokeniser is asked without going through transformers."""
@@ -91,6 +78,20 @@ class Pieces:
         if backend is not None:
             rows += [encoded.ids for encoded in backend.encode_batch_fast(texts[1:], add_special_tokens=False)]
         return rows
+
+    def _keeps_to_words(self) -> bool:
+        """Whether the tokeniser may be asked word by word: it pre-tokenises, and no added token takes in a space."""
+        backend = getattr(self.tokenizer, "backend_tokenizer", None)
+        if backend is None or backend.pre_tokenizer is None:
+            return False
+        added = backend.get_added_tokens_decoder().values()
+        return not any(token.lstrip or token.rstrip or " " in token.content for token in added if not token.special)
+
+    def _pre_tokens(self, text: str) -> list[str]:
+        """The stretches of a text that the tokeniser looks at one by one."""
+        backend = self.tokenizer.backend_tokenizer  # type: ignore[attr-defined]  # of fast tokenisers, see _keeps_to_words
+        normalised = text if backend.normalizer is None else backend.normalizer.normalize_str(text)
+        return [part for part, _ in backend.pre_tokenizer.pre_tokenize_str(normalised)]
 
     def is_exact(self, labels: Sequence[str]) -> bool:
         """Whether splicing equals tokenising whole strings, tried on chains of the given labels."""

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.constraint.base import PathIds
-from kgdemo.constraint.pieces import TokenTable
-from kgdemo.constraint.tokenised import TokenisedGraph, ranks
+from kgdemo.constraint.tables import TokenTable, ranks
+from kgdemo.constraint.tokenised import TokenisedGraph
 
 
 @dataclass(frozen=True, slots=True)

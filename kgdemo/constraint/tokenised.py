@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.constraint.cache import Cache
-from kgdemo.constraint.pieces import Pieces, TokenTable
+from kgdemo.constraint.kept import SpelledLabels, TokenStore
+from kgdemo.constraint.pieces import Pieces
+from kgdemo.constraint.tables import ranks
 from kgdemo.kg.graph import Adjacency, KnowledgeGraph
 
 
@@ -21,6 +21,7 @@ class TokenisedGraph:
         directed: walk edges from head to tail only.
         cache_bytes: how much memory sub-tries may take.
         like: of the graph that ``kg`` is an edit of, with the same pieces: its token ids are used again.
+        store: where the token ids of a large graph are kept; None for a graph that is nobody else's business.
 
     Attributes:
         entities, steps: token ids of entity labels and of step readings.
@@ -37,20 +38,19 @@ class TokenisedGraph:
         directed: bool = False,
         cache_bytes: int = 64_000_000,
         like: TokenisedGraph | None = None,
+        store: TokenStore | None = None,
     ) -> None:
         self.kg = kg
         self.pieces = pieces
         self.directed = directed
-        if like is None:
-            self.entities = pieces.encode(list(kg.entities))
-        else:  # an edit's new entities come behind the old ones
-            count = len(like.entities)
-            self.entities = like.entities.joined(
-                pieces.encode([kg.entities[i] for i in range(count, len(kg.entities))])
-            )
+        if like is not None:
+            spelled = _more(like, kg)
+        elif store is not None:
+            spelled = store.get(kg.entities, pieces, lambda: _spelled(kg, pieces))
+        else:
+            spelled = _spelled(kg, pieces)
+        self.entities, self.entity_rank = spelled.table, spelled.rank
         self.steps = pieces.encode(kg.readings)
-        same = like is not None and len(like.entities) == len(self.entities)
-        self.entity_rank = like.entity_rank if same and like is not None else ranks(self.entities)
         self.step_rank = ranks(self.steps)
         self.sub_tries: Cache = Cache(cache_bytes)
         self._walks: list[NDArray[np.int64]] = []
@@ -102,16 +102,18 @@ class TokenisedGraph:
         return self._walks[hops - 1] if hops else np.zeros(len(kg.entities), np.int64)
 
 
-def ranks(table: TokenTable) -> NDArray[np.int64]:
-    """Rank of each label in the lexicographic order of token sequences."""
-    # big-endian bytes compare like the token sequences they hold, and bytes sort fast
-    flat = table.ids.astype(">i4").tobytes()
-    bounds = (table.offsets * 4).tolist()
-    keys = [flat[a:b] for a, b in pairwise(bounds)]
-    order = np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
-    rank = np.empty(len(keys), dtype=np.int64)
-    rank[order] = np.arange(len(keys))
-    return rank
+def _spelled(kg: KnowledgeGraph, pieces: Pieces) -> SpelledLabels:
+    table = pieces.encode(list(kg.entities))
+    return SpelledLabels(table, ranks(table))
+
+
+def _more(like: TokenisedGraph, kg: KnowledgeGraph) -> SpelledLabels:
+    """The labels of a graph's edit: the new entities come behind the old ones."""
+    new = [kg.entities[i] for i in range(len(like.entities), len(kg.entities))]
+    if not new:
+        return SpelledLabels(like.entities, like.entity_rank)
+    table = like.entities.joined(like.pieces.encode(new))
+    return SpelledLabels(table, ranks(table))
 
 
 def _sum_by_row(

@@ -14,9 +14,9 @@ from enum import Enum
 import numpy as np
 
 from kgdemo.constraint.base import PathIds, Successors
-from kgdemo.constraint.pieces import TokenTable
 from kgdemo.constraint.query_graph import Link
-from kgdemo.constraint.tokenised import TokenisedGraph, ranks
+from kgdemo.constraint.tables import TokenTable, ranks
+from kgdemo.constraint.tokenised import TokenisedGraph
 
 
 class Spelling(str, Enum):

@@ -7,9 +7,12 @@ block of bytes and a table of a million labels opens without decoding any of the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+
+_READ = 50_000  # labels taken from the blob at once when all are gone through
 
 
 class LabelTable(Sequence[str]):
@@ -49,7 +52,11 @@ class LabelTable(Sequence[str]):
         return self._bytes(int(index)).decode("utf-8", "surrogatepass")
 
     def __iter__(self) -> Iterator[str]:
-        return (self[index] for index in range(len(self)))
+        for first in range(0, len(self), _READ):
+            bounds = self.offsets[first : first + _READ + 1].tolist()
+            data = self.blob[bounds[0] : bounds[-1]].tobytes()
+            for begin, end in pairwise(bounds):
+                yield data[begin - bounds[0] : end - bounds[0]].decode("utf-8", "surrogatepass")
 
     def __contains__(self, label: object) -> bool:
         return isinstance(label, str) and self.find(label) is not None
