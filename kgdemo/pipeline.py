@@ -94,6 +94,11 @@ class Pipeline:
         """The KG-specialised language model of that name; loaded once."""
         return self._once(("model", name), lambda: CausalModel.load(name))
 
+    def add_model(self, name: str, model: CausalModel) -> None:
+        """Make a model in memory known under a name; one known before must share its tokeniser."""
+        with self._lock:
+            self._loaded["model", name] = model
+
     def linker(self, source: str) -> EntityLinker | GrownLinker:
         """The entity linker of a graph."""
         return self._once(("linker", source), lambda: self._new_linker(source))

@@ -16,13 +16,22 @@ def add(commands: Commands) -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="checkpoints and log")
     parser.add_argument("--steps", type=int, metavar="N", help="optimiser steps, in place of the recipe's")
     parser.add_argument("--export", type=Path, metavar="DIR", help="write the finished model there (fp16)")
-    parser.add_argument("--export-only", action="store_true", help="export the newest checkpoint, train no further")
+    parser.add_argument("--export-only", action="store_true", help="export the best checkpoint, train no further")
     parser.set_defaults(run=_train)
 
 
 def _train(options: argparse.Namespace) -> int:
-    from kgdemo.training.recipe import Recipe, run_recipe
+    from kgdemo.errors import UserError
+    from kgdemo.evaluation.dev import DevHits
+    from kgdemo.training.recipe import Recipe
+    from kgdemo.training.run import export_best, run_recipe
 
     recipe = Recipe.load(options.recipe)
-    run_recipe(recipe, options.data, options.out, options.steps, options.export, options.export_only)
+    if options.export_only:
+        if options.export is None:
+            raise UserError("--export-only writes a model folder; say where with --export DIR.")
+        export_best(recipe, options.out, options.export)
+        return 0
+    measure = None if recipe.dev is None else DevHits(recipe.dev, options.data)
+    run_recipe(recipe, options.data, options.out, options.steps, options.export, measure)
     return 0

@@ -36,9 +36,17 @@ class Batch:
 
     input_ids: Tensor  # (B, P + O)
     position_ids: Tensor  # (B, P + O)
-    attention_mask: Tensor  # (B, 1, P + O, P + O), added to attention scores: 0 = may look
+    may_look: Tensor  # (B, 1, P + O, P + O), boolean
     targets: Tensor  # (B, O), IGNORED where padded
     weights: Tensor  # (B, O)
+
+    def added_mask(self, dtype: torch.dtype) -> Tensor:
+        """The mask as a number added to attention scores, ``(B, 1, P + O, P + O)``.
+
+        Eager attention adds what it is given, so that a boolean mask would forbid nothing there; sdpa asks for
+        the very type that it computes in.
+        """
+        return torch.zeros(self.may_look.shape, dtype=dtype).masked_fill_(~self.may_look, torch.finfo(dtype).min)
 
 
 class Encoder:
@@ -104,6 +112,4 @@ def collate(examples: Sequence[EncodedExample], pad: int, bidirectional: bool) -
             mask[row, start:prompts, start:prompts] = True
         mask[row, :, :start] = False
         mask[row, range(start), range(start)] = True  # a padding row must see something, or softmax is NaN
-    # additive, because eager attention adds what it is given: a boolean mask would forbid nothing there
-    added = torch.zeros(mask.shape, dtype=torch.bfloat16).masked_fill_(~mask, torch.finfo(torch.bfloat16).min)
-    return Batch(ids, positions, added[:, None], targets, weights)
+    return Batch(ids, positions, mask[:, None], targets, weights)

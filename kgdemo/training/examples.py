@@ -7,7 +7,7 @@ sees the same data. Everything is (question, topic entities, path, answer) as GC
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -32,15 +32,24 @@ Source = Callable[[Random], Example]
 
 
 class QuestionSource:
-    """Questions with known answers, each paired with the relation paths that lead there."""
+    """Questions with known answers, each paired with the relation paths that lead there.
 
-    def __init__(self, kg: KnowledgeGraph, questions: Sequence[Question]) -> None:
+    Args:
+        kg: the graph.
+        questions: those without a path to an answer are passed over.
+        held_out: relations that no example may use. A question whose paths use one is left out whole: with
+            its true path gone, what is left would lead to the answer by accident.
+    """
+
+    def __init__(self, kg: KnowledgeGraph, questions: Sequence[Question], held_out: Collection[str] = ()) -> None:
         self.kg = kg
+        banned = {i for relation in held_out if (i := kg.relations.find(relation)) is not None}
         self.items: list[tuple[Question, list[RelationPath], set[int]]] = []
         for question in questions:
             answers = {i for label in question.gold if (i := kg.entities.find(label)) is not None}
             paths = _known_paths(kg, question) or _found_paths(kg, question, answers)
-            if paths and answers:
+            used = {step % len(kg.relations) for path in paths for step in path.steps}
+            if paths and answers and not used & banned:
                 self.items.append((question, paths, answers))
 
     def __len__(self) -> int:

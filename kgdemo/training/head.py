@@ -50,7 +50,7 @@ class SampledHead(nn.Module):
         drawn = torch.unique(drawn)
         drawn = drawn[~torch.isin(drawn, needed)]
         stands_for = (vocabulary - len(needed)) / max(len(drawn), 1)
-        self.ids = torch.cat([needed, drawn])
+        self.ids = torch.cat([needed, drawn]).to(self.inner.weight.device)
         self.raise_by = torch.cat([torch.zeros(len(needed)), torch.full((len(drawn),), math.log(stands_for))])
         columns = torch.searchsorted(needed, targets.clamp(min=0))
         return torch.where(targets >= 0, columns, targets)
@@ -65,4 +65,4 @@ class SampledHead(nn.Module):
             return self.inner(hidden)
         bias = None if self.inner.bias is None else self.inner.bias[self.ids]
         logits = functional.linear(hidden, self.inner.weight[self.ids], bias)
-        return logits + self.raise_by.to(logits.dtype)
+        return logits + self.raise_by.to(logits)

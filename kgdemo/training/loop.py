@@ -8,11 +8,11 @@ a checkpoint continues as if it had never stopped.
 from __future__ import annotations
 
 import json
-import logging
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -21,45 +21,17 @@ from torch import Tensor
 from torch.nn import functional
 from tqdm import tqdm
 
+from kgdemo.errors import UserError
 from kgdemo.training.batches import IGNORED, Batch, EncodedExample, Encoder, collate
+from kgdemo.training.checkpoints import Checkpoints
+from kgdemo.training.config import TrainConfig, schedule
 from kgdemo.training.examples import Source
 from kgdemo.training.head import SampledHead
 
-logger = logging.getLogger(__name__)
+Measure = Callable[[torch.nn.Module], float]  # a model in evaluation mode -> how good it is, the more the better
+_LOG_EVERY = 50  # steps
+_TRIES = 1000  # examples drawn in a row before a limit on their length is called too low
 _CHUNK = 8  # batches drawn together and sorted by length, so that little is padded
-
-
-@dataclass(frozen=True, slots=True)
-class TrainConfig:
-    """One training run.
-
-    Attributes:
-        steps: optimiser steps in all.
-        batch_size: examples a step.
-        learning_rate: the highest, reached after the warm-up.
-        warmup: share of the steps spent warming up (GCR: 0.03).
-        floor: learning rate at the end, as a share of the highest.
-        weight_decay: AdamW's.
-        negatives: sampled vocabulary a step; 0 scores the whole vocabulary.
-        longest: examples of more tokens are passed over; few, but a whole batch is padded to them.
-        entity_weight: loss weight of entity tokens (see ``batches.Encoder``).
-        answer_share: share of the examples that go on to the answer (see ``batches.Encoder``).
-        save_every: steps between checkpoints.
-        seed: of data, dropout and sampling.
-    """
-
-    steps: int = 4000
-    batch_size: int = 48
-    learning_rate: float = 5e-4
-    warmup: float = 0.03
-    floor: float = 0.05
-    weight_decay: float = 0.01
-    negatives: int = 2048
-    longest: int = 80
-    entity_weight: float = 0.4
-    answer_share: float = 0.3
-    save_every: int = 250
-    seed: int = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,63 +55,88 @@ def train(
     pad: int,
     config: TrainConfig,
     out: Path,
-    on_checkpoint: Callable[[int], None] | None = None,
+    measure: Measure | None = None,
 ) -> None:
-    """Train ``model`` in place, with checkpoints in ``out``; resumes from the newest one there.
+    """Train ``model`` in place, on the device it is on; resumes from the newest checkpoint in ``out``.
 
     Args:
-        model: a transformers causal language model.
+        model: a transformers causal language model, adapted by LoRA or whole.
         encoder: turns examples into tokens.
         sources: where examples come from.
         pad: padding token id.
         config: the recipe.
-        out: folder for ``checkpoint.pt`` and ``log.jsonl``.
-        on_checkpoint: called with the step after each checkpoint.
+        out: folder for checkpoints and ``log.jsonl``.
+        measure: says how good the model is, to keep the best checkpoint; None keeps the newest alone.
+
+    Raises:
+        UserError: ``out`` holds a checkpoint of another model.
     """
-    out.mkdir(parents=True, exist_ok=True)
-    device = next(model.parameters()).device
-    head = SampledHead(model.get_output_embeddings()) if config.negatives else None  # type: ignore[operator]
+    checkpoints = Checkpoints(out)
     optimiser = torch.optim.AdamW(
         _groups(model, config.weight_decay), lr=config.learning_rate, betas=(0.9, 0.98), fused=True
     )
-    start = _resume(out, model, optimiser)
-    if head is not None:
-        model.set_output_embeddings(head)  # type: ignore[operator]
-    model.train()
+    start = checkpoints.resume(model, optimiser)
+    head = SampledHead(model.get_output_embeddings()) if config.negatives else None  # type: ignore[operator]
     batches = _batches(encoder, sources, pad, config, start)
     began, smooth = time.perf_counter(), 0.0
     for step in tqdm(range(start, config.steps), initial=start, total=config.steps, unit="step", mininterval=5):
-        rate = config.learning_rate * _schedule(step / config.steps, config)
+        rate = config.learning_rate * schedule(step / config.steps, config)
         for group in optimiser.param_groups:
             group["lr"] = rate
         torch.manual_seed(config.seed * 1_000_003 + step)
-        loss = _loss(model, next(batches), head, config, device)
-        loss.backward()
+        model.train()
+        with _in_place_of_the_head(model, head):
+            loss = batch_loss(model, next(batches), head, config.negatives)
+            loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         optimiser.zero_grad(set_to_none=True)
         smooth = loss.item() if step == start else 0.98 * smooth + 0.02 * loss.item()
-        if (step + 1) % 50 == 0:
-            _log(out, step + 1, smooth, rate, time.perf_counter() - began)
-        if (step + 1) % config.save_every == 0 or step + 1 == config.steps:
-            _save(out, step + 1, model, optimiser, head, config)
-            if on_checkpoint is not None:
-                on_checkpoint(step + 1)
-    if head is not None:
-        model.set_output_embeddings(head.inner)  # type: ignore[operator]
+        done, last = step + 1, step + 1 == config.steps
+        if done % _LOG_EVERY == 0 or last:
+            _log(out, step=done, loss=round(smooth, 4), rate=rate, seconds=round(time.perf_counter() - began, 1))
+        if measure is not None and (done % config.measure_every == 0 or last):
+            score = measure(model.eval())
+            checkpoints.judge(done, model, score)
+            _log(out, step=done, score=score)
+        if done % config.save_every == 0 or last:
+            checkpoints.save(done, model, optimiser)
     model.eval()
 
 
-def _loss(model, batch: Batch, head: SampledHead | None, config: TrainConfig, device: torch.device) -> Tensor:
-    """Weighted cross-entropy of the output tokens (GCR equation 8), one number."""
+@contextmanager
+def _in_place_of_the_head(model: torch.nn.Module, head: SampledHead | None) -> Iterator[None]:
+    """Let the sampled head stand where the model's own was, for one step; everybody else sees the whole one."""
+    if head is None:
+        yield
+        return
+    model.set_output_embeddings(head)  # type: ignore[operator]
+    try:
+        yield
+    finally:
+        model.set_output_embeddings(head.inner)  # type: ignore[operator]
+
+
+def batch_loss(model: torch.nn.Module, batch: Batch, head: SampledHead | None, negatives: int) -> Tensor:
+    """Weighted cross-entropy of the output tokens (GCR equation 8), one number.
+
+    Args:
+        model: with ``head`` as its output layer where one is given.
+        batch: on the host.
+        head: scores a sample of the vocabulary; None scores all of it.
+        negatives: size of that sample.
+    """
+    device = next(model.parameters()).device
     outputs = batch.targets.shape[1]
     targets = batch.targets
     if head is not None:
-        targets = head.sample(targets, config.negatives, torch.default_generator)
-    with torch.autocast(device.type, dtype=torch.bfloat16, enabled=_gains_from_bf16(device)):
+        targets = head.sample(targets, negatives, torch.default_generator)
+    lower = _gains_from_bf16(device)
+    dtype = torch.bfloat16 if lower else next(model.parameters()).dtype
+    with torch.autocast(device.type, dtype=torch.bfloat16, enabled=lower):
         logits = model(
             input_ids=batch.input_ids.to(device),
-            attention_mask=batch.attention_mask.to(device),
+            attention_mask=batch.added_mask(dtype).to(device),
             position_ids=batch.position_ids.to(device),
             logits_to_keep=outputs + 1,
             use_cache=False,
@@ -152,8 +149,9 @@ def _loss(model, batch: Batch, head: SampledHead | None, config: TrainConfig, de
 
 
 def _gains_from_bf16(device: torch.device) -> bool:
-    """GPUs, and CPUs with tile registers; on others the casts cost more than the arithmetic saves."""
-    return device.type != "cpu" or bool(torch.cpu.get_capabilities().get("amx_bf16"))
+    """GPUs, and CPUs that multiply in bfloat16; on others the casts cost more than the arithmetic saves."""
+    able = torch.cpu.get_capabilities()
+    return device.type != "cpu" or bool(able.get("avx512_bf16") or able.get("amx_bf16"))
 
 
 def _batches(encoder: Encoder, sources: Sequence[Share], pad: int, config: TrainConfig, start: int) -> Iterator[Batch]:
@@ -164,9 +162,7 @@ def _batches(encoder: Encoder, sources: Sequence[Share], pad: int, config: Train
         shares = [share.at(chunk * _CHUNK) for share in sources]
         while len(drawn) < config.batch_size * _CHUNK:
             source = rng.choices([share.source for share in sources], shares)[0]
-            example = encoder(source(rng), rng)
-            if len(example.prompt) + len(example.output) <= config.longest:
-                drawn.append(example)
+            drawn.append(_short_enough(source, encoder, config.longest, rng))
         drawn.sort(key=lambda example: (len(example.output), len(example.prompt)))
         pieces = [drawn[i : i + config.batch_size] for i in range(0, len(drawn), config.batch_size)]
         rng.shuffle(pieces)
@@ -174,11 +170,12 @@ def _batches(encoder: Encoder, sources: Sequence[Share], pad: int, config: Train
             yield collate(piece, pad, encoder.style.bidirectional)
 
 
-def _schedule(progress: float, config: TrainConfig) -> float:
-    if progress < config.warmup:
-        return max(progress, 1e-4) / config.warmup
-    turn = (progress - config.warmup) / (1 - config.warmup)
-    return config.floor + (1 - config.floor) * 0.5 * (1 + math.cos(math.pi * turn))
+def _short_enough(source: Source, encoder: Encoder, longest: int, rng: Random) -> EncodedExample:
+    for _ in range(_TRIES):
+        example = encoder(source(rng), rng)
+        if len(example.prompt) + len(example.output) <= longest:
+            return example
+    raise UserError(f"Of {_TRIES} examples none is within {longest} tokens; raise `longest` in the recipe.")
 
 
 def _groups(model: torch.nn.Module, decay: float) -> list[dict[str, object]]:
@@ -188,29 +185,6 @@ def _groups(model: torch.nn.Module, decay: float) -> list[dict[str, object]]:
     return [{"params": matrices, "weight_decay": decay}, {"params": others, "weight_decay": 0.0}]
 
 
-def _save(out: Path, step: int, model, optimiser, head: SampledHead | None, config: TrainConfig) -> None:
-    """Write the checkpoint beside the old one, then swap: a crash never leaves half a file."""
-    if head is not None:
-        model.set_output_embeddings(head.inner)
-    state = {"step": step, "model": model.state_dict(), "optimiser": optimiser.state_dict(), "config": asdict(config)}
-    torch.save(state, out / "checkpoint.tmp")
-    (out / "checkpoint.tmp").replace(out / "checkpoint.pt")
-    if head is not None:
-        model.set_output_embeddings(head)
-
-
-def _resume(out: Path, model, optimiser) -> int:
-    file = out / "checkpoint.pt"
-    if not file.is_file():
-        return 0
-    state = torch.load(file, weights_only=True, map_location="cpu")
-    model.load_state_dict(state["model"])
-    optimiser.load_state_dict(state["optimiser"])
-    logger.info("resuming at step %d", state["step"])
-    return int(state["step"])
-
-
-def _log(out: Path, step: int, loss: float, rate: float, seconds: float) -> None:
-    line = {"step": step, "loss": round(loss, 4), "rate": rate, "seconds": round(seconds, 1)}
+def _log(out: Path, **line: float) -> None:
     with (out / "log.jsonl").open("a", encoding="utf-8") as stream:
         stream.write(json.dumps(line) + "\n")

@@ -7,37 +7,59 @@ which halves the length of Freebase relations, and gets tokens of its own for ar
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import torch
 from tokenizers import normalizers
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
 from kgdemo.constraint.pieces import ARROW, PATH_END, PATH_START
-from kgdemo.models.causal import EMBEDDED_FOLDER
+from kgdemo.errors import ModelError
+from kgdemo.models.causal import EMBEDDED, model_folder
 from kgdemo.models.prompt import PromptStyle
+from kgdemo.training.lora import Lora, adapted
 
 MINILM = "minilm"
 
 
-def start_model(name: str) -> tuple[torch.nn.Module, PreTrainedTokenizerFast, PromptStyle]:
-    """Load the model to fine-tune, with path marks in its vocabulary.
+def start_model(name: str, lora: Lora | None = None) -> tuple[torch.nn.Module, PreTrainedTokenizerFast, PromptStyle]:
+    """Load the model to fine-tune.
+
+    Trained whole, it gets path marks in its vocabulary. With LoRA the embeddings are frozen, so that new tokens
+    would stay untaught: the marks are then spelled in tokens that the model knows.
 
     Args:
         name: ``minilm``; ``embedded`` for the weights that ship, to train them further; or what
             ``AutoModelForCausalLM.from_pretrained`` takes.
+        lora: train low-rank matrices in place of the whole model.
 
     Returns:
         model, tokeniser and the prompt style it will be trained on.
+
+    Raises:
+        ModelError: there is no such model, or its files are damaged.
+        UserError: LoRA is asked for and peft is not installed.
     """
     if name == MINILM:
-        return _minilm()
-    folder = str(EMBEDDED_FOLDER) if name == "embedded" else name
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    small = {"attn_implementation": "eager"} if name == "embedded" else {}
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, **small)
+        model, tokenizer, style = _minilm()
+    else:
+        model, tokenizer, style = _causal(name)
+    if lora is not None:
+        return adapted(model, lora), tokenizer, style
     _add_marks(tokenizer, model)
-    return model, tokenizer, PromptStyle.load(Path(folder))
+    return model, tokenizer, style
+
+
+def _causal(name: str) -> tuple[torch.nn.Module, PreTrainedTokenizerFast, PromptStyle]:
+    folder = model_folder(name)
+    small = {"attn_implementation": "eager"} if name == EMBEDDED else {}
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(str(folder))
+        model = AutoModelForCausalLM.from_pretrained(str(folder), dtype=torch.float32, **small)
+    except (OSError, ValueError, KeyError) as error:
+        raise ModelError(
+            f"The model {name} cannot be loaded ({str(error).splitlines()[0]}); "
+            "give minilm, embedded, a folder or a name on the Hugging Face hub as `model` of the recipe."
+        ) from error
+    return model, tokenizer, PromptStyle.load(folder)
 
 
 def _minilm() -> tuple[torch.nn.Module, PreTrainedTokenizerFast, PromptStyle]:
@@ -63,7 +85,6 @@ def _minilm() -> tuple[torch.nn.Module, PreTrainedTokenizerFast, PromptStyle]:
         attention_probs_dropout_prob=0.0,
         attn_implementation="eager",  # a quarter faster than sdpa's backward pass for short rows on a CPU
     )
-    _add_marks(tokenizer, model)
     style = PromptStyle("[CLS] {question} [SEP] {entities} [SEP]", bidirectional=True, answer_mark="")
     return model, tokenizer, style
 

@@ -1,0 +1,156 @@
+"""Where fine-tuning examples come from: only true paths, in as many wordings as people use."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.questions import Question
+from kgdemo.training import templates as template_files
+from kgdemo.training.examples import Example, QuestionSource, roughen, spoken_name
+from kgdemo.training.held_out import draw_held_out, spoken_relation
+from kgdemo.training.template_source import TemplateSource
+from kgdemo.training.templates import load_templates
+from tests.helpers.training import TEMPLATES, film_graph
+
+KG = film_graph()
+DRAWS = 300
+
+
+def draw(source, count: int = DRAWS) -> list[Example]:
+    """Many examples, each with a seed of its own."""
+    return [source(Random(seed)) for seed in range(count)]
+
+
+def hops_of(example: Example) -> list[tuple[str, str, str]]:
+    """(entity, reading, entity) of each hop."""
+    return [example.path[i : i + 3] for i in range(0, len(example.path) - 1, 2)]
+
+
+def is_true(kg: KnowledgeGraph, example: Example) -> bool:
+    """Whether every hop is in the graph."""
+    return all((reading, tail) in kg.neighbours(head) for head, reading, tail in hops_of(example))
+
+
+def test_templates_draw_only_true_paths_of_all_lengths():
+    drawn = draw(TemplateSource(KG, TEMPLATES, hops=(0.4, 0.4, 0.2), two_topics=0.3))
+    assert all(is_true(KG, example) for example in drawn)
+    assert all(example.path[-1] == example.answer and example.path[0] in example.topic_entities for example in drawn)
+    assert {len(hops_of(example)) for example in drawn} == {1, 2, 3}
+    assert all("{e}" not in example.question for example in drawn)
+
+
+def test_earlier_hops_stand_in_the_question_as_noun_phrases():
+    drawn = draw(TemplateSource(KG, TEMPLATES, hops=(0.0, 1.0)))
+    of_london = [e.question.lower() for e in drawn if e.path[-1] == "London" and e.path[0] == "Inception"]
+    assert any("director of inception" in question for question in of_london)
+
+
+def test_a_wording_fits_only_the_heads_it_names():
+    only_films = {("born in", False): template_files.StepTemplates([template_files.Template("{e} born", "person")])}
+    drawn = draw(TemplateSource(KG, only_films, hops=(1.0,)), 40)
+    assert {example.path[0] for example in drawn} == {"Christopher Nolan", "Tom Hardy", "Steven Spielberg"}
+    with pytest.raises(ValueError, match="no template fits"):
+        TemplateSource(KG, {("painted by", False): TEMPLATES["born in", False]}, hops=(1.0,))
+
+
+def test_two_topics_both_lead_to_the_answer():
+    drawn = draw(TemplateSource(KG, TEMPLATES, hops=(1.0,), two_topics=1.0))
+    two = [example for example in drawn if len(example.topic_entities) == 2]
+    assert len(two) == len(drawn)
+    for example in two:
+        for topic in example.topic_entities:
+            assert example.answer in {other for _, other in KG.neighbours(topic)}
+    assert any(" and " in example.question for example in two)
+
+
+def test_renamed_relations_bear_the_words_of_their_noun_phrases():
+    drawn = draw(TemplateSource(KG, TEMPLATES, hops=(1.0,), renamed=1.0))
+    assert {e.path[1] for e in drawn} == {"director of", "films by", "star of", "films with", "birthplace of"}
+    assert all((e.path[0], e.path[2]) in {(h, t) for h, _, t in _both_ways()} for e in drawn)
+
+
+def _both_ways() -> list[tuple[str, str, str]]:
+    return [*KG.triples(), *((t, r, h) for h, r, t in KG.triples())]
+
+
+def test_questions_are_paired_with_the_paths_that_explain_all_their_answers():
+    both = Question("1", "films with michael caine", ("Michael Caine",), ("Inception", "Tenet"))
+    two_hops = Question("2", "where was the director of Jaws born", ("Jaws",), ("Cincinnati",))
+    nowhere = Question("3", "who painted Jaws", ("Jaws",), ("Rembrandt",))
+    source = QuestionSource(KG, [both, two_hops, nowhere])
+    assert len(source) == 2
+    drawn = draw(source, 60)
+    assert all(is_true(KG, example) for example in drawn)
+    assert {e.answer for e in drawn} == {"Inception", "Tenet", "Cincinnati"}
+    ways = {tuple(reading for _, reading, _ in hops_of(e)) for e in drawn}
+    assert ways == {("~starring",), ("directed by", "born in")}
+
+
+def test_a_relation_path_that_the_set_gives_is_believed():
+    given = Question("1", "colleagues", ("Tom Hardy",), ("Michael Caine",), relation_path=("~starring", "starring"))
+    for example in draw(QuestionSource(KG, [given]), 20):
+        assert example.path == ("Tom Hardy", "~starring", "Inception", "starring", "Michael Caine")
+
+
+def test_held_out_relations_are_never_drawn():
+    held_out = {"born in", "starring"}
+    left = {step: words for step, words in TEMPLATES.items() if step[0] not in held_out}
+    readings = {reading for e in draw(TemplateSource(KG, left, (0.5, 0.5), 0.3)) for _, reading, _ in hops_of(e)}
+    assert readings == {"directed by", "directed"}
+    questions = [
+        Question("1", "who directed Jaws", ("Jaws",), ("Steven Spielberg",)),
+        Question("2", "where was the director of Jaws born", ("Jaws",), ("Cincinnati",)),
+    ]
+    source = QuestionSource(KG, questions, held_out)
+    assert [question.id for question, *_ in source.items] == ["1"]
+
+
+def test_a_name_is_held_out_in_every_graph_at_once():
+    graphs = {
+        "world": ["directed by", "genre", "born in", "author"],
+        "freebase": ["/film/film/genre", "/tv/tv_program/genre", "/people/person/place_of_birth"],
+        "metaqa": ["directed_by"],
+    }
+    assert spoken_relation("/film/film/directed_by") == spoken_relation("directed by")
+    seen_both_ways = set()
+    for seed in range(20):
+        held_out = draw_held_out(graphs, 1 / 3, seed)
+        assert held_out == draw_held_out(graphs, 1 / 3, seed)
+        names = {spoken_relation(relation) for relations in held_out.values() for relation in relations}
+        assert len(names) == 2  # of five
+        for graph, relations in graphs.items():
+            assert held_out[graph] == {r for r in relations if spoken_relation(r) in names}
+        seen_both_ways.add("genre" in names)
+    assert seen_both_ways == {True, False}
+    assert not any(draw_held_out(graphs, 0.0, 1).values())
+
+
+def test_people_shorten_names_and_type_fast():
+    rng = Random(1)
+    names = {spoken_name(rng, "Paris (city)", ["City of Light"]) for _ in range(60)}
+    assert names == {"Paris", "Paris (city)", "City of Light"}
+    assert {spoken_name(rng, "(sic)") for _ in range(20)} == {"(sic)"}
+    typed = {roughen(Random(seed), "Who directed Jaws?") for seed in range(400)}
+    assert {"Who directed Jaws?", "who directed jaws?", "who directed jaws", "Who directed Jaws"} <= typed
+    close = {text for text in typed if text.lower().rstrip("?") != "who directed jaws"}
+    assert close
+    assert all(len("Who directed Jaws?") - 2 <= len(text) <= len("Who directed Jaws?") for text in close)
+
+
+@pytest.mark.parametrize(
+    "line", ["born in\tforward\tquestion\tno slot", "born in\tforward\tquestion", "a\tb\tc\td\te\tf"]
+)
+def test_a_bad_template_line_is_named(line: str, tmp_path, monkeypatch):
+    monkeypatch.setattr(template_files, "FOLDER", tmp_path)
+    (tmp_path / "mine.tsv").write_text(f"born in\tforward\tquestion\twhere was {{e}} born\n{line}\n", "utf-8")
+    with pytest.raises(ValueError, match="line 2"):
+        load_templates("mine")
+
+
+@pytest.mark.parametrize("name", ["world", "freebase", "metaqa"])
+def test_the_templates_that_ship_can_be_read(name: str):
+    templates = load_templates(name)
+    assert sum(len(words.questions) for words in templates.values()) > 50
