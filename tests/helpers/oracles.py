@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kgdemo.constraint.pieces import Pieces
+from kgdemo.constraint.query_graph import Link
+from kgdemo.kg.graph import KnowledgeGraph
 
 Triple = tuple[str, str, str]
 
@@ -40,3 +42,8 @@ def spelled(pieces: Pieces, path: Sequence[str]) -> tuple[int, ...]:
 def around(triples: Sequence[tuple[str, str, str]], visited: set[str]) -> set[tuple[str, str, str]]:
     """Equation 1, read off a list of triples."""
     return {triple for triple in triples if visited & {triple[0], triple[2]}}
+
+
+def labels_of(kg: KnowledgeGraph, link: Link) -> list[Triple]:
+    """The stored triples of a link."""
+    return [(kg.entities[h], kg.relations[r], kg.entities[t]) for h, r, t in link.triples]

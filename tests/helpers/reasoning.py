@@ -11,8 +11,9 @@ from random import Random
 import numpy as np
 
 from kgdemo.constraint.tokenised import TokenisedGraph
-from kgdemo.events import AnswerFinal, Event
+from kgdemo.events import AnswerFinal, Event, PathFound, PathVerified, Thought
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
+from kgdemo.kg.path import Path
 from kgdemo.models.chat import Usage
 from kgdemo.reasoning.base import METHODS, Decision, Evidence, Reasoner, World
 from kgdemo.reasoning.chat import ChatReasoner
@@ -159,3 +160,13 @@ def run(
     if options is not None:
         settings = replace(settings, options=given(options))
     return card.run(question, topics, world, settings)
+
+
+def all_is_read_from_the_graph(events: Sequence[Event], world: World) -> None:
+    """Every path found is verified and faithful, and every triple of every thought is an edge."""
+    found = {e.index: e.path for e in of(events, PathFound)}
+    assert {e.index: e.verdict.faithful for e in of(events, PathVerified)} == dict.fromkeys(found, True)
+    for triple in (t for thought in of(events, Thought) for t in thought.triples):
+        assert world.verifier.verify(Path.from_labels(triple)).faithful, triple
+    cited = {n for numbers in events[-1].citations for n in numbers}
+    assert cited <= set(found)

@@ -1,114 +1,37 @@
-"""FiDeLiS: candidates by equation 2, every step in the graph, and a search that stops when it should."""
+"""FiDeLiS: every step in the graph, and a search that stops when it should."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.evaluation.ratios import coverage_ratio, validity_ratio
+from kgdemo.evaluation.ratios import coverage_ratio
 from kgdemo.events import (
     AnswerFinal,
     CandidatesScored,
     DeductionChecked,
-    Event,
     LMCall,
     PathFound,
-    PathVerified,
     Thought,
     from_json,
     to_json,
 )
-from kgdemo.kg.path import Path
-from kgdemo.reasoning.base import World
-from kgdemo.reasoning.fidelis import PLACEHOLDER, FidelisOptions, read_plan, statement_of
+from kgdemo.reasoning.fidelis import FidelisOptions
 from kgdemo.settings import Settings
-from tests.helpers.oracles import spelled
-from tests.helpers.reasoning import FILMS, ChanceReasoner, Clerk, clerk_world, film_world, of, run
-from tests.helpers.strategies import graphs
-from tests.unit.test_decoding import plain_score
-
-QUESTION = "Where was the director of Inception born?"
-PLAN = f"director, born | find the director; find the birthplace | the director of Inception was born in {PLACEHOLDER}"
-STATEMENT = "the director of Inception was born in"
-
-
-def ask(world: World, fidelis: FidelisOptions | None = None, topics: Sequence[str] = ("Inception",), **chosen):
-    return list(run("fidelis", QUESTION, topics, world, Settings(compare=False, **chosen), fidelis))
-
-
-def clerk(**chosen) -> Clerk:
-    """A chat model that likes directors and birthplaces, plans, and finds every step to follow."""
-    writes = {"Prepare a walk": PLAN}
-    return Clerk(**{"wanted": ["born in", "directed by"], "writes": writes, **chosen})
-
-
-class Deducing(Clerk):
-    """A clerk that finds every step to follow, and the statement once London is in its place."""
-
-    def reply(self, prompt: str) -> str:
-        if prompt.splitlines()[-1] == "Does it follow?":
-            statement = next(line for line in prompt.splitlines() if line.startswith("Statement:"))
-            return "no" if STATEMENT in statement and "London" not in statement else "yes"
-        return super().reply(prompt)
-
-
-def deducing(**chosen) -> Deducing:
-    like = clerk()
-    return Deducing(**{"wanted": like.wanted, "writes": like.writes, **chosen})
-
-
-def found(events: Sequence[Event]) -> list[str]:
-    return [str(e.path) for e in of(events, PathFound)]
-
-
-def all_steps_are_in_the_graph(events: Sequence[Event], world: World) -> None:
-    assert validity_ratio(e.verdict for e in of(events, PathVerified)) == 1.0
-    for thought in of(events, Thought):
-        assert all(world.verifier.verify(Path.from_labels(t)).faithful for t in thought.triples)
-
-
-def all_candidates_are_in_the_graph(events: Sequence[Event], world: World) -> None:
-    """Of labels without arrows, which their texts can be read by."""
-    for scored in of(events, CandidatesScored):
-        if scored.decision in ("Path-RAG", "vanilla retriever"):
-            assert all(world.verifier.verify_text(option)[1].faithful for option in scored.options)
-
-
-# the plan ----------------------------------------------------------------------------------------
-
-
-def test_a_plan_in_three_parts_is_read():
-    plan = read_plan(PLAN, QUESTION, ["Inception"])
-    assert plan.keywords == "director, born"
-    assert plan.steps.startswith("find the director")
-    assert plan.filled(Path(("Inception", "London"), ("r",))) == f"{STATEMENT} London"
-
-
-@pytest.mark.parametrize("text", ["director, inception, born", "a | b", f"| | {PLACEHOLDER}", "a | b | no slot", ""])
-def test_other_plans_are_keywords_and_the_statement_is_made_by_rule(text):
-    plan = read_plan(text, QUESTION, ["Inception"])
-    assert plan.keywords
-    assert "inception" not in plan.keywords or "," not in plan.keywords
-    assert plan.statement == f"{PLACEHOLDER} was the director of Inception born"
-
-
-@pytest.mark.parametrize(
-    ("question", "statement"),
-    [
-        ("who directed Inception?", f"{PLACEHOLDER} directed Inception"),
-        ("In which city was he born", f"{PLACEHOLDER} city was he born"),
-        ("capital of Austria", f"capital of Austria: {PLACEHOLDER}"),
-    ],
+from tests.helpers.fidelis import (
+    QUESTION,
+    STATEMENT,
+    Deducing,
+    all_candidates_are_in_the_graph,
+    all_steps_are_in_the_graph,
+    ask,
+    clerk,
+    deducing,
+    found,
 )
-def test_a_question_becomes_a_statement(question, statement):
-    assert statement_of(question) == statement
-
-
-# the search --------------------------------------------------------------------------------------
+from tests.helpers.reasoning import FILMS, ChanceReasoner, clerk_world, film_world, of, run
+from tests.helpers.strategies import graphs
 
 
 @pytest.fixture(scope="module", params=["auto", "embeddings"])
@@ -173,77 +96,6 @@ def test_a_step_that_does_not_follow_is_pruned_with_the_reason():
     pruned = [t for t in of(events, Thought) if "does not follow" in t.reason]
     assert [t.text for t in pruned] == ["Inception -> directed by -> Christopher Nolan -> born in -> London"]
     assert not any("Nolan -> born in" in text for text in found(events))
-
-
-def test_the_plan_is_a_hint_for_the_selection():
-    with_plan, without = deducing(), deducing()
-    ask(clerk_world(with_plan))
-    ask(clerk_world(without), FidelisOptions(planning=False))
-    assert any("find the birthplace" in p for p in with_plan.prompts[1:])
-    assert not any("find the birthplace" in p for p in without.prompts[1:])
-    assert any(STATEMENT in p for p in without.prompts), "the statement stays"
-
-
-def test_without_beam_search_one_path_is_kept():
-    events = ask(clerk_world(deducing()), FidelisOptions(beam_search=False))
-    depth_of = [len(t.triples) for t in of(events, Thought) if t.fate == "kept" and t.triples]
-    assert depth_of == [1, 2]
-
-
-def test_without_the_verifier_nothing_is_checked_and_the_search_goes_to_its_depth():
-    model = deducing()
-    events = ask(clerk_world(model), FidelisOptions(verifier=False, width=2), hops=3)
-    assert not of(events, DeductionChecked)
-    assert {len(e.path.relations) for e in of(events, PathFound)} == {3}
-
-
-def test_without_the_last_step_the_ends_are_the_answer():
-    model = deducing()
-    events = ask(clerk_world(model), FidelisOptions(last_step=False))
-    assert events[-1].answers == ("London",)
-    assert events[-1].citations[0][0] == 1
-    assert not any(call.purpose == "answer" for call in of(events, LMCall))
-
-
-def test_adequacy_asks_for_enough_instead_of_the_statement():
-    model = clerk(enough="born in")
-    events = ask(clerk_world(model), FidelisOptions(adequacy=True, width=1))
-    assert not any(STATEMENT in p for p in model.prompts[1:])
-    assert found(events) == ["Inception -> directed by -> Christopher Nolan -> born in -> London"]
-
-
-@pytest.mark.parametrize("decisions", ["embeddings", "path-model"])
-def test_small_models_can_take_the_beam_decisions(decisions):
-    """Appendix B: no selection by the language model; it plans and answers."""
-    model = deducing()
-    events = ask(clerk_world(model), FidelisOptions(decisions=decisions))
-    asked = {call.purpose for call in of(events, LMCall) if call.by == "clerk"}
-    assert "select" not in asked
-    assert {"plan", "answer"} <= asked
-    assert found(events)
-
-
-@pytest.mark.parametrize("retriever", ["vanilla", "tog"])
-def test_other_retrievers_can_stand_in_for_path_rag(retriever):
-    world = clerk_world(deducing())
-    events = ask(world, FidelisOptions(retriever=retriever))
-    all_steps_are_in_the_graph(events, world)
-    all_candidates_are_in_the_graph(events, world)
-    assert "Inception -> directed by -> Christopher Nolan -> born in -> London" in found(events)
-    assert not any(e.decision == "Path-RAG" for e in of(events, CandidatesScored))
-
-
-def test_the_path_model_scores_paths_as_it_would_write_them():
-    world = film_world()
-    model, pieces = world.model, world.model.pieces
-    events = ask(world, FidelisOptions(width=10), beams=30, hops=2, ranking="path", explain=0)
-    prompt = model.style.encode(pieces, QUESTION, ["Inception"])
-    paths = of(events, PathFound)
-    assert {len(e.path.relations) for e in paths} == {1, 2}
-    for path in paths[:8]:
-        labels = [path.path.entities[0], *(x for _, r, t in path.path.hops for x in (r, t))]
-        ids = torch.tensor([[*prompt, *spelled(pieces, labels)]])
-        assert path.score == pytest.approx(plain_score(model, ids, len(prompt)), abs=1e-3)
 
 
 @settings(max_examples=40, deadline=None)

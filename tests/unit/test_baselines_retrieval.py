@@ -1,0 +1,52 @@
+"""Text-RAG, Graph-RAG and KAPING: what is retrieved, and how near it is."""
+
+from __future__ import annotations
+
+from kgdemo.events import (
+    CandidatesScored,
+    PathFound,
+)
+from kgdemo.kg.path import Path
+from kgdemo.reasoning import retrieval
+from kgdemo.settings import Settings
+from tests.helpers.reasoning import ask, film_world, of
+
+
+def test_text_rag_finds_facts_by_their_words_alone():
+    events = ask("text-rag", "Who starred in Titanic?", [], film_world(), beams=3)
+    first = of(events, PathFound)[0].path
+    assert first == Path(("Titanic", "Leonardo DiCaprio"), ("starring",))
+    assert of(events, CandidatesScored)[0].by == "sentence embeddings"
+
+
+def test_graph_rag_reaches_one_hop_further_than_text_rag():
+    hops = {}
+    for method in ("text-rag", "graph-rag"):
+        events = ask(method, "director of Inception, born in which city", [], film_world(), beams=30)
+        hops[method] = {len(e.path.relations) for e in of(events, PathFound)}
+    assert hops == {"text-rag": {1}, "graph-rag": {1, 2}}
+
+
+def test_kaping_takes_the_k_triples_of_the_topic_nearest_to_the_question():
+    events = ask("kaping", "Who directed Dunkirk?", ["Inception"], film_world(), beams=3)
+    found = [e.path for e in of(events, PathFound)]
+    assert len(found) == 3
+    assert {path.entities[0] for path in found} == {"Inception"}, "the topics decide, not the question's words"
+    assert found[0].relations == ("directed by",)
+    scores = [e.score for e in of(events, PathFound)]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_hub_is_cut_to_the_relations_near_the_question():
+    triples = [("hub", "part", f"n{i}") for i in range(500)] + [("hub", "born in", "London")]
+    world = film_world(triples=triples)
+    found = retrieval.facts("where born", retrieval.starts_at(["hub"]), world, Settings(), most=50)
+    assert len(found) == 50
+    assert found[0].end == "London"
+
+
+def test_nodes_are_found_by_name():
+    world = film_world()
+    assert retrieval.nodes("Tom Hardy", world, 1) == ["Tom Hardy"]
+    assert retrieval.nodes("what did hardy play in", world, 1) == ["Tom Hardy"]
+    assert retrieval.nodes("zzz", world, 1) == []

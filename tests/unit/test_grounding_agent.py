@@ -1,0 +1,78 @@
+"""The agent: it thinks, acts and observes in turn, and answers from what it read."""
+
+from __future__ import annotations
+
+from kgdemo.events import (
+    CandidatesScored,
+    LMCall,
+    PathFound,
+    Thought,
+)
+from kgdemo.kg.path import Path
+from kgdemo.reasoning.grounding import GroundingOptions
+from tests.helpers.reasoning import (
+    ChanceReasoner,
+    Clerk,
+    all_is_read_from_the_graph,
+    ask,
+    clerk_world,
+    film_world,
+    of,
+)
+
+QUESTION = "Where was the director of Inception born?"
+
+
+def test_the_agent_thinks_acts_and_observes_in_turn():
+    clerk = Clerk(["Finish[London]", "Christopher Nolan, born in", "directed by"])
+    events = ask("agent-cot", QUESTION, ["Inception"], clerk_world(clerk))
+    thoughts = of(events, Thought)
+    assert [t.kind for t in thoughts] == ["thought", "action", "observation"] * 3 + ["thought", "action"]
+    assert [t.text for t in thoughts if t.kind == "action"] == [
+        "RetrieveNode[Inception]",
+        "NeighbourCheck[Inception, directed by]",
+        "NeighbourCheck[Christopher Nolan, born in]",
+        "Finish[London]",
+    ]
+    assert [t.parents for t in thoughts] == [(), *((n,) for n in range(1, len(thoughts)))]
+    assert thoughts[5].triples == (("Inception", "directed by", "Christopher Nolan"),)
+    assert events[-1].answers == ("London",)
+    assert of(events, PathFound)[0].path == Path(
+        ("Inception", "Christopher Nolan", "London"), ("directed by", "born in")
+    )
+
+
+def test_a_language_model_sees_what_was_observed_and_every_call_is_told():
+    clerk = Clerk(["Finish[London]", "Christopher Nolan, born in", "directed by"])
+    events = ask("agent-cot", QUESTION, ["Inception"], clerk_world(clerk))
+    assert any("Observation: The neighbours are London." in prompt for prompt in clerk.prompts)
+    assert sum(call.calls for call in of(events, LMCall)) == len(clerk.prompts)
+    # four thoughts, three choices of an action (the first has no alternative), one answer
+    assert [call.purpose for call in of(events, LMCall)].count("thought") == 4
+    assert len(clerk.prompts) == 8
+
+
+def test_the_agent_stops_at_the_step_limit_and_answers_from_what_it_read():
+    clerk = Clerk(["NeighbourCheck"])
+    options = GroundingOptions(steps=3)
+    world = clerk_world(clerk)
+    events = ask("agent-cot", QUESTION, ["Inception"], world, options)
+    assert len([t for t in of(events, Thought) if t.kind == "action"]) == 3
+    assert of(events, CandidatesScored)[-1].decision == "answer"
+    all_is_read_from_the_graph(events, world)
+
+
+def test_a_count_and_a_feature_are_answers():
+    events = ask("agent-cot", "How many films did Christopher Nolan direct?", ["Christopher Nolan"], film_world())
+    assert "NodeDegree[Christopher Nolan, directed]" in [t.text for t in of(events, Thought)]
+    assert events[-1].answers == ("3",)
+    assert events[-1].citations == ((1, 2, 3),)
+    events = ask("agent-cot", "What is the runtime of Inception?", ["Inception"], film_world())
+    assert "NodeFeature[Inception, runtime]" in [t.text for t in of(events, Thought)]
+    assert events[-1].answers == ("148 minutes",)
+
+
+def test_no_action_is_taken_twice_in_a_chain():
+    events = ask("agent-cot", QUESTION, ["Inception"], film_world(ChanceReasoner(3)))
+    actions = [t.text for t in of(events, Thought) if t.kind == "action"]
+    assert len(actions) == len(set(actions))
