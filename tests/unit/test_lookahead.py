@@ -14,7 +14,7 @@ from kgdemo.constraint.free import FreeText
 from kgdemo.constraint.tokenised import TokenisedGraph
 from kgdemo.decoding.beam import BeamSettings, Step, beam_search, greedy_continuations
 from kgdemo.kg.graph import KnowledgeGraph
-from tests.helpers.models import all_families, random_model
+from tests.helpers.models import FAMILIES, random_model
 from tests.helpers.strategies import graphs
 
 model_named = lru_cache(random_model)
@@ -55,7 +55,7 @@ def figures(step: Step) -> list[float]:
     return choices + [view.forbidden_mass for view in step.beams] + [h.score for h in step.finished]
 
 
-@pytest.mark.parametrize("family", all_families())
+@pytest.mark.parametrize("family", FAMILIES)
 @settings(max_examples=60, deadline=None)
 @given(
     triples=graphs(),

@@ -13,7 +13,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.models.base import PROMPT_END
 from kgdemo.models.causal import CausalModel
 from kgdemo.models.prompt import PromptStyle
-from tests.helpers.models import CORPUS, all_families, byte_level_tokenizer, random_model, wordpiece_tokenizer
+from tests.helpers.models import CORPUS, FAMILIES, byte_level_tokenizer, random_model, wordpiece_tokenizer
 from tests.unit.test_decoding import decode
 
 KG = KnowledgeGraph.from_triples([("New York", "part of", "United States"), ("New York", "part", "New")])
@@ -59,7 +59,7 @@ def test_a_folder_without_a_model_is_named(tmp_path: Path):
         CausalModel.load(str(tmp_path))
 
 
-@pytest.mark.parametrize("family", all_families())
+@pytest.mark.parametrize("family", FAMILIES)
 def test_siblings_in_the_pool_do_not_see_each_other(family):
     """Two continuations in one tree get what two separate runs give."""
     model = random_model(family, seed=5)

@@ -1,0 +1,124 @@
+"""The soak finds no fault in the engine, and finds each kind of fault where there is one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from kgdemo.__main__ import main
+from kgdemo.constraint.base import PathIds
+from kgdemo.decoding.beam import Hypothesis
+from kgdemo.evaluation import soak as soak_module
+from kgdemo.evaluation.random_models import FAMILIES, TableTree, byte_level_tokenizer
+from kgdemo.evaluation.soak import SEARCHES, Tally, draw, judge, run, soak
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.models.base import PROMPT_END
+
+
+def test_the_first_decodes_are_without_a_fault():
+    tally = Tally()
+    assert list(soak(60, 0, tally)) == list(range(60))
+    assert tally.decodes == 60
+    assert tally.paths > 60
+    assert not tally.faults, tally.seeds
+
+
+def test_a_seed_is_the_same_case_again_and_all_kinds_come_by():
+    cases = [draw(seed) for seed in range(400)]
+    assert cases == [draw(seed) for seed in range(400)]
+    assert {case.search for case in cases} == set(SEARCHES)
+    assert {case.family for case in cases} == {"", *FAMILIES}
+    for kind in ("directed", "enumerated", "hops", "groups"):
+        assert len({getattr(case, kind) for case in cases}) > 1
+    assert {case.limits.look_ahead for case in cases} == {None, 0, 8, 48}
+
+
+class Decode:
+    """One whole decode, to be spoilt."""
+
+    def __init__(self) -> None:
+        plain = (
+            case
+            for case in map(draw, range(1000))
+            if case.search == "beam" and not case.family and case.limits.max_tokens > 100
+        )
+        for self.case in plain:
+            self.kg = KnowledgeGraph.from_triples(self.case.triples)
+            self.pieces = soak_module._pieces(self.case.weights % 2 == 1)
+            self.finished = list(run(self.case, self.kg, self.pieces))
+            if len(self.finished) == self.case.limits.beams > 2:
+                break
+
+    def tally(self, finished: list[Hypothesis], kg: KnowledgeGraph | None = None) -> Tally:
+        """What is counted when this was found."""
+        tally = Tally()
+        judge(self.case, kg or self.kg, self.pieces, finished, tally)
+        return tally
+
+
+class Spoilt:
+    """A state whose path is another."""
+
+    complete, alive = True, False
+
+    def __init__(self, path: PathIds) -> None:
+        self.paths = [path]
+
+
+def test_what_is_whole_has_no_fault():
+    decode = Decode()
+    assert decode.tally(decode.finished).faults == 0
+
+
+def test_each_fault_is_counted():
+    decode = Decode()
+    first, *rest = decode.finished
+    path = first.state.paths[0]
+    assert decode.tally([*decode.finished, first]).duplicate == 1
+    assert decode.tally(rest[:1]).missing >= 1
+    assert decode.tally([replace(first, tokens=first.tokens[:-1]), *rest]).unclosed == 1
+    assert decode.tally([replace(first, tokens=(1, *first.tokens)), *rest]).misspelled == len(first.state.paths)
+    absent = next(
+        step
+        for step in range(len(decode.kg.readings))
+        if decode.kg.entities[path.entities[1]]
+        not in [
+            e for r, e in decode.kg.neighbours(decode.kg.entities[path.entities[0]]) if r == decode.kg.readings[step]
+        ]
+    )
+    invented = Spoilt(PathIds(path.entities, (absent, *path.steps[1:])))
+    assert decode.tally([replace(first, state=invented), *rest]).unverified == 1
+
+
+def test_a_decode_that_breaks_off_names_its_seed(monkeypatch):
+    monkeypatch.setattr(soak_module, "run", lambda *_: 1 / 0)
+    with pytest.raises(RuntimeError, match="seed 7"):
+        list(soak(3, 7, Tally()))
+
+
+def test_the_command_tells_the_counts(capsys, monkeypatch):
+    assert main(["bench", "soak", "--decodes", "5", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["decodes"] == 5
+    assert told["unverified"] == told["missing"] == told["misspelled"] == told["duplicate"] == told["unclosed"] == 0
+    assert main(["bench", "soak", "--decodes", "2", "--seed", "3"]) == 0
+    assert "no faults" in capsys.readouterr().out
+    monkeypatch.setattr(soak_module, "run", lambda *_: [])
+    assert main(["bench", "soak", "--decodes", "9"]) == 1
+    assert "seeds of the faults" in capsys.readouterr().out
+
+
+def test_a_table_answers_as_a_model_does():
+    size = len(byte_level_tokenizer())
+    together, apart = TableTree(size, 3), TableTree(size, 3)
+    nodes, rows = together.extend([PROMPT_END, 0, PROMPT_END], [5, 6, 5])  # a parent may stand in the same call
+    assert nodes == [0, 1, 2]
+    (one,), first = apart.extend([PROMPT_END], [5])
+    _, second = apart.extend([one], [6])
+    assert rows.tolist() == [first[0].tolist(), second[0].tolist(), first[0].tolist()]
+    _, last = TableTree(size, 3).follow(PROMPT_END, [5, 6])
+    assert last.tolist() == second[0].tolist()
+    assert last.exp().sum().item() == pytest.approx(1.0, abs=1e-4)
+    assert TableTree(size, 4).prompt_log_probs().tolist() != apart.prompt_log_probs().tolist()
