@@ -14,7 +14,8 @@ from kgdemo.events import (
 )
 from kgdemo.kg.path import Path
 from kgdemo.reasoning.base import World
-from kgdemo.reasoning.fidelis import PLACEHOLDER, FidelisOptions
+from kgdemo.reasoning.fidelis import FidelisOptions
+from kgdemo.reasoning.fidelis.plan import PLACEHOLDER
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import Clerk, of, run
 

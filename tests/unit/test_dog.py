@@ -16,7 +16,7 @@ from kgdemo.kg.path import Path
 from kgdemo.reasoning.base import METHODS
 from kgdemo.reasoning.dog import DogOptions
 from kgdemo.reasoning.dog.chain import Chain
-from kgdemo.reasoning.dog.method import paths_of
+from kgdemo.reasoning.dog.paths import paths_of
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import film_world, of, run
 from tests.helpers.strategies import graphs

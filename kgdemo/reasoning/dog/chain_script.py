@@ -15,7 +15,8 @@ from kgdemo.models.prompt import PromptStyle
 from kgdemo.reasoning.base import World
 from kgdemo.reasoning.branches import room_for
 from kgdemo.reasoning.dog.chain import Chain, Note, Watching, Written
-from kgdemo.reasoning.dog.writing import Visibility, Writing, ends_of
+from kgdemo.reasoning.dog.options import Visibility
+from kgdemo.reasoning.dog.writing import Writing, ends_of
 
 _FREE_TOKENS = 160  # without a constraint nothing else ends a chain
 _SPAN = re.compile(f"{PATH_START}(.*?)(?={PATH_START}|{PATH_END}|$)", re.DOTALL)

@@ -8,46 +8,18 @@ prompt without the constraint, the paper's CoT baseline.
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from kgdemo.constraint.base import PathIds
-from kgdemo.constraint.chains import ChainConstraint, ChainState
-from kgdemo.constraint.query_graph import IdTriple, QueryGraph
-from kgdemo.decoding.beam import BeamSettings
-from kgdemo.events import ConstraintReady, Event, HypothesisAnswer, PathFound, PathVerified, Thought
-from kgdemo.kg.path import Path
-from kgdemo.reasoning.base import Evidence, World, register
+from kgdemo.events import Event
+from kgdemo.reasoning.base import World, register
 from kgdemo.reasoning.conclusion import conclude
-from kgdemo.reasoning.dog.chain import Chain, Watching
-from kgdemo.reasoning.dog.chain_script import ChainScript
-from kgdemo.reasoning.dog.path_script import PathScript
-from kgdemo.reasoning.dog.writing import Script, Visibility
+from kgdemo.reasoning.dog.options import DogOptions
+from kgdemo.reasoning.dog.paths import grounded
+from kgdemo.reasoning.dog.search import Search
 from kgdemo.reasoning.doubt import refusal
-from kgdemo.reasoning.label_index import label_index
-from kgdemo.reasoning.options import chosen, option
-from kgdemo.reasoning.question_graph import MOST, question_graph
+from kgdemo.reasoning.options import chosen
 from kgdemo.settings import Settings
-
-SCRIPTS = ("auto", "path", "chain")
-
-
-@dataclass(frozen=True, slots=True)
-class DogOptions:
-    """What can be chosen about DoG.
-
-    ``triples`` is 120 by itself where the graph stands in the prompt, and 0 where it does not and so need not
-    be small; ``script`` is ``path`` by itself for models that know the path marks as tokens.
-    """
-
-    width: int = option(3, "chains kept, and triples tried behind each (bs, table 2)", least=1, most=50, public=4)
-    steps: int = option(0, "triples of a chain (T); 0: as the question's hops and entities allow", most=20, public=6)
-    triples: int | None = option(None, "size of the question's graph (section 3.1); 0: whole", most=5000, public=500)
-    visibility: Visibility = option(Visibility.AUTO, "what of the graph stands in the prompt (section 5.2)")
-    script: str = option("auto", "write paths, or triples with text between (table 6)", choices=SCRIPTS)
-    free_tokens: int = option(64, "longest text between two triples, in tokens", most=512, public=64)
 
 
 @register(
@@ -62,9 +34,9 @@ def run(question: str, topics: Sequence[str], world: World, settings: Settings) 
     """Algorithm 1, its chains as verified paths, and an answer from them."""
     dog = chosen(DogOptions, settings.options)
     dog = replace(dog, width=min(dog.width, settings.beams))
-    search = _Search(question, topics, world, settings, dog)
+    search = Search(question, topics, world, settings, dog)
     chains = yield from search.chains()
-    evidence = yield from _grounded(chains, search.topic_ids, world)
+    evidence = yield from grounded(chains, search.topic_ids, world)
     if settings.compare:
         yield from search.unconstrained()
     refused = refusal(question, topics, evidence, world)
@@ -72,184 +44,3 @@ def run(question: str, topics: Sequence[str], world: World, settings: Settings) 
         yield refused
         return
     yield from conclude(question, evidence, world, directed=settings.directed, whole=settings.complete)
-
-
-class _Search:
-    """Algorithm 1 for one question."""
-
-    def __init__(self, question: str, topics: Sequence[str], world: World, settings: Settings, dog: DogOptions) -> None:
-        self.began = time.perf_counter()
-        self.question, self.topics, self.world, self.settings, self.dog = question, topics, world, settings, dog
-        self.topic_ids = [i for topic in topics if (i := world.kg.entities.find(topic)) is not None]
-        self.steps = dog.steps or settings.hops * max(1, min(2, len(self.topic_ids)))
-        self.watching = Watching(world.model)
-        self.query = QueryGraph(world.kg, settings.directed)
-        self.trained = dog.script == "path" or (dog.script == "auto" and len(world.model.pieces.start) == 1)
-        self._thoughts = 0
-        self.script = self._script(self._pool())
-
-    def chains(self) -> Generator[Event, None, list[Chain]]:
-        """The best chains, best first (Algorithm 1; its line numbers in the comments)."""
-        start = ChainState(tuple(self.topic_ids))  # 1, 2: the query-centric subgraph is what touches the topics
-        reach = self.query.links(start.visited)
-        ms = 1000 * (time.perf_counter() - self.began)
-        yield ConstraintReady("query-centric subgraph", tuple(self.topics), self.settings.hops, len(reach), ms)
-        chains, finished = [Chain(start)], []
-        for step in range(self.steps):  # 3
-            grown = yield from self._grown(chains)  # 5 to 13
-            chains = yield from self._shown(grown, last=step + 1 == self.steps)  # 14
-            if self.script.closes:
-                finished = sorted([*finished, *(c.closed() for c in chains)], key=lambda c: -c.score)
-                worst = finished[: self.dog.width][-1].score if len(finished) >= self.dog.width else -math.inf
-                if not chains or chains[0].score <= worst:  # scores only fall
-                    break
-            elif all(chain.ended for chain in chains):
-                break
-        return (yield from self._concluded(finished)) if self.script.closes else [c for c in chains if c.written]
-
-    def unconstrained(self) -> Iterator[Event]:
-        """The same prompt without the constraint (the paper's CoT baseline)."""
-        prompt = self.script.prompt(Chain(ChainState(tuple(self.topic_ids))))
-        yield from self.script.unconstrained(prompt, self.dog.width)
-
-    def _grown(self, chains: Sequence[Chain]) -> Generator[Event, None, list[Chain]]:
-        """Every chain with each of its likeliest next triples; the same triples in another order count once."""
-        grown: dict[frozenset[IdTriple], Chain] = {}
-        for chain in chains:
-            found = [] if chain.ended else (yield from self.script.triples(chain, self.dog.width))  # 8
-            candidates = [chain.grown(triple) for triple in found]  # 9 to 12
-            if not found and not self.script.closes:
-                candidates = [chain]  # it has ended, or has nowhere to go
-            for candidate in candidates:
-                known = grown.get(candidate.state.used)
-                if known is None or candidate.score > known.score:
-                    grown[candidate.state.used] = candidate
-        return sorted(grown.values(), key=lambda c: -c.score)
-
-    def _shown(self, grown: Sequence[Chain], last: bool) -> Generator[Event, None, list[Chain]]:
-        """Keep the best chains, write the text behind their new triples, and say what became of all."""
-        kept = []
-        for rank, chain in enumerate(grown):
-            keep = rank < self.dog.width
-            if chain.new:
-                if keep and not self.script.closes:
-                    note = yield from self.script.note(chain)
-                    chain = replace(chain, notes=(*chain.notes, note))
-                thought = self._thought(chain, keep)
-                yield thought
-                chain = replace(chain, thought=thought.id, shown=len(chain.written))
-                if keep and not chain.ended and not last:
-                    yield self._growth(chain)
-            kept += [chain] if keep else []
-        return kept
-
-    def _concluded(self, finished: Sequence[Chain]) -> Generator[Event, None, list[Chain]]:
-        """The finished chains; the best with the hypothesis answers behind them."""
-        concluded = [chain for chain in finished if chain.score > -math.inf][: self.settings.beams]
-        for place, chain in enumerate(concluded[: self.dog.width]):
-            concluded[place] = replace(chain, notes=((yield from self.script.note(chain)),))
-        return concluded
-
-    def _thought(self, chain: Chain, kept: bool) -> Thought:
-        self._thoughts += 1
-        link, kg = chain.written[-1].link, self.world.kg
-        path = _labelled(link.path, self.world)
-        text, read = str(path), self.world.verifier.verify(path).faithful
-        if kept and chain.notes and chain.notes[-1].text:
-            text += f" — {chain.notes[-1].text}"
-        return Thought(
-            "thought",
-            self._thoughts,
-            (chain.thought,) if chain.thought else (),
-            text,
-            path.entities,
-            tuple((kg.entities[h], kg.relations[r], kg.entities[t]) for h, r, t in link.triples if read),
-            chain.score,
-            "kept" if kept else "pruned",
-            "" if kept else f"{self.dog.width} chains score higher",
-        )
-
-    def _growth(self, chain: Chain) -> Thought:
-        """What the last triple brought into reach (equation 1)."""
-        self._thoughts += 1
-        last = chain.written[-1].link.last
-        before = {*self.topic_ids, *(link.last for link in chain.state.links[:-1])}
-        links = [] if last in before else self.query.links([last], chain.state.used)
-        new = sum(link.last not in before for link in links)
-        entity = self.world.kg.entities[last]
-        text = f"{entity} brings {new} more triple{'s' * (new != 1)} within reach"
-        return Thought("observation", self._thoughts, (chain.thought,), text, (entity,))
-
-    def _pool(self) -> tuple[IdTriple, ...]:
-        """The question's graph (section 3.1, appendix B); empty stands for the whole graph."""
-        size = self.dog.triples
-        if size is None:
-            size = 0 if self.trained and self.dog.visibility in (Visibility.AUTO, Visibility.HIDDEN) else MOST
-        if not size:
-            return ()
-        labels = label_index(self.world.embedder)
-        pool = question_graph(self.question, self.topic_ids, self.query, labels, self.settings.hops, size)
-        self.query = QueryGraph(self.world.kg, self.settings.directed, frozenset(pool))
-        return pool
-
-    def _script(self, pool: tuple[IdTriple, ...]) -> Script:
-        dog, model = self.dog, self.world.model
-        limits = BeamSettings(graph_normalised=self.settings.ranking == "relation", masked=self.settings.explain)
-        common = (self.world, self.question, self.query, self.watching, limits)
-        if self.trained:
-            return PathScript(
-                *common,
-                topics=self.topics,
-                hops=self.settings.hops,
-                steps=self.steps,
-                visibility=Visibility.HIDDEN if dog.visibility is Visibility.AUTO else dog.visibility,
-                pool=pool,
-            )
-        constraint = ChainConstraint(self.world.tokenised, self.query, self.topic_ids, model.stop_ids, model.vocabulary)
-        return ChainScript(
-            *common,
-            constraint=constraint,
-            visibility=dog.visibility,
-            pool=pool,
-            free_tokens=dog.free_tokens,
-            steps=self.steps,
-        )
-
-
-def paths_of(chain: Chain, topics: Sequence[int]) -> list[PathIds]:
-    """A chain as paths from the topics: its triples hang together as trees, and each leaf is a path's end.
-
-    The path of the last triple comes first: it is the one the model concluded with.
-    """
-    by_entity = {topic: PathIds((topic,), ()) for topic in topics}
-    leaves: dict[PathIds, None] = {}
-    for link in chain.state.links:
-        before = by_entity[link.first]
-        path = PathIds((*before.entities, *link.path.entities[1:]), (*before.steps, *link.path.steps))
-        leaves.pop(before, None)
-        leaves[path] = None
-        by_entity.setdefault(link.last, path)
-    return list(reversed(leaves))
-
-
-def _grounded(chains: Sequence[Chain], topics: Sequence[int], world: World) -> Generator[Event, None, list[Evidence]]:
-    """Report and verify the chains' paths, best chain first."""
-    found: dict[Path, tuple[Chain, str]] = {}
-    for chain in chains:
-        for place, ids in enumerate(paths_of(chain, topics)):
-            answer = chain.notes[-1].answer if chain.notes and not place else ""
-            found.setdefault(_labelled(ids, world), (chain, answer))
-    evidence = []
-    for index, (path, (chain, answer)) in enumerate(found.items(), 1):
-        beam = chain.written[-1].beam
-        yield PathFound(True, index, str(path), chain.score, path, beam, chain.relation_score)
-        if answer:
-            yield HypothesisAnswer(True, index, answer)
-        yield PathVerified(True, index, world.verifier.verify(path, answer or None))
-        evidence.append(Evidence(index, path, answer, chain.score, chain.relation_score))
-    return evidence
-
-
-def _labelled(ids: PathIds, world: World) -> Path:
-    kg = world.kg
-    return Path(tuple(kg.entities[e] for e in ids.entities), tuple(kg.readings[s] for s in ids.steps))

@@ -19,7 +19,8 @@ from kgdemo.events import WITHOUT_GRAPH, Event
 from kgdemo.reasoning.base import World
 from kgdemo.reasoning.branches import ANSWER_TOKENS, free_branch, room_for, ungrounded
 from kgdemo.reasoning.dog.chain import Chain, Note, Watching, Written
-from kgdemo.reasoning.dog.writing import TRIPLE_TOKENS, Visibility, Writing, ends_of
+from kgdemo.reasoning.dog.options import Visibility
+from kgdemo.reasoning.dog.writing import TRIPLE_TOKENS, Writing, ends_of
 
 
 class PathScript(Writing):

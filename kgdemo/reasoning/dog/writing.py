@@ -11,7 +11,6 @@ import math
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
-from enum import Enum
 from typing import Protocol
 
 from kgdemo.constraint.base import Constraint, State
@@ -26,15 +25,6 @@ from kgdemo.reasoning.dog.chain import Chain, Note, Watching, Written
 
 TRIPLE_TOKENS = 256  # the longest triple; the trie ends it long before
 _KEPT_WRITERS = 16
-
-
-class Visibility(str, Enum):
-    """What of the graph stands in the prompt (DoG section 5.2)."""
-
-    AUTO = "auto"
-    FULL = "full"  # the question's whole graph: the model can plan ahead, and the prompt is read once
-    LOCAL = "local"  # only what the chain may use next; the prompt is read again after each triple
-    HIDDEN = "hidden"  # nothing: the constraint alone knows the graph
 
 
 class Script(Protocol):

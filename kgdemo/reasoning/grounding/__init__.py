@@ -22,66 +22,46 @@ from kgdemo.settings import Settings
 __all__ = ["Evaluator", "GroundingOptions", "Strategy"]
 
 _PAPER = "Amayuelas et al. 2025 (Grounding), section {}"
-_AGENT, _EXPLORE = "4.2.1", "4.2.2"
-_METHODS = (
-    (
-        "agent-cot",
-        "Agent, chain of thought",
-        "Thinks, takes one action on the graph, reads what it says, and thinks on from there.",
-        _AGENT,
-        Strategy.CHAIN,
-    ),
-    (
-        "agent-tot",
-        "Agent, tree of thoughts",
-        "Tries several actions at each step and goes on with the most promising.",
-        _AGENT,
-        Strategy.TREE,
-    ),
-    (
-        "agent-got",
-        "Agent, graph of thoughts",
-        "As the tree, and puts chains of thought together where they may add up.",
-        _AGENT,
-        Strategy.GRAPH,
-    ),
-    (
-        "explore-cot",
-        "Graph exploration, chain of thought",
-        "Searches the graph around the entities of each thought, pruning relations, then entities, and thinks on.",
-        _EXPLORE,
-        Strategy.CHAIN,
-    ),
-    (
-        "explore-tot",
-        "Graph exploration, tree of thoughts",
-        "Follows several thoughts at each step, each with its own search, and goes on with the most promising.",
-        _EXPLORE,
-        Strategy.TREE,
-    ),
-    (
-        "explore-got",
-        "Graph exploration, graph of thoughts",
-        "As the tree, and puts the searches of two thoughts together where they may add up.",
-        _EXPLORE,
-        Strategy.GRAPH,
-    ),
-)
+_WAYS = {"agent": ("Agent", "4.2.1"), "explore": ("Graph exploration", "4.2.2")}
+_STRATEGIES = {
+    "cot": ("chain of thought", Strategy.CHAIN),
+    "tot": ("tree of thoughts", Strategy.TREE),
+    "got": ("graph of thoughts", Strategy.GRAPH),
+}
+_SUMMARIES = {
+    "agent-cot": "Thinks, takes one action on the graph, reads what it says, and thinks on from there.",
+    "agent-tot": "Tries several actions at each step and goes on with the most promising.",
+    "agent-got": "As the tree, and puts chains of thought together where they may add up.",
+    "explore-cot": "Searches the graph around the entities of each thought, pruning relations, then entities, "
+    "and thinks on.",
+    "explore-tot": "Follows several thoughts at each step, each with its own search, and goes on with the most "
+    "promising.",
+    "explore-got": "As the tree, and puts the searches of two thoughts together where they may add up.",
+}
 
 
-def _register(name: str, title: str, summary: str, section: str, strategy: Strategy) -> None:
+def _register(way: str, short: str) -> None:
     """One way to interact under one strategy."""
-    without = (*(OF_TREES if strategy is Strategy.CHAIN else ()), *(OF_SEARCHES if section == _AGENT else ()))
+    (title, section), (told, strategy), name = _WAYS[way], _STRATEGIES[short], f"{way}-{short}"
+    without = (*(OF_TREES if strategy is Strategy.CHAIN else ()), *(OF_SEARCHES if way == "agent" else ()))
 
-    @register(name, title, _PAPER.format(section), summary, options=GroundingOptions, without=without)
+    @register(
+        name,
+        f"{title}, {told}",
+        _PAPER.format(section),
+        _SUMMARIES[name],
+        options=GroundingOptions,
+        without=without,
+    )
     def run(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
         options, thoughts = chosen(GroundingOptions, settings.options), Thoughts(world)
         interaction: Interaction = Agent(question, topics, world, settings, thoughts)
-        if section == _EXPLORE:
+        if way == "explore":
             interaction = Exploration(question, topics, world, settings, thoughts, options)
         chains = yield from Reasoning(question, world, thoughts, options).run(strategy, interaction)
         yield from answer(question, chains, world, settings)
 
 
-for _method in _METHODS:
-    _register(*_method)
+for _way in _WAYS:
+    for _short in _STRATEGIES:
+        _register(_way, _short)

@@ -1,0 +1,48 @@
+"""FiDeLiS (Sui et al. 2025): Path-RAG and deductive-verification beam search.
+
+A plan and a declarative statement are made of the question; paths grow step by step among candidates that
+Path-RAG pre-selects (``path_rag``); a step is kept when it follows from the steps before it, and the search
+halts once the statement can be deduced (``search``). Who takes the decisions is in ``decisions``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from kgdemo.events import AnswerFinal, Event
+from kgdemo.reasoning.base import Evidence, World, register
+from kgdemo.reasoning.conclusion import conclude, show
+from kgdemo.reasoning.fidelis.options import FidelisOptions
+from kgdemo.reasoning.fidelis.search import Search
+from kgdemo.reasoning.options import chosen
+from kgdemo.settings import Settings
+
+
+@register(
+    "fidelis",
+    "FiDeLiS",
+    "Sui et al. 2025 (FiDeLiS), section 3",
+    "Plans, grows paths step by step among retrieved candidates, checks that each step follows, and stops when "
+    "the answer can be deduced.",
+    options=FidelisOptions,
+)
+def run(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
+    """Section 3: plan, Path-RAG, beam search with deductive verification, and the answer from the paths."""
+    fidelis = chosen(FidelisOptions, settings.options)
+    fidelis = replace(fidelis, width=min(fidelis.width, settings.beams) if fidelis.beam_search else 1)
+    paths = yield from Search(question, topics, world, settings, fidelis).paths()
+    evidence = yield from show(paths, world, settings.beams)
+    if fidelis.last_step:
+        yield from conclude(question, evidence, world, directed=settings.directed, whole=settings.complete)
+    else:
+        yield ends_of(evidence)
+
+
+def ends_of(evidence: Sequence[Evidence]) -> AnswerFinal:
+    """The paths' ends as they are, for want of a last reasoning step (table 2)."""
+    ends = list(dict.fromkeys(e.path.end for e in evidence))
+    citations = tuple(tuple(e.index for e in evidence if e.path.end == end) for end in ends)
+    text = ", ".join(end + "".join(f" [{i}]" for i in cited) for end, cited in zip(ends, citations, strict=True))
+    refusal = "" if ends else "No path was found."
+    return AnswerFinal(text or refusal, tuple(ends), citations, "the paths themselves", refusal=refusal)
