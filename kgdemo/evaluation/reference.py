@@ -19,7 +19,6 @@ import torch
 from kgdemo.constraint.pieces import ARROW, PATH_END, Tokenizer
 from kgdemo.errors import UserError
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.models.causal import CausalModel
 
 if TYPE_CHECKING:
     import marisa_trie
@@ -114,23 +113,30 @@ class Generated:
 
 
 def generate(
-    model: CausalModel, prompt: Sequence[int], beams: int, max_tokens: int, trie: ReferenceTrie | None
+    model: torch.nn.Module, prompt: Sequence[int], beams: int, max_tokens: int, end: int, trie: ReferenceTrie | None
 ) -> list[Generated]:
     """Beam search by ``transformers``, with the trie as its constraint or with none.
 
     ``length_penalty`` 0 makes a score the plain sum of full-vocabulary log-probabilities, and
     ``early_stopping`` False goes on while a live beam could still enter the best, as our search does.
 
+    Args:
+        model: a transformers causal language model.
+        prompt: token ids.
+        beams: K.
+        max_tokens: longest path, end mark included.
+        end: the token that ends a path.
+        trie: the paths that may be written; None: any text.
+
     Returns:
         finished paths, best first; those that never had a chance (minus infinity) are left out.
     """
-    end = model.pieces.end[-1]
 
     def allowed(_: int, ids: torch.Tensor) -> list[int]:
         return trie.allowed(ids[len(prompt) :].tolist()) or [end]  # type: ignore[union-attr]
 
-    ids = torch.tensor([list(prompt)], device=model.model.device)
-    output = model.model.generate(  # type: ignore[operator]
+    ids = torch.tensor([list(prompt)], device=model.device)
+    output = model.generate(  # type: ignore[operator]
         ids,
         attention_mask=torch.ones_like(ids),
         prefix_allowed_tokens_fn=allowed if trie else None,

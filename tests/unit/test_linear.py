@@ -1,0 +1,70 @@
+"""Linear layers by oneDNN say what PyTorch's own say, and step aside where gradients or other types are wanted."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from kgdemo.models.linear import OneDNNLinear, with_onednn, without_onednn
+from tests.unit.test_decoding import model_named
+
+needs_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this PyTorch carries no oneDNN")
+
+
+@needs_onednn
+@settings(max_examples=60, deadline=None)
+@given(
+    shape=st.lists(st.integers(0, 5), min_size=1, max_size=3),
+    width=st.integers(1, 70),
+    height=st.integers(1, 70),
+    bias=st.booleans(),
+    seed=st.integers(0, 1000),
+)
+def test_any_shape_gives_the_product_of_double_precision(shape, width, height, bias, seed):
+    torch.manual_seed(seed)
+    layer, rows = nn.Linear(width, height, bias), torch.randn(*shape, width)
+    with torch.inference_mode():
+        found = OneDNNLinear(layer)(rows)
+        exact = rows.double() @ layer.weight.double().T + (layer.bias.double() if bias else 0)
+    assert found.shape == exact.shape
+    assert torch.allclose(found.double(), exact, atol=1e-5)
+
+
+@needs_onednn
+def test_weights_are_shared_and_gradients_flow():
+    layer = nn.Linear(6, 4)
+    ours = OneDNNLinear(layer)
+    ours(torch.ones(2, 6)).sum().backward()
+    assert torch.equal(layer.weight.grad, torch.full((4, 6), 2.0))
+    with torch.no_grad():
+        layer.weight.zero_()
+        assert torch.equal(ours(torch.ones(1, 6))[0], layer.bias)
+
+
+@needs_onednn
+def test_half_precision_is_left_to_pytorch():
+    layer = nn.Linear(6, 4).to(torch.bfloat16)
+    rows = torch.randn(2, 6, dtype=torch.bfloat16)
+    with torch.inference_mode():
+        assert torch.equal(OneDNNLinear(layer)(rows), layer(rows))
+
+
+@needs_onednn
+@pytest.mark.parametrize("family", ["qwen2", "bert", "gpt2"])
+def test_a_model_is_changed_in_place_and_a_plain_copy_shares_its_weights(family):
+    model = model_named(family, 0).model
+    plain = without_onednn(model)
+    kinds = [type(module) for module in model.modules()]
+    assert OneDNNLinear in kinds
+    assert nn.Linear not in kinds
+    assert OneDNNLinear not in [type(module) for module in plain.modules()]
+    assert [p.data_ptr() for p in plain.parameters()] == [p.data_ptr() for p in model.parameters()]
+    assert plain.state_dict().keys() == model.state_dict().keys()
+    ids = torch.tensor([[3, 5, 7, 4]])
+    with torch.inference_mode():
+        assert torch.allclose(model(input_ids=ids).logits, plain(input_ids=ids).logits, atol=1e-5)
+    assert with_onednn(plain) is plain
+    assert OneDNNLinear in [type(module) for module in plain.modules()]
