@@ -12,117 +12,16 @@ nearly always of one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from enum import IntEnum
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kgdemo.constraint.base import PathIds, Successors
+from kgdemo.constraint.base import Successors
+from kgdemo.constraint.positions import AutomatonState, Position, Segment, Trail
+from kgdemo.constraint.subtries import Branchings, SubTrie, branching, starts_of_runs
 from kgdemo.constraint.tables import TokenTable
 from kgdemo.constraint.tokenised import TokenisedGraph
-
-
-class Segment(IntEnum):
-    """The part of a path that a position is in."""
-
-    TOPIC = 0  # inside the label of e0
-    ARROW_BEFORE_STEP = 1
-    STEP = 2
-    ARROW_BEFORE_ENTITY = 3
-    ENTITY = 4
-    END = 5  # inside the end mark
-    DONE = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Trail:
-    """The hops taken so far, newest first."""
-
-    entity: int
-    step: int = -1
-    before: Trail | None = None
-    hops: int = 0
-
-    def path(self) -> PathIds:
-        """The trail as a path, oldest first."""
-        entities, steps = [self.entity], []
-        node = self
-        while node.before is not None:
-            steps.append(node.step)
-            node = node.before
-            entities.append(node.entity)
-        return PathIds(tuple(reversed(entities)), tuple(reversed(steps)))
-
-
-@dataclass(frozen=True, slots=True)
-class Branching:
-    """What follows one node inside a sorted run of labels; kept, since beams and questions come by again.
-
-    Attributes:
-        complete: how many labels end here; they sort before the longer ones.
-        tokens: the tokens with which the others go on, sorted, int64 as torch indexes, ``(n,)``.
-        edges: rows ``edges[i]:edges[i + 1]`` go on with ``tokens[i]``, ``(n + 1,)``.
-    """
-
-    complete: int
-    tokens: NDArray[np.int64]
-    edges: NDArray[np.int64]
-
-
-Branchings = dict[tuple[Segment, int, int, int], Branching]  # by segment, low, high, depth
-
-
-@dataclass(frozen=True, slots=True)
-class SubTrie:
-    """The steps from one entity. Rows are sorted by token rank: first by step, then by target.
-
-    ``targets[bounds[i]:bounds[i + 1]]`` are the entities that ``steps[i]`` leads to; ``nodes`` are those that
-    beams have visited.
-    """
-
-    steps: NDArray[np.int32]  # (distinct steps,)
-    bounds: NDArray[np.int64]  # (distinct steps + 1,)
-    targets: NDArray[np.int32]  # (edges,)
-    nodes: Branchings = field(default_factory=dict, compare=False)
-
-    @property
-    def nbytes(self) -> int:
-        """Size of its arrays, and about what their objects take."""
-        return self.steps.nbytes + self.bounds.nbytes + self.targets.nbytes + 400
-
-
-@dataclass(frozen=True, slots=True)
-class Position:
-    """A place inside a path: ``depth`` tokens into a segment, with rows ``low..high`` still possible."""
-
-    segment: Segment
-    trail: Trail | None
-    low: int = 0
-    high: int = 0
-    depth: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class AutomatonState:
-    """A set of positions reached by one token sequence."""
-
-    positions: tuple[Position, ...]
-
-    @property
-    def complete(self) -> bool:
-        """See ``base.State``."""
-        return any(p.segment is Segment.DONE for p in self.positions)
-
-    @property
-    def paths(self) -> Sequence[PathIds]:
-        """See ``base.State``."""
-        return [p.trail.path() for p in self.positions if p.segment is Segment.DONE and p.trail]
-
-    @property
-    def alive(self) -> bool:
-        """See ``base.State``."""
-        return any(p.segment is not Segment.DONE for p in self.positions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +59,7 @@ class KGAutomaton:
         """See ``base.Constraint``."""
         return AutomatonState((Position(Segment.TOPIC, None, 0, len(self.topics)),) if len(self.topics) else ())
 
-    def successors(self, state: AutomatonState) -> Successors:
+    def successors(self, state: AutomatonState) -> Successors[AutomatonState]:
         """See ``base.Constraint``."""
         fans = [fan for position in state.positions for fan in self._fans(position) if len(fan.tokens)]
         if len(fans) == 1:
@@ -181,36 +80,38 @@ class KGAutomaton:
 
     def _build_sub_trie(self, entity: int) -> SubTrie:
         steps, targets = self.graph.sorted_steps(entity)
-        firsts = np.flatnonzero(np.diff(steps, prepend=-1))
-        return SubTrie(steps[firsts], np.append(firsts, len(steps)), targets)
+        bounds = starts_of_runs(steps)
+        return SubTrie(steps[bounds[:-1]], bounds, targets)
 
     # positions ---------------------------------------------------------------------------------
 
     def _fans(self, position: Position) -> list[_Fan]:
         """The tokens that may follow a position: within its label, and where a label is complete, past it."""
-        graph, segment, trail = self.graph, position.segment, position.trail
+        graph, segment = self.graph, position.segment
+        if segment is Segment.DONE:
+            return []
         if segment is Segment.TOPIC:
             ended, fan = self._within(position, graph.entities, self.topics, self._topic_nodes)
-            return [fan, *(self._onward(Trail(int(e))) for e in ended)]
+            return [fan, *(self._onward(Trail(entity)) for entity in ended.tolist())]
+        trail = position.so_far
         if segment is Segment.STEP:
-            trie = self.sub_trie(trail.entity)  # type: ignore[union-attr]
+            trie = self.sub_trie(trail.entity)
             ended, fan = self._within(position, graph.steps, trie.steps, trie.nodes)
             first = position.low
             return [fan, *(self._mark(Segment.ARROW_BEFORE_ENTITY, trail, first + i, 0) for i in range(len(ended)))]
-        if segment is Segment.ENTITY:
-            trie = self.sub_trie(trail.entity)  # type: ignore[union-attr]
-            ended, fan = self._within(position, graph.entities, trie.targets, trie.nodes)
-            step = int(trie.steps[np.searchsorted(trie.bounds, position.low, side="right") - 1])
-            fans = [fan]
-            for entity in ended:
-                grown = Trail(int(entity), step, trail, trail.hops + 1)  # type: ignore[union-attr]
+        if segment is not Segment.ENTITY:
+            return [self._mark(segment, trail, position.low, position.depth)]
+        trie = self.sub_trie(trail.entity)
+        ended, fan = self._within(position, graph.entities, trie.targets, trie.nodes)
+        fans = [fan]
+        if len(ended):
+            step = int(trie.steps[trie.bounds.searchsorted(position.low, side="right") - 1])
+            for entity in ended.tolist():
+                grown = Trail(entity, step, trail, trail.hops + 1)
                 fans.append(self._mark(Segment.END, grown, 0, 0))
-                if grown.hops < self.hops and graph.kg.degree(grown.entity, graph.directed):
+                if grown.hops < self.hops and graph.kg.degree(entity, graph.directed):
                     fans.append(self._onward(grown))
-            return fans
-        if segment is Segment.DONE:
-            return []
-        return [self._mark(segment, trail, position.low, position.depth)]
+        return fans
 
     def _within(
         self, position: Position, table: TokenTable, rows: NDArray[np.int32], nodes: Branchings
@@ -220,7 +121,7 @@ class KGAutomaton:
         key = (segment, low, position.high, depth)
         node = nodes.get(key)
         if node is None:
-            node = nodes[key] = _branching(table, rows[low : position.high], low, depth)
+            node = nodes[key] = branching(table, rows[low : position.high], low, depth)
         edges = node.edges
 
         def take(i: int) -> Position:
@@ -232,18 +133,18 @@ class KGAutomaton:
         """The arrow into the sub-trie of the trail's last entity."""
         return self._mark(Segment.ARROW_BEFORE_STEP, trail, 0, 0)
 
-    def _mark(self, segment: Segment, trail: Trail | None, low: int, depth: int) -> _Fan:
+    def _mark(self, segment: Segment, trail: Trail, low: int, depth: int) -> _Fan:
         """One forced token of an arrow or end mark."""
         ids = self._marks[segment is Segment.END]
-        after = self._behind(segment, trail, low) if depth + 1 == len(ids) else None
-        here = after or Position(segment, trail, low, 0, depth + 1)
-        return _Fan(ids[depth], lambda _: here)
+        if depth + 1 == len(ids):
+            return _Fan(ids[depth], lambda _: self._behind(segment, trail, low))
+        return _Fan(ids[depth], lambda _: Position(segment, trail, low, 0, depth + 1))
 
-    def _behind(self, segment: Segment, trail: Trail | None, low: int) -> Position:
+    def _behind(self, segment: Segment, trail: Trail, low: int) -> Position:
         """The position after a complete mark."""
         if segment is Segment.END:
             return Position(Segment.DONE, trail)
-        trie = self.sub_trie(trail.entity)  # type: ignore[union-attr]
+        trie = self.sub_trie(trail.entity)
         if segment is Segment.ARROW_BEFORE_STEP:
             return Position(Segment.STEP, trail, 0, len(trie.steps))
         return Position(Segment.ENTITY, trail, int(trie.bounds[low]), int(trie.bounds[low + 1]))
@@ -251,12 +152,12 @@ class KGAutomaton:
     # counting ----------------------------------------------------------------------------------
 
     def _left(self, position: Position) -> int:
-        segment, trail = position.segment, position.trail
+        segment = position.segment
         if segment is Segment.TOPIC:
             return int(self.graph.walks(self.hops)[self.topics[position.low : position.high]].sum())
         if segment in (Segment.END, Segment.DONE):
             return 1
-        assert trail is not None
+        trail = position.so_far
         hops_left = self.hops - trail.hops
         if segment is Segment.ARROW_BEFORE_STEP:
             return int(self.graph.walks(hops_left)[trail.entity])
@@ -269,17 +170,7 @@ class KGAutomaton:
         return int((self.graph.walks(hops_left - 1)[trie.targets[low:high]] + 1).sum())
 
 
-def _branching(table: TokenTable, labels: NDArray[np.int32], low: int, depth: int) -> Branching:
-    """Group sorted labels that agree in ``depth`` tokens by the token that comes next."""
-    begins = table.offsets[labels]
-    # complete labels share all tokens so far and nothing more, so they sort before the longer ones
-    complete = int(np.count_nonzero(table.offsets[labels + 1] - begins <= depth))
-    tokens = table.ids[begins[complete:] + depth].astype(np.int64)
-    firsts = np.flatnonzero(np.diff(tokens, prepend=-1))
-    return Branching(complete, tokens[firsts], np.append(firsts, len(tokens)) + (low + complete))
-
-
-def _merge(fans: Sequence[_Fan]) -> Successors:
+def _merge(fans: Sequence[_Fan]) -> Successors[AutomatonState]:
     """Union of several fans; a token in more than one of them leads to a set of positions."""
     if not fans:
         return Successors(np.empty(0, dtype=np.int64), lambda _: AutomatonState(()))

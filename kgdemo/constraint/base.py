@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,23 +20,6 @@ class PathIds:
 
     entities: tuple[int, ...]
     steps: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Successors:
-    """What may follow a state.
-
-    Attributes:
-        tokens: allowed token ids, sorted, each once; int64 (what torch indexes with) or int32, shape ``(n,)``.
-            None: the whole vocabulary.
-        take: index into ``tokens`` (a token id, when these are None) -> the state that token leads to.
-        inside_entity: all of ``tokens`` go on with an entity's label, so which of them exists is for the
-            graph to say, and none of them decides on a relation or on the path's end.
-    """
-
-    tokens: NDArray[np.integer] | None
-    take: Callable[[int], State]
-    inside_entity: bool = False
 
 
 class State(Protocol):
@@ -58,17 +41,38 @@ class State(Protocol):
         ...
 
 
-class Constraint(Protocol):
-    """A set of reasoning paths, seen as a language of token sequences."""
+Place = TypeVar("Place", bound=State)
+Reached = TypeVar("Reached", bound=State, covariant=True)
 
-    def start(self) -> State:
+
+@dataclass(frozen=True, slots=True)
+class Successors(Generic[Reached]):
+    """What may follow a state.
+
+    Attributes:
+        tokens: allowed token ids, sorted, each once; int64 (what torch indexes with) or int32, shape ``(n,)``.
+            None: the whole vocabulary.
+        take: index into ``tokens`` (a token id, when these are None) -> the state that token leads to.
+        inside_entity: all of ``tokens`` go on with an entity's label, so which of them exists is for the
+            graph to say, and none of them decides on a relation or on the path's end.
+    """
+
+    tokens: NDArray[np.integer] | None
+    take: Callable[[int], Reached]
+    inside_entity: bool = False
+
+
+class Constraint(Protocol[Place]):
+    """A set of reasoning paths, seen as a language of token sequences; each kind has states of its own."""
+
+    def start(self) -> Place:
         """The state after ``<PATH>``."""
         ...
 
-    def successors(self, state: State) -> Successors:
+    def successors(self, state: Place) -> Successors[Place]:
         """The tokens that may follow ``state`` (GCR equation 7)."""
         ...
 
-    def paths_left(self, state: State) -> int:
+    def paths_left(self, state: Place) -> int:
         """How many paths can still be reached; counted, not enumerated."""
         ...

@@ -107,13 +107,13 @@ class ChainConstraint:
         closed = not self.trie(state).start().alive
         return FreeUntilMark(self.watch, self.stops, self.vocabulary, closed)
 
-    def successors(self, state: ChainState) -> Successors:
+    def successors(self, state: ChainState) -> Successors[ChainState]:
         """See ``base.Constraint``."""
         if state.inside is not None:
             within = state.inside.trie.successors(state.inside)
-            return Successors(within.tokens, lambda i: self._within(state, within.take(i)))  # type: ignore[arg-type]
+            return Successors(within.tokens, lambda i: self._within(state, within.take(i)))
         between = self.free_text(state).successors(state.free)
-        return Successors(between.tokens, lambda i: self._between(state, between.take(i)))  # type: ignore[arg-type]
+        return Successors(between.tokens, lambda i: self._between(state, between.take(i)))
 
     def paths_left(self, state: ChainState) -> int:
         """How many triples may be written next; chains are without end."""

@@ -60,7 +60,7 @@ class ChoiceTrie:
         """See ``base.Constraint``."""
         return ChoiceState(self, 0, len(self.rows))
 
-    def successors(self, state: ChoiceState) -> Successors:
+    def successors(self, state: ChoiceState) -> Successors[ChoiceState]:
         """See ``base.Constraint``."""
         next_tokens = np.array([tokens[state.depth] for tokens, _ in self.rows[state.low : state.high]], np.int32)
         starts = np.flatnonzero(np.diff(next_tokens, prepend=-1))

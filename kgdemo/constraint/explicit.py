@@ -131,7 +131,7 @@ class ExplicitTrie:
         """See ``base.Constraint``."""
         return TrieState(self, 0)
 
-    def successors(self, state: TrieState) -> Successors:
+    def successors(self, state: TrieState) -> Successors[TrieState]:
         """See ``base.Constraint``: looked up, nothing is walked (GCR equation 7)."""
         nodes = self.nodes
         first, last = int(nodes.children[state.node]), int(nodes.children[state.node + 1])
@@ -189,7 +189,7 @@ def _fingerprint(graph: TokenisedGraph) -> list[int]:
     arrays = [graph.entities.ids, graph.entities.offsets, graph.steps.ids, graph.steps.offsets]
     arrays += [kg.outgoing.offsets, kg.outgoing.relations, kg.outgoing.targets]
     marks = np.array([*pieces.arrow, -1, *pieces.end, int(graph.directed)], np.int64)
-    return [crc32(np.ascontiguousarray(array)) for array in [*arrays, marks]]
+    return [crc32(np.ascontiguousarray(array).data) for array in [*arrays, marks]]
 
 
 def _cut(spelled: TokenTable, in_label: NDArray[np.bool_]) -> Nodes | None:

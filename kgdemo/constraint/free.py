@@ -7,6 +7,7 @@ inside a longer token. So the text is watched letter by letter, and a token that
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,15 +19,20 @@ from kgdemo.constraint.base import PathIds, Successors
 from kgdemo.constraint.pieces import PATH_START, Pieces
 
 
-class Unbound:
+class Unbound(ABC):
     """What the states of free text share: it goes on until its end mark, and holds no paths."""
 
     __slots__ = ()
 
     @property
+    @abstractmethod
+    def complete(self) -> bool:
+        """See ``base.State``."""
+
+    @property
     def alive(self) -> bool:
         """See ``base.State``."""
-        return not self.complete  # type: ignore[attr-defined]
+        return not self.complete
 
     @property
     def paths(self) -> Sequence[PathIds]:
@@ -61,7 +67,7 @@ class FreeText:
         """See ``base.Constraint``."""
         return FreeState(self.end)
 
-    def successors(self, state: FreeState) -> Successors:
+    def successors(self, state: FreeState) -> Successors[FreeState]:
         """See ``base.Constraint``."""
         return Successors(None, lambda token: FreeState(self.end, (*state.last, token)[-len(self.end) :]))
 
@@ -109,7 +115,7 @@ class MarkWatch:
 def watch_for(pieces: Pieces, mark: str = PATH_START) -> MarkWatch:
     """The watch of a tokeniser; made once."""
     tokenizer = pieces.tokenizer
-    names = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))  # type: ignore[arg-type]
+    names = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
     return MarkWatch([_text_of(name or "") for name in names], mark)
 
 
@@ -155,7 +161,7 @@ class FreeUntilMark:
         """See ``base.Constraint``."""
         return FreeSpan()
 
-    def successors(self, state: FreeSpan) -> Successors:
+    def successors(self, state: FreeSpan) -> Successors[FreeSpan]:
         """See ``base.Constraint``."""
         finishing, over = self.watch.hits(state.matched)
         forbidden = np.union1d(finishing, over) if self.closed else over

@@ -94,7 +94,7 @@ def _digest(labels: LabelTable, tokenizer: str) -> str:
     """What a file is called: all that its content follows from."""
     digest = blake2b(f"{_VERSION} {tokenizer}".encode(), digest_size=20)
     for array in (labels.offsets, labels.blob):
-        digest.update(np.ascontiguousarray(array))
+        digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import pairwise
-from typing import Protocol
+from typing import Any, Protocol
 
 import tokenizers
 
@@ -27,11 +27,15 @@ _MANY = 5_000  # labels from which on it pays to spell them word by word
 class Tokenizer(Protocol):
     """The part of a transformers tokeniser that we use."""
 
-    def __call__(self, text, add_special_tokens: bool = ..., split_special_tokens: bool = ...): ...
+    def __call__(self, text: Any, add_special_tokens: bool = ..., split_special_tokens: bool = ...) -> Any: ...
 
-    def decode(self, token_ids, skip_special_tokens: bool = ...) -> str: ...
+    def __len__(self) -> int: ...
 
-    def convert_tokens_to_ids(self, tokens): ...
+    def decode(self, token_ids: list[int], skip_special_tokens: bool = ...) -> Any: ...
+
+    def convert_tokens_to_ids(self, tokens: str) -> Any: ...
+
+    def convert_ids_to_tokens(self, ids: list[int]) -> Any: ...
 
 
 class Pieces:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from kgdemo.constraint.cache import Cache
 from kgdemo.constraint.kept import SpelledLabels, TokenStore
 from kgdemo.constraint.pieces import Pieces
+from kgdemo.constraint.subtries import SubTrie
 from kgdemo.constraint.tables import ranks
 from kgdemo.kg.graph import Adjacency, KnowledgeGraph
 
@@ -52,7 +53,7 @@ class TokenisedGraph:
         self.entities, self.entity_rank = spelled.table, spelled.rank
         self.steps = pieces.encode(kg.readings)
         self.step_rank = ranks(self.steps)
-        self.sub_tries: Cache = Cache(cache_bytes)
+        self.sub_tries: Cache[SubTrie] = Cache(cache_bytes)
         self._walks: list[NDArray[np.int64]] = []
         self._presorted: Adjacency | None = None
 
@@ -79,7 +80,7 @@ class TokenisedGraph:
     @property
     def nbytes(self) -> int:
         """Size of its own arrays and of the sub-tries kept; the graph's are not among them."""
-        arrays = [self.entities.ids, self.entities.offsets, self.steps.ids, self.steps.offsets]
+        arrays: list[np.ndarray] = [self.entities.ids, self.entities.offsets, self.steps.ids, self.steps.offsets]
         arrays += [self.entity_rank, self.step_rank, *self._walks]
         if self._presorted is not None:
             arrays += [self._presorted.offsets, self._presorted.relations, self._presorted.targets]

@@ -114,7 +114,7 @@ class TripleTrie:
         """See ``base.Constraint``: the state right behind the mark that begins a triple."""
         return TripleState(self, 0, len(self._leaves))
 
-    def successors(self, state: TripleState) -> Successors:
+    def successors(self, state: TripleState) -> Successors[TripleState]:
         """See ``base.Constraint`` (DoG equation 2: the valid tokens)."""
         first = state.low + self.ended(state)
         depth, rows = state.depth, slice(first, state.high)

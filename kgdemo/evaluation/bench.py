@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -44,7 +44,7 @@ class Row:
     target: str = ""
     note: str = ""
     repeats: int = 1
-    extra: dict[str, float | None] | None = None
+    extra: Mapping[str, float | None] | None = None
 
 
 def timed(call: Callable[[], Made], clock: Clock = time.perf_counter) -> tuple[float, Made]:

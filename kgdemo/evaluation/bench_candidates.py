@@ -54,7 +54,7 @@ def candidate_row(pieces: Pieces, beams: int, repeats: int, clock: Clock, paths:
     trie = ReferenceTrie.build(networkx_graph(kg, directed=True), [hub], 2, pieces.tokenizer)
     topic = kg.entities.find(hub)
     assert topic is not None
-    tree = NoiseTree(len(pieces.tokenizer), beams)  # type: ignore[arg-type]
+    tree = NoiseTree(len(pieces.tokenizer), beams)
     settings = BeamSettings(beams=beams, look_ahead=None)  # noise is cheap, and its rows go by beam
     mine, theirs, equal = [], [], True
     for _ in range(repeats):

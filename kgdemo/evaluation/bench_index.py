@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.base import Constraint
+from kgdemo.constraint.base import Constraint, State
 from kgdemo.constraint.cache import Cache
 from kgdemo.constraint.explicit import ExplicitTrie
 from kgdemo.constraint.kept import TokenStore
@@ -173,7 +173,8 @@ def _walk_one(constraint: Constraint) -> None:
 
 def language(constraint: Constraint) -> set[tuple[int, ...]]:
     """All token sequences of a constraint, walked token by token; for small ones."""
-    found, stack = set(), [((), constraint.start())]
+    found: set[tuple[int, ...]] = set()
+    stack: list[tuple[tuple[int, ...], State]] = [((), constraint.start())]
     while stack:
         tokens, state = stack.pop()
         if state.complete:

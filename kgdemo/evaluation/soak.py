@@ -204,7 +204,7 @@ def judge(case: Case, kg: KnowledgeGraph, pieces: Pieces, finished: Sequence[Hyp
 
 def _tree(case: Case, pieces: Pieces) -> TokenTree:
     if not case.family:
-        return TableTree(len(pieces.tokenizer), case.seed % 32)  # type: ignore[arg-type]  # a tokeniser has a length
+        return TableTree(len(pieces.tokenizer), case.seed % 32)
     model = _model(case.family, case.weights)
     return model.tree(model.style.encode(pieces, QUESTION, case.topics))
 

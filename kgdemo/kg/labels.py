@@ -47,7 +47,7 @@ class LabelTable(Sequence[str]):
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, index):  # type: ignore[override]  # slices are of no use here
+    def __getitem__(self, index):  # slices are of no use here
         """Return the label with id ``index``."""
         return self._bytes(int(index)).decode("utf-8", "surrogatepass")
 

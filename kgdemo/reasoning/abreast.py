@@ -31,7 +31,7 @@ class FromTopic:
         """See ``Constraint``."""
         return AutomatonState((Position(Segment.TOPIC, None, self.place, self.place + 1),))
 
-    def successors(self, state: AutomatonState) -> Successors:
+    def successors(self, state: AutomatonState) -> Successors[AutomatonState]:
         """See ``Constraint``."""
         return self.automaton.successors(state)
 

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from kgdemo.constraint.automaton import AutomatonState, KGAutomaton
-from kgdemo.constraint.base import PathIds, State, Successors
-from kgdemo.constraint.free import FreeText
+from kgdemo.constraint.base import PathIds, Successors
+from kgdemo.constraint.free import FreeState, FreeText
 from kgdemo.events import ConstraintReady, Event, LMCall, Notice, PathFound, PathVerified
 from kgdemo.models.base import PathModel
 from kgdemo.reasoning import METHODS, World
@@ -30,7 +30,7 @@ class OpenState:
     """Still inside the index (``inside``), or past its end and free."""
 
     inside: AutomatonState | None
-    free: State
+    free: FreeState
 
     @property
     def complete(self) -> bool:
@@ -63,9 +63,9 @@ class FailsOpen:
         """See ``base.Constraint``."""
         return OpenState(self.automaton.start(), self.free.start())
 
-    def successors(self, state: OpenState) -> Successors:
+    def successors(self, state: OpenState) -> Successors[OpenState]:
         """See ``base.Constraint``."""
-        free = self.free.successors(state.free)  # type: ignore[arg-type]
+        free = self.free.successors(state.free)
         if state.inside is None:
             return Successors(None, lambda token: OpenState(None, free.take(token)))
         found = self.automaton.successors(state.inside)
@@ -76,7 +76,7 @@ class FailsOpen:
         tokens = found.tokens[kept]
 
         def take(i: int) -> OpenState:
-            return OpenState(found.take(kept[i]), free.take(int(tokens[i])))  # type: ignore[arg-type]
+            return OpenState(found.take(kept[i]), free.take(int(tokens[i])))
 
         return Successors(tokens, take, found.inside_entity)
 
