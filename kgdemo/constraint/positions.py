@@ -67,7 +67,7 @@ class AutomatonState:
     @property
     def complete(self) -> bool:
         """See ``base.State``."""
-        return any([p.segment is Segment.DONE for p in self.positions])
+        return any(p.segment is Segment.DONE for p in self.positions)
 
     @property
     def paths(self) -> Sequence[PathIds]:
@@ -77,4 +77,4 @@ class AutomatonState:
     @property
     def alive(self) -> bool:
         """See ``base.State``."""
-        return any([p.segment is not Segment.DONE for p in self.positions])
+        return any(p.segment is not Segment.DONE for p in self.positions)
