@@ -127,9 +127,9 @@ def beam_search(
         finished hypotheses, best first, all different; fewer than asked when no more exist.
     """
     live = [Hypothesis((), (), constraint.start())]
-    log_probs = tree.prompt_log_probs()[None]  # (beams, V)
     finished: list[Hypothesis] = []
     scorer = LookAhead(tree, constraint, settings)
+    log_probs = scorer.begin(live[0].state)  # (beams, V)
     for number in range(settings.max_tokens):
         live_at = [i for i, beam in enumerate(live) if beam.state.alive]
         if len(live_at) < len(live):

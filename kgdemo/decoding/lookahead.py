@@ -15,12 +15,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from kgdemo.constraint.base import Constraint, State, Successors
 from kgdemo.decoding.candidates import best_candidates
-from kgdemo.models.base import TokenTree
+from kgdemo.models.base import PROMPT_END, TokenTree
 
 if TYPE_CHECKING:  # beam.py imports this module
     from kgdemo.decoding.beam import BeamSettings, Hypothesis
@@ -67,6 +68,26 @@ class LookAhead:
         self.settings = settings
         self._ahead: dict[int, dict[int, _Node]] = {}  # by id of the node the search stands at, and token
 
+    def begin(self, state: State) -> Tensor:
+        """Read the prompt, and with it the forced beginning of every path.
+
+        Args:
+            state: where the constraint starts.
+
+        Returns:
+            log-probabilities of the first token, ``(1, V)``.
+        """
+        root = _Node(PROMPT_END, -1, 0, state, 0.0, node=PROMPT_END)
+        if self.settings.look_ahead is not None:
+            plan: list[_Node] = []
+            end = self._run(self._chosen(root, plan), plan)
+            if self.settings.look_ahead:
+                self._spend(self.settings.look_ahead, [], [end], plan)
+            self._read(plan)
+        root.row = self.tree.prompt_log_probs()
+        self._ahead = {PROMPT_END: root.children}
+        return root.row[None]
+
     def extend(self, beams: Sequence[Hypothesis]) -> tuple[list[int], Tensor]:
         """Score the last token of each beam, whose ``node`` is still that of the token before.
 
@@ -95,10 +116,27 @@ class LookAhead:
         ends = [self._run(node, plan) for node in missing]
         if self.settings.look_ahead:
             self._spend(self.settings.look_ahead, wanted, ends, plan)
+        return self._read(plan)[: len(missing)]
+
+    def _read(self, plan: Sequence[_Node]) -> Tensor:
+        """Score what is planned in one pass; its rows, ``(n, V)``."""
+        if not plan:
+            return torch.empty(0)
         _, rows = self.tree.extend([node.parent for node in plan], [node.token for node in plan])
         for node, row in zip(plan, rows, strict=True):
             node.row = row
-        return rows[: len(missing)]
+        return rows
+
+    def _chosen(self, node: _Node, plan: list[_Node]) -> _Node:
+        """Plan the tokens that the settings force on every path, as far as the constraint allows them; the last."""
+        for token in self.settings.forced:
+            allowed = self._followers(node).tokens
+            found = [token] if allowed is None else np.flatnonzero(allowed == token).tolist()
+            if not found or not self._worth_scoring(child := self._child(node, found[0], 0.0)):
+                break
+            self._plan(child, plan)
+            node = child
+        return node
 
     def _plan(self, node: _Node, plan: list[_Node]) -> None:
         node.node = self.tree.size + len(plan)

@@ -29,7 +29,7 @@ class PlainTokenTree:
         self.prompt = tuple(prompt)
         self.calls = 0
         self._texts: list[tuple[int, ...]] = []  # of each node: the tokens behind the prompt
-        self._first = self._read([()], [(0, len(self.prompt) - 1)])[0]
+        self._first: Tensor | None = None
 
     @property
     def size(self) -> int:
@@ -38,6 +38,8 @@ class PlainTokenTree:
 
     def prompt_log_probs(self) -> Tensor:
         """See ``base.TokenTree``."""
+        if self._first is None:
+            self._first = self._read([()], [(0, len(self.prompt) - 1)])[0]
         return self._first
 
     def extend(self, parents: Sequence[int], tokens: Sequence[int]) -> tuple[list[int], Tensor]:
@@ -55,7 +57,11 @@ class PlainTokenTree:
                 rows.update({text[:end]: len(whole) for end in range(1, len(text) + 1)})
                 whole.append(text)
         places = [(rows[text], len(self.prompt) + len(text) - 1) for text in wanted]
-        return list(range(first, len(self._texts))), self._read(whole, places)
+        nodes = list(range(first, len(self._texts)))
+        if self._first is not None:
+            return nodes, self._read(whole, places)
+        self._first, *_ = log_probs = self._read(whole, [(0, len(self.prompt) - 1), *places])
+        return nodes, log_probs[1:]
 
     def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
         """See ``base.TokenTree``."""
