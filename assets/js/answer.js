@@ -44,7 +44,7 @@ function ratio(branch, sentence, kind) {
 }
 
 /** The answer's words; `[3]` becomes a button that lights up path 3, the answers themselves stand out. */
-function cited(answer, words, ends) {
+export function cited(answer, words, ends) {
   return answer.split(/(\[\d+(?:,\s*\d+)*\])/).flatMap((part) => {
     const numbers = /^\[\d/.test(part) ? part.match(/\d+/g) : null;
     if (numbers) return numbers.map((n) => h('button', { type: 'button', class: 'cite', 'aria-label': say(words.cite, { n }), keys: [`g${n}`] }, n));

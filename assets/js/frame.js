@@ -10,57 +10,74 @@
   const nodes = new vis.DataSet(given.nodes);
   const edges = new vis.DataSet(given.edges);
   const network = new vis.Network(box, { nodes, edges }, given.options);
+  const FACE = 'Inter, system-ui, sans-serif';
   const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
   let colours = PALETTE.light;
   let hidden = [];
   let lit = new Set();
-  let current = { nodes: [], edges: [] };
+  let current = { nodes: [], edges: [], labels: [], box: null };
 
-  // on a phone the columns move together, so that labels stay readable
-  const narrow = () => innerWidth < 520;
-  const squeeze = () => (narrow() ? 0.58 : 1);
   const plain = (text) => { const holder = document.createElement('div'); holder.style.whiteSpace = 'pre-line'; holder.textContent = text; return holder; };
 
   function nodeLook(node) {
     const { ink, mute, faint, paper, grounded, ghost } = colours;
-    const dim = lit.size && !lit.has(`e:${node.id}`) && !pathsOf(node.id).some((key) => lit.has(key));
+    const dim = dimmed(node.id);
     const looks = {
-      topic: { shape: 'square', size: 11, color: ink, font: ink },
-      entity: { shape: 'dot', size: 9, color: grounded, font: ink },
-      end: { shape: 'diamond', size: 12, color: grounded, font: ink },
-      ghost: { shape: 'dot', size: 8, color: ghost, font: ghost, dashed: true },
-      stray: { shape: 'dot', size: 8, color: mute, font: ink },
-      neighbour: { shape: 'dot', size: 4, color: faint, font: mute },
-      more: { shape: 'text', size: 4, color: faint, font: mute },
+      topic: { shape: 'square', size: 11, color: ink },
+      entity: { shape: 'dot', size: 9, color: grounded },
+      end: { shape: 'diamond', size: 11, color: grounded },
+      ghost: { shape: 'dot', size: 8, color: ghost, open: true, dashed: true },
+      stray: { shape: 'dot', size: 8, color: mute },
+      looked: { shape: 'dot', size: 6, color: mute },
+      dropped: { shape: 'dot', size: 6, color: mute, open: true },
+      neighbour: { shape: 'dot', size: 4, color: faint },
+      more: { shape: 'text', size: 4, color: faint },
     };
     const look = looks[node.group];
     return {
-      id: node.id, x: node.x * squeeze(), y: node.y, label: narrow() && node.group === 'neighbour' && !node.named ? '' : node.label, title: node.title ? plain(node.title) : undefined, opacity: dim ? 0.25 : 1,
+      id: node.id, x: node.x, y: node.y, label: node.group === 'more' ? node.label : undefined, title: node.title ? plain(node.title) : undefined, opacity: dim ? 0.25 : 1,
       shape: look.shape, size: look.size, hidden: hidden.includes(kindOfNode(node)), fixed: { x: false, y: false },
       shapeProperties: { borderDashes: look.dashed ? [3, 3] : false },
       borderWidthSelected: 5,
-      color: { border: look.color, background: look.dashed ? paper : look.color, highlight: { border: look.color, background: look.dashed ? paper : look.color }, hover: { border: look.color, background: look.dashed ? paper : look.color } },
-      font: { color: dim ? faint : look.font, strokeColor: paper, strokeWidth: 4, size: { neighbour: 11, more: 12, end: 15, topic: 16 }[node.group] ?? 14, face: 'Inter, system-ui, sans-serif' },
+      color: { border: look.color, background: look.open ? paper : look.color, highlight: { border: look.color, background: look.open ? paper : look.color }, hover: { border: look.color, background: look.open ? paper : look.color } },
+      font: { color: mute, strokeColor: paper, strokeWidth: 4, size: 12, face: FACE },
     };
   }
 
-  const kindOfNode = (node) => ({ ghost: 'ghost', neighbour: 'neighbour', more: 'neighbour' }[node.group] ?? '');
+  const kindOfNode = (node) => ({ ghost: 'ghost', neighbour: 'neighbour', more: 'neighbour', looked: 'looked', dropped: 'looked' }[node.group] ?? '');
+  const kindOfEdge = (edge) => (edge.kind === 'dropped' ? 'looked' : edge.kind);
+  const dimmed = (id) => lit.size > 0 && !lit.has(`e:${id}`) && !pathsOf(id).some((key) => lit.has(key));
   const pathsOf = (id) => current.edges.filter((edge) => edge.from === id || edge.to === id).flatMap((edge) => edge.paths);
 
   function edgeLook(edge) {
-    const { mute, faint, paper, grounded, ghost } = colours;
+    const { mute, faint, grounded, ghost } = colours;
     const on = edge.paths.some((key) => lit.has(key));
     const dim = lit.size && !on;
-    const colour = { grounded, ghost, neighbour: faint }[edge.kind];
+    const colour = { grounded, ghost, neighbour: faint, looked: mute, dropped: faint }[edge.kind];
     return {
-      id: edge.id, from: edge.from, to: edge.to, label: edge.label || undefined, title: plain(edge.title), dashes: edge.kind === 'ghost' ? [6, 5] : false,
-      hidden: hidden.includes(edge.kind), width: on ? 4 : { grounded: edge.paths.includes('g1') ? 3 : 1.8, ghost: 1.6, neighbour: 1 }[edge.kind],
+      id: edge.id, from: edge.from, to: edge.to, title: plain(edge.title ?? ''), dashes: { ghost: [6, 5], dropped: [2, 4] }[edge.kind] ?? false,
+      hidden: hidden.includes(kindOfEdge(edge)), width: on ? 4 : { grounded: edge.paths.includes('g1') ? 3 : 1.8, ghost: 1.6 }[edge.kind] ?? 1,
       arrows: { to: { enabled: edge.kind !== 'neighbour', scaleFactor: 0.5 } },
       color: { color: colour, highlight: colour, hover: colour, opacity: dim ? 0.15 : 1 },
       smooth: edge.bend ? { enabled: true, type: 'curvedCW', roundness: 0.28 * edge.bend } : given.options.edges.smooth,
-      font: { color: dim ? faint : edge.kind === 'ghost' ? ghost : mute, strokeColor: paper, strokeWidth: 4, size: 12, face: 'Inter, system-ui, sans-serif' },
     };
   }
+
+  /** All names, over the lines; where they stand is the page's to say. */
+  function write(pen) {
+    const { ink, mute, faint, paper, grounded, ghost } = colours;
+    const tones = { topic: ink, entity: ink, end: ink, ghost, stray: ink, looked: mute, dropped: mute, neighbour: mute, grounded: mute };
+    const [kinds, shown] = [new Map(current.nodes.map((node) => [node.id, node])), new Map(current.edges.map((edge) => [edge.id, edge]))];
+    Object.assign(pen, { lineJoin: 'round', lineWidth: 4, strokeStyle: paper, textBaseline: 'middle' });
+    for (const { node, edge, lines, step, x, y, align, size, weight, tone } of current.labels) {
+      const [one, line] = [kinds.get(node), shown.get(edge)];
+      if (hidden.includes(one ? kindOfNode(one) : kindOfEdge(line))) continue;
+      const dim = one ? dimmed(node) : lit.size > 0 && !line.paths.some((key) => lit.has(key));
+      Object.assign(pen, { font: `${weight} ${size}px ${FACE}`, textAlign: align, fillStyle: dim ? faint : edge && line.kind === 'ghost' ? ghost : tones[tone] ?? mute });
+      lines.forEach((words, i) => { pen.strokeText(words, x, y + step * i); pen.fillText(words, x, y + step * i); });
+    }
+  }
+  network.on('afterDrawing', write);
 
   function sync(set, wanted) {
     const keep = new Set(wanted.map((item) => item.id));
@@ -89,9 +106,12 @@
     timer = setTimeout(() => {
       network.setSize('100%', '100%');
       network.canvas.setSize();
-      network.redraw(); // measures the labels, which the fit needs
       const moving = inSight && !calm;
-      network.fit({ animation: moving ? { duration: 350, easingFunction: 'easeInOutQuad' } : false, maxZoomLevel: 1.1 });
+      if (current.box && box.clientWidth && box.clientHeight) {
+        const { left, right, top, bottom } = current.box;
+        const scale = Math.min(1.1, box.clientWidth / (right - left + 24), box.clientHeight / (bottom - top + 24));
+        network.moveTo({ position: { x: (left + right) / 2, y: (top + bottom) / 2 }, scale, animation: moving ? { duration: 350, easingFunction: 'easeInOutQuad' } : false });
+      }
       if (!moving) network.redraw();
       if (!inSight) sendStill();
       parent.postMessage({ type: 'drawn', nodes: nodes.length }, '*');

@@ -2,9 +2,12 @@
 
 import { h, refill, say } from './dom.js';
 import { makeExplore } from './explore.js';
+import { relations } from './files.js';
 import { pathKey } from './highlight.js';
+import { placeLabels } from './labels.js';
 
-const KINDS = ['grounded', 'ghost', 'neighbour'];
+const KINDS = ['grounded', 'ghost', 'looked', 'neighbour'];
+const [LOWEST, HIGHEST] = [320, 640]; // pixels of the canvas
 
 /**
  * @param {object} boot
@@ -56,18 +59,34 @@ export function makeGraph(boot, text, light, near) {
     empty.hidden = state.nodes.size > 0;
     canvas.classList.toggle('empty', !state.nodes.size);
     const { nodes, edges, mark } = explore.picture(state);
-    const key = `${player.run}|${state.pictures}|${nodes.length}|${edges.length}|${edges.reduce((n, e) => n + e.paths.length, 0)}|${mark}`;
+    const narrow = canvas.clientWidth < 520;
+    const key = `${narrow}|${player.run}|${state.pictures}|${nodes.length}|${edges.length}|${edges.reduce((n, e) => n + e.paths.length, 0)}|${mark}`;
     if (key !== shown) {
       shown = key;
-      waiting = { type: 'show', nodes, edges };
+      const placed = narrow ? nodes.map(squeezed) : nodes;
+      waiting = { type: 'show', nodes: placed, edges, ...placeLabels(placed, edges, narrow) };
+      makeRoom(waiting.box, player.run);
       tell(waiting);
+      legend.children[2].hidden = !edges.some((edge) => edge.kind === 'looked' || edge.kind === 'dropped');
       legend.lastChild.textContent = state.leftOut ? say(words.more, { n: state.leftOut }) : '';
     }
     const paths = [...state.branches.true.paths, ...state.branches.false.paths].filter((path) => path.verdict);
-    refill(rows, paths.map((path) => [pathKey(path), path.verdict.hops]), () => paths.flatMap((path) => path.verdict.hops.map((hop) =>
+    const looked = edges.filter((edge) => edge.kind === 'looked' || edge.kind === 'dropped');
+    refill(rows, [paths.map((path) => [pathKey(path), path.verdict.hops]), looked], () => paths.flatMap((path) => path.verdict.hops.map((hop) =>
       h('tr', { class: hop.verdict === 'ok' ? 'ok' : 'no', keys: [pathKey(path)] }, h('td', {}, `${path.constrained ? '' : '~'}${path.index}`),
-        h('td', {}, hop.head), h('td', {}, hop.relation), h('td', {}, hop.tail), h('td', {}, text.verdicts[hop.verdict])))));
+        h('td', {}, hop.head), h('td', {}, hop.relation), h('td', {}, hop.tail), h('td', {}, text.verdicts[hop.verdict])))).concat(looked.map((edge) =>
+      h('tr', { keys: edge.paths }, h('td', {}, '–'), h('td', {}, edge.from), h('td', {}, relations(edge).join(', ')), h('td', {}, edge.to), h('td', {}, words.looked)))));
   };
+
+  /** The canvas is as high as the picture needs; in one run it only grows, so that nothing jumps back and forth. */
+  let room = { run: null, height: 0 };
+  function makeRoom(box, run) {
+    const scale = Math.min(1, canvas.clientWidth / (box.right - box.left + 24) || 1);
+    const height = Math.min(HIGHEST, Math.max(LOWEST, Math.round((box.bottom - box.top + 40) * scale), room.run === run ? room.height : 0));
+    room = { run, height };
+    canvas.style.minHeight = `${height}px`;
+  }
+  new ResizeObserver(() => redraw()).observe(canvas);
 
   const wide = h('button', { type: 'button', class: 'plain', on: { click: () => toggleWide(element) } }, words.full);
   document.addEventListener('fullscreenchange', () => { wide.textContent = document.fullscreenElement === element ? words.small : words.full; });
@@ -75,6 +94,11 @@ export function makeGraph(boot, text, light, near) {
     h('p', { class: 'note' }, words.note), canvas, explore.panel, legend, table);
   const png = () => new Promise((done) => { photographed = done; tell({ type: 'png' }); });
   return { element, draw, tellKeys: (keys) => tell({ type: 'light', keys }), png };
+}
+
+/** On a phone the columns move together, so that names stay readable; mere neighbours keep no name. */
+function squeezed(node) {
+  return { ...node, x: Math.round(node.x * 0.36), mute: node.group === 'neighbour' && !node.named };
 }
 
 function toggleWide(card) {

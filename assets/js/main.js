@@ -2,6 +2,7 @@
 
 import { makeAllowed } from './allowed.js';
 import { makeAnswer } from './answer.js';
+import { makeBrief } from './brief.js';
 import { makeBeams } from './beams.js';
 import { h, refill } from './dom.js';
 import { makeDrive } from './drive.js';
@@ -21,6 +22,7 @@ import { Player } from './player.js';
 import { makeProgram } from './program.js';
 import { makeRail } from './rail.js';
 import { stageNow } from './stages.js';
+import { makeThoughts } from './thoughtview.js';
 import { makeTour } from './tour.js';
 import { makeWorld } from './world.js';
 
@@ -49,18 +51,23 @@ export function mount({ stage, boot, server, watch, value, again }) {
   const bound = makeBeams(true, text, allowed.follow);
   const free = makeBeams(false, text, allowed.follow);
   const answer = makeAnswer(boot, text, methods.control);
-  const views = [drive, rail, linking, bound, free, allowed, graph, answer, methods, world, keep, gallery];
+  const thoughts = makeThoughts(text);
+  const low = h('div', { class: 'two low' }, graph.element, thoughts.element, answer.element);
+  const columns = h('div', { class: 'two' }, bound.element, free.element);
+  const brief = makeBrief(text, statusOf);
+  const views = [drive, rail, linking, brief, bound, free, allowed, graph, thoughts, answer, methods, world, keep, gallery];
+  const legend = regionsLegend(text.beams);
   const status = h('p', { class: 'sr-only', role: 'status', 'aria-live': 'polite' });
   const messages = h('div', { class: 'messages', role: 'alert' });
-  const board = h('div', { class: 'board' }, rail.element, messages, linking.element, regionsLegend(text.beams),
-    h('div', { class: 'two' }, bound.element, free.element),
-    drive.element, allowed.element, h('div', { class: 'two low' }, graph.element, answer.element),
+  const board = h('div', { class: 'board' }, rail.element, messages, linking.element, brief.element, legend, columns,
+    drive.element, allowed.element, low,
     methods.element, world.element, keep.element);
   const how = makeHow(text);
   const tour = makeTour(text, player, () => replay(boot.examples[0]), board);
   const more = h('div', { class: 'more' }, how, gallery.element, keep.own, makeProgram(boot, text, inputs));
   const intro = introduction(text);
-  stage.replaceChildren(h('div', { class: 'kg' }, exampleRow(), makeLoading(text, () => server.loaded({})), own.element, intro,
+  const examples = exampleRow();
+  stage.replaceChildren(h('div', { class: 'kg' }, examples, makeLoading(text, () => server.loaded({})), own.element, intro,
     gallery.banner, board, more, tour.panel, status));
   fromFrame = watchHover(board, graph.tellKeys);
 
@@ -74,14 +81,33 @@ export function mount({ stage, boot, server, watch, value, again }) {
     const { state } = player;
     board.hidden = player.origin === 'idle';
     intro.hidden = !board.hidden;
+    examples.classList.toggle('one-line', intro.hidden);
+    if (player.origin === 'live' && !state.ready && !state.final) how.open = false; // it has been read, or has not been wanted
     board.dataset.run = player.run ?? '';
     board.dataset.origin = player.origin;
     board.dataset.over = String(player.over);
     markStop(stopButton, player.origin === 'live' && !player.ended);
     for (const view of views) view.draw(state, player);
+    arrange(state);
     refill(messages, [state.failed?.message, state.notices], () => [
       state.failed ? h('p', { class: 'failed' }, state.failed.message) : null, ...state.notices.map((notice) => h('p', { class: 'notice' }, notice))]);
     refill(status, [statusOf(state)], () => [statusOf(state)]);
+  }
+
+  /** Cards that a method has no use for are left out; what a method thought comes before the paths it ended with. */
+  function arrange(state) {
+    const held = boot.methods.find((method) => method.name === state.run?.method)?.constrained ?? true;
+    const { true: ours, false: theirs } = state.branches;
+    free.element.hidden = !held && !theirs.paths.length;
+    bound.element.hidden = !held && !ours.paths.length;
+    allowed.element.hidden = !held && !ours.steps.length;
+    low.classList.toggle('thinking', !thoughts.element.hidden);
+    legend.hidden = !held && !ours.steps.length && !theirs.paths.length;
+    const alone = free.element.hidden || bound.element.hidden;
+    columns.classList.toggle('alone', alone);
+    if (answer.element.parentElement !== (alone ? columns : low)) (alone ? columns : low).append(answer.element);
+    const thoughtFirst = !held && !thoughts.element.hidden;
+    if (thoughtFirst !== (columns.previousElementSibling === low)) (thoughtFirst ? low : legend).after(columns);
   }
 
   function statusOf(state) {

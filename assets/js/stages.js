@@ -7,7 +7,7 @@ export function stageNow(state) {
   if (state.answer || state.concluding) return 4;
   const { true: bound, false: free } = state.branches;
   if (bound.paths.length + free.paths.length) return 3;
-  if (bound.steps.length + free.steps.length + state.thoughts.length + state.decided || state.ready) return 2;
+  if (bound.steps.length + free.steps.length + state.thoughts.size + state.decisions.length || state.ready) return 2;
   return state.linked ? 1 : 0;
 }
 
@@ -26,6 +26,6 @@ export function stagesOf(state, stopped) {
 function evidence(state) {
   const { true: bound, false: free } = state.branches;
   const judged = [...bound.paths, ...free.paths].some((path) => path.verdict);
-  const searched = bound.steps.length + free.steps.length + state.thoughts.length + state.decided > 0;
+  const searched = bound.steps.length + free.steps.length + state.thoughts.size + state.decisions.length > 0;
   return [Boolean(state.linked), Boolean(state.ready), searched, judged, Boolean(state.final || state.answer)];
 }

@@ -5,7 +5,7 @@ export function emptyState() {
     run: null, linked: null, ready: null, count: 0,
     branches: { true: emptyBranch(), false: emptyBranch() },
     nodes: new Map(), edges: new Map(), leftOut: 0, pictures: 0,
-    answer: '', final: null, notices: [], thoughts: [], decided: 0, concluding: false, finished: null, failed: null, last: '',
+    answer: '', final: null, notices: [], thoughts: new Map(), decisions: [], concluding: false, finished: null, failed: null, last: '',
   };
 }
 
@@ -32,9 +32,9 @@ const TAKE = {
   AnswerDelta: (state, event) => { state.answer += event.text; },
   AnswerFinal: (state, event) => { state.final = event; state.answer = event.text; },
   Notice: (state, event) => { state.notices.push(event.text); },
-  Thought: (state, event) => { state.thoughts.push(event); state.concluding = false; },
-  CandidatesScored: (state) => { state.decided += 1; state.concluding = false; },
-  DeductionChecked: (state) => { state.decided += 1; state.concluding = false; },
+  Thought: (state, event) => { state.thoughts.set(event.id, event); state.concluding = false; },
+  CandidatesScored: (state, event) => { state.decisions.push(event); state.concluding = false; },
+  DeductionChecked: (state, event) => { state.decisions.push(event); state.concluding = false; },
   LMCall: (state) => { state.concluding = allVerified(state); },
   RunFinished: (state, event) => { state.finished = event; },
   RunFailed: (state, event) => { state.failed = event; },

@@ -60,7 +60,9 @@ def make_stage(
         "examples": assets.examples(),
         "failures": assets.examples(assets.FAILED),
         "chat": pipeline.chat.name,
-        "methods": [{"name": card.name, "title": card.title} for card in METHODS.values()],
+        "methods": [
+            {"name": card.name, "title": card.title, "constrained": card.constrained} for card in METHODS.values()
+        ],
         "drivable": [card.name for card in METHODS.values() if card.drivable],
         "limits": limits(pipeline),
         "fields": NAMES,

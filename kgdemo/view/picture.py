@@ -1,33 +1,36 @@
 """The picture of a run: which nodes and edges it shows, and where.
 
-Drawn from left to right, one column a hop, topic entities on the left. A node keeps its place once it has
-one, so a picture that grows while a question is answered never jumps, and the same run always gives the
-same picture. Entities and edges are built with pyvis; the browser is sent what is new.
+Drawn from left to right, one column a hop, topic entities on the left; the same run always gives the same
+picture. Besides the paths it holds what thoughts and decisions only looked at, so that a reader sees where a
+method has been and turned back. Entities and edges are built with pyvis; the browser is sent what is new.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Any
 
 from pyvis.network import Network
 
-from kgdemo.events import EntitiesLinked, Event, PathFound, PathVerified
-from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.path import Path
-from kgdemo.verify import HopVerdict
+from kgdemo.events import CandidatesScored, EntitiesLinked, Event, PathFound, PathVerified, Thought
+from kgdemo.kg.graph import KnowledgeGraph, Triple
+from kgdemo.kg.path import SEPARATOR, Path
+from kgdemo.verify import HopVerdict, Verifier
+from kgdemo.view.edges import DROPPED, GHOST, GROUNDED, LOOKED, NEIGHBOUR, Edge, Edges, sent
 from kgdemo.view.escape import visible
+from kgdemo.view.places import Places
 from kgdemo.view.surroundings import telling_first
 
-COLUMN, ROW = 280, 56
 MOST_NODES = 150
+MOST_LOOKED = 18  # nodes that no path holds
+_TOUCHED = 4  # triples drawn of one thought
 _NEIGHBOURS = 8  # faded ones shown around a topic entity
 _INVENTED_PATHS = 4  # more ghosts hide what is real
+_OPTIONS = 4  # dropped options shown of one decision
 _LABEL = 40
-_APART = 6  # rows between two topic entities: their neighbours lie there
+_LOOKS = (DROPPED, LOOKED)  # groups of nodes that no path holds (yet)
 
 
 @dataclass(slots=True)
@@ -40,80 +43,85 @@ class Picture:
 
     kg: KnowledgeGraph
     _net: Network = field(default_factory=lambda: Network(directed=True))
-    _place: dict[str, tuple[int, int]] = field(default_factory=dict)  # entity -> column, row
-    _taken: set[tuple[int, int]] = field(default_factory=set)
-    _edges: dict[tuple[str, str, str], dict[str, Any]] = field(default_factory=dict)  # head, tail, kind
-    _fans: dict[tuple[str, str, str], dict[str, Any]] = field(default_factory=dict)  # the edge that says a relation
-    _bends: Counter[tuple[str, ...]] = field(default_factory=Counter)  # edges so far between two nodes
+    _places: Places = field(default_factory=Places)
+    _edges: Edges = field(default_factory=Edges)
     _faded: set[str] = field(default_factory=set)
     _paths: dict[tuple[bool, int], PathFound] = field(default_factory=dict)
-    _left_out: int = 0
+    _alive: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))  # looked at -> thoughts that go on
+    _left_out: set[str] = field(default_factory=set)
     _ghosts: int = 0
+    _changed: dict[str, dict[str, Any]] = field(default_factory=dict)  # nodes to send
+    _gone: list[str] = field(default_factory=list)
+    _verifier: Verifier | None = None
 
     def see(self, event: Event) -> dict[str, Any] | None:
         """What this event adds to the picture, as a record for the page; None when nothing."""
-        if isinstance(event, EntitiesLinked) and event.chosen:
-            return self._begin(event.chosen)
         if isinstance(event, PathFound):
             self._paths[event.constrained, event.index] = event
             return None
-        if isinstance(event, PathVerified):
+        left_out = len(self._left_out)
+        edges = list(self._drawn(event))
+        if not (edges or self._changed or len(self._left_out) > left_out):
+            return None
+        record = {
+            "event": "Picture",
+            "nodes": list(self._changed.values()),
+            "edges": [sent(edge) for edge in {edge["id"]: edge for edge in edges}.values()],
+            "gone": self._gone,
+            "left_out": len(self._left_out),
+        }
+        self._changed, self._gone = {}, []
+        return record
+
+    def _drawn(self, event: Event) -> Iterator[Edge]:
+        if isinstance(event, EntitiesLinked):
+            for topic in event.chosen:
+                self._node(topic, "topic", *self._places.put_topic(topic), visible(topic, 200))
+            for topic in event.chosen:
+                yield from self._surround(topic)
+        elif isinstance(event, PathVerified):
             found = self._paths.get((event.constrained, event.index))
             if found is not None and found.path is not None:
-                return self._add_path(found.path, event)
-        return None
+                yield from self._add_path(found.path, event)
+        elif isinstance(event, Thought):
+            for place, triple in enumerate(event.triples):
+                if place >= _TOUCHED and triple[2] not in self._places and triple[0] in self._places:
+                    self._left_out.add(triple[2])
+                    continue
+                yield from self._look(triple, event.id, event.fate == "pruned")
+        elif isinstance(event, CandidatesScored):
+            turned_down = (text for text, kept in zip(event.options, event.kept, strict=True) if not kept)
+            hops = (hop for text in turned_down if (hop := self._last_hop(text)) is not None)
+            for hop, _ in zip(hops, range(_OPTIONS), strict=False):
+                yield from self._look(hop, -1, True)
 
     # topics and their surroundings -----------------------------------------------------------------
 
-    def _begin(self, topics: Sequence[str]) -> dict[str, Any]:
-        before = len(self._net.nodes)
-        for number, topic in enumerate(topics):
-            self._place[topic] = (0, _APART * number)
-            self._taken.add((0, _APART * number))
-            x, y = self._position(topic)
-            self._net.add_node(topic, label=visible(topic, _LABEL), group="topic", x=x, y=y, title=visible(topic, 200))
-        edges = [edge for topic in topics for edge in self._surround(topic)]
-        return self._record(self._net.nodes[before:], edges)
-
-    def _surround(self, topic: str) -> list[dict[str, Any]]:
+    def _surround(self, topic: str) -> Iterator[Edge]:
         """A fan of faded neighbours left of a topic entity, and how many more there are."""
-        around = [pair for pair in telling_first(self.kg, topic) if pair[0] not in self._place]
+        around = [pair for pair in telling_first(self.kg, topic) if pair[0] not in self._places]
         shown = around[:_NEIGHBOURS]
-        x0, y0 = self._position(topic)
-        edges = []
+        x0, y0 = self._places.at(topic)
         for place, (entity, reading) in enumerate(shown):
             down = place - (len(shown) - 1) / 2
-            x = x0 - 120 - 46 * (place % 2)
-            self._net.add_node(entity, label=visible(entity, 22), group="neighbour", x=x, y=round(y0 + 34 * down))
+            x = x0 - 150 + round(5 * abs(down))  # on an arc around the topic
+            self._node(entity, NEIGHBOUR, x, round(y0 + 24 * down), visible(entity, 200), 22)
             self._faded.add(entity)
-            edges += self._edge(topic, reading, entity, "neighbour")
+            yield from self._edges.add(topic, reading, entity, NEIGHBOUR)
         more = len(around) - len(shown)
         if more > 0:
-            name = f"more:{topic}"
-            label = f"+{more:,} more"
-            self._net.add_node(name, label=label, group="more", x=x0 - 90, y=round(y0 + 34 * (len(shown) / 2 + 0.8)))
-        return edges
+            self._node(f"more:{topic}", "more", x0 - 118, round(y0 + 24 * (len(shown) / 2 + 0.8)), f"+{more:,} more")
 
     # paths -----------------------------------------------------------------------------------------
 
-    def _add_path(self, path: Path, event: PathVerified) -> dict[str, Any] | None:
+    def _add_path(self, path: Path, event: PathVerified) -> Iterator[Edge]:
         invented = not event.verdict.faithful
         if invented and self._ghosts >= _INVENTED_PATHS:
-            return None
+            return
         self._ghosts += invented
-        before, gone = len(self._net.nodes), [e for e in path.entities if e in self._faded]
-        for entity in gone:  # it is no longer a mere neighbour: it gets a place of its own
-            self._faded.discard(entity)
-            self._edges = {key: e for key, e in self._edges.items() if entity not in (e["from"], e["to"])}
-            self._net.node_map.pop(entity, None)
-            self._net.node_ids.remove(entity)
-            self._net.nodes = [node for node in self._net.nodes if node["id"] != entity]
-        before -= len(gone)
-        edges, key = [], f"{'g' if event.constrained else 'x'}{event.index}"
+        key = f"{'g' if event.constrained else 'x'}{event.index}"
         for hop, entity in enumerate(path.entities):
-            if entity not in self._place and len(self._net.nodes) >= MOST_NODES:
-                self._left_out += 1
-                return self._record(self._net.nodes[before:], edges, gone)
+            head = path.entities[hop - 1] if hop else ""
             verdict = event.verdict.hops[max(hop - 1, 0)].verdict
             found = not hop or verdict is HopVerdict.OK
             last = hop == len(path.entities) - 1
@@ -123,75 +131,70 @@ class Picture:
                 group = "end" if last and not invented else "entity"
             else:
                 group = "stray"  # it exists, but not where the model says
-            head = path.entities[hop - 1] if hop else ""
-            self._node(entity, group, hop, head, up=not found)
+            if not self._place(entity, group, hop, head, up=not found):
+                return
             if hop:
-                kind = "grounded" if found else "ghost"
-                edges += self._edge(head, path.relations[hop - 1], entity, kind, key, verdict.value)
-        return self._record(self._net.nodes[before:], edges, gone)
+                kind = GROUNDED if found else GHOST
+                yield from self._edges.add(head, path.relations[hop - 1], entity, kind, key, verdict.value)
 
-    def _node(self, entity: str, group: str, column: int, parent: str = "", up: bool = False) -> None:
-        if entity in self._place:
+    # what was only looked at -----------------------------------------------------------------------
+
+    def _look(self, triple: Triple, thought: int, pruned: bool) -> Iterator[Edge]:
+        """A triple that a thought touched or a decision turned down; it hangs on the end that is drawn already."""
+        head, relation, tail = triple
+        root, new = (head, tail) if head in self._places else (tail, head)
+        if root not in self._places or head == tail:
             return
-        row = self._free_row(column, self._place.get(parent, (0, 0))[1], up)
-        self._place[entity] = (column, row)
-        self._taken.add((column, row))
-        x, y = self._position(entity)
-        self._net.add_node(entity, label=visible(entity, _LABEL), group=group, x=x, y=y, title=visible(entity, 200))
+        going = self._alive[new]
+        (going.discard if pruned else going.add)(thought)
+        group = LOOKED if going else DROPPED
+        if not self._place(new, group, self._places.column(root) + 1, root):
+            return
+        yield from self._edges.add(head, relation, tail, group, f"t{thought}" if thought > 0 else "")
+        if not going:
+            yield from self._edges.lower(head, tail)
 
-    def _free_row(self, column: int, parent: int, up: bool) -> int:
-        """The next free row from the parent's: what was found goes down from there, what was invented up."""
-        start = min(parent, -1) if up else parent
-        return next(row for row in count(start, -1 if up else 1) if (column, row) not in self._taken)
+    def _last_hop(self, text: str) -> Triple | None:
+        """The last hop of a written path, where the text is a path of the graph."""
+        labels = text.split(SEPARATOR)
+        if len(labels) < 3 or len(labels) % 2 == 0:
+            return None
+        hop = (labels[-3], labels[-2], labels[-1])
+        self._verifier = self._verifier or Verifier(self.kg)
+        return hop if self._verifier.verify(Path.from_labels(hop)).faithful else None
 
-    def _position(self, entity: str) -> tuple[int, int]:
-        column, row = self._place[entity]
-        # every other row a little to the right, so that labels do not meet
-        return column * COLUMN + (34 if row % 2 else 0) * bool(column), row * ROW
+    # nodes -----------------------------------------------------------------------------------------
 
-    def _edge(
-        self, head: str, relation: str, tail: str, kind: str, path: str = "", verdict: str = ""
-    ) -> list[dict[str, Any]]:
-        """The edge, new or with one relation or path more, and another one that gave its label up to it."""
-        edge = self._edges.get((head, tail, kind))
-        if edge is None:
-            pair = tuple(sorted((head, tail)))
-            number, self._bends[pair] = self._bends.total(), self._bends[pair] + 1
-            bend = self._bends[pair] - 1
-            edge = {"id": f"e{number}", "from": head, "to": tail, "kind": kind, "bend": bend, "paths": [], "says": []}
-            self._edges[head, tail, kind] = edge
-        changed = [edge]
-        if path and path not in edge["paths"]:
-            edge["paths"].append(path)
-        line = f"{head} → {relation} → {tail}" + (f" ({verdict})" if kind == "ghost" else "")
-        if line not in edge["says"]:
-            edge["says"].append(line)
-            edge["title"] = visible("\n".join(edge["says"]), 600)
-            changed += self._name(edge, head, relation, kind)
-        return changed
+    def _place(self, entity: str, group: str, column: int, parent: str, up: bool = False) -> bool:
+        """Make sure that an entity is drawn, as what it is worth most; False where there is no room for it."""
+        if entity in self._places:
+            was = self._net.node_map[entity]["group"]
+            if was in _LOOKS and was != group:
+                self._paint(entity, group)
+            return True
+        looked = sum(node["group"] in _LOOKS for node in self._net.nodes) if group in _LOOKS else 0
+        if len(self._net.nodes) >= MOST_NODES or looked >= MOST_LOOKED:
+            self._left_out.add(entity)
+            return False
+        if entity in self._faded:  # it is no longer a mere neighbour: it gets a place of its own
+            self._fade(entity)
+        x, y = self._places.put(entity, column, parent, up)
+        self._node(entity, group, x, y, visible(entity, 200))
+        return True
 
-    def _name(self, edge: dict[str, Any], head: str, relation: str, kind: str) -> list[dict[str, Any]]:
-        """Write the relation on the edge; of a fan of edges that say the same, the outermost says it."""
-        edge.setdefault("label", "")
-        if kind == "neighbour":
-            return []
-        label = visible(relation, _LABEL)
-        other = self._fans.get((head, relation, kind))
-        self._fans[head, relation, kind] = edge
-        edge["label"] = "\n".join(filter(None, [edge["label"], label]))
-        if other is None:
-            return []
-        other["label"] = "\n".join(part for part in other["label"].split("\n") if part != label)
-        return [other]
+    def _fade(self, entity: str) -> None:
+        self._faded.discard(entity)
+        self._edges.forget(entity)
+        self._net.node_map.pop(entity)
+        self._net.node_ids.remove(entity)
+        self._net.nodes = [node for node in self._net.nodes if node["id"] != entity]
+        self._gone.append(entity)
 
-    def _record(
-        self, nodes: Sequence[dict[str, Any]], edges: Sequence[dict[str, Any]], gone: Sequence[str] = ()
-    ) -> dict[str, Any]:
-        keep = ("id", "label", "group", "x", "y", "title")
-        return {
-            "event": "Picture",
-            "nodes": [{k: node[k] for k in keep if k in node} for node in nodes],
-            "edges": [{k: v for k, v in edge.items() if k != "says"} for edge in edges],
-            "gone": list(gone),
-            "left_out": self._left_out,
-        }
+    def _node(self, entity: str, group: str, x: int, y: int, title: str, most: int = _LABEL) -> None:
+        self._net.add_node(entity, label=visible(title, most), group=group, x=x, y=y, title=title)
+        self._paint(entity, group)
+
+    def _paint(self, entity: str, group: str) -> None:
+        node = self._net.node_map[entity]
+        node["group"] = group
+        self._changed[entity] = {name: node[name] for name in ("id", "label", "group", "x", "y", "title")}

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from kgdemo.events import BeamWatch, DecodeStep, Event, LMCall, to_json
+from kgdemo.events import BeamWatch, CandidatesScored, DecodeStep, Event, LMCall, to_json
 from kgdemo.view.escape import visible
 
 LONGEST = 2000  # characters of one text; a hostile label of 10 kB must not fill the page
 EXPLAINED = 3  # beams of a step whose forbidden and allowed tokens are shown
 TOKENS = 4  # of each of them
 PRUNED = 4  # discarded tokens of a step that are shown
+OPTIONS = 16  # options of a decision, best first
 
 Record = dict[str, Any]
 
@@ -27,6 +28,10 @@ def record(event: Event) -> Record:
         body["choices"] = _choices(event)
         order = _best_first(event)
         body["watched"] = [_watch(w, place in order) for place, w in enumerate(event.watched)]
+    elif isinstance(event, CandidatesScored):
+        body["left_out"] = max(0, len(event.options) - OPTIONS)
+        for name in ("options", "scores", "kept"):
+            body[name] = body[name][:OPTIONS]
     elif isinstance(event, LMCall):
         body["prompt"], body["output"] = visible(event.prompt, LONGEST), visible(event.output, LONGEST)
     return _lean(body)

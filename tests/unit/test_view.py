@@ -6,15 +6,27 @@ import json
 
 import pytest
 
-from kgdemo.events import BeamWatch, DecodeStep, EntitiesLinked, MaskedToken, PathFound, PathVerified, TokenChoice
+from kgdemo.events import (
+    BeamWatch,
+    CandidatesScored,
+    DecodeStep,
+    EntitiesLinked,
+    Event,
+    MaskedToken,
+    PathFound,
+    PathVerified,
+    Thought,
+    TokenChoice,
+)
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.verify import Verifier
 from kgdemo.view.escape import escaped, json_in_html, visible
 from kgdemo.view.frame import VIS, frame_document
-from kgdemo.view.picture import MOST_NODES, Picture
+from kgdemo.view.picture import MOST_LOOKED, MOST_NODES, Picture
+from kgdemo.view.places import Places
 from kgdemo.view.surroundings import MOST, neighbours_of
-from kgdemo.view.wire import EXPLAINED, PRUNED, TOKENS, record
+from kgdemo.view.wire import EXPLAINED, OPTIONS, PRUNED, TOKENS, record
 
 KG = KnowledgeGraph.from_triples(
     [("Inception", "directed by", "Nolan"), ("Nolan", "born in", "London"), ("Inception", "genre", "film")]
@@ -31,6 +43,98 @@ def grown(texts: list[tuple[bool, str]]) -> tuple[Picture, list[dict]]:
         picture.see(PathFound(constrained, index, text, -1.0, path))
         given.append(picture.see(PathVerified(constrained, index, verdict)))
     return picture, [one for one in given if one is not None]
+
+
+def after(events: list[Event], kg: KnowledgeGraph = KG) -> tuple[dict[str, dict], dict[str, dict]]:
+    """Nodes and edges of the picture as the page has them after events."""
+    picture, nodes, edges = Picture(kg), {}, {}
+    for event in [EntitiesLinked((), ("Inception",)), *events]:
+        given = picture.see(event) or {"gone": (), "nodes": (), "edges": ()}
+        for name in given["gone"]:
+            del nodes[name]
+        nodes |= {node["id"]: node for node in given["nodes"]}
+        edges |= {edge["id"]: edge for edge in given["edges"]}
+        edges = {key: edge for key, edge in edges.items() if edge["from"] in nodes and edge["to"] in nodes}
+    return nodes, edges
+
+
+def thought(number: int, *triples: tuple[str, str, str], fate: str = "open") -> Thought:
+    return Thought("observation", number, (), "", triples=triples, fate=fate)
+
+
+def path_events(text: str, index: int = 1) -> list[Event]:
+    path, verdict = Verifier(KG).verify_text(text)
+    return [PathFound(True, index, text, -1.0, path), PathVerified(True, index, verdict)]
+
+
+def kinds(edges: dict[str, dict]) -> set[tuple[str, str, str]]:
+    return {(edge["from"], edge["to"], edge["kind"]) for edge in edges.values() if edge["kind"] != "neighbour"}
+
+
+def test_what_a_thought_touched_is_in_the_picture_until_a_path_holds_it():
+    touched = [thought(7, ("Inception", "directed by", "Nolan"), ("Nolan", "born in", "London"))]
+    nodes, edges = after(touched)
+    assert nodes["London"]["group"] == "looked"
+    assert kinds(edges) == {("Inception", "Nolan", "looked"), ("Nolan", "London", "looked")}
+    assert all(edge["paths"] == ["t7"] for edge in edges.values() if edge["kind"] == "looked")
+    grown_nodes, grown_edges = after([*touched, *path_events("Inception -> directed by -> Nolan")])
+    assert grown_nodes["Nolan"]["group"] == "end"
+    assert kinds(grown_edges) == {("Inception", "Nolan", "grounded"), ("Nolan", "London", "looked")}
+    assert (grown_nodes["Nolan"]["x"], grown_nodes["Nolan"]["y"]) == (nodes["Nolan"]["x"], nodes["Nolan"]["y"])
+
+
+def test_a_fact_read_from_its_other_end_is_one_edge():
+    kg = KnowledgeGraph.from_triples([("London", "birthplace of", "Nolan"), ("Inception", "directed by", "Nolan")])
+    path = Path(("Inception", "Nolan", "London"), ("directed by", "~birthplace of"))
+    found = [PathFound(True, 1, str(path), -1.0, path), PathVerified(True, 1, Verifier(kg).verify(path))]
+    seen = [
+        thought(1, ("Inception", "directed by", "Nolan")),
+        thought(2, ("London", "birthplace of", "Nolan")),
+    ]
+    expected = {("Inception", "Nolan", "grounded"), ("Nolan", "London", "grounded")}
+    assert kinds(after([*seen, *found], kg)[1]) == expected
+    assert kinds(after([*found, *seen], kg)[1]) == expected
+
+
+def test_what_only_dropped_thoughts_touched_is_marked_and_what_another_keeps_is_not():
+    triple = ("Inception", "genre", "film")
+    nodes, edges = after([thought(1, triple), thought(1, triple, fate="pruned")])
+    assert (nodes["film"]["group"], kinds(edges)) == ("dropped", {("Inception", "film", "dropped")})
+    nodes, edges = after([thought(1, triple), thought(2, triple), thought(1, triple, fate="pruned")])
+    assert (nodes["film"]["group"], kinds(edges)) == ("looked", {("Inception", "film", "looked")})
+
+
+def test_options_that_were_turned_down_are_nodes_where_they_are_paths_of_the_graph():
+    options = ("Inception -> genre -> film", "Inception -> directed by -> Nolan", "Inception -> genre", "a -> b -> c")
+    turned_down = CandidatesScored("entities", options, (0.9, 0.5, 0.4, 0.1), (True, False, False, False), "somebody")
+    nodes, edges = after([turned_down])
+    assert nodes["Nolan"]["group"] == "dropped"
+    assert kinds(edges) == {("Inception", "Nolan", "dropped")}
+
+
+def test_what_was_looked_at_does_not_fill_the_picture():
+    nodes, _ = after([thought(n, ("Inception", "starring", f"Actor {n:03}")) for n in range(1, 30)])
+    assert sum(node["group"] == "looked" for node in nodes.values()) == MOST_LOOKED
+    picture = Picture(KG)
+    picture.see(EntitiesLinked((), ("Inception",)))
+    given = [picture.see(thought(n, ("Inception", "starring", f"Actor {n:03}"))) for n in range(1, 30)]
+    assert given[-1]["left_out"] == 29 - MOST_LOOKED
+
+
+def test_children_lie_around_their_parent_and_what_is_invented_above_everything():
+    places = Places()
+    places.put_topic("a")
+    rows = [places.put(f"b{n}", 1, "a")[1] for n in range(5)]
+    assert rows[0] == 0
+    assert sorted(rows) == [-2 * rows[1], -rows[1], 0, rows[1], 2 * rows[1]]
+    assert places.put("ghost", 1, "a", up=True)[1] < min(rows)
+
+
+def test_a_decision_is_trimmed_to_its_best_options():
+    many = tuple(f"o{n}" for n in range(100))
+    body = record(CandidatesScored("entities", many, (0.5,) * 100, (True,) * 100, "somebody"))
+    assert body["options"] == list(many[:OPTIONS])
+    assert len(body["scores"]) == len(body["kept"]) == OPTIONS
 
 
 @pytest.mark.parametrize("text", ["<img onerror=x>", "a\"b'c", "</script>", "&amp;"])
