@@ -51,3 +51,18 @@ def conclude(
             yield from complete(event, list(evidence), world, directed)
         else:
             yield event
+
+
+def without_reasoner(evidence: Sequence[Evidence], answers: Sequence[str], by: str) -> AnswerFinal:
+    """An answer that no reasoner has thought over: what each path says, each thing once.
+
+    Args:
+        evidence: the paths.
+        answers: what each of them says; empty texts are passed over.
+        by: who found them.
+    """
+    told = list(dict.fromkeys(filter(None, answers)))
+    citations = tuple(tuple(e.index for e, said in zip(evidence, answers, strict=True) if said == one) for one in told)
+    text = ", ".join(one + "".join(f" [{i}]" for i in cited) for one, cited in zip(told, citations, strict=True))
+    refusal = "" if told else "No path was found."
+    return AnswerFinal(text or refusal, tuple(told), citations, by, refusal=refusal)

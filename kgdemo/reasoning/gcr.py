@@ -18,7 +18,9 @@ from kgdemo.reasoning.base import Evidence, World, register
 from kgdemo.reasoning.branches import Branch, bound_branch, free_branch, hypothesis_answers, ungrounded
 from kgdemo.reasoning.conclusion import conclude
 from kgdemo.reasoning.doubt import refusal
+from kgdemo.reasoning.gcr_ablations import GcrOptions, all_paths, hypotheses
 from kgdemo.reasoning.meeting import meeting_first, with_topics
+from kgdemo.reasoning.options import chosen
 from kgdemo.reasoning.ranking import RankedPath, rank
 from kgdemo.settings import Settings
 
@@ -30,13 +32,15 @@ from kgdemo.settings import Settings
     "Decodes K reasoning paths while the graph decides token by token what may be said, then answers from them.",
     constrained=True,
     drivable=True,
+    options=GcrOptions,
 )
 def run(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
-    """Stages 4.2 to 4.4 of the paper."""
-    evidence = yield from decode_paths(question, topics, world, settings)
-    refused = refusal(question, topics, evidence, world)
-    if refused:
-        yield refused
+    """Stages 4.2 to 4.4 of the paper; either of its models can be left out (table 3)."""
+    gcr = chosen(GcrOptions, settings.options)
+    evidence = yield from (decode_paths if gcr.path_model else all_paths)(question, topics, world, settings)
+    refused = refusal(question, topics, evidence, world) if gcr.path_model else None
+    if refused or not gcr.general_model:
+        yield refused or hypotheses(evidence, world)
         return
     yield from conclude(question, evidence, world, directed=settings.directed, whole=settings.complete)
 

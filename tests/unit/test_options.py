@@ -32,7 +32,7 @@ def refusal(method: str, written: str, profile: Profile = LOCAL) -> str:
 
 def test_the_methods_with_settings_of_their_own_declare_them():
     assert [card.name for card in WITH_OPTIONS] == [
-        *("dog", "fidelis", "agent-cot", "agent-tot", "agent-got", "explore-cot", "explore-tot", "explore-got")
+        *("dog", "fidelis", "gcr", "agent-cot", "agent-tot", "agent-got", "explore-cot", "explore-tot", "explore-got")
     ]
     assert all(option.help and option.default for card in WITH_OPTIONS for option in card.options)
 
@@ -66,7 +66,7 @@ def test_any_value_allowed_survives_being_written(data):
     ("method", "written", "words"),
     [
         ("dog", "wide=3", "no option 'wide'; it knows width=3, steps=0, triples=auto"),
-        ("gcr", "width=3", "The method gcr has no option 'width'; it has none."),
+        ("kaping", "width=3", "The method kaping has no option 'width'; it has none."),
         ("dog", "width=0", "choose a whole number from 1 to 50 (the default is 3)"),
         ("dog", "width=2.5", "choose a whole number"),
         ("dog", "script=free", "choose one of auto, path, chain (the default is auto)"),

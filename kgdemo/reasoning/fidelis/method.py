@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from kgdemo.events import AnswerFinal, Event
-from kgdemo.reasoning.base import Evidence, World, register
-from kgdemo.reasoning.conclusion import conclude, show
+from kgdemo.events import Event
+from kgdemo.reasoning.base import World, register
+from kgdemo.reasoning.conclusion import conclude, show, without_reasoner
 from kgdemo.reasoning.fidelis.options import FidelisOptions
 from kgdemo.reasoning.fidelis.search import Search
 from kgdemo.reasoning.options import chosen
@@ -36,13 +36,4 @@ def run(question: str, topics: Sequence[str], world: World, settings: Settings) 
     if fidelis.last_step:
         yield from conclude(question, evidence, world, directed=settings.directed, whole=settings.complete)
     else:
-        yield ends_of(evidence)
-
-
-def ends_of(evidence: Sequence[Evidence]) -> AnswerFinal:
-    """The paths' ends as they are, for want of a last reasoning step (table 2)."""
-    ends = list(dict.fromkeys(e.path.end for e in evidence))
-    citations = tuple(tuple(e.index for e in evidence if e.path.end == end) for end in ends)
-    text = ", ".join(end + "".join(f" [{i}]" for i in cited) for end, cited in zip(ends, citations, strict=True))
-    refusal = "" if ends else "No path was found."
-    return AnswerFinal(text or refusal, tuple(ends), citations, "the paths themselves", refusal=refusal)
+        yield without_reasoner(evidence, [e.path.end for e in evidence], "the paths themselves")

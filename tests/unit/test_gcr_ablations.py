@@ -1,0 +1,70 @@
+"""GCR without one of its two models (table 3)."""
+
+from __future__ import annotations
+
+from kgdemo.events import (
+    AnswerFinal,
+    CandidatesScored,
+    DecodeStep,
+    HypothesisAnswer,
+    LMCall,
+    Notice,
+    PathFound,
+    PathVerified,
+)
+from kgdemo.reasoning.gcr_ablations import GcrOptions
+from tests.helpers.oracles import all_paths
+from tests.helpers.reasoning import FILMS, INVERSE, Clerk, ask, clerk_world, film_world, of
+
+QUESTION = "Where was the director of Inception born?"
+
+
+def test_without_the_path_model_the_general_one_is_given_every_path_within_l_hops():
+    clerk = Clerk()
+    events = ask("gcr", QUESTION, ["Inception"], clerk_world(clerk), GcrOptions(path_model=False))
+    assert not of(events, DecodeStep)
+    shown = {(e.path.entities, e.path.relations) for e in of(events, PathFound)}
+    expected = {(walk[::2], walk[1::2]) for walk in all_paths(FILMS, ["Inception"], 2, directed=False)}
+    read = {
+        (entities, tuple(INVERSE.get(r[1:], r) if r.startswith("~") else r for r in relations))
+        for entities, relations in expected
+        if len(set(entities)) == len(entities)  # no walk back
+    }
+    assert shown == read
+    assert all(e.verdict.faithful for e in of(events, PathVerified))
+    assert [call.purpose for call in of(events, LMCall)] == ["answer"]
+    assert len(clerk.prompts) == 1
+    assert all(str(e.path) in clerk.prompts[0] for e in of(events, PathFound))
+
+
+def test_without_the_path_model_the_embedded_reasoner_takes_the_nearest():
+    events = ask("gcr", QUESTION, ["Inception"], film_world(), GcrOptions(path_model=False), beams=3)
+    assert len(of(events, PathFound)) == 3
+    (weighed,) = of(events, CandidatesScored)
+    assert sum(weighed.kept) == 3
+    assert isinstance(events[-1], AnswerFinal)
+    assert events[-1].answers
+
+
+def test_a_hub_is_cut_and_that_is_said():
+    triples = [("hub", "part", f"n{i}") for i in range(500)]
+    events = ask("gcr", "what part?", ["hub"], film_world(triples=triples), GcrOptions(path_model=False), beams=3)
+    (notice,) = of(events, Notice)
+    assert "given 160" in notice.text
+    assert len(of(events, CandidatesScored)[0].options) == 160
+
+
+def test_without_the_general_model_the_hypothesis_answers_are_the_answer():
+    clerk = Clerk()
+    events = ask("gcr", QUESTION, ["Inception"], clerk_world(clerk), GcrOptions(general_model=False), compare=False)
+    written = [e.text for e in of(events, HypothesisAnswer)]
+    assert list(events[-1].answers) == list(dict.fromkeys(filter(None, written)))
+    for answer, cited in zip(events[-1].answers, events[-1].citations, strict=True):
+        assert [e.index for e in of(events, HypothesisAnswer) if e.text == answer] == list(cited)
+    assert clerk.prompts == []
+
+
+def test_without_both_the_ends_of_the_paths_are_left():
+    options = GcrOptions(path_model=False, general_model=False)
+    events = ask("gcr", QUESTION, ["Inception"], film_world(), options, beams=3)
+    assert set(events[-1].answers) == {e.path.end for e in of(events, PathFound)}
