@@ -109,13 +109,20 @@ def _fields(pipeline: Pipeline, text: dict[str, Any]) -> list[gr.components.Comp
             [(text["rankings"][name], name) for name in RANKINGS], value="relation", label=text["ranking"]
         )
         compare = gr.Checkbox(True, label=text["compare"])
-    options = gr.Textbox(label=text["options"], visible=False, placeholder=text["options_example"], max_lines=1)
 
     def known(name: str) -> dict[str, Any]:
         about = options_in_words(method_named(name), not local)
-        return gr.update(visible=bool(about), value="", info=about or None)
+        return {"visible": bool(about), "value": "", "info": about or None}
 
-    method.change(known, method, options, queue=False, show_progress="hidden", api_visibility="private")
+    options = gr.Textbox(label=text["options"], placeholder=text["options_example"], max_lines=1, **known(method.value))
+    method.change(
+        lambda name: gr.update(**known(name)),
+        method,
+        options,
+        queue=False,
+        show_progress="hidden",
+        api_visibility="private",
+    )
     return [graph, model, method, beams, hops, compare, ranking, options]
 
 
