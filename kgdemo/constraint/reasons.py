@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kgdemo.constraint.automaton import AutomatonState, KGAutomaton, Position, Segment
+from kgdemo.constraint.tables import TokenTable
 
 
 def reason(automaton: KGAutomaton, state: AutomatonState, token: int, token_text: str) -> str:
@@ -42,7 +44,7 @@ def _no_edge(automaton: KGAutomaton, position: Position, token: int, written: st
     here, relation = kg.entities[trail.entity], _last_label(automaton, position)
     if position.low < position.high:
         prefix = graph.entities.row(int(trie.targets[position.low]))[: position.depth]
-        elsewhere = _target_spelled(automaton, trie.targets, np.append(prefix, token))
+        elsewhere = first_spelled(graph.entities, trie.targets, np.append(prefix, token))
         if elsewhere is not None:
             step = int(trie.steps[np.searchsorted(trie.bounds, elsewhere, side="right") - 1])
             name = kg.entities[int(trie.targets[elsewhere])]
@@ -50,14 +52,13 @@ def _no_edge(automaton: KGAutomaton, position: Position, token: int, written: st
     return f"no edge {here} → {relation} → {written.strip()}…"
 
 
-def _target_spelled(automaton: KGAutomaton, targets: np.ndarray, prefix: np.ndarray) -> int | None:
-    """Row of the first target whose label starts with these tokens; a hub's first rows stand for all."""
-    table = automaton.graph.entities
-    for row, entity in enumerate(targets[:2000]):
-        begin, end = table.offsets[entity], table.offsets[entity + 1]
-        if end - begin >= len(prefix) and np.array_equal(table.ids[begin : begin + len(prefix)], prefix):
-            return row
-    return None
+def first_spelled(table: TokenTable, targets: NDArray[np.int32], prefix: NDArray[np.int32]) -> int | None:
+    """Row of the first target whose label starts with these tokens; all targets of a hub are compared at once."""
+    begins = table.offsets[targets]
+    rows = np.flatnonzero(table.offsets[targets + 1] - begins >= len(prefix))
+    for depth, token in enumerate(prefix):
+        rows = rows[table.ids[begins[rows] + depth] == token]
+    return int(rows[0]) if len(rows) else None
 
 
 def _complete_label(automaton: KGAutomaton, position: Position) -> str:
