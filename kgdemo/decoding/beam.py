@@ -126,14 +126,12 @@ def beam_search(
     Returns:
         finished hypotheses, best first, all different; fewer than asked when no more exist.
     """
-    live = [Hypothesis((), (), constraint.start())]
+    first = Hypothesis((), (), constraint.start())
+    live = [first] if first.state.alive else []  # later ones are alive, or they were not kept
     finished: list[Hypothesis] = []
     scorer = LookAhead(tree, constraint, settings)
-    log_probs = scorer.begin(live[0].state)  # (beams, V)
+    log_probs = scorer.begin(first.state)  # (beams, V)
     for number in range(settings.max_tokens):
-        live_at = [i for i, beam in enumerate(live) if beam.state.alive]
-        if len(live_at) < len(live):
-            live, log_probs = [live[i] for i in live_at], log_probs[live_at]
         if not live or settled(live, finished, settings):
             break
         followers = [constraint.successors(beam.state) for beam in live]
@@ -190,15 +188,15 @@ def sort_out(
         allowed, parent = followers[candidate.beam], live[candidate.beam]
         token = index if allowed.tokens is None else int(allowed.tokens[index])
         state = allowed.take(index)
-        grown = Hypothesis((*parent.tokens, token), (*parent.log_probs, log_prob), state, parent.node, score)
+        tokens, log_probs = (*parent.tokens, token), (*parent.log_probs, log_prob)
         fate = "pruned"
         if state.complete:
             fate = "finished"
-            penalty = len(grown.tokens) ** settings.length_penalty
-            ended.append(Hypothesis(grown.tokens, grown.log_probs, state, parent.node, score / penalty))
+            penalty = len(tokens) ** settings.length_penalty
+            ended.append(Hypothesis(tokens, log_probs, state, parent.node, score / penalty))
         if state.alive and len(kept) < settings.beams:
             fate = "kept"
-            kept.append(grown)
+            kept.append(Hypothesis(tokens, log_probs, state, parent.node, score))
         choices.append(Choice(candidate.beam, token, log_prob, score, fate))
     return choices, kept, ended
 
@@ -234,8 +232,8 @@ def views_of(
         ]
     if bound:
         rows = log_probs[bound]
-        ragged = Ragged.of([followers[i] for i in bound], rows.device)
-        taken = forbidden_mass(rows, ragged).tolist()
+        ragged = Ragged.of([followers[i] for i in bound])
+        taken = forbidden_mass(rows, ragged)
         for i, mass, top, left in zip(bound, taken, *split_best(rows, ragged, masked), strict=True):
             views[i] = BeamView(live[i], len(followers[i].tokens), mass, tuple(left), tuple(top))  # type: ignore[arg-type]
     return tuple(views)

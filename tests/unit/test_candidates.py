@@ -65,9 +65,9 @@ def test_what_is_forbidden_and_what_is_allowed(data, most):
     log_probs, followers, _ = data.draw(steps(free=False))
     log_probs = log_probs - torch.rand(log_probs.shape, generator=torch.Generator().manual_seed(most))
     log_probs = torch.log_softmax(log_probs, dim=-1)
-    ragged = Ragged.of(followers, log_probs.device)
+    ragged = Ragged.of(followers)
     top, masked = split_best(log_probs, ragged, most)
-    mass = forbidden_mass(log_probs, ragged).tolist()
+    mass = forbidden_mass(log_probs, ragged)
     for beam, (row, allowed) in enumerate(zip(log_probs.tolist(), followers, strict=True)):
         inside = set(allowed.tokens.tolist())
         ranked = sorted(enumerate(row), key=lambda pair: -pair[1])
