@@ -42,7 +42,8 @@ def enumerate_paths(graph: TokenisedGraph, topics: Sequence[int], hops: int) -> 
     holds an arrow or two labels are spelled alike.
     """
     first = np.array(sorted(topics, key=lambda t: graph.entity_rank[t]), np.int32)
-    ends, entities, steps, places = first, [first], [], [np.arange(1, len(first) + 1, dtype=np.int32)]
+    steps: list[NDArray[np.int32]] = []
+    ends, entities, places = first, [first], [np.arange(1, len(first) + 1, dtype=np.int32)]
     levels = []
     for _ in range(hops):
         source, taken, reached = _one_hop(graph, ends)
@@ -60,37 +61,56 @@ def enumerate_paths(graph: TokenisedGraph, topics: Sequence[int], hops: int) -> 
     )
 
 
-def spell(graph: TokenisedGraph, paths: PathTable) -> tuple[TokenTable, NDArray[np.bool_]]:
-    """The tokens of each walk up to and with the end mark, and whether each belongs to an entity's label."""
-    arrow = np.array(graph.pieces.arrow, np.int32)
-    arrowed = _between(arrow, graph.steps)
+@dataclass(frozen=True, slots=True)
+class SpelledPaths:
+    """Walks in tokens, each from where it may differ from the walk before it.
+
+    Attributes:
+        tails: each walk's tokens from the first label on that the walk before has not, up to and with the end mark.
+        depths: how many tokens go before the tail; int64, ``(paths,)``.
+        in_label: for each token of the tails whether it belongs to an entity's label; bool, ``(tokens,)``.
+    """
+
+    tails: TokenTable
+    depths: NDArray[np.int64]
+    in_label: NDArray[np.bool_]
+
+
+def spell(graph: TokenisedGraph, paths: PathTable, whole: bool = False) -> SpelledPaths:
+    """The tokens of each walk; ``whole`` spells out also what it shares with the one before."""
+    count, hops = paths.steps.shape
+    arrowed = _between(np.array(graph.pieces.arrow, np.int32), graph.steps)
     end = TokenTable(np.array([0, len(graph.pieces.end)], np.int64), np.array(graph.pieces.end, np.int32))
-    hops = paths.steps.shape[1]
     pieces = [(graph.entities, paths.entities[:, 0], True)]
     for hop in range(hops):
         pieces += [(arrowed, paths.steps[:, hop], False), (graph.entities, paths.entities[:, hop + 1], True)]
-    pieces.append((end, np.zeros(len(paths), np.int32), False))
-    lengths = [np.where(label >= 0, table.offsets[label + 1] - table.offsets[label], 0) for table, label, _ in pieces]
-    offsets = np.zeros(len(paths) + 1, np.int64)
+    pieces.append((end, np.zeros(count, np.int32), False))
+    shared = np.zeros(count, np.bool_)
+    shared[1:] = not whole
+    depths, lengths = np.zeros(count, np.int64), []
+    for table, label, _ in pieces:
+        length = np.where(label >= 0, table.offsets[label + 1] - table.offsets[label], 0)
+        shared[1:] &= (label[1:] == label[:-1]) & (label[1:] >= 0) & (table is not end)
+        depths += np.where(shared, length, 0)
+        lengths.append(np.where(shared, 0, length))
+    offsets = np.zeros(count + 1, np.int64)
     np.cumsum(np.sum(lengths, axis=0), out=offsets[1:])
     ids, in_label = np.empty(offsets[-1], np.int32), np.zeros(offsets[-1], np.bool_)
-    # 32-bit places halve the memory that is moved, which is what takes the time here
-    places = np.int32 if max(int(offsets[-1]), len(graph.entities.ids)) < 2**31 else np.int64
     begins = offsets[:-1].copy()
     for (table, label, of_entity), length in zip(pieces, lengths, strict=True):
-        before = np.cumsum(length) - length
-        inner = np.arange(int(length.sum()), dtype=places)
-        into = np.repeat((begins - before).astype(places), length) + inner
-        ids[into] = table.ids[np.repeat((table.offsets[label] - before).astype(places), length) + inner]
+        written = np.flatnonzero(length)
+        piece = table.rows(label[written])
+        into = np.arange(len(piece.ids)) + np.repeat(begins[written] - piece.offsets[:-1], length[written])
+        ids[into] = piece.ids
         if of_entity:
             in_label[into] = True
         begins += length
-    return TokenTable(offsets, ids), in_label
+    return SpelledPaths(TokenTable(offsets, ids), depths, in_label)
 
 
-def spelled_order(spelled: TokenTable) -> NDArray[np.int64]:
-    """The rows in the order of their tokens: exact whatever the labels hold, and slower than ranks of labels."""
-    return np.argsort(ranks(spelled))
+def spelled_order(graph: TokenisedGraph, paths: PathTable) -> NDArray[np.int64]:
+    """The walks in the order of their tokens: exact whatever the labels hold, and slower than ranks of labels."""
+    return np.argsort(ranks(spell(graph, paths, whole=True).tails))
 
 
 def _one_hop(
@@ -106,7 +126,8 @@ def _one_hop(
         source = np.repeat(np.arange(len(frontier)), counts)
         edges = np.arange(len(source)) + np.repeat(begins - (np.cumsum(counts) - counts), counts)
         found.append((source, side.relations[edges] + np.int32(shift), side.targets[edges]))
-    return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))  # type: ignore[return-value]
+    sources, steps, targets = zip(*found, strict=True)
+    return np.concatenate(sources), np.concatenate(steps), np.concatenate(targets)
 
 
 def _order(graph: TokenisedGraph, source: NDArray, steps: NDArray, targets: NDArray) -> NDArray[np.int64]:
