@@ -9,6 +9,7 @@ import os
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # before gradio is imported: no telemetry
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 
+from kgdemo.ui import zero  # noqa: F401  first of all: where GPUs are lent, ``spaces`` must come before torch
 from kgdemo.ui.page import create_app, launch_arguments
 
 

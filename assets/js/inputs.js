@@ -1,7 +1,14 @@
 // What stands in the page's fields right now, as a share link and as calls from a program.
 
-const SENT = ['question', 'graph', 'method', 'beams', 'hops', 'compare', 'ranking', 'model']; // in the order people read them
-const CALLED = ['graph', 'method', 'beams', 'hops'];
+const SENT = ['question', 'graph', 'method', 'beams', 'hops', 'compare', 'ranking', 'options', 'model']; // in the order people read them
+
+/** The endpoints: what each is given, first what it is about, and what a program would print of its result. */
+export const CALLS = {
+  ask: { about: 'question', takes: ['graph', 'method', 'beams', 'hops', 'options'], shows: 'print(result["answer"])\nfor path in result["paths"]:\n    print(path["text"], path["verified"])' },
+  paths: { about: 'question', takes: ['graph', 'beams', 'hops'], shows: 'for path in result:\n    print(path["text"], path["score"])' },
+  verify_path: { about: 'path', takes: ['graph'], shows: 'print(result["faithful"])\nfor hop in result["hops"]:\n    print(hop["head"], hop["relation"], hop["tail"], hop["verdict"])' },
+  link: { about: 'question', takes: ['graph'], shows: 'print(result["chosen"])' },
+};
 
 export class Inputs {
   /** @param {string[]} names of the fields, in the order in which gradio hands them over */
@@ -36,10 +43,16 @@ export class Inputs {
     return query.has('question') && graphs.includes(query.get('graph') ?? this.standard.graph) && (query.get('model') ?? this.standard.model) === this.standard.model;
   }
 
-  /** A program for gradio's client that asks the same. */
-  python() {
-    const call = [literal(this.values.question ?? ''), ...CALLED.filter((name) => name in this.values).map((name) => `${name}=${literal(this.values[name])}`), 'api_name="/ask"'];
-    return `from gradio_client import Client\n\nclient = Client(${literal(root())})\nresult = client.predict(\n${call.map((one) => `    ${one},\n`).join('')})\nprint(result["answer"])\nfor path in result["paths"]:\n    print(path["text"], path["verified"])\n`;
+  /**
+   * A program for gradio's client that asks the same.
+   * @param {string} endpoint a name of CALLS
+   * @param {string} path a path to verify
+   */
+  python(endpoint, path) {
+    const { about, takes, shows } = CALLS[endpoint];
+    const given = takes.filter((name) => name in this.values && this.values[name] !== '' && this.values[name] !== null);
+    const call = [literal(about === 'path' ? path : this.values.question ?? ''), ...given.map((name) => `${name}=${literal(this.values[name])}`), `api_name="/${endpoint}"`];
+    return `from gradio_client import Client\n\nclient = Client(${literal(root())})\nresult = client.predict(\n${call.map((one) => `    ${one},\n`).join('')})\n${shows}\n`;
   }
 }
 

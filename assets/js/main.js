@@ -4,7 +4,7 @@ import { makeAllowed } from './allowed.js';
 import { makeAnswer } from './answer.js';
 import { makeBrief } from './brief.js';
 import { makeBeams } from './beams.js';
-import { h, refill } from './dom.js';
+import { h, refill, say } from './dom.js';
 import { makeDrive } from './drive.js';
 import { Feed } from './feed.js';
 import { makeGallery } from './gallery.js';
@@ -47,6 +47,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
   const methods = makeMethods(boot, text, (run) => revisit(run.events, run.run), again);
   const inputs = new Inputs(boot.fields, boot.standard);
   const keep = makeKeep(text, inputs, graph.png, (events) => showRun(events, 'opened', events[0].question));
+  const program = makeProgram(boot, text, inputs);
   const gallery = makeGallery(boot, text, (failure) => replay(failure));
   const bound = makeBeams(true, text, allowed.follow);
   const free = makeBeams(false, text, allowed.follow);
@@ -55,7 +56,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
   const low = h('div', { class: 'two low' }, graph.element, thoughts.element, answer.element);
   const columns = h('div', { class: 'two' }, bound.element, free.element);
   const brief = makeBrief(text, statusOf);
-  const views = [drive, rail, linking, brief, bound, free, allowed, graph, thoughts, answer, methods, world, keep, gallery];
+  const views = [drive, rail, linking, brief, bound, free, allowed, graph, thoughts, answer, methods, world, keep, gallery, program];
   const legend = regionsLegend(text.beams);
   const status = h('p', { class: 'sr-only', role: 'status', 'aria-live': 'polite' });
   const messages = h('div', { class: 'messages', role: 'alert' });
@@ -64,7 +65,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
     methods.element, world.element, keep.element);
   const how = makeHow(text);
   const tour = makeTour(text, player, () => replay(boot.examples[0]), board);
-  const more = h('div', { class: 'more' }, how, gallery.element, keep.own, makeProgram(boot, text, inputs));
+  const more = h('div', { class: 'more' }, how, gallery.element, keep.own, program.element);
   const intro = introduction(text);
   const examples = exampleRow();
   stage.replaceChildren(h('div', { class: 'kg' }, examples, makeLoading(text, () => server.loaded({})), own.element, intro,
@@ -144,6 +145,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
     player.load(events, name);
   }
 
+  showChoices(inputs, boot, text);
   stopButton?.addEventListener('click', () => feed.drop());
   stage.asked = () => world.asked();
   const linked = () => { if (inputs.asks(boot.graphs)) followLink(again); };
@@ -158,6 +160,23 @@ export function mount({ stage, boot, server, watch, value, again }) {
 function markStop(button, running) {
   button?.classList.toggle('idle', !running);
   button?.setAttribute('aria-disabled', String(!running));
+}
+
+/** The graph and the method in use, beside the title; a press opens the settings. */
+function showChoices(inputs, boot, text) {
+  const holder = document.querySelector('#kg-header h1')?.parentElement;
+  const toggle = () => document.querySelector('#kg-settings button')?.click();
+  const chips = h('span', { class: 'picks' });
+  const fill = () => {
+    const { graph, method, beams, hops } = inputs.values;
+    const title = boot.methods.find((one) => one.name === method)?.title ?? method;
+    const told = [say(text.picks.graph, { graph: String(graph).split('/').at(-1) }), title, say(text.picks.limits, { k: beams, l: hops })];
+    chips.replaceChildren(...told.map((words) => h('button', { type: 'button', class: 'pick', title: text.picks.open, on: { click: toggle } }, words)));
+  };
+  const others = inputs.changed;
+  inputs.changed = () => { others(); fill(); };
+  fill();
+  holder?.append(chips);
 }
 
 /** What the two marks beside texts mean. */

@@ -13,6 +13,7 @@ from kgdemo.kg.catalogue import embedded_names
 from kgdemo.pipeline import Pipeline
 from kgdemo.reasoning.options import pairs
 from kgdemo.settings import Settings
+from kgdemo.ui import zero
 from kgdemo.ui.asking import default_model
 from kgdemo.ui.visits import Visits
 
@@ -148,7 +149,7 @@ class Endpoints:
         except UserError as error:
             raise gr.Error(str(error)) from None
         settings = self._settings(graph, method=method, beams=beams, hops=hops, compare=False, explain=0, options=given)
-        events = list(self.pipeline.run(question, settings))
+        events = list(zero.run(self.pipeline, question, settings))
         failed = next((e.message for e in events if isinstance(e, RunFailed)), None)
         if failed:
             raise gr.Error(failed)

@@ -14,6 +14,7 @@ from kgdemo.models.causal import EMBEDDED
 from kgdemo.pipeline import Pipeline
 from kgdemo.reasoning.options import pairs
 from kgdemo.settings import Profile, Settings
+from kgdemo.ui import zero
 from kgdemo.ui.loading import Loading
 from kgdemo.ui.visits import Visits
 from kgdemo.ui.worlds import Asked, Worlds
@@ -87,7 +88,7 @@ def ask(
     except UserError as error:
         yield RunFailed(str(error))
         return
-    yield from pipeline.run(str(fields.question or ""), settings, entities)
+    yield from zero.run(pipeline, str(fields.question or ""), settings, entities)
 
 
 def asked_again(fields: Fields, changed: Mapping[str, Any]) -> tuple[Fields, list[str], list[int]]:

@@ -30,6 +30,10 @@ class Loading:
         thread.start()
         return thread
 
+    def finish(self) -> None:
+        """Do it all here and now."""
+        self._run()
+
     def state(self) -> dict[str, object]:
         """For the page: stages done, how many there are, the one under way (empty when none is), what went wrong."""
         going = self._done < len(self._stages) and not self._failed

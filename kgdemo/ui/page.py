@@ -12,7 +12,7 @@ from kgdemo.pipeline import Pipeline
 from kgdemo.reasoning import METHODS, method_named
 from kgdemo.reasoning.listing import options_in_words
 from kgdemo.settings import RANKINGS, Settings, profile_from
-from kgdemo.ui import assets
+from kgdemo.ui import assets, zero
 from kgdemo.ui.api import Endpoints
 from kgdemo.ui.asking import Fields, ask, asked_again, default_model, warming
 from kgdemo.ui.feed import Feed
@@ -61,7 +61,9 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> gr.Blocks
         _inputs(page, pipeline, [question, *fields])
         Endpoints(pipeline, visits).register()
     page.queue(default_concurrency_limit=4, max_size=64)
-    if warm:
+    if warm and zero.ZERO:
+        loading.finish()  # models have to be on the GPU before the page is served
+    elif warm:
         loading.start()
     return page
 

@@ -195,3 +195,21 @@ def test_the_program_follows_the_fields(page: Page):
     code = page.locator(".program pre").first
     expect(code).to_contain_text('"Who wrote \\"Dune\\" \\u2013 \\u6c99\\u4e18 \\U0001f600?"')
     compile(code.inner_text(), "snippet", "exec")
+    replay(page)
+    page.get_by_label("What to call").select_option("verify_path")
+    expect(code).to_contain_text('"The Magic Flute -> composed by -> Wolfgang Amadeus Mozart -> born in -> Salzburg"')
+    for endpoint in ("ask", "paths", "verify_path", "link"):
+        page.get_by_label("What to call").select_option(endpoint)
+        expect(code).to_contain_text(f'api_name="/{endpoint}"')
+        compile(code.inner_text(), "snippet", "exec")
+
+
+def test_the_choices_beside_the_title_follow_the_fields_and_open_the_settings(page: Page):
+    picks = page.locator(".picks")
+    expect(picks).to_contain_text("Graph: world")
+    expect(picks).to_contain_text("10 paths, 2 hops")
+    picks.get_by_role("button").first.click()
+    beams = page.get_by_label("number input for Paths (K)")
+    beams.fill("4")
+    beams.press("Tab")
+    expect(picks).to_contain_text("4 paths, 2 hops")

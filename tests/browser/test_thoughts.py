@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from kgdemo.view.escape import visible
 from tests.browser.conftest import ARTEFACTS, press
+from tests.browser.test_everyone import complaints
 from tests.browser.test_keep import opened
 from tests.browser.test_page import ask, over, replay
 from tests.helpers.page import NASTY, QUESTION
@@ -45,6 +46,8 @@ def test_thoughts_stand_beside_the_picture_with_what_was_dropped_and_why(page: P
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     ARTEFACTS.mkdir(exist_ok=True)
     page.screenshot(path=ARTEFACTS / f"thoughts-{look}.png", full_page=True)
+    page.evaluate("for (const fold of document.querySelectorAll('.kg details')) fold.open = true")
+    assert complaints(page) == []
 
 
 def test_a_thought_lights_what_it_looked_at_and_decisions_name_what_was_turned_down(page: Page):

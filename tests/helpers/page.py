@@ -22,6 +22,7 @@ from kgdemo.models.causal import CausalModel
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import ChatSettings, Profile, Settings, profile_from
 from kgdemo.ui.page import create_app, launch_arguments
+from tests.helpers.long_run import long_run
 from tests.helpers.models import random_model
 
 NASTY = (
@@ -45,6 +46,7 @@ TRIPLES = [
 ]
 CLOSED = "a run was closed early"
 QUESTION = "Where was the director of Inception born?"
+LONG = "What does a search of ten beams and forty tokens send?"
 ENDLESS = "Where was the director of Inception born, after all?"  # a run that ends only by being stopped
 
 
@@ -63,12 +65,19 @@ class SmallPipeline(Pipeline):
 
     def run(self, question: str, settings: Settings, entities: Sequence[str] = ()) -> Iterator[Event]:
         try:
-            yield from super().run(question, settings, entities) if question != ENDLESS else self._endless()
+            special = {ENDLESS: self._endless, LONG: self._long}.get(question)
+            yield from special() if special else super().run(question, settings, entities)
         except GeneratorExit:
             self.closed_early += 1
             sys.stdout.write(CLOSED + "\n")
             sys.stdout.flush()
             raise
+
+    def _long(self) -> Iterator[Event]:
+        pace = threading.Event()  # never set
+        for event in long_run():
+            pace.wait(0.03)
+            yield event
 
     def _endless(self) -> Iterator[Event]:
         yield RunStarted(ENDLESS, "gcr", "world", len(TRIPLES), "embedded", 10, 2)
