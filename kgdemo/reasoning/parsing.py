@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+_LIST = re.compile(r"(?<![\w.])\d+(?!\w)(?:(?:\s*[,;&]\s*(?:and\s+)?|\s+and\s+|[\s\]\[]+)\d+(?!\w))*")
+_LISTED = re.compile(r"\W*(\d+)[.):]\s+\S")  # an option repeated with its number
+
 
 class UnreadableReplyError(ValueError):
     """A reply that does not have the form asked for; the message tells the model what is wrong."""
@@ -12,16 +15,33 @@ class UnreadableReplyError(ValueError):
 def chosen_numbers(reply: str, options: int, most: int) -> tuple[int, ...]:
     """Indices (from 0) of the options whose numbers a reply lists.
 
+    The numbers stand together in one line, or each at the beginning of a line of its own; what a model says behind
+    them is passed over. A line with numbers here and there is not read: which of them are the choice?
+
     Raises:
         UnreadableReplyError: it lists none, or numbers that are no option.
     """
-    numbers = [int(n) for n in re.findall(r"(?<![\w.])\d+(?![\w])", reply)]
+    numbers: list[int] = []
+    for line in filter(str.strip, reply.splitlines()):
+        found = _numbers_of(line)
+        if not found:
+            break
+        numbers += found
     if not numbers:
-        raise UnreadableReplyError(f"it names no number between 1 and {options}.")
+        raise UnreadableReplyError(f"it does not begin with numbers between 1 and {options}, separated by commas.")
     outside = [n for n in numbers if not 1 <= n <= options]
     if outside:
         raise UnreadableReplyError(f"{outside[0]} is not the number of an option; there are {options}.")
     return tuple(dict.fromkeys(n - 1 for n in numbers))[:most]
+
+
+def _numbers_of(line: str) -> list[int]:
+    """The numbers that a line lists; none where it is not plain which ones are meant."""
+    listed = _LISTED.match(line)
+    if listed:
+        return [int(listed.group(1))]
+    lists = _LIST.findall(line)
+    return [int(n) for n in re.findall(r"\d+", lists[0])] if len(lists) == 1 else []
 
 
 def ratings(reply: str, options: int) -> tuple[float, ...]:

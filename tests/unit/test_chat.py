@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kgdemo.errors import EndpointError
 from kgdemo.events import AnswerDelta, AnswerFinal, LMCall, Notice
@@ -139,7 +141,7 @@ def test_an_unreadable_reply_is_asked_once_more_with_the_complaint():
     with serve(Endpoint(replies=["the first one", "1"])) as endpoint:
         decision = reasoner(endpoint).select("q", "", ["a", "b"], 1)
     assert decision.chosen == (0,)
-    assert "names no number between 1 and 2" in endpoint.prompts[1]
+    assert "does not begin with numbers between 1 and 2" in endpoint.prompts[1]
     assert decision.call is not None
     assert (decision.call.calls, decision.call.tokens_in) == (2, 22), "both calls are counted"
 
@@ -150,10 +152,45 @@ def test_two_unreadable_replies_are_a_clear_failure():
 
 
 @pytest.mark.parametrize(
+    ("reply", "numbers"),
+    [
+        ("2, 1", (2, 1)),
+        (" [3, 1]\n", (3, 1)),
+        ("1 and 3.", (1, 3)),
+        ("1, 2, and 3", (1, 2, 3)),
+        ("Numbers: 3 2", (3, 2)),
+        ("**2**", (2,)),
+        ("[1][3]", (1, 3)),
+        ("3\n1\n", (3, 1)),
+        ("2. born in 1970\n1) directed by", (2, 1)),
+        ("The best options are 3 and 1", (3, 1)),
+        ("2, 1\n\nBecause 2 names 3 people.", (2, 1)),
+    ],
+)
+def test_numbers_are_read_where_it_is_plain_which_are_meant(reply, numbers):
+    assert chosen_numbers(reply, 3, 3) == tuple(n - 1 for n in numbers)
+
+
+@given(
+    numbers=st.lists(st.integers(1, 30), min_size=1, unique=True),
+    comma=st.sampled_from([", ", ",", "; ", " ", "\n", " and "]),
+    before=st.sampled_from(["", "[", "Numbers: ", "I choose "]),
+    after=st.sampled_from(["", ".", "]", "\n\nThese fit."]),
+)
+def test_any_list_is_read_as_it_was_written(numbers, comma, before, after):
+    reply = before + comma.join(map(str, numbers)) + after
+    assert chosen_numbers(reply, 30, 30) == tuple(n - 1 for n in numbers)
+
+
+@pytest.mark.parametrize(
     ("parse", "reply"),
     [
         (lambda r: chosen_numbers(r, 3, 2), "none of them"),
         (lambda r: chosen_numbers(r, 3, 2), "4"),
+        (lambda r: chosen_numbers(r, 3, 2), "0"),
+        (lambda r: chosen_numbers(r, 3, 2), "The 2 best are 1 and 3"),
+        (lambda r: chosen_numbers(r, 3, 2), "Option 2, since 1 says less"),
+        (lambda r: chosen_numbers(r, 3, 2), "m.02 or x3"),
         (lambda r: ratings(r, 2), "1: 5"),
         (lambda r: ratings(r, 1), "1: 11"),
         (yes_or_no, "it depends"),

@@ -20,6 +20,12 @@ QUESTION = "Where was the director of Inception born?"
 EVERY = list(METHODS)
 # these decode or retrieve their paths before anybody is asked; the others cannot take a step without being told
 PATHS_FIRST = ["gcr", "dog", "text-rag", "graph-rag", "kaping"]
+FAILURES = [
+    ("error", "failed with status 500"),
+    ("nonsense", "no chat completion"),
+    ("hang", "0.3 seconds"),
+    ("breaks off", "broke off"),
+]
 DECIDING = [name for name in EVERY if name not in PATHS_FIRST]
 
 
@@ -76,7 +82,7 @@ def test_a_good_endpoint_is_streamed_and_every_call_is_told_with_its_prompt(meth
 @pytest.mark.parametrize("method", PATHS_FIRST)
 @pytest.mark.parametrize(
     ("mode", "words"),
-    [("error", "failed with status 500"), ("nonsense", "no chat completion"), ("hang", "0.3 seconds")],
+    FAILURES,
 )
 def test_grounded_paths_stay_when_the_endpoint_fails(method, mode, words):
     with serve(Endpoint(mode=mode, status=500)) as endpoint:
@@ -94,7 +100,7 @@ def test_grounded_paths_stay_when_the_endpoint_fails(method, mode, words):
 @pytest.mark.parametrize("method", DECIDING)
 @pytest.mark.parametrize(
     ("mode", "words"),
-    [("error", "failed with status 500"), ("nonsense", "no chat completion"), ("hang", "0.3 seconds")],
+    FAILURES,
 )
 def test_a_decision_that_cannot_be_asked_is_a_clear_failure(method, mode, words):
     with serve(Endpoint(mode=mode, status=500)) as endpoint:
