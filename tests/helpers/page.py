@@ -1,6 +1,6 @@
 """The real page over a small graph and a tiny random model, served by a process of its own.
 
-``python -m tests.helpers.page PORT`` is that process; it says on its output when a run was closed early.
+``python -m tests.helpers.page PORT ENDPOINT`` is that process; it says on its output when a run was closed early.
 """
 
 from __future__ import annotations
@@ -51,10 +51,16 @@ ENDLESS = "Where was the director of Inception born, after all?"  # a run that e
 
 
 class SmallPipeline(Pipeline):
-    """A pipeline whose ``world`` is a handful of triples and whose model is random; counts what was closed early."""
+    """A pipeline whose ``world`` is a handful of triples and whose model is random; counts what was closed early.
 
-    def __init__(self, profile: Profile | None = None) -> None:
-        super().__init__(profile or profile_from({}), ChatSettings())
+    Args:
+        profile: local by default.
+        endpoint: address of a chat model; none by default.
+    """
+
+    def __init__(self, profile: Profile | None = None, endpoint: str = "") -> None:
+        chat = ChatSettings("m", endpoint, "key", timeout=2.0) if endpoint else ChatSettings()
+        super().__init__(profile or profile_from({}), chat)
         info = {"Inception": EntityInfo("film"), "Christopher Nolan": EntityInfo("person", ("Nolan",))}
         self.add_graph("world", KnowledgeGraph.from_triples(TRIPLES, "world", info=info))
         self._small = random_model("qwen2", seed=3)
@@ -88,13 +94,18 @@ class SmallPipeline(Pipeline):
 
 
 @contextmanager
-def served(output: Path) -> Iterator[str]:
-    """Serve the page; yields its address. What the server says goes to the file."""
+def served(output: Path, endpoint: str = "") -> Iterator[str]:
+    """Serve the page; yields its address. What the server says goes to the file.
+
+    Args:
+        output: the file.
+        endpoint: address of the chat model; none by default.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "tests.helpers.page", str(port)]
+    command = [sys.executable, "-m", "tests.helpers.page", str(port), endpoint]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     with output.open("w") as stream, subprocess.Popen(command, stdout=stream, stderr=stream, env=environment) as server:
         try:
@@ -119,11 +130,13 @@ def _wait_for(address: str, server: subprocess.Popen, output: Path) -> None:
     raise RuntimeError(f"the page did not come up: {output.read_text()[-2000:]}")
 
 
-def main(port: int) -> None:
+def main(port: int, endpoint: str) -> None:
     """Serve until ended."""
     arguments = {**launch_arguments(), "mcp_server": False}
-    create_app(SmallPipeline(), warm=False).launch(server_name="127.0.0.1", server_port=port, quiet=True, **arguments)
+    create_app(SmallPipeline(endpoint=endpoint), warm=False).launch(
+        server_name="127.0.0.1", server_port=port, quiet=True, **arguments
+    )
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), sys.argv[2])

@@ -1,0 +1,56 @@
+"""The page with a general language model at an endpoint, which answers, refuses, talks nonsense or says nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_page import ask, over
+from tests.helpers.endpoint import Endpoint, serve
+from tests.helpers.page import QUESTION, served
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[Endpoint]:
+    with serve(Endpoint(status=500)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def address(endpoint: Endpoint, tmp_path_factory) -> Iterator[str]:
+    """The page of this module, in place of the one that all others share."""
+    with served(tmp_path_factory.mktemp("endpoint") / "server.log", endpoint.url) as found:
+        yield found
+
+
+def test_a_good_reply_is_the_answer_and_cites_paths(page: Page, endpoint: Endpoint):
+    endpoint.mode, endpoint.replies = "stream", ["Elliot Page [1]"]
+    ask(page, QUESTION)
+    over(page)
+    expect(page.locator(".answer .text")).to_contain_text("Elliot Page")
+    expect(page.locator(".answer .cite").first).to_be_visible()
+    expect(page.locator(".answer")).to_contain_text("by m")
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        ("error", "failed with status 500"),
+        ("nonsense", "no chat completion"),
+        ("hang", "did not answer within 2 seconds"),
+        ("breaks off", "broke off"),
+    ],
+)
+def test_grounded_paths_stay_and_the_failure_is_said(page: Page, endpoint: Endpoint, mode: str, words: str):
+    endpoint.mode = mode
+    ask(page, QUESTION)
+    over(page)
+    expect(page.locator(".messages .notice")).to_contain_text(words)
+    expect(page.locator(".card.grounded .ratio")).to_contain_text(re.compile(r"(\d+) of \1 paths exist"))
+    expect(page.locator(".card.grounded li.path").first).to_be_visible()
+    expect(page.locator(".answer .text")).to_contain_text("could not be asked")
