@@ -23,7 +23,8 @@ class Settings:
         directed: walk edges from head to tail only (the papers' setting).
         compare: also search without the constraint.
         ranking: ``path`` orders paths by their probability (GCR equation 9), ``relation`` by that of
-            their relations first, which does not punish relations with many tails.
+            their relations first, which does not punish relations with many tails, and ``pooled`` by that
+            together with what the question's own words say (see ``reasoning.prior``).
         explain: how many forbidden tokens to report for each beam and step; 0 where nobody watches.
         search: how paths are decoded: ``beam`` (the K most probable), ``diverse`` (groups that keep apart),
             ``greedy`` (one path) or ``sample`` (drawn at random).
@@ -40,7 +41,7 @@ class Settings:
     hops: int = 2
     directed: bool = False
     compare: bool = True
-    ranking: str = "relation"
+    ranking: str = "pooled"
     explain: int = 4
     complete: bool = True
     forced: tuple[int, ...] = ()
@@ -72,7 +73,7 @@ class Profile:
 
 LOCAL = Profile("local", 2000, 50, 4, 500_000, 50_000_000, True)
 PUBLIC = Profile("public", 300, 10, 3, 20_000, 2_000_000, False, 12)
-RANKINGS = ("path", "relation")
+RANKINGS = ("pooled", "relation", "path")
 SEARCHES = ("beam", "diverse", "greedy", "sample")
 
 
@@ -107,7 +108,7 @@ def check(question: str, settings: Settings, profile: Profile) -> str:
     if not 1 <= settings.hops <= profile.hops:
         raise UserError(f"The number of hops L is {settings.hops}; choose 1 to {profile.hops}.")
     if settings.ranking not in RANKINGS:
-        raise UserError(f"The ranking {settings.ranking!r} is unknown; choose {' or '.join(RANKINGS)}.")
+        raise UserError(f"The ranking {settings.ranking!r} is unknown; choose one of {', '.join(RANKINGS)}.")
     if settings.search not in SEARCHES:
         raise UserError(f"The search {settings.search!r} is unknown; choose one of {', '.join(SEARCHES)}.")
     return question

@@ -17,7 +17,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hops", type=int, default=2, metavar="L", help="longest path")
     parser.add_argument("--model", default="embedded", metavar="ID|DIR")
     parser.add_argument("--directed", action="store_true", help="walk edges from head to tail only")
-    parser.add_argument("--ranking", default="relation", choices=("path", "relation"))
+    parser.add_argument("--ranking", default="pooled", choices=("pooled", "relation", "path"))
     parser.add_argument(
         "--option",
         action="append",

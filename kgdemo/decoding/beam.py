@@ -34,6 +34,8 @@ class BeamSettings:
             allows. Which tail exists is the graph's to say, so a long or rare name costs a path nothing,
             and beams are spent on relations. False: full-vocabulary scores throughout, as in the papers.
         masked: how many of the most probable forbidden tokens to report for each beam; 0 saves the time.
+        keep: how many complete paths to find; 0: as many as ``beams``. Whoever orders them by more than the
+            score wants more than K to choose from; the live beams stay K.
         forced: tokens that every path begins with: scored and reported like any others, but not chosen by
             the search. ``forced.check_forced`` tells beforehand whether a constraint allows them.
         look_ahead: None reads one token of each beam in a forward pass; 0 reads forced runs (one allowed
@@ -46,8 +48,14 @@ class BeamSettings:
     length_penalty: float = 0.0
     graph_normalised: bool = False
     masked: int = 0
+    keep: int = 0
     forced: tuple[int, ...] = ()
     look_ahead: int | None = 0
+
+    @property
+    def wanted(self) -> int:
+        """How many complete paths the search is for."""
+        return self.keep or self.beams
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +126,7 @@ class Step:
 def beam_search(
     tree: TokenTree, constraint: Constraint, settings: BeamSettings
 ) -> Generator[Step, None, list[Hypothesis]]:
-    """Search for the ``settings.beams`` best complete paths.
+    """Search for the ``settings.wanted`` best complete paths.
 
     Yields:
         each step, after its pruning.
@@ -139,7 +147,7 @@ def beam_search(
         choices, next_live, ended = sort_out(live, followers, candidates, settings)
         if number + 1 < len(settings.forced):
             ended = []  # an end mark spelled in plain letters inside what is forced: shorter than asked for
-        finished = sorted([*finished, *ended], key=lambda h: -h.score)[: settings.beams]
+        finished = sorted([*finished, *ended], key=lambda h: -h.score)[: settings.wanted]
         views = views_of(live, followers, log_probs, settings.masked)
         if next_live:
             nodes, log_probs = scorer.extend(next_live)
@@ -202,12 +210,12 @@ def sort_out(
 
 
 def settled(live: Sequence[Hypothesis], finished: Sequence[Hypothesis], settings: BeamSettings) -> bool:
-    """Whether no live beam can still enter the K best.
+    """Whether no live beam can still enter the best that are wanted.
 
     Totals only fall. With a length penalty a longer path may yet gain, so its best case is the score it
     would have at full length; a negative one favours the shortest.
     """
-    if len(finished) < settings.beams:
+    if len(finished) < settings.wanted:
         return False
     best = max(live, key=lambda beam: beam.score)
     longest = settings.max_tokens if settings.length_penalty > 0 else len(best.tokens) + 1

@@ -32,6 +32,8 @@ class PromptStyle:
         bidirectional: the prompt's tokens see one another in both directions (a prefix language model);
             only models trained so gain from it.
         answer_mark: what stands between ``</PATH>`` and the hypothesis answer.
+        pool: weights of the experts that rank paths beside this model (``reasoning.prior``), fitted by
+            ``python -m kgdemo calibrate --pool``; None: the model is taken at its word.
         doubt: weights of the signs that no path answers the question, fitted for this model by
             ``python -m kgdemo calibrate``; None: never in doubt.
         doubt_graph: the graph they were fitted on, the only one they are used on; empty: any.
@@ -40,6 +42,7 @@ class PromptStyle:
     template: str = DEFAULT_TEMPLATE
     bidirectional: bool = False
     answer_mark: str = "\n# Answer:\n"
+    pool: Mapping[str, float] | None = None
     doubt: Mapping[str, float] | None = None
     doubt_graph: str = ""
 

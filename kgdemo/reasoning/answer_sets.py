@@ -10,17 +10,18 @@ from functools import reduce
 
 import numpy as np
 
-from kgdemo.events import AnswerFinal, Event
+from kgdemo.events import AnswerFinal, Event, Notice
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
+from kgdemo.reasoning.asked_type import ANYTHING, Asked, fits, kind_of
 from kgdemo.reasoning.base import Evidence, World
 from kgdemo.reasoning.joint import RelationGroup, path_to, reach
 
-MOST = 50  # a country's hundred cities are a list, not an answer
+MOST = 20  # a country's hundred cities are a list, not an answer
 
 
 def same_relations(kg: KnowledgeGraph, path: Path, directed: bool, most: int = MOST) -> list[Path]:
-    """All paths from the same topic over the same relations, in the graph's order.
+    """All paths from the same topic over the same relations that visit no entity twice, in the graph's order.
 
     Args:
         kg: the graph.
@@ -33,7 +34,7 @@ def same_relations(kg: KnowledgeGraph, path: Path, directed: bool, most: int = M
         grown = []
         for walk in walks:
             ends = [end for reading, end in kg.neighbours(walk[-1], directed) if reading == relation]
-            grown += [(*walk, end) for end in dict.fromkeys(ends)]
+            grown += [(*walk, end) for end in dict.fromkeys(ends) if end not in walk]
         walks = grown[: 20 * most]
     first_by_end: dict[str, Path] = {}
     for walk in walks:
@@ -70,10 +71,14 @@ def same_meetings(
     return found
 
 
-def complete(final: AnswerFinal, evidence: list[Evidence], world: World, directed: bool) -> Iterator[Event]:
+def complete(
+    final: AnswerFinal, evidence: list[Evidence], world: World, directed: bool, asked: Asked = ANYTHING
+) -> Iterator[Event]:
     """Add to an answer the entities that its best cited relation path leads to as well.
 
-    Each addition is verified like any path; what is added is listed apart, so that the page can say so.
+    Each addition is verified like any path; what is added is listed apart, so that the page can say so. Where the
+    path's end is of the type asked for, only ends of that type are added; where there are more than ``MOST``,
+    none is, and a notice says so.
     """
     cited = [e for e in evidence if any(e.index in numbers for numbers in final.citations)]
     if final.refusal or not cited:
@@ -82,13 +87,22 @@ def complete(final: AnswerFinal, evidence: list[Evidence], world: World, directe
     best = cited[0]
     partners = [e.path for e in evidence if e.index in best.partners]
     if partners:
-        found = same_meetings(world.kg, [best.path, *partners], directed)
+        found = same_meetings(world.kg, [best.path, *partners], directed, MOST + 1)
     else:
-        found = [(path,) for path in same_relations(world.kg, best.path, directed)]
+        found = [(path,) for path in same_relations(world.kg, best.path, directed, MOST + 1)]
+    if len(found) > MOST:
+        yield Notice(
+            f"The relations of path [{best.index}] lead to more than {MOST} entities; the answer lists only those "
+            "that the paths above have found."
+        )
+        yield final
+        return
+    keeps = fits(asked, kind_of(world.kg, best.path.end))
     additions = [
         paths[0].end
         for paths in found
         if paths[0].end not in final.answers
+        and (not keeps or fits(asked, kind_of(world.kg, paths[0].end)))
         and all(path.end != path.entities[0] and world.verifier.verify(path).faithful for path in paths)
     ]
     citations = (*final.citations, *((best.index, *best.partners) for _ in additions))

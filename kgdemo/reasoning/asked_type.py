@@ -1,79 +1,171 @@
-"""What kind of thing a question asks for, where it says so: "which country …", "in what city …", "films with …".
+"""What kind of thing a question asks for: "which country …", "who …", "currency of …", "films with …".
 
-The words around *what* and *which* name a type far more surely than a small path model weighs them: it may
-well stop at the city in which somebody was born when the country was asked for. Ranking takes the type as
-evidence of its own beside the model's probability (see ``ranking``); nothing is ever ruled out by it.
+A small path model weighs these words too little: it may well stop at the city in which somebody was born when
+the country was asked for. Ranking takes the type as evidence of its own beside the model's probability (see
+``prior``), doubt as a sign (see ``doubt``), and an answer keeps to it (see ``answer_sets``); no path is ever
+ruled out by it. A type may be *named* ("which country"), or only follow from a question word or a role ("who",
+"the author of"), which allows several.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Collection
+from dataclasses import dataclass
 
-# log-odds of an end of another type: 77 questions of the development set name a type, and none of them means
-# another, which by the rule of succession makes it 1 in 79
-WRONG_TYPE = -math.log(79)
+from kgdemo.kg.graph import KnowledgeGraph
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a question asks for.
+
+    Attributes:
+        types: any of these; empty where the question does not say.
+        named: the question names the type itself.
+    """
+
+    types: frozenset[str] = frozenset()
+    named: bool = False
+
+
+ANYTHING = Asked()
 _SYNONYMS = {
     "movie": "film",
     "show": "series",
     "town": "city",
     "nation": "country",
+    "nationality": "country",
+    "citizenship": "country",
+    "capital": "city",
     "novel": "book",
     "state": "region",
     "singer": "person",
     "firm": "company",
     "college": "university",
+    "uni": "university",
     "tongue": "language",
     "god": "deity",
     "goddess": "deity",
     "peak": "mountain",
+    "money": "currency",
+    "club": "team",
+    "brand": "company",
+    "prize": "award",
+    "style": "movement",
+    "moon": "celestial body",
+    "planet": "celestial body",
 }
-_BEFORE = frozenset(
-    "a all an and are can could do few give hello hey hi i in is kind know like list me name of on please some sort "
-    "tell that the there to two us was were would you".split()
+_PLACES = frozenset(
+    "place city country region continent island building museum university school landmark monument bridge mountain "
+    "lake river sea ocean desert stadium habitat".split()
 )
-_BEHIND = frozenset("at based by from in made of on that to where which who whose with".split())
-_VERBS = frozenset(("did", "does", "do", "has", "had", "have"))
+_SOMEBODY = frozenset(("person", "deity", "character", "mythical figure"))
+_WHO = _SOMEBODY.union("band company organization team position dynasty country".split())
+_MAKER = _SOMEBODY | {"company", "band", "organization"}
+_TIME, _NUMBER = frozenset(("year",)), frozenset(("quantity", "number"))
+_ROLES = {  # nouns that are no type but say which types can be meant
+    **dict.fromkeys(
+        "husband wife wive spouse partner father mother parent child children kid son daughter sibling brother sister "
+        "grandparent grandfather grandmother grandchild grandchildren uncle aunt advisor".split(),
+        _SOMEBODY,
+    ),
+    **dict.fromkeys(
+        "author writer novelist poet composer director painter sculptor architect inventor founder discoverer creator "
+        "maker designer singer songwriter artist actor actress star screenwriter developer producer".split(),
+        _MAKER,
+    ),
+    **dict.fromkeys("birthplace hometown location".split(), _PLACES),
+    **dict.fromkeys("birthyear birthdate birthday date".split(), _TIME),
+    **dict.fromkeys(
+        "population height length depth width area age weight size price cost salary income budget revenue profit "
+        "speed distance temperature duration gdp".split(),
+        _NUMBER,
+    ),
+}
+_QUESTION_WORDS = {"who": _WHO, "whom": _WHO, "whos": _WHO, "where": _PLACES, "wheres": _PLACES, "when": _TIME}
+_MUCH = frozenset("many much long old tall far big high deep fast heavy large wide".split())  # how many, not how come
+_BEFORE = frozenset(
+    "a after all an and are at by can could do few for from give hello hey hi i d in is kind know like list me name of "
+    "on please s some sort tell that the there to two us was were with would you".split()
+)
+_BEHIND = frozenset(
+    "at based behind born by for from in made of on spoken that to where which who whom whose with written".split()
+)
+_VERBS = frozenset("did does do has had have is are was were can".split())
+_BEING = frozenset("is are was were s".split())
 _ASKING = frozenset(("what", "which", "whats"))
-_REACH = 3  # words after *what* or *which* in which the type is looked for: "which former american state …"
+_REACH = 3  # words in which the type is looked for: "which former american state …"
 
 
-def asked_types(question: str, types: Collection[str]) -> frozenset[str]:
-    """The types that a question's own words ask for.
+def asked_types(question: str, types: Collection[str]) -> Asked:
+    """What a question's own words ask for.
 
     Args:
         question: as it was typed.
         types: those of the graph's entities.
 
     Returns:
-        none where the question does not say, or names a type that the graph has not.
+        nothing where the question does not say, or names no type of the graph's.
     """
     words = re.findall(r"[^\W_]+", question.lower())
+    start = next((place for place, word in enumerate(words) if word not in _BEFORE), len(words))
+    first = words[start] if start < len(words) else ""
+    if first in _QUESTION_WORDS:
+        return Asked(_QUESTION_WORDS[first])
+    if first == "how":
+        return Asked(_NUMBER) if words[start + 1 : start + 2] and words[start + 1] in _MUCH else ANYTHING
     asking = next((place for place, word in enumerate(words) if word in _ASKING), None)
-    if asking is not None:
-        near = words[asking + 1 : asking + 1 + _REACH]
-        verb = next(
-            (i for i, word in enumerate(near) if word in _BEFORE or word in ("did", "does", "has", "had")), None
-        )
-        near = near[:verb]
-    else:
-        start = next((place for place, word in enumerate(words) if word not in _BEFORE), 0)
-        near = words[start : start + 1] if not _BEHIND.isdisjoint(words[start + 1 : start + 2]) else []
-    named = (frozenset(kind for kind in _kinds(word) if kind in types) for word in near)
-    return next(filter(None, named), frozenset())
+    if asking is None:
+        return _of_phrase(words[start:], types)
+    behind = words[asking + 1 :]
+    if (behind[:1] and behind[0] in _BEING) or words[asking] == "whats":  # "what is the currency of …"
+        dangling = words[-1] in _BEHIND  # "what is the husband of Isis the god of"
+        while behind and behind[0] in _BEFORE:
+            behind = behind[1:]
+        return ANYTHING if dangling else _of_phrase(behind, types)
+    near = behind[:_REACH]
+    verb = next((i for i, word in enumerate(near) if word in _VERBS or word in _BEFORE), None)
+    return next((asked for word in near[:verb] if (asked := _kind(word, types)).types), ANYTHING)
 
 
-def type_log_odds(asked: frozenset[str], kind: str) -> float:
-    """How the asked types speak for an end of this type; 0 where either is not known."""
-    return WRONG_TYPE if asked and kind and kind not in asked else 0.0
+def kind_of(kg: KnowledgeGraph, entity: str) -> str:
+    """The type of an entity; that of a bare number can be read off it, and is empty where nothing is known."""
+    known = kg.info.get(entity)
+    if known and known.type:
+        return known.type
+    return "year" if re.fullmatch(r"\d{3,4}", entity) else "quantity" if entity[:1].isdigit() else ""
 
 
-def _kinds(word: str) -> tuple[str, ...]:
-    """A word as types may be called: itself, its singulars, what they are synonyms of."""
+def fits(asked: Asked, kind: str) -> bool:
+    """Whether a thing of this type may be meant; True where either is not known."""
+    return not asked.types or not kind or kind in asked.types
+
+
+def _of_phrase(words: list[str], types: Collection[str]) -> Asked:
+    """The head of a noun phrase: the last word of it, "official *languages* of …", "rust *formula*"."""
+    end = next((i for i, word in enumerate(words) if word in _BEHIND or word.endswith("ed")), None)
+    if end is None:  # nothing is said behind it: the phrase is the question
+        return _kind(words[-1], types) if words else ANYTHING
+    if end > _REACH:
+        return ANYTHING
+    return _kind(words[end - 1], types) if end else ANYTHING
+
+
+def _kind(word: str, types: Collection[str]) -> Asked:
+    """What one word asks for: a type it names, or those of a role."""
+    singulars = _singulars(word)
+    named = frozenset(kind for one in singulars for kind in (one, _SYNONYMS.get(one, one)) if kind in types)
+    if named:
+        return Asked(named, named=True)
+    return next((Asked(_ROLES[one]) for one in singulars if one in _ROLES), ANYTHING)
+
+
+def _singulars(word: str) -> tuple[str, ...]:
+    """A word and what it may be the plural of."""
     singulars = [word]
     if word.endswith("ies"):
         singulars.append(word[:-3] + "y")
     if word.endswith("s"):
         singulars += [word[:-1], word[:-2]] if word.endswith("es") else [word[:-1]]
-    return tuple(_SYNONYMS.get(one, one) for one in singulars)
+    return tuple(singulars)

@@ -28,6 +28,7 @@ class Evidence:
 
     Attributes:
         partners: numbers of the paths from other topics that it meets at its end; see ``joint``.
+        fits: its end may be the kind of thing that the question asks for; see ``asked_type``.
     """
 
     index: int
@@ -36,6 +37,7 @@ class Evidence:
     score: float = 0.0
     relation_score: float = 0.0
     partners: tuple[int, ...] = ()
+    fits: bool = True
 
 
 @dataclass(frozen=True, slots=True)

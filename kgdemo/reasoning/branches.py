@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.base import Constraint
@@ -23,6 +23,7 @@ from kgdemo.kg.path import Path
 from kgdemo.models.base import PathModel, TokenTree
 from kgdemo.reasoning.abreast import FromTopic, abreast
 from kgdemo.reasoning.base import World
+from kgdemo.reasoning.ranking import POOL
 from kgdemo.reasoning.steps import StepReader
 from kgdemo.settings import Settings
 
@@ -115,7 +116,7 @@ def _search(
     limits = BeamSettings(
         beams=settings.beams,
         max_tokens=longest,
-        graph_normalised=settings.ranking == "relation",
+        graph_normalised=settings.ranking != "path",
         masked=settings.explain,
         forced=settings.forced,
     )
@@ -125,6 +126,8 @@ def _search(
         return sample(tree, constraint, SamplingSettings(settings.beams, longest, temperature=1.0))
     if settings.search == "diverse" and not settings.forced:  # a group for each path
         return diverse_search(tree, constraint, DiverseSettings(limits, groups=settings.beams))
+    if settings.ranking == "pooled":
+        limits = replace(limits, keep=POOL * settings.beams)
     if isinstance(constraint, KGAutomaton) and len(constraint.topics) > 1 and not settings.forced:
         parts = [FromTopic(constraint, place) for place in range(len(constraint.topics))]
         return abreast([beam_search(tree, part, limits) for part in parts])

@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from kgdemo.events import AnswerFinal, Event, PathFound, PathVerified
 from kgdemo.kg.path import Path
 from kgdemo.reasoning.answer_sets import complete
+from kgdemo.reasoning.asked_type import asked_types
 from kgdemo.reasoning.base import Evidence, World
 
 
@@ -48,7 +49,8 @@ def conclude(
     """
     for event in world.reasoner.answer(question, evidence, task):
         if isinstance(event, AnswerFinal) and whole:
-            yield from complete(event, list(evidence), world, directed)
+            asked = asked_types(question, world.kg.types)
+            yield from complete(event, list(evidence), world, directed, asked)
         else:
             yield event
 

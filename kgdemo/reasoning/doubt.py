@@ -10,39 +10,20 @@ paper names two such failures, and so does the refusal: the graph is incomplete,
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 
 from kgdemo.events import AnswerFinal
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
+from kgdemo.reasoning.asked_type import asked_types, kind_of
 from kgdemo.reasoning.base import Evidence, World
 from kgdemo.reasoning.label_index import label_index, spoken
+from kgdemo.reasoning.prior import coverage, path_words, question_words
 
 BIAS = "bias"
 _LEAST = -15.0  # log-probability; less says nothing more
 _MISSED = 0.5  # cosine similarity from which a relation of the graph may be the one that was asked for
-_WORD = re.compile(r"\w+")
-_LITTLE = frozenset(
-    "a an and are as at by did do does for from had has have how in is it its many me much name of on or please s tell "
-    "that the their there these they this to was were what whats when where which who whom whose whos why will with "
-    "you".split()
-)
-_PLACES = "city country region continent island building museum university landmark mountain lake sea desert stadium"
-_ASKED_BY = {  # question word -> types of what it asks for; what asks for a number finds hardly any in a graph
-    "who": frozenset("person deity character band company organization team position dynasty".split()),
-    "where": frozenset(_PLACES.split()),
-    "when": frozenset({"year"}),
-    "how": frozenset({"quantity"}),
-}
-_MUCH = frozenset("many much long old tall far big high deep fast heavy large wide".split())  # how many, not how come
-_QUANTITIES = frozenset(
-    "population height length depth width area age weight size price cost salary income budget revenue profit speed "
-    "distance temperature duration gdp".split()
-)
-_SPELLED = {"whos": "who", "whom": "who", "whose": "who", "wheres": "where", "whens": "when", "hows": "how"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +36,7 @@ class Signs:
         covered: how well the path's words cover those of the question: the mean over the latter of the cosine
             similarity to the nearest of the path's. The topics' names are left out on both sides.
         words: logarithm of the number of those words of the question; of many a path says fewer.
-        kind: 1 where its end is of a type that the question word asks for, -1 where it is of another, else 0.
+        kind: 1 where its end is of a type that the question asks for, -1 where it is of another, else 0.
     """
 
     left: float
@@ -71,14 +52,12 @@ def signs(question: str, topics: Sequence[str], evidence: Sequence[Evidence], wo
         key = item.path.entities[0], item.path.relations
         groups[key] = max(groups.get(key, _LEAST), item.relation_score)
     total = sum(map(math.exp, groups.values()))  # of several topics each may have up to 1
-    asked = _asked(question, topics, world.kg)
+    asked = question_words(question, topics, world.kg)
     first = [evidence[0], *(item for item in evidence if item.index in evidence[0].partners)]
     said = [word for item in first for word in _said(item.path, world.kg)]
-    labels = label_index(world.embedder)
-    nearest = (labels.vectors(asked) @ labels.vectors(list(dict.fromkeys(said))).T).max(axis=1)
     return Signs(
         left=min(0.0, max(_LEAST, math.log(total))),
-        covered=float(nearest.mean()),
+        covered=coverage(asked, said, world.embedder),
         words=math.log(len(asked)),
         kind=_kind(question, evidence[0].path.end, world.kg),
     )
@@ -123,42 +102,21 @@ def refusal(question: str, topics: Sequence[str], evidence: Sequence[Evidence], 
 def _missing(question: str, topics: Sequence[str], world: World) -> str:
     """The relation of the graph that is most like the question, if it is like enough and no topic has it."""
     readings = list(dict.fromkeys(world.kg.readings))
-    asked = " ".join(_asked(question, topics, world.kg))
+    asked = " ".join(question_words(question, topics, world.kg))
     likeness = label_index(world.embedder).similarity(asked, [spoken(reading) for reading in readings])
     nearest = readings[int(likeness.argmax())]
     had = {reading for topic in topics for reading, _ in world.kg.neighbours(topic)}
     return nearest if likeness.max() >= _MISSED and nearest not in had else ""
 
 
-def _asked(question: str, topics: Sequence[str], kg: KnowledgeGraph) -> list[str]:
-    """A question's words without little ones and the topics' names; all of them where nothing is left."""
-    info = [kg.info.get(topic) for topic in topics]
-    names = [*topics, *(alias for known in info if known for alias in known.aliases)]
-    taken = _LITTLE | {word for name in names for word in _WORD.findall(name.lower())}
-    words = list(dict.fromkeys(_WORD.findall(question.lower())))
-    return [word for word in words if word not in taken] or words or [question]
-
-
 def _said(path: Path, kg: KnowledgeGraph) -> list[str]:
     """The words of a path's relations, and the types of the entities they lead to."""
-    words = [word for relation in path.relations for word in spoken(relation).split()]
-    types = [info.type for info in map(kg.info.get, path.entities[1:]) if info and info.type]
-    return [*types, *(word for word in words if word not in _LITTLE)] or [path.relations[-1]]
+    return path_words(path.relations, [known.type for e in path.entities[1:] if (known := kg.info.get(e))])
 
 
 def _kind(question: str, end: str, kg: KnowledgeGraph) -> float:
     """See ``Signs``."""
-    words = [_SPELLED.get(word, word) for word in _WORD.findall(question.lower())]
-    asked = next(filter(None, (_types_asked(word, after) for word, after in pairwise([*words, ""]))), None)
-    if asked is None or not kg.info:
+    asked = asked_types(question, kg.types)
+    if not asked.types or not kg.info:
         return 0.0
-    known = kg.info.get(end)
-    number = "year" if re.fullmatch(r"\d{3,4}", end) else "quantity" if end[:1].isdigit() else ""
-    return 1.0 if ((known and known.type) or number) in asked else -1.0
-
-
-def _types_asked(word: str, after: str) -> frozenset[str] | None:
-    """The types that a word of a question asks for, if it asks."""
-    if word in _QUANTITIES:
-        return _ASKED_BY["how"]
-    return _ASKED_BY.get(word) if word != "how" or after in _MUCH else None
+    return 1.0 if kind_of(kg, end) in asked.types else -1.0

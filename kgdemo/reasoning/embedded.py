@@ -70,7 +70,8 @@ class EmbeddedReasoner:
     def answer(self, question: str, evidence: Sequence[Evidence], task: str = "") -> Iterator[Event]:
         """See ``base.Reasoner``: the ends of the paths that share topic and relations with the first one.
 
-        Where the first path meets others, only the ends of paths that do.
+        Where the first path meets others, only the ends of paths that do; where its end is of the type asked
+        for, only ends of that type.
         """
         if not evidence:
             refusal = "The graph holds no path from these entities, so there is nothing to answer from."
@@ -93,5 +94,6 @@ class EmbeddedReasoner:
 
 
 def _same_group(one: Evidence, other: Evidence) -> bool:
-    """Whether two paths start from the same topic over the same relations."""
-    return one.path.relations == other.path.relations and one.path.entities[0] == other.path.entities[0]
+    """Whether two paths start from the same topic over the same relations, to the same kind of thing."""
+    alike = one.path.relations == other.path.relations and one.path.entities[0] == other.path.entities[0]
+    return alike and one.fits == other.fits

@@ -12,8 +12,6 @@ from collections.abc import Generator, Iterator, Sequence
 
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.events import WITHOUT_GRAPH, ConstraintReady, Event, HypothesisAnswer, PathFound, PathVerified
-from kgdemo.kg.path import Path
-from kgdemo.reasoning.asked_type import asked_types
 from kgdemo.reasoning.base import Evidence, World, register
 from kgdemo.reasoning.branches import Branch, bound_branch, free_branch, hypothesis_answers, ungrounded
 from kgdemo.reasoning.conclusion import conclude
@@ -21,7 +19,8 @@ from kgdemo.reasoning.doubt import refusal
 from kgdemo.reasoning.gcr_ablations import GcrOptions, all_paths, hypotheses
 from kgdemo.reasoning.meeting import meeting_first, with_topics
 from kgdemo.reasoning.options import chosen
-from kgdemo.reasoning.ranking import RankedPath, rank
+from kgdemo.reasoning.prior import Prior
+from kgdemo.reasoning.ranking import labelled, rank
 from kgdemo.settings import Settings
 
 
@@ -71,7 +70,7 @@ def decode_paths(
                 branches.remove(branch)
             else:
                 yield step
-    evidence = yield from _grounded(question, bound, world, settings)
+    evidence = yield from _grounded(bound, prior_of(question, topics, world), world, settings)
     yield bound.call("reasoning paths", "\n".join(str(found.path) for found in evidence))
     if settings.compare:
         written = yield from ungrounded(free, world, settings.beams)
@@ -79,30 +78,30 @@ def decode_paths(
     return evidence
 
 
-def _grounded(question: str, bound: Branch, world: World, settings: Settings) -> Generator[Event, None, list[Evidence]]:
+def prior_of(question: str, topics: Sequence[str], world: World) -> Prior:
+    """The experts that rank a question's paths beside the model."""
+    return Prior(question, topics, world.kg, world.embedder, world.model.style.pool)
+
+
+def _grounded(bound: Branch, prior: Prior, world: World, settings: Settings) -> Generator[Event, None, list[Evidence]]:
     """Rank, verify and report the constrained paths, read off the automaton's leaves."""
     finished, graph = bound.finished or [], world.tokenised
-    asked = asked_types(question, world.kg.types)
     if len({path.entities[0] for h in finished for path in h.state.paths}) > 1:
-        if settings.ranking == "relation":  # the score leaves entities out; a path's own has its topic in it
+        if settings.ranking != "path":  # the score leaves entities out; a path's own has its topic in it
             finished = with_topics(graph, finished)
-        ranked, meets = meeting_first(graph, finished, bound.tree, settings.ranking, settings.beams, asked)
+        ranked, meets = meeting_first(graph, finished, bound.tree, settings.ranking, settings.beams, prior)
     else:
-        ranked = rank(graph, finished, settings.ranking, settings.beams, asked)
+        ranked = rank(graph, finished, settings.ranking, settings.beams, prior)
         meets = [()] * len(ranked)
     answers = hypothesis_answers(bound, world.model, [path.hypothesis for path in ranked])
     evidence = []
     for index, (found, answer, partners) in enumerate(zip(ranked, answers, meets, strict=True), 1):
-        path = labelled(found, world)
+        path = labelled(graph, found.ids)
         beam = -1 if found.read else bound.reader.beam_id(found.hypothesis.tokens)
         yield PathFound(True, index, str(path), found.path_score, path, beam, found.relation_score, found.read)
         yield HypothesisAnswer(True, index, answer)
         yield PathVerified(True, index, world.verifier.verify(path, answer))
-        evidence.append(Evidence(index, path, answer, found.path_score, found.relation_score, partners))
+        evidence.append(
+            Evidence(index, path, answer, found.path_score, found.relation_score, partners, prior.fits(path.end))
+        )
     return evidence
-
-
-def labelled(found: RankedPath, world: World) -> Path:
-    """A decoded path in labels."""
-    entities = tuple(world.kg.entities[e] for e in found.ids.entities)
-    return Path(entities, tuple(world.kg.readings[s] for s in found.ids.steps))

@@ -18,6 +18,7 @@ from kgdemo.decoding.beam import Hypothesis
 from kgdemo.models.base import PROMPT_END, TokenTree
 from kgdemo.reasoning.abreast import topic_log_probs
 from kgdemo.reasoning.joint import Reading, RelationGroup, best_reading, path_to, reach
+from kgdemo.reasoning.prior import Prior
 from kgdemo.reasoning.ranking import RankedPath, rank, relation_score
 
 Key = tuple[int, tuple[str, ...], int]  # topic, relations, end
@@ -41,7 +42,7 @@ def meeting_first(
     tree: TokenTree,
     ranking: str,
     most: int,
-    asked: frozenset[str] = frozenset(),
+    prior: Prior | None = None,
 ) -> tuple[list[RankedPath], list[tuple[int, ...]]]:
     """Rank the paths of several topics.
 
@@ -51,20 +52,20 @@ def meeting_first(
         tree: to score what is read from the graph.
         ranking: as in ``ranking.rank``.
         most: how many paths to return at the most.
-        asked: types that the question asks for.
+        prior: as in ``ranking.rank``.
 
     Returns:
         the paths, and for each the numbers (from 1) of those it meets. Where no reading of several topics
         holds, the order is that of ``rank`` and nothing meets.
     """
-    decoded = rank(graph, finished, ranking, len(finished), asked)
+    decoded = rank(graph, finished, ranking, len(finished), prior)
     reading = best_reading(_groups(graph, decoded))
     if reading is None or len(reading.groups) > most:
-        ranked = rank(graph, finished, ranking, most, asked)
+        ranked = rank(graph, finished, ranking, most, prior)
         return ranked, [()] * len(ranked)
     lead = _lead(graph, reading, decoded, tree, most // len(reading.groups))
     shown = {_key(graph, path) for path in lead}
-    rest = [path for path in rank(graph, finished, ranking, most, asked) if _key(graph, path) not in shown]
+    rest = [path for path in rank(graph, finished, ranking, most, prior) if _key(graph, path) not in shown]
     size = len(reading.groups)
     meets = []
     for place in range(1, len(lead) + 1):
@@ -98,7 +99,7 @@ def _lead(
     keys = {a: [(g.topic, g.relations, a) for g in reading.groups] for a in reading.answers.tolist()}
 
     def likely(answer: int) -> tuple[int, float]:
-        scores = [by_key[key].search_score for key in keys[answer] if key in by_key]
+        scores = [by_key[key].rank_score for key in keys[answer] if key in by_key]
         return -len(scores), -max(scores, default=0.0)
 
     answers = sorted(keys, key=likely)[:most]

@@ -4,21 +4,27 @@ The probability of a whole path (GCR equation 9) gives each of a relation's thir
 long or rare name next to nothing, so a wrong relation with a single well-known tail outranks a right one.
 ``relation`` ranking therefore searches with entity tokens normalised over what the graph allows
 (``BeamSettings.graph_normalised``), so that a path's tails share the probability of its relations, and orders
-the paths by that probability: the sum over the tails found. A type that the question asks for in so many words
-counts as evidence besides (see ``asked_type``). ``path`` is the paper's.
+the paths by that probability: the sum over the tails found. ``pooled``, the default, takes that sum for one
+opinion among several (see ``prior``), and has ``POOL`` times as many paths to find the best in. ``path`` is
+the paper's.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from kgdemo.constraint.base import PathIds
 from kgdemo.constraint.tokenised import TokenisedGraph
 from kgdemo.decoding.beam import Hypothesis
-from kgdemo.reasoning.asked_type import type_log_odds
+from kgdemo.kg.path import Path
+from kgdemo.reasoning.prior import UNFITTED, Opinion, Prior
+
+POOL = 2  # times K complete paths are searched for; three times gave the development set nothing more
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +32,10 @@ class RankedPath:
     """A path with its log-probability, the search's score and that of its relations alone.
 
     Attributes:
+        path_score: log-probability of all its tokens.
+        relation_score: of its relations and its end alone.
         read: it was not decoded but read from the graph, and then scored by the model.
-        type_score: how the type that the question asks for speaks for the path's end, 0 or less.
+        rank_score: what it was ranked by; higher is better.
     """
 
     ids: PathIds
@@ -35,12 +43,23 @@ class RankedPath:
     path_score: float
     relation_score: float
     read: bool = False
-    type_score: float = 0.0
+    rank_score: float = 0.0
 
-    @property
-    def search_score(self) -> float:
-        """What the beam search ranked it by, and the type of its end."""
-        return self.hypothesis.score + self.type_score
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Paths from one topic over the same relations, all fitting the type asked for, or none: ranked as one.
+
+    Attributes:
+        paths: best first.
+        opinion: the experts', of the best of them.
+        detour: they visit an entity twice, so a shorter path says what they say; ranked last.
+    """
+
+    paths: tuple[RankedPath, ...]
+    opinion: Opinion
+    score: float
+    detour: bool
 
 
 def relation_score(graph: TokenisedGraph, ids: PathIds, log_probs: Sequence[float]) -> float:
@@ -61,42 +80,98 @@ def relation_score(graph: TokenisedGraph, ids: PathIds, log_probs: Sequence[floa
 
 
 def rank(
-    graph: TokenisedGraph,
-    finished: Sequence[Hypothesis],
-    ranking: str,
-    most: int,
-    asked: frozenset[str] = frozenset(),
+    graph: TokenisedGraph, finished: Sequence[Hypothesis], ranking: str, most: int, prior: Prior | None = None
 ) -> list[RankedPath]:
     """Paths of finished hypotheses in the order they are shown.
 
     Args:
         graph: the tokenised graph the paths were decoded on.
         finished: hypotheses, any order.
-        ranking: ``path`` or ``relation`` (see ``settings.Settings``).
+        ranking: ``pooled``, ``relation`` or ``path`` (see ``settings.Settings``).
         most: how many to return at the most; all are different as labels.
-        asked: types that the question asks for; the paper's ranking does not look at them.
+        prior: the experts beside the model; needed by ``pooled``, heard on types by ``relation``.
     """
-    readings = graph.kg.readings
+    paths = list(different_paths(graph, finished))
+    if ranking == "pooled":
+        if prior is None:
+            raise ValueError("pooled ranking needs a prior")
+        return _chosen(groups_of(graph, paths, prior), most)
+    if ranking == "relation":
+        return _by_relations(graph, paths, most, prior)
+    ranked = [replace(path, rank_score=path.hypothesis.score) for path in paths]
+    return sorted(ranked, key=lambda p: (_returns(p.ids), -p.rank_score))[:most]
+
+
+def groups_of(graph: TokenisedGraph, paths: Sequence[RankedPath], prior: Prior) -> list[Group]:
+    """Paths by topic, relations and whether they fit the type asked for; best first, detours last."""
+    members: dict[tuple[int, tuple[str, ...], bool, bool], list[RankedPath]] = defaultdict(list)
+    for path in paths:
+        named = labelled(graph, path.ids)
+        members[path.ids.entities[0], named.relations, prior.fits(named.end), _detour(path.ids)].append(path)
+    groups = []
+    for (*_, detour), own in members.items():
+        own.sort(key=lambda p: -p.hypothesis.score)
+        likelihood = float(np.logaddexp.reduce([path.hypothesis.score for path in own]))
+        opinions = [prior.opinion(labelled(graph, path.ids), likelihood) for path in own]
+        score, best = max(((o.pooled(prior.weights), o) for o in opinions), key=lambda pair: pair[0])
+        ranked = tuple(replace(path, rank_score=score) for path in own)
+        groups.append(Group(ranked, best, score, detour))
+    return sorted(groups, key=lambda group: (group.detour, -group.score))
+
+
+def labelled(graph: TokenisedGraph, ids: PathIds) -> Path:
+    """A decoded path in labels."""
+    kg = graph.kg
+    return Path(tuple(kg.entities[e] for e in ids.entities), tuple(kg.readings[s] for s in ids.steps))
+
+
+def different_paths(graph: TokenisedGraph, finished: Sequence[Hypothesis]) -> Iterator[RankedPath]:
+    """The paths of hypotheses, each once however many steps read the same."""
     seen: set[tuple[tuple[int, ...], tuple[str, ...]]] = set()
-    ranked = []
     for hypothesis in finished:
         for ids in hypothesis.state.paths:
-            key = (ids.entities, tuple(readings[s] for s in ids.steps))
+            key = (ids.entities, tuple(graph.kg.readings[s] for s in ids.steps))
             if key not in seen:
                 seen.add(key)
                 score = relation_score(graph, ids, hypothesis.log_probs)
-                fits = type_log_odds(asked, graph.kg.type_of(ids.entities[-1])) if ranking == "relation" else 0.0
-                ranked.append(RankedPath(ids, hypothesis, hypothesis.total, score, type_score=fits))
+                yield RankedPath(ids, hypothesis, hypothesis.total, score)
+
+
+def _chosen(groups: Sequence[Group], most: int) -> list[RankedPath]:
+    """The most probable paths in the order of their groups; the best group is there with its first at least.
+
+    Which of a relation's tails are found is the model's to say, the experts only order the relations: on the
+    development questions a choice by the pooled score shows fewer right answers among the K.
+    """
+    paths = [(number, path) for number, group in enumerate(groups) for path in group.paths]
+    if not paths:
+        return []
+    kept = sorted(paths[1:], key=lambda pair: -pair[1].hypothesis.score)[: most - 1]
+    return [path for _, path in (paths[0], *sorted(kept, key=lambda pair: pair[0]))]
+
+
+def _by_relations(
+    graph: TokenisedGraph, paths: Sequence[RankedPath], most: int, prior: Prior | None
+) -> list[RankedPath]:
+    """The most probable paths, by the probability of their relations: the sum over the tails among them."""
+
+    def typed(path: RankedPath) -> float:
+        wrong = prior is not None and prior.asked.named and not prior.fits(graph.kg.entities[path.ids.entities[-1]])
+        return path.hypothesis.score - UNFITTED["named"] * wrong
+
+    ranked = [replace(path, rank_score=typed(path)) for path in paths]
     # a walk that comes back to where it began answers nothing
-    ranked.sort(key=lambda p: (_returns(p.ids), -p.search_score))
-    ranked = ranked[:most]
-    if ranking == "relation":
-        mass: dict[tuple[int, tuple[int, ...]], float] = defaultdict(float)
-        for path in ranked:
-            mass[path.ids.entities[0], path.ids.steps] += math.exp(path.search_score)
-        ranked.sort(key=lambda p: (_returns(p.ids), -mass[p.ids.entities[0], p.ids.steps], -p.search_score))
-    return ranked
+    ranked = sorted(ranked, key=lambda p: (_returns(p.ids), -p.rank_score))[:most]
+    mass: dict[tuple[int, tuple[int, ...]], float] = defaultdict(float)
+    for path in ranked:
+        mass[path.ids.entities[0], path.ids.steps] += math.exp(path.rank_score)
+    return sorted(ranked, key=lambda p: (_returns(p.ids), -mass[p.ids.entities[0], p.ids.steps], -p.rank_score))
 
 
 def _returns(ids: PathIds) -> bool:
     return ids.entities[-1] == ids.entities[0]
+
+
+def _detour(ids: PathIds) -> bool:
+    """It visits an entity twice."""
+    return len(set(ids.entities)) < len(ids.entities)

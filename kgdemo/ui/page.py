@@ -108,7 +108,7 @@ def _fields(pipeline: Pipeline, text: dict[str, Any]) -> list[gr.components.Comp
         beams = gr.Slider(1, profile.beams, value=min(10, profile.beams), step=1, label=text["beams"], min_width=180)
         hops = gr.Slider(1, profile.hops, value=2, step=1, label=text["hops"], min_width=180)
         ranking = gr.Radio(
-            [(text["rankings"][name], name) for name in RANKINGS], value="relation", label=text["ranking"]
+            [(text["rankings"][name], name) for name in RANKINGS], value=RANKINGS[0], label=text["ranking"]
         )
         compare = gr.Checkbox(True, label=text["compare"])
 

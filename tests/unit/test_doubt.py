@@ -69,7 +69,8 @@ def test_the_question_word_and_the_kind_of_end():
     year = Evidence(1, Path(("Inception", "2010"), ("released in year",)), "", -1.0, -0.5)
     assert signs("who is a friend of Hardy", ["Tom Hardy"], [starred], world).kind == -1.0
     assert signs("when did Inception come out", ["Inception"], [year], world).kind == 1.0
-    assert signs("films with Hardy", ["Tom Hardy"], [starred], world).kind == 0.0
+    assert signs("films with Hardy", ["Tom Hardy"], [starred], world).kind == 1.0
+    assert signs("what has Hardy done", ["Tom Hardy"], [starred], world).kind == 0.0
     assert signs("how many films has Hardy made", ["Tom Hardy"], [starred], world).kind == -1.0
     assert signs("height of Hardy", ["Tom Hardy"], [starred], world).kind == -1.0
     assert signs("how did Hardy begin", ["Tom Hardy"], [starred], world).kind == 0.0

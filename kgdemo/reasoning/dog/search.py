@@ -148,7 +148,7 @@ class Search:
 
     def _script(self, pool: tuple[IdTriple, ...]) -> Script:
         dog, model = self.dog, self.world.model
-        limits = BeamSettings(graph_normalised=self.settings.ranking == "relation", masked=self.settings.explain)
+        limits = BeamSettings(graph_normalised=self.settings.ranking != "path", masked=self.settings.explain)
         common = (self.world, self.question, self.query, self.watching, limits)
         if self.trained:
             return PathScript(

@@ -37,7 +37,7 @@ class ByPathModel:
     def __init__(self, world: World, question: str, topics: Sequence[str], plan: Plan, settings: Settings) -> None:
         self.world, self.plan, self.hops = world, plan, settings.hops
         self.query = QueryGraph(world.kg, settings.directed, collapse=False)
-        limits = BeamSettings(graph_normalised=settings.ranking == "relation", masked=settings.explain)
+        limits = BeamSettings(graph_normalised=settings.ranking != "path", masked=settings.explain)
         self.writing = Writing(world, question, self.query, Watching(world.model), limits)
         self.prompt = tuple(world.model.style.encode(world.model.pieces, question, topics))
 

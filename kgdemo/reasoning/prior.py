@@ -1,0 +1,115 @@
+"""What speaks for a path beside the path model: a logarithmic opinion pool, one question at a time.
+
+The path model is sure of itself where it should not be: it takes the likelier relation over the one that the
+question names, and stops one hop short. So its log-probability is one expert among five, each with a weight
+(a log-linear pool; Genest and Zidek 1986, section 3):
+
+    likelihood  log-probability that the model gives to a path's relations, over all its tails that were found
+    named       the end is not of the type that the question names ("which country …"): -1, else 0
+    meant       the end is of no type that the question word or a role allows ("who", "the author of"): -1, else 0
+    similar     cosine of the question to the path's relations and the type of its end, as sentences
+    covered     how well the words of these cover the question's, by word embeddings
+
+The weights are maximum-likelihood estimates of a softmax over a question's candidates (``evaluation.pooling``,
+``python -m kgdemo calibrate --pool``) and belong to a model, for they say how far its probabilities can be
+trusted. A model without any has its probabilities taken at their word.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.path import Path
+from kgdemo.linking.base import Embedder
+from kgdemo.reasoning.asked_type import asked_types, fits, kind_of
+from kgdemo.reasoning.label_index import label_index, spoken
+
+EXPERTS = ("likelihood", "named", "meant", "similar", "covered")
+# of a model without weights of its own: 77 questions of the development set name a type, and none of them means
+# another, which by the rule of succession makes a wrong end 1 in 79
+UNFITTED: Mapping[str, float] = {"likelihood": 1.0, "named": math.log(79), "meant": 0.0, "similar": 0.0, "covered": 0.0}
+LITTLE = frozenset(
+    "a an and are as at by did do does for from had has have how in is it its many me much name of on or please s tell "
+    "that the their there these they this to was were what whats when where which who whom whose whos why will with "
+    "you".split()
+)
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What the experts say of one path; see above."""
+
+    likelihood: float
+    named: float
+    meant: float
+    similar: float
+    covered: float
+
+    def pooled(self, weights: Mapping[str, float]) -> float:
+        """Log-odds of the path, but for a constant."""
+        return sum(weight * getattr(self, name) for name, weight in weights.items())
+
+
+class Prior:
+    """The experts beside the path model, for one question.
+
+    Args:
+        question: as asked.
+        topics: the topic entities.
+        kg: for types and the topics' names.
+        embedder: of words.
+        weights: of all experts; see ``PromptStyle.pool``.
+    """
+
+    def __init__(
+        self,
+        question: str,
+        topics: Sequence[str],
+        kg: KnowledgeGraph,
+        embedder: Embedder,
+        weights: Mapping[str, float] | None = None,
+    ) -> None:
+        self.weights = UNFITTED if weights is None else weights
+        self.asked = asked_types(question, kg.types)
+        self._kg, self._labels = kg, label_index(embedder)
+        self._question, self._words = question, question_words(question, topics, kg)
+
+    def fits(self, end: str) -> bool:
+        """Whether this end may be the kind of thing asked for."""
+        return fits(self.asked, kind_of(self._kg, end))
+
+    def opinion(self, path: Path, likelihood: float) -> Opinion:
+        """What the experts say of a path that the model gives this log-probability."""
+        kind = kind_of(self._kg, path.end)
+        wrong = 0.0 if fits(self.asked, kind) else -1.0
+        named, meant = (wrong, 0.0) if self.asked.named else (0.0, wrong)
+        sentence = " ".join(filter(None, [*map(spoken, path.relations), kind]))
+        similar = float(self._labels.similarity(self._question, [sentence])[0])
+        covered = coverage(self._words, path_words(path.relations, [kind]), self._labels.embedder)
+        return Opinion(likelihood, named, meant, similar, covered)
+
+
+def coverage(asked: Sequence[str], said: Sequence[str], embedder: Embedder) -> float:
+    """How well words cover those of a question: the mean over the latter of the cosine to the nearest one."""
+    labels = label_index(embedder)
+    return float((labels.vectors(asked) @ labels.vectors(list(dict.fromkeys(said))).T).max(axis=1).mean())
+
+
+def question_words(question: str, topics: Sequence[str], kg: KnowledgeGraph) -> list[str]:
+    """A question's words without little ones and the topics' names; all of them where nothing is left."""
+    info = [kg.info.get(topic) for topic in topics]
+    names = [*topics, *(alias for known in info if known for alias in known.aliases)]
+    taken = LITTLE | {word for name in names for word in _WORD.findall(name.lower())}
+    words = list(dict.fromkeys(_WORD.findall(question.lower())))
+    return [word for word in words if word not in taken] or words or [question]
+
+
+def path_words(relations: Sequence[str], types: Sequence[str]) -> list[str]:
+    """The words of a path's relations, and the types of what it leads to."""
+    words = [word for relation in relations for word in spoken(relation).split() if word not in LITTLE]
+    return [*filter(None, types), *words] or [relations[-1]]

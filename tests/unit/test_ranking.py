@@ -1,0 +1,186 @@
+"""The order of paths: the experts, the groups they judge, which paths are shown; and how the experts are weighed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from kgdemo.constraint.base import PathIds
+from kgdemo.decoding.beam import Hypothesis
+from kgdemo.errors import UserError
+from kgdemo.evaluation.pooling import Candidates, candidates, cross_validated, fit_pool, hits
+from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
+from kgdemo.kg.path import Path
+from kgdemo.reasoning.prior import EXPERTS, UNFITTED, Prior, coverage
+from kgdemo.reasoning.ranking import groups_of, labelled, rank
+from kgdemo.settings import Settings
+from tests.helpers.reasoning import FILMS, INFO, INVERSE, SpellingEmbedder, film_world
+
+WORLD = film_world()
+GRAPH = WORLD.tokenised
+TYPED = {
+    **INFO,
+    **{name: EntityInfo("person", (), "", {}) for name in ("Christopher Nolan", "Tom Hardy", "Elliot Page")},
+}
+
+
+def found(score: float, *walk: str) -> Hypothesis:
+    """A finished hypothesis: entity, relation, entity, … with its score in the search."""
+    kg = WORLD.kg
+    ids = PathIds(
+        tuple(kg.entities.find(name) for name in walk[::2]),
+        tuple(list(kg.readings).index(reading) for reading in walk[1::2]),
+    )
+    size = 60
+    state = SimpleNamespace(paths=[ids], complete=True, alive=False)
+    return Hypothesis(tuple(range(size)), (score / size,) * size, state, 0, score)
+
+
+def prior(question: str, topic: str = "Inception", **weights: float) -> Prior:
+    """With the given weights; the other experts have no say."""
+    kg = KnowledgeGraph.from_triples(FILMS, "films", INVERSE, TYPED)
+    return Prior(question, [topic], kg, SpellingEmbedder(), dict.fromkeys(EXPERTS, 0.0) | {"likelihood": 1.0} | weights)
+
+
+def shown(finished, ranking: str, most: int = 10, experts: Prior | None = None) -> list[str]:
+    """The paths as text."""
+    return [str(labelled(GRAPH, p.ids)) for p in rank(GRAPH, finished, ranking, most, experts or prior("Inception"))]
+
+
+STARRING = [found(-2.0 - i / 10, "Inception", "starring", n) for i, n in enumerate(("Tom Hardy", "Elliot Page"))]
+DIRECTED = found(-1.5, "Inception", "directed by", "Christopher Nolan")
+YEAR = found(-9.0, "Inception", "released in year", "2010")
+
+
+def test_the_tails_of_a_relation_speak_for_it_together():
+    order = shown([DIRECTED, *STARRING], "pooled")
+    assert order[0] == "Inception -> starring -> Tom Hardy"  # e^-2 + e^-2.1 > e^-1.5
+    assert order[-1].endswith("Christopher Nolan")
+    assert shown([DIRECTED, *STARRING], "relation") == order
+    assert shown([DIRECTED, *STARRING], "path")[0].endswith("Christopher Nolan")
+
+
+def test_the_type_asked_for_outweighs_a_likelier_relation():
+    asked = prior("when was it", meant=12.0)
+    assert shown([DIRECTED, *STARRING, YEAR], "pooled", experts=asked)[0].endswith("2010")
+    assert not shown([DIRECTED, *STARRING, YEAR], "pooled", experts=prior("when was it"))[0].endswith("2010")
+
+
+def test_words_of_the_question_speak_for_the_relation_they_name():
+    for expert in ("similar", "covered"):
+        asked = prior("the year it was released in", **{expert: 40.0})
+        assert shown([DIRECTED, *STARRING, YEAR], "pooled", experts=asked)[0].endswith("2010")
+
+
+def test_a_detour_comes_last_however_likely():
+    through = found(
+        -0.1, "Inception", "directed by", "Christopher Nolan", "directed", "Inception", "starring", "Tom Hardy"
+    )
+    order = shown([through, YEAR], "pooled")
+    assert order == [
+        "Inception -> released in year -> 2010",
+        "Inception -> directed by -> Christopher Nolan -> directed -> Inception -> starring -> Tom Hardy",
+    ]
+
+
+def test_the_best_group_is_shown_and_the_likeliest_paths_beside_it():
+    asked = prior("when was it", meant=12.0)
+    order = shown([DIRECTED, *STARRING, YEAR], "pooled", most=2, experts=asked)
+    assert order == ["Inception -> released in year -> 2010", "Inception -> directed by -> Christopher Nolan"]
+    assert shown([], "pooled") == []
+    with pytest.raises(ValueError, match="prior"):
+        rank(GRAPH, [YEAR], "pooled", 3)
+
+
+def test_a_group_holds_one_kind_of_end():
+    asked = prior("which person is in it", named=5.0)
+    groups = groups_of(GRAPH, rank(GRAPH, STARRING, "path", 9), asked)
+    assert len(groups) == 1
+    assert groups[0].opinion.named == 0.0
+    assert asked.fits("London")  # no type is known of it, which speaks against nothing
+    year = groups_of(GRAPH, rank(GRAPH, [YEAR], "path", 9), asked)[0]
+    assert year.opinion.named == -1.0
+    assert year.score == pytest.approx(-9.0 - 5.0)
+    assert asked.opinion(Path(("Inception", "2010"), ("released in year",)), -9.0) == year.opinion
+
+
+def test_a_model_without_weights_is_taken_at_its_word():
+    plain = Prior("which person is in it", ["Inception"], WORLD.kg, WORLD.embedder)
+    assert plain.weights == UNFITTED
+    (group,) = groups_of(GRAPH, rank(GRAPH, [DIRECTED], "path", 1), plain)
+    assert group.score == pytest.approx(-1.5)
+
+
+def test_coverage_is_the_mean_of_the_nearest():
+    embedder = SpellingEmbedder()
+    assert coverage(["born", "year"], ["born", "in", "year"], embedder) == pytest.approx(1.0)
+    one, other = embedder.encode(["born", "directed"])
+    assert coverage(["born", "directed"], ["born"], embedder) == pytest.approx((1 + one @ other) / 2)
+
+
+# weighing the experts ----------------------------------------------------------------------------
+
+
+def made_up(count: int, weights: np.ndarray, seed: int = 0) -> list[Candidates]:
+    """Questions whose right group was drawn from a softmax with these weights."""
+    rng = np.random.default_rng(seed)
+    drawn = []
+    for _ in range(count):
+        opinions = rng.normal(size=(6, len(EXPERTS)))
+        scores = opinions @ weights
+        chance = np.exp(scores - scores.max())
+        right = np.zeros(6)
+        right[rng.choice(6, p=chance / chance.sum())] = 1.0
+        drawn.append(Candidates(opinions, right))
+    return drawn
+
+
+def test_the_weights_that_made_the_questions_are_found():
+    true = np.array([0.5, 2.0, 0.0, -1.0, 1.0])
+    weights = fit_pool(made_up(1500, true), ridge=0.0)
+    assert [weights[name] for name in EXPERTS] == pytest.approx(true, abs=0.25)
+
+
+def test_the_fit_is_a_maximum():
+    questions = made_up(60, np.array([1.0, 0.5, 0.0, 1.0, 2.0]), seed=3)
+
+    def likelihood(weights: dict[str, float]) -> float:
+        row, total = np.array([weights[name] for name in EXPERTS]), 0.0
+        for one in questions:
+            chance = np.exp(one.opinions @ row)
+            total += math.log(chance @ one.right / chance.sum() + 1e-3)
+        return total
+
+    best = fit_pool(questions, ridge=0.0)
+    for name in EXPERTS:
+        for step in (-0.2, 0.2):
+            assert likelihood(best) > likelihood({**best, name: best[name] + step})
+
+
+def test_hits_are_those_of_the_best_group():
+    sure = Candidates(np.array([[1.0, 0, 0, 0, 0], [2.0, 0, 0, 0, 0]]), np.array([1.0, 0.25]))
+    assert hits(dict.fromkeys(EXPERTS, 0.0) | {"likelihood": 1.0}, [sure]) == 0.25
+    assert hits(dict.fromkeys(EXPERTS, 0.0) | {"likelihood": -1.0}, [sure]) == 1.0
+    told = made_up(48, np.array([30.0, 0.0, 0.0, 0.0, 0.0]))
+    assert cross_validated(told) > 0.8
+    with pytest.raises(UserError, match="at least 16"):
+        fit_pool(told[:10])
+
+
+def test_candidates_are_read_from_a_search(tmp_path):
+    world = film_world()
+    file = tmp_path / "questions.jsonl"
+    lines = [
+        '{"id": "1", "question": "who directed it", "q_entity": ["Inception"], "a_entity": ["Christopher Nolan"]}',
+        '{"id": "2", "question": "who", "q_entity": ["Inception", "London"], "a_entity": ["Tom Hardy"]}',
+        '{"id": "3", "question": "who", "q_entity": ["Inception"], "a_entity": ["Nobody"]}',
+    ]
+    file.write_text("\n".join(lines), "utf-8")
+    pipeline = SimpleNamespace(world=lambda settings: world)
+    (found_one,) = candidates(pipeline, file, replace(Settings(), beams=10, hops=1))
+    assert found_one.opinions.shape == (3, len(EXPERTS))  # directed by, starring, released in year
+    assert sorted(found_one.right) == [0.0, 0.0, 1.0]
