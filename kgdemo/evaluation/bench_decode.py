@@ -154,7 +154,7 @@ def _task_rows(task: Task, sizes: DecodeSizes, clock: Clock) -> Iterator[Row]:
     theirs = networkx_graph(task.graph.kg, directed=False)
     ours, bound, free = [], [], []
     for _ in range(sizes.repeats):
-        timing, mine = _metered(task.model.model, lambda: search(task, sizes), clock)
+        timing, mine = _metered(task.model.reader, lambda: search(task, sizes), clock)
         ours.append(timing)
         timing, other = _metered(task.plain, lambda: _reference(task, theirs, sizes), clock)
         bound.append(timing)
@@ -174,7 +174,7 @@ def search(task: Task, sizes: DecodeSizes) -> list[Hypothesis]:
     topic = task.graph.kg.entities.find(task.topic)
     assert topic is not None
     automaton = KGAutomaton(task.graph, [topic], sizes.hops)
-    tree = PooledTokenTree(task.model.model, task.prompt, bidirectional=False)
+    tree = PooledTokenTree(task.model.reader, task.prompt, bidirectional=False)
     steps = beam_search(tree, automaton, BeamSettings(beams=sizes.beams, max_tokens=_MOST_TOKENS))
     while True:
         try:

@@ -16,6 +16,7 @@ from transformers.utils import logging as transformers_logging
 from kgdemo.constraint.pieces import Pieces
 from kgdemo.errors import ModelError
 from kgdemo.models.base import TokenTree
+from kgdemo.models.bert import LeanBert
 from kgdemo.models.linear import with_onednn
 from kgdemo.models.plain import PlainTokenTree, fits_pool
 from kgdemo.models.prompt import PromptStyle
@@ -80,8 +81,13 @@ class CausalModel:
     def tree(self, prompt: Sequence[int]) -> TokenTree:
         """See ``base.PathModel``."""
         if self.pooled:
-            return PooledTokenTree(self.model, prompt, self.style.bidirectional)
+            return PooledTokenTree(self.reader, prompt, self.style.bidirectional)
         return PlainTokenTree(self.model, prompt)
+
+    @cached_property
+    def reader(self) -> torch.nn.Module:
+        """What pooled trees read tokens with: the model, or its arithmetic alone where that is known here."""
+        return LeanBert(self.model) if LeanBert.suits(self.model) else self.model
 
     @cached_property
     def pooled(self) -> bool:

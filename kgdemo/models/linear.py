@@ -9,6 +9,7 @@ differently but the order of the sums.
 from __future__ import annotations
 
 import copy
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -30,13 +31,19 @@ class OneDNNLinear(nn.Linear):
 
     def forward(self, input: Tensor) -> Tensor:  # noqa: A002  # the name that nn.Linear gives it
         """``input @ weight.T + bias``, shape ``(..., in_features)`` -> ``(..., out_features)``."""
-        if torch.is_grad_enabled() or not _suits(input) or self.weight.dtype is not torch.float32:
+        if (
+            torch.is_grad_enabled()
+            or input.device.type != "cpu"
+            or not input.dtype == self.weight.dtype == torch.float32
+        ):
             return functional.linear(input, self.weight, self.bias)
-        return torch.ops.mkldnn._linear_pointwise(input, self.weight, self.bias, "none", [], "")
+        return product(self, input)
 
 
-def _suits(rows: Tensor) -> bool:
-    return rows.device.type == "cpu" and rows.dtype is torch.float32
+def product(layer: nn.Linear, rows: Tensor, activation: Literal["none", "gelu"] = "none") -> Tensor:
+    """A linear layer of fp32 rows on a CPU by oneDNN, and what is applied to its output; no gradient."""
+    how = "none" if activation == "gelu" else ""  # which gelu: the exact one
+    return torch.ops.mkldnn._linear_pointwise(rows, layer.weight, layer.bias, activation, [], how)
 
 
 def with_onednn(model: nn.Module) -> nn.Module:
