@@ -1,16 +1,19 @@
-"""``kg info | check | save``: about a graph."""
+"""``kg info | check | save | trie``: about a graph."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
+from kgdemo.cli import tries
 from kgdemo.cli.base import Commands
 
 
 def add(commands: Commands) -> None:
-    """Register ``kg info``, ``kg check`` and ``kg save``."""
-    graph = commands.add_parser("kg", help="about a graph").add_subparsers(required=True, metavar="info|check|save")
+    """Register ``kg info``, ``kg check``, ``kg save`` and ``kg trie``."""
+    graph = commands.add_parser("kg", help="about a graph").add_subparsers(
+        required=True, metavar="info|check|save|trie"
+    )
     info = graph.add_parser("info", help="its size, relations and best connected entities")
     info.add_argument("graph", metavar="NAME|FILE")
     info.set_defaults(run=_info)
@@ -22,6 +25,7 @@ def add(commands: Commands) -> None:
     save.add_argument("graph", metavar="NAME|FILE")
     save.add_argument("--out", type=Path, required=True, metavar="DIR", help="use this folder as --kg afterwards")
     save.set_defaults(run=_save)
+    tries.add(graph)
 
 
 def _info(options: argparse.Namespace) -> int:

@@ -43,6 +43,8 @@ class CacheState:
 class Cache(Generic[Kept]):
     """Keeps values up to a size; the least frequently used goes first, of equals the least recently used.
 
+    A value may grow while it is kept: it is measured again whenever it is asked for.
+
     Safe to use from several threads; two that miss the same key at once both build it, and one is kept.
 
     Args:
@@ -52,6 +54,7 @@ class Cache(Generic[Kept]):
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
         self._uses: dict[Hashable, int] = {}
+        self._sizes: dict[Hashable, int] = {}  # as last measured
         self._by_uses: dict[int, OrderedDict[Hashable, Kept]] = {}  # uses -> entries, oldest first
         self._fewest = 1
         self._asked = self._served = self._size = 0
@@ -76,7 +79,7 @@ class Cache(Generic[Kept]):
                 self._make_room(value.nbytes)
                 self._uses[key] = self._fewest = 1
                 self._by_uses.setdefault(1, OrderedDict())[key] = value
-                self._size += value.nbytes
+                self._measure(key, value)
         return value
 
     def _touch(self, key: Hashable) -> Kept:
@@ -86,14 +89,23 @@ class Cache(Generic[Kept]):
             self._fewest = uses + 1
         self._uses[key] = uses + 1
         self._by_uses.setdefault(uses + 1, OrderedDict())[key] = value
+        self._measure(key, value)
+        self._make_room(0)
         return value
 
+    def _measure(self, key: Hashable, value: Kept) -> None:
+        size = value.nbytes
+        self._size += size - self._sizes.get(key, 0)
+        self._sizes[key] = size
+
     def _make_room(self, size: int) -> None:
+        """Let values go until one of this size fits."""
         while self._size + size > self.most_bytes:
             while self._fewest not in self._by_uses:
                 self._fewest += 1
             key = next(iter(self._by_uses[self._fewest]))
-            self._size -= self._take(key, self._fewest).nbytes
+            self._take(key, self._fewest)
+            self._size -= self._sizes.pop(key)
             del self._uses[key]
 
     def _take(self, key: Hashable, uses: int) -> Kept:

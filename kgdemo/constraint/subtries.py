@@ -48,8 +48,8 @@ class SubTrie:
 
     @property
     def nbytes(self) -> int:
-        """Size of its arrays, and about what their objects take."""
-        return self.steps.nbytes + self.bounds.nbytes + self.targets.nbytes + 400
+        """Size of its arrays, and about what their objects and the visited nodes take."""
+        return self.steps.nbytes + self.bounds.nbytes + self.targets.nbytes + 400 + 600 * len(self.nodes)
 
 
 def branching(table: TokenTable, labels: NDArray[np.int32], low: int, depth: int) -> Branching:

@@ -55,6 +55,34 @@ def test_it_does_what_a_list_searched_from_end_to_end_would(sizes, asked, most):
         assert state.hit_rate == served / (when + 1)
 
 
+def test_what_grows_while_it_is_kept_is_measured_again():
+    @dataclass
+    class Growing:
+        nbytes: int
+
+    cache: Cache[Growing] = Cache(10)
+    one = cache.get("one", lambda: Growing(2))
+    cache.get("two", lambda: Growing(6))
+    one.nbytes = 5
+    assert cache.get("one", lambda: Growing(2)) is one
+    state = cache.state
+    assert (state.entries, state.size) == (1, 5)  # the other, asked for less often, has gone
+    one.nbytes = 11
+    assert cache.get("one", lambda: Growing(2)) is one
+    assert (cache.state.entries, cache.state.size) == (0, 0)
+
+
+def test_visited_nodes_count_as_memory():
+    kg = KnowledgeGraph.from_triples([("a", "r", "b"), ("a", "r", "c")])
+    graph = TokenisedGraph(kg, Pieces(byte_level_tokenizer()))
+    automaton = KGAutomaton(graph, [kg.entities.find("a")], 1)
+    before = automaton.sub_trie(kg.entities.find("a")).nbytes
+    state = automaton.start()
+    while state.alive:
+        state = automaton.successors(state).take(0)
+    assert automaton.sub_trie(kg.entities.find("a")).nbytes > before
+
+
 def test_a_fresh_cache_has_served_nothing():
     assert Cache(10).state.hit_rate == 0.0
 
