@@ -243,7 +243,10 @@ class DeductionChecked:
 
 @dataclass(frozen=True, slots=True)
 class LMCall:
-    """One question put to a language model; ``calls`` is 2 when it had to be asked again."""
+    """One question put to a language model; ``calls`` is 2 when it had to be asked again.
+
+    ``passes``: forward passes through a model of this process, as far as they are counted.
+    """
 
     by: str
     purpose: str
@@ -253,6 +256,7 @@ class LMCall:
     tokens_out: int
     seconds: float
     calls: int = 1
+    passes: int = 0
     t: float = 0.0
 
 
@@ -296,13 +300,14 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class RunFinished:
-    """The end of a run and what it cost."""
+    """The end of a run and what it cost; ``look_ahead``: ``off``, ``forced``, or how many likely tokens it scored."""
 
     seconds: float
     lm_calls: int
     tokens_in: int
     tokens_out: int
     stage_ms: dict[str, float] = field(default_factory=dict)
+    look_ahead: str = ""
     t: float = 0.0
 
 

@@ -163,7 +163,9 @@ class Pipeline:
             yield RunFailed(str(error), t=round(time.perf_counter() - began, 4))
         else:
             seconds = round(time.perf_counter() - began, 4)
-            yield RunFinished(seconds, counts.calls, counts.tokens_in, counts.tokens_out, counts.stage_ms, t=seconds)
+            totals = (counts.calls, counts.tokens_in, counts.tokens_out, counts.stage_ms)
+            ahead = settings.tokens_ahead(self.model(settings.model).on_gpu)
+            yield RunFinished(seconds, *totals, {None: "off", 0: "forced"}.get(ahead, str(ahead)), t=seconds)
 
     def _events(self, question: str, settings: Settings, entities: Sequence[str]) -> Iterator[Event]:
         question = check(question, settings, self.profile)

@@ -28,6 +28,9 @@ class Settings:
         explain: how many forbidden tokens to report for each beam and step; 0 where nobody watches.
         search: how paths are decoded: ``beam`` (the K most probable), ``diverse`` (groups that keep apart),
             ``greedy`` (one path) or ``sample`` (drawn at random).
+        look_ahead: what is read before the search asks for it: nothing (``off``), what the graph leaves no choice
+            about (``forced``), likely tokens as well (their number), or as suits the device (``auto``). It changes
+            how often the model is called, never what is found.
         complete: let the answer take in the other entities that a cited relation path leads to.
         forced: token ids that every path begins with, chosen by a visitor step by step; the search goes on
             from there, with the graph and without it.
@@ -47,6 +50,15 @@ class Settings:
     forced: tuple[int, ...] = ()
     options: tuple[tuple[str, str], ...] = ()
     search: str = "beam"
+    look_ahead: str = "auto"
+
+    def tokens_ahead(self, on_gpu: bool) -> int | None:
+        """``look_ahead`` as a number: None for off, 0 for forced runs alone, else how many likely tokens.
+
+        A GPU is idle between small passes, so fewer and wider ones pay there; a CPU has to work for every token.
+        """
+        named = {"off": None, "forced": 0, "auto": _AHEAD_ON_GPU if on_gpu else 0}
+        return named[self.look_ahead] if self.look_ahead in named else int(self.look_ahead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +87,8 @@ LOCAL = Profile("local", 2000, 50, 4, 500_000, 50_000_000, True)
 PUBLIC = Profile("public", 300, 10, 3, 20_000, 2_000_000, False, 12)
 RANKINGS = ("pooled", "relation", "path")
 SEARCHES = ("beam", "diverse", "greedy", "sample")
+MOST_AHEAD = 512
+_AHEAD_ON_GPU = 48
 
 
 def profile_from(environment: Mapping[str, str] = os.environ) -> Profile:
@@ -111,6 +125,13 @@ def check(question: str, settings: Settings, profile: Profile) -> str:
         raise UserError(f"The ranking {settings.ranking!r} is unknown; choose one of {', '.join(RANKINGS)}.")
     if settings.search not in SEARCHES:
         raise UserError(f"The search {settings.search!r} is unknown; choose one of {', '.join(SEARCHES)}.")
+    ahead = settings.look_ahead
+    if ahead not in ("auto", "off", "forced") and not (
+        ahead.isascii() and ahead.isdecimal() and len(ahead) < 5 and int(ahead) <= MOST_AHEAD
+    ):
+        raise UserError(
+            f"The look-ahead {ahead!r} is unknown; choose auto, off, forced or a number up to {MOST_AHEAD}."
+        )
     return question
 
 

@@ -27,6 +27,8 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     )
     searches = ("beam", "diverse", "greedy", "sample")
     parser.add_argument("--search", default="beam", choices=searches, help="how paths are decoded")
+    ahead = "read before the search asks: off, forced (what the graph leaves no choice about) or N likely tokens"
+    parser.add_argument("--look-ahead", default="auto", metavar="off|forced|N", help=ahead)
 
 
 def settings_from(options: argparse.Namespace, compare: bool, explain: int) -> Settings:
@@ -52,4 +54,5 @@ def settings_from(options: argparse.Namespace, compare: bool, explain: int) -> S
         explain=explain,
         options=pairs(options.option),
         search=options.search,
+        look_ahead=options.look_ahead,
     )

@@ -62,6 +62,11 @@ class PathModel(Protocol):
     vocabulary: int  # size of the log-probabilities
 
     @property
+    def on_gpu(self) -> bool:
+        """Whether it computes on something faster than this machine's processor."""
+        ...
+
+    @property
     def pooled(self) -> bool:
         """Whether its trees read every token once (``tree``), not whole texts again (``plain``)."""
         ...

@@ -84,6 +84,11 @@ class CausalModel:
             return PooledTokenTree(self.reader, prompt, self.style.bidirectional)
         return PlainTokenTree(self.model, prompt)
 
+    @property
+    def on_gpu(self) -> bool:
+        """See ``base.PathModel``."""
+        return next(self.model.parameters()).device.type != "cpu"
+
     @cached_property
     def reader(self) -> torch.nn.Module:
         """What pooled trees read tokens with: the model, or its arithmetic alone where that is known here."""

@@ -62,7 +62,8 @@ class Branch:
         model = self.reader.model
         written = sum(len(h.tokens) for h in self.finished or ()) + self.answer_tokens
         asked = model.pieces.tokenizer.decode(list(self.prompt))
-        return LMCall(model.name, purpose, asked, output, len(self.prompt), written, self.seconds)
+        passes = self.tree.calls
+        return LMCall(model.name, purpose, asked, output, len(self.prompt), written, self.seconds, passes=passes)
 
     def text(self, hypothesis: Hypothesis) -> str:
         """What a finished hypothesis has written, without the end mark."""
@@ -105,12 +106,12 @@ def bound_branch(model: PathModel, prompt: Sequence[int], constraint: Constraint
     began, longest = time.perf_counter(), room_for(model, prompt, PATH_TOKENS)
     check_forced(constraint, settings.forced, model.token_text)
     tree = model.tree(prompt)
-    search = _search(tree, constraint, settings, longest)
+    search = _search(tree, constraint, settings, longest, settings.tokens_ahead(model.on_gpu))
     return Branch(prompt, tree, constraint, StepReader(model, constraint, True), search, seconds=_since(began))
 
 
 def _search(
-    tree: TokenTree, constraint: Constraint, settings: Settings, longest: int
+    tree: TokenTree, constraint: Constraint, settings: Settings, longest: int, ahead: int | None
 ) -> Generator[Step, None, list[Hypothesis]]:
     """The search that the settings name; beams search from several topics side by side."""
     limits = BeamSettings(
@@ -119,6 +120,7 @@ def _search(
         graph_normalised=settings.ranking != "path",
         masked=settings.explain,
         forced=settings.forced,
+        look_ahead=ahead,
     )
     if settings.search == "greedy" and not settings.forced:
         return greedy_path(tree, constraint, longest)

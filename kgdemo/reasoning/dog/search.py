@@ -148,7 +148,11 @@ class Search:
 
     def _script(self, pool: tuple[IdTriple, ...]) -> Script:
         dog, model = self.dog, self.world.model
-        limits = BeamSettings(graph_normalised=self.settings.ranking != "path", masked=self.settings.explain)
+        limits = BeamSettings(
+            graph_normalised=self.settings.ranking != "path",
+            masked=self.settings.explain,
+            look_ahead=self.settings.tokens_ahead(model.on_gpu),
+        )
         common = (self.world, self.question, self.query, self.watching, limits)
         if self.trained:
             return PathScript(

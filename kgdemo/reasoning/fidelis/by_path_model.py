@@ -37,7 +37,11 @@ class ByPathModel:
     def __init__(self, world: World, question: str, topics: Sequence[str], plan: Plan, settings: Settings) -> None:
         self.world, self.plan, self.hops = world, plan, settings.hops
         self.query = QueryGraph(world.kg, settings.directed, collapse=False)
-        limits = BeamSettings(graph_normalised=settings.ranking != "path", masked=settings.explain)
+        limits = BeamSettings(
+            graph_normalised=settings.ranking != "path",
+            masked=settings.explain,
+            look_ahead=settings.tokens_ahead(world.model.on_gpu),
+        )
         self.writing = Writing(world, question, self.query, Watching(world.model), limits)
         self.prompt = tuple(world.model.style.encode(world.model.pieces, question, topics))
 
