@@ -47,6 +47,9 @@ class Clues:
         sought: 1 for the kind of thing that is asked for: *which city is Guernica in*.
         kind: 1 where the word right before or after says its type: *Friends cast*.
         adapted: where a work is asked what it was made from, 1 for one made from another, -1 for the other.
+        offers: 1 where a neighbour is of a kind that the question names: *museum that has Guernica*.
+        together: 1 where an entity of another name in the question is its neighbour: *Jordan's coach at the Bulls*.
+        called: 1 for part of a person's name right after *the*: *the newton* is a unit.
         degree, variety: of the entity.
         fit, said: of the entity to the rest of the question.
     """
@@ -89,6 +92,9 @@ class Clues:
     sought: float = 0.0
     kind: float = 0.0
     adapted: float = 0.0
+    offers: float = 0.0
+    together: float = 0.0
+    called: float = 0.0
     degree: float = 0.0
     variety: float = 0.0
     fit: float = 0.0
@@ -126,7 +132,7 @@ WEIGHTS = Clues(
     exact=1.0,
     beside=-1.5,
     asked=-1.45,
-    within=-1.9,
+    within=-2.7,
     titled=1.6,
     human=0.95,
     tongue=3.0,
@@ -138,6 +144,9 @@ WEIGHTS = Clues(
     sought=-1.0,
     kind=1.5,
     adapted=1.5,
+    offers=0.7,
+    together=0.6,
+    called=-1.5,
     degree=1.0,
     variety=0.2,
     fit=3.0,

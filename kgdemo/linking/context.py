@@ -38,6 +38,7 @@ class Profile:
         degree, variety: its edges and the different steps among them, each on a logarithmic scale 0..1.
         stems: word stems of its relations.
         said: word stems of its bracket and type.
+        around: word stems of its neighbours' types.
         person, language: whether it seems to be one.
         adapted: 1 for a work based on another, -1 for one that others are based on.
     """
@@ -46,6 +47,7 @@ class Profile:
     variety: float
     stems: frozenset[str]
     said: frozenset[str]
+    around: frozenset[str]
     person: bool
     language: bool
     adapted: int = 0
@@ -56,7 +58,11 @@ class Context:
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
-        self._step_stems = [_stems(_BETWEEN_WORDS.sub(" ", reading)) for reading in kg.readings]
+        own = [_stems(_BETWEEN_WORDS.sub(" ", reading)) for reading in kg.readings]
+        # what a company makes is also asked for as *made by* it
+        count = len(kg.relations)
+        self._step_stems = [own[step] | own[step + count] for step in range(count)] + own[count:]
+        self._own_stems = own
         ends = [(kg.outgoing, 0), (kg.incoming, len(kg.relations))]
         holders: Counter[str] = Counter()
         for adjacency, offset in ends:
@@ -69,6 +75,9 @@ class Context:
         self._telling = {stem: 1 - math.log(count + 1) / scale for stem, count in holders.items()}
         degrees = np.diff(kg.outgoing.offsets) + np.diff(kg.incoming.offsets)
         self._most = math.log(int(degrees.max(initial=1)) + 1)
+        self._types = sorted(kg.types)
+        number = {kind: i for i, kind in enumerate(self._types)}
+        self._type_of = np.array([number.get(kg.type_of(entity), -1) for entity in range(len(kg.entities))], np.int32)
         self._profiles: dict[int, Profile] = {}
 
     def profile(self, entity: int) -> Profile:
@@ -95,15 +104,23 @@ class Context:
         said = self.profile(entity).said
         return len(said & _asked(asked)) / math.sqrt(max(len(said), 1))
 
+    def offers(self, entity: int, asked: Sequence[str]) -> bool:
+        """Whether a neighbour of the entity is of a kind that is asked."""
+        return not self.profile(entity).around.isdisjoint(_asked(asked))
+
+    def _around(self, entity: int) -> frozenset[str]:
+        kinds = np.unique(self._type_of[self.kg.steps(entity)[1]])
+        return frozenset(stem for kind in kinds[kinds >= 0] for stem in _stems(self._types[kind]))
+
     def _is_person(self, steps: NDArray[np.int32]) -> bool:
         """Whether an entity has, as head, a relation that only people have."""
-        forward = (self._step_stems[step] for step in steps if step < len(self.kg.relations))
+        forward = (self._own_stems[step] for step in steps if step < len(self.kg.relations))
         return any(stems & _PERSONAL for stems in forward)
 
     def _adapted(self, steps: NDArray[np.int32]) -> int:
         """Whether an entity has, as head or as tail, a relation such as *based on*."""
         count = len(self.kg.relations)
-        ends = {bool(step < count) for step in steps if self._step_stems[step % count] & _MADE_FROM}
+        ends = {bool(step < count) for step in steps if self._own_stems[step % count] & _MADE_FROM}
         return 0 if len(ends) != 1 else (1 if True in ends else -1)
 
     def linked(self, one: int, other: int) -> bool:
@@ -123,6 +140,7 @@ class Context:
             math.log(len(steps) + 1) / math.log(len(self.kg.readings) + 1),
             stems,
             _stems(told),
+            self._around(entity),
             info.type == "person" if info and info.type else self._is_person(steps),
             info.type == "language" if info and info.type else label.casefold().endswith(" language"),
             self._adapted(steps),

@@ -17,9 +17,14 @@ _OF_PEOPLE = frozenset(
     "wife husband spouse girlfriend boyfriend son sons daughter daughters child children kids parents mother father "
     "mom dad brother brothers sister sisters siblings school college university educated graduate graduated education "
     "degree major party elected influenced influence inspired invented invent discovered discover profession job jobs "
-    "occupation nationality ethnicity raised grow grew famous religion wrote painted composed".split()
+    "occupation nationality ethnicity raised grow grew famous religion wrote painted composed "
+    "play plays played coach coached teammates".split()
 )
 _OF_TONGUES = frozenset("speak speaks spoke spoken speaking learn write written dialect dialects".split())
+_OF_WORDS = frozenset(
+    "language word mean say alphabet translate translated translation literature grammar original".split()
+)
+_NO_TONGUE = -0.6
 _OF_WORKS = frozenset(
     "wrote directed made sang film movie book novel song album series show called titled named".split()
 )
@@ -53,9 +58,17 @@ def asks_of_people(outside: Sequence[str]) -> bool:
     return not _OF_PEOPLE.isdisjoint(outside)
 
 
-def asks_of_language(words: Sequence[Word], first: int) -> bool:
-    """Whether a mention follows *speak* and the like."""
-    return not _OF_TONGUES.isdisjoint(keys(words, first - 2, first))
+def asks_of_language(words: Sequence[Word], first: int, last: int, of_place: bool) -> float:
+    """1 for a mention right after *speak* and the like; below 0 where nothing tells of languages but a place would do.
+
+    *Spanish painters* are of Spain; *the Spanish word* is of the language.
+    """
+    if not _OF_TONGUES.isdisjoint(keys(words, first - 2, first)):
+        return 1.0
+    if keys(words, first - 1, first) == ["in"]:
+        return 0.0
+    said = {key for word in (*words[:first], *words[last:]) for key in word.keys}
+    return _NO_TONGUE if of_place and said.isdisjoint(_OF_TONGUES | _OF_WORDS) else 0.0
 
 
 def is_asked_for(words: Sequence[Word], first: int) -> bool:

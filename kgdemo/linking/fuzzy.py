@@ -23,12 +23,14 @@ class FuzzyNames:
     def __init__(self, index: NameIndex) -> None:
         self._index = index
         self._bands: dict[tuple[str, int], list[int]] = defaultdict(list)
+        self._spelt: dict[tuple[str, int], list[str]] = defaultdict(list)  # the texts of each band, in its order
         self._texts: list[str] = []
         for number, name in enumerate(index.names):
             self._texts.append(" ".join(name.words))
             if name.kind in (NameKind.LABEL, NameKind.ALIAS, NameKind.SHORT, NameKind.CUT):
                 for letter in {word[0] for word in (name.words[0], name.words[-1])}:
                     self._bands[letter, len(self._texts[-1])].append(number)
+                    self._spelt[letter, len(self._texts[-1])].append(self._texts[-1])
         self._words: dict[tuple[str, int], list[str]] = defaultdict(list)
         for word in index.vocabulary:
             self._words[word[0], len(word)].append(word)
@@ -43,15 +45,16 @@ class FuzzyNames:
         """The names most like these words, with their likeness 0..1, likest first."""
         text = " ".join(words)
         slack = max(1, round(len(text) * (1 - cut / 100)))
-        numbers = {
-            number
-            for letter in {words[0][0], words[-1][0]}
-            for length in range(len(text) - slack, len(text) + slack + 1)
-            for number in self._bands.get((letter, length), ())
-        }
-        choices = {number: self._texts[number] for number in sorted(numbers)}
-        found = process.extract(text, choices, scorer=fuzz.ratio, score_cutoff=cut, limit=most)
-        names = [self._index.names[number] for _, _, number in found]
+        alike: dict[int, float] = {}
+        for letter in {words[0][0], words[-1][0]}:
+            for length in range(len(text) - slack, len(text) + slack + 1):
+                band = self._bands.get((letter, length))
+                if band:
+                    spelt = self._spelt[letter, length]
+                    found = process.extract(text, spelt, scorer=fuzz.ratio, score_cutoff=cut, limit=most)
+                    alike.update((band[place], likeness) for _, likeness, place in found)
+        likest = sorted(alike, key=lambda number: (-alike[number], number))[:most]
+        names = [self._index.names[number] for number in likest]
         return [
             (name, likeness)
             for name in names

@@ -32,10 +32,10 @@ _DOUBTFUL = 0.1  # or from here on, where it is far ahead of any other entity
 _AHEAD = 0.5  # log-odds: so far
 _SURE = 0.5  # further mentions are taken where they are likelier than not; what does not meet the first is let go
 _SHOWN = 0.1  # below this a match is no mention
-_CLOSE = 3.0  # log-odds: further behind, an embedding could not turn the order
+_CLOSE = 2.0  # log-odds: further behind, an embedding could not turn the order; the most it was seen to move is 1.9
 _LEVEL = 0.7  # log-odds: namesakes as close as this are told apart by their descriptions
 _MOST_WEIGHED = 12  # candidates that embeddings may compare
-_MOST_LEVEL = 4
+_MOST_LEVEL = 2  # namesakes whose descriptions are read: each costs as much as a third of the question
 _MOST_LETTERS = 2000  # of a question: a longer text is cut
 
 

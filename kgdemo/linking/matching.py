@@ -22,8 +22,10 @@ _INITIAL = 0.1  # weight of a lone letter in a name: Harry S. Truman is Harry Tr
 _MOST_WORDS = 120  # of a question; a longer text is no question
 _MOST_FUZZY = 24  # stretches tried for typos
 _FUZZY_SIZES = (2, 3, 1, 4, 5, 6)  # words tried for typos, the likeliest first
+_LEAST_PLURAL = 5  # letters of a word whose s may be a possessive one
 _SUGGESTED = 60.0  # likeness of 100 from which a name may be suggested
 _BRIDGES = frozenset("of the and de la von van".split())
+_HONOURS = frozenset("prize prizes award awards laureate laureates winner winners in for".split())  # Nobel laureates in
 
 
 class MatchKind(Enum):
@@ -158,11 +160,21 @@ class Matcher:
                 # a name by itself is spelt right, Irish is no slip for Turkish, unless its neighbour says otherwise:
                 # Jane Austin is one for Jane Austen
                 rare = {word.bare for word in stretch if not word.ordinary}
-                right = {word.bare for place, word in enumerate(stretch, first) if (place, place + 1) in whole}
-                for name, likeness in self.fuzzy.nearest([word.bare for word in stretch]):
-                    if not right <= set(name.words) and rare.isdisjoint(name.words):
+                right = [word for place, word in enumerate(stretch, first) if (place, place + 1) in whole]
+                for name, likeness in self._nearly(stretch):
+                    kept = all(not set(word.keys).isdisjoint(name.words) for word in right)
+                    if not kept and rare.isdisjoint(name.words):
                         continue
                     yield Match(first, last, name, MatchKind.FUZZY, likeness=likeness)
+
+    def _nearly(self, stretch: Sequence[Word]) -> list[tuple[Name, float]]:
+        """Names spelt nearly like a stretch; without its last s too: *freddy mercurys band*."""
+        texts = [word.bare for word in stretch]
+        found = self.fuzzy.nearest(texts)
+        last = texts[-1]
+        if found or len(texts) < 2 or len(last) < _LEAST_PLURAL or not last.endswith("s") or last.endswith("ss"):
+            return found
+        return self.fuzzy.nearest([*texts[:-1], last[:-1]])
 
     def suggest(self, words: Sequence[Word], most: int) -> list[tuple[Name, float]]:
         """Names remotely like some of the words, with their likeness 0..1, likest first."""
@@ -192,7 +204,7 @@ def _runs(places: dict[int, _Spelling], words: Sequence[Word]) -> Iterator[tuple
     """Stretches of neighbouring words that the name holds; ``of`` and the like may stand between them."""
     run: list[int] = []
     for place in sorted(places):
-        if run and not all(words[between].key in _BRIDGES for between in range(run[-1] + 1, place)):
+        if run and not all(words[between].key in _BRIDGES | _HONOURS for between in range(run[-1] + 1, place)):
             yield run[0], run[-1] + 1, [places[p] for p in run]
             run = []
         run.append(place)

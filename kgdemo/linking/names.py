@@ -23,6 +23,7 @@ LINKING_WORDS = frozenset("the a an of and for in on at to de la von van jr sr".
 
 _COMPANY = frozenset("corporation corp company co inc ltd plc llc com communications".split())
 _CLUB = ("fc", "cf", "afc")  # people say Liverpool for the club as often as for the city
+_LEAST_ISM = 5  # letters: Cubism has cubists, a prism has nobody
 _BEARERS = 3  # how many entities called Georgia are given what is said of Georgia
 
 
@@ -146,6 +147,9 @@ class NameIndex:
             self._add(entity, without_article(known), NameKind.SHORT, seen)
             if known[-1] in _CLUB:
                 self._add(entity, known[:-1], NameKind.SHORT, seen)
+            if known[-1].endswith("ism") and len(known[-1]) > _LEAST_ISM:
+                for people in ("t", "ts"):
+                    self._add(entity, (*known[:-1], known[-1][:-1] + people), NameKind.SHORT, seen)
         for form in shorter_forms(plain):
             self._add(entity, name_words(form), NameKind.CUT, seen)
             self._add(entity, without_article(name_words(form)), NameKind.CUT, seen)

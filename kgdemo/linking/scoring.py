@@ -44,7 +44,7 @@ class Scorer:
         before = [other for other in near if other.last == first]
         capital = cues.capital(words, first, last)
         ordinary, common = capital <= 0 and _ordinary(match, words), label[:1].islower()
-        part = match.kind is MatchKind.PART
+        part, within = match.kind is MatchKind.PART, any(_holds(other, match) for other in whole)
         asked_for, source = cues.kind_asked_for(words), cues.asks_for_source(words, first, last)
         begins, closes = _name_ends(match) if part and profile.person else (False, False)
         return Clues(
@@ -75,10 +75,10 @@ class Scorer:
             exact=float(match.kind is MatchKind.WHOLE and _is_spelt_so(label, inside)),
             beside=float(self._beside(match, words, whole)),
             asked=float(cues.is_asked_for(words, first)),
-            within=float(any(_holds(other, match) for other in whole)),
+            within=float(within),
             titled=self._titled(entity, profile, cues.title_before(words, first)),
             human=(1.0 if profile.person else -1.0) * cues.asks_of_people(outside),
-            tongue=float(profile.language and cues.asks_of_language(words, first)),
+            tongue=profile.language * cues.asks_of_language(words, first, last, _may_be_of_a_place(match, whole)),
             option=float(cues.is_option(words, first, last)),
             lesser=float(any(degree > profile.degree for degree in near.values())),
             greater=float(any(degree < profile.degree for degree in near.values())),
@@ -88,6 +88,9 @@ class Scorer:
             # *the book Jaws is based on* names the film
             kind=float(not source and self.context.said_of(entity, cues.kinds_beside(words, first, last)) > 0),
             adapted=float(profile.adapted * source),
+            offers=float(self.context.offers(entity, outside)),
+            together=float(not within and self._is_linked_further(match, whole)),
+            called=float(part and profile.person and first > 0 and words[first - 1].key == "the"),
             degree=profile.degree,
             variety=profile.variety,
             fit=min(self.context.fit(entity, outside), 2.0),
@@ -134,6 +137,14 @@ class Scorer:
             count += not any(self.context.linked(match.name.entity, other.name.entity) for other in others)
         return count
 
+    def _is_linked_further(self, match: Match, whole: Sequence[Match]) -> bool:
+        """Whether it is linked to another name in the question, however far from it."""
+        return any(
+            not _overlap(match, other) and self.context.linked(match.name.entity, other.name.entity)
+            for other in whole
+            if not self.index.kg.entities[other.name.entity][:1].islower()  # every painter is linked to *painter*
+        )
+
     def _linked_nearby(self, match: Match, whole: Sequence[Match]) -> dict[Match, float]:
         """Neighbouring mentions of linked entities, with these entities' degrees."""
         return {
@@ -165,6 +176,12 @@ def _holds(longer: Match, match: Match) -> bool:
         and match.last <= longer.last
         and longer.last - longer.first > match.last - match.first
     )
+
+
+def _may_be_of_a_place(match: Match, whole: Sequence[Match]) -> bool:
+    """Whether its words are also what people and things of a place are called: *French*, not *Python*."""
+    spans = ((other.first, other.last) for other in whole if other.name.kind is NameKind.DEMONYM)
+    return (match.first, match.last) in spans
 
 
 def _name_ends(match: Match) -> tuple[bool, bool]:

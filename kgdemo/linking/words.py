@@ -20,6 +20,12 @@ _APOSTROPHES = "'’‘`´ʼ"
 _WORD = re.compile(rf"[^\W_]+(?:[{_APOSTROPHES}][^\W_]+)*[+#]*|&")
 _POSSESSIVE = re.compile(rf"[{_APOSTROPHES}][sS]$")
 _BEFORE_US = frozenset("the in of a which what every first former current".split())  # the country, not the pronoun
+# what people type for letters that are no accented ones: Wisla, Orsted
+_AS_TYPED = {
+    **{ord(mark): None for mark in f"{_APOSTROPHES}."},
+    **str.maketrans("łŁøØđĐðÐıİ", "lLoOdDdDiI"),
+    **str.maketrans({"æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "þ": "th", "Þ": "Th"}),
+}
 _LETTERS_APART = re.compile(r"[\s.]*")
 
 
@@ -116,7 +122,7 @@ def _spellings(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 16)  # bounded: questions of strangers pass through here
 def _folded(text: str) -> str:
-    plain = text.translate({ord(mark): None for mark in f"{_APOSTROPHES}."})
+    plain = text.translate(_AS_TYPED)
     plain = re.sub(r"\+", " plus", re.sub("#", " sharp", plain))
     return fold(plain).replace(" ", "")
 
