@@ -2,30 +2,25 @@
 
 A search calls the model often, for a few tokens each time, and then a fifth of the time goes into what transformers
 does around the arithmetic: hooks, dropout, chunking, building masks. This is the forward pass of
-``transformers.BertLMHeadModel`` in evaluation, over its own weights, for one text with a mask and positions given.
+``transformers.BertLMHeadModel`` in evaluation, over its own weights, with masks and positions given, for
+the texts of several questions at once: what they do not share is attention.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import layer_norm, scaled_dot_product_attention
-from transformers import BertLMHeadModel, Cache
+from transformers import BertLMHeadModel
 
 from kgdemo.models.linear import OneDNNLinear, product
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """What a forward pass returns, by transformers' name for it: ``logits``, ``(1, kept, V)``."""
-
-    logits: Tensor
+from kgdemo.models.together import Pass
 
 
 class LeanBert(nn.Module):
-    """Called like the transformers model whose weights it shares.
+    """The arithmetic of a transformers model, whose weights it shares.
 
     Args:
         model: what ``suits`` says yes to.
@@ -52,47 +47,39 @@ class LeanBert(nn.Module):
         )
 
     @torch.inference_mode()
-    def forward(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor,
-        position_ids: Tensor,
-        past_key_values: Cache,
-        use_cache: bool,
-        logits_to_keep: int,
-    ) -> Output:
-        """Read n tokens behind those in the cache.
+    def read(self, passes: Sequence[Pass]) -> list[Tensor]:
+        """Read tokens of several texts, each behind those in its own cache.
 
-        Args:
-            input_ids, position_ids: ``(1, n)``.
-            attention_mask: added to the attention scores, ``(1, 1, n, pool)``.
-            past_key_values: keys and values so far; those of these tokens are added.
-            use_cache: True; there for the sake of the transformers signature.
-            logits_to_keep: for how many of the last tokens logits are wanted.
+        Returns:
+            for each pass the logits of its last tokens, ``(kept, V)``.
         """
-        table = self.embeddings
-        words = table.word_embeddings.weight[input_ids[0]]
-        places = table.position_embeddings.weight[position_ids[0]]
+        table, sizes = self.embeddings, [one.input_ids.shape[1] for one in passes]
+        words = table.word_embeddings.weight[torch.cat([one.input_ids[0] for one in passes])]
+        places = table.position_embeddings.weight[torch.cat([one.position_ids[0] for one in passes])]
         rows = _norm(table.LayerNorm, words + places + table.token_type_embeddings.weight[0])  # (n, width)
         for number, layer in enumerate(self.layers):
-            attended = self._attend(layer.attention.self, number, rows, attention_mask, past_key_values)
+            attended = self._attend(layer.attention.self, number, rows, passes, sizes)
             output = layer.attention.output
             rows = _norm(output.LayerNorm, rows + product(output.dense, attended))
             inner = product(layer.intermediate.dense, rows, "gelu")
             rows = _norm(layer.output.LayerNorm, rows + product(layer.output.dense, inner))
-        last = rows[len(rows) - logits_to_keep :]
+        kept = [one.logits_to_keep for one in passes]
+        last = torch.cat([part[len(part) - keep :] for part, keep in zip(rows.split(sizes), kept, strict=True)])
         last = _norm(self.head.transform.LayerNorm, product(self.head.transform.dense, last, "gelu"))
-        return Output(product(self.head.decoder, last)[None])
+        return list(product(self.head.decoder, last).split(kept))
 
-    def _attend(self, part: nn.Module, number: int, rows: Tensor, mask: Tensor, cache: Cache) -> Tensor:
-        """Self-attention of layer ``number`` over the whole cache, without its output projection; ``(n, width)``."""
-        query, key, value = (
-            product(linear, rows).view(1, len(rows), self.heads, -1).transpose(1, 2)
-            for linear in (part.query, part.key, part.value)
-        )  # (1, heads, n, width / heads)
-        keys, values = cache.update(key, value, number)  # (1, heads, pool, width / heads)
-        attended = scaled_dot_product_attention(query, keys, values, attn_mask=mask)
-        return attended[0].transpose(0, 1).reshape(len(rows), -1)
+    def _attend(
+        self, part: nn.Module, number: int, rows: Tensor, passes: Sequence[Pass], sizes: Sequence[int]
+    ) -> Tensor:
+        """Self-attention of layer ``number``, each text over its own cache; ``(n, width)``, to be projected."""
+        parts = [product(linear, rows).split(sizes) for linear in (part.query, part.key, part.value)]
+        attended = []
+        for one, *mine in zip(passes, *parts, strict=True):
+            query, key, value = (x.view(1, len(x), self.heads, -1).transpose(1, 2) for x in mine)  # (1, heads, n, each)
+            keys, values = one.past_key_values.update(key, value, number)  # (1, heads, pool, each)
+            found = scaled_dot_product_attention(query, keys, values, attn_mask=one.attention_mask)
+            attended.append(found[0].transpose(0, 1).reshape(len(mine[0]), -1))
+        return torch.cat(attended)
 
 
 def _norm(norm: nn.LayerNorm, rows: Tensor) -> Tensor:

@@ -20,6 +20,7 @@ from kgdemo.models.bert import LeanBert
 from kgdemo.models.linear import with_onednn
 from kgdemo.models.plain import PlainTokenTree, fits_pool
 from kgdemo.models.prompt import PromptStyle
+from kgdemo.models.together import Together
 from kgdemo.models.tree import PooledTokenTree
 
 EMBEDDED = "embedded"
@@ -90,9 +91,12 @@ class CausalModel:
         return next(self.model.parameters()).device.type != "cpu"
 
     @cached_property
-    def reader(self) -> torch.nn.Module:
+    def reader(self) -> Together:
         """What pooled trees read tokens with: the model, or its arithmetic alone where that is known here."""
-        return LeanBert(self.model) if LeanBert.suits(self.model) else self.model
+        if not LeanBert.suits(self.model):
+            return Together(self.model)
+        lean = LeanBert(self.model)
+        return Together(lean, lean.read)
 
     @cached_property
     def pooled(self) -> bool:

@@ -17,20 +17,21 @@ from torch import Tensor
 from transformers import DynamicCache
 
 from kgdemo.models.base import PROMPT_END
+from kgdemo.models.together import Pass, Together
 
 
 class PooledTokenTree:
     """See ``base.TokenTree``.
 
     Args:
-        model: a transformers causal language model in evaluation mode.
+        model: a transformers causal language model in evaluation mode, or one that threads share.
         prompt: token ids.
         bidirectional: let the prompt's tokens see one another in both directions.
     """
 
     def __init__(self, model: torch.nn.Module, prompt: Sequence[int], bidirectional: bool) -> None:
-        self.model = model
-        self.device = next(model.parameters()).device
+        self.model = model if isinstance(model, Together) else Together(model)
+        self.device = self.model.device
         self.prompt = tuple(prompt)
         self.bidirectional = bidirectional
         self.cache = DynamicCache()
@@ -110,12 +111,11 @@ class PooledTokenTree:
         self.calls += 1
         dtype = self.model.dtype
         mask = np.where(may_look, 0.0, torch.finfo(dtype).min)  # doubles: numpy knows no bfloat16
-        output = self.model(
+        wanted = Pass(
             input_ids=torch.tensor([ids], device=self.device),
             attention_mask=torch.from_numpy(mask).to(self.device, dtype)[None, None],
             position_ids=torch.tensor([positions], device=self.device),
             past_key_values=self.cache,
-            use_cache=True,
             logits_to_keep=keep,
         )
-        return torch.log_softmax(output.logits[0].float(), dim=-1)
+        return torch.log_softmax(self.model(wanted).float(), dim=-1)
