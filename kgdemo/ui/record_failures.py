@@ -102,7 +102,8 @@ FAILURES = (
     Failure(
         "4-irrelevant",
         (
-            "Which electoral district did Angela Merkel represent?",
+            "Where was the best man at John Lennon's wedding born?",
+            "Who did the doctor of Julius Caesar marry?",
             "Which electorate did Winston Churchill represent?",
             "What was the first job of Steve Jobs?",
             "What is the favourite food of Albert Einstein?",
