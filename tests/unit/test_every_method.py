@@ -1,4 +1,4 @@
-"""Every method as ``ask --method`` runs it where nothing was set up: the shipped model, no key, no network."""
+"""Every method as ``ask --method`` runs it: where nothing was set up, and with an endpoint."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from kgdemo.events import (
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.reasoning import METHODS
 from kgdemo.verify import Verifier
-from tests.helpers.reasoning import FILMS, of
+from tests.helpers.endpoint import Endpoint, serve
+from tests.helpers.reasoning import FILMS, Clerk, of
 
 QUESTION = "Where was the director of Inception born?"
 NAMES = (
@@ -77,3 +78,26 @@ def test_the_answer_reads_well_on_a_terminal(films, capsys):
     assert "entities: Inception" in told
     assert "Inception -> directed by -> Christopher Nolan -> born in -> London" in told
     assert "answer: London" in told
+
+
+@pytest.mark.parametrize("method", ["gcr", "tog"])
+def test_an_endpoint_named_in_the_environment_decides_and_answers(method, films, capsys, monkeypatch):
+    clerk = Clerk(["born in", "directed by"], enough="born in -> London")
+    with serve(Endpoint(reply=clerk.reply)) as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        monkeypatch.setenv("KGDEMO_CHAT_MODEL", "m")
+        assert main(["ask", QUESTION, "--kg", films, "--method", method]) == 0
+        assert endpoint.prompts
+    assert "(by m)" in capsys.readouterr().out
+
+
+def test_an_endpoint_that_fails_costs_the_answer_or_the_run_but_never_a_traceback(films, capsys, monkeypatch):
+    with serve(Endpoint(mode="error", status=503)) as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        assert main(["ask", QUESTION, "--kg", films, "--method", "gcr"]) == 0, "the paths are an answer of a kind"
+        told = capsys.readouterr()
+        assert "Inception -> directed by" in told.out
+        assert "failed with status 503" in told.out
+        assert main(["ask", QUESTION, "--kg", films, "--method", "tog"]) == 2
+        (complaint,) = capsys.readouterr().err.strip().splitlines()
+        assert "failed with status 503" in complaint

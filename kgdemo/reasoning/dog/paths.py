@@ -9,6 +9,7 @@ from kgdemo.events import Event, HypothesisAnswer, PathFound, PathVerified
 from kgdemo.kg.path import Path
 from kgdemo.reasoning.base import Evidence, World
 from kgdemo.reasoning.dog.chain import Chain
+from kgdemo.reasoning.ranking import labelled
 
 
 def paths_of(chain: Chain, topics: Sequence[int]) -> list[PathIds]:
@@ -33,7 +34,7 @@ def grounded(chains: Sequence[Chain], topics: Sequence[int], world: World) -> Ge
     for chain in chains:
         for place, ids in enumerate(paths_of(chain, topics)):
             answer = chain.notes[-1].answer if chain.notes and not place else ""
-            found.setdefault(labelled(ids, world), (chain, answer))
+            found.setdefault(labelled(world.tokenised, ids), (chain, answer))
     evidence = []
     for index, (path, (chain, answer)) in enumerate(found.items(), 1):
         beam = chain.written[-1].beam
@@ -43,9 +44,3 @@ def grounded(chains: Sequence[Chain], topics: Sequence[int], world: World) -> Ge
         yield PathVerified(True, index, world.verifier.verify(path, answer or None))
         evidence.append(Evidence(index, path, answer, chain.score, chain.relation_score))
     return evidence
-
-
-def labelled(ids: PathIds, world: World) -> Path:
-    """A path in labels."""
-    kg = world.kg
-    return Path(tuple(kg.entities[e] for e in ids.entities), tuple(kg.readings[s] for s in ids.steps))

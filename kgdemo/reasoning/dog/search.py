@@ -16,10 +16,10 @@ from kgdemo.reasoning.dog.chain import Chain, Watching
 from kgdemo.reasoning.dog.chain_script import ChainScript
 from kgdemo.reasoning.dog.options import DogOptions, Visibility
 from kgdemo.reasoning.dog.path_script import PathScript
-from kgdemo.reasoning.dog.paths import labelled
 from kgdemo.reasoning.dog.writing import Script
 from kgdemo.reasoning.label_index import label_index
 from kgdemo.reasoning.question_graph import MOST, question_graph
+from kgdemo.reasoning.ranking import labelled
 from kgdemo.settings import Settings
 
 
@@ -107,7 +107,7 @@ class Search:
     def _thought(self, chain: Chain, kept: bool) -> Thought:
         self._thoughts += 1
         link, kg = chain.written[-1].link, self.world.kg
-        path = labelled(link.path, self.world)
+        path = labelled(self.world.tokenised, link.path)
         text, read = str(path), self.world.verifier.verify(path).faithful
         if kept and chain.notes and chain.notes[-1].text:
             text += f" — {chain.notes[-1].text}"
