@@ -21,6 +21,12 @@ def add(commands: Commands) -> None:
     parser.add_argument("--link-only", action="store_true", help="measure linking alone, without a model")
     parser.add_argument("--unconstrained", action="store_true", help="also measure the search without the graph")
     parser.add_argument(
+        "--held-out",
+        type=Path,
+        metavar="FILE",
+        help="held_out.json of the model's training: also measure questions about seen and unseen relations apart",
+    )
+    parser.add_argument(
         "--judge",
         type=int,
         nargs="?",
@@ -38,6 +44,7 @@ def _evaluate(options: argparse.Namespace) -> int:
     from kgdemo.evaluation.linking import evaluate_linking
     from kgdemo.evaluation.runner import evaluate
     from kgdemo.evaluation.several import ALL, evaluate_several, methods_named
+    from kgdemo.evaluation.unseen import read_held_out
     from kgdemo.pipeline import Pipeline
 
     pipeline = Pipeline()
@@ -51,6 +58,7 @@ def _evaluate(options: argparse.Namespace) -> int:
     elif len(names) > 1 or options.method.strip() == ALL:
         print(evaluate_several(pipeline, names, options.questions, settings, *rest))
     else:
-        metrics = evaluate(pipeline, options.questions, replace(settings, method=names[0]), *rest)
+        held_out = read_held_out(options.held_out) if options.held_out else frozenset()
+        metrics = evaluate(pipeline, options.questions, replace(settings, method=names[0]), *rest, held_out)
         print(json.dumps(metrics, indent=2))
     return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from kgdemo.evaluation.judge import Judge, judge_all
 from kgdemo.evaluation.metrics import Prediction, summarise
 from kgdemo.evaluation.reading import Reading
 from kgdemo.evaluation.truth import Steps, true_steps
+from kgdemo.evaluation.unseen import summarise_groups
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.pipeline import Pipeline
 from kgdemo.questions import Question, read_questions
@@ -29,6 +30,7 @@ def evaluate(
     limit: int | None = None,
     link: bool = False,
     judge: Judge | None = None,
+    held_out: Collection[str] = (),
 ) -> dict[str, float]:
     """Run a question set with one method.
 
@@ -40,6 +42,7 @@ def evaluate(
         limit: only the first so many questions.
         link: find the topic entities in the text even where the set gives them.
         judge: rates how coherent the paths are (GCR appendix F.4).
+        held_out: relations that the model was not trained on; questions about them are also measured apart.
 
     Returns:
         the metrics, as written.
@@ -65,6 +68,8 @@ def evaluate(
             stream.flush()
     predictions = [done[q.id] for q in wanted]
     metrics = summarise(predictions, settings.compare)
+    if held_out:
+        metrics |= summarise_groups(pipeline.graph(settings.graph), wanted, predictions, held_out)
     if judge is not None:
         metrics |= judge_all(judge, predictions, out / "judgements.jsonl")
     (out / "metrics.json").write_text(json.dumps(metrics, indent=2) + "\n", "utf-8")

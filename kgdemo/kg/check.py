@@ -7,7 +7,7 @@ commit facts. Findings against public sets are for a person to judge: sets are d
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,9 @@ PLACES = frozenset(
     "country city region continent island mountain river lake sea ocean desert building bridge monument museum "
     "university school stadium landmark".split()
 )
+KINDS = frozenset(("one", "many", "symmetric"))
+ONE_WAY = frozenset(("child", "located in", "orbits", "part of war", "part of album", "flows into", "doctoral advisor"))
+ENDS = {"born in year": "died in year", "began in year": "ended in year"}  # where something begins -> where it ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class Finding:
 def check_folder(folder: Path) -> list[Finding]:
     """All findings of an embedded graph's own files."""
     schema, info = read_schema(folder), read_entities(folder)
-    findings: list[Finding] = []
+    findings = list(_schema(schema))
     seen: dict[Triple, str] = {}
     tails: dict[tuple[str, str], list[str]] = defaultdict(list)
     for theme in themes(folder):
@@ -62,10 +65,45 @@ def check_folder(folder: Path) -> list[Finding]:
         if schema[relation].kind == "one" and len(found) > 1:
             findings.append(Finding("more than one tail", relation, f"{head} | {', '.join(found)}"))
     findings += _unused(info, seen)
+    findings += [Finding("relation without a fact", "schema", r) for r in schema if r not in {t[1] for t in seen}]
+    findings += _one_way(schema, seen)
+    findings += _order(tails)
     for where, label, kind, _ in entity_lines(folder):
         if kind != info[label].type:
             findings.append(Finding(f"type {kind} here, {info[label].type} elsewhere", where, label))
     return findings
+
+
+def _schema(schema: Mapping[str, Relation]) -> Iterator[Finding]:
+    """What is missing or said twice in the schema itself."""
+    readings = Counter(relation.inverse for relation in schema.values())
+    for name, relation in schema.items():
+        parts = (name, *relation.domain, *relation.range, relation.inverse, relation.gloss)
+        if not all(part.strip() for part in parts) or relation.kind not in KINDS:
+            yield Finding("incomplete", "schema", name)
+        if (relation.kind == "symmetric") != (relation.inverse == name):
+            yield Finding("symmetric, but not read so, or the reverse", "schema", name)
+        if relation.kind != "symmetric" and (relation.inverse in schema or readings[relation.inverse] > 1):
+            yield Finding("inverse reading is another relation's", "schema", f"{name} | {relation.inverse}")
+
+
+def _one_way(schema: Mapping[str, Relation], facts: Collection[Triple]) -> Iterator[Finding]:
+    """Pairs that cannot both be true: nobody is the child of their own child."""
+    for head, relation, tail in facts:
+        if relation in ONE_WAY & schema.keys() and head <= tail and (tail, relation, head) in facts:
+            yield Finding("true one way only", relation, f"{head} | {tail}")
+
+
+def _order(tails: Mapping[tuple[str, str], list[str]]) -> Iterator[Finding]:
+    """Lives and wars that end before they begin."""
+    for (head, relation), found in tails.items():
+        ends = tails.get((head, ENDS.get(relation, "")), ())
+        if any(_year(end) < _year(begin) for begin in found for end in ends):
+            yield Finding("ends before it begins", relation, f"{head} | {', '.join(found)} | {', '.join(ends)}")
+
+
+def _year(label: str) -> int:
+    return -int(label.removesuffix(" BC")) if label.endswith(" BC") else int(label)
 
 
 def _types(relation: Relation, triple: Triple, info: Mapping[str, EntityInfo], where: str) -> Iterator[Finding]:

@@ -47,7 +47,7 @@ class QuestionSource:
         self.items: list[tuple[Question, list[RelationPath], set[int]]] = []
         for question in questions:
             answers = {i for label in question.gold if (i := kg.entities.find(label)) is not None}
-            paths = _known_paths(kg, question) or _found_paths(kg, question, answers)
+            paths = relation_paths(kg, question)
             used = {step % len(kg.relations) for path in paths for step in path.steps}
             if paths and answers and not used & banned:
                 self.items.append((question, paths, answers))
@@ -81,6 +81,12 @@ class QuestionSource:
             before = np.intersect1d(follow(self.kg, np.array([walk[0]], dtype=np.int32), back), frontier)
             walk.insert(0, int(rng.choice(before.tolist())))
         return walk
+
+
+def relation_paths(kg: KnowledgeGraph, question: Question) -> list[RelationPath]:
+    """The relation paths that answer a question: the one that the set gives, else the likeliest shortest ones."""
+    answers = {i for label in question.gold if (i := kg.entities.find(label)) is not None}
+    return _known_paths(kg, question) or _found_paths(kg, question, answers)
 
 
 def _known_paths(kg: KnowledgeGraph, question: Question) -> list[RelationPath]:
