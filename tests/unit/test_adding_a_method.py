@@ -17,6 +17,7 @@ from kgdemo.reasoning import METHODS
 from kgdemo.reasoning.base import World, register
 from kgdemo.reasoning.conclusion import conclude, show
 from kgdemo.reasoning.listing import as_markdown
+from kgdemo.reasoning.options import pairs
 from kgdemo.settings import Settings
 from tests.helpers.page import SmallPipeline
 from tests.helpers.reasoning import of
@@ -49,6 +50,16 @@ def one_hop():
 
 def test_the_readmes_table_is_the_registrys():
     assert as_markdown() in README, "run `python -m kgdemo methods --markdown` and paste its table"
+
+
+def test_the_readmes_options_are_the_methods_own():
+    named = re.findall(r"--method (\S+) --option (\w+=\w+)`((?:(?:\s\([^)]*\))?,?\s(?:or\s)?`\w+=\w+`)*)", README)
+    checked = set()
+    for method, first, further in named:
+        for option in [first, *re.findall(r"\w+=\w+", further)]:
+            METHODS[method].check(pairs([option]), public=False)
+            checked.add((method, option))
+    assert ("fidelis", "adequacy=yes") in checked, "the last of a long list"
 
 
 def test_every_method_names_its_paper_and_section():
