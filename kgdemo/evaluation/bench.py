@@ -63,14 +63,19 @@ def side_by_side(
     clock: Clock,
     target: str = "",
     note: str = "",
+    reference_once: bool = False,
 ) -> Row:
-    """Time two ways to the same result by turns; ``same`` is asked about the last two results, untimed."""
+    """Time two ways to the same result by turns; ``same`` is asked about the last two results, untimed.
+
+    ``reference_once`` is for a reference that takes seconds: only ours is repeated then.
+    """
     mine, theirs = [], []
-    for _ in range(repeats):
+    for number in range(repeats):
         ms, made = timed(ours, clock)
         mine.append(ms)
-        ms, other = timed(reference, clock)
-        theirs.append(ms)
+        if number == 0 or not reference_once:
+            ms, other = timed(reference, clock)
+            theirs.append(ms)
     ours_ms, reference_ms = median(mine), median(theirs)
     ratio = reference_ms / ours_ms if ours_ms else None
     return Row(name, ours_ms, reference_ms, ratio, same(made, other), target, note, repeats)
