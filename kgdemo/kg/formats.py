@@ -1,4 +1,4 @@
-"""Reading triples from TSV, CSV, JSONL and N-Triples files, plain or gzip, with errors that name the line."""
+"""Reading triples from TSV, CSV, JSONL, N-Triples and Turtle files, plain or gzip, with errors that name the line."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from kgdemo.errors import GraphFormatError
 from kgdemo.kg.graph import Triple
+from kgdemo.kg.turtle import statements
 
 SUFFIXES = (".tsv", ".txt", ".csv", ".jsonl", ".nt", ".ttl")
 _N_TRIPLE = re.compile(
@@ -46,7 +47,7 @@ def read_triples(path: Path) -> Iterator[Triple]:
 
 
 def kind_of(name: str) -> str:
-    """The triple format a file name stands for: ``.tsv``, ``.csv``, ``.jsonl`` or ``.nt``.
+    """The triple format a file name stands for: ``.tsv``, ``.csv``, ``.jsonl``, ``.nt`` or ``.ttl``.
 
     Raises:
         GraphFormatError: the name ends in none of the known suffixes.
@@ -54,7 +55,7 @@ def kind_of(name: str) -> str:
     suffix = Path(name.removesuffix(".gz")).suffix.lower()
     if suffix not in SUFFIXES:
         raise GraphFormatError(f"{name} has no known triple format; name it {', '.join(SUFFIXES)} (.gz is fine).")
-    return {".txt": ".tsv", ".ttl": ".nt"}.get(suffix, suffix)
+    return {".txt": ".tsv"}.get(suffix, suffix)
 
 
 def parse_triples(lines: Iterable[str], suffix: str, name: str) -> Iterator[Triple]:
@@ -62,19 +63,19 @@ def parse_triples(lines: Iterable[str], suffix: str, name: str) -> Iterator[Trip
 
     Args:
         lines: lines of text, with or without their line ends.
-        suffix: one of ``.tsv .csv .jsonl .nt``.
+        suffix: one of ``.tsv .csv .jsonl .nt .ttl``.
         name: what to call the source in an error.
 
     Raises:
         GraphFormatError: naming the first line that is no triple.
     """
-    if suffix in (".csv", ".tsv"):
-        yield from {".csv": _csv, ".tsv": _tsv}[suffix](lines, name)
+    if suffix in (".csv", ".tsv", ".ttl"):
+        yield from {".csv": _csv, ".tsv": _tsv, ".ttl": _ttl}[suffix](lines, name)
         return
     parse = {".jsonl": _jsonl, ".nt": _nt}[suffix]
     for number, raw in enumerate(lines, 1):
         line = raw.rstrip("\r\n")
-        if not line.strip() or (suffix == ".nt" and line.lstrip().startswith(("#", "@prefix", "PREFIX"))):
+        if not line.strip() or (suffix == ".nt" and line.lstrip().startswith("#")):
             continue
         yield parse(line, f"{name}, line {number}")
 
@@ -145,6 +146,12 @@ def _jsonl(line: str, where: str) -> Triple:
     return _checked(parts, where)
 
 
+def _ttl(lines: Iterable[str], name: str) -> Iterator[Triple]:
+    for head, relation, tail, where in statements(lines, name):
+        text = tail[1:] if tail.startswith('"') else _readable(tail)
+        yield _checked([_readable(head), _readable(relation), text], where)
+
+
 def _nt(line: str, where: str) -> Triple:
     match = _N_TRIPLE.match(line)
     if match is None:
@@ -160,6 +167,8 @@ def _readable(term: str) -> str:
             return json.loads(f'"{text}"')
         except json.JSONDecodeError:  # escapes that JSON lacks (\U0001F600, \'): keep them as written
             return text
+    if term.startswith("_:"):  # a blank node: all it has is this mark
+        return term
     address = term.strip("<>")
     last = re.split(r"[/#]", address.rstrip("/#"))[-1]
     return unquote(last).replace("_", " ") or address

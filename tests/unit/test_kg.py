@@ -61,6 +61,8 @@ FILES = {
     '{"head": "Nolan", "relation": "born in", "tail": "London"}\n',
     "a.nt": "# films\n<http://x/Inception> <http://x#directed_by> <http://x/Nolan> .\n"
     '<http://x/Nolan> <http://x/born%20in> "London"@en .\n',
+    "a.ttl": "# films\n@prefix f: <http://x/> .\nPREFIX r: <http://x#>\nf:Inception r:directed_by\n  f:Nolan .\n"
+    'f:Nolan r:born_in "London"@en .',
 }
 
 
@@ -103,7 +105,7 @@ def test_a_missing_file_is_named(tmp_path: FilePath):
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.text(), st.sampled_from([".tsv", ".csv", ".jsonl", ".nt"]))
+@given(st.text(), st.sampled_from([".tsv", ".csv", ".jsonl", ".nt", ".ttl"]))
 def test_any_text_is_triples_or_a_named_error(text, suffix):
     try:
         triples = list(parse_triples(text.split("\n"), suffix, "upload"))
