@@ -162,3 +162,25 @@ def test_calibrate_goes_on_where_it_stopped_and_writes_the_weights(files, tmp_pa
     assert {"recognised", "refused", "doubt"} <= set(found)
     assert (tmp_path / "signs.jsonl").read_text("utf-8").startswith(kept)
     assert json.loads((folder / "kgdemo.json").read_text("utf-8"))["doubt"] == found["doubt"]
+
+
+def test_the_ranking_is_fitted_and_saved(files, tmp_path, capsys):
+    topics = [("Inception", ["Christopher Nolan"]), ("Christopher Nolan", ["London"])]
+    lines = [
+        {"id": str(n), "question": f"who or where, {n}", "q_entity": [topic], "answer": answer}
+        for n in range(10)
+        for topic, answer in topics
+    ]
+    (tmp_path / "asked.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    folder = tmp_path / "model"
+    shutil.copytree(files["model"], folder)
+    arguments = ["calibrate", "--model", str(folder), "--beams", "3", "--out", str(tmp_path / "out")]
+    fit = [*arguments, "--pool", files["kg"], str(tmp_path / "asked.jsonl")]
+    assert main([*fit, "1", "--save"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {"pool", "questions", "hits@1", "hits@1_cross_validated"} == set(found)
+    assert json.loads((folder / "kgdemo.json").read_text("utf-8"))["pool"] == found["pool"]
+    assert main([*fit, "two"]) == 2
+    assert "number of hops" in capsys.readouterr().err
+    assert main(arguments) == 2
+    assert "--pool" in capsys.readouterr().err

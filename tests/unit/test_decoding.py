@@ -120,6 +120,21 @@ def test_a_wide_beam_finds_the_most_probable_path(triples, seed):
     assert finished[0].total == pytest.approx(max(brute.values()), abs=1e-3)
 
 
+@settings(max_examples=60, deadline=None)
+@given(triples=graphs(), seed=st.integers(0, 3), beams=st.integers(1, 4), more=st.integers(1, 8))
+def test_keeping_more_paths_leaves_the_best_as_they_were(triples, seed, beams, more):
+    model, kg = model_named("bert", seed), KnowledgeGraph.from_triples(triples)
+    automaton = KGAutomaton(TokenisedGraph(kg, model.pieces, False), [kg.entities.find(triples[0][0])], 2)
+    prompt = model.style.encode(model.pieces, PROMPT, [triples[0][0]])
+    found = [
+        finish(beam_search(model.tree(prompt), automaton, BeamSettings(beams, keep=keep)))[1]
+        for keep in (0, beams + more)
+    ]
+    assert [h.tokens for h in found[1][:beams]] == [h.tokens for h in found[0]]
+    assert len({h.tokens for h in found[1]}) == len(found[1]) <= beams + more
+    assert [h.score for h in found[1]] == sorted((h.score for h in found[1]), reverse=True)
+
+
 def test_the_free_search_writes_what_the_model_likes():
     model = model_named("qwen2", 1)
     prompt = model.style.encode(model.pieces, PROMPT, ["New York"])

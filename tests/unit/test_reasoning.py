@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,9 +21,10 @@ from kgdemo.events import (
     from_json,
     to_json,
 )
-from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.reasoning.answer_sets import complete, same_relations
+from kgdemo.reasoning.asked_type import Asked
 from kgdemo.reasoning.base import METHODS, Evidence, World, method_named, register
 from kgdemo.reasoning.embedded import EmbeddedReasoner
 from kgdemo.settings import Settings
@@ -136,6 +138,21 @@ def test_an_answer_is_completed_and_says_so():
     assert completed.answers == ("Queens", "Bronx")
     assert completed.completed == ("Bronx",)
     assert completed.citations == ((1,), (1,))
+
+
+def test_an_answer_is_completed_with_ends_of_the_type_asked_for_only():
+    triples = [("Egypt", "contains", place) for place in ("Cairo", "Giza", "Nile")]
+    kinds = {"Cairo": "city", "Giza": "city", "Nile": "river"}
+    info = {name: EntityInfo(kind, (), "", {}) for name, kind in kinds.items()}
+    kg = KnowledgeGraph.from_triples(triples, "egypt", {}, info)
+    world = replace(small_world(), kg=kg, verifier=Verifier(kg))
+    evidence = [Evidence(1, Path(("Egypt", "Cairo"), ("contains",)))]
+    final = AnswerFinal("Cairo [1]", ("Cairo",), ((1,),), "test")
+    cities = Asked(frozenset({"city"}), named=True)
+    assert [e.answers for e in complete(final, evidence, world, False, cities)] == [("Cairo", "Giza")]
+    assert [set(e.answers) for e in complete(final, evidence, world, False)] == [{"Cairo", "Giza", "Nile"}]
+    rivers = Asked(frozenset({"river"}), named=True)  # the cited end is none: then the type decides nothing
+    assert [set(e.answers) for e in complete(final, evidence, world, False, rivers)] == [{"Cairo", "Giza", "Nile"}]
 
 
 def test_a_refusal_is_not_completed():
