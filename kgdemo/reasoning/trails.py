@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from kgdemo.events import DeductionChecked, Event
 from kgdemo.kg.path import SEPARATOR, Path
 from kgdemo.reasoning import deciding
+from kgdemo.reasoning.asked_type import asked_types, fits, kind_of
 from kgdemo.reasoning.base import World
 from kgdemo.reasoning.label_index import label_index, spoken
 from kgdemo.settings import Settings
@@ -144,7 +145,8 @@ def enough(
     """Whether what was found answers the question (algorithm 1's End?; ToG's reasoning step).
 
     A language model says yes or no. The embedded reasoner cannot; it compares what was found with what lies
-    ahead, and when a trail found is nearest to the question, that is the end.
+    ahead, of either what leads to the kind of thing asked for, and when a trail found is nearest to the question,
+    that is the end.
 
     Returns:
         the outcome, and the trail nearest to the question where one was singled out.
@@ -154,7 +156,10 @@ def enough(
     if deciding.writes_prose(world.reasoner):
         facts = [*map(str, trails), *values]
         return (yield from deciding.verify(world, question, _ENOUGH, facts)), None
-    options = {option.stem: option for option in [*trails, *nearest(question, ahead, world)]}
+    known = [*trails, *nearest(question, ahead, world)]
+    asked = asked_types(question, world.kg.types)
+    fitting = [option for option in known if fits(asked, kind_of(world.kg, option.ends[0]))]
+    options = {option.stem: option for option in fitting or known}
     scores = yield from deciding.compare(world, "enough", question, [o.steps for o in options.values()], 1)
     best = list(options.values())[deciding.best(scores, 1)[0]]
     found = best if isinstance(best, Trail) else None

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterator
+from dataclasses import replace
+
+import pytest
+
 from kgdemo.events import (
     CandidatesScored,
+    DeductionChecked,
     PathFound,
     Thought,
 )
+from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
-from tests.helpers.reasoning import FILMS, Clerk, ask, clerk_world, of
+from kgdemo.reasoning.trails import Trail, enough, openings
+from kgdemo.settings import Settings
+from tests.helpers.reasoning import FILMS, Clerk, ask, clerk_world, film_world, of
 
 QUESTION = "Where was the director of Inception born?"
 
@@ -61,3 +70,29 @@ def test_think_on_graph_stops_when_it_is_enough():
     clerk = Clerk(["directed by"], enough="Christopher Nolan")
     events = ask("tog", "Who directed Inception?", ["Inception"], clerk_world(clerk))
     assert not any(thought.parents for thought in of(events, Thought)), "one hop deep"
+
+
+@pytest.mark.parametrize(
+    ("question", "holds"),
+    [
+        ("When was the film released?", True),  # what lies ahead is films
+        ("Which film was released in the year of Inception?", False),  # what was found is a year
+    ],
+)
+def test_without_a_language_model_it_is_enough_when_the_kind_asked_for_was_found(question, holds):
+    info = {name: EntityInfo("film") for name in ("Inception", "Shutter Island")}
+    kg = KnowledgeGraph.from_triples(
+        [("Inception", "released in year", "2010"), ("Shutter Island", "released in year", "2010")], info=info
+    )
+    world = replace(film_world(), kg=kg)
+    found = Path(("Inception", "2010"), ("released in year",))
+    ahead = openings(found, world, Settings(hops=2))
+    assert [opening.ends for opening in ahead] == [("Shutter Island",)]
+    *_, said = steps = list(outcome(enough(question, [Trail((found,))], ahead, world)))
+    assert said == (holds, Trail((found,)) if holds else None)
+    assert [e.holds for e in of(steps[:-1], DeductionChecked)] == [holds]
+
+
+def outcome(search: Generator) -> Iterator:
+    """What a generator yields, and then what it returns."""
+    yield (yield from search)
