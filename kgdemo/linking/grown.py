@@ -43,6 +43,10 @@ class GrownLinker:
         nearest = () if kept or taken else (*old.nearest, *self.small.nearest(question, 2))[:most_candidates]
         return Linking(tuple(mentions), tuple(dict.fromkeys([*kept, *taken])), nearest)
 
+    def warm_up(self) -> None:
+        """See ``EntityLinker``."""
+        self.base.warm_up()
+
     def nearest(self, text: str, most: int = 5) -> tuple[Candidate, ...]:
         """See ``EntityLinker``."""
         fresh = tuple(c for c in self.small.nearest(text, most) if c.entity in self.new)

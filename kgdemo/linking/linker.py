@@ -96,6 +96,11 @@ class EntityLinker:
         words = words_of(text[:_MOST_LETTERS])
         return self._nearest(words, self._weigh(text, words), most)
 
+    def warm_up(self) -> None:
+        """Load the embedder and embed the relations, which the first tie would otherwise wait for."""
+        if self._meaning is not None and len(self.kg.entities):
+            self._meaning.by_relations(self._meaning.question("to begin with"), [0])
+
     # weighing ----------------------------------------------------------------------------------
 
     def _weigh(self, question: str, words: Sequence[Word]) -> list[_Weighed]:

@@ -111,6 +111,16 @@ def test_a_tie_is_broken_with_one_embedding_once_relations_are_known():
     assert embedder.calls == before + 2
 
 
+def test_what_the_first_tie_would_wait_for_can_be_done_before():
+    embedder = CountingEmbedder()
+    linker = EntityLinker(KnowledgeGraph.from_triples(TRIPLES, "cues", {}, INFO), embedder)
+    linker.warm_up()
+    before = embedder.calls
+    assert before
+    linker.link("tell me of Guernica")
+    assert embedder.calls == before + 1
+
+
 def test_linking_is_measured_by_first_candidates(linker, tmp_path):
     questions = [
         {"id": "1", "question": "who wrote 1984", "q_entity": ["Nineteen Eighty-Four"]},
