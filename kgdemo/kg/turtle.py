@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from kgdemo.errors import GraphFormatError
 
 TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"  # what ``a`` stands for
-_LONGEST = 1_000  # lines of one literal
 _TOKEN = re.compile(
     r"\s+|#.*|"
     r"(?P<address><[^<>\"\s]*>)|"
@@ -26,6 +25,9 @@ _TOKEN = re.compile(
     r"(?P<word>[A-Za-z]+)|(?P<mark>[.;,])",
     re.DOTALL,
 )
+_CLOSE = {
+    quotes: re.compile(rf"(?:[^{quotes[0]}\\]|\\.|{quotes[0]}(?!{quotes[1:]}))*{quotes}") for quotes in ('"""', "'''")
+}
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 _LETTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 
@@ -39,6 +41,7 @@ class _Reader:
     prefixes: dict[str, str] = field(default_factory=dict)
     base: str = ""
     terms: list[Term] = field(default_factory=list)
+    goes_on: bool = False  # a semicolon stands right before
     directive: str = ""  # the one being read: prefix or base
     after_literal: str = ""  # what a datatype mark has announced
 
@@ -80,18 +83,30 @@ def _tokens(lines: Iterable[str], name: str) -> Iterator[tuple[str, str, str]]:
         where, place = f"{name}, line {number}", 0
         while place < len(line):
             found = _TOKEN.match(line, place)
-            if found is None and line[place : place + 3] in ('"""', "'''"):  # goes on in the lines below
-                quotes, parts = line[place : place + 3], [line[place:].rstrip("\r\n")]
-                for _, more in zip(range(_LONGEST), numbered, strict=False):
-                    parts.append(more[1].rstrip("\r\n"))
-                    if quotes in more[1] and (found := _TOKEN.match("\n".join(parts))):
-                        break
-                line, place = "\n".join(parts), 0
+            if found is None and line[place : place + 3] in _CLOSE:
+                text, number, line, place = _long_literal(line[place:], numbered)
+                if text:
+                    yield "literal", text, where
+                    where = f"{name}, line {number}"
+                    continue
             if found is None:
                 raise GraphFormatError(f"{where}: {_complaint(line[place:])}")
             if found.lastgroup:
                 yield found.lastgroup, found.group(), where
             place = found.end()
+
+
+def _long_literal(begun: str, numbered: Iterator[tuple[int, str]]) -> tuple[str, int, str, int]:
+    """A literal over several lines; then the line it ends in, its number, and the place behind the literal.
+
+    The literal is empty when it has no end. Every line is looked at once, however many there are.
+    """
+    parts = [begun.rstrip("\r\n")]
+    for number, line in numbered:
+        if closed := _CLOSE[begun[:3]].match(line):
+            return "\n".join([*parts, closed.group()]), number, line, closed.end()
+        parts.append(line.rstrip("\r\n"))
+    return "", 0, begun, 0
 
 
 def _complaint(rest: str) -> str:
@@ -130,9 +145,9 @@ def _mark(reader: _Reader, text: str, where: str) -> Iterator[tuple[Term, Term, 
     terms = reader.terms
     if len(terms) == 3:
         yield terms[0], terms[1], terms[2], where
-    elif not (len(terms) == 1 and text in ";."):  # ``;`` may stand before the dot, or twice
+    elif not (reader.goes_on and len(terms) == 1 and text in ";."):  # ``;`` may stand before the dot, or twice
         raise GraphFormatError(f"{where}: {len(terms)} terms before {text!r}; write subject predicate object .")
-    reader.terms = {".": [], ";": terms[:1], ",": terms[:2]}[text]
+    reader.terms, reader.goes_on = {".": [], ";": terms[:1], ",": terms[:2]}[text], text == ";"
 
 
 def _term(reader: _Reader, kind: str, text: str, where: str) -> Term:
