@@ -17,6 +17,8 @@ def add(commands: Commands) -> None:
     parser.add_argument("--questions", type=Path, required=True, metavar="FILE")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
+    together = "questions under way at the same time; the model reads for all of them at once"
+    parser.add_argument("--together", type=int, default=1, metavar="N", help=together)
     parser.add_argument("--link", action="store_true", help="link entities even where the set gives them")
     parser.add_argument("--link-only", action="store_true", help="measure linking alone, without a model")
     parser.add_argument("--unconstrained", action="store_true", help="also measure the search without the graph")
@@ -51,14 +53,15 @@ def _evaluate(options: argparse.Namespace) -> int:
     judge = Judge.by(pipeline.chat, options.judge) if options.judge is not None else None
     settings = settings_from(options, compare=options.unconstrained, explain=0)
     names = methods_named(options.method)
-    rest = (options.out, options.limit, options.link, judge)
+    rest, together = (options.out, options.limit, options.link, judge), options.together
     if options.link_only:
         metrics = evaluate_linking(pipeline.linker(settings.graph), options.questions, options.out, options.limit)
         print(json.dumps(metrics, indent=2))
     elif len(names) > 1 or options.method.strip() == ALL:
-        print(evaluate_several(pipeline, names, options.questions, settings, *rest))
+        print(evaluate_several(pipeline, names, options.questions, settings, *rest, together=together))
     else:
         held_out = read_held_out(options.held_out) if options.held_out else frozenset()
-        metrics = evaluate(pipeline, options.questions, replace(settings, method=names[0]), *rest, held_out)
+        one = replace(settings, method=names[0])
+        metrics = evaluate(pipeline, options.questions, one, *rest, held_out=held_out, together=together)
         print(json.dumps(metrics, indent=2))
     return 0

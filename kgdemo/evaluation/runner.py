@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -31,6 +32,7 @@ def evaluate(
     link: bool = False,
     judge: Judge | None = None,
     held_out: Collection[str] = (),
+    together: int = 1,
 ) -> dict[str, float]:
     """Run a question set with one method.
 
@@ -43,16 +45,21 @@ def evaluate(
         link: find the topic entities in the text even where the set gives them.
         judge: rates how coherent the paths are (GCR appendix F.4).
         held_out: relations that the model was not trained on; questions about them are also measured apart.
+        together: how many questions are under way at the same time; their forward passes are shared
+            (``models.together``). Predictions are those of one by one, their seconds hold the waiting for others.
 
     Returns:
         the metrics, as written.
 
     Raises:
-        UserError: ``out`` holds predictions made with other settings, or there is no such method or option.
+        UserError: ``out`` holds predictions made with other settings, there is no such method or option, or
+            ``together`` is no number of questions.
         EndpointError: the judge could not be asked; what it has judged is kept.
     """
     card = method_named(settings.method)
     card.check(settings.options, public=False)
+    if together < 1:
+        raise UserError(f"--together is {together}; give 1 or more questions.")
     out.mkdir(parents=True, exist_ok=True)
     wanted = read_questions(questions)[:limit]
     file = out / "predictions.jsonl"
@@ -60,10 +67,10 @@ def evaluate(
     done = {p.id: p for p in _read(file)}
     left = [q for q in wanted if q.id not in done]
     _warm_up(pipeline, settings, left)
-    with file.open("a", encoding="utf-8") as stream:
-        for question in tqdm(left, unit="question", desc=card.name):
-            prediction = ask(pipeline, question, settings, link)
-            done[question.id] = prediction
+    with file.open("a", encoding="utf-8") as stream, ThreadPoolExecutor(together) as threads:
+        answered = threads.map(lambda question: ask(pipeline, question, settings, link), left)
+        for prediction in tqdm(_stopping(answered, threads), unit="question", desc=card.name, total=len(left)):
+            done[prediction.id] = prediction
             stream.write(json.dumps(prediction.record(), ensure_ascii=False) + "\n")
             stream.flush()
     predictions = [done[q.id] for q in wanted]
@@ -74,6 +81,14 @@ def evaluate(
         metrics |= judge_all(judge, predictions, out / "judgements.jsonl")
     (out / "metrics.json").write_text(json.dumps(metrics, indent=2) + "\n", "utf-8")
     return metrics
+
+
+def _stopping(answered: Iterator[Prediction], threads: ThreadPoolExecutor) -> Iterator[Prediction]:
+    """Predictions as they come, in order; where the reader breaks off, questions not begun are dropped."""
+    try:
+        yield from answered
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)
 
 
 def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool) -> Prediction:

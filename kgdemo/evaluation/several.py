@@ -59,11 +59,12 @@ def evaluate_several(
     limit: int | None = None,
     link: bool = False,
     judge: Judge | None = None,
+    together: int = 1,
 ) -> str:
     """Each method in a folder of its own under ``out``; the table is written after each, so that none is lost.
 
     Args:
-        pipeline, questions, limit, link, judge: see ``runner.evaluate``.
+        pipeline, questions, limit, link, judge, together: see ``runner.evaluate``.
         names: the methods.
         settings: for all of them; each is given those of the options that it has.
         out: for ``METHOD/`` and ``table.md``.
@@ -80,7 +81,8 @@ def evaluate_several(
     written = ""
     for card in cards:
         own = replace(settings, method=card.name, options=options[card.name])
-        rows.append((card, evaluate(pipeline, questions, own, out / card.name, limit, link, judge)))
+        metrics = evaluate(pipeline, questions, own, out / card.name, limit, link, judge, together=together)
+        rows.append((card, metrics))
         written = table(rows, compared=settings.compare, judged=judge is not None)
         (out / "table.md").write_text(written + "\n", "utf-8")
     return written
