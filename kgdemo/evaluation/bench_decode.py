@@ -55,6 +55,8 @@ class DecodeSizes:
         embedded: whether the embedded model is run on ``world``.
         shapes: models with random weights, run on a made-up graph.
         paths: paths of that graph's hub.
+        long_words: words of its longest labels in one more row, with the first shape and paths about twice as
+            long; 0 leaves it out.
         beams, hops: K and L.
         repeats: how often each side is run.
     """
@@ -65,12 +67,13 @@ class DecodeSizes:
         Shape("0.5B, random weights", 151_936, 896, 4_864, 24),
     )
     paths: int = 9_000
+    long_words: int = 9
     beams: int = 10
     hops: int = 2
     repeats: int = 3
 
 
-QUICK = DecodeSizes(shapes=DecodeSizes().shapes[:1], repeats=1)
+QUICK = DecodeSizes(shapes=DecodeSizes().shapes[:1], long_words=0, repeats=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +140,18 @@ def decode_rows(sizes: DecodeSizes, clock: Clock) -> Iterator[Row]:
             _task("embedded model on world", CausalModel.load(EMBEDDED), kg, "Inception"), sizes, clock
         )
     for shape in sizes.shapes:
-        tokenizer = tokenizer_of_size(shape.vocabulary)
-        model = qwen2_shaped(shape.name, tokenizer, shape.width, shape.inner, shape.layers)
-        triples, hub = two_hop_graph(sizes.paths)
-        task = _task(f"model of {shape.name}", model, KnowledgeGraph.from_triples(triples), hub)
-        yield from _task_rows(task, sizes, clock)
+        yield from _task_rows(_shaped(f"model of {shape.name}", shape, sizes.paths), sizes, clock)
+    if sizes.long_words:
+        shape = sizes.shapes[0]
+        task = _shaped(f"model of {shape.name}, long labels", shape, sizes.paths, sizes.long_words)
+        yield from _task_rows(task, sizes, clock, "≥ 3x")
+
+
+def _shaped(name: str, shape: Shape, paths: int, words: int = 3) -> Task:
+    """A model with random weights on a made-up graph."""
+    model = qwen2_shaped(shape.name, tokenizer_of_size(shape.vocabulary), shape.width, shape.inner, shape.layers)
+    triples, hub = two_hop_graph(paths, words=words)
+    return _task(name, model, KnowledgeGraph.from_triples(triples), hub)
 
 
 def _task(name: str, model: CausalModel, kg: KnowledgeGraph, topic: str) -> Task:
@@ -149,9 +159,10 @@ def _task(name: str, model: CausalModel, kg: KnowledgeGraph, topic: str) -> Task
     return Task(name, model, without_onednn(model.model), TokenisedGraph(kg, model.pieces), topic, prompt)
 
 
-def _task_rows(task: Task, sizes: DecodeSizes, clock: Clock) -> Iterator[Row]:
+def _task_rows(task: Task, sizes: DecodeSizes, clock: Clock, target: str = "≥ 2.5x") -> Iterator[Row]:
     """End to end with the reference's constraint, and against ``generate`` without any."""
     theirs = networkx_graph(task.graph.kg, directed=False)
+    _touch(task)
     ours, bound, free = [], [], []
     for _ in range(sizes.repeats):
         timing, mine = _metered(task.model.reader, lambda: search(task, sizes), clock)
@@ -161,11 +172,20 @@ def _task_rows(task: Task, sizes: DecodeSizes, clock: Clock) -> Iterator[Row]:
         longest = max((len(h.tokens) for h in mine), default=1)
         freely = partial(generate, task.plain, task.prompt, sizes.beams, longest, task.end, None)
         free.append(_metered(task.plain, freely, clock)[0])
-    row = _row(f"{task.name}: {sizes.beams} paths", ours, bound, len(mine), "≥ 2.5x")
-    note = f"from entity to ranked paths, {sizes.hops} hops, a prompt of {len(task.prompt)} tokens"
+    row = _row(f"{task.name}: {sizes.beams} paths", ours, bound, len(mine), target)
+    note = (
+        f"from entity to ranked paths, {sizes.hops} hops, prompt of {len(task.prompt)} tokens, paths of up to {longest}"
+    )
     yield replace(row, equal=same_paths(mine, other), note=note)
-    row = _row(f"{task.name}: against generate() without a constraint", ours, free, len(mine), "")
+    row = _row(f"{task.name}: against generate() without a constraint", ours, free, len(mine), "> 1x")
     yield replace(row, note=f"reference writes {longest} tokens, as many as our longest path has")
+
+
+@torch.inference_mode()
+def _touch(task: Task) -> None:
+    """One untimed pass on either side: the first to touch the weights would pay for that."""
+    PooledTokenTree(task.model.reader, task.prompt, bidirectional=False).prompt_log_probs()
+    task.plain(torch.tensor([list(task.prompt)], device=task.plain.device))
 
 
 def search(task: Task, sizes: DecodeSizes) -> list[Hypothesis]:

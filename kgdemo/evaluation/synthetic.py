@@ -36,18 +36,19 @@ def labels(count: int, words: int, seed: int) -> list[str]:
     return list(found)
 
 
-def two_hop_graph(paths: int, seed: int = 0) -> tuple[list[Triple], str]:
+def two_hop_graph(paths: int, seed: int = 0, words: int = 3) -> tuple[list[Triple], str]:
     """A graph whose first entity, a hub, has about ``paths`` paths of up to two hops, edges walked forwards.
 
     Never more than one relation from one entity to another, which is all a plain ``networkx.DiGraph`` can
-    hold. The entities around the hub are linked among themselves, so that longer paths exist as well.
+    hold. Entities' labels have up to ``words`` words. Those around the hub are linked among themselves, so that
+    longer paths exist as well.
 
     Returns:
         the triples and the hub's label.
     """
     around = max(2, int(np.sqrt(paths)))
     fan = max(1, round(paths / around) - 1)
-    entities = labels(around * 4 + 2, 3, seed)
+    entities = labels(around * 4 + 2, words, seed)
     relations = labels(40, 2, seed + 1)
     rng = np.random.default_rng(seed)
     edges = [(0, target) for target in range(1, around + 1)]
