@@ -20,7 +20,7 @@ from tests.helpers.oracles import all_paths, spelled
 
 TOY = IndexSizes((30, 60), (2_000, 3_000), triples=600, hub_edges=50, hops=(2, 3), beams=3, repeats=2)
 TOY_DECODE = bench_decode.DecodeSizes(
-    embedded=False, shapes=(bench_decode.Shape("toy", 2_000, 64, 64, 2),), paths=60, beams=4, repeats=2
+    embedded=False, shapes=(bench_decode.Shape("toy", 2_000, 64, 64, 2),), paths=60, long_words=5, beams=4, repeats=2
 )
 KEYS = {"name", "ours_ms", "reference_ms", "ratio", "equal"}
 
@@ -38,7 +38,9 @@ def test_index_rows_agree_with_the_reference():
 
 
 def test_decode_rows_agree_with_generate():
-    bound, free = bench_decode.decode_rows(TOY_DECODE, time.perf_counter)
+    bound, free, longer, _ = bench_decode.decode_rows(TOY_DECODE, time.perf_counter)
+    assert "long labels" in longer.name
+    assert longer.equal is True
     assert bound.equal is True
     assert free.equal is None
     assert bound.ratio == bound.reference_ms / bound.ours_ms
