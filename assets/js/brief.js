@@ -19,8 +19,7 @@ export function makeBrief(text, status) {
       const answer = state.final.text.length > LONGEST ? `${state.final.text.slice(0, LONGEST).replace(/\s*(\[[^\]]*)?$/, '')} …` : state.final.text;
       return [
         h('p', { class: state.final.refusal ? 'says refusal' : 'says' }, cited(answer, words, new Set(state.final.answers))),
-        h('p', { class: 'proofs' }, ours ? h('b', { class: 'yes' }, say(words.with, ours)) : null, ours && theirs ? ' · ' : '', theirs ? h('b', { class: 'no' }, say(words.without, theirs)) : null,
-          ours || theirs ? ` ${words.exist}` : null)];
+        h('p', { class: 'proofs' }, ours || theirs ? `${words.faithful} ` : null, ours ? h('b', { class: 'yes' }, say(words.with, ours)) : null, ours && theirs ? ' · ' : '', theirs ? h('b', { class: 'no' }, say(words.without, theirs)) : null)];
     });
   };
   return { element, draw };

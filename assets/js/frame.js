@@ -130,7 +130,12 @@
   }).observe(box);
 
   const tellHover = (keys) => parent.postMessage({ type: 'hover', keys }, '*');
-  const light = (keys) => { lit = new Set(keys); repaint(); };
+  /** Light up what has one of these keys and dim the rest; what is not in the picture at all dims nothing. */
+  function light(keys) {
+    const known = new Set([...current.edges.flatMap((edge) => edge.paths), ...current.nodes.map((node) => `e:${node.id}`)]);
+    lit = new Set(keys.filter((key) => known.has(key)));
+    repaint();
+  }
   network.on('hoverNode', ({ node }) => { const keys = [`e:${node}`]; light([...keys, ...pathsOf(node)]); tellHover([...keys, ...pathsOf(node)]); });
   network.on('hoverEdge', ({ edge }) => { const keys = current.edges.find((one) => one.id === edge)?.paths ?? []; if (keys.length) { light(keys); tellHover(keys); } });
   network.on('click', ({ nodes: [id] }) => parent.postMessage({ type: 'choose', id: id ?? null }, '*'));

@@ -59,7 +59,7 @@ export function makeGraph(boot, text, light, near) {
     empty.hidden = state.nodes.size > 0;
     canvas.classList.toggle('empty', !state.nodes.size);
     const { nodes, edges, mark } = explore.picture(state);
-    const narrow = canvas.clientWidth < 520;
+    const narrow = (canvas.clientWidth || innerWidth) < 520; // it has no width while the board is hidden
     const key = `${narrow}|${player.run}|${state.pictures}|${nodes.length}|${edges.length}|${edges.reduce((n, e) => n + e.paths.length, 0)}|${mark}`;
     if (key !== shown) {
       shown = key;

@@ -33,12 +33,12 @@ export function mount({ stage, boot, server, watch, value, again }) {
   const { text } = boot;
   let due = false; // a drawing is on its way
   const player = new Player(() => schedule());
-  const feed = new Feed(player, (gap) => server.missed(gap), () => allowed.reset());
+  const feed = new Feed(player, (gap) => server.missed(gap), () => begun());
 
   const stopButton = document.querySelector('#kg-stop');
   let fromFrame = () => {};
   const drive = makeDrive(boot, text, again, revisit);
-  const own = makeOwn(boot, text, { bring: server.bring, again, changed: () => world.drop() });
+  const own = makeOwn(boot, text, { bring: server.bring, again, changed: () => { world.drop(); inputs.changed(); } });
   const world = makeWorld(boot, text, { server, again, revisit, own });
   const allowed = makeAllowed(text, drive);
   const graph = makeGraph(boot, text, (keys) => fromFrame(keys), (asked) => server.near(asked));
@@ -72,6 +72,13 @@ export function mount({ stage, boot, server, watch, value, again }) {
     gallery.banner, board, more, tour.panel, status));
   fromFrame = watchHover(board, graph.tellKeys);
 
+  /** A question is on its way: what was read or filled in before it makes room. */
+  function begun() {
+    allowed.reset();
+    how.open = false;
+    own.fold();
+  }
+
   function schedule() {
     if (due) return;
     due = true;
@@ -83,7 +90,6 @@ export function mount({ stage, boot, server, watch, value, again }) {
     board.hidden = player.origin === 'idle';
     intro.hidden = !board.hidden;
     examples.classList.toggle('one-line', intro.hidden);
-    if (player.origin === 'live' && !state.ready && !state.final) how.open = false; // it has been read, or has not been wanted
     board.dataset.run = player.run ?? '';
     board.dataset.origin = player.origin;
     board.dataset.over = String(player.over);
@@ -99,7 +105,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
   function arrange(state) {
     const held = boot.methods.find((method) => method.name === state.run?.method)?.constrained ?? true;
     const { true: ours, false: theirs } = state.branches;
-    free.element.hidden = !held && !theirs.paths.length;
+    free.element.hidden = (!held || Boolean(state.finished)) && !theirs.paths.length && !theirs.steps.length;
     bound.element.hidden = !held && !ours.paths.length;
     allowed.element.hidden = !held && !ours.steps.length;
     low.classList.toggle('thinking', !thoughts.element.hidden);
@@ -145,7 +151,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
     player.load(events, name);
   }
 
-  showChoices(inputs, boot, text);
+  showChoices(inputs, boot, text, own.title);
   stopButton?.addEventListener('click', () => feed.drop());
   stage.asked = () => world.asked();
   const linked = () => { if (inputs.asks(boot.graphs)) followLink(again); };
@@ -163,14 +169,14 @@ function markStop(button, running) {
 }
 
 /** The graph and the method in use, beside the title; a press opens the settings. */
-function showChoices(inputs, boot, text) {
+function showChoices(inputs, boot, text, brought) {
   const holder = document.querySelector('#kg-header h1')?.parentElement;
   const toggle = () => document.querySelector('#kg-settings button')?.click();
   const chips = h('span', { class: 'picks' });
   const fill = () => {
     const { graph, method, beams, hops } = inputs.values;
     const title = boot.methods.find((one) => one.name === method)?.title ?? method;
-    const told = [say(text.picks.graph, { graph: String(graph).split('/').at(-1) }), title, say(text.picks.limits, { k: beams, l: hops })];
+    const told = [say(text.picks.graph, { graph: brought() || String(graph).split('/').at(-1) }), title, say(text.picks.limits, { k: beams, l: hops })];
     chips.replaceChildren(...told.map((words) => h('button', { type: 'button', class: 'pick', title: text.picks.open, on: { click: toggle } }, words)));
   };
   const others = inputs.changed;

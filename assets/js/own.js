@@ -79,7 +79,7 @@ export function makeOwn(boot, text, { bring, again, changed }) {
     ] : []));
   }
 
-  return { element, name: () => own?.own ?? '' };
+  return { element, name: () => own?.own ?? '', title: () => own?.title ?? '', fold: () => { body.open = false; } };
 }
 
 function short(label) {

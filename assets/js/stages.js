@@ -8,7 +8,7 @@ export function stageNow(state) {
   const { true: bound, false: free } = state.branches;
   if (bound.paths.length + free.paths.length) return 3;
   if (bound.steps.length + free.steps.length + state.thoughts.size + state.decisions.length || state.ready) return 2;
-  return state.linked ? 1 : 0;
+  return state.linked?.chosen.length ? 1 : 0;
 }
 
 /** `done`, `now`, `todo`, `failed`, `halted` or `skipped` for each stage. */

@@ -44,6 +44,8 @@ class Edges:
             edge["paths"].append(key)
         if WORTH.get(kind, 0) < WORTH.get(edge["kind"], 0):
             return changed  # what a path has said, a thought need not say again
+        if _said_backwards(edge, head, relation, tail):
+            return changed
         line = f"{head} → {relation} → {tail}" + (f" ({verdict})" if kind == GHOST else "")
         if line not in edge["says"]:
             edge["says"].append(line)
@@ -71,7 +73,10 @@ class Edges:
         edge = self._by_ends.get((head, tail, GROUNDED))
         if edge is None:  # the same fact may be read from its other end
             other = self._by_ends.get((tail, head, GROUNDED))
-            edge = other if other is not None and (kind != GROUNDED or other["kind"] != GROUNDED) else None
+            same = other is not None and _said_backwards(other, head, relation, tail)
+            edge = other if other is not None and (same or kind != GROUNDED or other["kind"] != GROUNDED) else None
+            if same:
+                return edge
             if edge is not None and kind == GROUNDED:
                 self._by_ends[head, tail, GROUNDED] = self._by_ends.pop((tail, head, GROUNDED))
         return edge
@@ -98,6 +103,12 @@ class Edges:
             return []
         other["label"] = "\n".join(part for part in other["label"].split("\n") if part != label)
         return [other]
+
+
+def _said_backwards(edge: Edge, head: str, relation: str, tail: str) -> bool:
+    """Whether the edge says this fact already, read from its other end (``~relation``)."""
+    reading = relation[1:] if relation.startswith("~") else f"~{relation}"
+    return f"{tail} → {reading} → {head}" in edge["says"]
 
 
 def sent(edge: Edge) -> Edge:

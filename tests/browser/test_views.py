@@ -204,4 +204,5 @@ def test_a_run_that_fails_says_at_which_stage(page: Page):
     ask(page, "What is the colour of nothing at all?")
     expect(page.locator(".messages .failed")).to_be_visible()
     expect(page.locator(".stages li.failed")).to_have_count(1)
+    expect(page.locator(".stages li.failed")).to_contain_text("Link")
     expect(page.locator(".stages li.now")).to_have_count(0)

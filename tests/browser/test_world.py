@@ -145,6 +145,8 @@ def test_a_graph_is_brought_asked_and_left(page: Page, look: str):
     page.locator(".starters button").first.click()
     over(page)
     expect(page.locator(".card.grounded .beams")).to_contain_text("Michael Mann")
+    expect(page.locator(".picks")).to_contain_text("Graph: pasted text")
+    expect(page.locator(".own .note").first).to_be_hidden()  # it has made room for the run
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     ARTEFACTS.mkdir(exist_ok=True)
     page.screenshot(path=ARTEFACTS / f"own-{look}.png", full_page=True)

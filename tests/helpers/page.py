@@ -132,10 +132,8 @@ def _wait_for(address: str, server: subprocess.Popen, output: Path) -> None:
 
 def main(port: int, endpoint: str) -> None:
     """Serve until ended."""
-    arguments = {**launch_arguments(), "mcp_server": False}
-    create_app(SmallPipeline(endpoint=endpoint), warm=False).launch(
-        server_name="127.0.0.1", server_port=port, quiet=True, **arguments
-    )
+    page = create_app(SmallPipeline(endpoint=endpoint), warm=False)
+    page.launch(server_name="127.0.0.1", server_port=port, quiet=True, **launch_arguments())
 
 
 if __name__ == "__main__":

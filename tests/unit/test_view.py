@@ -96,6 +96,24 @@ def test_a_fact_read_from_its_other_end_is_one_edge():
     assert kinds(after([*found, *seen], kg)[1]) == expected
 
 
+def test_an_edge_walked_both_ways_is_drawn_once_and_two_facts_twice():
+    kg = KnowledgeGraph.from_triples([("Inception", "likes", "Nolan"), ("Nolan", "loves", "Inception")])
+
+    def drawn(*steps: tuple[str, str, str]) -> list[tuple[str, str, str]]:
+        events: list[Event] = []
+        for index, step in enumerate(steps):
+            path = Path.from_labels(step)
+            events += [PathFound(True, index, str(path), -1.0, path)]
+            events += [PathVerified(True, index, Verifier(kg).verify(path))]
+        edges = after(events, kg)[1].values()
+        return sorted((e["from"], e["label"], e["to"]) for e in edges if e["kind"] == "grounded")
+
+    there, back = ("Inception", "likes", "Nolan"), ("Nolan", "~likes", "Inception")
+    assert drawn(there, back) == [("Inception", "likes", "Nolan")]
+    assert drawn(back, there) == [("Nolan", "~likes", "Inception")]
+    assert drawn(there, ("Nolan", "loves", "Inception")) == [there, ("Nolan", "loves", "Inception")]
+
+
 def test_what_only_dropped_thoughts_touched_is_marked_and_what_another_keeps_is_not():
     triple = ("Inception", "genre", "film")
     nodes, edges = after([thought(1, triple), thought(1, triple, fate="pruned")])
