@@ -24,6 +24,7 @@ export function makeGraph(boot, text, light, near) {
   let waiting = null;
   let shown = '';
   let redraw = () => {};
+  let narrow = innerWidth < 760;
   let photographed = () => {};
   const tell = (message) => { if (ready) frame.contentWindow.postMessage(message, '*'); };
   const explore = makeExplore(text, near, () => redraw(), (id) => tell({ type: 'point', id }));
@@ -59,7 +60,7 @@ export function makeGraph(boot, text, light, near) {
     empty.hidden = state.nodes.size > 0;
     canvas.classList.toggle('empty', !state.nodes.size);
     const { nodes, edges, mark } = explore.picture(state);
-    const narrow = (canvas.clientWidth || innerWidth) < 520; // it has no width while the board is hidden
+    if (canvas.clientWidth) narrow = canvas.clientWidth < 520; // it has no width while it is hidden
     const key = `${narrow}|${player.run}|${state.pictures}|${nodes.length}|${edges.length}|${edges.reduce((n, e) => n + e.paths.length, 0)}|${mark}`;
     if (key !== shown) {
       shown = key;
@@ -81,7 +82,8 @@ export function makeGraph(boot, text, light, near) {
   /** The canvas is as high as the picture needs; in one run it only grows, so that nothing jumps back and forth. */
   let room = { run: null, height: 0 };
   function makeRoom(box, run) {
-    const scale = Math.min(1, canvas.clientWidth / (box.right - box.left + 24) || 1);
+    if (!canvas.clientWidth) return;
+    const scale = Math.min(1, canvas.clientWidth / (box.right - box.left + 24));
     const height = Math.min(HIGHEST, Math.max(LOWEST, Math.round((box.bottom - box.top + 40) * scale), room.run === run ? room.height : 0));
     room = { run, height };
     canvas.style.minHeight = `${height}px`;

@@ -33,8 +33,10 @@ export function makeThoughts(text) {
       return nodes.map(row);
     });
     scroll.hidden = legend.hidden = note.hidden = !state.thoughts.size;
-    if (shown !== player.run) decisions.open = !state.thoughts.size; // without thoughts they are all there is to see
-    shown = player.run;
+    if (player.over && shown !== player.run) { // without thoughts they are all there is to see
+      shown = player.run;
+      decisions.open = !state.thoughts.size;
+    }
     decisions.hidden = !state.decisions.length;
     refill(count, state.decisions.length, () => say(words.decided, { n: state.decisions.length }));
     refill(list, [player.run, state.decisions.length], () => state.decisions.slice(-DECISIONS).map((one) => decision(one)));

@@ -24,7 +24,7 @@ def choose(page: Page, method: str) -> None:
 def test_every_registered_method_can_be_chosen(page: Page):
     page.get_by_role("button", name="Settings").click()
     page.get_by_label("Method", exact=True).click()
-    titles = page.get_by_role("option").all_inner_texts()
+    titles = page.get_by_role("listbox").get_by_role("option").all_inner_texts()
     assert [title.strip().removeprefix("✓").strip() for title in titles] == [card.title for card in METHODS.values()]
 
 
