@@ -105,7 +105,7 @@ class LookAhead:
         rows = self._score(missing, wanted) if missing else None
         self._ahead = {node.node: node.children for node in wanted}  # what the search has left behind is forgotten
         if rows is None or len(missing) < len(wanted):
-            rows = torch.stack([node.row for node in wanted])  # type: ignore[misc]
+            rows = torch.stack([row for node in wanted if (row := node.row) is not None])  # all are scored by now
         return [node.node for node in wanted], rows
 
     def _score(self, missing: Sequence[_Node], wanted: Sequence[_Node]) -> Tensor:
@@ -182,7 +182,7 @@ class LookAhead:
         """The best continuations behind scored nodes: score, node, index into what may follow it."""
         if not nodes:
             return
-        rows = torch.stack([node.row for node in nodes])  # type: ignore[misc]
+        rows = torch.stack([row for node in nodes if (row := node.row) is not None])
         followers = [self._followers(node) for node in nodes]
         scores = [node.score for node in nodes]
         for found in best_candidates(rows, followers, scores, most, self.settings.graph_normalised):
