@@ -16,6 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = ROOT / ".venv"
 SUPPORTED = ((3, 10), (3, 13))
+# each process has a page and a Chromium of its own, so more than a few would want memory
+SIDE_BY_SIDE = ["--numprocesses=auto", "--maxprocesses=4", "--dist=worksteal"]
 
 
 def start(arguments: list[str]) -> int:
@@ -27,7 +29,7 @@ def test(arguments: list[str]) -> int:
     """Install the requirements of app and tests, Chromium where that is possible, and run the tests."""
     python = _environment("requirements.txt", "tests/requirements.txt")
     _chromium()
-    return _run(python, ["-m", "pytest", *arguments])
+    return _run(python, ["-m", "pytest", *SIDE_BY_SIDE, *arguments])
 
 
 def _run(python: Path, arguments: list[str]) -> int:

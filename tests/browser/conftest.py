@@ -21,14 +21,22 @@ PATIENCE = 120_000  # milliseconds; a busy machine is slow, a broken page is bro
 expect.set_options(timeout=PATIENCE)
 
 
+def drawn(place: Locator) -> None:
+    """Let two frames be drawn: what has just appeared stands where it will stay, and holds what it will hold.
+
+    Gradio, for one, puts a field's first value in once more just after the settings have opened.
+    """
+    place.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+
+
 def press(button: Locator) -> None:
     """Click what lies beside the picture's frame or below it.
 
     A sandboxed frame is drawn by a process of its own, and right after scrolling Chromium still sends clicks to
-    where the frame has been. So scroll first, and let two frames be drawn.
+    where the frame has been. So scroll first.
     """
     button.scroll_into_view_if_needed()
-    button.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+    drawn(button)
     button.click()
 
 

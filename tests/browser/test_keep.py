@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import drawn
 from tests.browser.test_page import ask, over, replay
 from tests.helpers.page import QUESTION
 
@@ -210,6 +211,7 @@ def test_the_choices_beside_the_title_follow_the_fields_and_open_the_settings(pa
     expect(picks).to_contain_text("10 paths, 2 hops")
     picks.get_by_role("button").first.click()
     beams = page.get_by_label("number input for Paths (K)")
+    drawn(beams)
     beams.fill("4")
     beams.press("Tab")
     expect(picks).to_contain_text("4 paths, 2 hops")
