@@ -8,15 +8,16 @@ path is looked up in the graph afterwards and shown as what it is; the answer is
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
 
 from kgdemo.events import AnswerFinal, Event, HypothesisAnswer, Notice, PathFound, PathVerified
 from kgdemo.reasoning import deciding
 from kgdemo.reasoning.base import World, register
 from kgdemo.reasoning.branches import Branch, FreePath, free_branch, sampled_branch, ungrounded
+from kgdemo.reasoning.options import chosen, option
 from kgdemo.settings import Settings
 from kgdemo.verify import fold
 
-_TEMPERATURE = 0.7  # of the samples, as in the self-consistency paper (section 3.1)
 _ANSWER = "Answer the question from what you know. Reply with the answer alone; separate several by semicolons."
 _CHAIN = (
     "Think step by step from what you know. Write the facts that lead from an entity of the question to its "
@@ -62,11 +63,20 @@ def cot(question: str, topics: Sequence[str], world: World, settings: Settings) 
     yield from _answered(written[:1], written, world)
 
 
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """How self-consistency draws its chains from the path model."""
+
+    seed: int = option(0, "of the draws: the same seed, the same chains", most=999_999, public=9_999)
+    temperature: float = option(0.7, "T: less draws likelier chains (section 3.1)", least=0.1, most=2)
+
+
 @register(
     "self-consistency",
     "Self-consistency",
     "Wang et al. 2023, section 2",
     "The model writes K chains from memory, and the answer that most of them reach is taken.",
+    options=Draws,
 )
 def self_consistency(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
     """K sampled chains and a vote; a chat model, asked at temperature 0, is asked for different chains instead."""
@@ -75,7 +85,9 @@ def self_consistency(question: str, topics: Sequence[str], world: World, setting
         for index in range(1, settings.beams + 1):
             written.append((yield from _chain(question, [chain.text for chain in written], index, world)))
     else:
-        branch = sampled_branch(world.model, _prompt(question, topics, world), settings.beams, _TEMPERATURE)
+        draws = chosen(Draws, settings.options)
+        prompt = _prompt(question, topics, world)
+        branch = sampled_branch(world.model, prompt, settings.beams, draws.temperature, draws.seed)
         written = yield from _paths(branch, world, settings.beams)
     yield from _answered(majority(written), written, world)
 

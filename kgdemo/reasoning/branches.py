@@ -144,11 +144,11 @@ def free_branch(model: PathModel, prompt: Sequence[int], beams: int, forced: tup
     return Branch(prompt, tree, constraint, StepReader(model, constraint, False), search, seconds=_since(began))
 
 
-def sampled_branch(model: PathModel, prompt: Sequence[int], count: int, temperature: float) -> Branch:
+def sampled_branch(model: PathModel, prompt: Sequence[int], count: int, temperature: float, seed: int = 0) -> Branch:
     """Chains drawn at random instead of searched for, every token allowed."""
     began, longest = time.perf_counter(), room_for(model, prompt, FREE_TOKENS)
     tree, constraint = model.tree(prompt), FreeText(model.pieces.end)
-    search = sample(tree, constraint, SamplingSettings(count, longest, temperature))
+    search = sample(tree, constraint, SamplingSettings(count, longest, temperature, seed))
     return Branch(prompt, tree, constraint, StepReader(model, constraint, False), search, seconds=_since(began))
 
 

@@ -71,6 +71,18 @@ def test_self_consistency_takes_the_answer_of_most_chains():
     assert baselines_free.majority([FreePath("x", None, "", 0.0, False)]) == []
 
 
+def test_a_seed_draws_the_same_chains_again_and_another_draws_others():
+    world = film_world()
+
+    def texts(seed: int) -> list[str]:
+        drawn = baselines_free.Draws(seed=seed)
+        events = ask("self-consistency", QUESTION, ["Inception"], world, drawn, beams=5)
+        return [found.text for found in of(events, PathFound)]
+
+    assert texts(3) == texts(3)
+    assert len({tuple(texts(seed)) for seed in range(4)}) > 1
+
+
 def test_a_chat_model_is_asked_for_different_chains_and_they_vote():
     chains = iter(["Inception -> set in -> Paris", "Inception -> shot in -> London", "Inception -> made in -> London"])
     with serve(Endpoint(reply=lambda _: next(chains))) as endpoint:

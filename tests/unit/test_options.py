@@ -32,7 +32,18 @@ def refusal(method: str, written: str, profile: Profile = LOCAL) -> str:
 
 def test_the_methods_with_settings_of_their_own_declare_them():
     assert [card.name for card in WITH_OPTIONS] == [
-        *("dog", "fidelis", "gcr", "agent-cot", "agent-tot", "agent-got", "explore-cot", "explore-tot", "explore-got")
+        *(
+            "self-consistency",
+            "dog",
+            "fidelis",
+            "gcr",
+            "agent-cot",
+            "agent-tot",
+            "agent-got",
+            "explore-cot",
+            "explore-tot",
+            "explore-got",
+        )
     ]
     assert all(option.help and option.default for card in WITH_OPTIONS for option in card.options)
 
