@@ -23,8 +23,9 @@ class SourceSpec:
     Attributes:
         graph: embedded graph, or a triple file below the data folder (or at an absolute path).
         share: its part of the examples, relative to the others.
-        templates: template file for questions made from the graph's edges; empty for a question set.
-        questions: question file, likewise; empty for templates.
+        templates: template file for questions made from the graph's edges.
+        chains: file of wordings for several hops at once.
+        questions: question file. One of these three is given, the others are empty.
         hops: weights of one, two, … hops (templates only).
         two_topics, renamed: see ``TemplateSource`` (templates only).
         skip: questions at the head of the file kept out, to measure with.
@@ -34,6 +35,7 @@ class SourceSpec:
     graph: str
     share: float
     templates: str = ""
+    chains: str = ""
     questions: str = ""
     hops: tuple[float, ...] = (1.0,)
     two_topics: float = 0.0

@@ -18,6 +18,7 @@ from kgdemo.models.causal import CausalModel
 from kgdemo.models.prompt import PromptStyle
 from kgdemo.questions import read_questions
 from kgdemo.training.batches import Encoder
+from kgdemo.training.chain_source import ChainSource
 from kgdemo.training.checkpoints import Checkpoints
 from kgdemo.training.examples import QuestionSource, Source
 from kgdemo.training.held_out import draw_held_out
@@ -26,7 +27,7 @@ from kgdemo.training.lora import merged
 from kgdemo.training.recipe import Recipe, SourceSpec
 from kgdemo.training.start import start_model
 from kgdemo.training.template_source import TemplateSource
-from kgdemo.training.templates import load_templates
+from kgdemo.training.templates import load_chains, load_templates
 
 HELD_OUT_FILE = "held_out.json"
 
@@ -108,6 +109,8 @@ def _source(kg: KnowledgeGraph, spec: SourceSpec, data: Path | None, held_out: f
     if spec.templates:
         templates = {step: words for step, words in load_templates(spec.templates).items() if step[0] not in held_out}
         return TemplateSource(kg, templates, spec.hops, spec.two_topics, spec.renamed)
+    if spec.chains:
+        return ChainSource(kg, load_chains(spec.chains), held_out)
     return QuestionSource(kg, read_questions(data_file(spec.questions, data))[spec.skip :], held_out)
 
 

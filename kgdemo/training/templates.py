@@ -4,6 +4,8 @@ Files under ``templates/``: ``relation, direction, kind, text`` and, where a wor
 heads, the type of the entity on the relation's head side; tab-separated. ``kind`` is *question* or
 *noun*; a noun phrase denotes the answer and stands in for the entity of another question, which is
 how two-hop questions are made.
+
+Files that end in ``-chains`` hold wordings of several hops at once: ``readings apart by " -> ", text``.
 """
 
 from __future__ import annotations
@@ -55,3 +57,18 @@ def load_templates(name: str) -> dict[tuple[str, bool], StepTemplates]:
         target = {"question": wordings.questions, "noun": wordings.nouns}[kind]
         target.append(Template(text, columns[4] if len(columns) == 5 else ""))
     return dict(templates)
+
+
+def load_chains(name: str) -> dict[tuple[str, ...], list[str]]:
+    """Read one file of chains: readings of the relations, in the order they are walked -> wordings.
+
+    Raises:
+        ValueError: a line that does not follow the format, with its number.
+    """
+    chains: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for number, line in enumerate((FOLDER / f"{name}.tsv").read_text("utf-8").splitlines(), 1):
+        columns = line.split("\t")
+        if len(columns) != 2 or columns[1].count("{e}") != 1:
+            raise ValueError(f"{name}.tsv, line {number}: not readings, text with one slot")
+        chains[tuple(columns[0].split(" -> "))].append(columns[1])
+    return dict(chains)

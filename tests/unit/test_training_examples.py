@@ -6,13 +6,15 @@ from random import Random
 
 import pytest
 
+from kgdemo.kg.catalogue import open_graph
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.questions import Question
 from kgdemo.training import templates as template_files
+from kgdemo.training.chain_source import ChainSource
 from kgdemo.training.examples import Example, QuestionSource, roughen, spoken_name
 from kgdemo.training.held_out import draw_held_out, spoken_relation
 from kgdemo.training.template_source import TemplateSource
-from kgdemo.training.templates import load_templates
+from kgdemo.training.templates import load_chains, load_templates
 from tests.helpers.training import TEMPLATES, film_graph
 
 KG = film_graph()
@@ -154,3 +156,36 @@ def test_a_bad_template_line_is_named(line: str, tmp_path, monkeypatch):
 def test_the_templates_that_ship_can_be_read(name: str):
     templates = load_templates(name)
     assert sum(len(words.questions) for words in templates.values()) > 50
+
+
+def test_one_wording_may_stand_for_several_hops():
+    chains = {("directed by", "born in"): ["where is the maker of {e} from"], ("born in", "painted by"): ["{e}?"]}
+    source = ChainSource(KG, chains)
+    drawn = draw(source, 60)
+    assert all(is_true(KG, example) and len(set(example.path)) == len(example.path) for example in drawn)
+    assert {tuple(reading for _, reading, _ in hops_of(example)) for example in drawn} == {("directed by", "born in")}
+    assert all(example.path[0] == example.topic_entities[0] and "{e}" not in example.question for example in drawn)
+    starts = {head for head in KG.entities if _ends(KG, head, ("directed by", "born in"))}
+    assert {example.path[0] for example in drawn} == starts
+    with pytest.raises(ValueError, match="no chain"):
+        ChainSource(KG, chains, frozenset({"born in"}))
+
+
+def _ends(kg: KnowledgeGraph, entity: str, readings: tuple[str, ...]) -> set[str]:
+    """The oracle: where the readings lead, hop by hop."""
+    reached = {entity}
+    for reading in readings:
+        reached = {tail for one in reached for said, tail in kg.neighbours(one) if said == reading}
+    return reached
+
+
+def test_every_chain_of_the_files_can_be_walked():
+    chains = load_chains("world-chains")
+    assert len(ChainSource(open_graph("world"), chains).chains) == len(chains)
+
+
+def test_a_damaged_chain_file_names_the_line(tmp_path, monkeypatch):
+    (tmp_path / "bad-chains.tsv").write_text("a -> b\twho is {e}\na -> b\twho\n", "utf-8")
+    monkeypatch.setattr(template_files, "FOLDER", tmp_path)
+    with pytest.raises(ValueError, match="line 2"):
+        load_chains("bad-chains")
