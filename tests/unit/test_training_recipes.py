@@ -140,7 +140,7 @@ def test_a_recipe_that_ships_can_be_read(file: Path):
     recipe = Recipe.load(file.stem)
     assert recipe.sources
     assert recipe.config.steps > 0
-    assert all(bool(spec.templates) != bool(spec.questions) for spec in recipe.sources)
+    assert all(bool(s.templates) + bool(s.chains) + bool(s.questions) == 1 for s in recipe.sources)
     assert recipe.dev is None or recipe.dev.questions not in {spec.questions for spec in recipe.sources}
     assert not any("fixtures" in spec.questions for spec in recipe.sources)
 
