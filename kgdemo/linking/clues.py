@@ -46,7 +46,8 @@ class Clues:
         time: 1 for digits, months and what follows *during*; for a year where a title must stand.
         sought: 1 for the kind of thing that is asked for: *which city is Guernica in*.
         kind: 1 where the word right before or after says its type: *Friends cast*.
-        adapted: where a work is asked what it was made from, 1 for one made from another, -1 for the other.
+        adapted: where one work is said to be made from another, 1 for the right one of the two, -1 for the other.
+        named: the same of *named after*: 1 for *the newton* that is named after somebody, -1 for Newton himself.
         offers: 1 where a neighbour is of a kind that the question names: *museum that has Guernica*.
         together: 1 where an entity of another name in the question is its neighbour: *Jordan's coach at the Bulls*.
         called: 1 for part of a person's name right after *the*: *the newton* is a unit.
@@ -92,6 +93,7 @@ class Clues:
     sought: float = 0.0
     kind: float = 0.0
     adapted: float = 0.0
+    named: float = 0.0
     offers: float = 0.0
     together: float = 0.0
     called: float = 0.0
@@ -144,6 +146,7 @@ WEIGHTS = Clues(
     sought=-1.0,
     kind=1.5,
     adapted=1.5,
+    named=3.0,
     offers=0.7,
     together=0.6,
     called=-1.5,

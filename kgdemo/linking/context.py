@@ -26,6 +26,7 @@ _LITTLE = frozenset(
 )
 _SAME = {"movie": "film", "movies": "film", "films": "film", "books": "book", "songs": "song", "albums": "album"}
 _MADE_FROM = frozenset(word[:_STEM] for word in ("based", "adapted", "adaptation"))
+_NAMED = frozenset(("named",))
 _PERSONAL = frozenset(w[:_STEM] for w in ("born", "birth", "died", "occupation", "profession", "nationality", "gender"))
 _BETWEEN_WORDS = re.compile(r"[/_.~]+")
 
@@ -41,6 +42,7 @@ class Profile:
         around: word stems of its neighbours' types.
         person, language: whether it seems to be one.
         adapted: 1 for a work based on another, -1 for one that others are based on.
+        named: 1 for what is named after something, -1 for what others are named after.
     """
 
     degree: float
@@ -51,6 +53,7 @@ class Profile:
     person: bool
     language: bool
     adapted: int = 0
+    named: int = 0
 
 
 class Context:
@@ -117,10 +120,10 @@ class Context:
         forward = (self._own_stems[step] for step in steps if step < len(self.kg.relations))
         return any(stems & _PERSONAL for stems in forward)
 
-    def _adapted(self, steps: NDArray[np.int32]) -> int:
-        """Whether an entity has, as head or as tail, a relation such as *based on*."""
+    def _end_of(self, steps: NDArray[np.int32], stems: frozenset[str]) -> int:
+        """1 for the head of relations such as *based on*, -1 for their tail, 0 for neither or both."""
         count = len(self.kg.relations)
-        ends = {bool(step < count) for step in steps if self._own_stems[step % count] & _MADE_FROM}
+        ends = {bool(step < count) for step in steps if self._own_stems[step % count] & stems}
         return 0 if len(ends) != 1 else (1 if True in ends else -1)
 
     def linked(self, one: int, other: int) -> bool:
@@ -143,7 +146,8 @@ class Context:
             self._around(entity),
             info.type == "person" if info and info.type else self._is_person(steps),
             info.type == "language" if info and info.type else label.casefold().endswith(" language"),
-            self._adapted(steps),
+            self._end_of(steps, _MADE_FROM),
+            self._end_of(steps, _NAMED),
         )
 
 

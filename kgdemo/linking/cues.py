@@ -44,6 +44,9 @@ _WHAT_WORKS_HAVE = {  # word -> the types it may stand beside
     "members": ("band",),
 }
 _SOURCE = 3  # words between a work and *based*
+_MADE_FROM = frozenset([("based", "on"), ("made", "from"), ("adapted", "from"), ("version", "of"), ("versions", "of")])
+_NAMING = 4  # words between a thing and *named after*
+_AFTER = ("after", "for")
 _MOSTLY = 0.8  # from this share of capitals on a question is a heading, and they say nothing
 
 
@@ -81,12 +84,28 @@ def kind_asked_for(words: Sequence[Word]) -> tuple[str, ...]:
     return next((after.keys for word, after in pairwise(words) if word.key in ("what", "which")), ())
 
 
-def asks_for_source(words: Sequence[Word], first: int, last: int) -> bool:
-    """Whether a work is asked what it was made from: *the book behind …*, *the play that … is based on*."""
+def made_from(words: Sequence[Word], first: int, last: int) -> int:
+    """1 for a work said to be made from another, -1 for one that others are made from, 0 where neither is said.
+
+    *The book behind …*, *the play that … is based on*; *films based on …*.
+    """
     before, after = keys(words, first - 2, first), keys(words, last, last + _SOURCE)
-    return (
-        "behind" in before or "based" in after or "adapted" in after or after[:2] in (["is", "from"], ["was", "from"])
-    )
+    if not _MADE_FROM.isdisjoint(pairwise(keys(words, first - 4, first))):  # an author's name may stand between
+        return -1
+    source = not {"behind", "became"}.isdisjoint(before) or not {"based", "adapted"}.isdisjoint(after)
+    return 1 if source or after[:2] in (["is", "from"], ["was", "from"]) else 0
+
+
+def named_after(words: Sequence[Word], first: int, last: int) -> int:
+    """1 for what is said to be named after something, -1 for what something is named after, 0 where neither is said.
+
+    *The person the newton is named for*, *the unit named after Newton*.
+    """
+    before, after = keys(words, first - 3, first), keys(words, last, last + _NAMING)
+    if any(said == "named" and how in _AFTER for said, how in pairwise(before)):
+        return -1
+    named = [place for place, (said, how) in enumerate(pairwise(after)) if said == "named" and how in (*_AFTER, "by")]
+    return 1 if named and not words[last - 1].owns else 0
 
 
 def kinds_beside(words: Sequence[Word], first: int, last: int) -> tuple[str, ...]:

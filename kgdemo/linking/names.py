@@ -24,6 +24,11 @@ LINKING_WORDS = frozenset("the a an of and for in on at to de la von van jr sr".
 _COMPANY = frozenset("corporation corp company co inc ltd plc llc com communications".split())
 _CLUB = ("fc", "cf", "afc")  # people say Liverpool for the club as often as for the city
 _LEAST_ISM = 5  # letters: Cubism has cubists, a prism has nobody
+_ORDINALS = (  # Elizabeth I is also the first of her name
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
+    "sixteenth"
+).split()
+_NUMERALS = "I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI".split()
 _BEARERS = 3  # how many entities called Georgia are given what is said of Georgia
 
 
@@ -75,6 +80,15 @@ def shorter_forms(name: str) -> Iterator[str]:
     words = name.replace(".com", " com").split()
     if len(words) > 1 and words[-1].strip(".,").lower() in _COMPANY:
         yield " ".join(words[:-1])
+
+
+def numbered_forms(name: str) -> Iterator[str]:
+    """How a Roman number at the end of a name is said: ``Henry VIII`` -> ``Henry the eighth``, ``Henry the 8th``."""
+    before, _, last = name.rpartition(" ")
+    if before and last in _NUMERALS:
+        number = _NUMERALS.index(last) + 1
+        yield f"{before} the {_ORDINALS[number - 1]}"
+        yield f"{before} the {number}{({1: 'st', 2: 'nd', 3: 'rd'}).get(number, 'th')}"
 
 
 def initials_of(name: str) -> str:
@@ -150,6 +164,8 @@ class NameIndex:
             if known[-1].endswith("ism") and len(known[-1]) > _LEAST_ISM:
                 for people in ("t", "ts"):
                     self._add(entity, (*known[:-1], known[-1][:-1] + people), NameKind.SHORT, seen)
+        for spoken in numbered_forms(plain):
+            self._add(entity, name_words(spoken), NameKind.SHORT, seen)
         for form in shorter_forms(plain):
             self._add(entity, name_words(form), NameKind.CUT, seen)
             self._add(entity, without_article(name_words(form)), NameKind.CUT, seen)

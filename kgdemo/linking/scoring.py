@@ -45,7 +45,7 @@ class Scorer:
         capital = cues.capital(words, first, last)
         ordinary, common = capital <= 0 and _ordinary(match, words), label[:1].islower()
         part, within = match.kind is MatchKind.PART, any(_holds(other, match) for other in whole)
-        asked_for, source = cues.kind_asked_for(words), cues.asks_for_source(words, first, last)
+        asked_for, source = cues.kind_asked_for(words), cues.made_from(words, first, last)
         begins, closes = _name_ends(match) if part and profile.person else (False, False)
         return Clues(
             bias=1.0,
@@ -86,8 +86,9 @@ class Scorer:
             time=float(not profile.person and self._is_time(match, words, label)),
             sought=float(self.context.said_of(entity, asked_for) > 0),
             # *the book Jaws is based on* names the film
-            kind=float(not source and self.context.said_of(entity, cues.kinds_beside(words, first, last)) > 0),
+            kind=float(source <= 0 and self.context.said_of(entity, cues.kinds_beside(words, first, last)) > 0),
             adapted=float(profile.adapted * source),
+            named=float(profile.named * cues.named_after(words, first, last)),
             offers=float(self.context.offers(entity, outside)),
             together=float(not within and self._is_linked_further(match, whole)),
             called=float(part and profile.person and first > 0 and words[first - 1].key == "the"),

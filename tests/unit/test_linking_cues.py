@@ -12,7 +12,7 @@ from kgdemo.evaluation.linking import evaluate_linking
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.linking import cues
 from kgdemo.linking.linker import EntityLinker
-from kgdemo.linking.words import words_of
+from kgdemo.linking.words import Word, words_of
 
 TRIPLES = [
     ("The Godfather (film)", "based on", "The Godfather (novel)"),
@@ -75,18 +75,41 @@ def test_a_word_beside_an_ordinary_name_says_that_it_is_one(linker):
 
 
 @pytest.mark.parametrize(
-    ("question", "name", "asks"),
+    ("question", "end"),
     [
-        ("the book behind Dune", "Dune", True),
-        ("the book Dune is based on", "Dune", True),
-        ("the novel that Dune is from", "Dune", True),
-        ("who directed Dune", "Dune", False),
+        ("the book behind Dune", 1),
+        ("the book Dune is based on", 1),
+        ("the novel that Dune is from", 1),
+        ("whose novel became Dune", 1),
+        ("films based on Dune", -1),
+        ("the film made from Frank Herbert's Dune", -1),
+        ("who directed Dune", 0),
     ],
 )
-def test_what_asks_for_a_source(question: str, name: str, asks: bool):
+def test_which_work_is_made_from_which(question: str, end: int):
+    assert cues.made_from(*placed(question, "Dune")) == end
+
+
+@pytest.mark.parametrize(
+    ("question", "end"),
+    [
+        ("the person the Newton is named for", 1),
+        ("who is Newton the unit named after?", 1),
+        ("things named after Newton", -1),
+        ("a unit named for Isaac Newton", -1),
+        ("who named Newton's dog after him", 0),
+        ("when was Newton born", 0),
+    ],
+)
+def test_which_thing_is_named_after_which(question: str, end: int):
+    assert cues.named_after(*placed(question, "Newton")) == end
+
+
+def placed(question: str, name: str) -> tuple[list[Word], int, int]:
+    """The words of a question, and from where to where a name of one word stands."""
     words = words_of(question)
     place = [word.text for word in words].index(name)
-    assert cues.asks_for_source(words, place, place + 1) is asks
+    return words, place, place + 1
 
 
 class CountingEmbedder:

@@ -6,7 +6,7 @@ import pytest
 
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.linking.matching import Matcher, MatchKind
-from kgdemo.linking.names import NameIndex, bracket_of, initials_of, shorter_forms, without_bracket
+from kgdemo.linking.names import NameIndex, bracket_of, initials_of, numbered_forms, shorter_forms, without_bracket
 from kgdemo.linking.words import name_words, ordinary_words, words_of
 
 
@@ -33,6 +33,14 @@ def test_two_spellings_of_one_name(name: str, typed: str):
 @pytest.mark.parametrize(("one", "other"), [("C++", "C"), ("C#", "C"), ("Malcolm X a", "Malcolm Xa"), ("it", "its")])
 def test_different_names_stay_different(one: str, other: str):
     assert name_words(one) != name_words(other)
+
+
+def test_a_number_of_a_name_is_also_said():
+    assert list(numbered_forms("Henry VIII")) == ["Henry the eighth", "Henry the 8th"]
+    assert list(numbered_forms("Catherine II")) == ["Catherine the second", "Catherine the 2nd"]
+    assert not [*numbered_forms("Malcolm X a"), *numbered_forms("X"), *numbered_forms("Henry viii")]
+    graph = KnowledgeGraph.from_triples([("Elizabeth I", "child of", "Henry VIII")])
+    assert [name.entity for name in NameIndex(graph).whole("elizabeththefirst")] == [graph.entities.find("Elizabeth I")]
 
 
 def test_words_know_their_place_and_their_possessive():
