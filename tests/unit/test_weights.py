@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kgdemo.evaluation.runner import ask
-from kgdemo.events import AnswerFinal
+from kgdemo.events import AnswerFinal, Notice
 from kgdemo.models.causal import EMBEDDED, EMBEDDED_FOLDER
 from kgdemo.pipeline import Pipeline
 from kgdemo.questions import read_questions
@@ -50,6 +50,21 @@ def test_linked_from_the_text_alone(pipeline):
     events = list(pipeline.run("what is the capital of austria", SETTINGS))
     final = [event for event in events if isinstance(event, AnswerFinal)][-1]
     assert final.answers == ("Vienna",)
+
+
+@pytest.mark.parametrize(
+    ("question", "topic", "hops", "cut"),
+    [
+        ("birthplace of the director of Jaws", "Jaws (film)", 1, True),
+        ("birthplace of the director of Jaws", "Jaws (film)", 2, False),
+        ("capital of the country where the director of Jaws was born", "Jaws (film)", 2, True),
+        ("capital of the country where the director of Jaws was born", "Jaws (film)", 3, False),
+    ],
+)
+def test_a_path_that_is_cut_short_is_told(pipeline, question, topic, hops, cut):
+    settings = Settings(compare=False, explain=0, hops=hops)
+    notices = [e.text for e in pipeline.run(question, settings, [topic]) if isinstance(e, Notice)]
+    assert any("rather have gone on" in text for text in notices) is cut
 
 
 def test_an_edited_world_changes_the_answer(pipeline):
