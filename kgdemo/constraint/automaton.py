@@ -28,7 +28,7 @@ from kgdemo.constraint.tokenised import TokenisedGraph
 class _Fan:
     """Tokens that may follow one position, and the position behind each."""
 
-    tokens: NDArray[np.int64]
+    tokens: NDArray[np.integer]
     take: Callable[[int], Position]
     in_label: bool = False
 
@@ -121,7 +121,9 @@ class KGAutomaton:
         key = (segment, low, position.high, depth)
         node = nodes.get(key)
         if node is None:
-            node = nodes[key] = branching(table, rows[low : position.high], low, depth)
+            node = branching(table, rows[low : position.high], low, depth)
+            if position.high - low > 1:  # one label is as soon read as looked up
+                nodes[key] = node
         edges = node.edges
 
         def take(i: int) -> Position:

@@ -6,6 +6,7 @@ so far.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,17 +18,18 @@ from kgdemo.constraint.tables import TokenTable
 
 @dataclass(frozen=True, slots=True)
 class Branching:
-    """What follows one node inside a sorted run of labels; kept, since beams and questions come by again.
+    """What follows one node inside a sorted run of labels.
 
     Attributes:
         complete: how many labels end here; they sort before the longer ones.
-        tokens: the tokens with which the others go on, sorted, int64 as torch indexes, ``(n,)``.
+        tokens: the tokens with which the others go on, sorted, ``(n,)``; int64 as torch indexes, but int32 of a
+            single label.
         edges: rows ``edges[i]:edges[i + 1]`` go on with ``tokens[i]``, ``(n + 1,)``.
     """
 
     complete: int
-    tokens: NDArray[np.int64]
-    edges: NDArray[np.int64]
+    tokens: NDArray[np.integer]
+    edges: Sequence[int] | NDArray[np.int64]
 
 
 Branchings = dict[tuple[Segment, int, int, int], Branching]  # by segment, low, high, depth
@@ -61,6 +63,10 @@ def branching(table: TokenTable, labels: NDArray[np.int32], low: int, depth: int
         low: the row that the first of them stands in.
         depth: how many tokens they agree in.
     """
+    if len(labels) == 1:  # most nodes lie behind the last fork, on one label
+        label = labels[0]
+        here, end = table.offsets[label] + depth, table.offsets[label + 1]
+        return Branching(int(here >= end), table.ids[here : min(here + 1, end)], (low, low + 1))
     begins = table.offsets[labels]
     # complete labels share all tokens so far and nothing more, so they sort before the longer ones
     complete = int(np.count_nonzero(table.offsets[labels + 1] - begins <= depth))

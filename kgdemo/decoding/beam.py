@@ -38,9 +38,12 @@ class BeamSettings:
             score wants more than K to choose from; the live beams stay K.
         forced: tokens that every path begins with: scored and reported like any others, but not chosen by
             the search. ``forced.check_forced`` tells beforehand whether a constraint allows them.
-        look_ahead: None reads one token of each beam in a forward pass; 0 reads forced runs (one allowed
-            child after another) along with it; more is a budget of likely nodes scored ahead. What the search
-            finds and yields is the same; see ``lookahead``.
+        late_ends: let a path end wherever its end mark is among the 2K best continuations of a step, which are looked
+            at so that K beams go on. False: only among the K best, as transformers' ``generate`` does, which so
+            misses paths that are more probable than those it returns.
+        look_ahead: None reads one token of each beam in a forward pass; 0 reads along with it what is certain to
+            be asked for (forced runs, all that can follow where that is not too much); more is a budget of likely
+            tokens scored ahead. What the search finds and yields is the same; see ``lookahead``.
     """
 
     beams: int = 10
@@ -50,6 +53,7 @@ class BeamSettings:
     masked: int = 0
     keep: int = 0
     forced: tuple[int, ...] = ()
+    late_ends: bool = True
     look_ahead: int | None = 0
 
     @property
@@ -191,14 +195,14 @@ def sort_out(
     choices: list[Choice] = []
     kept: list[Hypothesis] = []
     ended: list[Hypothesis] = []
-    for candidate in candidates:
+    for place, candidate in enumerate(candidates):
         score, index, log_prob = candidate.score, candidate.index, candidate.log_prob
         allowed, parent = followers[candidate.beam], live[candidate.beam]
         token = index if allowed.tokens is None else int(allowed.tokens[index])
         state = allowed.take(index)
         tokens, log_probs = (*parent.tokens, token), (*parent.log_probs, log_prob)
         fate = "pruned"
-        if state.complete:
+        if state.complete and (settings.late_ends or place < settings.beams):
             fate = "finished"
             penalty = len(tokens) ** settings.length_penalty
             ended.append(Hypothesis(tokens, log_probs, state, parent.node, score / penalty))

@@ -114,13 +114,18 @@ def _bound(
         mass = np.maximum(ragged.sums(np.exp(values)), np.finfo(np.float64).tiny)
         start = np.where(inside, start - np.log(mass), start)
     totals = start[ragged.rows] + values
-    places = np.arange(len(totals))
-    if len(totals) > most:
-        places = np.flatnonzero(totals >= np.partition(totals, -most)[-most])  # with all that are as good as the last
-    places = places[np.argsort(-totals[places], kind="stable")][:most]
+    places = best_places(totals, most)
     beams = ragged.rows[places]
     table = zip(totals[places], beams, places - ragged.offsets[beams], values[places], strict=True)
     return [Candidate(float(score), int(beam), int(index), float(value)) for score, beam, index, value in table]
+
+
+def best_places(totals: NDArray[np.float64], most: int) -> NDArray[np.int64]:
+    """Where the ``most`` best of ``totals`` (n,) stand, best first; ties go to the lower place."""
+    places = np.arange(len(totals))
+    if len(totals) > most:
+        places = np.flatnonzero(totals >= np.partition(totals, -most)[-most])  # with all that are as good as the last
+    return places[np.argsort(-totals[places], kind="stable")][:most]
 
 
 def forbidden_mass(log_probs: Tensor, ragged: Ragged) -> list[float]:

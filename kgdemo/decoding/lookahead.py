@@ -1,30 +1,34 @@
 """Looking ahead: nodes that the search will ask for are scored before it asks, in fewer and wider forward passes.
 
-Most tokens of a path are forced, having one allowed child. A beam and the forced run behind it are read in one
-pass (``forced``); with a budget, the most probable continuations of what is known come along too. The search
-itself is unchanged: it is replayed over log-probabilities that are known already, so sequences, order and steps
-are those of the step-wise search (GCR section 4.3; the pooled cache of ``models.tree`` makes it cheap). On
-processors that are idle between small passes, such as GPUs, fewer passes are what counts.
+Most tokens of a path are forced, having one allowed child, and read in one pass with the token before them
+(``forced``). Beyond that the search is rehearsed over what is known: where every probability is known, or where no
+more tokens can follow than there are beams, its next beams are certain and read right away. From there on they
+are guessed, as far as a budget allows. The search itself is unchanged: it is replayed over log-probabilities that
+are known already, so sequences, order and steps are those of the step-wise search (GCR section 4.3; the pooled
+cache of ``models.tree`` makes it cheap). A processor that waits for weights, as all do with few tokens, gains by
+every pass that is saved.
 """
 
 from __future__ import annotations
 
-import heapq
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from kgdemo.constraint.base import Constraint, State, Successors
-from kgdemo.decoding.candidates import best_candidates
+from kgdemo.decoding.candidates import Ragged, best_places
 from kgdemo.models.base import PROMPT_END, TokenTree
 
 if TYPE_CHECKING:  # beam.py imports this module
     from kgdemo.decoding.beam import BeamSettings, Hypothesis
+
+_LEAST_CHANCE = 0.05  # of a guess to be right; a row costs a CPU about that much of a pass
 
 
 @dataclass(slots=True)
@@ -36,10 +40,12 @@ class _Node:
         token: what it appends.
         depth: tokens of the path up to and with it.
         state: where the constraint stands behind it.
-        score: as the search ranks it; an estimate while its parent has not been scored.
+        score: as the search ranks it; an estimate while not all before it have been scored.
+        chance: that the search comes by, where forks before it are unknown; 1 elsewhere.
         node: its own id, once planned.
         row: log-probabilities of what follows, ``(V,)``, once scored.
-        children: those planned, by token.
+        gains: what each of its followers adds to the score, ``(followers,)``, once scored.
+        children: those looked at, by token.
     """
 
     parent: int
@@ -47,8 +53,10 @@ class _Node:
     depth: int
     state: State
     score: float
+    chance: float = 1.0
     node: int = -1
     row: Tensor | None = None
+    gains: NDArray[np.float64] | None = None
     children: dict[int, _Node] = field(default_factory=dict)
     followers: Successors | None = None
 
@@ -67,6 +75,7 @@ class LookAhead:
         self.constraint = constraint
         self.settings = settings
         self._ahead: dict[int, dict[int, _Node]] = {}  # by id of the node the search stands at, and token
+        self._share, self._shares = 0.0, 0  # log of the probability left by the constraint: mean over so many nodes
 
     def begin(self, state: State) -> Tensor:
         """Read the prompt, and with it the forced beginning of every path.
@@ -80,9 +89,7 @@ class LookAhead:
         root = _Node(PROMPT_END, -1, 0, state, 0.0, node=PROMPT_END)
         if self.settings.look_ahead is not None:
             plan: list[_Node] = []
-            end = self._run(self._chosen(root, plan), plan)
-            if self.settings.look_ahead:
-                self._spend(self.settings.look_ahead, [], [end], plan)
+            self._rehearse([self._run(self._chosen(root, plan), plan)], plan)
             self._read(plan)
         root.row = self.tree.prompt_log_probs()
         self._ahead = {PROMPT_END: root.children}
@@ -100,7 +107,7 @@ class LookAhead:
         for beam in beams:
             node = self._ahead.get(beam.node, {}).get(beam.tokens[-1])
             wanted.append(node or _Node(beam.node, beam.tokens[-1], len(beam.tokens), beam.state, beam.score))
-            wanted[-1].score = beam.score
+            wanted[-1].score, wanted[-1].chance = beam.score, 1.0
         missing = [node for node in wanted if node.row is None]
         rows = self._score(missing, wanted) if missing else None
         self._ahead = {node.node: node.children for node in wanted}  # what the search has left behind is forgotten
@@ -113,9 +120,9 @@ class LookAhead:
         plan: list[_Node] = []
         for node in missing:
             self._plan(node, plan)
-        ends = [self._run(node, plan) for node in missing]
-        if self.settings.look_ahead:
-            self._spend(self.settings.look_ahead, wanted, ends, plan)
+        for node in missing:
+            self._run(node, plan)
+        self._rehearse(wanted, plan)
         return self._read(plan)[: len(missing)]
 
     def _read(self, plan: Sequence[_Node]) -> Tensor:
@@ -123,8 +130,18 @@ class LookAhead:
         if not plan:
             return torch.empty(0)
         _, rows = self.tree.extend([node.parent for node in plan], [node.token for node in plan])
-        for node, row in zip(plan, rows, strict=True):
-            node.row = row
+        followers = [self._followers(node) for node in plan]
+        ragged = Ragged.of(followers)
+        values = ragged.gather(rows).cpu().numpy().astype(np.float64)
+        masses = np.log(np.maximum(ragged.sums(np.exp(values)), np.finfo(np.float64).tiny)).tolist()
+        bounds = ragged.offsets.tolist()
+        for place, (node, row, allowed) in enumerate(zip(plan, rows, followers, strict=True)):
+            node.row, node.gains = row, values[bounds[place] : bounds[place + 1]]
+            if self._is_normalised(allowed):
+                node.gains -= masses[place]
+            elif len(node.gains):
+                self._shares += 1
+                self._share += (masses[place] - self._share) / self._shares
         return rows
 
     def _chosen(self, node: _Node, plan: list[_Node]) -> _Node:
@@ -132,7 +149,7 @@ class LookAhead:
         for token in self.settings.forced:
             allowed = self._followers(node).tokens
             found = [token] if allowed is None else np.flatnonzero(allowed == token).tolist()
-            if not found or not self._worth_scoring(child := self._child(node, found[0], 0.0)):
+            if not found or not self._worth_scoring(child := self._child(node, found[0])):
                 break
             self._plan(child, plan)
             node = child
@@ -154,54 +171,58 @@ class LookAhead:
         tokens = self._followers(node).tokens
         if tokens is None or len(tokens) > 2:
             return None
-        children = [self._child(node, index, node.score) for index in range(len(tokens))]
+        children = [self._child(node, index) for index in range(len(tokens))]
         going = [child for child in children if self._worth_scoring(child)]
         return going[0] if len(going) == 1 else None
 
-    def _spend(self, budget: int, wanted: Sequence[_Node], ends: Sequence[_Node], plan: list[_Node]) -> None:
-        """Plan ``budget`` more nodes, the most probable first.
+    def _rehearse(self, live: Sequence[_Node], plan: list[_Node]) -> None:
+        """Go through the search's next steps and plan what it will ask for; past what is certain, as the budget lasts.
 
-        Behind nodes scored already the model's probabilities are known; behind nodes of this very pass every
-        allowed token is taken to be as probable as its siblings.
+        Args:
+            live: the search's beams, scored or planned.
+            plan: what this pass will score.
         """
-        known = [node for root in wanted for node in _scored(root)]
-        queue = [(-score, place, node, index) for place, (score, node, index) in enumerate(self._known(known, budget))]
-        heapq.heapify(queue)
-        pushed = len(queue)
-        for end in ends:
-            pushed = self._push(end, budget, queue, pushed)
-        most = len(plan) + budget
-        while queue and len(plan) < most:
-            minus, _, parent, index = heapq.heappop(queue)
-            child = self._child(parent, index, -minus)
-            if child.node < 0 and self._worth_scoring(child):
-                self._plan(child, plan)
-                pushed = self._push(self._run(child, plan), budget, queue, pushed)
+        budget, beams, certain = self.settings.look_ahead or 0, self.settings.beams, True
+        while live and (certain or budget > 0) and all(self._followers(node).tokens is not None for node in live):
+            known = all(node.gains is not None for node in live)
+            following, count = self._continuations(live)
+            certain = certain and (known or (count <= 2 * beams and len(following) <= beams))
+            for child in following[:beams]:
+                if child.node < 0 and (certain or (budget > 0 and child.chance >= _LEAST_CHANCE)):
+                    before = len(plan)
+                    self._plan(child, plan)
+                    self._run(child, plan)
+                    budget -= 0 if certain else len(plan) - before
+            live = [child for child in following[:beams] if child.node >= 0]
 
-    def _known(self, nodes: Sequence[_Node], most: int) -> Iterator[tuple[float, _Node, int]]:
-        """The best continuations behind scored nodes: score, node, index into what may follow it."""
-        if not nodes:
-            return
-        rows = torch.stack([row for node in nodes if (row := node.row) is not None])
-        followers = [self._followers(node) for node in nodes]
-        scores = [node.score for node in nodes]
-        for found in best_candidates(rows, followers, scores, most, self.settings.graph_normalised):
-            node = nodes[found.beam]
-            child = node.children.get(_token(followers[found.beam], found.index))
-            if child is not None:
-                child.score = found.score
-            if child is None or child.row is None:
-                yield found.score, node, found.index
+    def _continuations(self, live: Sequence[_Node]) -> tuple[list[_Node], int]:
+        """The best 2K continuations of all beams that anything may follow, best first; and how many there are."""
+        gains = [self._gains(node) for node in live]
+        starts = np.cumsum([0, *map(len, gains)])
+        best = best_places(
+            np.concatenate([n.score + g for n, g in zip(live, gains, strict=True)]), 2 * self.settings.beams
+        )
+        found = []
+        for place, owner in zip(best.tolist(), (np.searchsorted(starts, best, side="right") - 1).tolist(), strict=True):
+            parent, index = live[owner], place - int(starts[owner])
+            child = self._child(parent, index)
+            child.score = parent.score + float(gains[owner][index])
+            child.chance = parent.chance if parent.gains is not None else parent.chance / len(gains[owner])
+            if self._worth_scoring(child):
+                found.append(child)
+        return found, int(starts[-1])
 
-    def _push(self, node: _Node, most: int, queue: list[tuple[float, int, _Node, int]], pushed: int) -> int:
-        """Queue the children of a node that this pass will score; their probabilities are not known yet."""
-        allowed = self._followers(node).tokens
-        if allowed is None or not 0 < len(allowed) <= most:
-            return pushed
-        share = node.score - math.log(len(allowed))
-        for index in range(len(allowed)):
-            heapq.heappush(queue, (-share, pushed + index, node, index))
-        return pushed + len(allowed)
+    def _gains(self, node: _Node) -> NDArray[np.float64]:
+        """What each follower adds to the score; guessed, while it is not known, to be alike and what is usual."""
+        if node.gains is not None:
+            return node.gains
+        allowed = self._followers(node)
+        count = len(allowed.tokens)  # type: ignore[arg-type]  # the rehearsal ends where any token may follow
+        share = 0.0 if self._is_normalised(allowed) else self._share
+        return np.full(count, share - math.log(max(count, 1)))
+
+    def _is_normalised(self, allowed: Successors) -> bool:
+        return self.settings.graph_normalised and allowed.inside_entity
 
     def _worth_scoring(self, node: _Node) -> bool:
         """Whether anything may follow it, within the length limit (and so within the model's context)."""
@@ -212,21 +233,9 @@ class LookAhead:
             node.followers = self.constraint.successors(node.state)
         return node.followers
 
-    def _child(self, node: _Node, index: int, score: float) -> _Node:
+    def _child(self, node: _Node, index: int) -> _Node:
         allowed = self._followers(node)
-        token = _token(allowed, index)
+        token = index if allowed.tokens is None else int(allowed.tokens[index])
         if token not in node.children:
-            node.children[token] = _Node(node.node, token, node.depth + 1, allowed.take(index), score)
+            node.children[token] = _Node(node.node, token, node.depth + 1, allowed.take(index), node.score)
         return node.children[token]
-
-
-def _token(allowed: Successors, index: int) -> int:
-    return index if allowed.tokens is None else int(allowed.tokens[index])
-
-
-def _scored(root: _Node) -> Iterator[_Node]:
-    """The nodes at and behind ``root`` that have been scored."""
-    if root.row is not None and root.state.alive:
-        yield root
-        for child in root.children.values():
-            yield from _scored(child)

@@ -1,10 +1,10 @@
 """How long K reasoning paths take, from the question's entities on: our search and ``generate`` with the reference.
 
 Both sides use the same model, prompt, beams and graph in one process. The prompt is read causally, which is
-all ``generate`` can do. Scores are sums of full-vocabulary log-probabilities on both sides, and both go on
-until no live beam can enter the K best (``length_penalty`` 0, ``early_stopping`` False). One rule differs and
-cannot be set: ``generate`` lets a path finish only when its last token is among a step's K best, ours when it
-is among the 2K looked at. Where that matters, ours finds the more probable paths; see ``same_paths``.
+all ``generate`` can do. Scores are sums of full-vocabulary log-probabilities on both sides, both go on
+until no live beam can enter the K best (``length_penalty`` 0, ``early_stopping`` False), and a path ends only
+where its end mark is among a step's K best (``late_ends`` False, which is ``generate``'s rule and not our default).
+Equal means: the same paths in the same order with the same scores.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
+from math import isclose
 from statistics import median
 from typing import TypeVar
 
@@ -32,7 +34,7 @@ from kgdemo.models.linear import without_onednn
 from kgdemo.models.tree import PooledTokenTree
 
 Found = TypeVar("Found")
-_TOLERANCE = 5e-3  # of a score: sums of some thirty fp32 log-probabilities, added up in another order
+_TOLERANCE = 1e-5  # of a score, relative: fp32 sums, added up in another order
 _MOST_TOKENS = 128
 
 
@@ -195,7 +197,7 @@ def search(task: Task, sizes: DecodeSizes) -> list[Hypothesis]:
     assert topic is not None
     automaton = KGAutomaton(task.graph, [topic], sizes.hops)
     tree = PooledTokenTree(task.model.reader, task.prompt, bidirectional=False)
-    steps = beam_search(tree, automaton, BeamSettings(beams=sizes.beams, max_tokens=_MOST_TOKENS))
+    steps = beam_search(tree, automaton, BeamSettings(sizes.beams, _MOST_TOKENS, late_ends=False))
     while True:
         try:
             next(steps)
@@ -209,10 +211,14 @@ def _reference(task: Task, theirs: nx.DiGraph, sizes: DecodeSizes) -> list[Gener
 
 
 def same_paths(ours: Sequence[Hypothesis], theirs: Sequence[Generated]) -> bool:
-    """Whether both found the same paths with the same scores, in whatever order ties fall."""
+    """Whether both found the same paths in the same order with the same scores; what is a tie may come either way."""
     mine = {path.tokens: path.total for path in ours}
-    other = {path.tokens: path.score for path in theirs}
-    return mine.keys() == other.keys() and all(abs(mine[tokens] - other[tokens]) < _TOLERANCE for tokens in mine)
+    if mine.keys() != {path.tokens for path in theirs}:
+        return False
+    if not all(isclose(mine[path.tokens], path.score, rel_tol=_TOLERANCE) for path in theirs):
+        return False
+    in_their_order = [mine[path.tokens] for path in theirs]
+    return all(a > b or isclose(a, b, rel_tol=_TOLERANCE) for a, b in pairwise(in_their_order))
 
 
 def _metered(model: torch.nn.Module, run: Callable[[], list[Found]], clock: Clock) -> tuple[Timing, list[Found]]:

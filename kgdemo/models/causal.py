@@ -17,7 +17,7 @@ from kgdemo.constraint.pieces import Pieces
 from kgdemo.errors import ModelError
 from kgdemo.models.base import TokenTree
 from kgdemo.models.bert import LeanBert
-from kgdemo.models.linear import with_onednn
+from kgdemo.models.linear import pack, with_onednn
 from kgdemo.models.plain import PlainTokenTree, fits_pool
 from kgdemo.models.prompt import PromptStyle
 from kgdemo.models.together import Together
@@ -93,6 +93,7 @@ class CausalModel:
     @cached_property
     def reader(self) -> Together:
         """What pooled trees read tokens with: the model, or its arithmetic alone where that is known here."""
+        pack(self.model)
         if not LeanBert.suits(self.model):
             return Together(self.model)
         lean = LeanBert(self.model)

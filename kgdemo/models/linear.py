@@ -2,8 +2,9 @@
 
 A search reads few tokens at a time, so nearly all of its time is spent moving weights through matrix products of
 1 to 50 rows. PyTorch sends these to MKL in fp32, although it carries a second library, oneDNN, whose kernels are
-made for the processor at hand: with few rows they take half the time, a third with a hundred. Nothing is rounded
-differently but the order of the sums.
+made for the processor at hand: with few rows they take half the time, a third with a hundred. A copy of the weights
+in the order in which these kernels read them (``pack``) saves up to half of that again. Nothing is rounded differently
+but the order of the sums.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+
+_MOST_BYTES = 2_500_000_000  # of weights that are worth a second copy
+_USUAL_ROWS = 16  # what the copy is laid out for; other numbers fare as well
 
 
 class OneDNNLinear(nn.Linear):
@@ -28,6 +32,21 @@ class OneDNNLinear(nn.Linear):
         self.in_features, self.out_features = layer.in_features, layer.out_features
         self.weight, self.bias = layer.weight, layer.bias
         self.training = layer.training
+        self._packed: Tensor | None = None
+        self._packed_from = (0, 0)  # address and version of the weights that the copy is of
+
+    def pack(self) -> None:
+        """Keep a copy of the weights as the kernels read them; it is used until the weights change."""
+        self._packed = torch.ops.mkldnn._reorder_linear_weight(self.weight.detach(), _USUAL_ROWS)
+        self._packed_from = self._present()
+
+    @property
+    def quickest(self) -> Tensor:
+        """The packed weights, while they are those of the layer; else the layer's own."""
+        return self.weight if self._packed is None or self._packed_from != self._present() else self._packed
+
+    def _present(self) -> tuple[int, int]:
+        return self.weight.data_ptr(), self.weight._version
 
     def forward(self, input: Tensor) -> Tensor:  # noqa: A002  # the name that nn.Linear gives it
         """``input @ weight.T + bias``, shape ``(..., in_features)`` -> ``(..., out_features)``."""
@@ -40,10 +59,10 @@ class OneDNNLinear(nn.Linear):
         return product(self, input)
 
 
-def product(layer: nn.Linear, rows: Tensor, activation: Literal["none", "gelu"] = "none") -> Tensor:
+def product(layer: OneDNNLinear, rows: Tensor, activation: Literal["none", "gelu"] = "none") -> Tensor:
     """A linear layer of fp32 rows on a CPU by oneDNN, and what is applied to its output; no gradient."""
     how = "none" if activation == "gelu" else ""  # which gelu: the exact one
-    return torch.ops.mkldnn._linear_pointwise(rows, layer.weight, layer.bias, activation, [], how)
+    return torch.ops.mkldnn._linear_pointwise(rows, layer.quickest, layer.bias, activation, [], how)
 
 
 def with_onednn(model: nn.Module) -> nn.Module:
@@ -54,9 +73,19 @@ def with_onednn(model: nn.Module) -> nn.Module:
     return model
 
 
+def pack(model: nn.Module) -> None:
+    """Pack the ``OneDNNLinear`` layers of a model that computes in fp32 on a CPU and is not too large to have twice."""
+    layers = [layer for layer in model.modules() if isinstance(layer, OneDNNLinear)]
+    fit = all(layer.weight.dtype == torch.float32 and layer.weight.device.type == "cpu" for layer in layers)
+    if fit and sum(layer.weight.nbytes for layer in layers) <= _MOST_BYTES:
+        for layer in layers:
+            layer.pack()
+
+
 def without_onednn(model: nn.Module) -> nn.Module:
     """A copy of a model as transformers makes it, sharing all weights: what a benchmark compares with."""
-    shared = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
+    packed = [layer._packed for layer in model.modules() if isinstance(layer, OneDNNLinear)]
+    shared = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers(), *packed)}
     plain = copy.deepcopy(model, shared)
     for name, layer in [(n, m) for n, m in plain.named_modules() if isinstance(m, OneDNNLinear)]:
         linear = nn.Linear(layer.in_features, layer.out_features, device="meta")

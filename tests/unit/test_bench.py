@@ -56,6 +56,16 @@ def test_a_difference_in_paths_or_scores_is_seen():
     assert not bench_decode.same_paths([path], [])
 
 
+def test_another_order_is_seen_unless_it_is_a_tie():
+    first, second, tied = (
+        bench_decode.Hypothesis((n,), (score,), state=None) for n, score in ((1, -1.0), (2, -2.0), (3, -2.0000001))
+    )
+    theirs = [Generated((1,), -1.0), Generated((2,), -2.0)]
+    assert bench_decode.same_paths([first, second], theirs)
+    assert not bench_decode.same_paths([first, second], theirs[::-1])
+    assert bench_decode.same_paths([second, tied], [Generated((3,), -2.0), Generated((2,), -2.0)])
+
+
 @pytest.mark.parametrize("directed", [False, True])
 def test_the_reference_holds_the_paths_of_the_oracle(directed):
     triples = [("a", "r", "b"), ("a", "s", "b"), ("b", "r", "a"), ("b", "t", "c"), ("c", "t", "c")]

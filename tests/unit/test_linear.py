@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from kgdemo.models.linear import OneDNNLinear, with_onednn, without_onednn
+from kgdemo.models import linear
+from kgdemo.models.linear import OneDNNLinear, pack, with_onednn, without_onednn
 from tests.unit.test_decoding import model_named
 
 needs_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this PyTorch carries no oneDNN")
@@ -21,13 +22,17 @@ needs_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reas
     width=st.integers(1, 70),
     height=st.integers(1, 70),
     bias=st.booleans(),
+    packed=st.booleans(),
     seed=st.integers(0, 1000),
 )
-def test_any_shape_gives_the_product_of_double_precision(shape, width, height, bias, seed):
+def test_any_shape_gives_the_product_of_double_precision(shape, width, height, bias, packed, seed):
     torch.manual_seed(seed)
     layer, rows = nn.Linear(width, height, bias), torch.randn(*shape, width)
+    ours = OneDNNLinear(layer)
+    if packed:
+        ours.pack()
     with torch.inference_mode():
-        found = OneDNNLinear(layer)(rows)
+        found = ours(rows)
         exact = rows.double() @ layer.weight.double().T + (layer.bias.double() if bias else 0)
     assert found.shape == exact.shape
     assert torch.allclose(found.double(), exact, atol=1e-5)
@@ -45,6 +50,37 @@ def test_weights_are_shared_and_gradients_flow():
 
 
 @needs_onednn
+def test_packed_weights_are_not_used_once_the_weights_have_changed():
+    layer = nn.Linear(6, 4)
+    ours = OneDNNLinear(layer)
+    ours.pack()
+    rows = torch.ones(1, 6)
+    with torch.no_grad():
+        assert ours.quickest is not layer.weight
+        assert torch.allclose(ours(rows), layer(rows), atol=1e-6)
+        layer.weight.add_(1.0)  # as an optimiser does
+        assert torch.allclose(ours(rows), layer(rows), atol=1e-6)
+        ours.pack()
+        assert torch.allclose(ours(rows), layer(rows), atol=1e-6)
+        layer.weight.data = torch.zeros(4, 6)  # as loading and moving do
+        assert torch.equal(ours(rows)[0], layer.bias)
+
+
+@needs_onednn
+def test_only_what_is_not_too_large_is_packed(monkeypatch):
+    model = nn.Sequential(OneDNNLinear(nn.Linear(6, 4)), OneDNNLinear(nn.Linear(4, 4)))
+    monkeypatch.setattr(linear, "_MOST_BYTES", 4 * 40 - 1)
+    pack(model)
+    assert all(layer.quickest is layer.weight for layer in model)
+    monkeypatch.setattr(linear, "_MOST_BYTES", 4 * 40)
+    pack(model)
+    assert all(layer.quickest is not layer.weight for layer in model)
+    half = nn.Sequential(OneDNNLinear(nn.Linear(6, 4).to(torch.bfloat16)))
+    pack(half)
+    assert half[0].quickest is half[0].weight
+
+
+@needs_onednn
 def test_half_precision_is_left_to_pytorch():
     layer = nn.Linear(6, 4).to(torch.bfloat16)
     rows = torch.randn(2, 6, dtype=torch.bfloat16)
@@ -56,6 +92,7 @@ def test_half_precision_is_left_to_pytorch():
 @pytest.mark.parametrize("family", ["qwen2", "bert", "gpt2"])
 def test_a_model_is_changed_in_place_and_a_plain_copy_shares_its_weights(family):
     model = model_named(family, 0).model
+    pack(model)
     plain = without_onednn(model)
     kinds = [type(module) for module in model.modules()]
     assert OneDNNLinear in kinds

@@ -108,6 +108,19 @@ def test_a_budget_saves_calls_where_paths_fork():
     assert calls[16] < calls[0]
 
 
+def test_what_is_certain_is_read_in_one_pass_and_nothing_else():
+    """Two relations to three places make six beams: all of the graph is sure to be asked for."""
+    places = ("London", "Paris", "New Mexico")
+    kg = KnowledgeGraph.from_triples([("New York", r, e) for r in ("part of", "near") for e in places])
+    model = model_named("qwen2", 1)
+    slow, _, paths = searched(model, kg, "New York", 1, BeamSettings(8, look_ahead=None))
+    tree, _, found = searched(model, kg, "New York", 1, BeamSettings(8, look_ahead=0))
+    assert [h.tokens for h in found] == [h.tokens for h in paths]
+    assert len(found) == 6
+    assert tree.calls == 1
+    assert tree.size == slow.size, "not a token more than the step-wise search reads"
+
+
 def test_free_text_is_read_step_by_step_and_nothing_is_wasted():
     model = model_named("qwen2", 1)
     prompt = model.style.encode(model.pieces, PROMPT, ["New York"])
