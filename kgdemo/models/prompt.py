@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from kgdemo.constraint.pieces import Pieces
+from kgdemo.models.relations import read_relations, write_relations
 
 STYLE_FILE = "kgdemo.json"
 _SLOTS = ("{question}", "{entities}")
@@ -34,6 +35,10 @@ class PromptStyle:
         answer_mark: what stands between ``</PATH>`` and the hypothesis answer.
         pool: weights of the experts that rank paths beside this model (``reasoning.prior``), fitted by
             ``python -m kgdemo calibrate --pool``; None: the model is taken at its word.
+        backoff: weights of what stands for this model's probability where it was not trained on a relation
+            (``reasoning.prior``), fitted by ``python -m kgdemo calibrate --held-out``; None: it is asked all the same.
+        relations: spoken names of the relations it was trained on, from a list beside this file (``relations``);
+            None: nothing is known of that, and every relation counts as known.
         doubt: weights of the signs that no path answers the question, fitted for this model by
             ``python -m kgdemo calibrate``; None: never in doubt.
         doubt_graph: the graph they were fitted on, the only one they are used on; empty: any.
@@ -43,6 +48,8 @@ class PromptStyle:
     bidirectional: bool = False
     answer_mark: str = "\n# Answer:\n"
     pool: Mapping[str, float] | None = None
+    backoff: Mapping[str, float] | None = None
+    relations: frozenset[str] | None = None
     doubt: Mapping[str, float] | None = None
     doubt_graph: str = ""
 
@@ -51,11 +58,15 @@ class PromptStyle:
         """Read the style a model folder carries, or return the default; what another version wrote is passed over."""
         file = folder / STYLE_FILE
         record = json.loads(file.read_text("utf-8")) if file.is_file() else {}
-        return cls(**{name: value for name, value in record.items() if name in cls.__dataclass_fields__})
+        known = {name: value for name, value in record.items() if name in cls.__dataclass_fields__}
+        return cls(**{**known, "relations": read_relations(folder)})
 
     def save(self, folder: Path) -> None:
         """Write the style into a model folder."""
-        (folder / STYLE_FILE).write_text(json.dumps(asdict(self), indent=2) + "\n", "utf-8")
+        record = {name: value for name, value in asdict(self).items() if name != "relations"}
+        (folder / STYLE_FILE).write_text(json.dumps(record, indent=2) + "\n", "utf-8")
+        if self.relations is not None:
+            write_relations(folder, self.relations)
 
     def encode(self, pieces: Pieces, question: str, entities: Sequence[str]) -> list[int]:
         """Token ids of the prompt up to and including ``<PATH>``; user text cannot smuggle in special tokens."""

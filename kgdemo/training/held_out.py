@@ -10,14 +10,7 @@ import math
 from collections.abc import Iterable, Mapping
 from random import Random
 
-
-def spoken_relation(relation: str) -> str:
-    """The words that tell a relation from others: the last part of a Freebase name, without underscores.
-
-    >>> spoken_relation("/film/film/release_date_s./film/film_regional_release_date/film_release_region")
-    'film release region'
-    """
-    return relation.rstrip("/").rsplit("/", 1)[-1].replace("_", " ").casefold().strip()
+from kgdemo.models.relations import spoken_relation
 
 
 def draw_held_out(graphs: Mapping[str, Iterable[str]], share: float, seed: int) -> dict[str, frozenset[str]]:

@@ -16,6 +16,7 @@ from kgdemo.kg.catalogue import open_graph
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.models.causal import CausalModel
 from kgdemo.models.prompt import PromptStyle
+from kgdemo.models.relations import read_relations, spoken_relation, write_relations
 from kgdemo.questions import read_questions
 from kgdemo.training.batches import Encoder
 from kgdemo.training.chain_source import ChainSource
@@ -55,12 +56,13 @@ def run_recipe(
     """
     config = recipe.config if steps is None else replace(recipe.config, steps=steps)
     out.mkdir(parents=True, exist_ok=True)
-    shares = _shares(recipe, data, out)  # first: a missing file is said before a model is loaded
+    shares, relations = _shares(recipe, data, out)  # first: a missing file is said before a model is loaded
     torch.manual_seed(config.seed)
     model, tokenizer, style = start_model(recipe.model, recipe.lora)
     model.to("cuda" if torch.cuda.is_available() else "cpu")
     encoder = Encoder(Pieces(tokenizer), style, config.entity_weight, [tokenizer.eos_token_id], config.answer_share)
     (out / "recipe.json").write_text(json.dumps(asdict(recipe), indent=2) + "\n", "utf-8")
+    write_relations(out, relations | (style.relations or frozenset()))
     judged = None if measure is None else lambda m: measure(CausalModel("in training", m, tokenizer, style))
     train(model, encoder, shares, _pad(tokenizer), config, out, judged)
     if export is not None:
@@ -83,7 +85,7 @@ def _export(
     export.mkdir(parents=True, exist_ok=True)
     merged(model).half().save_pretrained(export)  # type: ignore[operator]
     tokenizer.save_pretrained(export)
-    style.save(export)
+    replace(style, relations=read_relations(out)).save(export)
 
 
 def _pad(tokenizer: PreTrainedTokenizerFast) -> int:
@@ -91,18 +93,21 @@ def _pad(tokenizer: PreTrainedTokenizerFast) -> int:
     return 0 if tokenizer.pad_token_id is None else tokenizer.pad_token_id
 
 
-def _shares(recipe: Recipe, data: Path | None, out: Path) -> list[Share]:
+def _shares(recipe: Recipe, data: Path | None, out: Path) -> tuple[list[Share], frozenset[str]]:
+    """The sources of examples, and the spoken names of the relations they may use."""
     graphs = {spec.graph: open_graph(graph_source(spec.graph, data)) for spec in recipe.sources}
     held_out = draw_held_out({n: list(kg.relations) for n, kg in graphs.items()}, recipe.held_out, recipe.config.seed)
     if recipe.held_out:
         listed = {graph: sorted(relations) for graph, relations in held_out.items()}
         (out / HELD_OUT_FILE).write_text(json.dumps(listed, indent=2) + "\n", "utf-8")
-    return [
+    shares = [
         Share(
             _source(graphs[spec.graph], spec, data, held_out[spec.graph]), spec.share, spec.from_step, spec.until_step
         )
         for spec in recipe.sources
     ]
+    known = {r for name, kg in graphs.items() for r in kg.relations if r not in held_out[name]}
+    return shares, frozenset(map(spoken_relation, known))
 
 
 def _source(kg: KnowledgeGraph, spec: SourceSpec, data: Path | None, held_out: frozenset[str]) -> Source:

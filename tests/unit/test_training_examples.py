@@ -8,11 +8,12 @@ import pytest
 
 from kgdemo.kg.catalogue import open_graph
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.models.relations import spoken_relation
 from kgdemo.questions import Question
 from kgdemo.training import templates as template_files
 from kgdemo.training.chain_source import ChainSource
 from kgdemo.training.examples import Example, QuestionSource, roughen, spoken_name
-from kgdemo.training.held_out import draw_held_out, spoken_relation
+from kgdemo.training.held_out import draw_held_out
 from kgdemo.training.template_source import TemplateSource
 from kgdemo.training.templates import load_chains, load_templates
 from tests.helpers.training import TEMPLATES, film_graph

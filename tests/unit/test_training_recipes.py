@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,7 @@ def test_a_finished_run_is_a_model_the_demo_loads(family: str, tmp_path):
     recipe = write_recipe(tmp_path, made)
     run_recipe(recipe, tmp_path, tmp_path / "out", export=tmp_path / "model")
     model = exported(tmp_path / "model")
-    assert model.style == made.style
+    assert model.style == replace(made.style, relations=frozenset(("directed by", "starring", "born in", "sibling")))
     assert model.pieces.start == made.pieces.start
     assert not same_weights(model.model, made.model)
     again = tmp_path / "again"
@@ -52,6 +53,19 @@ def test_what_a_run_did_stands_beside_its_checkpoint(tmp_path):
     assert json.loads((tmp_path / "out" / "recipe.json").read_text("utf-8"))["held_out"] == 0.4
     held_out = json.loads((tmp_path / "out" / HELD_OUT_FILE).read_text("utf-8"))
     assert len(held_out["films.tsv"]) == 2  # of four
+
+
+def test_a_model_takes_along_which_relations_it_was_trained_on(tmp_path):
+    recipe = write_recipe(tmp_path, held_out=0.4)
+    run_recipe(recipe, tmp_path, tmp_path / "out", steps=2, export=tmp_path / "model")
+    held_out = json.loads((tmp_path / "out" / HELD_OUT_FILE).read_text("utf-8"))["films.tsv"]
+    known = exported(tmp_path / "model").style.relations
+    assert known == {"directed by", "starring", "born in", "sibling"} - set(held_out)
+    export_best(recipe, tmp_path / "out", tmp_path / "again")
+    assert exported(tmp_path / "again").style.relations == known
+    further = replace(recipe, model=str(tmp_path / "model"), held_out=0.0)
+    run_recipe(further, tmp_path, tmp_path / "more", steps=2, export=tmp_path / "more-model")
+    assert exported(tmp_path / "more-model").style.relations == known | set(held_out)
 
 
 def test_the_best_checkpoint_is_exported(tmp_path):
