@@ -21,6 +21,7 @@ from kgdemo.reasoning.joint import Reading, RelationGroup, best_reading, path_to
 from kgdemo.reasoning.prior import Prior
 from kgdemo.reasoning.ranking import RankedPath, rank, relation_score
 
+_READ = 128  # tokens in one forward pass: each makes a row as long as the vocabulary
 Key = tuple[int, tuple[str, ...], int]  # topic, relations, end
 
 
@@ -114,20 +115,26 @@ def _lead(
 
 
 def scored(graph: TokenisedGraph, paths: Sequence[PathIds], tree: TokenTree) -> list[RankedPath]:
-    """Paths read from the graph with the model's log-probabilities, all read side by side."""
+    """Paths read from the graph with the model's log-probabilities; what they have in common is read once."""
     spelled = [_tokens(graph, path) for path in paths]
-    nodes = [PROMPT_END] * len(paths)
-    log_probs = [[float(tree.prompt_log_probs()[tokens[0]])] for tokens in spelled]
-    for depth in range(max(map(len, spelled), default=1) - 1):
-        going = [i for i, tokens in enumerate(spelled) if len(tokens) > depth + 1]
-        grown, rows = tree.extend([nodes[i] for i in going], [spelled[i][depth] for i in going])
-        for i, node, row in zip(going, grown, rows, strict=True):
-            nodes[i] = node
-            log_probs[i].append(float(row[spelled[i][depth + 1]]))
+    behind: dict[tuple[int, ...], set[int]] = defaultdict(set)  # what was written -> what follows; parents first
+    for tokens in spelled:
+        for end, token in enumerate(tokens):
+            behind[tokens[:end]].add(token)
+    grown = [written for written in behind if written]
+    nodes = {(): PROMPT_END, **{written: tree.size + place for place, written in enumerate(grown)}}
+    row = tree.prompt_log_probs()
+    log_probs = {(token,): float(row[token]) for token in behind[()]}  # of the last token of what was written
+    for first in range(0, len(grown), _READ):
+        part = grown[first : first + _READ]
+        _, rows = tree.extend([nodes[written[:-1]] for written in part], [written[-1] for written in part])
+        for written, row in zip(part, rows, strict=True):
+            log_probs.update({(*written, token): float(row[token]) for token in behind[written]})
     found = []
-    for path, tokens, own, node in zip(paths, spelled, log_probs, nodes, strict=True):
+    for path, tokens in zip(paths, spelled, strict=True):
+        own = [log_probs[tokens[: end + 1]] for end in range(len(tokens))]
         state = AutomatonState((Position(Segment.DONE, _trail(path)),))
-        hypothesis = Hypothesis(tokens, tuple(own), state, node, sum(own))
+        hypothesis = Hypothesis(tokens, tuple(own), state, nodes[tokens[:-1]], sum(own))
         found.append(RankedPath(path, hypothesis, sum(own), relation_score(graph, path, own), read=True))
     return found
 
