@@ -162,7 +162,8 @@ class PathFound:
     """A finished path. ``path`` is None where free text is no path; ``index`` counts from 1 in each branch.
 
     Attributes:
-        read: it was not decoded but read from the graph, because decoded relations lead there too.
+        read: it was not decoded but read from the graph: decoded relations lead there too, or the model was never
+            trained on a relation of its.
     """
 
     constrained: bool

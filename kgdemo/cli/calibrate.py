@@ -1,9 +1,10 @@
-"""``calibrate``: when a model says that no path answers, and how its paths are ranked, fitted on question sets."""
+"""``calibrate``: when a model says that no path answers, and how paths are ranked, fitted on question sets."""
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def add(commands: Commands) -> None:
-    """Register ``calibrate (--answerable FILE --unanswerable FILE | --pool KG FILE L …) --out DIR``."""
+    """Register ``calibrate (--answerable FILE --unanswerable FILE | --pool KG FILE L … [--held-out F]) --out DIR``."""
     parser = commands.add_parser(
         "calibrate", help="fit when a model says that no path answers, or how its paths are ranked"
     )
@@ -27,6 +28,8 @@ def add(commands: Commands) -> None:
     parser.add_argument("--unanswerable", type=Path, metavar="FILE", help="questions without one")
     pool_help = "fit the weights of the ranking instead, on these questions; repeatable"
     parser.add_argument("--pool", nargs=3, action="append", metavar=("KG", "FILE", "L"), help=pool_help)
+    held_out_help = "held_out.json of the model's training: fit how relations that it does not know are ranked"
+    parser.add_argument("--held-out", type=Path, metavar="FILE", help=held_out_help)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="signs and figures")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions of each set")
     parser.add_argument("--save", action="store_true", help="write the weights into the model's folder")
@@ -41,7 +44,9 @@ def _calibrate(options: argparse.Namespace) -> int:
     pipeline, settings = Pipeline(), settings_from(options, compare=False, explain=0)
     options.out.mkdir(parents=True, exist_ok=True)
     style = pipeline.model(settings.model).style
-    if options.pool:
+    if options.pool and options.held_out:
+        style, figures = _backoff(options, pipeline, settings, style)
+    elif options.pool:
         style, figures = _pool(options, pipeline, settings, style)
     elif options.answerable and options.unanswerable:
         style, figures = _doubt(options, pipeline, settings, style)
@@ -68,15 +73,43 @@ def _doubt(
 def _pool(
     options: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
-    from kgdemo.errors import UserError
-    from kgdemo.evaluation.pooling import candidates, cross_validated, fit_pool, hits
+    from kgdemo.evaluation.pooling import cross_validated, fit_pool, hits, searched
 
-    found = []
-    for graph, file, hops in options.pool:
-        if not hops.isdecimal():
-            raise UserError(f"--pool takes KG FILE L, and L is a number of hops, not {hops!r}.")
-        asked = replace(settings, graph=graph, hops=int(hops))
-        found += candidates(pipeline, Path(file), asked, options.limit)
+    found = [
+        one.candidates
+        for file, asked in _question_sets(options, settings)
+        for one in searched(pipeline, file, asked, options.limit)
+    ]
     weights = fit_pool(found)
     figures = {"pool": weights, "questions": len(found), "hits@1": hits(weights, found)}
     return replace(style, pool=weights), {**figures, "hits@1_cross_validated": cross_validated(found)}
+
+
+def _backoff(
+    options: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
+) -> tuple[PromptStyle, dict[str, object]]:
+    from kgdemo.errors import UserError
+    from kgdemo.evaluation.backoff import PLAIN, fit_backoff, hits_over_relations, told
+    from kgdemo.evaluation.pooling import searched
+    from kgdemo.evaluation.unseen import read_held_out
+    from kgdemo.reasoning.prior import UNFITTED
+
+    if style.relations is None:
+        raise UserError(f"The model {settings.model} has no relations.txt; export it anew from its training.")
+    pipeline.model(settings.model).style = replace(style, backoff=PLAIN)
+    held_out, found = read_held_out(options.held_out), []
+    for file, asked in _question_sets(options, settings):
+        own = searched(pipeline, file, asked, options.limit)
+        found += told(pipeline.graph(asked.graph), own, held_out, style.pool or UNFITTED)
+    weights = fit_backoff(found)
+    return replace(style, backoff=weights), {"backoff": weights, **hits_over_relations(found)}
+
+
+def _question_sets(options: argparse.Namespace, settings: Settings) -> Iterator[tuple[Path, Settings]]:
+    """What ``--pool`` names: question files, and graph and number of hops to search them with."""
+    from kgdemo.errors import UserError
+
+    for graph, file, hops in options.pool:
+        if not hops.isdecimal():
+            raise UserError(f"--pool takes KG FILE L, and L is a number of hops, not {hops!r}.")
+        yield Path(file), replace(settings, graph=graph, hops=int(hops))

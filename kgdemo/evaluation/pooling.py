@@ -19,7 +19,8 @@ from tqdm import tqdm
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.errors import UserError
 from kgdemo.pipeline import Pipeline
-from kgdemo.questions import read_questions
+from kgdemo.questions import Question, read_questions
+from kgdemo.reasoning.backoff import unseen_paths
 from kgdemo.reasoning.branches import bound_branch
 from kgdemo.reasoning.gcr import prior_of
 from kgdemo.reasoning.prior import EXPERTS
@@ -28,7 +29,7 @@ from kgdemo.settings import Settings
 from kgdemo.verify import fold
 
 _RIDGE = 2e-3
-_FOLDS = 8
+FOLDS = 8
 _LEAST = 1e-3  # likelihood of a question whose right answer the model rules out: no single one may decide
 
 
@@ -39,15 +40,31 @@ class Candidates:
     Attributes:
         opinions: of the experts in the order of ``EXPERTS``, ``(groups, experts)``.
         right: share of each group's paths that end at a right answer, ``(groups,)``.
+        given: the part of each group's score that is not to be fitted, ``(groups,)``; or 0.
     """
 
     opinions: NDArray[np.float64]
     right: NDArray[np.float64]
+    given: NDArray[np.float64] | float = 0.0
 
 
-def candidates(
-    pipeline: Pipeline, questions: Path, settings: Settings, limit: int | None = None
-) -> Iterator[Candidates]:
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """A question and the groups of its paths.
+
+    Attributes:
+        candidates: what is said of the groups.
+        unseen: which of them have a relation that the model was not trained on, ``(groups,)``.
+        hops: of each group's paths, ``(groups,)``.
+    """
+
+    question: Question
+    candidates: Candidates
+    unseen: NDArray[np.bool_]
+    hops: NDArray[np.int64]
+
+
+def searched(pipeline: Pipeline, questions: Path, settings: Settings, limit: int | None = None) -> Iterator[Searched]:
     """Search for every question's paths; those whose answer is not found say nothing of the order.
 
     Args:
@@ -61,23 +78,34 @@ def candidates(
         topics = [topic for topic in question.topic_entities if topic in world.kg.entities]
         if len(topics) != 1:  # of several topics it is their meeting that counts
             continue
-        automaton = KGAutomaton(world.tokenised, [world.kg.entities.find(topics[0]) or 0], settings.hops)
+        ids = [world.kg.entities.find(topics[0]) or 0]
+        automaton = KGAutomaton(world.tokenised, ids, settings.hops)
         prompt = world.model.style.encode(world.model.pieces, question.text, topics)
         branch = bound_branch(world.model, prompt, automaton, settings)
         while branch.advance() is not None:
             pass
         prior = prior_of(question.text, topics, world)
-        paths = list(different_paths(world.tokenised, branch.finished or []))
+        finished = branch.finished or []
+        finished = [*finished, *unseen_paths(world.tokenised, ids, settings, prior, branch.tree, finished)]
+        paths = list(different_paths(world.tokenised, finished))
         groups = [group for group in groups_of(world.tokenised, paths, prior) if not group.detour]
         gold = {fold(answer) for answer in question.gold}
         ends = [[fold(labelled(world.tokenised, path.ids).end) for path in group.paths] for group in groups]
         right = np.array([np.mean([end in gold for end in own]) for own in ends])
         if right.any():
-            yield Candidates(np.array([[getattr(g.opinion, name) for name in EXPERTS] for g in groups]), right)
+            relations = [labelled(world.tokenised, group.paths[0].ids).relations for group in groups]
+            unseen = np.array([not prior.unseen.isdisjoint(own) for own in relations])
+            opinions = np.array([[getattr(group.opinion, name) for name in EXPERTS] for group in groups])
+            yield Searched(question, Candidates(opinions, right), unseen, np.array([len(own) for own in relations]))
 
 
 def fit_pool(found: Sequence[Candidates], ridge: float = _RIDGE) -> dict[str, float]:
-    """Maximum-likelihood weights of the experts.
+    """Maximum-likelihood weights of the experts; see ``fit``."""
+    return {name: round(float(w), 2) for name, w in zip(EXPERTS, fit(found, ridge), strict=True)}
+
+
+def fit(found: Sequence[Candidates], ridge: float = _RIDGE) -> NDArray[np.float64]:
+    """Maximum-likelihood weights of whatever opinions the candidates have.
 
     Args:
         found: of all questions; each counts the same.
@@ -86,11 +114,11 @@ def fit_pool(found: Sequence[Candidates], ridge: float = _RIDGE) -> dict[str, fl
     Raises:
         UserError: there are too few questions.
     """
-    if len(found) < 2 * _FOLDS:
-        raise UserError(f"Give at least {2 * _FOLDS} questions whose answers are found; there are {len(found)}.")
+    if len(found) < 2 * FOLDS:
+        raise UserError(f"Give at least {2 * FOLDS} questions whose answers are found; there are {len(found)}.")
     spread = np.mean([c.opinions.std(axis=0) for c in found], axis=0) + 1e-6
-    scaled = [Candidates(c.opinions / spread, c.right) for c in found]
-    weights, step = np.zeros(len(EXPERTS)), 1.0
+    scaled = [replace(c, opinions=c.opinions / spread) for c in found]
+    weights, step = np.zeros(len(spread)), 1.0
     value, slope = _likelihood(weights, scaled, ridge)
     for _ in range(2000):
         tried = weights + step * slope
@@ -104,21 +132,26 @@ def fit_pool(found: Sequence[Candidates], ridge: float = _RIDGE) -> dict[str, fl
             step /= 2
             if step < 1e-9:
                 break
-    return {name: round(float(w), 2) for name, w in zip(EXPERTS, weights / spread, strict=True)}
+    return weights / spread
 
 
 def hits(weights: dict[str, float], found: Sequence[Candidates]) -> float:
     """Expected share of questions whose first path is right: of the best group any path may be the first."""
     row = np.array([weights[name] for name in EXPERTS])
-    return float(np.mean([c.right[int((c.opinions @ row).argmax())] for c in found]))
+    return float(np.mean([first_right(c, row) for c in found]))
+
+
+def first_right(one: Candidates, weights: NDArray[np.float64]) -> float:
+    """How often the first path of one question is right, any path of its best group being the first."""
+    return float(one.right[int((one.given + one.opinions @ weights).argmax())])
 
 
 def cross_validated(found: Sequence[Candidates]) -> float:
     """The same, each question judged by weights that were fitted without it."""
     total = 0.0
-    for number in range(_FOLDS):
-        rest = [c for i, c in enumerate(found) if i % _FOLDS != number]
-        part = found[number::_FOLDS]
+    for number in range(FOLDS):
+        rest = [c for i, c in enumerate(found) if i % FOLDS != number]
+        part = found[number::FOLDS]
         total += hits(fit_pool(rest), part) * len(part)
     return total / len(found)
 
@@ -129,7 +162,7 @@ def _likelihood(
     """Mean penalised log-likelihood and its slope."""
     value, slope = 0.0, np.zeros_like(weights)
     for one in found:
-        scores = one.opinions @ weights
+        scores = one.given + one.opinions @ weights
         chance = np.exp(scores - scores.max())
         chance /= chance.sum()
         right = float(chance @ one.right)

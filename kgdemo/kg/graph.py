@@ -60,6 +60,12 @@ class Adjacency:
         """The slice of the edge arrays that belongs to ``entity``."""
         return slice(int(self.offsets[entity]), int(self.offsets[entity + 1]))
 
+    def places(self, entities: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Where the edges of all these entities stand in the edge arrays, ``(edges of theirs,)``."""
+        begins, counts = self.offsets[entities], self.offsets[entities + 1] - self.offsets[entities]
+        # each row's begin, plus 0, 1, … within the row
+        return np.repeat(begins - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+
 
 class KnowledgeGraph:
     """Labelled directed multigraph; parallel relations and self-loops are kept, repeats collapse.

@@ -14,6 +14,8 @@ from collections.abc import Generator, Iterator, Sequence
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.tokenised import TokenisedGraph
 from kgdemo.events import WITHOUT_GRAPH, ConstraintReady, Event, HypothesisAnswer, Notice, PathFound, PathVerified
+from kgdemo.models.relations import unseen_readings
+from kgdemo.reasoning.backoff import unseen_paths
 from kgdemo.reasoning.base import Evidence, World, register
 from kgdemo.reasoning.branches import Branch, bound_branch, free_branch, hypothesis_answers, ungrounded
 from kgdemo.reasoning.conclusion import conclude
@@ -72,7 +74,7 @@ def decode_paths(
                 branches.remove(branch)
             else:
                 yield step
-    evidence = yield from _grounded(bound, prior_of(question, topics, world), world, settings)
+    evidence = yield from _grounded(bound, ids, prior_of(question, topics, world), world, settings)
     yield bound.call("reasoning paths", "\n".join(str(found.path) for found in evidence))
     if settings.compare:
         written = yield from ungrounded(free, world, settings.beams)
@@ -82,12 +84,18 @@ def decode_paths(
 
 def prior_of(question: str, topics: Sequence[str], world: World) -> Prior:
     """The experts that rank a question's paths beside the model."""
-    return Prior(question, topics, world.kg, world.embedder, world.model.style.pool)
+    style = world.model.style
+    unseen = unseen_readings(world.kg, style.relations)
+    return Prior(question, topics, world.kg, world.embedder, style.pool, unseen, style.backoff)
 
 
-def _grounded(bound: Branch, prior: Prior, world: World, settings: Settings) -> Generator[Event, None, list[Evidence]]:
+def _grounded(
+    bound: Branch, ids: Sequence[int], prior: Prior, world: World, settings: Settings
+) -> Generator[Event, None, list[Evidence]]:
     """Rank, verify and report the constrained paths, read off the automaton's leaves."""
     finished, graph = bound.finished or [], world.tokenised
+    unseen = unseen_paths(graph, ids, settings, prior, bound.tree, finished)
+    finished, read = [*finished, *unseen], {hypothesis.tokens for hypothesis in unseen}
     if len({path.entities[0] for h in finished for path in h.state.paths}) > 1:
         if settings.ranking != "path":  # the score leaves entities out; a path's own has its topic in it
             finished = with_topics(graph, finished)
@@ -99,8 +107,9 @@ def _grounded(bound: Branch, prior: Prior, world: World, settings: Settings) -> 
     evidence = []
     for index, (found, answer, partners) in enumerate(zip(ranked, answers, meets, strict=True), 1):
         path = labelled(graph, found.ids)
-        beam = -1 if found.read else bound.reader.beam_id(found.hypothesis.tokens)
-        yield PathFound(True, index, str(path), found.path_score, path, beam, found.relation_score, found.read)
+        was_read = found.read or found.hypothesis.tokens in read
+        beam = -1 if was_read else bound.reader.beam_id(found.hypothesis.tokens)
+        yield PathFound(True, index, str(path), found.path_score, path, beam, found.relation_score, was_read)
         yield HypothesisAnswer(True, index, answer)
         yield PathVerified(True, index, world.verifier.verify(path, answer))
         evidence.append(

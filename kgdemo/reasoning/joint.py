@@ -137,9 +137,7 @@ def _directions(kg: KnowledgeGraph, reading: str, directed: bool) -> tuple[list[
 
 def _targets(edges: Adjacency, rows: NDArray[np.int32], relations: list[int]) -> NDArray[np.int32]:
     """Where edges of these relations lead from any of these entities."""
-    begins, counts = edges.offsets[rows], edges.offsets[rows + 1] - edges.offsets[rows]
-    if not relations or not counts.sum():
+    if not relations:
         return np.empty(0, np.int32)
-    # the edges of all rows in one array: each row's begin, plus 0, 1, … within the row
-    places = np.repeat(begins - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+    places = edges.places(rows)
     return edges.targets[places[np.isin(edges.relations[places], relations)]]

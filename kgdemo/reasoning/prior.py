@@ -13,6 +13,11 @@ question names, and stops one hop short. So its log-probability is one expert am
 The weights are maximum-likelihood estimates of a softmax over a question's candidates (``evaluation.pooling``,
 ``python -m kgdemo calibrate --pool``) and belong to a model, for they say how far its probabilities can be
 trusted. A model without any has its probabilities taken at their word.
+
+Of a relation that the model was never trained on its probability says little, and relations of the same field that
+it knows take all of it. There the pool backs off, as language models do from what they have not counted (Katz 1987):
+in place of the likelihood stands what similarity, coverage and the number of hops make likely, and a constant for how
+seldom such a relation is meant (``BACKOFF``; fitted by ``calibrate --held-out`` on relations held out of training).
 """
 
 from __future__ import annotations
@@ -32,6 +37,7 @@ EXPERTS = ("likelihood", "named", "meant", "similar", "covered")
 # of a model without weights of its own: 77 questions of the development set name a type, and none of them means
 # another, which by the rule of succession makes a wrong end 1 in 79
 UNFITTED: Mapping[str, float] = {"likelihood": 1.0, "named": math.log(79), "meant": 0.0, "similar": 0.0, "covered": 0.0}
+BACKOFF = ("constant", "likelihood", "similar", "covered", "hops")
 LITTLE = frozenset(
     "a an and are as at by did do does for from had has have how in is it its many me much name of on or please s tell "
     "that the their there these they this to was were what whats when where which who whom whose whos why will with "
@@ -64,6 +70,12 @@ class Prior:
         kg: for types and the topics' names.
         embedder: of words.
         weights: of all experts; see ``PromptStyle.pool``.
+        unseen: how the relations read that the model was not trained on.
+        backoff: weights of what makes a path with such a relation likely; see ``PromptStyle.backoff``.
+
+    Attributes:
+        words: the question's words that matter.
+        labels: the embedder's vectors.
     """
 
     def __init__(
@@ -73,11 +85,15 @@ class Prior:
         kg: KnowledgeGraph,
         embedder: Embedder,
         weights: Mapping[str, float] | None = None,
+        unseen: frozenset[str] = frozenset(),
+        backoff: Mapping[str, float] | None = None,
     ) -> None:
         self.weights = UNFITTED if weights is None else weights
+        self.backoff = backoff
+        self.unseen = frozenset() if backoff is None else unseen
         self.asked = asked_types(question, kg.types)
-        self._kg, self._labels = kg, label_index(embedder)
-        self._question, self._words = question, question_words(question, topics, kg)
+        self.question, self.words, self.labels = question, question_words(question, topics, kg), label_index(embedder)
+        self._kg = kg
 
     def fits(self, end: str) -> bool:
         """Whether this end may be the kind of thing asked for."""
@@ -89,8 +105,11 @@ class Prior:
         wrong = 0.0 if fits(self.asked, kind) else -1.0
         named, meant = (wrong, 0.0) if self.asked.named else (0.0, wrong)
         sentence = " ".join(filter(None, [*map(spoken, path.relations), kind]))
-        similar = float(self._labels.similarity(self._question, [sentence])[0])
-        covered = coverage(self._words, path_words(path.relations, [kind]), self._labels.embedder)
+        similar = float(self.labels.similarity(self.question, [sentence])[0])
+        covered = coverage(self.words, path_words(path.relations, [kind]), self.labels.embedder)
+        if self.backoff is not None and not self.unseen.isdisjoint(path.relations):
+            values = zip(BACKOFF, (1.0, likelihood, similar, covered, len(path.relations)), strict=True)
+            likelihood = sum(self.backoff[name] * value for name, value in values)
         return Opinion(likelihood, named, meant, similar, covered)
 
 

@@ -114,8 +114,8 @@ def groups_of(graph: TokenisedGraph, paths: Sequence[RankedPath], prior: Prior) 
         likelihood = float(np.logaddexp.reduce([path.hypothesis.score for path in own]))
         opinions = [prior.opinion(labelled(graph, path.ids), likelihood) for path in own]
         score, best = max(((o.pooled(prior.weights), o) for o in opinions), key=lambda pair: pair[0])
-        ranked = tuple(replace(path, rank_score=score) for path in own)
-        groups.append(Group(ranked, best, score, detour))
+        lifted = [_lifted(path, best.likelihood - likelihood) for path in own]
+        groups.append(Group(tuple(replace(path, rank_score=score) for path in lifted), best, score, detour))
     return sorted(groups, key=lambda group: (group.detour, -group.score))
 
 
@@ -166,6 +166,12 @@ def _by_relations(
     for path in ranked:
         mass[path.ids.entities[0], path.ids.steps] += math.exp(path.rank_score)
     return sorted(ranked, key=lambda p: (_returns(p.ids), -mass[p.ids.entities[0], p.ids.steps], -p.rank_score))
+
+
+def _lifted(path: RankedPath, backed_off: float) -> RankedPath:
+    """With the likelihood that its group got by backing off; 0 where the model knows the relations."""
+    hypothesis = path.hypothesis
+    return replace(path, hypothesis=replace(hypothesis, score=hypothesis.score + backed_off))
 
 
 def _returns(ids: PathIds) -> bool:

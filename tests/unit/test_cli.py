@@ -184,3 +184,27 @@ def test_the_ranking_is_fitted_and_saved(files, tmp_path, capsys):
     assert "number of hops" in capsys.readouterr().err
     assert main(arguments) == 2
     assert "--pool" in capsys.readouterr().err
+
+
+def test_what_stands_for_unknown_relations_is_fitted_and_saved(files, tmp_path, capsys):
+    lines = [
+        {"id": str(n), "question": f"who or where, {n}", "q_entity": [topic], "answer": [answer]}
+        for n in range(24)
+        for topic, answer in (("Inception", "Christopher Nolan"), ("Christopher Nolan", "London"))
+    ]
+    (tmp_path / "asked.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    (tmp_path / "held_out.json").write_text(json.dumps({"kg.tsv": ["born in"]}), "utf-8")
+    folder = tmp_path / "model"
+    shutil.copytree(files["model"], folder)
+    command = ["calibrate", "--model", str(folder), "--beams", "3", "--out", str(tmp_path / "out"), "--save"]
+    command += ["--held-out", str(tmp_path / "held_out.json")]
+    command += ["--pool", files["kg"], str(tmp_path / "asked.jsonl"), "1"]
+    assert main(command) == 2
+    assert "relations.txt" in capsys.readouterr().err
+    (folder / "relations.txt").write_text("directed by\n", "utf-8")
+    assert main(command) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["seen_questions"], found["held_out_questions"]) == (24, 24)
+    assert {"seen_hits@1", "held_out_hits@1"} < set(found)
+    assert json.loads((folder / "kgdemo.json").read_text("utf-8"))["backoff"] == found["backoff"]
+    assert (folder / "relations.txt").read_text("utf-8") == "directed by\n"

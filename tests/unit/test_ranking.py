@@ -12,7 +12,7 @@ import pytest
 from kgdemo.constraint.base import PathIds
 from kgdemo.decoding.beam import Hypothesis
 from kgdemo.errors import UserError
-from kgdemo.evaluation.pooling import Candidates, candidates, cross_validated, fit_pool, hits
+from kgdemo.evaluation.pooling import Candidates, cross_validated, fit_pool, hits, searched
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.reasoning.prior import EXPERTS, UNFITTED, Prior, coverage
@@ -181,6 +181,8 @@ def test_candidates_are_read_from_a_search(tmp_path):
     ]
     file.write_text("\n".join(lines), "utf-8")
     pipeline = SimpleNamespace(world=lambda settings: world)
-    (found_one,) = candidates(pipeline, file, replace(Settings(), beams=10, hops=1))
-    assert found_one.opinions.shape == (3, len(EXPERTS))  # directed by, starring, released in year
-    assert sorted(found_one.right) == [0.0, 0.0, 1.0]
+    (found_one,) = searched(pipeline, file, replace(Settings(), beams=10, hops=1))
+    assert found_one.question.id == "1"
+    assert found_one.candidates.opinions.shape == (3, len(EXPERTS))  # directed by, starring, released in year
+    assert sorted(found_one.candidates.right) == [0.0, 0.0, 1.0]
+    assert not found_one.unseen.any()

@@ -1,0 +1,181 @@
+"""Relations that a model was never trained on: which they are, the paths kept for them, and how these are ranked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from kgdemo.events import HypothesisAnswer, LMCall, PathFound, PathVerified
+from kgdemo.kg.catalogue import open_graph
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.path import Path
+from kgdemo.models.causal import EMBEDDED_FOLDER
+from kgdemo.models.prompt import PromptStyle
+from kgdemo.models.relations import read_relations, spoken_relation, unseen_readings, write_relations
+from kgdemo.reasoning.backoff import nearness, relation_walks
+from kgdemo.reasoning.base import World
+from kgdemo.reasoning.label_index import spoken
+from kgdemo.reasoning.prior import BACKOFF, EXPERTS, Prior, coverage, path_words
+from kgdemo.training.templates import load_templates
+from tests.helpers.oracles import all_paths
+from tests.helpers.reasoning import FILMS, SpellingEmbedder, ask, film_world, of
+from tests.helpers.strategies import graphs
+
+BY_WORDS = {"constant": -1.0, "likelihood": 0.0, "similar": 10.0, "covered": 10.0, "hops": 0.0}
+ALL = frozenset(relation for _, relation, _ in FILMS)
+
+
+def world_knowing(relations: frozenset[str] | None, backoff: dict[str, float] | None = None) -> World:
+    """A film world whose model was trained on these relations alone."""
+    world = film_world()
+    pool = dict.fromkeys(EXPERTS, 0.0) | {"likelihood": 1.0}
+    world.model.style = replace(world.model.style, pool=pool, relations=relations, backoff=backoff)
+    return world
+
+
+# which relations are known ------------------------------------------------------------------------
+
+
+def test_the_list_stands_beside_the_weights(tmp_path):
+    assert read_relations(tmp_path) is None
+    style = PromptStyle(backoff=BY_WORDS, relations=frozenset(("born in", "form of government")))
+    style.save(tmp_path)
+    assert (tmp_path / "relations.txt").read_text("utf-8") == "born in\nform of government\n"
+    assert "relations" not in (tmp_path / "kgdemo.json").read_text("utf-8")
+    assert PromptStyle.load(tmp_path) == style
+    write_relations(tmp_path, [])
+    assert read_relations(tmp_path) == frozenset()
+
+
+def test_a_relation_is_known_by_its_words_whatever_graph_it_stands_in():
+    kg = KnowledgeGraph.from_triples(
+        [("a", "/film/film/directed_by", "b"), ("a", "Born in", "c"), ("a", "starring", "d")],
+        inverse_readings={"starring": "starred in"},
+    )
+    assert unseen_readings(kg, frozenset(("directed by", "born in"))) == {"starring", "starred in"}
+    assert unseen_readings(kg, frozenset(("directed by", "born in", "starring"))) == frozenset()
+    assert len(unseen_readings(kg, frozenset())) == 6
+    assert unseen_readings(kg, None) == frozenset()
+
+
+def test_a_reading_that_a_known_relation_shares_is_known():
+    triples = [("a", "child of", "b"), ("b", "parent", "a")]
+    kg = KnowledgeGraph.from_triples(triples, inverse_readings={"child of": "parent", "parent": "child of"})
+    assert unseen_readings(kg, frozenset(("parent",))) == frozenset()
+
+
+def test_the_shipped_model_knows_what_it_was_trained_on_and_not_chemistry():
+    known = read_relations(EMBEDDED_FOLDER)
+    assert known is not None
+    assert unseen_readings(open_graph("world"), known) == frozenset()
+    for name in ("world", "freebase"):
+        assert {spoken_relation(relation) for relation, _ in load_templates(name)} <= known
+    assert "ore of" in unseen_readings(open_graph("chemistry"), known)
+
+
+# the paths kept for them --------------------------------------------------------------------------
+
+
+@hypothesis_settings(max_examples=60)
+@given(graphs(), st.integers(1, 2), st.booleans())
+def test_the_walks_are_those_of_all_paths(triples, hops, directed):
+    kg = KnowledgeGraph.from_triples(triples)
+    for topic, label in enumerate(kg.entities):
+        expected = {path[1::2] for path in all_paths(triples, [label], hops, directed)}
+        found = [walk for own in relation_walks(kg, topic, hops, directed) for walk in own.tolist()]
+        assert {tuple(kg.readings[step] for step in walk) for walk in found} == expected
+        assert len({tuple(walk) for walk in found}) == len(found)
+
+
+def test_nearness_is_similarity_and_coverage_of_each_sequence():
+    world = film_world()
+    kg, embedder = world.kg, SpellingEmbedder()
+    prior = Prior("in which year was it released", ["Inception"], kg, embedder)
+    (asked,) = embedder.encode([prior.question])
+    for walks in relation_walks(kg, kg.entities.find("Inception"), 2, directed=False):
+        for walk, near in zip(walks, nearness(kg, walks, prior), strict=True):
+            readings = [kg.readings[step] for step in walk]
+            mean = embedder.encode([spoken(reading) for reading in readings]).mean(axis=0)
+            similar = float(mean @ asked) / float(np.linalg.norm(mean))
+            assert near == pytest.approx(similar + coverage(prior.words, path_words(readings, []), embedder), abs=1e-5)
+    assert len(nearness(kg, np.empty((0, 2), np.int32), prior)) == 0
+
+
+def found_by(world: World, question: str, **settings) -> list[PathFound]:
+    """The paths of a question about Inception, all of them verified."""
+    events = ask("gcr", question, ["Inception"], world, hops=2, compare=False, explain=0, **settings)
+    assert all(event.verdict.faithful for event in of(events, PathVerified))
+    assert len(of(events, HypothesisAnswer)) == len(of(events, PathFound))
+    return of(events, PathFound)
+
+
+def test_an_unknown_relation_is_found_though_known_ones_fill_the_beams():
+    known = ALL - {"released in year"}
+    question = "year released in"
+    plain = found_by(world_knowing(known), question, beams=1)
+    assert "released in year" not in plain[0].path.relations
+    (first,) = found_by(world_knowing(known, BY_WORDS), question, beams=1)
+    assert first.path == Path(("Inception", "2010"), ("released in year",))
+    assert first.read
+    assert first.beam == -1
+
+
+def test_each_path_kept_has_an_unknown_relation_and_none_is_there_twice():
+    world = world_knowing(ALL - {"released in year", "born in"}, BY_WORDS)
+    found = found_by(world, "who starring in", beams=5)
+    assert any(event.read for event in found)
+    assert len({event.path for event in found}) == len(found) == 5
+    groups = [event.path.relations for event in found if event.read]
+    assert len(set(groups)) == len(groups)
+    for event in found:
+        assert not event.read or {"released in year", "born in", "~released in year", "birthplace of"} & set(
+            event.path.relations
+        )
+        assert not event.read or event.path.relations not in {e.path.relations for e in found if not e.read}
+
+
+@pytest.mark.parametrize(
+    ("relations", "backoff", "settings"),
+    [
+        (ALL, BY_WORDS, {}),
+        (None, BY_WORDS, {}),
+        (ALL - {"born in"}, None, {}),
+        (ALL - {"born in"}, BY_WORDS, {"ranking": "relation"}),
+        (ALL - {"born in"}, BY_WORDS, {"ranking": "path"}),
+    ],
+)
+def test_where_all_is_known_or_the_model_is_to_be_believed_nothing_changes(relations, backoff, settings):
+    for topics in (["Inception"], ["Inception", "London"]):
+        asked = ["gcr", "who was born in it", topics]
+        before, after = (
+            [
+                replace(event, t=0.0, **({"seconds": 0.0} if isinstance(event, LMCall) else {}))
+                for event in ask(*asked, world, hops=2, beams=4, compare=False, explain=0, **settings)
+                if isinstance(event, PathFound | HypothesisAnswer | PathVerified | LMCall)
+            ]
+            for world in (world_knowing(None), world_knowing(relations, backoff))
+        )
+        assert before == after
+
+
+# how they are ranked ------------------------------------------------------------------------------
+
+
+def test_words_stand_for_the_probability_of_what_is_unknown():
+    world = film_world()
+    weights = dict.fromkeys(EXPERTS, 0.0) | {"likelihood": 2.0, "covered": 1.0}
+    backoff = dict(zip(BACKOFF, (-3.0, 0.5, 7.0, 11.0, -1.5), strict=True))
+    prior = Prior("released year", ["Inception"], world.kg, world.embedder, weights, frozenset(("born in",)), backoff)
+    known = prior.opinion(Path(("Inception", "2010"), ("released in year",)), -4.0)
+    assert known.likelihood == -4.0
+    path = Path(("Inception", "Tom Hardy", "London"), ("starring", "born in"))
+    unknown = prior.opinion(path, -4.0)
+    assert unknown.likelihood == pytest.approx(-3.0 - 2.0 - 2 * 1.5 + 7.0 * unknown.similar + 11.0 * unknown.covered)
+    assert unknown.pooled(weights) == pytest.approx(2.0 * unknown.likelihood + unknown.covered)
+    plain = Prior("released year", ["Inception"], world.kg, world.embedder, weights, frozenset(("born in",)))
+    assert plain.opinion(path, -4.0).likelihood == -4.0

@@ -1,0 +1,108 @@
+"""The weights of relations that a model does not know: fitted on those held out, measured over relations."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from kgdemo.evaluation import backoff
+from kgdemo.evaluation.backoff import PLAIN, Told, fit_backoff, hits_over_relations, told
+from kgdemo.evaluation.pooling import FOLDS, Candidates, Searched, searched
+from kgdemo.questions import Question
+from kgdemo.reasoning.prior import BACKOFF, EXPERTS
+from kgdemo.settings import Settings
+from tests.helpers.reasoning import film_world
+from tests.helpers.training import film_graph
+
+POOL = dict(zip(EXPERTS, (0.5, 2.0, 1.0, 3.0, 4.0), strict=True))
+
+
+def test_what_is_fitted_stands_in_place_of_the_probability_alone():
+    rng = np.random.default_rng(1)
+    opinions, right = rng.normal(size=(4, len(EXPERTS))), np.array([0.0, 1.0, 0.0, 0.0])
+    unseen, hops = np.array([True, False, True, False]), np.array([1, 1, 2, 2])
+    question = Question("1", "where was tom born", ("Tom Hardy",), ("London",))
+    (one,) = told(film_graph(), [Searched(question, Candidates(opinions, right), unseen, hops)], {"born in"}, POOL)
+    assert one.held_out == {"born in"}
+    weights = dict(zip(BACKOFF, (-2.0, 0.3, 5.0, 7.0, -1.0), strict=True))
+    scores = one.candidates.given + one.candidates.opinions @ np.array(list(weights.values()))
+    for group, own in enumerate(opinions):
+        said = dict(zip(EXPERTS, own, strict=True))
+        if unseen[group]:
+            said["likelihood"] = -2.0 + 0.3 * own[0] + 5.0 * said["similar"] + 7.0 * said["covered"] - hops[group]
+        assert scores[group] == pytest.approx(sum(POOL[name] * value for name, value in said.items()))
+    plain = one.candidates.given + one.candidates.opinions @ np.array([PLAIN[name] for name in BACKOFF])
+    assert plain == pytest.approx(opinions @ np.array(list(POOL.values())))
+
+
+def test_questions_of_either_kind_are_told_apart_and_unclear_ones_left_out():
+    group = Candidates(np.zeros((1, len(EXPERTS))), np.ones(1))
+    questions = [("Jaws", "Steven Spielberg"), ("Tom Hardy", "London"), ("Jaws", "Michael Caine")]
+    found = [
+        Searched(Question("1", "?", (topic,), (end,)), group, np.zeros(1, bool), np.ones(1)) for topic, end in questions
+    ]
+    kinds = [one.held_out for one in told(film_graph(), found, {"born in"}, POOL)]
+    assert kinds == [frozenset(), {"born in"}]
+
+
+def drawn(count: int, weights: np.ndarray, seed: int = 0) -> list[Told]:
+    """Questions whose right group was drawn from a softmax with these weights; two groups of six are known."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for number in range(count):
+        signs = np.column_stack([np.ones(6), rng.normal(size=(6, 4))]) * (np.arange(6) > 1)[:, None]
+        given = rng.normal(size=6)
+        chance = np.exp(given + signs @ weights)
+        right = np.zeros(6)
+        right[rng.choice(6, p=chance / chance.sum())] = 1.0
+        names = frozenset((f"r{number % 11}",)) if right[2:].any() else frozenset()
+        made.append(Told(Candidates(signs, right, given), names))
+    return made
+
+
+def test_the_weights_that_made_the_questions_are_found():
+    true = np.array([-0.8, 0.5, 1.0, 2.0, -0.5])
+    weights = fit_backoff(drawn(2500, true))
+    assert [weights[name] for name in BACKOFF] == pytest.approx(true, abs=0.3)
+
+
+def test_no_question_is_judged_by_weights_fitted_on_its_relation(monkeypatch):
+    questions = drawn(120, np.array([0.0, 1.0, 1.0, 1.0, 0.0]))
+    questions[3] = replace(questions[3], held_out=frozenset(("r1", "r7")))
+    rests: list[set[int]] = []
+    by_id = {id(one.candidates): one for one in questions}
+
+    def fit(found):
+        rests.append({id(candidates) for candidates in found})
+        return np.ones(len(BACKOFF))
+
+    def judged(one, weights):
+        fitted_on = [by_id[key] for key in rests[-1]]
+        assert id(one) not in rests[-1]
+        assert not by_id[id(one)].held_out & frozenset().union(*(other.held_out for other in fitted_on))
+        return 1.0
+
+    monkeypatch.setattr(backoff, "fit", fit)
+    monkeypatch.setattr(backoff, "first_right", judged)
+    figures = hits_over_relations(questions)
+    assert figures["seen_questions"] + figures["held_out_questions"] == 120
+    assert figures["held_out_questions"] == sum(bool(one.held_out) for one in questions)
+    assert len(rests) == FOLDS
+    assert all(len(rest) > 60 for rest in rests)
+
+
+def test_a_search_says_which_groups_the_model_does_not_know(tmp_path):
+    world = film_world()
+    known = frozenset(("starring", "born in", "capital of", "released in year"))
+    world.model.style = replace(world.model.style, pool=POOL, relations=known, backoff=PLAIN)
+    line = {"id": "1", "question": "who directed it", "q_entity": ["Inception"], "a_entity": ["Christopher Nolan"]}
+    (tmp_path / "questions.jsonl").write_text(json.dumps(line), "utf-8")
+    pipeline = SimpleNamespace(world=lambda settings: world)
+    (one,) = searched(pipeline, tmp_path / "questions.jsonl", replace(Settings(), beams=4, hops=1))
+    assert one.unseen.tolist().count(True) == 1
+    assert one.hops.tolist() == [1] * len(one.unseen)
+    assert one.candidates.right[one.unseen].tolist() == [1.0]
