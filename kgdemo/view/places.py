@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import count
 
-COLUMN, ROW = 280, 38  # pixels at full size; a row has room for one line of text
+COLUMN, ROW = 280, 46  # pixels at full size; a row has room for one line of text
 APART = 8  # rows between two topic entities: their neighbours lie there
 
 
