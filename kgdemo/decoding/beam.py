@@ -146,7 +146,7 @@ def beam_search(
     for number in range(settings.max_tokens):
         if not live or settled(live, finished, settings):
             break
-        followers = [constraint.successors(beam.state) for beam in live]
+        followers = [scorer.followers(beam) for beam in live]
         candidates = _candidates(live, followers, log_probs, settings, number)
         choices, next_live, ended = sort_out(live, followers, candidates, settings)
         if number + 1 < len(settings.forced):

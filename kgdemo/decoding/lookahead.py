@@ -74,7 +74,7 @@ class LookAhead:
         self.tree = tree
         self.constraint = constraint
         self.settings = settings
-        self._ahead: dict[int, dict[int, _Node]] = {}  # by id of the node the search stands at, and token
+        self._at: dict[int, _Node] = {}  # where the search stands, by id; empty where nothing is read ahead
         self._share, self._shares = 0.0, 0  # log of the probability left by the constraint: mean over so many nodes
 
     def begin(self, state: State) -> Tensor:
@@ -91,9 +91,14 @@ class LookAhead:
             plan: list[_Node] = []
             self._rehearse([self._run(self._chosen(root, plan), plan)], plan)
             self._read(plan)
+            self._at = {PROMPT_END: root}
         root.row = self.tree.prompt_log_probs()
-        self._ahead = {PROMPT_END: root.children}
         return root.row[None]
+
+    def followers(self, beam: Hypothesis) -> Successors:
+        """What may follow a beam; it is often known from looking ahead."""
+        node = self._at.get(beam.node)
+        return self.constraint.successors(beam.state) if node is None else self._followers(node)
 
     def extend(self, beams: Sequence[Hypothesis]) -> tuple[list[int], Tensor]:
         """Score the last token of each beam, whose ``node`` is still that of the token before.
@@ -105,12 +110,13 @@ class LookAhead:
             return self.tree.extend([beam.node for beam in beams], [beam.tokens[-1] for beam in beams])
         wanted = []
         for beam in beams:
-            node = self._ahead.get(beam.node, {}).get(beam.tokens[-1])
-            wanted.append(node or _Node(beam.node, beam.tokens[-1], len(beam.tokens), beam.state, beam.score))
+            parent, token = self._at.get(beam.node), beam.tokens[-1]
+            node = None if parent is None else parent.children.get(token)
+            wanted.append(node or _Node(beam.node, token, len(beam.tokens), beam.state, beam.score))
             wanted[-1].score, wanted[-1].chance = beam.score, 1.0
         missing = [node for node in wanted if node.row is None]
         rows = self._score(missing, wanted) if missing else None
-        self._ahead = {node.node: node.children for node in wanted}  # what the search has left behind is forgotten
+        self._at = {node.node: node for node in wanted}  # what the search has left behind is forgotten
         if rows is None or len(missing) < len(wanted):
             rows = torch.stack([row for node in wanted if (row := node.row) is not None])  # all are scored by now
         return [node.node for node in wanted], rows
@@ -196,14 +202,16 @@ class LookAhead:
             live = [child for child in following[:beams] if child.node >= 0]
 
     def _continuations(self, live: Sequence[_Node]) -> tuple[list[_Node], int]:
-        """The best 2K continuations of all beams that anything may follow, best first; and how many there are."""
+        """Of the beams' 2K best continuations up to K + 1 that anything may follow; and how many there are in all."""
         gains = [self._gains(node) for node in live]
         starts = np.cumsum([0, *map(len, gains)])
-        best = best_places(
-            np.concatenate([n.score + g for n, g in zip(live, gains, strict=True)]), 2 * self.settings.beams
-        )
-        found = []
-        for place, owner in zip(best.tolist(), (np.searchsorted(starts, best, side="right") - 1).tolist(), strict=True):
+        totals = np.concatenate([node.score + gain for node, gain in zip(live, gains, strict=True)])
+        best = best_places(totals, 2 * self.settings.beams)
+        owners = np.searchsorted(starts, best, side="right") - 1
+        found: list[_Node] = []
+        for place, owner in zip(best.tolist(), owners.tolist(), strict=True):
+            if len(found) > self.settings.beams:
+                break  # more than the search keeps, and that is all there is to know
             parent, index = live[owner], place - int(starts[owner])
             child = self._child(parent, index)
             child.score = parent.score + float(gains[owner][index])

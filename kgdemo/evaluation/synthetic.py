@@ -24,10 +24,10 @@ HUB = "The Hub"
 _SYLLABLES = [onset + vowel for onset in _ONSETS for vowel in ("a", "e", "i", "o", "u", "an", "el", "in", "or", "us")]
 
 
-def labels(count: int, words: int, seed: int) -> list[str]:
-    """Different names of one to ``words`` words, two syllables each; a number keeps the last ones apart."""
+def labels(count: int, words: int, seed: int, fewest: int = 1) -> list[str]:
+    """Different names of ``fewest`` to ``words`` words, two syllables each; a number keeps the last ones apart."""
     rng = np.random.default_rng(seed)
-    sizes = rng.integers(1, words + 1, count)
+    sizes = rng.integers(fewest, words + 1, count)
     drawn = rng.integers(0, len(_SYLLABLES), (count, words, 2))
     found: dict[str, None] = {}
     for size, row in zip(sizes.tolist(), drawn.tolist(), strict=True):
@@ -36,11 +36,11 @@ def labels(count: int, words: int, seed: int) -> list[str]:
     return list(found)
 
 
-def two_hop_graph(paths: int, seed: int = 0, words: int = 3) -> tuple[list[Triple], str]:
+def two_hop_graph(paths: int, seed: int = 0, words: int = 3, fewest: int = 1) -> tuple[list[Triple], str]:
     """A graph whose first entity, a hub, has about ``paths`` paths of up to two hops, edges walked forwards.
 
     Never more than one relation from one entity to another, which is all a plain ``networkx.DiGraph`` can
-    hold. Entities' labels have up to ``words`` words. Those around the hub are linked among themselves, so that
+    hold. Entities' labels have ``fewest`` to ``words`` words. Those around the hub are linked among themselves, so that
     longer paths exist as well.
 
     Returns:
@@ -48,7 +48,7 @@ def two_hop_graph(paths: int, seed: int = 0, words: int = 3) -> tuple[list[Tripl
     """
     around = max(2, int(np.sqrt(paths)))
     fan = max(1, round(paths / around) - 1)
-    entities = labels(around * 4 + 2, words, seed)
+    entities = labels(around * 4 + 2, words, seed, fewest)
     relations = labels(40, 2, seed + 1)
     rng = np.random.default_rng(seed)
     edges = [(0, target) for target in range(1, around + 1)]

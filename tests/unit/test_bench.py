@@ -38,8 +38,10 @@ def test_index_rows_agree_with_the_reference():
 
 
 def test_decode_rows_agree_with_generate():
-    bound, free, longer, _ = bench_decode.decode_rows(TOY_DECODE, time.perf_counter)
+    bound, free, ahead, longer, _, _ = bench_decode.decode_rows(TOY_DECODE, time.perf_counter)
     assert "long labels" in longer.name
+    assert ahead.equal is True
+    assert ahead.extra["calls_ratio"] <= ahead.extra["calls_ratio_forced"] < 1
     assert longer.equal is True
     assert bound.equal is True
     assert free.equal is None
