@@ -71,6 +71,9 @@ def starters(kg: KnowledgeGraph, most: int = 3) -> list[str]:
 
 def _question(head: str, relation: str) -> str:
     words = relation.replace("_", " ")
+    first = words.split()[0].lower()
+    if first.endswith("s") and not first.endswith("ss"):  # teaches, works at; a plural such as members passes too
+        return f"{head} {words} what?"
     if words.split()[-1].lower() in _PREPOSITIONS:
         return f"What is {head} {words}?"
     return f"What is the {words} of {head}?"

@@ -87,3 +87,16 @@ def test_starter_questions_name_entities_that_the_linker_finds():
     linker = EntityLinker(kg)
     assert all(linker.link(question).chosen for question in asked)
     assert len(asked) == len(set(asked)) <= 3
+
+
+@pytest.mark.parametrize(
+    ("relation", "question"),
+    [
+        ("mother", "What is the mother of Ada?"),
+        ("born in", "What is Ada born in?"),
+        ("works_at", "Ada works at what?"),
+        ("boss", "What is the boss of Ada?"),
+    ],
+)
+def test_a_starter_question_reads_like_one(relation: str, question: str):
+    assert starters(KnowledgeGraph.from_triples([("Ada", relation, "Something")])) == [question]
