@@ -28,8 +28,8 @@ class Settings:
         explain: how many forbidden tokens to report for each beam and step; 0 where nobody watches.
         search: how paths are decoded: ``beam`` (the K most probable), ``diverse`` (groups that keep apart),
             ``greedy`` (one path) or ``sample`` (drawn at random).
-        look_ahead: what is read before the search asks for it: nothing (``off``), what the graph leaves no choice
-            about (``forced``), likely tokens as well (their number), or as suits the device (``auto``). It changes
+        look_ahead: what is read before the search asks for it: nothing (``off``), what it is certain to ask for
+            (``forced``), likely tokens as well (their number), or as suits the device (``auto``). It changes
             how often the model is called, never what is found.
         complete: let the answer take in the other entities that a cited relation path leads to.
         forced: token ids that every path begins with, chosen by a visitor step by step; the search goes on
@@ -53,11 +53,12 @@ class Settings:
     look_ahead: str = "auto"
 
     def tokens_ahead(self, on_gpu: bool) -> int | None:
-        """``look_ahead`` as a number: None for off, 0 for forced runs alone, else how many likely tokens.
+        """``look_ahead`` as a number: None for off, 0 for what is certain alone, else how many likely tokens.
 
-        A GPU is idle between small passes, so fewer and wider ones pay there; a CPU has to work for every token.
+        A GPU is idle between small passes, so fewer and wider ones pay there; a CPU has to work for every token, and
+        fetches all weights for every pass.
         """
-        named = {"off": None, "forced": 0, "auto": _AHEAD_ON_GPU if on_gpu else 0}
+        named = {"off": None, "forced": 0, "auto": _AHEAD_ON_GPU if on_gpu else _AHEAD_ON_CPU}
         return named[self.look_ahead] if self.look_ahead in named else int(self.look_ahead)
 
 
@@ -89,6 +90,7 @@ RANKINGS = ("pooled", "relation", "path")
 SEARCHES = ("beam", "diverse", "greedy", "sample")
 MOST_AHEAD = 512
 _AHEAD_ON_GPU = 48
+_AHEAD_ON_CPU = 16
 
 
 def profile_from(environment: Mapping[str, str] = os.environ) -> Profile:

@@ -32,11 +32,18 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.models.causal import EMBEDDED, CausalModel
 from kgdemo.models.linear import without_onednn
 from kgdemo.models.tree import PooledTokenTree
+from kgdemo.settings import Settings
 
 Found = TypeVar("Found")
 _TOLERANCE = 1e-5  # of a score, relative: fp32 sums, added up in another order
 _MOST_TOKENS = 128
-_TOPICS = ("Inception", "Marie Curie", "Iceland", "Uppsala", "Nile")  # the rows against generate() ask of the first
+_QUESTIONS = (  # the page's examples, with their topics; the rows against generate() ask the first
+    ("Where was the composer of The Magic Flute born?", "The Magic Flute"),
+    ("Which countries border Austria?", "Austria"),
+    ("Where was the wife of John Lennon born?", "John Lennon"),
+    ("Who founded the company that makes the iPhone?", "iPhone"),
+    ("What language is spoken in the country whose capital is Vienna?", "Vienna"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +148,7 @@ def decode_rows(sizes: DecodeSizes, clock: Clock) -> Iterator[Row]:
     """All rows of ``bench decode``, three a model, one at a time."""
     if sizes.embedded:
         model, kg = CausalModel.load(EMBEDDED), open_graph("world")
-        tasks = [_task("embedded model on world", model, kg, topic) for topic in _TOPICS]
+        tasks = [_task("embedded model on world", model, kg, *asked) for asked in _QUESTIONS]
         yield from _task_rows(tasks[0], sizes, clock)
         yield _ahead_row(tasks, sizes, clock)
     for shape in sizes.shapes:
@@ -155,13 +162,13 @@ def _shaped_rows(name: str, shape: Shape, sizes: DecodeSizes, clock: Clock, long
     """A model with random weights on a made-up graph."""
     model = qwen2_shaped(shape.name, tokenizer_of_size(shape.vocabulary), shape.width, shape.inner, shape.layers)
     triples, hub = two_hop_graph(sizes.paths, words=long_words or 3, fewest=max(1, long_words - 1))
-    task = _task(name, model, KnowledgeGraph.from_triples(triples), hub)
+    task = _task(name, model, KnowledgeGraph.from_triples(triples), f"What is known of {hub}?", hub)
     yield from _task_rows(task, sizes, clock, "≥ 3x" if long_words else "≥ 2.5x")
     yield _ahead_row([task], sizes, clock)
 
 
-def _task(name: str, model: CausalModel, kg: KnowledgeGraph, topic: str) -> Task:
-    prompt = model.style.encode(model.pieces, f"What is known of {topic}?", [topic])
+def _task(name: str, model: CausalModel, kg: KnowledgeGraph, question: str, topic: str) -> Task:
+    prompt = model.style.encode(model.pieces, question, [topic])
     return Task(name, model, without_onednn(model.model), TokenisedGraph(kg, model.pieces), topic, prompt)
 
 
@@ -169,12 +176,13 @@ def _ahead_row(tasks: Sequence[Task], sizes: DecodeSizes, clock: Clock) -> Row:
     """Reading ahead what is likely, beside a forward pass a token; how many passes either takes is in the name."""
     for task in tasks:
         _touch(task)
+    both = tasks[0].model.style.bidirectional  # as the model was trained; against generate() it has to read causally
     calls: dict[int | None, int] = {}
     spent: dict[int | None, list[float]] = {}
     found: dict[int | None, list[list[Hypothesis]]] = {}
     for _ in range(sizes.repeats):
         for ahead in (sizes.ahead, None, 0):
-            ms, runs = timed(lambda ahead=ahead: [search(task, sizes, ahead) for task in tasks], clock)
+            ms, runs = timed(lambda ahead=ahead: [search(task, sizes, ahead, both) for task in tasks], clock)
             spent.setdefault(ahead, []).append(ms)
             found[ahead], calls[ahead] = [paths for paths, _ in runs], sum(count for _, count in runs)
     equal = all(
@@ -191,10 +199,11 @@ def _ahead_row(tasks: Sequence[Task], sizes: DecodeSizes, clock: Clock) -> Row:
 def _task_rows(task: Task, sizes: DecodeSizes, clock: Clock, target: str = "≥ 2.5x") -> Iterator[Row]:
     """End to end with the reference's constraint, and against ``generate`` without any."""
     theirs = networkx_graph(task.graph.kg, directed=False)
+    ahead = Settings().tokens_ahead(task.model.on_gpu)  # as the product does
     _touch(task)
     ours, bound, free = [], [], []
     for _ in range(sizes.repeats):
-        timing, mine = _metered(task.model.reader, lambda: search(task, sizes)[0], clock)
+        timing, mine = _metered(task.model.reader, lambda: search(task, sizes, ahead)[0], clock)
         ours.append(timing)
         timing, other = _metered(task.plain, lambda: _reference(task, theirs, sizes), clock)
         bound.append(timing)
@@ -217,13 +226,15 @@ def _touch(task: Task) -> None:
     task.plain(torch.tensor([list(task.prompt)], device=task.plain.device))
 
 
-def search(task: Task, sizes: DecodeSizes, look_ahead: int | None = 0) -> tuple[list[Hypothesis], int]:
+def search(
+    task: Task, sizes: DecodeSizes, look_ahead: int | None, bidirectional: bool = False
+) -> tuple[list[Hypothesis], int]:
     """Our way: automaton from nothing, prompt, beam search; the paths and how many forward passes they took."""
     task.graph.sub_tries = Cache(task.graph.sub_tries.most_bytes)
     topic = task.graph.kg.entities.find(task.topic)
     assert topic is not None
     automaton = KGAutomaton(task.graph, [topic], sizes.hops)
-    tree = PooledTokenTree(task.model.reader, task.prompt, bidirectional=False)
+    tree = PooledTokenTree(task.model.reader, task.prompt, bidirectional)
     steps = beam_search(
         tree, automaton, BeamSettings(sizes.beams, _MOST_TOKENS, late_ends=False, look_ahead=look_ahead)
     )

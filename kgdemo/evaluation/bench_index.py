@@ -22,7 +22,7 @@ from kgdemo.constraint.kept import TokenStore
 from kgdemo.constraint.pieces import Pieces
 from kgdemo.constraint.tokenised import TokenisedGraph
 from kgdemo.evaluation.bench import Clock, Row, alone, side_by_side, timed
-from kgdemo.evaluation.bench_candidates import candidate_row
+from kgdemo.evaluation.bench_candidates import candidate_rows
 from kgdemo.evaluation.reference import ReferenceTrie, networkx_graph
 from kgdemo.evaluation.synthetic import HUB, large_graph, tokenizer_of_size, two_hop_graph
 from kgdemo.kg import store
@@ -41,7 +41,8 @@ class IndexSizes:
         vocabularies: sizes of the tokenisers; all sizes are run with the first, one with each of the others.
         triples, hub_edges: size of the large graph.
         hops: path lengths tried at its hub.
-        beams: K of the candidate row.
+        candidates: numbers of paths from which the candidates of a step are chosen, with the last vocabulary.
+        beams: K of the candidate rows.
         repeats: of what is quick; what takes seconds is run once (the reference over 20,000 paths, the large graph).
     """
 
@@ -50,11 +51,12 @@ class IndexSizes:
     triples: int = 1_000_000
     hub_edges: int = 50_000
     hops: tuple[int, ...] = (2, 3, 4)
+    candidates: tuple[int, ...] = (9_000, 250_000)
     beams: int = 10
     repeats: int = 5
 
 
-QUICK = IndexSizes(paths=(300, 9_000, 50_000), triples=200_000, repeats=3)
+QUICK = IndexSizes(paths=(300, 9_000, 50_000), triples=200_000, candidates=(9_000,), repeats=3)
 
 
 def index_rows(sizes: IndexSizes, clock: Clock) -> Iterator[Row]:
@@ -64,7 +66,8 @@ def index_rows(sizes: IndexSizes, clock: Clock) -> Iterator[Row]:
         pieces = Pieces(tokenizer_of_size(vocabulary))
         for paths in sizes.paths if first else sizes.paths[1:2]:
             yield from _trie_rows(paths, vocabulary, pieces, sizes, clock)
-    yield candidate_row(pieces, sizes.beams, sizes.repeats, clock)
+    for paths in sizes.candidates:
+        yield from candidate_rows(pieces, sizes.beams, sizes.repeats, clock, paths)
     yield from _large_rows(pieces, sizes, clock)
 
 

@@ -15,7 +15,7 @@ QUESTION = "Where was the director of Inception born?"
 
 @pytest.mark.parametrize(
     ("word", "on_gpu", "tokens"),
-    [("off", True, None), ("forced", True, 0), ("16", False, 16), ("auto", False, 0), ("auto", True, 48)],
+    [("off", True, None), ("forced", True, 0), ("16", False, 16), ("auto", False, 16), ("auto", True, 48)],
 )
 def test_words_and_what_they_mean(word, on_gpu, tokens):
     settings = Settings(look_ahead=word)
