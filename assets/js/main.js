@@ -4,7 +4,7 @@ import { makeAllowed } from './allowed.js';
 import { makeAnswer } from './answer.js';
 import { makeBrief } from './brief.js';
 import { makeBeams } from './beams.js';
-import { h, refill, say } from './dom.js';
+import { h, refill } from './dom.js';
 import { makeDrive } from './drive.js';
 import { Feed } from './feed.js';
 import { makeGallery } from './gallery.js';
@@ -18,6 +18,7 @@ import { makeLoading } from './loading.js';
 import { makeMethods } from './methods.js';
 import { makeOwn } from './own.js';
 import { regionOf } from './pathrow.js';
+import { showPicks } from './picks.js';
 import { Player } from './player.js';
 import { makeProgram } from './program.js';
 import { makeRail } from './rail.js';
@@ -151,7 +152,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
     player.load(events, name);
   }
 
-  showChoices(inputs, boot, text, own.title);
+  showPicks(inputs, boot, text, own.title);
   stopButton?.addEventListener('click', () => feed.drop());
   stage.asked = () => world.asked();
   const linked = () => { if (inputs.asks(boot.graphs)) followLink(again); };
@@ -166,23 +167,6 @@ export function mount({ stage, boot, server, watch, value, again }) {
 function markStop(button, running) {
   button?.classList.toggle('idle', !running);
   button?.setAttribute('aria-disabled', String(!running));
-}
-
-/** The graph and the method in use, beside the title; a press opens the settings. */
-function showChoices(inputs, boot, text, brought) {
-  const holder = document.querySelector('#kg-header h1')?.parentElement;
-  const toggle = () => document.querySelector('#kg-settings button')?.click();
-  const chips = h('span', { class: 'picks' });
-  const fill = () => {
-    const { graph, method, beams, hops } = inputs.values;
-    const title = boot.methods.find((one) => one.name === method)?.title ?? method;
-    const told = [say(text.picks.graph, { graph: brought() || String(graph).split('/').at(-1) }), title, say(text.picks.limits, { k: beams, l: hops })];
-    chips.replaceChildren(...told.map((words) => h('button', { type: 'button', class: 'pick', title: text.picks.open, on: { click: toggle } }, words)));
-  };
-  const others = inputs.changed;
-  inputs.changed = () => { others(); fill(); };
-  fill();
-  holder?.append(chips);
 }
 
 /** What the two marks beside texts mean. */
