@@ -177,9 +177,13 @@ class LookAhead:
         tokens = self._followers(node).tokens
         if tokens is None or len(tokens) > 2:
             return None
-        children = [self._child(node, index) for index in range(len(tokens))]
-        going = [child for child in children if self._worth_scoring(child)]
-        return going[0] if len(going) == 1 else None
+        found = None
+        for index in range(len(tokens)):
+            if self._worth_scoring(child := self._child(node, index)):
+                if found is not None:
+                    return None
+                found = child
+        return found
 
     def _rehearse(self, live: Sequence[_Node], plan: list[_Node]) -> None:
         """Go through the search's next steps and plan what it will ask for; past what is certain, as the budget lasts.
