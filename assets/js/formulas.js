@@ -26,8 +26,9 @@ const FORMULAS = {
     row(sub('W', 'z'), o('='), words('BFS'), o('('), i('G'), comma(), sub('E', 'q'), comma(), i('L'), o(')')),
     row(sub('T', 'z'), o('='), words('Tokenizer'), o('('), sub('W', 'z'), o(')')),
     row(sub('C', 'G'), o('='), words('Trie'), o('('), sub('T', 'z'), o(')'))],
-  step: () => [row(chance('φ', row(i('a'), comma(), i('w')), i('q')), o('='), chance('φ', i('a'), row(i('q'), comma(), i('w'))),
-    product('i', chance('φ', sub('w', 'i'), row(i('q'), comma(), before())), allowed()))],
+  step: () => [ // two lines: one would be wider than the card
+    row(chance('φ', row(i('a'), comma(), i('w')), i('q')), o('='), chance('φ', i('a'), row(i('q'), comma(), i('w')))),
+    row(o('×'), product('i', chance('φ', sub('w', 'i'), row(i('q'), comma(), before())), allowed()))],
   forbidden: () => [
     row(allowed(), o('='), m('mn', '1'), words('\u00a0if a path starts so, else\u00a0'), m('mn', '0')),
     row(words('forbidden'), o('='), m('munder', o('∑'), row(i('w'), o(':'), sub('C', 'G'), o('='), m('mn', '0'))), chance('φ', i('w'), row(i('q'), comma(), before())))],
