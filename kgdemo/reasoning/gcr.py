@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
 
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.tokenised import TokenisedGraph
@@ -103,13 +104,13 @@ def _grounded(
     else:
         ranked = rank(graph, finished, settings.ranking, settings.beams, prior)
         meets = [()] * len(ranked)
+    ranked = [replace(path, read=path.read or path.hypothesis.tokens in read) for path in ranked]
     answers = hypothesis_answers(bound, world.model, [path.hypothesis for path in ranked])
     evidence = []
     for index, (found, answer, partners) in enumerate(zip(ranked, answers, meets, strict=True), 1):
         path = labelled(graph, found.ids)
-        was_read = found.read or found.hypothesis.tokens in read
-        beam = -1 if was_read else bound.reader.beam_id(found.hypothesis.tokens)
-        yield PathFound(True, index, str(path), found.path_score, path, beam, found.relation_score, was_read)
+        beam = -1 if found.read else bound.reader.beam_id(found.hypothesis.tokens)
+        yield PathFound(True, index, str(path), found.path_score, path, beam, found.relation_score, found.read)
         yield HypothesisAnswer(True, index, answer)
         yield PathVerified(True, index, world.verifier.verify(path, answer))
         evidence.append(
