@@ -26,7 +26,6 @@ from kgdemo.reasoning.joint import RelationGroup, path_to, reach
 from kgdemo.reasoning.label_index import spoken
 from kgdemo.reasoning.meeting import scored
 from kgdemo.reasoning.prior import Prior, path_words
-from kgdemo.reasoning.ranking import POOL
 from kgdemo.settings import Settings
 
 HOPS = 2  # of the paths that are read; longer ones would be nearest to a question by accident
@@ -48,8 +47,8 @@ def unseen_paths(
     Args:
         graph: the tokenised graph.
         topics: topic entity ids.
-        settings: as many are read from each topic as its search looks for, of L hops at the most; none where
-            another ranking than ``pooled`` takes the model at its word, or a visitor has forced how paths begin.
+        settings: K of them are read from each topic, of L hops at the most; none where another ranking than
+            ``pooled`` takes the model at its word, or a visitor has forced how paths begin.
         prior: knows which relations these are, and the question.
         tree: to score the paths.
         decoded: what the search has found; its relation paths are not read again.
@@ -88,7 +87,7 @@ def _nearest(
             ends = group.ends[:_ENDS].tolist()
             end = next((end for end in ends if prior.fits(kg.entities[end])), ends[0])
             found.append(path_to(kg, group, end, graph.directed))
-        if len(found) == POOL * settings.beams:
+        if len(found) == settings.beams:
             break
     return found
 
