@@ -31,6 +31,7 @@ from kgdemo.settings import Settings
 HOPS = 2  # of the paths that are read; longer ones would be nearest to a question by accident
 _FURTHER = 0.3  # what a second hop must add to nearness: of many pairs one is always near
 _LOOKED_AT = 2000  # neighbours behind one relation whose own relations are seen
+_STEPS = 1000  # different steps that are compared with a question; of a graph that has more behind one topic, one hop
 _ENDS = 200  # of a path's ends, among which one of the type asked for is looked for
 
 
@@ -62,19 +63,29 @@ def unseen_paths(
     known = {
         (ids.entities[0], tuple(graph.kg.readings[s] for s in ids.steps)) for h in decoded for ids in h.state.paths
     }
-    read = [path for topic in topics for path in _nearest(graph, topic, settings, prior, known)]
+    read = [path for topic in topics for path in nearest_unseen(graph, topic, settings, prior, known)]
     return [replace(path.hypothesis, score=path.relation_score) for path in scored(graph, read, tree)]
 
 
-def _nearest(
+def nearest_unseen(
     graph: TokenisedGraph, topic: int, settings: Settings, prior: Prior, known: set[tuple[int, tuple[str, ...]]]
 ) -> list[PathIds]:
-    """One path for each of the relation paths from a topic that are nearest to the question."""
+    """One path for each of the relation paths from a topic, over a relation not known, that are nearest the question.
+
+    Args:
+        graph, settings, prior: see ``unseen_paths``.
+        topic: entity id.
+        known: topics with relation paths that are passed over.
+
+    Returns:
+        nearest first, K at the most.
+    """
     kg, found, seen = graph.kg, [], set(known)
     unseen = np.array([reading in prior.unseen for reading in kg.readings])
-    walks = [
-        own[unseen[own].any(axis=1)] for own in relation_walks(kg, topic, min(settings.hops, HOPS), graph.directed)
-    ]
+    walks = relation_walks(kg, topic, min(settings.hops, HOPS), graph.directed)
+    walks = [own[unseen[own].any(axis=1)] for own in walks]
+    if len(np.unique(np.concatenate([own.ravel() for own in walks]))) > _STEPS:
+        walks = [walks[0][:_STEPS]]
     near = np.concatenate([nearness(kg, own, prior) - _FURTHER * further for further, own in enumerate(walks)])
     for place in np.argsort(-near, kind="stable").tolist():
         walk = walks[0][place] if place < len(walks[0]) else walks[1][place - len(walks[0])]
@@ -138,7 +149,7 @@ def nearness(kg: KnowledgeGraph, walks: NDArray[np.int32], prior: Prior) -> NDAr
     vectors = prior.labels.vectors([spoken(relation) for relation in relations])  # (s, d)
     similar = vectors @ prior.labels.vectors([prior.question])[0]
     between = vectors @ vectors.T
-    length = np.sqrt(between[places[:, :, None], places[:, None, :]].sum(axis=(1, 2)))
+    length = np.sqrt(np.maximum(between[places[:, :, None], places[:, None, :]].sum(axis=(1, 2)), 1e-6))
     return similar[places].sum(axis=1) / length + _covers(relations, prior)[places].max(axis=1).mean(axis=1)
 
 

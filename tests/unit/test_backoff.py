@@ -17,16 +17,19 @@ from kgdemo.kg.path import Path
 from kgdemo.models.causal import EMBEDDED_FOLDER
 from kgdemo.models.prompt import PromptStyle
 from kgdemo.models.relations import read_relations, spoken_relation, unseen_readings, write_relations
-from kgdemo.reasoning.backoff import nearness, relation_walks
+from kgdemo.reasoning import backoff
+from kgdemo.reasoning.backoff import nearest_unseen, nearness, relation_walks
 from kgdemo.reasoning.base import World
 from kgdemo.reasoning.label_index import spoken
 from kgdemo.reasoning.prior import BACKOFF, EXPERTS, Prior, coverage, path_words
+from kgdemo.settings import Settings
 from kgdemo.training.templates import load_templates
 from tests.helpers.oracles import all_paths
 from tests.helpers.reasoning import FILMS, SpellingEmbedder, ask, film_world, of
 from tests.helpers.strategies import graphs
 
 BY_WORDS = {"constant": -1.0, "likelihood": 0.0, "similar": 10.0, "covered": 10.0, "hops": 0.0}
+NONE: frozenset[str] = frozenset()
 ALL = frozenset(relation for _, relation, _ in FILMS)
 
 
@@ -139,8 +142,18 @@ def test_each_path_kept_has_an_unknown_relation_and_none_is_there_twice():
         assert not event.read or event.path.relations not in {e.path.relations for e in found if not e.read}
 
 
+def test_of_a_graph_with_too_many_relations_single_hops_are_read(monkeypatch):
+    world = film_world()
+    prior = Prior("born in", ["Inception"], world.kg, world.embedder, None, unseen_readings(world.kg, NONE), BY_WORDS)
+    asked = (world.tokenised, world.kg.entities.find("Inception"), Settings(beams=30, hops=3), prior, set())
+    hops = [len(ids.steps) for ids in nearest_unseen(*asked)]
+    assert set(hops) == {1, 2}
+    monkeypatch.setattr(backoff, "_STEPS", 2)
+    assert [len(ids.steps) for ids in nearest_unseen(*asked)] == [1, 1]
+
+
 @pytest.mark.parametrize(
-    ("relations", "backoff", "settings"),
+    ("relations", "weights", "settings"),
     [
         (ALL, BY_WORDS, {}),
         (None, BY_WORDS, {}),
@@ -149,7 +162,7 @@ def test_each_path_kept_has_an_unknown_relation_and_none_is_there_twice():
         (ALL - {"born in"}, BY_WORDS, {"ranking": "path"}),
     ],
 )
-def test_where_all_is_known_or_the_model_is_to_be_believed_nothing_changes(relations, backoff, settings):
+def test_where_all_is_known_or_the_model_is_to_be_believed_nothing_changes(relations, weights, settings):
     for topics in (["Inception"], ["Inception", "London"]):
         asked = ["gcr", "who was born in it", topics]
         before, after = (
@@ -158,7 +171,7 @@ def test_where_all_is_known_or_the_model_is_to_be_believed_nothing_changes(relat
                 for event in ask(*asked, world, hops=2, beams=4, compare=False, explain=0, **settings)
                 if isinstance(event, PathFound | HypothesisAnswer | PathVerified | LMCall)
             ]
-            for world in (world_knowing(None), world_knowing(relations, backoff))
+            for world in (world_knowing(None), world_knowing(relations, weights))
         )
         assert before == after
 
@@ -169,8 +182,8 @@ def test_where_all_is_known_or_the_model_is_to_be_believed_nothing_changes(relat
 def test_words_stand_for_the_probability_of_what_is_unknown():
     world = film_world()
     weights = dict.fromkeys(EXPERTS, 0.0) | {"likelihood": 2.0, "covered": 1.0}
-    backoff = dict(zip(BACKOFF, (-3.0, 0.5, 7.0, 11.0, -1.5), strict=True))
-    prior = Prior("released year", ["Inception"], world.kg, world.embedder, weights, frozenset(("born in",)), backoff)
+    by_words = dict(zip(BACKOFF, (-3.0, 0.5, 7.0, 11.0, -1.5), strict=True))
+    prior = Prior("released year", ["Inception"], world.kg, world.embedder, weights, frozenset(("born in",)), by_words)
     known = prior.opinion(Path(("Inception", "2010"), ("released in year",)), -4.0)
     assert known.likelihood == -4.0
     path = Path(("Inception", "Tom Hardy", "London"), ("starring", "born in"))
