@@ -13,6 +13,7 @@ from kgdemo.models.causal import EMBEDDED, EMBEDDED_FOLDER
 from kgdemo.pipeline import Pipeline
 from kgdemo.questions import read_questions
 from kgdemo.reasoning.doubt import BIAS, Signs
+from kgdemo.reasoning.prior import BACKOFF, EXPERTS
 from kgdemo.settings import ChatSettings, Settings
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -35,6 +36,21 @@ def test_doubt_is_fitted_to_the_signs_there_are(pipeline):
     weights = pipeline.model(EMBEDDED).style.doubt
     assert weights is not None
     assert set(weights) <= {BIAS, *(field.name for field in fields(Signs))}
+
+
+def test_what_stands_for_unknown_relations_is_fitted(pipeline):
+    style = pipeline.model(EMBEDDED).style
+    assert style.pool is not None
+    assert style.backoff is not None
+    assert (set(style.pool), set(style.backoff)) == (set(EXPERTS), set(BACKOFF))
+
+
+def test_a_graph_never_seen_is_read_by_its_words(pipeline):
+    questions = read_questions(FIXTURES / "chemistry_test.jsonl")[:20]
+    settings = Settings(graph="chemistry", compare=False, explain=0)
+    predictions = [ask(pipeline, question, settings, link=False) for question in questions]
+    assert all(p.faithful == len(p.paths) for p in predictions)
+    assert sum(bool(set(p.ends[:1]) & set(p.gold)) for p in predictions) >= 15
 
 
 def test_natural_questions_are_answered(pipeline):
