@@ -27,7 +27,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     )
     searches = ("beam", "diverse", "greedy", "sample")
     parser.add_argument("--search", default="beam", choices=searches, help="how paths are decoded")
-    ahead = "read before the search asks: off, forced (what the graph leaves no choice about) or N likely tokens"
+    ahead = "read before the search asks: off, forced (what it is certain to ask for) or N likely tokens"
     parser.add_argument("--look-ahead", default="auto", metavar="off|forced|N", help=ahead)
 
 

@@ -5,6 +5,17 @@ all ``generate`` can do. Scores are sums of full-vocabulary log-probabilities on
 until no live beam can enter the K best (``length_penalty`` 0, ``early_stopping`` False), and a path ends only
 where its end mark is among a step's K best (``late_ends`` False, which is ``generate``'s rule and not our default).
 Equal means: the same paths in the same order with the same scores.
+
+Where the remaining time goes, measured on 2026-11-22 with one thread of a busy AMD EPYC, in processor time:
+
+- embedded model, 85 ms a question: linear layers 61 % (115 GFLOP/s), attention 7 %, the rest of the forward pass 10 %,
+  log_softmax 5 %, search, constraint and looking ahead 17 % (Python, 0.9 ms a step);
+- model of 100M, 1.2 s: linear layers 69 % (142 GFLOP/s), attention 10 %, the rest of transformers' forward pass 16 %,
+  log_softmax 1 %, search, constraint and looking ahead 3 %.
+
+The kernels of the linear layers reach 157 GFLOP/s with 64 rows and 54 to 77 with ten, for which the weights hardly come
+from memory fast enough: fewer and wider passes are what is left to gain there, and shorter prompts (200 of the 672
+tokens that the 100M model reads are its prompt).
 """
 
 from __future__ import annotations
