@@ -88,7 +88,7 @@ def test_every_format_reads_the_same(tmp_path: FilePath, name, packed):
         ("a.jsonl", b'{"head": 1, "relation": "b", "tail": "c"}\n', "must be strings"),
         ("a.nt", b"<a> <b> .\n", "a.nt, line 1"),
         ("a.pdf", b"", "no known triple format"),
-        ("a.tsv.gz", gzip.compress(b"a\tb\tc\n" * 9999)[:-20], "damaged or cut off"),
+        ("a.tsv.gz", gzip.compress(b"a\tb\tc\n" * 9999, mtime=0)[:-20], "damaged or cut off"),
         ("a.tsv.gz", b"no gzip at all", "damaged or cut off"),
     ],
 )
