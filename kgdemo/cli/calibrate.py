@@ -100,9 +100,12 @@ def _backoff(
     held_out, found = read_held_out(options.held_out), []
     for file, asked in _question_sets(options, settings):
         own = searched(pipeline, file, asked, options.limit)
-        found += told(pipeline.graph(asked.graph), own, held_out, style.pool or UNFITTED)
+        found += told(pipeline.graph(asked.graph), own, held_out, style.pool or UNFITTED, str(file))
     weights = fit_backoff(found)
-    return replace(style, backoff=weights), {"backoff": weights, **hits_over_relations(found)}
+    return replace(style, backoff=weights), {
+        "backoff": weights,
+        "cross_validated": hits_over_relations(found),
+    }
 
 
 def _question_sets(options: argparse.Namespace, settings: Settings) -> Iterator[tuple[Path, Settings]]:

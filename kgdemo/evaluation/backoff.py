@@ -1,17 +1,21 @@
 """What is to stand for a model's probability of relations that it was never trained on, fitted by maximum likelihood.
 
 The model's training held some relations out, and questions about them tell how such relations are to be judged:
-the weights of ``PromptStyle.backoff`` are fitted like those of the pool (``pooling``), which stay as they are.
+the weights of ``PromptStyle.backoff`` are fitted like those of the pool (``pooling``), which stay as they are. How many
+questions of a set are about such relations was decided by whoever held them out, so that it says nothing of how often
+they are asked for: of every set either kind counts the same.
 How well that carries over to yet other relations is measured by cross-validation over relations: those of a fold are
 judged by weights that no question about them has had a part in.
 """
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kgdemo.evaluation.pooling import FOLDS, Candidates, Searched, first_right, fit
 from kgdemo.evaluation.unseen import HELD_OUT, SEEN, UNCLEAR, group
@@ -30,14 +34,21 @@ class Told:
     Attributes:
         candidates: its groups; what is to be fitted are the weights of ``BACKOFF``.
         held_out: spoken names of the relations held out that answer it; empty where it was trained on all of them.
+        source: name of the question set.
     """
 
     candidates: Candidates
     held_out: frozenset[str]
+    source: str
+
+    @property
+    def kind(self) -> str:
+        """``seen`` or ``held_out``."""
+        return HELD_OUT if self.held_out else SEEN
 
 
 def told(
-    kg: KnowledgeGraph, found: Iterable[Searched], held_out: Collection[str], pool: Mapping[str, float]
+    kg: KnowledgeGraph, found: Iterable[Searched], held_out: Collection[str], pool: Mapping[str, float], source: str
 ) -> Iterator[Told]:
     """Questions of whose relations it is clear whether the model was trained on them.
 
@@ -46,6 +57,7 @@ def told(
         found: searched with the weights ``PLAIN``, so that each group has the model's own probability.
         held_out: relations held out of its training.
         pool: weights of the experts.
+        source: name of the question set.
     """
     row = np.array([pool[name] for name in EXPERTS])
     for one in found:
@@ -59,34 +71,41 @@ def told(
         signs = np.column_stack([said[name] for name in BACKOFF])
         share = row[0] * one.unseen  # of the likelihood, in whose place they stand
         given = opinions @ row - share * opinions[:, 0]
-        yield Told(Candidates(share[:, None] * signs, one.candidates.right, given), frozenset(names))
+        yield Told(Candidates(share[:, None] * signs, one.candidates.right, given), frozenset(names), source)
 
 
 def fit_backoff(found: Sequence[Told]) -> dict[str, float]:
     """Maximum-likelihood weights of what stands for the probability of a relation that the model does not know."""
-    weights = fit([one.candidates for one in found])
-    return {name: round(float(weight), 2) for name, weight in zip(BACKOFF, weights, strict=True)}
+    return {name: round(float(weight), 2) for name, weight in zip(BACKOFF, _balanced(found), strict=True)}
 
 
-def hits_over_relations(found: Sequence[Told]) -> dict[str, float]:
-    """Hits@1 of both kinds of questions, cross-validated over relations.
+def _balanced(found: Sequence[Told]) -> NDArray[np.float64]:
+    """The weights; of every set either kind counts the same."""
+    sizes = Counter((one.source, one.kind) for one in found)
+    each = len(found) / len(sizes)
+    return fit([replace(one.candidates, counts=each / sizes[one.source, one.kind]) for one in found])
+
+
+def hits_over_relations(found: Sequence[Told]) -> dict[str, dict[str, float]]:
+    """Hits@1 of either kind of each set's questions whose answer was found, cross-validated over relations.
 
     Returns:
-        ``seen_questions, seen_hits@1, held_out_questions, held_out_hits@1``: each relation's questions are judged by
-        weights fitted without them, and without any other question that one of their relations answers.
+        set -> ``seen_questions, seen_hits@1, held_out_questions, held_out_hits@1``. Each relation's questions are
+        judged by weights fitted without them, and without any other question that one of their relations answers.
     """
     names = sorted({name for one in found for name in one.held_out})
     fold = {name: place % FOLDS for place, name in enumerate(names)}
-    rights: dict[str, list[float]] = {SEEN: [], HELD_OUT: []}
     folds = [fold[min(one.held_out)] if one.held_out else place % FOLDS for place, one in enumerate(found)]
+    rights: dict[tuple[str, str], list[float]] = defaultdict(list)
     for number in range(FOLDS):
         part = [one for one, own in zip(found, folds, strict=True) if own == number]
         touched = frozenset().union(*(one.held_out for one in part))
-        rest = [one for one, own in zip(found, folds, strict=True) if own != number and not touched & one.held_out]
-        weights = fit([one.candidates for one in rest])
+        weights = _balanced(
+            [one for one, own in zip(found, folds, strict=True) if own != number and not touched & one.held_out]
+        )
         for one in part:
-            rights[HELD_OUT if one.held_out else SEEN].append(first_right(one.candidates, weights))
-    figures: dict[str, float] = {}
-    for name, own in rights.items():
-        figures |= {f"{name}_questions": len(own), f"{name}_hits@1": float(np.mean(own)) if own else 0.0}
-    return figures
+            rights[one.source, one.kind].append(first_right(one.candidates, weights))
+    figures: dict[str, dict[str, float]] = defaultdict(dict)
+    for (source, kind), own in sorted(rights.items()):
+        figures[source] |= {f"{kind}_questions": len(own), f"{kind}_hits@1": float(np.mean(own))}
+    return dict(figures)

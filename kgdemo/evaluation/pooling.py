@@ -41,11 +41,13 @@ class Candidates:
         opinions: of the experts in the order of ``EXPERTS``, ``(groups, experts)``.
         right: share of each group's paths that end at a right answer, ``(groups,)``.
         given: the part of each group's score that is not to be fitted, ``(groups,)``; or 0.
+        counts: as how many questions this one counts.
     """
 
     opinions: NDArray[np.float64]
     right: NDArray[np.float64]
     given: NDArray[np.float64] | float = 0.0
+    counts: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,7 @@ def fit(found: Sequence[Candidates], ridge: float = _RIDGE) -> NDArray[np.float6
     """Maximum-likelihood weights of whatever opinions the candidates have.
 
     Args:
-        found: of all questions; each counts the same.
+        found: of all questions.
         ridge: penalty on the squared weights of the experts, whose spread within a question is set to 1.
 
     Raises:
@@ -166,7 +168,8 @@ def _likelihood(
         chance = np.exp(scores - scores.max())
         chance /= chance.sum()
         right = float(chance @ one.right)
-        value += float(np.log(right + _LEAST))
+        value += one.counts * float(np.log(right + _LEAST))
         after = chance * one.right / (right + _LEAST)
-        slope += one.opinions.T @ (after - chance * after.sum())
-    return value / len(found) - ridge * float(weights @ weights), slope / len(found) - 2 * ridge * weights
+        slope += one.counts * one.opinions.T @ (after - chance * after.sum())
+    total = sum(one.counts for one in found)
+    return value / total - ridge * float(weights @ weights), slope / total - 2 * ridge * weights

@@ -204,7 +204,8 @@ def test_what_stands_for_unknown_relations_is_fitted_and_saved(files, tmp_path, 
     (folder / "relations.txt").write_text("directed by\n", "utf-8")
     assert main(command) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["seen_questions"], found["held_out_questions"]) == (24, 24)
-    assert {"seen_hits@1", "held_out_hits@1"} < set(found)
+    (figures,) = found["cross_validated"].values()
+    assert (figures["seen_questions"], figures["held_out_questions"]) == (24, 24)
+    assert {"seen_hits@1", "held_out_hits@1"} < set(figures)
     assert json.loads((folder / "kgdemo.json").read_text("utf-8"))["backoff"] == found["backoff"]
     assert (folder / "relations.txt").read_text("utf-8") == "directed by\n"
