@@ -23,10 +23,21 @@ class Loading:
         self._stages = stages
         self._done = 0
         self._failed = ""
+        self._seen = threading.Event()
 
-    def start(self) -> threading.Thread:
-        """Begin; the thread ends by itself."""
-        thread = threading.Thread(target=self._run, name="warm-up", daemon=True)
+    def start(self, within: float = 0.0) -> threading.Thread:
+        """Begin once a page stands and asks how far this has got; the thread ends by itself.
+
+        Args:
+            within: seconds after which to begin in any case. Until then a page that is being opened has the
+                processor to itself.
+        """
+
+        def begin() -> None:
+            self._seen.wait(within)
+            self._run()
+
+        thread = threading.Thread(target=begin, name="warm-up", daemon=True)
         thread.start()
         return thread
 
@@ -36,6 +47,7 @@ class Loading:
 
     def state(self) -> dict[str, object]:
         """For the page: stages done, how many there are, the one under way (empty when none is), what went wrong."""
+        self._seen.set()
         going = self._done < len(self._stages) and not self._failed
         stage = self._stages[self._done][0] if going else ""
         return {"done": self._done, "stages": len(self._stages), "stage": stage, "failed": self._failed}

@@ -23,6 +23,7 @@ from kgdemo.ui.visits import Visits
 from kgdemo.ui.worlds import Asked, Worlds
 
 AT_ONCE = 2  # questions answered at the same time; the others wait in the queue
+_FIRST_VIEW = 4.0  # seconds: a page that is being opened goes before the loading of the model
 
 # What the visitor has changed in the graph is kept by the browser, which sends it with every question.
 _WITH_WORLD = "(...values) => [...values.slice(0, -1), document.querySelector('#kg-stage')?.asked?.() ?? '']"
@@ -64,7 +65,7 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> gr.Blocks
     if warm and zero.ZERO:
         loading.finish()  # models have to be on the GPU before the page is served
     elif warm:
-        loading.start()
+        loading.start(_FIRST_VIEW)
     return page
 
 

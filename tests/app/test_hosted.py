@@ -129,3 +129,14 @@ def test_loading_that_fails_says_why():
     loading = Loading((("graph", broken), ("model", lambda: None)))
     loading.start().join(60)
     assert loading.state() == {"done": 0, "stages": 2, "stage": "", "failed": "There is no model; choose another."}
+
+
+def test_loading_begins_when_a_page_asks():
+    begun = threading.Event()
+    loading = Loading((("graph", begun.set),))
+    thread = loading.start(within=3600.0)
+    assert not begun.is_set()
+    assert loading.state()["stages"] == 1
+    thread.join()
+    assert begun.is_set()
+    assert loading.state()["done"] == 1
