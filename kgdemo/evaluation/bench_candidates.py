@@ -11,9 +11,11 @@ from torch import Tensor
 from transformers.generation.logits_process import PrefixConstrainedLogitsProcessor
 
 from kgdemo.constraint.automaton import KGAutomaton
+from kgdemo.constraint.free import FreeText
 from kgdemo.constraint.pieces import Pieces
 from kgdemo.constraint.tokenised import TokenisedGraph
 from kgdemo.decoding.beam import BeamSettings, Hypothesis, Step, beam_search
+from kgdemo.decoding.candidates import best_candidates
 from kgdemo.evaluation.bench import Clock, Row, timed
 from kgdemo.evaluation.reference import ReferenceTrie, networkx_graph
 from kgdemo.evaluation.synthetic import two_hop_graph
@@ -79,6 +81,29 @@ def candidate_rows(pieces: Pieces, beams: int, repeats: int, clock: Clock, paths
     for what, target, figure in (("", "≤ 0.3 ms", mean), (", slowest step", "≤ 1 ms", max)):
         ours, reference = (figure([median(step) for step in zip(*runs, strict=True)]) for runs in (mine, theirs))
         yield Row(name + what, ours, reference, reference / ours, equal, target, note, repeats)
+
+
+def free_row(vocabulary: int, beams: int, repeats: int, clock: Clock) -> Row:
+    """A step in which every token is allowed: our choice beside the plain one of a beam search, the same tokens."""
+    rows = NoiseTree(vocabulary, beams).rows
+    scores = torch.linspace(-1.0, 0.0, beams).tolist()
+    everything = [FreeText((0,)).successors(FreeText((0,)).start())] * beams
+    mine, theirs, equal = [], [], True
+    for _ in range(repeats):
+        ms, chosen = timed(partial(best_candidates, rows, everything, scores, 2 * beams, False), clock)
+        mine.append(ms)
+        ms, best = timed(partial(_plain_choice, rows, scores, 2 * beams), clock)
+        theirs.append(ms)
+        equal = equal and [(c.beam, c.index) for c in chosen] == best
+    ours, plain = median(mine), median(theirs)
+    name = f"free step of {beams} beams, vocabulary {vocabulary // 1000}k, beside a plain one"
+    return Row(name, ours, plain, plain / ours, equal, "≥ 1x", "every token allowed", repeats)
+
+
+def _plain_choice(rows: Tensor, scores: Sequence[float], most: int) -> list[tuple[int, int]]:
+    """Beam and token of the best of all continuations."""
+    places = (rows + torch.tensor(scores)[:, None]).view(-1).topk(most).indices.tolist()
+    return [(place // rows.shape[1], place % rows.shape[1]) for place in places]
 
 
 def _times(steps: Iterator[Step], clock: Clock) -> list[float]:

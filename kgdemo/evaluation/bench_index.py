@@ -22,7 +22,7 @@ from kgdemo.constraint.kept import TokenStore
 from kgdemo.constraint.pieces import Pieces
 from kgdemo.constraint.tokenised import TokenisedGraph
 from kgdemo.evaluation.bench import Clock, Row, alone, side_by_side, timed
-from kgdemo.evaluation.bench_candidates import candidate_rows
+from kgdemo.evaluation.bench_candidates import candidate_rows, free_row
 from kgdemo.evaluation.reference import ReferenceTrie, networkx_graph
 from kgdemo.evaluation.synthetic import HUB, large_graph, tokenizer_of_size, two_hop_graph
 from kgdemo.kg import store
@@ -68,6 +68,7 @@ def index_rows(sizes: IndexSizes, clock: Clock) -> Iterator[Row]:
             yield from _trie_rows(paths, vocabulary, pieces, sizes, clock)
     for paths in sizes.candidates:
         yield from candidate_rows(pieces, sizes.beams, sizes.repeats, clock, paths)
+    yield free_row(len(pieces.tokenizer), sizes.beams, sizes.repeats, clock)
     yield from _large_rows(pieces, sizes, clock)
 
 
