@@ -8,7 +8,16 @@ from typing import Any
 import gradio as gr
 
 from kgdemo.errors import UserError
-from kgdemo.events import AnswerFinal, EntitiesLinked, Event, PathFound, PathVerified, RunFailed, RunFinished
+from kgdemo.events import (
+    AnswerFinal,
+    EntitiesLinked,
+    Event,
+    Notice,
+    PathFound,
+    PathVerified,
+    RunFailed,
+    RunFinished,
+)
 from kgdemo.kg.catalogue import embedded_names
 from kgdemo.pipeline import Pipeline
 from kgdemo.reasoning.options import pairs
@@ -60,7 +69,7 @@ class Endpoints:
             options: the method's own settings, as "name=value, name=value".
 
         Returns:
-            answer text, answers, cited paths, the linked entities, and what the run cost.
+            answer text, answers, cited paths, linked entities, what the page would point out, and what the run cost.
         """
         events = self._run(question, graph, method, beams, hops, request, options)
         final = next((e for e in events if isinstance(e, AnswerFinal)), None)
@@ -72,6 +81,7 @@ class Endpoints:
             "by": final.by if final else "",
             "entities": [name for e in events if isinstance(e, EntitiesLinked) for name in e.chosen],
             "paths": _paths(events),
+            "notices": [e.text for e in events if isinstance(e, Notice)],
             "seconds": cost.seconds if cost else 0.0,
             "lm_calls": cost.lm_calls if cost else 0,
         }

@@ -23,6 +23,11 @@ def test_ask_answers_from_verified_paths(client):
     assert cited <= {path["index"] for path in result["paths"]}
 
 
+def test_what_the_page_points_out_is_told_to_programs_too(client):
+    noticed = client.predict(QUESTION, api_name="/ask", method="direct")["notices"]
+    assert any("does not look at the graph" in text for text in noticed)
+
+
 def test_paths_are_as_many_as_asked_and_all_different(client):
     paths = client.predict(QUESTION, api_name="/paths", beams=3)
     assert len({path["text"] for path in paths}) == len(paths) == 3
