@@ -2,7 +2,7 @@
 
 Every question's candidates, the groups of ``reasoning.ranking``, are the outcomes of a softmax over the pooled
 opinions; the likelihood of a question is the expected share of right ends among the paths of the group drawn.
-Penalised a little, its mean over the questions is maximised by gradient ascent, for there are five weights only.
+Penalised a little, its mean over the questions is maximised by gradient ascent, for there are few weights.
 See ``reasoning.prior``.
 """
 

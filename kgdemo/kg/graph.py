@@ -104,6 +104,8 @@ class KnowledgeGraph:
         self.types = frozenset(known.type for known in self.info.values() if known.type)
         forward = list(relations)
         self.readings: list[str] = forward + [self.inverse_readings.get(r, f"~{r}") for r in forward]
+        self._step_of = {reading: step for step, reading in reversed(list(enumerate(self.readings)))}
+        self._symmetric: dict[int, bool] = {}
 
     def type_of(self, entity: int) -> str:
         """The type of an entity by its id; empty where none is known."""
@@ -168,6 +170,33 @@ class KnowledgeGraph:
         if not directed:
             degree += int(self.incoming.offsets[entity + 1] - self.incoming.offsets[entity])
         return degree
+
+    def alike(self, reading: str) -> tuple[str, ...]:
+        """The readings that say the same as this one: a symmetric relation may be walked in either direction.
+
+        Symmetric is, beside what the schema says so of, a relation most of whose edges are stored in both directions:
+        whoever left out the others did not mean that A borders B and B does not border A.
+
+        Returns:
+            the relation's own reading and that of its inverse step, or the given one alone.
+        """
+        step, count = self._step_of.get(reading), len(self.relations)
+        if step is None:
+            return (reading,)
+        relation = step % count
+        both = (self.readings[relation], self.readings[relation + count])
+        if both[0] == both[1]:
+            return (reading,)
+        if relation not in self._symmetric:
+            self._symmetric[relation] = self._mostly_both_ways(relation)
+        return both if self._symmetric[relation] else (reading,)
+
+    def _mostly_both_ways(self, relation: int) -> bool:
+        places = np.flatnonzero(self.outgoing.relations == relation)
+        heads, tails = np.searchsorted(self.outgoing.offsets, places, "right") - 1, self.outgoing.targets[places]
+        heads, tails = heads[heads != tails], tails[heads != tails].astype(np.int64)
+        stored, turned = heads * len(self.entities) + tails, tails * len(self.entities) + heads
+        return bool(len(heads)) and bool(np.isin(turned, stored).mean() > 0.5)
 
     def neighbours(self, label: str, directed: bool = False) -> list[tuple[str, str]]:
         """(reading, entity) for each step from the entity called ``label``; empty when unknown."""

@@ -1,7 +1,7 @@
 """Interned labels: a sorted, memory-mappable table of strings.
 
 A label's id is its rank among the UTF-8 encoded labels, so a look-up is a binary search over one
-block of bytes and a table of a million labels opens without decoding any of them.
+block of bytes and a table of a million labels opens without decoding any of them. ``spoken`` turns a label into words.
 """
 
 from __future__ import annotations
@@ -98,3 +98,16 @@ class GrownTable(LabelTable):
     def find(self, label: str) -> int | None:
         """Return the id of ``label``, or None when the table has no such label."""
         return self._added.get(label, self.base.find(label))
+
+
+def spoken(label: str) -> str:
+    """A relation as words: what an embedder trained on sentences reads best.
+
+    Freebase's ``/film/film/directed_by`` becomes ``film directed by``; of a collapsed mediator's two
+    relations both are kept.
+    """
+    parts = [
+        word for part in label.lstrip("~").split("/") for word in part.replace("_", " ").split(".") if word.strip()
+    ]
+    words = parts[-4:] if "/" in label or "." in label else parts
+    return " ".join(dict.fromkeys(" ".join(words).split()))

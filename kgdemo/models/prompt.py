@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from kgdemo.constraint.pieces import Pieces
 from kgdemo.models.relations import read_relations, write_relations
+from kgdemo.models.similarity import LearntSimilarity, read_similarity, write_similarity
 
 STYLE_FILE = "kgdemo.json"
 _SLOTS = ("{question}", "{entities}")
@@ -39,6 +40,8 @@ class PromptStyle:
             (``reasoning.prior``), fitted by ``python -m kgdemo calibrate --held-out``; None: it is asked all the same.
         relations: spoken names of the relations it was trained on, from a list beside this file (``relations``);
             None: nothing is known of that, and every relation counts as known.
+        similarity: of questions and relation paths, as learnt (``similarity``), from a file beside this one; None: that
+            opinion is not heard.
         doubt: weights of the signs that no path answers the question, fitted for this model by
             ``python -m kgdemo calibrate``; None: never in doubt.
         doubt_graph: the graph they were fitted on, the only one they are used on; empty: any.
@@ -50,6 +53,7 @@ class PromptStyle:
     pool: Mapping[str, float] | None = None
     backoff: Mapping[str, float] | None = None
     relations: frozenset[str] | None = None
+    similarity: LearntSimilarity | None = None
     doubt: Mapping[str, float] | None = None
     doubt_graph: str = ""
 
@@ -59,14 +63,18 @@ class PromptStyle:
         file = folder / STYLE_FILE
         record = json.loads(file.read_text("utf-8")) if file.is_file() else {}
         known = {name: value for name, value in record.items() if name in cls.__dataclass_fields__}
-        return cls(**{**known, "relations": read_relations(folder)})
+        return cls(**{**known, "relations": read_relations(folder), "similarity": read_similarity(folder)})
 
     def save(self, folder: Path) -> None:
         """Write the style into a model folder."""
-        record = {name: value for name, value in asdict(self).items() if name != "relations"}
+        record = asdict(replace(self, relations=None, similarity=None))
+        for beside in ("relations", "similarity"):
+            del record[beside]
         (folder / STYLE_FILE).write_text(json.dumps(record, indent=2) + "\n", "utf-8")
         if self.relations is not None:
             write_relations(folder, self.relations)
+        if self.similarity is not None:
+            write_similarity(folder, self.similarity)
 
     def encode(self, pieces: Pieces, question: str, entities: Sequence[str]) -> list[int]:
         """Token ids of the prompt up to and including ``<PATH>``; user text cannot smuggle in special tokens."""

@@ -23,22 +23,27 @@ MOST = 20  # a country's hundred cities are a list, not an answer
 def same_relations(kg: KnowledgeGraph, path: Path, directed: bool, most: int = MOST) -> list[Path]:
     """All paths from the same topic over the same relations that visit no entity twice, in the graph's order.
 
+    Of a symmetric relation the edges of either direction count.
+
     Args:
         kg: the graph.
         path: the path to generalise.
         directed: follow edges from head to tail only.
         most: stop after so many different ends.
     """
-    walks = [(path.entities[0],)]
+    walks = [Path((path.entities[0],), ())]
     for relation in path.relations:
+        alike = kg.alike(relation)
         grown = []
         for walk in walks:
-            ends = [end for reading, end in kg.neighbours(walk[-1], directed) if reading == relation]
-            grown += [(*walk, end) for end in dict.fromkeys(ends) if end not in walk]
+            steps = [(end, reading) for reading, end in kg.neighbours(walk.end, directed) if reading in alike]
+            readings = dict(reversed(steps))  # of parallel edges the first
+            ends = dict.fromkeys(end for end, _ in steps if end not in walk.entities)
+            grown += [Path((*walk.entities, end), (*walk.relations, readings[end])) for end in ends]
         walks = grown[: 20 * most]
     first_by_end: dict[str, Path] = {}
     for walk in walks:
-        first_by_end.setdefault(walk[-1], Path(walk, path.relations))
+        first_by_end.setdefault(walk.end, walk)
     return list(first_by_end.values())[:most]
 
 

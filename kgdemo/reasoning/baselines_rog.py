@@ -12,13 +12,14 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
 from kgdemo.events import Event, Thought
+from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import SEPARATOR, Path
 from kgdemo.reasoning import deciding
 from kgdemo.reasoning.answer_sets import same_relations
 from kgdemo.reasoning.base import World, register
 from kgdemo.reasoning.branches import free_branch
 from kgdemo.reasoning.conclusion import conclude, show
-from kgdemo.reasoning.label_index import label_index, spoken
+from kgdemo.reasoning.label_index import label_index
 from kgdemo.settings import Settings
 from kgdemo.verify import fold
 

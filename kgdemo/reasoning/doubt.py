@@ -15,10 +15,11 @@ from dataclasses import asdict, dataclass
 
 from kgdemo.events import AnswerFinal
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path
 from kgdemo.reasoning.asked_type import asked_types, kind_of
 from kgdemo.reasoning.base import Evidence, World
-from kgdemo.reasoning.label_index import label_index, spoken
+from kgdemo.reasoning.label_index import label_index
 from kgdemo.reasoning.prior import coverage, path_words, question_words
 
 BIAS = "bias"

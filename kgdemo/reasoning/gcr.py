@@ -87,7 +87,7 @@ def prior_of(question: str, topics: Sequence[str], world: World) -> Prior:
     """The experts that rank a question's paths beside the model."""
     style = world.model.style
     unseen = unseen_readings(world.kg, style.relations)
-    return Prior(question, topics, world.kg, world.embedder, style.pool, unseen, style.backoff)
+    return Prior(question, topics, world.kg, world.embedder, style.pool, unseen, style.backoff, style.similarity)
 
 
 def _grounded(

@@ -129,9 +129,12 @@ def path_to(kg: KnowledgeGraph, group: RelationGroup, end: int, directed: bool) 
 
 
 def _directions(kg: KnowledgeGraph, reading: str, directed: bool) -> tuple[list[int], list[int]]:
-    """The relations with this reading when walked from head to tail, and when walked backwards."""
-    count = len(kg.relations)
-    steps = [step for step, words in enumerate(kg.readings) if words == reading]
+    """The relations with this reading when walked from head to tail, and when walked backwards.
+
+    Of a symmetric relation both readings are meant.
+    """
+    count, meant = len(kg.relations), kg.alike(reading)
+    steps = [step for step, words in enumerate(kg.readings) if words in meant]
     return [s for s in steps if s < count], [s - count for s in steps if s >= count and not directed]
 
 

@@ -58,16 +58,3 @@ class LabelIndex:
 def label_index(embedder: Embedder) -> LabelIndex:
     """The index that belongs to an embedder."""
     return LabelIndex(embedder)
-
-
-def spoken(label: str) -> str:
-    """A relation as words: what an embedder trained on sentences reads best.
-
-    Freebase's ``/film/film/directed_by`` becomes ``film directed by``; of a collapsed mediator's two
-    relations both are kept.
-    """
-    parts = [
-        word for part in label.lstrip("~").split("/") for word in part.replace("_", " ").split(".") if word.strip()
-    ]
-    words = parts[-4:] if "/" in label or "." in label else parts
-    return " ".join(dict.fromkeys(" ".join(words).split()))

@@ -1,13 +1,14 @@
 """What speaks for a path beside the path model: a logarithmic opinion pool, one question at a time.
 
 The path model is sure of itself where it should not be: it takes the likelier relation over the one that the
-question names, and stops one hop short. So its log-probability is one expert among five, each with a weight
+question names, and stops one hop short. So its log-probability is one expert among six, each with a weight
 (a log-linear pool; Genest and Zidek 1986, section 3):
 
     likelihood  log-probability that the model gives to a path's relations, over all its tails that were found
     named       the end is not of the type that the question names ("which country …"): -1, else 0
     meant       the end is of no type that the question word or a role allows ("who", "the author of"): -1, else 0
     similar     cosine of the question to the path's relations and the type of its end, as sentences
+    learnt      similarity of the question to the path's relations as the model's training has taught it, if it has
     covered     how well the words of these cover the question's, by word embeddings
 
 The weights are maximum-likelihood estimates of a softmax over a question's candidates (``evaluation.pooling``,
@@ -28,15 +29,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path
 from kgdemo.linking.base import Embedder
+from kgdemo.models.similarity import LearntSimilarity, path_sentence
 from kgdemo.reasoning.asked_type import asked_types, fits, kind_of
-from kgdemo.reasoning.label_index import label_index, spoken
+from kgdemo.reasoning.label_index import label_index
 
-EXPERTS = ("likelihood", "named", "meant", "similar", "covered")
+EXPERTS = ("likelihood", "named", "meant", "similar", "learnt", "covered")
 # of a model without weights of its own: 77 questions of the development set name a type, and none of them means
 # another, which by the rule of succession makes a wrong end 1 in 79
-UNFITTED: Mapping[str, float] = {"likelihood": 1.0, "named": math.log(79), "meant": 0.0, "similar": 0.0, "covered": 0.0}
+UNFITTED: Mapping[str, float] = dict.fromkeys(EXPERTS, 0.0) | {"likelihood": 1.0, "named": math.log(79)}
 BACKOFF = ("constant", "likelihood", "similar", "covered", "hops")
 LITTLE = frozenset(
     "a an and are as at by did do does for from had has have how in is it its many me much name of on or please s tell "
@@ -54,6 +57,7 @@ class Opinion:
     named: float
     meant: float
     similar: float
+    learnt: float
     covered: float
 
     def pooled(self, weights: Mapping[str, float]) -> float:
@@ -72,6 +76,7 @@ class Prior:
         weights: of all experts; see ``PromptStyle.pool``.
         unseen: how the relations read that the model was not trained on.
         backoff: weights of what makes a path with such a relation likely; see ``PromptStyle.backoff``.
+        similarity: of questions and relation paths, as learnt; heard if it is for vectors as long as the embedder's.
 
     Attributes:
         words: the question's words that matter.
@@ -87,13 +92,14 @@ class Prior:
         weights: Mapping[str, float] | None = None,
         unseen: frozenset[str] = frozenset(),
         backoff: Mapping[str, float] | None = None,
+        similarity: LearntSimilarity | None = None,
     ) -> None:
         self.weights = UNFITTED if weights is None else weights
         self.backoff = backoff
         self.unseen = frozenset() if backoff is None else unseen
         self.asked = asked_types(question, kg.types)
         self.question, self.words, self.labels = question, question_words(question, topics, kg), label_index(embedder)
-        self._kg = kg
+        self._kg, self._similarity = kg, similarity
 
     def fits(self, end: str) -> bool:
         """Whether this end may be the kind of thing asked for."""
@@ -110,7 +116,13 @@ class Prior:
         if self.backoff is not None and not self.unseen.isdisjoint(path.relations):
             values = zip(BACKOFF, (1.0, likelihood, similar, covered, len(path.relations)), strict=True)
             likelihood = sum(self.backoff[name] * value for name, value in values)
-        return Opinion(likelihood, named, meant, similar, covered)
+        return Opinion(likelihood, named, meant, similar, self._learnt(path), covered)
+
+    def _learnt(self, path: Path) -> float:
+        asked, said = self.labels.vectors([self.question, path_sentence(path.relations)])
+        if self._similarity is None or len(self._similarity.question) != len(asked):
+            return 0.0
+        return float(self._similarity.of(asked, said[None])[0])
 
 
 def coverage(asked: Sequence[str], said: Sequence[str], embedder: Embedder) -> float:

@@ -12,7 +12,8 @@ import numpy as np
 
 from kgdemo.constraint.query_graph import IdTriple, Link, QueryGraph
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.reasoning.label_index import LabelIndex, spoken
+from kgdemo.kg.labels import spoken
+from kgdemo.reasoning.label_index import LabelIndex
 
 MOST = 120  # DoG section 3.1
 # A hub has tens of thousands of triples and an embedder reads some hundreds a second: at each hop only so

@@ -51,7 +51,7 @@ class Group:
     """Paths from one topic over the same relations, all fitting the type asked for, or none: ranked as one.
 
     Attributes:
-        paths: best first.
+        paths: best first, each once: a symmetric relation says the same in both directions.
         opinion: the experts', of the best of them.
         detour: they visit an entity twice, so a shorter path says what they say; ranked last.
     """
@@ -106,15 +106,17 @@ def groups_of(graph: TokenisedGraph, paths: Sequence[RankedPath], prior: Prior) 
     """Paths by topic, relations and whether they fit the type asked for; best first, detours last."""
     members: dict[tuple[int, tuple[str, ...], bool, bool], list[RankedPath]] = defaultdict(list)
     for path in paths:
-        named = labelled(graph, path.ids)
-        members[path.ids.entities[0], named.relations, prior.fits(named.end), _detour(path.ids)].append(path)
+        relations = tuple(graph.kg.alike(graph.kg.readings[step])[0] for step in path.ids.steps)
+        end = graph.kg.entities[path.ids.entities[-1]]
+        members[path.ids.entities[0], relations, prior.fits(end), _detour(path.ids)].append(path)
     groups = []
     for (*_, detour), own in members.items():
         own.sort(key=lambda p: -p.hypothesis.score)
         likelihood = float(np.logaddexp.reduce([path.hypothesis.score for path in own]))
-        opinions = [prior.opinion(labelled(graph, path.ids), likelihood) for path in own]
+        told_once = list({path.ids.entities: path for path in reversed(own)}.values())[::-1]
+        opinions = [prior.opinion(labelled(graph, path.ids), likelihood) for path in told_once]
         score, best = max(((o.pooled(prior.weights), o) for o in opinions), key=lambda pair: pair[0])
-        lifted = [_lifted(path, best.likelihood - likelihood) for path in own]
+        lifted = [_lifted(path, best.likelihood - likelihood) for path in told_once]
         groups.append(Group(tuple(replace(path, rank_score=score) for path in lifted), best, score, detour))
     return sorted(groups, key=lambda group: (group.detour, -group.score))
 

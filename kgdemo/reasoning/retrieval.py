@@ -13,11 +13,12 @@ from collections.abc import Iterable, Sequence
 from weakref import WeakKeyDictionary
 
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import NameIndex
 from kgdemo.linking.words import ordinary_words, words_of
 from kgdemo.reasoning.base import World
-from kgdemo.reasoning.label_index import label_index, spoken
+from kgdemo.reasoning.label_index import label_index
 from kgdemo.reasoning.trails import nearest, openings, start
 from kgdemo.settings import Settings
 

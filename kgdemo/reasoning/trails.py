@@ -10,11 +10,12 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 
 from kgdemo.events import DeductionChecked, Event
+from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import SEPARATOR, Path
 from kgdemo.reasoning import deciding
 from kgdemo.reasoning.asked_type import asked_types, fits, kind_of
 from kgdemo.reasoning.base import World
-from kgdemo.reasoning.label_index import label_index, spoken
+from kgdemo.reasoning.label_index import label_index
 from kgdemo.settings import Settings
 
 OFFERED = 24  # options put to a reasoner at once; more are cut to the nearest to the question by their relation

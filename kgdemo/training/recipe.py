@@ -12,6 +12,7 @@ from pathlib import Path
 from kgdemo.errors import UserError
 from kgdemo.training.config import TrainConfig
 from kgdemo.training.lora import Lora
+from kgdemo.training.similarity import SimilarityConfig
 
 FOLDER = Path(__file__).parent / "recipes"
 
@@ -26,6 +27,7 @@ class SourceSpec:
         templates: template file for questions made from the graph's edges.
         chains: file of wordings for several hops at once.
         questions: question file. One of these three is given, the others are empty.
+        swapped: the questions are asked of other entities than their own, see ``wordings``.
         hops: weights of one, two, … hops (templates only).
         two_topics, renamed: see ``TemplateSource`` (templates only).
         skip: questions at the head of the file kept out, to measure with.
@@ -37,6 +39,7 @@ class SourceSpec:
     templates: str = ""
     chains: str = ""
     questions: str = ""
+    swapped: bool = False
     hops: tuple[float, ...] = (1.0,)
     two_topics: float = 0.0
     renamed: float = 0.0
@@ -73,6 +76,7 @@ class Recipe:
         held_out: share of the relations that no example may use, see ``draw_held_out``; which they are is
             written to ``held_out.json`` beside the checkpoint.
         dev: the checkpoint with the highest Hits@1 on these is exported; None: the newest.
+        similarity: learn beside it which paths questions ask for; None: what the model starts from has is kept.
         lora: train low-rank matrices only; None: the whole model.
     """
 
@@ -81,6 +85,7 @@ class Recipe:
     config: TrainConfig
     held_out: float = 0.0
     dev: DevQuestions | None = None
+    similarity: SimilarityConfig | None = None
     lora: Lora | None = None
 
     @classmethod
@@ -100,6 +105,7 @@ class Recipe:
                 TrainConfig(**record["config"]),
                 held_out=float(record.get("held_out", 0.0)),
                 dev=DevQuestions(**record["dev"]) if "dev" in record else None,
+                similarity=SimilarityConfig(**record["similarity"]) if "similarity" in record else None,
                 lora=Lora(**record["lora"]) if "lora" in record else None,
             )
         except FileNotFoundError as error:

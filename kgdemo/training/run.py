@@ -14,9 +14,11 @@ from kgdemo.constraint.pieces import Pieces
 from kgdemo.errors import UserError
 from kgdemo.kg.catalogue import open_graph
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.linking.embedding import sentence_embedder
 from kgdemo.models.causal import CausalModel
 from kgdemo.models.prompt import PromptStyle
 from kgdemo.models.relations import read_relations, spoken_relation, write_relations
+from kgdemo.models.similarity import read_similarity, write_similarity
 from kgdemo.questions import read_questions
 from kgdemo.training.batches import Encoder
 from kgdemo.training.chain_source import ChainSource
@@ -26,9 +28,11 @@ from kgdemo.training.held_out import draw_held_out
 from kgdemo.training.loop import Share, train
 from kgdemo.training.lora import merged
 from kgdemo.training.recipe import Recipe, SourceSpec
+from kgdemo.training.similarity import train_similarity
 from kgdemo.training.start import start_model
 from kgdemo.training.template_source import TemplateSource
 from kgdemo.training.templates import load_chains, load_templates
+from kgdemo.training.wordings import wordings_of
 
 HELD_OUT_FILE = "held_out.json"
 
@@ -63,6 +67,8 @@ def run_recipe(
     encoder = Encoder(Pieces(tokenizer), style, config.entity_weight, [tokenizer.eos_token_id], config.answer_share)
     (out / "recipe.json").write_text(json.dumps(asdict(recipe), indent=2) + "\n", "utf-8")
     write_relations(out, relations | (style.relations or frozenset()))
+    if recipe.similarity is not None and read_similarity(out) is None:
+        write_similarity(out, train_similarity(shares, sentence_embedder(), recipe.similarity))
     judged = None if measure is None else lambda m: measure(CausalModel("in training", m, tokenizer, style))
     train(model, encoder, shares, _pad(tokenizer), config, out, judged)
     if export is not None:
@@ -85,7 +91,8 @@ def _export(
     export.mkdir(parents=True, exist_ok=True)
     merged(model).half().save_pretrained(export)  # type: ignore[operator]
     tokenizer.save_pretrained(export)
-    replace(style, relations=read_relations(out)).save(export)
+    similarity = read_similarity(out) or style.similarity
+    replace(style, relations=read_relations(out), similarity=similarity).save(export)
 
 
 def _pad(tokenizer: PreTrainedTokenizerFast) -> int:
@@ -116,7 +123,10 @@ def _source(kg: KnowledgeGraph, spec: SourceSpec, data: Path | None, held_out: f
         return TemplateSource(kg, templates, spec.hops, spec.two_topics, spec.renamed)
     if spec.chains:
         return ChainSource(kg, load_chains(spec.chains), held_out)
-    return QuestionSource(kg, read_questions(data_file(spec.questions, data))[spec.skip :], held_out)
+    questions = read_questions(data_file(spec.questions, data))[spec.skip :]
+    if spec.swapped:
+        return ChainSource(kg, wordings_of(kg, questions, held_out))
+    return QuestionSource(kg, questions, held_out)
 
 
 def data_file(name: str, data: Path | None) -> Path:

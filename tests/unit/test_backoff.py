@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from kgdemo.events import HypothesisAnswer, LMCall, PathFound, PathVerified
 from kgdemo.kg.catalogue import open_graph
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path
 from kgdemo.models.causal import EMBEDDED_FOLDER
 from kgdemo.models.prompt import PromptStyle
@@ -20,7 +21,6 @@ from kgdemo.models.relations import read_relations, spoken_relation, unseen_read
 from kgdemo.reasoning import backoff
 from kgdemo.reasoning.backoff import nearest_unseen, nearness, relation_walks
 from kgdemo.reasoning.base import World
-from kgdemo.reasoning.label_index import spoken
 from kgdemo.reasoning.prior import BACKOFF, EXPERTS, Prior, coverage, path_words
 from kgdemo.settings import Settings
 from kgdemo.training.templates import load_templates

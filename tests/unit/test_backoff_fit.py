@@ -18,7 +18,7 @@ from kgdemo.settings import Settings
 from tests.helpers.reasoning import film_world
 from tests.helpers.training import film_graph
 
-POOL = dict(zip(EXPERTS, (0.5, 2.0, 1.0, 3.0, 4.0), strict=True))
+POOL = dict(zip(EXPERTS, (0.5, 2.0, 1.0, 3.0, 2.5, 4.0), strict=True))
 
 
 def test_what_is_fitted_stands_in_place_of_the_probability_alone():

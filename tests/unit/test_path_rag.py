@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kgdemo.kg.labels import spoken
 from kgdemo.reasoning.base import World
 from kgdemo.reasoning.fidelis.path_rag import PathRag, VanillaRetriever
-from kgdemo.reasoning.label_index import LabelIndex, label_index, spoken
+from kgdemo.reasoning.label_index import LabelIndex, label_index
 from kgdemo.reasoning.trails import start
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import SpellingEmbedder, film_world

@@ -140,13 +140,13 @@ def made_up(count: int, weights: np.ndarray, seed: int = 0) -> list[Candidates]:
 
 
 def test_the_weights_that_made_the_questions_are_found():
-    true = np.array([0.5, 2.0, 0.0, -1.0, 1.0])
+    true = np.array([0.5, 2.0, 0.0, -1.0, 1.5, 1.0])
     weights = fit_pool(made_up(1500, true), ridge=0.0)
     assert [weights[name] for name in EXPERTS] == pytest.approx(true, abs=0.25)
 
 
 def test_the_fit_is_a_maximum():
-    questions = made_up(60, np.array([1.0, 0.5, 0.0, 1.0, 2.0]), seed=3)
+    questions = made_up(60, np.array([1.0, 0.5, 0.0, 1.0, -0.5, 2.0]), seed=3)
 
     def likelihood(weights: dict[str, float]) -> float:
         row, total = np.array([weights[name] for name in EXPERTS]), 0.0
@@ -162,10 +162,10 @@ def test_the_fit_is_a_maximum():
 
 
 def test_hits_are_those_of_the_best_group():
-    sure = Candidates(np.array([[1.0, 0, 0, 0, 0], [2.0, 0, 0, 0, 0]]), np.array([1.0, 0.25]))
+    sure = Candidates(np.array([[1.0, 0, 0, 0, 0, 0], [2.0, 0, 0, 0, 0, 0]]), np.array([1.0, 0.25]))
     assert hits(dict.fromkeys(EXPERTS, 0.0) | {"likelihood": 1.0}, [sure]) == 0.25
     assert hits(dict.fromkeys(EXPERTS, 0.0) | {"likelihood": -1.0}, [sure]) == 1.0
-    told = made_up(48, np.array([30.0, 0.0, 0.0, 0.0, 0.0]))
+    told = made_up(48, np.array([30.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
     assert cross_validated(told) > 0.8
     with pytest.raises(UserError, match="at least 16"):
         fit_pool(told[:10])
@@ -186,3 +186,30 @@ def test_candidates_are_read_from_a_search(tmp_path):
     assert found_one.candidates.opinions.shape == (3, len(EXPERTS))  # directed by, starring, released in year
     assert sorted(found_one.candidates.right) == [0.0, 0.0, 1.0]
     assert not found_one.unseen.any()
+
+
+def test_both_directions_of_a_symmetric_relation_are_one_group():
+    both = [("Paris", "twin of", "Rome"), ("Rome", "twin of", "Paris"), ("Tokyo", "twin of", "Paris")]
+    more = [("Paris", "mayor", "Anne"), ("Oslo", "twin of", "Lima"), ("Lima", "twin of", "Oslo")]
+    graph = film_world(triples=[*both, *more]).tokenised
+    twins = graph.kg
+
+    def decoded(score: float, reading: str, end: str) -> Hypothesis:
+        ids = PathIds((twins.entities.find("Paris"), twins.entities.find(end)), (list(twins.readings).index(reading),))
+        state = SimpleNamespace(paths=[ids], complete=True, alive=False)
+        return Hypothesis(tuple(range(60)), (score / 60,) * 60, state, 0, score)
+
+    finished = [
+        decoded(-1.0, "mayor", "Anne"),
+        decoded(-1.5, "twin of", "Rome"),
+        decoded(-1.6, "~twin of", "Rome"),
+        decoded(-1.7, "~twin of", "Tokyo"),
+    ]
+    weights = dict.fromkeys(EXPERTS, 0.0) | {"likelihood": 1.0}
+    ranked = rank(graph, finished, "pooled", 10, Prior("?", ["Paris"], twins, SpellingEmbedder(), weights))
+    # together they outweigh the mayor, and Rome is told once
+    assert [(twins.entities[p.ids.entities[-1]], twins.readings[p.ids.steps[0]]) for p in ranked] == [
+        ("Rome", "twin of"),
+        ("Tokyo", "~twin of"),
+        ("Anne", "mayor"),
+    ]

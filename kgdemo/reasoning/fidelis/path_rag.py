@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from kgdemo.events import CandidatesScored, Event
+from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path
 from kgdemo.reasoning.base import World
-from kgdemo.reasoning.label_index import label_index, spoken
+from kgdemo.reasoning.label_index import label_index
 from kgdemo.reasoning.trails import openings, prune_entities, prune_relations
 from kgdemo.settings import Settings
 

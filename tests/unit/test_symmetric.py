@@ -1,0 +1,75 @@
+"""Relations that say the same in both directions: found in the data, ranked as one, and read to their ends as one."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.path import Path
+from kgdemo.reasoning.answer_sets import same_relations
+from kgdemo.reasoning.joint import RelationGroup, path_to, reach
+from kgdemo.verify import Verifier
+
+# of four borders three are stored in both directions
+BORDERS = [
+    ("Austria", "borders", "Italy"),
+    ("Italy", "borders", "Austria"),
+    ("Austria", "borders", "Hungary"),
+    ("Hungary", "borders", "Austria"),
+    ("Germany", "borders", "Austria"),
+    ("Germany", "borders", "Poland"),
+    ("Poland", "borders", "Germany"),
+    ("Austria", "capital", "Vienna"),
+    ("Italy", "capital", "Rome"),
+]
+KG = KnowledgeGraph.from_triples(BORDERS, "borders")
+
+
+def test_a_relation_stored_both_ways_reads_the_same_both_ways():
+    assert KG.alike("borders") == KG.alike("~borders") == ("borders", "~borders")
+    assert KG.alike("capital") == ("capital",)
+    assert KG.alike("~capital") == ("~capital",)
+    assert KG.alike("no such relation") == ("no such relation",)
+    declared = KnowledgeGraph.from_triples(BORDERS, "borders", {"borders": "borders"})
+    assert declared.alike("borders") == ("borders",)
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcde"), st.sampled_from("rs"), st.sampled_from("abcde")), min_size=1))
+def test_most_of_its_edges_are_stored_both_ways(triples):
+    kg, stored = KnowledgeGraph.from_triples(triples), set(triples)
+    for relation in {r for _, r, _ in stored}:
+        edges = [(h, t) for h, r, t in stored if r == relation and h != t]
+        turned = Counter((t, relation, h) in stored for h, t in edges)
+        both = kg.alike(relation)
+        assert both == kg.alike(f"~{relation}") or (relation,) == both
+        assert (len(both) == 2) == (turned[True] > turned[False])
+
+
+def test_the_edges_of_either_direction_are_answers():
+    paths = same_relations(KG, Path(("Austria", "Italy"), ("borders",)), directed=False)
+    assert {path.end for path in paths} == {"Italy", "Hungary", "Germany"}
+    assert all(Verifier(KG).verify(path).faithful for path in paths)
+    assert next(path for path in paths if path.end == "Germany").relations == ("~borders",)  # as it is stored
+    assert {path.end for path in same_relations(KG, Path(("Austria", "Italy"), ("borders",)), directed=True)} == {
+        "Italy",
+        "Hungary",
+    }
+    two = same_relations(KG, Path(("Poland", "Germany", "Austria"), ("~borders", "borders")), directed=False)
+    assert [path.end for path in two] == ["Austria"]
+
+
+@pytest.mark.parametrize("reading", ["borders", "~borders"])
+def test_they_are_reached_and_walked_to(reading: str):
+    austria = KG.entities.find("Austria")
+    assert austria is not None
+    layers = reach(KG, austria, (reading,), False)
+    assert {KG.entities[end] for end in layers[-1]} == {"Italy", "Hungary", "Germany"}
+    group = RelationGroup(austria, (reading,), 0.0, layers)
+    for end in group.ends.tolist():
+        ids = path_to(KG, group, end, False)
+        said = Path(tuple(KG.entities[e] for e in ids.entities), tuple(KG.readings[s] for s in ids.steps))
+        assert Verifier(KG).verify(said).faithful
