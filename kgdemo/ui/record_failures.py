@@ -94,7 +94,7 @@ FAILURES = (
     ),
     Failure(
         "3-ambiguous",
-        ("Who is behind Jurassic Park?", "Who is responsible for Jurassic Park?", "Who made Jurassic Park?"),
+        ("Whose film is Jurassic Park?", "Who is behind Jurassic Park?", "Who made Jurassic Park?"),
         takes_one_of("directed by", "production company"),
         ("Jurassic Park (film)",),
         hops=1,
