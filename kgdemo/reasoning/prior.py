@@ -105,13 +105,19 @@ class Prior:
         """Whether this end may be the kind of thing asked for."""
         return fits(self.asked, kind_of(self._kg, end))
 
+    def read(self, paths: Sequence[Path]) -> None:
+        """Embed what opinions on these paths need, all at once: that takes a fraction of the time of one by one."""
+        texts = [self.question, *self.words]
+        for relations, kind in dict.fromkeys((path.relations, kind_of(self._kg, path.end)) for path in paths):
+            texts += [_sentence(relations, kind), path_sentence(relations), *path_words(relations, [kind])]
+        self.labels.vectors(list(dict.fromkeys(texts)))
+
     def opinion(self, path: Path, likelihood: float) -> Opinion:
         """What the experts say of a path that the model gives this log-probability."""
         kind = kind_of(self._kg, path.end)
         wrong = 0.0 if fits(self.asked, kind) else -1.0
         named, meant = (wrong, 0.0) if self.asked.named else (0.0, wrong)
-        sentence = " ".join(filter(None, [*map(spoken, path.relations), kind]))
-        similar = float(self.labels.similarity(self.question, [sentence])[0])
+        similar = float(self.labels.similarity(self.question, [_sentence(path.relations, kind)])[0])
         covered = coverage(self.words, path_words(path.relations, [kind]), self.labels.embedder)
         if self.backoff is not None and not self.unseen.isdisjoint(path.relations):
             values = zip(BACKOFF, (1.0, likelihood, similar, covered, len(path.relations)), strict=True)
@@ -119,10 +125,16 @@ class Prior:
         return Opinion(likelihood, named, meant, similar, self._learnt(path), covered)
 
     def _learnt(self, path: Path) -> float:
+        if self._similarity is None:
+            return 0.0
         asked, said = self.labels.vectors([self.question, path_sentence(path.relations)])
-        if self._similarity is None or len(self._similarity.question) != len(asked):
+        if len(self._similarity.question) != len(asked):
             return 0.0
         return float(self._similarity.of(asked, said[None])[0])
+
+
+def _sentence(relations: Sequence[str], kind: str) -> str:
+    return " ".join(filter(None, [path_sentence(relations), kind]))
 
 
 def coverage(asked: Sequence[str], said: Sequence[str], embedder: Embedder) -> float:

@@ -111,6 +111,7 @@ def groups_of(graph: TokenisedGraph, paths: Sequence[RankedPath], prior: Prior) 
         end = graph.kg.entities[path.ids.entities[-1]]
         members[path.ids.entities[0], relations, prior.fits(end), _detour(path.ids)].append(path)
     groups = []
+    prior.read([labelled(graph, path.ids) for path in paths])
     for (*_, detour), own in members.items():
         own.sort(key=lambda p: -p.hypothesis.score - KNOWN * math.log1p(graph.kg.degree(p.ids.entities[-1])))
         likelihood = float(np.logaddexp.reduce([path.hypothesis.score for path in own]))
