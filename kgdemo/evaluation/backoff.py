@@ -67,7 +67,8 @@ def told(
         used = {step % len(kg.relations) for path in relation_paths(kg, one.question) for step in path.steps}
         names = {spoken_relation(r) for s in used if (r := kg.relations[s]) in held_out}
         opinions = one.candidates.opinions
-        said = {**dict(zip(EXPERTS, opinions.T, strict=True)), "constant": np.ones(len(opinions)), "hops": one.hops}
+        said = {**dict(zip(EXPERTS, opinions.T, strict=True)), "constant": np.ones(len(opinions))}
+        said |= {"hops": one.hops, "known": one.known}
         signs = np.column_stack([said[name] for name in BACKOFF])
         share = row[0] * one.unseen  # of the likelihood, in whose place they stand
         given = opinions @ row - share * opinions[:, 0]

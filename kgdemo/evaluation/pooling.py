@@ -24,7 +24,7 @@ from kgdemo.reasoning.backoff import unseen_paths
 from kgdemo.reasoning.branches import bound_branch
 from kgdemo.reasoning.gcr import prior_of
 from kgdemo.reasoning.prior import EXPERTS
-from kgdemo.reasoning.ranking import different_paths, groups_of, labelled
+from kgdemo.reasoning.ranking import different_paths, groups_of, known_score, labelled
 from kgdemo.settings import Settings
 from kgdemo.verify import fold
 
@@ -58,12 +58,14 @@ class Searched:
         candidates: what is said of the groups.
         unseen: which of them have a relation that the model was not trained on, ``(groups,)``.
         hops: of each group's paths, ``(groups,)``.
+        known: log-probability of the relations of each group that are known, and of its end, ``(groups,)``.
     """
 
     question: Question
     candidates: Candidates
     unseen: NDArray[np.bool_]
     hops: NDArray[np.int64]
+    known: NDArray[np.float64]
 
 
 def searched(pipeline: Pipeline, questions: Path, settings: Settings, limit: int | None = None) -> Iterator[Searched]:
@@ -98,7 +100,9 @@ def searched(pipeline: Pipeline, questions: Path, settings: Settings, limit: int
             relations = [labelled(world.tokenised, group.paths[0].ids).relations for group in groups]
             unseen = np.array([not prior.unseen.isdisjoint(own) for own in relations])
             opinions = np.array([[getattr(group.opinion, name) for name in EXPERTS] for group in groups])
-            yield Searched(question, Candidates(opinions, right), unseen, np.array([len(own) for own in relations]))
+            known = np.array([known_score(world.tokenised, group.paths[0], prior) for group in groups])
+            hops = np.array([len(own) for own in relations])
+            yield Searched(question, Candidates(opinions, right), unseen, hops, known)
 
 
 def fit_pool(found: Sequence[Candidates], ridge: float = _RIDGE) -> dict[str, float]:

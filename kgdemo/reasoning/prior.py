@@ -17,8 +17,9 @@ trusted. A model without any has its probabilities taken at their word.
 
 Of a relation that the model was never trained on its probability says little, and relations of the same field that
 it knows take all of it. There the pool backs off, as language models do from what they have not counted (Katz 1987):
-in place of the likelihood stands what similarity, coverage and the number of hops make likely, and a constant for how
-seldom such a relation is meant (``BACKOFF``; fitted by ``calibrate --held-out`` on relations held out of training).
+in place of the likelihood stands what both similarities, coverage and the number of hops make likely, a constant for
+how seldom such a relation is meant, and what the model says of the rest of the path: its known relations, and whether
+it goes on or ends (``BACKOFF``; fitted by ``calibrate --held-out`` on relations held out of training).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ EXPERTS = ("likelihood", "named", "meant", "similar", "learnt", "covered")
 # of a model without weights of its own: 77 questions of the development set name a type, and none of them means
 # another, which by the rule of succession makes a wrong end 1 in 79
 UNFITTED: Mapping[str, float] = dict.fromkeys(EXPERTS, 0.0) | {"likelihood": 1.0, "named": math.log(79)}
-BACKOFF = ("constant", "likelihood", "similar", "covered", "hops")
+BACKOFF = ("constant", "likelihood", "known", "similar", "learnt", "covered", "hops")
 LITTLE = frozenset(
     "a an and are as at by did do does for from had has have how in is it its many me much name of on or please s tell "
     "that the their there these they this to was were what whats when where which who whom whose whos why will with "
@@ -112,17 +113,24 @@ class Prior:
             texts += [_sentence(relations, kind), path_sentence(relations), *path_words(relations, [kind])]
         self.labels.vectors(list(dict.fromkeys(texts)))
 
-    def opinion(self, path: Path, likelihood: float) -> Opinion:
-        """What the experts say of a path that the model gives this log-probability."""
+    def opinion(self, path: Path, likelihood: float, known: float) -> Opinion:
+        """What the experts say of a path.
+
+        Args:
+            path: as labels.
+            likelihood: log-probability of its relations, by the model.
+            known: the same without the relations that the model was not trained on (``ranking.known_score``).
+        """
         kind = kind_of(self._kg, path.end)
         wrong = 0.0 if fits(self.asked, kind) else -1.0
         named, meant = (wrong, 0.0) if self.asked.named else (0.0, wrong)
         similar = float(self.labels.similarity(self.question, [_sentence(path.relations, kind)])[0])
         covered = coverage(self.words, path_words(path.relations, [kind]), self.labels.embedder)
+        learnt = self._learnt(path)
         if self.backoff is not None and not self.unseen.isdisjoint(path.relations):
-            values = zip(BACKOFF, (1.0, likelihood, similar, covered, len(path.relations)), strict=True)
-            likelihood = sum(self.backoff[name] * value for name, value in values)
-        return Opinion(likelihood, named, meant, similar, self._learnt(path), covered)
+            said = (1.0, likelihood, known, similar, learnt, covered, len(path.relations))
+            likelihood = sum(self.backoff.get(name, 0.0) * value for name, value in zip(BACKOFF, said, strict=True))
+        return Opinion(likelihood, named, meant, similar, learnt, covered)
 
     def _learnt(self, path: Path) -> float:
         if self._similarity is None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -63,10 +63,11 @@ class Group:
     detour: bool
 
 
-def relation_score(graph: TokenisedGraph, ids: PathIds, log_probs: Sequence[float]) -> float:
+def relation_score(graph: TokenisedGraph, ids: PathIds, log_probs: Sequence[float], but: Collection[str] = ()) -> float:
     """Sum of the log-probabilities of a path's relation tokens and of its end mark.
 
-    The end mark counts because it decides between ``r1`` and ``r1, r2``.
+    The end mark counts because it decides between ``r1`` and ``r1, r2``. Relations that read like one of ``but``
+    are left out: whether the path goes on behind them still counts.
     """
     place = len(graph.entities.row(ids.entities[0]))
     arrow, total = len(graph.pieces.arrow), 0.0
@@ -75,7 +76,8 @@ def relation_score(graph: TokenisedGraph, ids: PathIds, log_probs: Sequence[floa
             total += sum(log_probs[place : place + arrow])  # going on instead of ending
         place += arrow
         size = len(graph.steps.row(step))
-        total += sum(log_probs[place : place + size])
+        if graph.kg.readings[step] not in but:
+            total += sum(log_probs[place : place + size])
         place += size + arrow + len(graph.entities.row(entity))
     return total + sum(log_probs[place:])
 
@@ -116,11 +118,18 @@ def groups_of(graph: TokenisedGraph, paths: Sequence[RankedPath], prior: Prior) 
         own.sort(key=lambda p: -p.hypothesis.score - KNOWN * math.log1p(graph.kg.degree(p.ids.entities[-1])))
         likelihood = float(np.logaddexp.reduce([path.hypothesis.score for path in own]))
         told_once = list({path.ids.entities: path for path in reversed(own)}.values())[::-1]
-        opinions = [prior.opinion(labelled(graph, path.ids), likelihood) for path in told_once]
+        opinions = [
+            prior.opinion(labelled(graph, path.ids), likelihood, known_score(graph, path, prior)) for path in told_once
+        ]
         score, best = max(((o.pooled(prior.weights), o) for o in opinions), key=lambda pair: pair[0])
         lifted = [_lifted(path, best.likelihood - likelihood) for path in told_once]
         groups.append(Group(tuple(replace(path, rank_score=score) for path in lifted), best, score, detour))
     return sorted(groups, key=lambda group: (group.detour, -group.score))
+
+
+def known_score(graph: TokenisedGraph, path: RankedPath, prior: Prior) -> float:
+    """``relation_score`` without the relations that the model was not trained on."""
+    return relation_score(graph, path.ids, path.hypothesis.log_probs, prior.unseen)
 
 
 def labelled(graph: TokenisedGraph, ids: PathIds) -> Path:

@@ -182,13 +182,15 @@ def test_where_all_is_known_or_the_model_is_to_be_believed_nothing_changes(relat
 def test_words_stand_for_the_probability_of_what_is_unknown():
     world = film_world()
     weights = dict.fromkeys(EXPERTS, 0.0) | {"likelihood": 2.0, "covered": 1.0}
-    by_words = dict(zip(BACKOFF, (-3.0, 0.5, 7.0, 11.0, -1.5), strict=True))
+    by_words = dict(zip(BACKOFF, (-3.0, 0.5, 0.25, 7.0, 1.0, 11.0, -1.5), strict=True))
     prior = Prior("released year", ["Inception"], world.kg, world.embedder, weights, frozenset(("born in",)), by_words)
-    known = prior.opinion(Path(("Inception", "2010"), ("released in year",)), -4.0)
+    known = prior.opinion(Path(("Inception", "2010"), ("released in year",)), -4.0, -4.0)
     assert known.likelihood == -4.0
     path = Path(("Inception", "Tom Hardy", "London"), ("starring", "born in"))
-    unknown = prior.opinion(path, -4.0)
-    assert unknown.likelihood == pytest.approx(-3.0 - 2.0 - 2 * 1.5 + 7.0 * unknown.similar + 11.0 * unknown.covered)
+    unknown = prior.opinion(path, -4.0, -2.0)
+    assert unknown.likelihood == pytest.approx(
+        -3.0 - 0.5 * 4 - 0.25 * 2 - 2 * 1.5 + 7.0 * unknown.similar + unknown.learnt + 11.0 * unknown.covered
+    )
     assert unknown.pooled(weights) == pytest.approx(2.0 * unknown.likelihood + unknown.covered)
     plain = Prior("released year", ["Inception"], world.kg, world.embedder, weights, frozenset(("born in",)))
-    assert plain.opinion(path, -4.0).likelihood == -4.0
+    assert plain.opinion(path, -4.0, -2.0).likelihood == -4.0

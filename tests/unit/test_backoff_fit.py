@@ -25,17 +25,18 @@ def test_what_is_fitted_stands_in_place_of_the_probability_alone():
     rng = np.random.default_rng(1)
     opinions, right = rng.normal(size=(4, len(EXPERTS))), np.array([0.0, 1.0, 0.0, 0.0])
     unseen, hops = np.array([True, False, True, False]), np.array([1, 1, 2, 2])
+    known = np.array([-1.0, -2.0, -3.0, -4.0])
     question = Question("1", "where was tom born", ("Tom Hardy",), ("London",))
-    (one,) = told(
-        film_graph(), [Searched(question, Candidates(opinions, right), unseen, hops)], {"born in"}, POOL, "asked"
-    )
+    found = Searched(question, Candidates(opinions, right), unseen, hops, known)
+    (one,) = told(film_graph(), [found], {"born in"}, POOL, "asked")
     assert one.held_out == {"born in"}
-    weights = dict(zip(BACKOFF, (-2.0, 0.3, 5.0, 7.0, -1.0), strict=True))
+    weights = dict(zip(BACKOFF, (-2.0, 0.3, 0.6, 5.0, 2.0, 7.0, -1.0), strict=True))
     scores = one.candidates.given + one.candidates.opinions @ np.array(list(weights.values()))
     for group, own in enumerate(opinions):
         said = dict(zip(EXPERTS, own, strict=True))
         if unseen[group]:
-            said["likelihood"] = -2.0 + 0.3 * own[0] + 5.0 * said["similar"] + 7.0 * said["covered"] - hops[group]
+            words = 5.0 * said["similar"] + 2.0 * said["learnt"] + 7.0 * said["covered"]
+            said["likelihood"] = -2.0 + 0.3 * own[0] + 0.6 * known[group] + words - hops[group]
         assert scores[group] == pytest.approx(sum(POOL[name] * value for name, value in said.items()))
     plain = one.candidates.given + one.candidates.opinions @ np.array([PLAIN[name] for name in BACKOFF])
     assert plain == pytest.approx(opinions @ np.array(list(POOL.values())))
@@ -45,7 +46,8 @@ def test_questions_of_either_kind_are_told_apart_and_unclear_ones_left_out():
     group = Candidates(np.zeros((1, len(EXPERTS))), np.ones(1))
     questions = [("Jaws", "Steven Spielberg"), ("Tom Hardy", "London"), ("Jaws", "Michael Caine")]
     found = [
-        Searched(Question("1", "?", (topic,), (end,)), group, np.zeros(1, bool), np.ones(1)) for topic, end in questions
+        Searched(Question("1", "?", (topic,), (end,)), group, np.zeros(1, bool), np.ones(1), np.zeros(1))
+        for topic, end in questions
     ]
     kinds = [one.held_out for one in told(film_graph(), found, {"born in"}, POOL, "asked")]
     assert kinds == [frozenset(), {"born in"}]
@@ -56,7 +58,7 @@ def drawn(count: int, weights: np.ndarray, seed: int = 0) -> list[Told]:
     rng = np.random.default_rng(seed)
     made = []
     for number in range(count):
-        signs = np.column_stack([np.ones(6), rng.normal(size=(6, 4))]) * (np.arange(6) > 1)[:, None]
+        signs = np.column_stack([np.ones(6), rng.normal(size=(6, len(BACKOFF) - 1))]) * (np.arange(6) > 1)[:, None]
         given = rng.normal(size=6)
         chance = np.exp(given + signs @ weights)
         right = np.zeros(6)
@@ -67,7 +69,7 @@ def drawn(count: int, weights: np.ndarray, seed: int = 0) -> list[Told]:
 
 
 def test_the_weights_that_made_the_questions_are_found():
-    true = np.array([-0.8, 0.5, 1.0, 2.0, -0.5])
+    true = np.array([-0.8, 0.5, -0.5, 1.0, 0.8, 2.0, -0.5])
     weights = fit_backoff(drawn(2500, true))
     others = BACKOFF[1:]  # the constant depends on how many questions there are of either kind, which is made even
     assert [weights[name] for name in others] == pytest.approx(true[1:], abs=0.3)
@@ -90,7 +92,7 @@ def test_of_every_set_either_kind_counts_the_same(monkeypatch):
 
 
 def test_no_question_is_judged_by_weights_fitted_on_its_relation(monkeypatch):
-    questions = drawn(120, np.array([0.0, 1.0, 1.0, 1.0, 0.0]))
+    questions = drawn(120, np.array([0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0]))
     questions[3] = replace(questions[3], held_out=frozenset(("r1", "r7")))
     rests: list[set[int]] = []
     by_id = {id(one.candidates.right): one for one in questions}

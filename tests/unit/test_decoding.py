@@ -209,3 +209,4 @@ def test_relation_score_leaves_entities_out():
     relation = finished[0].log_probs[at : at + len(pieces.plain(" part of"))]
     end = finished[0].log_probs[-len(pieces.end) :]
     assert relation_score(graph, path, finished[0].log_probs) == pytest.approx(sum(relation) + sum(end))
+    assert relation_score(graph, path, finished[0].log_probs, {"part of"}) == pytest.approx(sum(end))

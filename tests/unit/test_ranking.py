@@ -105,7 +105,7 @@ def test_a_group_holds_one_kind_of_end():
     year = groups_of(GRAPH, rank(GRAPH, [YEAR], "path", 9), asked)[0]
     assert year.opinion.named == -1.0
     assert year.score == pytest.approx(-9.0 - 5.0)
-    assert asked.opinion(Path(("Inception", "2010"), ("released in year",)), -9.0) == year.opinion
+    assert asked.opinion(Path(("Inception", "2010"), ("released in year",)), -9.0, -9.0) == year.opinion
 
 
 def test_a_model_without_weights_is_taken_at_its_word():

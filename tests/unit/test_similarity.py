@@ -97,7 +97,7 @@ def test_the_ranking_hears_it(learnt):
 
     def opinion(similarity: LearntSimilarity | None, relation: str = "directed by"):
         prior = Prior("who made Inception", ["Inception"], kg, EMBEDDER, similarity=similarity)
-        return prior.opinion(Path(path.entities, (relation,)), -1.0)
+        return prior.opinion(Path(path.entities, (relation,)), -1.0, -1.0)
 
     assert opinion(None).learnt == 0.0
     assert opinion(untaught()).learnt == pytest.approx(
