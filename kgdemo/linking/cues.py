@@ -109,8 +109,10 @@ def named_after(words: Sequence[Word], first: int, last: int) -> int:
 
 
 def kinds_beside(words: Sequence[Word], first: int, last: int) -> tuple[str, ...]:
-    """What the words right before and after a mention say of its type: *the Cats musical*, *Friends cast*."""
+    """What the words around a mention say of its type: *the Cats musical*, *Friends cast*, *whose film is Jaws*."""
     beside = [key for word in (*words[max(first - 1, 0) : first], *words[last : last + 1]) for key in word.keys]
+    if first > 2 and words[first - 3].key == "whose" and words[first - 1].key in ("is", "was"):
+        beside += words[first - 2].keys
     return (*beside, *(kind for key in beside for kind in _WHAT_WORKS_HAVE.get(key, ())))
 
 

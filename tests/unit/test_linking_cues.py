@@ -61,6 +61,8 @@ def linker() -> EntityLinker:
         ("home stadium of liverpool", "Liverpool FC", "Liverpool"),
         ("what is liverpool crossed by", "Liverpool", "Liverpool FC"),
         ("which us presidents were lawyers", "President of the United States", "United States of America"),
+        ("whose film is the godfather, and who is in it", "The Godfather (film)", "The Godfather (novel)"),
+        ("whose book is the godfather, and who is in it", "The Godfather (novel)", "The Godfather (film)"),
     ],
 )
 def test_the_question_says_which_bearer_is_meant_and_the_other_is_offered(linker, question, entity, other):
