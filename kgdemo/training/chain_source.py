@@ -1,7 +1,8 @@
 """Fine-tuning examples whose wording stands for several hops at once: "the grandparents of X", "X's country of birth".
 
 ``TemplateSource`` strings noun phrases together, one a hop, so that every hop has words of its own. People have
-single words for many walks; these teach that a short question may want a long path.
+single words for many walks; these teach that a short question may want a long path. Natural questions with a slot
+in place of their entity (``wordings``) are drawn the same way, whatever their number of hops.
 """
 
 from __future__ import annotations
