@@ -191,6 +191,10 @@ class KnowledgeGraph:
             self._symmetric[relation] = self._mostly_both_ways(relation)
         return both if self._symmetric[relation] else (reading,)
 
+    def said(self, steps: Iterable[int]) -> tuple[str, ...]:
+        """What steps read as; a symmetric relation always as itself, so that what says the same reads the same."""
+        return tuple(self.alike(self.readings[step])[0] for step in steps)
+
     def _mostly_both_ways(self, relation: int) -> bool:
         places = np.flatnonzero(self.outgoing.relations == relation)
         heads, tails = np.searchsorted(self.outgoing.offsets, places, "right") - 1, self.outgoing.targets[places]

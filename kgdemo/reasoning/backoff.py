@@ -60,7 +60,7 @@ def unseen_paths(
     """
     if not prior.unseen or settings.ranking != "pooled" or settings.forced:
         return []
-    known = {(ids.entities[0], _said(graph.kg, ids.steps)) for h in decoded for ids in h.state.paths}
+    known = {(ids.entities[0], graph.kg.said(ids.steps)) for h in decoded for ids in h.state.paths}
     read = [path for topic in topics for path in nearest_unseen(graph, topic, settings, prior, known)]
     return [replace(path.hypothesis, score=path.relation_score) for path in scored(graph, read, tree)]
 
@@ -87,7 +87,7 @@ def nearest_unseen(
     near = np.concatenate([nearness(kg, own, prior) - _FURTHER * further for further, own in enumerate(walks)])
     for place in np.argsort(-near, kind="stable").tolist():
         walk = walks[0][place] if place < len(walks[0]) else walks[1][place - len(walks[0])]
-        relations = _said(kg, walk)
+        relations = kg.said(walk)
         if (topic, relations) in seen:
             continue
         seen.add((topic, relations))
@@ -99,11 +99,6 @@ def nearest_unseen(
         if len(found) == settings.beams:
             break
     return found
-
-
-def _said(kg: KnowledgeGraph, steps: Sequence[int]) -> tuple[str, ...]:
-    """What steps read as; several may say the same."""
-    return tuple(kg.alike(kg.readings[step])[0] for step in steps)
 
 
 def relation_walks(kg: KnowledgeGraph, topic: int, hops: int, directed: bool) -> list[NDArray[np.int32]]:

@@ -29,6 +29,7 @@ class Evidence:
     Attributes:
         partners: numbers of the paths from other topics that it meets at its end; see ``joint``.
         fits: its end may be the kind of thing that the question asks for; see ``asked_type``.
+        said: what its relations say, see ``KnowledgeGraph.said``; empty where nobody has looked.
     """
 
     index: int
@@ -38,6 +39,7 @@ class Evidence:
     relation_score: float = 0.0
     partners: tuple[int, ...] = ()
     fits: bool = True
+    said: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,6 @@ class EmbeddedReasoner:
 
 
 def _same_group(one: Evidence, other: Evidence) -> bool:
-    """Whether two paths start from the same topic over the same relations, to the same kind of thing."""
-    alike = one.path.relations == other.path.relations and one.path.entities[0] == other.path.entities[0]
-    return alike and one.fits == other.fits
+    """Whether two paths start from the same topic over relations that say the same, to the same kind of thing."""
+    relations, others = (e.said or e.path.relations for e in (one, other))
+    return relations == others and one.path.entities[0] == other.path.entities[0] and one.fits == other.fits

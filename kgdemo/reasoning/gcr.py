@@ -114,7 +114,16 @@ def _grounded(
         yield HypothesisAnswer(True, index, answer)
         yield PathVerified(True, index, world.verifier.verify(path, answer))
         evidence.append(
-            Evidence(index, path, answer, found.path_score, found.relation_score, partners, prior.fits(path.end))
+            Evidence(
+                index,
+                path,
+                answer,
+                found.path_score,
+                found.relation_score,
+                partners,
+                prior.fits(path.end),
+                world.kg.said(found.ids.steps),
+            )
         )
     yield from _cut_short(ranked, graph, settings)
     return evidence

@@ -141,7 +141,7 @@ def scored(graph: TokenisedGraph, paths: Sequence[PathIds], tree: TokenTree) -> 
 
 def _key(graph: TokenisedGraph, path: RankedPath) -> Key:
     ids = path.ids
-    return ids.entities[0], tuple(graph.kg.alike(graph.kg.readings[s])[0] for s in ids.steps), ids.entities[-1]
+    return ids.entities[0], graph.kg.said(ids.steps), ids.entities[-1]
 
 
 def _tokens(graph: TokenisedGraph, path: PathIds) -> tuple[int, ...]:

@@ -109,9 +109,8 @@ def groups_of(graph: TokenisedGraph, paths: Sequence[RankedPath], prior: Prior) 
     """Paths by topic, relations and whether they fit the type asked for; best first, detours last."""
     members: dict[tuple[int, tuple[str, ...], bool, bool], list[RankedPath]] = defaultdict(list)
     for path in paths:
-        relations = tuple(graph.kg.alike(graph.kg.readings[step])[0] for step in path.ids.steps)
         end = graph.kg.entities[path.ids.entities[-1]]
-        members[path.ids.entities[0], relations, prior.fits(end), _detour(path.ids)].append(path)
+        members[path.ids.entities[0], graph.kg.said(path.ids.steps), prior.fits(end), _detour(path.ids)].append(path)
     groups = []
     prior.read([labelled(graph, path.ids) for path in paths])
     for (*_, detour), own in members.items():

@@ -8,11 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgdemo.events import AnswerFinal
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.reasoning.answer_sets import same_relations
+from kgdemo.reasoning.base import Evidence
+from kgdemo.reasoning.embedded import EmbeddedReasoner
 from kgdemo.reasoning.joint import RelationGroup, path_to, reach
 from kgdemo.verify import Verifier
+from tests.helpers.reasoning import SpellingEmbedder
 
 # of four borders three are stored in both directions
 BORDERS = [
@@ -73,3 +77,15 @@ def test_they_are_reached_and_walked_to(reading: str):
         ids = path_to(KG, group, end, False)
         said = Path(tuple(KG.entities[e] for e in ids.entities), tuple(KG.readings[s] for s in ids.steps))
         assert Verifier(KG).verify(said).faithful
+
+
+def test_what_was_found_in_either_direction_is_cited_by_its_own_path():
+    steps = {reading: step for step, reading in enumerate(KG.readings)}
+    walks = [("borders", "Italy"), ("~borders", "Germany"), ("capital", "Vienna")]
+    evidence = [
+        Evidence(number, Path(("Austria", end), (reading,)), end, said=KG.said([steps[reading]]))
+        for number, (reading, end) in enumerate(walks, 1)
+    ]
+    final = list(EmbeddedReasoner(SpellingEmbedder()).answer("what borders Austria", evidence))[-1]
+    assert isinstance(final, AnswerFinal)
+    assert (final.answers, final.citations) == (("Italy", "Germany"), ((1,), (2,)))
