@@ -1,8 +1,9 @@
 """Question sets: JSONL files in the schema of RoG, which the papers share.
 
 One object a line: ``id, question, q_entity [..], a_entity [..], answer [..]`` and optionally
-``graph [[h, r, t], ..]`` (the subgraph this question is asked on) and ``rel_path [..]`` (the relation
-path that answers it, inverse steps written ``~relation``).
+``graph [[h, r, t], ..]`` (the subgraph this question is asked on), ``rel_path [..]`` (the relation
+path that answers it, inverse steps written ``~relation``) and ``gold_paths [[[h, r, t], ..], ..]`` (paths
+that somebody took to answer it).
 """
 
 from __future__ import annotations
@@ -17,7 +18,12 @@ from kgdemo.errors import UserError
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with its topic entities and right answers, all as graph labels."""
+    """A question with its topic entities and right answers, all as graph labels.
+
+    Attributes:
+        relation_path: the relations that answer it; empty where the set does not say.
+        likely_paths: the relations of paths that may answer it.
+    """
 
     id: str
     text: str
@@ -26,6 +32,7 @@ class Question:
     answers: tuple[str, ...] = ()
     graph: tuple[tuple[str, str, str], ...] = ()
     relation_path: tuple[str, ...] = ()
+    likely_paths: frozenset[tuple[str, ...]] = frozenset()
 
     @property
     def gold(self) -> frozenset[str]:
@@ -64,6 +71,7 @@ def _question(line: str, where: str) -> Question:
             answers=_labels(record.get("answer")),
             graph=tuple((str(h), str(r), str(t)) for h, r, t in record.get("graph") or ()),
             relation_path=_labels(record.get("rel_path")),
+            likely_paths=frozenset(tuple(str(r) for _, r, _ in path) for path in record.get("gold_paths") or ()),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(

@@ -10,10 +10,12 @@ from pathlib import Path
 from kgdemo.errors import GraphFormatError
 from kgdemo.kg.formats import kind_of, read_triples
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
+from kgdemo.kg.info import read_entity_info
 from kgdemo.kg.store import is_saved_graph, load
 
 _HERE = Path(__file__).parent
 SCHEMA_FILE = "schema.tsv"
+ENTITY_FILES = ("entities.tsv", "entities.tsv.gz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,9 @@ def embedded_folder(name: str) -> Path:
 def open_graph(source: str) -> KnowledgeGraph:
     """Open an embedded graph by name, a saved graph by its folder, or a triple file by path.
 
+    What ``entities.tsv`` or ``entities.tsv.gz`` beside a triple file tells of its entities is read as well, see
+    ``info``.
+
     Raises:
         GraphFormatError: there is no such graph, or the file cannot be read.
     """
@@ -67,7 +72,9 @@ def open_graph(source: str) -> KnowledgeGraph:
             f"There is no graph {source!r}; choose {', '.join(embedded_names())} or give a triple file."
         )
     kind_of(path.name)
-    return KnowledgeGraph.from_triples(read_triples(path), name=path.name.split(".")[0])
+    beside = (path.with_name(name) for name in ENTITY_FILES if name != path.name)
+    info = next((read_entity_info(file) for file in beside if file.is_file()), None)
+    return KnowledgeGraph.from_triples(read_triples(path), path.name.split(".")[0], info=info)
 
 
 def read_schema(folder: Path) -> dict[str, Relation]:

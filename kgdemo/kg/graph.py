@@ -11,11 +11,12 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kgdemo.kg.freebase import entity_kinds
 from kgdemo.kg.labels import LabelTable
 
 Triple = tuple[str, str, str]
@@ -120,7 +121,13 @@ class KnowledgeGraph:
         inverse_readings: Mapping[str, str] | None = None,
         info: Mapping[str, EntityInfo] | None = None,
     ) -> KnowledgeGraph:
-        """Build a graph in memory from (head, relation, tail) labels."""
+        """Build a graph in memory from (head, relation, tail) labels.
+
+        Args:
+            triples: repeats count once.
+            name, inverse_readings: see above.
+            info: see above; where it gives no type, that which relations named in Freebase's way tell counts.
+        """
         entity_ids, relation_ids = _first_seen(), _first_seen()
         flat = array("i")
         for head, relation, tail in triples:
@@ -130,6 +137,10 @@ class KnowledgeGraph:
         relations, relation_rank = LabelTable.ranked(relation_ids)
         heads, between, tails = entity_rank[ids[:, 0]], relation_rank[ids[:, 1]], entity_rank[ids[:, 2]]
         heads, between, tails = _unique_edges(heads, between, tails, len(entities), len(relations))
+        known = {label: told for label, told in (info or {}).items() if label in entities}
+        for entity, kind in entity_kinds(heads, between, tails, list(relations)).items():
+            told = known.get(entities[entity], EntityInfo())
+            known[entities[entity]] = told if told.type else replace(told, type=kind)
         return cls(
             name,
             entities,
@@ -137,7 +148,7 @@ class KnowledgeGraph:
             Adjacency.build(heads, between, tails, len(entities)),
             Adjacency.build(tails, between, heads, len(entities)),
             inverse_readings,
-            info,
+            known,
         )
 
     def __len__(self) -> int:

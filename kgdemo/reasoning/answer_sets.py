@@ -10,6 +10,7 @@ from functools import reduce
 
 import numpy as np
 
+from kgdemo.constraint.base import PathIds
 from kgdemo.events import AnswerFinal, Event, Notice
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
@@ -47,68 +48,53 @@ def same_relations(kg: KnowledgeGraph, path: Path, directed: bool, most: int = M
     return list(first_by_end.values())[:most]
 
 
-def same_meetings(
-    kg: KnowledgeGraph, paths: Sequence[Path], directed: bool, most: int = MOST
-) -> list[tuple[Path, ...]]:
-    """All the entities at which paths with the same topics and relations meet, none of them a topic.
-
-    Args:
-        kg: the graph.
-        paths: from different topics, meeting at their end.
-        directed: follow edges from head to tail only.
-        most: stop after so many meetings.
-
-    Returns:
-        for each meeting a path from each topic, in the order of ``paths``.
-    """
-    topics = [kg.entities.find(path.entities[0]) or 0 for path in paths]
-    groups = [
-        RelationGroup(topic, path.relations, 0.0, reach(kg, topic, path.relations, directed))
-        for topic, path in zip(topics, paths, strict=True)
-    ]
-    ends = np.setdiff1d(reduce(np.intersect1d, [group.ends for group in groups]), topics)[:most]
-    found = []
-    for end in ends.tolist():
-        ids = [path_to(kg, group, end, directed) for group in groups]
-        found.append(
-            tuple(Path(tuple(kg.entities[e] for e in i.entities), tuple(kg.readings[s] for s in i.steps)) for i in ids)
-        )
-    return found
-
-
 def complete(
     final: AnswerFinal, evidence: list[Evidence], world: World, directed: bool, asked: Asked = ANYTHING
 ) -> Iterator[Event]:
     """Add to an answer the entities that its best cited relation path leads to as well.
 
-    Each addition is verified like any path; what is added is listed apart, so that the page can say so. Where the
-    path's end is of the type asked for, only ends of that type are added; where there are more than ``MOST``,
-    none is, and a notice says so.
+    Each addition is verified like any path; what is added is listed apart, so that the page can say so. Only ends that
+    fit the type asked for as well as the path's are added; where there are more than ``MOST``, none is, and a notice
+    says so.
     """
     cited = [e for e in evidence if any(e.index in numbers for numbers in final.citations)]
     if final.refusal or not cited:
         yield final
         return
     best = cited[0]
-    partners = [e.path for e in evidence if e.index in best.partners]
-    if partners:
-        found = same_meetings(world.kg, [best.path, *partners], directed, MOST + 1)
-    else:
-        found = [(path,) for path in same_relations(world.kg, best.path, directed, MOST + 1)]
-    if len(found) > MOST:
+    kg, paths = world.kg, [best.path, *(e.path for e in evidence if e.index in best.partners)]
+    fit = fits(asked, kind_of(kg, best.path.end))
+    groups, ends = _meeting(kg, paths, directed)
+    fitting = [end for end in ends if fits(asked, kind_of(kg, kg.entities[end])) >= fit]
+    if len(fitting) > MOST:
         yield Notice(
             f"The relations of path [{best.index}] lead to more than {MOST} entities; the answer lists only those "
             "that the paths above have found."
         )
         yield final
         return
-    keeps = fits(asked, kind_of(world.kg, best.path.end))
     additions = [
-        paths[0].end
-        for paths in found
-        if paths[0].end not in final.answers
-        and (not keeps or fits(asked, kind_of(world.kg, paths[0].end)))
-        and all(path.end != path.entities[0] and world.verifier.verify(path).faithful for path in paths)
+        kg.entities[end]
+        for end in fitting
+        if kg.entities[end] not in final.answers
+        and all(_holds(path_to(kg, group, end, directed), world) for group in groups)
     ]
     citations = (*final.citations, *((best.index, *best.partners) for _ in additions))
     yield AnswerFinal(final.text, (*final.answers, *additions), citations, final.by, tuple(additions), final.refusal)
+
+
+def _meeting(kg: KnowledgeGraph, paths: Sequence[Path], directed: bool) -> tuple[list[RelationGroup], list[int]]:
+    """All paths with these topics and relations, and the entities to which all of them lead, none of them a topic."""
+    topics = [kg.entities.find(path.entities[0]) or 0 for path in paths]
+    groups = [
+        RelationGroup(topic, path.relations, 0.0, reach(kg, topic, path.relations, directed))
+        for topic, path in zip(topics, paths, strict=True)
+    ]
+    return groups, np.setdiff1d(reduce(np.intersect1d, [group.ends for group in groups]), topics).tolist()
+
+
+def _holds(ids: PathIds, world: World) -> bool:
+    """Whether a path is in the graph and visits no entity twice."""
+    entities, readings = world.kg.entities, world.kg.readings
+    path = Path(tuple(entities[e] for e in ids.entities), tuple(readings[s] for s in ids.steps))
+    return len(set(ids.entities)) == len(ids.entities) and world.verifier.verify(path).faithful

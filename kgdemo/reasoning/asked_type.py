@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from enum import IntEnum
+from itertools import takewhile
 
 from kgdemo.kg.graph import KnowledgeGraph
 
@@ -30,6 +32,16 @@ class Asked:
 
 
 ANYTHING = Asked()
+
+
+class Fit(IntEnum):
+    """Whether a thing may be what a question asks for."""
+
+    NO = 0
+    PERHAPS = 1  # some place or other, where a kind of place is asked for
+    YES = 2
+
+
 _SYNONYMS = {
     "movie": "film",
     "show": "series",
@@ -40,6 +52,8 @@ _SYNONYMS = {
     "capital": "city",
     "novel": "book",
     "state": "region",
+    "province": "region",
+    "school": "university",
     "singer": "person",
     "firm": "company",
     "college": "university",
@@ -57,8 +71,8 @@ _SYNONYMS = {
     "planet": "celestial body",
 }
 _PLACES = frozenset(
-    "place city country region continent island building museum university school landmark monument bridge mountain "
-    "lake river sea ocean desert stadium habitat".split()
+    "place city county country region continent island building museum university school landmark monument bridge "
+    "mountain lake river sea ocean desert stadium habitat".split()
 )
 _SOMEBODY = frozenset(("person", "deity", "character", "mythical figure"))
 _WHO = _SOMEBODY.union("band company organization team position dynasty country".split())
@@ -75,7 +89,7 @@ _ROLES = {  # nouns that are no type but say which types can be meant
         "maker designer singer songwriter artist actor actress star screenwriter developer producer".split(),
         _MAKER,
     ),
-    **dict.fromkeys("birthplace hometown location".split(), _PLACES),
+    **dict.fromkeys("birthplace hometown location place".split(), _PLACES),
     **dict.fromkeys("birthyear birthdate birthday date".split(), _TIME),
     **dict.fromkeys(
         "population height length depth width area age weight size price cost salary income budget revenue profit "
@@ -112,7 +126,7 @@ def asked_types(question: str, types: Collection[str]) -> Asked:
     start = next((place for place, word in enumerate(words) if word not in _BEFORE), len(words))
     first = words[start] if start < len(words) else ""
     if first in _QUESTION_WORDS:
-        return Asked(_QUESTION_WORDS[first])
+        return ANYTHING if _asks_who_that_is(words[start:]) else Asked(_QUESTION_WORDS[first])
     if first == "how":
         return Asked(_NUMBER) if words[start + 1 : start + 2] and words[start + 1] in _MUCH else ANYTHING
     asking = next((place for place, word in enumerate(words) if word in _ASKING), None)
@@ -129,6 +143,15 @@ def asked_types(question: str, types: Collection[str]) -> Asked:
     return next((asked for word in near[:verb] if (asked := _kind(word, types)).types), ANYTHING)
 
 
+def _asks_who_that_is(words: list[str]) -> bool:
+    """Whether nothing but a name is asked about: of Galileo ("who was Galileo and …") it is told what he was."""
+    if words[0] != "whos" and not (words[0] == "who" and words[1:2] and words[1] in _BEING):
+        return False
+    name = list(takewhile(lambda word: word != "and", words[1 if words[0] == "whos" else 2 :]))
+    told = _BEHIND | _ROLES.keys() | {"a", "an", "the", "s"}
+    return bool(name) and not any(word in told or word.endswith("ed") for word in name)
+
+
 def kind_of(kg: KnowledgeGraph, entity: str) -> str:
     """The type of an entity; that of a bare number can be read off it, and is empty where nothing is known."""
     known = kg.info.get(entity)
@@ -137,9 +160,11 @@ def kind_of(kg: KnowledgeGraph, entity: str) -> str:
     return "year" if re.fullmatch(r"\d{3,4}", entity) else "quantity" if entity[:1].isdigit() else ""
 
 
-def fits(asked: Asked, kind: str) -> bool:
-    """Whether a thing of this type may be meant; True where either is not known."""
-    return not asked.types or not kind or kind in asked.types
+def fits(asked: Asked, kind: str) -> Fit:
+    """Whether a thing of this type may be meant; what no type is known of is not held against it."""
+    if not asked.types or not kind or kind in asked.types:
+        return Fit.YES
+    return Fit.PERHAPS if kind == "place" and not asked.types.isdisjoint(_PLACES) else Fit.NO
 
 
 def _of_phrase(words: list[str], types: Collection[str]) -> Asked:
@@ -155,7 +180,8 @@ def _of_phrase(words: list[str], types: Collection[str]) -> Asked:
 def _kind(word: str, types: Collection[str]) -> Asked:
     """What one word asks for: a type it names, or those of a role."""
     singulars = _singulars(word)
-    named = frozenset(kind for one in singulars for kind in (one, _SYNONYMS.get(one, one)) if kind in types)
+    meant = {kind for one in singulars for kind in (one, _SYNONYMS.get(one, one))} - {"place"}  # that is any kind of it
+    named = frozenset(meant.intersection(types))
     if named:
         return Asked(named, named=True)
     return next((Asked(_ROLES[one]) for one in singulars if one in _ROLES), ANYTHING)

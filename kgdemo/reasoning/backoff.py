@@ -94,7 +94,7 @@ def nearest_unseen(
         group = RelationGroup(topic, relations, 0.0, reach(kg, topic, relations, graph.directed))
         if len(group.ends):
             ends = group.ends[:_ENDS].tolist()
-            end = next((end for end in ends if prior.fits(kg.entities[end])), ends[0])
+            end = max(ends, key=lambda end: prior.fits(kg.entities[end]))  # the first of those that fit best
             found.append(path_to(kg, group, end, graph.directed))
         if len(found) == settings.beams:
             break
@@ -153,7 +153,7 @@ def nearness(kg: KnowledgeGraph, walks: NDArray[np.int32], prior: Prior) -> NDAr
 
 def _covers(relations: Sequence[str], prior: Prior) -> NDArray[np.float32]:
     """How near the nearest word of each relation is to each of the question's, ``(relations, question's words)``."""
-    words = [path_words([relation], []) for relation in relations]
+    words = [path_words([relation]) for relation in relations]
     said = list(dict.fromkeys(word for own in words for word in own))
     near = prior.labels.vectors(said) @ prior.labels.vectors(prior.words).T
     at = {word: place for place, word in enumerate(said)}

@@ -17,6 +17,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.linking.base import Embedder
 from kgdemo.models.base import PathModel
+from kgdemo.reasoning.asked_type import Fit
 from kgdemo.reasoning.options import Given, Option, chosen, options_of
 from kgdemo.settings import Settings
 from kgdemo.verify import Verifier
@@ -28,7 +29,7 @@ class Evidence:
 
     Attributes:
         partners: numbers of the paths from other topics that it meets at its end; see ``joint``.
-        fits: its end may be the kind of thing that the question asks for; see ``asked_type``.
+        fits: how well its end fits the kind of thing that the question asks for; see ``asked_type``.
         said: what its relations say, see ``KnowledgeGraph.said``; empty where nobody has looked.
     """
 
@@ -38,7 +39,7 @@ class Evidence:
     score: float = 0.0
     relation_score: float = 0.0
     partners: tuple[int, ...] = ()
-    fits: bool = True
+    fits: Fit = Fit.YES
     said: tuple[str, ...] = ()
 
 

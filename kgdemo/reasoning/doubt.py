@@ -112,7 +112,8 @@ def _missing(question: str, topics: Sequence[str], world: World) -> str:
 
 def _said(path: Path, kg: KnowledgeGraph) -> list[str]:
     """The words of a path's relations, and the types of the entities they lead to."""
-    return path_words(path.relations, [known.type for e in path.entities[1:] if (known := kg.info.get(e))])
+    types = [known.type for e in path.entities[1:] if (known := kg.info.get(e)) and known.type]
+    return [*types, *path_words(path.relations)]
 
 
 def _kind(question: str, end: str, kg: KnowledgeGraph) -> float:

@@ -1,15 +1,14 @@
 """What speaks for a path beside the path model: a logarithmic opinion pool, one question at a time.
 
 The path model is sure of itself where it should not be: it takes the likelier relation over the one that the
-question names, and stops one hop short. So its log-probability is one expert among six, each with a weight
+question names, and stops one hop short. So its log-probability is one expert among five, each with a weight
 (a log-linear pool; Genest and Zidek 1986, section 3):
 
     likelihood  log-probability that the model gives to a path's relations, over all its tails that were found
     named       the end is not of the type that the question names ("which country …"): -1, else 0
     meant       the end is of no type that the question word or a role allows ("who", "the author of"): -1, else 0
-    similar     cosine of the question to the path's relations and the type of its end, as sentences
     learnt      similarity of the question to the path's relations as the model's training has taught it, if it has
-    covered     how well the words of these cover the question's, by word embeddings
+    covered     how well the relations' words cover the question's, by word embeddings
 
 The weights are maximum-likelihood estimates of a softmax over a question's candidates (``evaluation.pooling``,
 ``python -m kgdemo calibrate --pool``) and belong to a model, for they say how far its probabilities can be
@@ -17,9 +16,9 @@ trusted. A model without any has its probabilities taken at their word.
 
 Of a relation that the model was never trained on its probability says little, and relations of the same field that
 it knows take all of it. There the pool backs off, as language models do from what they have not counted (Katz 1987):
-in place of the likelihood stands what both similarities, coverage and the number of hops make likely, a constant for
-how seldom such a relation is meant, and what the model says of the rest of the path: its known relations, and whether
-it goes on or ends (``BACKOFF``; fitted by ``calibrate --held-out`` on relations held out of training).
+in place of the likelihood stands what similarity, coverage and the number of hops make likely, a constant for how
+seldom such a relation is meant, and what the model says of the rest of the path: its known relations, and whether it
+goes on or ends (``BACKOFF``; fitted by ``calibrate --held-out`` on relations held out of training).
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path
 from kgdemo.linking.base import Embedder
 from kgdemo.models.similarity import LearntSimilarity, path_sentence
-from kgdemo.reasoning.asked_type import asked_types, fits, kind_of
+from kgdemo.reasoning.asked_type import Fit, asked_types, fits, kind_of
 from kgdemo.reasoning.label_index import label_index
 
-EXPERTS = ("likelihood", "named", "meant", "similar", "learnt", "covered")
+EXPERTS = ("likelihood", "named", "meant", "learnt", "covered")
 # of a model without weights of its own: 77 questions of the development set name a type, and none of them means
 # another, which by the rule of succession makes a wrong end 1 in 79
 UNFITTED: Mapping[str, float] = dict.fromkeys(EXPERTS, 0.0) | {"likelihood": 1.0, "named": math.log(79)}
-BACKOFF = ("constant", "likelihood", "known", "similar", "learnt", "covered", "hops")
+BACKOFF = ("constant", "likelihood", "known", "learnt", "covered", "hops")
 LITTLE = frozenset(
     "a an and are as at by did do does for from had has have how in is it its many me much name of on or please s tell "
     "that the their there these they this to was were what whats when where which who whom whose whos why will with "
@@ -57,7 +56,6 @@ class Opinion:
     likelihood: float
     named: float
     meant: float
-    similar: float
     learnt: float
     covered: float
 
@@ -102,15 +100,15 @@ class Prior:
         self.question, self.words, self.labels = question, question_words(question, topics, kg), label_index(embedder)
         self._kg, self._similarity = kg, similarity
 
-    def fits(self, end: str) -> bool:
+    def fits(self, end: str) -> Fit:
         """Whether this end may be the kind of thing asked for."""
         return fits(self.asked, kind_of(self._kg, end))
 
     def read(self, paths: Sequence[Path]) -> None:
         """Embed what opinions on these paths need, all at once: that takes a fraction of the time of one by one."""
         texts = [self.question, *self.words]
-        for relations, kind in dict.fromkeys((path.relations, kind_of(self._kg, path.end)) for path in paths):
-            texts += [_sentence(relations, kind), path_sentence(relations), *path_words(relations, [kind])]
+        for relations in dict.fromkeys(path.relations for path in paths):
+            texts += [path_sentence(relations), *path_words(relations)]
         self.labels.vectors(list(dict.fromkeys(texts)))
 
     def opinion(self, path: Path, likelihood: float, known: float) -> Opinion:
@@ -121,28 +119,20 @@ class Prior:
             likelihood: log-probability of its relations, by the model.
             known: the same without the relations that the model was not trained on (``ranking.known_score``).
         """
-        kind = kind_of(self._kg, path.end)
-        wrong = 0.0 if fits(self.asked, kind) else -1.0
+        wrong = 0.0 if self.fits(path.end) else -1.0
         named, meant = (wrong, 0.0) if self.asked.named else (0.0, wrong)
-        similar = float(self.labels.similarity(self.question, [_sentence(path.relations, kind)])[0])
-        covered = coverage(self.words, path_words(path.relations, [kind]), self.labels.embedder)
         learnt = self._learnt(path)
+        covered = coverage(self.words, path_words(path.relations), self.labels.embedder)
         if self.backoff is not None and not self.unseen.isdisjoint(path.relations):
-            said = (1.0, likelihood, known, similar, learnt, covered, len(path.relations))
-            likelihood = sum(self.backoff.get(name, 0.0) * value for name, value in zip(BACKOFF, said, strict=True))
-        return Opinion(likelihood, named, meant, similar, learnt, covered)
+            signs = (1.0, likelihood, known, learnt, covered, len(path.relations))
+            likelihood = sum(self.backoff.get(name, 0.0) * sign for name, sign in zip(BACKOFF, signs, strict=True))
+        return Opinion(likelihood, named, meant, learnt, covered)
 
     def _learnt(self, path: Path) -> float:
-        if self._similarity is None:
-            return 0.0
         asked, said = self.labels.vectors([self.question, path_sentence(path.relations)])
-        if len(self._similarity.question) != len(asked):
+        if self._similarity is None or len(self._similarity.question) != len(asked):
             return 0.0
         return float(self._similarity.of(asked, said[None])[0])
-
-
-def _sentence(relations: Sequence[str], kind: str) -> str:
-    return " ".join(filter(None, [path_sentence(relations), kind]))
 
 
 def coverage(asked: Sequence[str], said: Sequence[str], embedder: Embedder) -> float:
@@ -160,7 +150,7 @@ def question_words(question: str, topics: Sequence[str], kg: KnowledgeGraph) -> 
     return [word for word in words if word not in taken] or words or [question]
 
 
-def path_words(relations: Sequence[str], types: Sequence[str]) -> list[str]:
-    """The words of a path's relations, and the types of what it leads to."""
+def path_words(relations: Sequence[str]) -> list[str]:
+    """The words of a path's relations."""
     words = [word for relation in relations for word in spoken(relation).split() if word not in LITTLE]
-    return [*filter(None, types), *words] or [relations[-1]]
+    return words or [relations[-1]]

@@ -112,10 +112,13 @@ def groups_of(graph: TokenisedGraph, paths: Sequence[RankedPath], prior: Prior) 
         end = graph.kg.entities[path.ids.entities[-1]]
         members[path.ids.entities[0], graph.kg.said(path.ids.steps), prior.fits(end), _detour(path.ids)].append(path)
     groups = []
+    mass: dict[tuple[int, tuple[str, ...], bool], list[float]] = defaultdict(list)
+    for (topic, said, _, detour), own in members.items():
+        mass[topic, said, detour] += [path.hypothesis.score for path in own]
     prior.read([labelled(graph, path.ids) for path in paths])
-    for (*_, detour), own in members.items():
+    for (topic, said, _, detour), own in members.items():
         own.sort(key=lambda p: -p.hypothesis.score - KNOWN * math.log1p(graph.kg.degree(p.ids.entities[-1])))
-        likelihood = float(np.logaddexp.reduce([path.hypothesis.score for path in own]))
+        likelihood = float(np.logaddexp.reduce(mass[topic, said, detour]))
         told_once = list({path.ids.entities: path for path in reversed(own)}.values())[::-1]
         opinions = [
             prior.opinion(labelled(graph, path.ids), likelihood, known_score(graph, path, prior)) for path in told_once

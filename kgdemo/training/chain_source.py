@@ -22,12 +22,12 @@ _TRIES = 20  # walks from one start before another is drawn
 class ChainSource:
     """Questions made from wordings of relation chains.
 
-    Chains are drawn by the square root of the number of wordings: rare walks are seen as well.
-
     Args:
         kg: the graph.
         chains: wordings by the readings of their relations, see ``templates.load_chains``.
         held_out: relations that no example may use.
+        levelled: chains are drawn by the square root of the number of their wordings, so that rare walks are seen as
+            well; else by the number itself, as often as people ask for them.
 
     Raises:
         ValueError: no chain can be walked in the graph.
@@ -38,6 +38,7 @@ class ChainSource:
         kg: KnowledgeGraph,
         chains: Mapping[tuple[str, ...], Sequence[str]],
         held_out: frozenset[str] = frozenset(),
+        levelled: bool = True,
     ) -> None:
         self.kg = kg
         self.heads = np.repeat(np.arange(len(kg.entities), dtype=np.int32), np.diff(kg.outgoing.offsets))
@@ -53,7 +54,7 @@ class ChainSource:
                 self.chains.append((steps, starts, wordings))
         if not self.chains:
             raise ValueError(f"no chain of relations can be walked in {kg.name}")
-        self.weights = [len(wordings) ** 0.5 for _, _, wordings in self.chains]
+        self.weights = [len(wordings) ** (0.5 if levelled else 1.0) for _, _, wordings in self.chains]
 
     def __call__(self, rng: Random) -> Example:
         while True:

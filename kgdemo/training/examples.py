@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 import numpy as np
@@ -29,6 +29,8 @@ class Example:
 
 
 Source = Callable[[Random], Example]
+AGREES = 0.3  # F1 of what a relation path leads to: below this it reaches the answer by accident
+_LIKELY = 1.5  # times as much counts a relation path that the question set takes for likely
 
 
 class QuestionSource:
@@ -47,7 +49,7 @@ class QuestionSource:
         self.items: list[tuple[Question, list[RelationPath], set[int]]] = []
         for question in questions:
             answers = {i for label in question.gold if (i := kg.entities.find(label)) is not None}
-            paths = relation_paths(kg, question)
+            paths = meant_paths(kg, question)
             used = {step % len(kg.relations) for path in paths for step in path.steps}
             if paths and answers and not used & banned:
                 self.items.append((question, paths, answers))
@@ -87,6 +89,21 @@ def relation_paths(kg: KnowledgeGraph, question: Question) -> list[RelationPath]
     """The relation paths that answer a question: the one that the set gives, else the likeliest shortest ones."""
     answers = {i for label in question.gold if (i := kg.entities.find(label)) is not None}
     return _known_paths(kg, question) or _found_paths(kg, question, answers)
+
+
+def meant_paths(kg: KnowledgeGraph, question: Question) -> list[RelationPath]:
+    """Of the relation paths that answer a question those that it may mean, weighted by how likely that is.
+
+    Several relations often lead to the same answers (where a city is, and what it is the capital of), and no answer
+    tells which was meant; a question set may.
+    """
+    likely = {tuple(kg.alike(reading)[0] for reading in path) for path in question.likely_paths}
+    paths = []
+    for path in relation_paths(kg, question):
+        named = kg.said(path.steps) in likely
+        if named or path.weight >= AGREES:
+            paths.append(replace(path, weight=path.weight * _LIKELY if named else path.weight))
+    return paths
 
 
 def _known_paths(kg: KnowledgeGraph, question: Question) -> list[RelationPath]:

@@ -125,7 +125,7 @@ def _source(kg: KnowledgeGraph, spec: SourceSpec, data: Path | None, held_out: f
         return ChainSource(kg, load_chains(spec.chains), held_out)
     questions = read_questions(data_file(spec.questions, data))[spec.skip :]
     if spec.swapped:
-        return ChainSource(kg, wordings_of(kg, questions, held_out))
+        return ChainSource(kg, wordings_of(kg, questions, held_out), levelled=False)
     return QuestionSource(kg, questions, held_out)
 
 

@@ -13,10 +13,9 @@ from collections.abc import Collection, Sequence
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.linking.linker import EntityLinker
 from kgdemo.questions import Question
-from kgdemo.training.examples import relation_paths
+from kgdemo.training.examples import AGREES, meant_paths
 from kgdemo.training.paths import RelationPath
 
-_AGREES = 0.3  # F1 of what a relation path leads to: below this it reaches the answer by accident
 _AS_GOOD = 0.8  # further paths as good as the best one, but for so much, are meant as well
 
 
@@ -39,7 +38,7 @@ def wordings_of(
         wording = _with_slot(linker, question)
         if wording is None:
             continue
-        meant = _meant(relation_paths(kg, question))
+        meant = _meant(meant_paths(kg, question))
         if not any(kg.relations[step % len(kg.relations)] in held_out for steps in meant for step in steps):
             for steps in meant:
                 chains[tuple(kg.readings[step] for step in steps)].append(wording)
@@ -48,7 +47,7 @@ def wordings_of(
 
 def _meant(paths: Sequence[RelationPath]) -> list[tuple[int, ...]]:
     """The steps of those relation paths that agree with the answers best."""
-    least = max(_AGREES, _AS_GOOD * max((path.weight for path in paths), default=0.0))
+    least = max(AGREES, _AS_GOOD * max((path.weight for path in paths), default=0.0))
     return [path.steps for path in paths if path.weight >= least]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgdemo.reasoning.asked_type import ANYTHING, Asked, asked_types, fits, kind_of
+from kgdemo.reasoning.asked_type import ANYTHING, Asked, Fit, asked_types, fits, kind_of
 from tests.helpers.reasoning import film_world
 
 TYPES = frozenset(
@@ -30,6 +30,8 @@ TYPES = frozenset(
         ("rust formula", {"formula"}),
         ("nationality of the architect of the louvre", {"country"}),
         ("symbol of iron", {"symbol"}),
+        ("what province is it in", {"region"}),
+        ("what school did she go to", {"university"}),
         ("What is the country's capital?", {"city"}),
     ],
 )
@@ -74,9 +76,41 @@ def test_a_question_that_does_not_say_asks_for_anything(question):
 def test_only_a_known_other_type_does_not_fit():
     country = Asked(frozenset(("country",)), named=True)
     assert not fits(country, "city")
-    assert fits(country, "country")
-    assert fits(country, "")
-    assert fits(ANYTHING, "city")
+    assert fits(country, "country") is Fit.YES
+    assert fits(country, "") is Fit.YES
+    assert fits(ANYTHING, "city") is Fit.YES
+
+
+def test_what_is_known_as_a_place_only_may_be_any_kind_of_place():
+    country, person = (Asked(frozenset((kind,)), named=True) for kind in ("country", "person"))
+    assert fits(country, "place") is Fit.PERHAPS
+    assert fits(person, "place") is Fit.NO
+    assert fits(asked_types("where is it", TYPES), "place") is Fit.YES
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["who is Adam Sandler?", "who's betty white", "whos galileo", "Who was Lenin and why was he important?"],
+)
+def test_who_somebody_is_does_not_ask_for_another(question):
+    assert asked_types(question, TYPES) == ANYTHING
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "who was the president after him",
+        "who is he playing for",
+        "who was she married too",
+        "who's the wife of Adam Sandler",
+        "who is angelina jolie husband name",
+        "who directed Jaws and Tenet",
+        "who",
+    ],
+)
+def test_who_did_something_asks_for_somebody(question):
+    assert fits(asked_types(question, TYPES), "person")
+    assert not fits(asked_types(question, TYPES), "film")
 
 
 def test_the_type_of_a_number_is_read_off_it():

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kgdemo.errors import GraphFormatError
+from kgdemo.kg.catalogue import open_graph
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.info import read_entity_info
 from kgdemo.linking.linker import EntityLinker
@@ -86,3 +87,18 @@ def test_aliases_are_linked(tmp_path: Path):
     found = linker.link("which genre is loser man")
     assert found.chosen == ("Beck Hansen",)
     assert found.mentions[0].candidates[0].description == "musician"
+
+
+@pytest.mark.parametrize("name", ["entities.tsv", "entities.tsv.gz"])
+def test_a_side_file_is_read_with_the_graph_beside_it(tmp_path, name):
+    (tmp_path / "facts.tsv").write_text("Paris\tcapital of\tFrance\n", "utf-8")
+    written(tmp_path, "Paris\tcity\tLutetia\nRome\tcity\n", name)
+    kg = open_graph(str(tmp_path / "facts.tsv"))
+    assert kg.info == {"Paris": EntityInfo("city", ("Lutetia",))}
+    linked = EntityLinker(kg).link("what is Lutetia the capital of").mentions
+    assert [mention.candidates[0].entity for mention in linked] == ["Paris"]
+
+
+def test_a_graph_may_itself_be_called_entities(tmp_path):
+    (tmp_path / "entities.tsv").write_text("Paris\tcapital of\tFrance\n", "utf-8")
+    assert open_graph(str(tmp_path / "entities.tsv")).info == {}

@@ -16,6 +16,7 @@ from kgdemo.events import (
     DecodeStep,
     HypothesisAnswer,
     LMCall,
+    Notice,
     PathFound,
     PathVerified,
     from_json,
@@ -153,6 +154,20 @@ def test_an_answer_is_completed_with_ends_of_the_type_asked_for_only():
     assert [set(e.answers) for e in complete(final, evidence, world, False)] == [{"Cairo", "Giza", "Nile"}]
     rivers = Asked(frozenset({"river"}), named=True)  # the cited end is none: then the type decides nothing
     assert [set(e.answers) for e in complete(final, evidence, world, False, rivers)] == [{"Cairo", "Giza", "Nile"}]
+
+
+def test_of_many_ends_the_few_of_the_type_asked_for_are_an_answer():
+    kinds = {"Nile": "river", "Ismailia Canal": "river", "Sinai": "place"} | {f"city {n}": "city" for n in range(100)}
+    info = {name: EntityInfo(kind) for name, kind in kinds.items()}
+    kg = KnowledgeGraph.from_triples([("Egypt", "contains", name) for name in kinds], "egypt", {}, info)
+    world = replace(small_world(), kg=kg, verifier=Verifier(kg))
+    evidence = [Evidence(1, Path(("Egypt", "Nile"), ("contains",)))]
+    final = AnswerFinal("Nile [1]", ("Nile",), ((1,),), "test")
+    rivers = Asked(frozenset({"river"}), named=True)  # Sinai may be one, but the Nile is
+    assert [e.answers for e in complete(final, evidence, world, False, rivers)] == [("Nile", "Ismailia Canal")]
+    notice, kept = complete(final, evidence, world, False)
+    assert isinstance(notice, Notice)
+    assert kept == final
 
 
 def test_a_refusal_is_not_completed():

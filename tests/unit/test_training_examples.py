@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -96,6 +97,21 @@ def test_a_relation_path_that_the_set_gives_is_believed():
     given = Question("1", "colleagues", ("Tom Hardy",), ("Michael Caine",), relation_path=("~starring", "starring"))
     for example in draw(QuestionSource(KG, [given]), 20):
         assert example.path == ("Tom Hardy", "~starring", "Inception", "starring", "Michael Caine")
+
+
+def test_of_paths_to_the_same_answers_the_likely_one_is_drawn_more_often():
+    triples = [(f"city {n}", name, f"state {n}") for n in range(3) for name in ("in", "capital of")]
+    kg = KnowledgeGraph.from_triples(triples, "cities")
+    asked = Question("1", "where is city 1", ("city 1",), ("state 1",), likely_paths=frozenset({("in",)}))
+    drawn = [example.path[1] for example in draw(QuestionSource(kg, [asked]))]
+    assert 1.5 * drawn.count("capital of") < drawn.count("in") < 4 * drawn.count("capital of")  # 1.5 squared, to 1
+
+
+def test_what_leads_to_the_answer_by_accident_is_drawn_only_if_likely():
+    kg = KnowledgeGraph.from_triples([("Hub", "made", f"thing {number}") for number in range(20)], "hub")
+    asked = Question("1", "best of Hub", ("Hub",), ("thing 1",))
+    assert len(QuestionSource(kg, [asked])) == 0
+    assert len(QuestionSource(kg, [replace(asked, likely_paths=frozenset({("made",)}))])) == 1
 
 
 def test_held_out_relations_are_never_drawn():

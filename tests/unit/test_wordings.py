@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
+
 from kgdemo.questions import Question
 from kgdemo.training.chain_source import ChainSource
 from kgdemo.training.recipe import Recipe
@@ -77,3 +79,13 @@ def test_a_recipe_may_swap_the_entities_of_its_questions_and_teach_similarity(tm
     with caplog.at_level("INFO"):  # gone on with, it is not learnt anew
         run_recipe(recipe, tmp_path, tmp_path / "out", steps=3, export=tmp_path / "model")
     assert learnt not in caplog.messages
+
+
+def test_walks_are_drawn_as_often_as_they_are_asked_for_unless_levelled():
+    chains = {("directed by",): ["who directed {e}"] * 9, ("starring",): ["who is in {e}"]}
+    share = {}
+    for levelled in (True, False):
+        source = ChainSource(KG, chains, levelled=levelled)
+        drawn = [source(Random(seed)).path[1] for seed in range(400)]
+        share[levelled] = drawn.count("directed by") / 400
+    assert share == {True: pytest.approx(3 / 4, abs=0.08), False: pytest.approx(9 / 10, abs=0.06)}
