@@ -23,6 +23,8 @@ def add(commands: Commands) -> None:
     check.set_defaults(run=_check)
     save = graph.add_parser("save", help="write a graph as arrays that open at once")
     save.add_argument("graph", metavar="NAME|FILE")
+    beside = "side file of a triple file: its entities' types, aliases, descriptions"
+    save.add_argument("--entities", type=Path, metavar="FILE", help=beside)
     save.add_argument("--out", type=Path, required=True, metavar="DIR", help="use this folder as --kg afterwards")
     save.set_defaults(run=_save)
     tries.add(graph)
@@ -65,7 +67,7 @@ def _save(options: argparse.Namespace) -> int:
     from kgdemo.kg.catalogue import open_graph
     from kgdemo.kg.store import save
 
-    kg = open_graph(options.graph)
+    kg = open_graph(options.graph, options.entities)
     save(kg, options.out)
     print(f"{len(kg):,} triples written to {options.out}")
     return 0

@@ -15,7 +15,6 @@ from kgdemo.kg.store import is_saved_graph, load
 
 _HERE = Path(__file__).parent
 SCHEMA_FILE = "schema.tsv"
-ENTITY_FILES = ("entities.tsv", "entities.tsv.gz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +52,18 @@ def embedded_folder(name: str) -> Path:
     return _HERE / name
 
 
-def open_graph(source: str) -> KnowledgeGraph:
+def open_graph(source: str, entities: Path | None = None) -> KnowledgeGraph:
     """Open an embedded graph by name, a saved graph by its folder, or a triple file by path.
 
-    What ``entities.tsv`` or ``entities.tsv.gz`` beside a triple file tells of its entities is read as well, see
-    ``info``.
+    Args:
+        source: which graph.
+        entities: a side file with what is known of a triple file's entities, see ``info``.
 
     Raises:
-        GraphFormatError: there is no such graph, or the file cannot be read.
+        GraphFormatError: there is no such graph, or a file cannot be read.
     """
+    if entities and not _is_triple_file(source):
+        raise GraphFormatError(f"{source} brings its own entities; give a side file of entities with a triple file.")
     if source in embedded_names():
         return _embedded(_HERE / source)
     path = Path(source)
@@ -72,9 +74,12 @@ def open_graph(source: str) -> KnowledgeGraph:
             f"There is no graph {source!r}; choose {', '.join(embedded_names())} or give a triple file."
         )
     kind_of(path.name)
-    beside = (path.with_name(name) for name in ENTITY_FILES if name != path.name)
-    info = next((read_entity_info(file) for file in beside if file.is_file()), None)
+    info = read_entity_info(entities) if entities else None
     return KnowledgeGraph.from_triples(read_triples(path), path.name.split(".")[0], info=info)
+
+
+def _is_triple_file(source: str) -> bool:
+    return source not in embedded_names() and not is_saved_graph(Path(source))
 
 
 def read_schema(folder: Path) -> dict[str, Relation]:

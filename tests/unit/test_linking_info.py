@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from kgdemo.cli import main
 from kgdemo.errors import GraphFormatError
 from kgdemo.kg.catalogue import open_graph
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.info import read_entity_info
+from kgdemo.kg.store import save
 from kgdemo.linking.linker import EntityLinker
 
 HEADER = "mid\tlabel\tfreebase_name\twikidata_label\twikidata_id\tdescription\n"
@@ -89,16 +91,24 @@ def test_aliases_are_linked(tmp_path: Path):
     assert found.mentions[0].candidates[0].description == "musician"
 
 
-@pytest.mark.parametrize("name", ["entities.tsv", "entities.tsv.gz"])
-def test_a_side_file_is_read_with_the_graph_beside_it(tmp_path, name):
-    (tmp_path / "facts.tsv").write_text("Paris\tcapital of\tFrance\n", "utf-8")
-    written(tmp_path, "Paris\tcity\tLutetia\nRome\tcity\n", name)
-    kg = open_graph(str(tmp_path / "facts.tsv"))
+def test_a_side_file_is_saved_with_the_graph(tmp_path):
+    facts, side, saved = (
+        tmp_path / "facts.tsv",
+        written(tmp_path, "Paris\tcity\tLutetia\nRome\tcity\n"),
+        tmp_path / "kg",
+    )
+    facts.write_text("Paris\tcapital of\tFrance\n", "utf-8")
+    assert main(["kg", "save", str(facts), "--entities", str(side), "--out", str(saved)]) == 0
+    kg = open_graph(str(saved))
     assert kg.info == {"Paris": EntityInfo("city", ("Lutetia",))}
     linked = EntityLinker(kg).link("what is Lutetia the capital of").mentions
     assert [mention.candidates[0].entity for mention in linked] == ["Paris"]
 
 
-def test_a_graph_may_itself_be_called_entities(tmp_path):
-    (tmp_path / "entities.tsv").write_text("Paris\tcapital of\tFrance\n", "utf-8")
-    assert open_graph(str(tmp_path / "entities.tsv")).info == {}
+@pytest.mark.parametrize("source", ["world", "saved"])
+def test_a_side_file_goes_with_a_triple_file_alone(tmp_path, source, capsys):
+    side, folder = written(tmp_path, "Paris\tcity\n"), tmp_path / "kg"
+    save(KnowledgeGraph.from_triples([("Paris", "capital of", "France")]), folder)
+    graph = str(folder) if source == "saved" else source
+    assert main(["kg", "save", graph, "--entities", str(side), "--out", str(tmp_path / "other")]) != 0
+    assert "with a triple file" in capsys.readouterr().err
