@@ -11,7 +11,7 @@ import logging
 import sys
 
 from kgdemo import bootstrap
-from kgdemo.cli import ask, bench, calibrate, evaluate, graphs, methods, train, verify
+from kgdemo.cli import ask, bench, calibrate, evaluate, graphs, methods, templates, train, verify
 from kgdemo.errors import UserError
 
 
@@ -39,6 +39,6 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     commands.add_parser("start", help="set up and start the app (arguments go to app.py)")
     commands.add_parser("test", help="set up and run the tests (arguments go to pytest)")
-    for command in (ask, evaluate, verify, graphs, methods, bench, calibrate, train):
+    for command in (ask, evaluate, verify, graphs, methods, bench, calibrate, templates, train):
         command.add(commands)
     return parser

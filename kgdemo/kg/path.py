@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 SEPARATOR = " -> "
@@ -44,3 +44,11 @@ class Path:
         for _, relation, tail in self.hops:
             labels += [relation, tail]
         return SEPARATOR.join(labels)
+
+
+def is_detour(entities: Sequence[Hashable]) -> bool:
+    """Whether a walk over these entities visits one twice, so that a shorter one says what it says.
+
+    An edge from an entity to itself is none: that Singapore has Singapore for its capital is said by no shorter walk.
+    """
+    return len(entities) > 2 and len(set(entities)) < len(entities)

@@ -13,7 +13,7 @@ import numpy as np
 from kgdemo.constraint.base import PathIds
 from kgdemo.events import AnswerFinal, Event, Notice
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.path import Path
+from kgdemo.kg.path import Path, is_detour
 from kgdemo.reasoning.asked_type import ANYTHING, Asked, fits, kind_of
 from kgdemo.reasoning.base import Evidence, World
 from kgdemo.reasoning.joint import RelationGroup, path_to, reach
@@ -22,7 +22,7 @@ MOST = 20  # a country's hundred cities are a list, not an answer
 
 
 def same_relations(kg: KnowledgeGraph, path: Path, directed: bool, most: int = MOST) -> list[Path]:
-    """All paths from the same topic over the same relations that visit no entity twice, in the graph's order.
+    """All paths from the same topic over the same relations that are no detours, in the graph's order.
 
     Of a symmetric relation the edges of either direction count.
 
@@ -39,7 +39,7 @@ def same_relations(kg: KnowledgeGraph, path: Path, directed: bool, most: int = M
         for walk in walks:
             steps = [(end, reading) for reading, end in kg.neighbours(walk.end, directed) if reading in alike]
             readings = dict(reversed(steps))  # of parallel edges the first
-            ends = dict.fromkeys(end for end, _ in steps if end not in walk.entities)
+            ends = dict.fromkeys(end for end, _ in steps if not is_detour((*walk.entities, end)))
             grown += [Path((*walk.entities, end), (*walk.relations, readings[end])) for end in ends]
         walks = grown[: 20 * most]
     first_by_end: dict[str, Path] = {}
@@ -94,7 +94,7 @@ def _meeting(kg: KnowledgeGraph, paths: Sequence[Path], directed: bool) -> tuple
 
 
 def _holds(ids: PathIds, world: World) -> bool:
-    """Whether a path is in the graph and visits no entity twice."""
+    """Whether a path is in the graph and no detour."""
     entities, readings = world.kg.entities, world.kg.readings
     path = Path(tuple(entities[e] for e in ids.entities), tuple(readings[s] for s in ids.steps))
-    return len(set(ids.entities)) == len(ids.entities) and world.verifier.verify(path).faithful
+    return not is_detour(ids.entities) and world.verifier.verify(path).faithful

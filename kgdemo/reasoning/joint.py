@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from kgdemo.constraint.base import PathIds
 from kgdemo.kg.graph import Adjacency, KnowledgeGraph
+from kgdemo.kg.path import is_detour
 
 CONTEXT = math.log(0.02)  # people seldom name an entity that says nothing of the answer
 MOST_GROUPS = 8  # of a topic, best first; weaker ones could not outweigh ``CONTEXT``
@@ -103,29 +104,61 @@ def best_reading(topics: Sequence[Sequence[RelationGroup]], context: float = CON
 def reach(kg: KnowledgeGraph, topic: int, relations: Sequence[str], directed: bool) -> tuple[NDArray[np.int32], ...]:
     """The entities reached from a topic over these relations after 0, 1, … hops, each sorted.
 
-    A last hop that leads back to the topic is left out, for it answers nothing.
+    A walk of several hops that leads back to the topic is left out, for it answers nothing.
     """
     layers = [np.array([topic], np.int32)]
     for relation in relations:
         forward, backward = _directions(kg, relation, directed)
         ends = [_targets(kg.outgoing, layers[-1], forward), _targets(kg.incoming, layers[-1], backward)]
         layers.append(np.unique(np.concatenate(ends)))
-    layers[-1] = layers[-1][layers[-1] != topic]
+    if len(relations) > 1:
+        layers[-1] = layers[-1][layers[-1] != topic]
     return tuple(layers)
 
 
 def path_to(kg: KnowledgeGraph, group: RelationGroup, end: int, directed: bool) -> PathIds:
-    """One path of a group that leads to ``end``, which is among its ends; found from there backwards."""
-    count, entities, steps = len(kg.relations), [end], []
-    for relation, layer in zip(reversed(group.relations), reversed(group.layers[:-1]), strict=True):
-        forward, backward = _directions(kg, relation, directed)
-        taken, sources = kg.steps(entities[-1])
-        turned = np.where(taken < count, taken + count, taken - count)  # as walked towards the end
-        fits = np.isin(turned, [*forward, *(r + count for r in backward)]) & np.isin(sources, layer)
-        place = int(np.argmax(fits))
-        entities.append(int(sources[place]))
-        steps.append(int(turned[place]))
-    return PathIds(tuple(reversed(entities)), tuple(reversed(steps)))
+    """One path of a group that leads to ``end``; a detour only where all of them are.
+
+    Raises:
+        ValueError: ``end`` is not among the group's.
+    """
+    for straight in (True, False):
+        walk = _walk_back(kg, group, (end,), (), directed, straight)
+        if walk is not None:
+            return PathIds(walk[0][::-1], walk[1][::-1])
+    raise ValueError(f"no path of the group leads to entity {end}")
+
+
+def _walk_back(
+    kg: KnowledgeGraph,
+    group: RelationGroup,
+    entities: tuple[int, ...],
+    steps: tuple[int, ...],
+    directed: bool,
+    straight: bool,
+) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Go on from the last of these entities towards the group's topic; the first walk that gets there.
+
+    Args:
+        entities: from an end of the group backwards.
+        steps: between them, as walked towards the end.
+        straight: take no detour.
+    """
+    left, count = len(group.relations) - len(steps), len(kg.relations)
+    if not left:
+        return entities, steps
+    forward, backward = _directions(kg, group.relations[left - 1], directed)
+    taken, sources = kg.steps(entities[-1])
+    turned = np.where(taken < count, taken + count, taken - count)
+    fits = np.isin(turned, [*forward, *(r + count for r in backward)]) & np.isin(sources, group.layers[left - 1])
+    for place in np.flatnonzero(fits).tolist():
+        further = (*entities, int(sources[place]))
+        if straight and is_detour(further):
+            continue
+        found = _walk_back(kg, group, further, (*steps, int(turned[place])), directed, straight)
+        if found is not None:
+            return found
+    return None
 
 
 def _directions(kg: KnowledgeGraph, reading: str, directed: bool) -> tuple[list[int], list[int]]:

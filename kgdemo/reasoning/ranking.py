@@ -21,7 +21,7 @@ import numpy as np
 from kgdemo.constraint.base import PathIds
 from kgdemo.constraint.tokenised import TokenisedGraph
 from kgdemo.decoding.beam import Hypothesis
-from kgdemo.kg.path import Path
+from kgdemo.kg.path import Path, is_detour
 from kgdemo.reasoning.prior import UNFITTED, Opinion, Prior
 
 KNOWN = 0.4  # weight of the logarithm of an entity's degree: of a relation's tails the better known one is meant
@@ -110,7 +110,8 @@ def groups_of(graph: TokenisedGraph, paths: Sequence[RankedPath], prior: Prior) 
     members: dict[tuple[int, tuple[str, ...], bool, bool], list[RankedPath]] = defaultdict(list)
     for path in paths:
         end = graph.kg.entities[path.ids.entities[-1]]
-        members[path.ids.entities[0], graph.kg.said(path.ids.steps), prior.fits(end), _detour(path.ids)].append(path)
+        said, detour = graph.kg.said(path.ids.steps), is_detour(path.ids.entities)
+        members[path.ids.entities[0], said, prior.fits(end), detour].append(path)
     groups = []
     mass: dict[tuple[int, tuple[str, ...], bool], list[float]] = defaultdict(list)
     for (topic, said, _, detour), own in members.items():
@@ -190,9 +191,4 @@ def _lifted(path: RankedPath, backed_off: float) -> RankedPath:
 
 
 def _returns(ids: PathIds) -> bool:
-    return ids.entities[-1] == ids.entities[0]
-
-
-def _detour(ids: PathIds) -> bool:
-    """It visits an entity twice."""
-    return len(set(ids.entities)) < len(ids.entities)
+    return is_detour(ids.entities) and ids.entities[-1] == ids.entities[0]

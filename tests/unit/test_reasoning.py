@@ -131,6 +131,14 @@ def test_same_relations_reads_the_whole_answer_set():
     assert {path.end for path in paths} == {"Queens", "Bronx"}
 
 
+def test_same_relations_take_an_edge_to_itself_but_no_way_back():
+    kg = KnowledgeGraph.from_triples([("Singapore", "capital", "Singapore"), ("Rome", "capital of", "Italy")], "g")
+    loop = Path(("Singapore", "Singapore"), ("capital",))
+    assert same_relations(kg, loop, directed=False) == [loop]
+    home = Path(("Rome", "Italy", "Rome"), ("capital of", "~capital of"))
+    assert same_relations(kg, home, directed=False) == []
+
+
 def test_an_answer_is_completed_and_says_so():
     world = small_world()
     evidence = [Evidence(1, Path(("New York", "Queens"), ("part",)))]
