@@ -36,7 +36,8 @@ def _templates(options: argparse.Namespace) -> int:
     try:
         questions = list(template_questions(kg, templates, held_out, options.number, options.seed))
     except ValueError as error:
-        raise UserError(f"{error}; give the graph that the templates were written for.") from error
+        raise UserError(f"{error}; give the graph that the templates were written for, or another --number.") from error
+    options.out.parent.mkdir(parents=True, exist_ok=True)
     write_questions(options.out, questions)
     print(f"{len(questions)} questions in {options.out}")
     return 0

@@ -45,9 +45,9 @@ def test_what_is_written_is_read_again(tmp_path):
 
 def test_the_command_writes_them(tmp_path, capsys):
     (tmp_path / "held_out.json").write_text('{"world": ["capital"]}', "utf-8")
-    rest = ["--held-out", str(tmp_path / "held_out.json"), "--number", "3", "--out", str(tmp_path / "q.jsonl")]
+    rest = ["--held-out", str(tmp_path / "held_out.json"), "--number", "3", "--out", str(tmp_path / "new" / "q.jsonl")]
     assert main(["templates", "world", "--kg", "world", *rest]) == 0
-    world, questions = open_graph("world"), read_questions(tmp_path / "q.jsonl")
+    world, questions = open_graph("world"), read_questions(tmp_path / "new" / "q.jsonl")
     assert len(questions) == 6
     assert all(set(question.topic_entities) | question.gold <= set(world.entities) for question in questions)
     assert {question.relation_path[0].removeprefix("~") for question in questions[3:]} == {"capital"}
