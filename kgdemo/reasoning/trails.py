@@ -129,15 +129,24 @@ def prune_relations(
 def prune_entities(question: str, option: Opening, world: World, most: int) -> Generator[Event, None, Trail]:
     """Keep the entities that matter behind one relation (algorithm 1, line 12); few enough are all kept.
 
-    Of more than can be offered the ones named in the question come first, then the graph's order.
+    Of more than can be offered the ones named in the question come first, then the likeliest.
     """
     if len(option.ends) <= most:
         return option.follow()
     asked = question.casefold()
-    offered = sorted(option.ends, key=lambda end: end.casefold() not in asked)[:OFFERED]
+    paths = likeliest_first(question, option.follow().paths, world)
+    offered = [path.end for path in sorted(paths, key=lambda path: path.end.casefold() not in asked)[:OFFERED]]
     texts = [str(path) for path in option.follow(offered).paths]
     chosen = yield from deciding.select(world, "entities", question, _ENTITIES, texts, most)
     return option.follow(offered[i] for i in chosen)
+
+
+def likeliest_first(question: str, paths: Sequence[Path], world: World) -> list[Path]:
+    """Paths over the same relations: those to the kind of thing asked for first, and of these to the best known."""
+    asked, kg = asked_types(question, world.kg.types), world.kg
+    return sorted(
+        paths, key=lambda path: (-fits(asked, kind_of(kg, path.end)), -kg.degree(kg.entities.find(path.end) or 0))
+    )
 
 
 def enough(

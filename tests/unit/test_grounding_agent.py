@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kgdemo.events import (
     CandidatesScored,
     LMCall,
     PathFound,
     Thought,
 )
+from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
+from kgdemo.reasoning.base import World
 from kgdemo.reasoning.grounding import GroundingOptions
+from kgdemo.reasoning.trails import likeliest_first
 from tests.helpers.reasoning import (
     ChanceReasoner,
     Clerk,
@@ -76,3 +81,41 @@ def test_no_action_is_taken_twice_in_a_chain():
     events = ask("agent-cot", QUESTION, ["Inception"], film_world(ChanceReasoner(3)))
     actions = [t.text for t in of(events, Thought) if t.kind == "action"]
     assert len(actions) == len(set(actions))
+
+
+RELEASED = [
+    ("Inception", "released in", "Japan"),
+    ("Inception", "released in", "2011"),
+    ("Inception", "released in", "2010"),
+    ("Inception", "first shown", "2010"),
+    ("Tenet", "first shown", "2010"),
+    ("Inception", "directed by", "Christopher Nolan"),
+]
+
+
+def typed_world(triples=RELEASED) -> World:
+    """With the types of what is no year."""
+    info = {"Japan": EntityInfo("country"), "Christopher Nolan": EntityInfo("person")}
+    return replace(film_world(triples=triples), kg=KnowledgeGraph.from_triples(triples, "films", {}, info))
+
+
+def test_what_is_not_the_kind_of_thing_asked_for_ends_no_chain():
+    abroad = [t for t in RELEASED if t[2] not in ("2010", "2011") or t[1] == "first shown"]
+    events = ask("agent-cot", "When was Inception released?", ["Inception"], typed_world(abroad))
+    actions = [t.text for t in of(events, Thought) if t.kind == "action"]
+    assert "NeighbourCheck[Inception, released in]" in actions  # it is the nearest, so it is looked at …
+    assert events[-1].answers == ("2010",)  # … but a country is no answer
+    events = ask("agent-cot", "What was Inception released in?", ["Inception"], typed_world(abroad))
+    assert events[-1].answers == ("Japan",)
+
+
+def test_where_nothing_is_of_the_kind_asked_for_the_agent_still_ends():
+    events = ask("agent-cot", "When was Inception released?", ["Inception"], typed_world(RELEASED[:1]))
+    assert events[-1].answers == ("Japan",)
+
+
+def test_ends_of_the_kind_asked_for_come_first_and_of_these_the_best_known():
+    paths = [Path(("Inception", end), ("released in",)) for end in ("Japan", "2011", "2010")]
+    first = likeliest_first("When was Inception released?", paths, typed_world())
+    assert [path.end for path in first] == ["2010", "2011", "Japan"]  # two films were first shown in 2010
+    assert likeliest_first("Inception?", paths, typed_world())[0].end == "2010"

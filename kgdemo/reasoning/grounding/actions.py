@@ -53,6 +53,11 @@ class Action:
         return self.steps[-1]
 
     @property
+    def ends(self) -> tuple[str, ...]:
+        """The entities that a chain would end with: where the trails of the answer meet."""
+        return self.answer[0].ends if len(self.answer) == 1 else meet(self.answer)
+
+    @property
     def option(self) -> str:
         """The action as offered to a language model, with the path behind it."""
         return str(self) if self.kind is ActionKind.RETRIEVE else f"{self}  ({self.stem})"

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from kgdemo.events import Event
 from kgdemo.kg.path import Path
 from kgdemo.reasoning import deciding, retrieval
+from kgdemo.reasoning.asked_type import asked_types, fits, kind_of
 from kgdemo.reasoning.base import World
 from kgdemo.reasoning.grounding import tasks
 from kgdemo.reasoning.grounding.actions import (
@@ -83,7 +84,13 @@ class Agent:
         return decided
 
     def _compared(self, actions: Sequence[Action], branches: int) -> Generator[Event, None, list[tuple[str, Action]]]:
-        """Without a language model the actions nearest to the question are taken, and the thought says so."""
+        """Without a language model the actions nearest to the question are taken, and the thought says so.
+
+        What is not the kind of thing asked for ends no chain, unless nothing else is left to do.
+        """
+        asked, kg = asked_types(self.question, self.world.kg.types), self.world.kg
+        fitting = [a for a in actions if not a.answer or any(fits(asked, kind_of(kg, end)) for end in a.ends)]
+        actions = fitting or actions
         steps = [action.steps for action in actions]
         scores = yield from deciding.compare(self.world, "action", self.question, steps, branches)
         return [(actions[i].thought, actions[i]) for i in deciding.best(scores, branches)]

@@ -11,7 +11,7 @@ from kgdemo.reasoning.base import Evidence, World
 from kgdemo.reasoning.conclusion import conclude, show
 from kgdemo.reasoning.grounding import tasks
 from kgdemo.reasoning.grounding.chains import Chain, Value, meet
-from kgdemo.reasoning.trails import Trail
+from kgdemo.reasoning.trails import Trail, likeliest_first
 from kgdemo.settings import Settings
 
 
@@ -39,7 +39,9 @@ def _ordered(
     question: str, chains: Sequence[Chain], world: World, most: int
 ) -> Generator[Event, None, list[tuple[Path, float]]]:
     """Paths with the scores of their chains, what was finished with before the rest."""
-    paths = [(path, chain.score) for chain in chains for path in _finished_with(chain)]
+    paths = [
+        (path, chain.score) for chain in chains for path in likeliest_first(question, _finished_with(chain), world)
+    ]
     told = {trail for chain in chains for trail in chain.answer}
     rest = list(dict.fromkeys(trail for chain in chains for trail in chain.trails if trail not in told))
     if not paths:
