@@ -59,6 +59,7 @@
       hidden: hidden.includes(kindOfEdge(edge)), width: on ? 4 : { grounded: edge.paths.includes('g1') ? 3 : 1.8, ghost: 1.6 }[edge.kind] ?? 1,
       arrows: { to: { enabled: edge.kind !== 'neighbour', scaleFactor: 0.5 } },
       color: { color: colour, highlight: colour, hover: colour, opacity: dim ? 0.15 : 1 },
+      selfReference: { size: 18 + 12 * edge.bend, angle: 1.5 * Math.PI }, // of an edge from a node to itself, below it; see labels.js
       smooth: edge.bend ? { enabled: true, type: 'curvedCW', roundness: 0.28 * edge.bend } : given.options.edges.smooth,
     };
   }

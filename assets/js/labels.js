@@ -47,14 +47,16 @@ function besideNode(node, leads, most, narrow) {
   return { ...base, x: node.x + 17, y: node.y, align: 'left' };
 }
 
-/** A label on its edge, at the first place of the curve where it covers nothing, else where it covers least. */
+/** A label on its edge (of a loop, below it), at the first place where it covers nothing, else where it covers least. */
 function onEdge(edge, from, to, most, taken) {
   const lines = edge.label.split('\n').filter(Boolean).map((line) => cutTo(line, most));
   const [size, weight] = ON_EDGE;
   let best = null;
-  for (const place of PLACES) {
-    const { x, y } = pointOn(edge, from, to, place);
-    const label = { edge: edge.id, lines, x, y: y - ((lines.length - 1) * LINE) / 2, align: 'center', size, weight, step: LINE, tone: edge.kind };
+  const loop = edge.from === edge.to;
+  for (const [nth, place] of PLACES.entries()) {
+    const { x, y } = pointOn(edge, from, to, loop ? 0.5 : place);
+    const down = loop ? nth * LINE : ((1 - lines.length) * LINE) / 2; // in a loop there is no room, below it there is
+    const label = { edge: edge.id, lines, x, y: y + down, align: 'center', size, weight, step: LINE, tone: edge.kind };
     const box = boxOf(label);
     const covered = taken.reduce((sum, other) => sum + overlap(box, other), 0);
     if (!best || covered < best.covered) best = { label, covered };
@@ -72,8 +74,12 @@ export function pointOn(edge, from, to, t) {
   return { x: mix('x'), y: mix('y') };
 }
 
-/** Control points of an edge: two of a curve that leaves and arrives level, one of a bent second edge. */
+/** Control points of an edge: two of a curve that leaves and arrives level or hangs below its one node, one of a bent second edge. */
 export function controls(edge, from, to) {
+  if (edge.from === edge.to) {
+    const round = 18 + 12 * edge.bend; // radius of the circle that vis-network draws, see frame.js
+    return [-1, 1].map((side) => ({ x: from.x + side * 1.6 * round, y: from.y + (2 * round + 10) / 0.75 }));
+  }
   const [dx, dy] = [to.x - from.x, to.y - from.y];
   if (!edge.bend) return [{ x: from.x + ROUND * dx, y: from.y }, { x: to.x - ROUND * dx, y: to.y }];
   const share = 0.14 * edge.bend + 0.5;

@@ -142,3 +142,20 @@ def test_no_two_names_of_edges_touch_in_any_recorded_run(page: Page):
       }"""
     )
     assert touching == []
+
+
+def test_what_edges_from_a_node_to_itself_say_stands_below_it(page: Page):
+    boxes = page.evaluate(
+        """async () => {
+        const folder = [...document.scripts, ...performance.getEntriesByType('resource')]
+          .map((one) => one.src ?? one.name).find((name) => name?.endsWith('/js/main.js')).replace('main.js', '');
+        const { boxOf, placeLabels } = await import(folder + 'labels.js');
+        const nodes = [{ id: 'Singapore', label: 'Singapore', group: 'topic', x: 0, y: 0 }];
+        const loop = { from: 'Singapore', to: 'Singapore', paths: [] };
+        const edges = [{ ...loop, id: 'e0', kind: 'grounded', bend: 0, label: 'capital' },
+          { ...loop, id: 'e1', kind: 'ghost', bend: 1, label: 'capital of\\ncapital city of' }];
+        return placeLabels(nodes, edges).labels.filter((label) => label.edge).map(boxOf);
+      }"""
+    )
+    assert len(boxes) == 2
+    assert 9 < boxes[0]["top"] < boxes[0]["bottom"] <= boxes[1]["top"]  # the node's square ends at 9
