@@ -123,9 +123,9 @@ def path_to(kg: KnowledgeGraph, group: RelationGroup, end: int, directed: bool) 
         ValueError: ``end`` is not among the group's.
     """
     for straight in (True, False):
-        walk = _walk_back(kg, group, (end,), (), directed, straight)
-        if walk is not None:
-            return PathIds(walk[0][::-1], walk[1][::-1])
+        path = _walk_back(kg, group, (end,), (), directed, straight)
+        if path is not None:
+            return path
     raise ValueError(f"no path of the group leads to entity {end}")
 
 
@@ -136,8 +136,8 @@ def _walk_back(
     steps: tuple[int, ...],
     directed: bool,
     straight: bool,
-) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """Go on from the last of these entities towards the group's topic; the first walk that gets there.
+) -> PathIds | None:
+    """Go on from the last of these entities towards the group's topic; the first path that gets there.
 
     Args:
         entities: from an end of the group backwards.
@@ -146,7 +146,7 @@ def _walk_back(
     """
     left, count = len(group.relations) - len(steps), len(kg.relations)
     if not left:
-        return entities, steps
+        return PathIds(entities[::-1], steps[::-1])
     forward, backward = _directions(kg, group.relations[left - 1], directed)
     taken, sources = kg.steps(entities[-1])
     turned = np.where(taken < count, taken + count, taken - count)
