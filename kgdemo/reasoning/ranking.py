@@ -54,7 +54,7 @@ class Group:
     Attributes:
         paths: likeliest and best known ends first, each once: a symmetric relation says the same in both directions.
         opinion: the experts', of the best of them.
-        detour: they visit an entity twice, so a shorter path says what they say; ranked last.
+        detour: they visit an entity twice (``is_detour``), so a shorter path says what they say; ranked last.
     """
 
     paths: tuple[RankedPath, ...]
