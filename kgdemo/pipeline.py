@@ -13,8 +13,7 @@ import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TypeVar, cast
 
-from kgdemo.constraint.kept import TokenStore
-from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenisedGraph, TokenStore
 from kgdemo.errors import UserError
 from kgdemo.events import (
     Candidate,
@@ -27,13 +26,14 @@ from kgdemo.events import (
     RunFinished,
     RunStarted,
 )
-from kgdemo.kg.catalogue import embedded_names, open_graph
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.linking.embedding import sentence_embedder
-from kgdemo.linking.grown import GrownLinker
-from kgdemo.linking.linker import EntityLinker
+from kgdemo.kg.io.catalogue import embedded_names, open_graph
+from kgdemo.linking.linker import EntityLinker, GrownLinker
+from kgdemo.methods import METHODS, method_named
 from kgdemo.models.causal import EMBEDDED, CausalModel
-from kgdemo.reasoning import METHODS, World, method_named, reasoner_for
+from kgdemo.models.embedding import sentence_embedder
+from kgdemo.reasoners.base import World
+from kgdemo.reasoners.chat import reasoner_for
 from kgdemo.settings import LOCAL, ChatSettings, Profile, Settings, cache_folder, chat_from, check
 from kgdemo.verify import Verifier
 

@@ -28,8 +28,10 @@ def _bench(options: argparse.Namespace) -> int:
     import time
     from dataclasses import asdict
 
-    from kgdemo.evaluation import bench, bench_decode, bench_index
-    from kgdemo.evaluation.reference import require_marisa
+    from kgdemo.lab.benchmarks import decode as bench_decode
+    from kgdemo.lab.benchmarks import index as bench_index
+    from kgdemo.lab.benchmarks import timing as bench
+    from kgdemo.lab.benchmarks.reference import require_marisa
 
     require_marisa()
     clock = time.process_time if options.cpu_time else time.perf_counter
@@ -52,7 +54,7 @@ def _soak(options: argparse.Namespace) -> int:
 
     from tqdm import tqdm
 
-    from kgdemo.evaluation.soak import Tally, soak
+    from kgdemo.lab.benchmarks.soak import Tally, soak
 
     began, tally = time.perf_counter(), Tally()
     for _ in tqdm(soak(options.decodes, options.seed, tally), total=options.decodes, unit=" decodes", mininterval=5):

@@ -13,7 +13,7 @@ from kgdemo.cli.base import Commands
 from kgdemo.cli.run_options import add_run_options, settings_from
 
 if TYPE_CHECKING:
-    from kgdemo.models.prompt import PromptStyle
+    from kgdemo.models.prompt_style import PromptStyle
     from kgdemo.pipeline import Pipeline
     from kgdemo.settings import Settings
 
@@ -63,7 +63,7 @@ def _calibrate(options: argparse.Namespace) -> int:
 def _doubt(
     options: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
-    from kgdemo.evaluation.calibration import calibrate, collect
+    from kgdemo.lab.calibration.abstention import calibrate, collect
 
     judged = collect(pipeline, options.answerable, options.unanswerable, settings, options.out, options.limit)
     weights, figures = calibrate(judged)
@@ -73,7 +73,7 @@ def _doubt(
 def _pool(
     options: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
-    from kgdemo.evaluation.pooling import cross_validated, fit_pool, hits, searched
+    from kgdemo.lab.calibration.ranking import cross_validated, fit_pool, hits, searched
 
     found = [
         one.candidates
@@ -89,10 +89,10 @@ def _backoff(
     options: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
     from kgdemo.errors import UserError
-    from kgdemo.evaluation.backoff import PLAIN, fit_backoff, hits_over_relations, told
-    from kgdemo.evaluation.pooling import searched
-    from kgdemo.evaluation.unseen import read_held_out
-    from kgdemo.reasoning.prior import UNFITTED
+    from kgdemo.lab.calibration.backoff import PLAIN, fit_backoff, hits_over_relations, told
+    from kgdemo.lab.calibration.ranking import searched
+    from kgdemo.lab.evaluation.runner import read_held_out
+    from kgdemo.ranking.scorer import UNFITTED
 
     if style.relations is None:
         raise UserError(f"The model {settings.model} has no relations.txt; export it anew from its training.")

@@ -42,11 +42,9 @@ def add(commands: Commands) -> None:
 def _evaluate(options: argparse.Namespace) -> int:
     from dataclasses import replace
 
-    from kgdemo.evaluation.judge import Judge
-    from kgdemo.evaluation.linking import evaluate_linking
-    from kgdemo.evaluation.runner import evaluate
-    from kgdemo.evaluation.several import ALL, evaluate_several, methods_named
-    from kgdemo.evaluation.unseen import read_held_out
+    from kgdemo.lab.evaluation.compare_methods import ALL, evaluate_several, methods_named
+    from kgdemo.lab.evaluation.judge import Judge
+    from kgdemo.lab.evaluation.runner import evaluate, evaluate_linking, read_held_out
     from kgdemo.pipeline import Pipeline
 
     pipeline = Pipeline()

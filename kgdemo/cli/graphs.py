@@ -33,7 +33,7 @@ def add(commands: Commands) -> None:
 def _info(options: argparse.Namespace) -> int:
     import numpy as np
 
-    from kgdemo.kg.catalogue import open_graph
+    from kgdemo.kg.io.catalogue import open_graph
 
     kg = open_graph(options.graph)
     print(f"{kg.name}: {len(kg):,} triples, {len(kg.entities):,} entities, {len(kg.relations):,} relations")
@@ -49,8 +49,8 @@ def _info(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from kgdemo.kg.catalogue import embedded_folder
-    from kgdemo.kg.check import check_folder, disagreements
+    from kgdemo.kg.io.catalogue import embedded_folder
+    from kgdemo.lab.check_graph import check_folder, disagreements
 
     folder = embedded_folder(options.graph)
     findings = check_folder(folder)
@@ -64,8 +64,8 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _save(options: argparse.Namespace) -> int:
-    from kgdemo.kg.catalogue import open_graph
-    from kgdemo.kg.store import save
+    from kgdemo.kg.io.arrays import save
+    from kgdemo.kg.io.catalogue import open_graph
 
     kg = open_graph(options.graph, options.entities)
     save(kg, options.out)

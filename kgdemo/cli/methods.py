@@ -15,7 +15,7 @@ def add(commands: Commands) -> None:
 
 
 def _methods(options: argparse.Namespace) -> int:
-    from kgdemo.reasoning.listing import as_markdown, as_text
+    from kgdemo.methods.registry import as_markdown, as_text
 
     print(as_markdown() if options.markdown else as_text())
     return 0

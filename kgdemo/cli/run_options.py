@@ -39,7 +39,7 @@ def settings_from(options: argparse.Namespace, compare: bool, explain: int) -> S
         compare: Also search without the graph.
         explain: Forbidden tokens named per step, with the reason.
     """
-    from kgdemo.reasoning.options import pairs
+    from kgdemo.options import pairs
     from kgdemo.settings import Settings
 
     return Settings(

@@ -23,10 +23,10 @@ def add(commands: Commands) -> None:
 
 def _templates(options: argparse.Namespace) -> int:
     from kgdemo.errors import UserError
-    from kgdemo.evaluation.template_questions import template_questions, write_questions
-    from kgdemo.evaluation.unseen import read_held_out
-    from kgdemo.kg.catalogue import open_graph
-    from kgdemo.training.templates import FOLDER, load_templates
+    from kgdemo.kg.io.catalogue import open_graph
+    from kgdemo.lab.evaluation.runner import read_held_out
+    from kgdemo.lab.evaluation.template_questions import template_questions, write_questions
+    from kgdemo.lab.training.templates import FOLDER, load_templates
 
     known = sorted(file.stem for file in FOLDER.glob("*.tsv") if not file.stem.endswith("-chains"))
     if options.templates not in known:

@@ -22,9 +22,8 @@ def add(commands: Commands) -> None:
 
 def _train(options: argparse.Namespace) -> int:
     from kgdemo.errors import UserError
-    from kgdemo.evaluation.dev import DevHits
-    from kgdemo.training.recipe import Recipe
-    from kgdemo.training.run import export_best, run_recipe
+    from kgdemo.lab.training.recipe import Recipe
+    from kgdemo.lab.training.run import DevHits, export_best, run_recipe
 
     recipe = Recipe.load(options.recipe)
     if options.export_only:

@@ -11,8 +11,8 @@ from kgdemo.cli.base import Commands
 from kgdemo.errors import UserError
 
 if TYPE_CHECKING:
-    from kgdemo.constraint.explicit import ExplicitTrie
-    from kgdemo.constraint.tokenised import TokenisedGraph
+    from kgdemo.constraint.token_graph import TokenisedGraph
+    from kgdemo.constraint.trie import ExplicitTrie
     from kgdemo.kg.graph import KnowledgeGraph
 
 
@@ -30,7 +30,7 @@ def add(commands: Commands) -> None:
 
 
 def _trie(options: argparse.Namespace) -> int:
-    from kgdemo.constraint.explicit import ExplicitTrie
+    from kgdemo.constraint.trie import ExplicitTrie
     from kgdemo.pipeline import Pipeline
     from kgdemo.settings import Settings
 

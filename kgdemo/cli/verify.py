@@ -19,7 +19,7 @@ def add(commands: Commands) -> None:
 def _verify(options: argparse.Namespace) -> int:
     from dataclasses import asdict
 
-    from kgdemo.kg.catalogue import open_graph
+    from kgdemo.kg.io.catalogue import open_graph
     from kgdemo.verify import Verifier
 
     verifier = Verifier(open_graph(options.kg))

@@ -18,10 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.constraint.base import Successors
-from kgdemo.constraint.positions import AutomatonState, Position, Segment, Trail
-from kgdemo.constraint.subtries import Branchings, SubTrie, branching, starts_of_runs
-from kgdemo.constraint.tables import TokenTable
-from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.constraint.label_tokens import TokenTable
+from kgdemo.constraint.sub_tries import (
+    AutomatonState,
+    Branchings,
+    Position,
+    Segment,
+    SubTrie,
+    Trail,
+    branching,
+    starts_of_runs,
+)
+from kgdemo.constraint.token_graph import TokenisedGraph
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-
-@dataclass(frozen=True, slots=True)
-class PathIds:
-    """A reasoning path by ids: ``entities`` has one more member than ``steps``."""
-
-    entities: tuple[int, ...]
-    steps: tuple[int, ...]
+from kgdemo.kg.path import PathIds
 
 
 class State(Protocol):

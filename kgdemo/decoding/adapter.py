@@ -19,8 +19,8 @@ from transformers import LogitsProcessor, PreTrainedTokenizerBase
 
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.base import Constraint, State
-from kgdemo.constraint.pieces import Pieces
-from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.constraint.label_tokens import Pieces
+from kgdemo.constraint.token_graph import TokenisedGraph
 from kgdemo.errors import ModelError
 from kgdemo.kg.graph import KnowledgeGraph
 

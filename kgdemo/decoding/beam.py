@@ -8,7 +8,7 @@ the length limit is not a path.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,8 @@ from torch import Tensor
 
 from kgdemo.constraint.base import Constraint, State, Successors
 from kgdemo.decoding.candidates import Candidate, Ragged, best_candidates, forbidden_mass, split_best
-from kgdemo.decoding.lookahead import LookAhead
+from kgdemo.decoding.look_ahead import LookAhead
+from kgdemo.errors import UserError
 from kgdemo.models.base import PROMPT_END, TokenTree
 
 
@@ -284,3 +285,32 @@ def greedy_continuations(
         active = [i for i, _, _ in going]
         nodes, log_probs = tree.extend([n for _, n, _ in going], [t for _, _, t in going])
     return [tuple(answer) for answer in answers]
+
+
+# --------------------------------------------------------------------------------------------------
+# A path's beginning chosen by a person instead of by the search, checked before anything is decoded.
+
+
+def check_forced(constraint: Constraint, tokens: Sequence[int], text_of: Callable[[int], str]) -> None:
+    """Walk a constraint along forced tokens; the model is not asked.
+
+    Args:
+        constraint: what may be written.
+        tokens: the forced tokens, counted from ``<PATH>``.
+        text_of: a token as people read it, for the error.
+
+    Raises:
+        UserError: a token that may not follow those before it, with what was written up to there.
+    """
+    state = constraint.start()
+    for place, token in enumerate(tokens):
+        allowed = constraint.successors(state)
+        found = [token] if allowed.tokens is None else np.flatnonzero(allowed.tokens == token).tolist()
+        if not found:
+            written = "".join(text_of(one) for one in tokens[:place]).strip()
+            after = f"after “{written}”" if written else "at the start of a path"
+            raise UserError(
+                f"The graph does not allow “{text_of(token).strip()}” {after}; "
+                "go back in the line of forced tokens and take one that it allows."
+            )
+        state = allowed.take(found[0])

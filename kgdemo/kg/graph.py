@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kgdemo.kg.freebase import entity_kinds
+from kgdemo.kg.io.freebase import entity_kinds
 from kgdemo.kg.labels import LabelTable
 
 Triple = tuple[str, str, str]

@@ -46,6 +46,14 @@ class Path:
         return SEPARATOR.join(labels)
 
 
+@dataclass(frozen=True, slots=True)
+class PathIds:
+    """A reasoning path by ids: ``entities`` has one more member than ``steps``."""
+
+    entities: tuple[int, ...]
+    steps: tuple[int, ...]
+
+
 def is_detour(entities: Sequence[Hashable]) -> bool:
     """Whether a walk over these entities visits one twice, so that a shorter one says what it says.
 

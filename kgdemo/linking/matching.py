@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from kgdemo.linking.fuzzy import FuzzyNames
-from kgdemo.linking.names import Name, NameIndex, NameKind
+from kgdemo.linking.names import FuzzyNames, Name, NameIndex, NameKind
 from kgdemo.linking.words import Word, short_given_names
 
 _MOST_HOLDING = 300  # names looked at for one word, best-connected first: enough for every John

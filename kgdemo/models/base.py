@@ -7,8 +7,8 @@ from typing import Protocol
 
 from torch import Tensor
 
-from kgdemo.constraint.pieces import Pieces
-from kgdemo.models.prompt import PromptStyle
+from kgdemo.constraint.label_tokens import Pieces
+from kgdemo.models.prompt_style import PromptStyle
 
 PROMPT_END = -1  # the node to extend for the first token after the prompt
 

@@ -13,15 +13,13 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
 from transformers.utils import logging as transformers_logging
 
-from kgdemo.constraint.pieces import Pieces
+from kgdemo.constraint.label_tokens import Pieces
 from kgdemo.errors import ModelError
 from kgdemo.models.base import TokenTree
-from kgdemo.models.bert import LeanBert
-from kgdemo.models.linear import pack, with_onednn
-from kgdemo.models.plain import PlainTokenTree, fits_pool
-from kgdemo.models.prompt import PromptStyle
-from kgdemo.models.together import Together
-from kgdemo.models.tree import PooledTokenTree
+from kgdemo.models.batched_forward import Together
+from kgdemo.models.cpu_layers import LeanBert, pack, with_onednn
+from kgdemo.models.prompt_style import PromptStyle
+from kgdemo.models.token_tree import PlainTokenTree, PooledTokenTree, fits_pool
 
 EMBEDDED = "embedded"
 EMBEDDED_FOLDER = Path(__file__).parent / "weights"

@@ -8,23 +8,13 @@ from typing import Any
 import gradio as gr
 
 from kgdemo.errors import UserError
-from kgdemo.events import (
-    AnswerFinal,
-    EntitiesLinked,
-    Event,
-    Notice,
-    PathFound,
-    PathVerified,
-    RunFailed,
-    RunFinished,
-)
-from kgdemo.kg.catalogue import embedded_names
+from kgdemo.events import AnswerFinal, EntitiesLinked, Event, Notice, PathFound, PathVerified, RunFailed, RunFinished
+from kgdemo.kg.io.catalogue import embedded_names
+from kgdemo.options import pairs
 from kgdemo.pipeline import Pipeline
-from kgdemo.reasoning.options import pairs
 from kgdemo.settings import Settings
 from kgdemo.ui import zero
-from kgdemo.ui.asking import default_model
-from kgdemo.ui.visits import Visits
+from kgdemo.ui.asking import Visits, default_model
 
 _LONGEST_PATH = 2000
 

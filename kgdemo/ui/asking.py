@@ -1,23 +1,134 @@
-"""From what stands in the page's fields to a run; mistakes become one clear sentence, never an error box."""
+"""How often one visitor may ask on a public server.
+
+Counted for each session (a tab, or a program's client), not for each address: a whole class may sit behind
+one. What all visitors may use together is bounded by the queue.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from kgdemo.errors import UserError
 from kgdemo.events import Event, RunFailed
-from kgdemo.kg.catalogue import embedded_names
+from kgdemo.kg.io.catalogue import embedded_names
+from kgdemo.methods import METHODS
 from kgdemo.models.causal import EMBEDDED
+from kgdemo.options import pairs
 from kgdemo.pipeline import Pipeline
-from kgdemo.reasoning.options import pairs
-from kgdemo.settings import Profile, Settings
+from kgdemo.settings import RANKINGS, Profile, Settings
 from kgdemo.ui import zero
-from kgdemo.ui.loading import Loading
-from kgdemo.ui.visits import Visits
-from kgdemo.ui.worlds import Asked, Worlds
+from kgdemo.ui.session_graphs import Asked, Worlds
+
+WINDOW = 60.0  # seconds
+_REMEMBERED = 10_000  # sessions
+
+
+class Visits:
+    """Counts questions.
+
+    Args:
+        most: questions that a session may ask in a minute; 0 for no limit.
+        clock: seconds, ever rising; tests give their own.
+    """
+
+    def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.most = most
+        self._clock = clock
+        self._asked: OrderedDict[str, deque[float]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def count(self, session: str) -> None:
+        """One more question of this session.
+
+        Raises:
+            UserError: it has asked too often.
+        """
+        if not self.most:
+            return
+        now = self._clock()
+        with self._lock:
+            times = self._asked.setdefault(session, deque())
+            self._asked.move_to_end(session)
+            while times and times[0] <= now - WINDOW:
+                times.popleft()
+            if len(times) >= self.most:
+                wait = max(1, round(times[0] + WINDOW - now))
+                raise UserError(
+                    f"This server takes {self.most} questions a minute from one visitor; ask again in {wait} s."
+                )
+            times.append(now)
+            while len(self._asked) > _REMEMBERED:
+                self._asked.popitem(last=False)
+
+
+# --------------------------------------------------------------------------------------------------
+# What is loaded while the first visitors read: a few stages, one after the other, and how far it has got.
+
+
+logger = logging.getLogger(__name__)
+Stage = tuple[str, Callable[[], object]]
+
+
+class Loading:
+    """Runs stages in a thread of its own.
+
+    Args:
+        stages: name (a key of the page's text) and what to do.
+    """
+
+    def __init__(self, stages: Sequence[Stage] = ()) -> None:
+        self._stages = stages
+        self._done = 0
+        self._failed = ""
+        self._seen = threading.Event()
+
+    def start(self, within: float = 0.0) -> threading.Thread:
+        """Begin once a page stands and asks how far this has got; the thread ends by itself.
+
+        Args:
+            within: seconds after which to begin in any case. Until then a page that is being opened has the
+                processor to itself.
+        """
+
+        def begin() -> None:
+            self._seen.wait(within)
+            self._run()
+
+        thread = threading.Thread(target=begin, name="warm-up", daemon=True)
+        thread.start()
+        return thread
+
+    def finish(self) -> None:
+        """Do it all here and now."""
+        self._run()
+
+    def state(self) -> dict[str, object]:
+        """For the page: stages done, how many there are, the one under way (empty when none is), what went wrong."""
+        self._seen.set()
+        going = self._done < len(self._stages) and not self._failed
+        stage = self._stages[self._done][0] if going else ""
+        return {"done": self._done, "stages": len(self._stages), "stage": stage, "failed": self._failed}
+
+    def _run(self) -> None:
+        for _, load in self._stages:
+            try:
+                load()
+            except UserError as error:
+                logger.warning("%s", error)
+                self._failed = str(error)
+                return
+            self._done += 1
+
+
+# --------------------------------------------------------------------------------------------------
+# From what stands in the page's fields to a run; mistakes become one clear sentence, never an error box.
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,3 +249,51 @@ def warming(pipeline: Pipeline, settings: Settings) -> Loading:
             ("index", lambda: pipeline.world(settings).embedder.encode(["loaded with its first text"])),
         )
     )
+
+
+# --------------------------------------------------------------------------------------------------
+# A run as an address: which field each query parameter of a share link fills.
+#
+# A link may come from anyone, so it fills only what the page's own fields would allow. Whether it also asks is
+# the page's to say (``inputs.js``): only on an embedded graph with the server's own model.
+
+
+_LONGEST = 300  # characters of a graph's or model's name
+
+
+def filled(parameters: Mapping[str, str], profile: Profile, fields: tuple[str, ...]) -> dict[str, Any]:
+    """Values for the page's fields.
+
+    Args:
+        parameters: the address's query, one value a name.
+        profile: limits of this server.
+        fields: names of the fields that the page has.
+
+    Returns:
+        field name -> value, for those parameters that this server accepts; the others are left as they are.
+    """
+    found: dict[str, Any] = {}
+    for name in fields:
+        value = _value(name, str(parameters[name]), profile) if name in parameters else None
+        if value is not None:
+            found[name] = value
+    return found
+
+
+def _value(name: str, written: str, profile: Profile) -> Any:
+    """What a parameter means; None when this server does not accept it."""
+    if name == "question":
+        return " ".join(written[: profile.question].split()) or None
+    if name == "graph":
+        return written[:_LONGEST] if written in embedded_names() or profile.open_models else None
+    if name == "options":
+        return written[:_LONGEST]  # the method says what it makes of them
+    if name == "model":
+        return written[:_LONGEST] if profile.open_models else None
+    if name in ("beams", "hops"):
+        most = profile.beams if name == "beams" else profile.hops
+        return int(written) if written.isascii() and written.isdigit() and 1 <= int(written[:6]) <= most else None
+    if name == "compare":
+        return {"true": True, "false": False}.get(written)
+    choices = {"method": tuple(METHODS), "ranking": RANKINGS}.get(name, ())
+    return written if written in choices else None

@@ -7,20 +7,17 @@ from typing import Any
 
 import gradio as gr
 
-from kgdemo.kg.catalogue import embedded_names
+from kgdemo.kg.io.catalogue import embedded_names
+from kgdemo.methods import METHODS, method_named
+from kgdemo.methods.registry import options_in_words
 from kgdemo.pipeline import Pipeline
-from kgdemo.reasoning import METHODS, method_named
-from kgdemo.reasoning.listing import options_in_words
 from kgdemo.settings import RANKINGS, Settings, profile_from
 from kgdemo.ui import assets, zero
 from kgdemo.ui.api import Endpoints
-from kgdemo.ui.asking import Fields, ask, asked_again, default_model, warming
-from kgdemo.ui.feed import Feed
-from kgdemo.ui.links import filled
-from kgdemo.ui.loading import Loading
-from kgdemo.ui.stage import NAMES, has_mcp, make_stage
-from kgdemo.ui.visits import Visits
-from kgdemo.ui.worlds import Asked, Worlds
+from kgdemo.ui.asking import Fields, Loading, Visits, ask, asked_again, default_model, filled, warming
+from kgdemo.ui.event_stream import Feed
+from kgdemo.ui.run_view import NAMES, has_mcp, make_stage
+from kgdemo.ui.session_graphs import Asked, Worlds
 
 AT_ONCE = 2  # questions answered at the same time; the others wait in the queue
 _FIRST_VIEW = 4.0  # seconds: a page that is being opened goes before the loading of the model

@@ -8,10 +8,11 @@ import pytest
 
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.errors import UserError
-from kgdemo.reasoning import METHODS
+from kgdemo.lab import fail_open_decoder as broken
+from kgdemo.lab.recording import FAILURES, Failure, answers_anyway, lets_through, misses, record_failure
+from kgdemo.methods import METHODS
 from kgdemo.settings import Settings
-from kgdemo.ui import assets, broken
-from kgdemo.ui.record_failures import FAILURES, Failure, answers_anyway, lets_through, misses, record_failure
+from kgdemo.ui import assets
 from tests.helpers.page import QUESTION
 
 

@@ -7,7 +7,7 @@ import json
 from kgdemo.events import RunFailed, read_trace
 from kgdemo.ui import assets
 from kgdemo.ui.asking import Fields, ask, names_like
-from kgdemo.ui.feed import INTERVAL, Feed
+from kgdemo.ui.event_stream import INTERVAL, Feed
 from tests.helpers.long_run import long_run
 from tests.helpers.page import NASTY, QUESTION
 

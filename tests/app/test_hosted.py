@@ -10,10 +10,8 @@ from gradio_client import Client
 
 from kgdemo.errors import UserError
 from kgdemo.settings import LOCAL, PUBLIC
-from kgdemo.ui.links import filled
-from kgdemo.ui.loading import Loading
-from kgdemo.ui.stage import NAMES
-from kgdemo.ui.visits import WINDOW, Visits
+from kgdemo.ui.asking import WINDOW, Loading, Visits, filled
+from kgdemo.ui.run_view import NAMES
 
 QUESTIONS = (
     "Where was the director of Inception born?",

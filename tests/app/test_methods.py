@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.reasoning import METHODS
+from kgdemo.methods import METHODS
 from kgdemo.verify import Verifier
 from tests.helpers.page import QUESTION, TRIPLES
 

@@ -12,7 +12,7 @@ from kgdemo.errors import UserError
 from kgdemo.events import ConstraintReady, EntitiesLinked, PathFound, PathVerified, RunFailed, RunStarted
 from kgdemo.settings import PUBLIC
 from kgdemo.ui.asking import ask
-from kgdemo.ui.worlds import MOST_KEPT, SECONDS_KEPT, Asked, Worlds
+from kgdemo.ui.session_graphs import MOST_KEPT, SECONDS_KEPT, Asked, Worlds
 from tests.app.test_feed import fields
 from tests.helpers.page import NASTY, TRIPLES, SmallPipeline
 from tests.helpers.reasoning import of

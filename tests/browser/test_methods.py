@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from kgdemo.reasoning import METHODS
+from kgdemo.methods import METHODS
 from tests.browser.test_page import ask, over
 from tests.helpers.page import QUESTION
 

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kgdemo.evaluation.ratios import validity_ratio
-from kgdemo.events import (
-    CandidatesScored,
-    Event,
-    PathFound,
-    PathVerified,
-    Thought,
-)
+from kgdemo.events import CandidatesScored, Event, PathFound, PathVerified, Thought
 from kgdemo.kg.path import Path
-from kgdemo.reasoning.base import World
-from kgdemo.reasoning.fidelis import FidelisOptions
-from kgdemo.reasoning.fidelis.plan import PLACEHOLDER
+from kgdemo.lab.evaluation.metrics import validity_ratio
+from kgdemo.methods.fidelis import FidelisOptions
+from kgdemo.methods.fidelis.plan import PLACEHOLDER
+from kgdemo.reasoners.base import World
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import Clerk, of, run
 

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from kgdemo.events import (
-    AllowedToken,
-    BeamWatch,
-    DecodeStep,
-    Event,
-    MaskedToken,
-    RunFinished,
-    RunStarted,
-    TokenChoice,
-)
+from kgdemo.events import AllowedToken, BeamWatch, DecodeStep, Event, MaskedToken, RunFinished, RunStarted, TokenChoice
 
 
 def long_run(beams: int = 10, tokens: int = 40) -> list[Event]:

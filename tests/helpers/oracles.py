@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kgdemo.constraint.pieces import Pieces
-from kgdemo.constraint.query_graph import Link
+from kgdemo.constraint.label_tokens import Pieces
+from kgdemo.constraint.triple_chains import Link
 from kgdemo.kg.graph import KnowledgeGraph
 
 Triple = tuple[str, str, str]

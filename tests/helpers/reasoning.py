@@ -10,15 +10,16 @@ from random import Random
 
 import numpy as np
 
-from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenisedGraph
 from kgdemo.events import AnswerFinal, Event, PathFound, PathVerified, Thought
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
+from kgdemo.methods.registry import METHODS
 from kgdemo.models.chat import Usage
-from kgdemo.reasoning.base import METHODS, Decision, Evidence, Reasoner, World
-from kgdemo.reasoning.chat import ChatReasoner
-from kgdemo.reasoning.embedded import EmbeddedReasoner
-from kgdemo.reasoning.options import given
+from kgdemo.options import given
+from kgdemo.reasoners.base import Decision, Evidence, Reasoner, World
+from kgdemo.reasoners.chat import ChatReasoner
+from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.settings import Settings
 from kgdemo.verify import Verifier
 from tests.helpers.models import random_model

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from kgdemo.evaluation.soak import NASTY, RELATIONS
+from kgdemo.lab.benchmarks.soak import NASTY, RELATIONS
 
 labels = st.one_of(st.sampled_from(NASTY), st.text(min_size=1, max_size=6))
 relations = st.one_of(st.sampled_from(RELATIONS), labels)

@@ -20,7 +20,7 @@ from kgdemo.events import (
     Thought,
 )
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.ui.feed import records
+from kgdemo.ui.event_stream import records
 from kgdemo.verify import Verifier
 from tests.helpers.page import QUESTION, TRIPLES
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import torch
 
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
+from kgdemo.lab.training.batches import Encoder
+from kgdemo.lab.training.loop import TrainConfig
+from kgdemo.lab.training.recipe import Recipe
+from kgdemo.lab.training.templates import StepTemplates, Template
 from kgdemo.models.causal import CausalModel
-from kgdemo.training.batches import Encoder
-from kgdemo.training.config import TrainConfig
-from kgdemo.training.recipe import Recipe
-from kgdemo.training.templates import StepTemplates, Template
 from tests.helpers.models import random_model
 
 TRIPLES = [

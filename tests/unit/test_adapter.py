@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenisedGraph
 from kgdemo.decoding.adapter import WAY_OUT, GraphLogitsProcessor
 from kgdemo.errors import ModelError
 from kgdemo.kg.graph import KnowledgeGraph

@@ -9,15 +9,15 @@ from pathlib import Path as File
 
 import pytest
 
+from kgdemo.answering.answer_sets import conclude, show
 from kgdemo.cli import main
-from kgdemo.evaluation.several import evaluate_several
 from kgdemo.events import AnswerFinal, Event, PathVerified
 from kgdemo.kg.path import Path
-from kgdemo.reasoning import METHODS
-from kgdemo.reasoning.base import World, register
-from kgdemo.reasoning.conclusion import conclude, show
-from kgdemo.reasoning.listing import as_markdown
-from kgdemo.reasoning.options import pairs
+from kgdemo.lab.evaluation.compare_methods import evaluate_several
+from kgdemo.methods import METHODS
+from kgdemo.methods.registry import as_markdown, register
+from kgdemo.options import pairs
+from kgdemo.reasoners.base import World
 from kgdemo.settings import Settings
 from tests.helpers.page import SmallPipeline
 from tests.helpers.reasoning import of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgdemo.reasoning.asked_type import ANYTHING, Asked, Fit, asked_types, fits, kind_of
+from kgdemo.query.answer_type import ANYTHING, Asked, Fit, asked_types, fits, kind_of
 from tests.helpers.reasoning import film_world
 
 TYPES = frozenset(

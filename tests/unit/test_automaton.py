@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import AutomatonState, KGAutomaton
-from kgdemo.constraint.reasons import reason
-from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.constraint.explanations import reason
+from kgdemo.constraint.token_graph import TokenisedGraph
 from kgdemo.kg.graph import KnowledgeGraph
 from tests.helpers.models import byte_level_tokenizer, wordpiece_tokenizer
 from tests.helpers.oracles import all_paths, spelled
 from tests.helpers.strategies import graphs
 
-from kgdemo.constraint.pieces import Pieces  # isort: skip
+from kgdemo.constraint.label_tokens import Pieces  # isort: skip
 
 TOKENIZERS = {
     "byte-level": byte_level_tokenizer,

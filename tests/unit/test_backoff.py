@@ -11,19 +11,18 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from kgdemo.events import HypothesisAnswer, LMCall, PathFound, PathVerified
-from kgdemo.kg.catalogue import open_graph
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path
+from kgdemo.lab.training.templates import load_templates
 from kgdemo.models.causal import EMBEDDED_FOLDER
-from kgdemo.models.prompt import PromptStyle
-from kgdemo.models.relations import read_relations, spoken_relation, unseen_readings, write_relations
-from kgdemo.reasoning import backoff
-from kgdemo.reasoning.backoff import nearest_unseen, nearness, relation_walks
-from kgdemo.reasoning.base import World
-from kgdemo.reasoning.prior import BACKOFF, EXPERTS, Prior, coverage, path_words
+from kgdemo.models.prompt_style import PromptStyle, read_relations, spoken_relation, unseen_readings, write_relations
+from kgdemo.ranking import backoff
+from kgdemo.ranking.backoff import nearest_unseen, nearness, relation_walks
+from kgdemo.ranking.scorer import BACKOFF, EXPERTS, Prior, coverage, path_words
+from kgdemo.reasoners.base import World
 from kgdemo.settings import Settings
-from kgdemo.training.templates import load_templates
 from tests.helpers.oracles import all_paths
 from tests.helpers.reasoning import FILMS, SpellingEmbedder, ask, film_world, of
 from tests.helpers.strategies import graphs

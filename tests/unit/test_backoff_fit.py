@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kgdemo.evaluation import backoff
-from kgdemo.evaluation.backoff import PLAIN, Told, fit_backoff, hits_over_relations, told
-from kgdemo.evaluation.pooling import FOLDS, Candidates, Searched, searched
-from kgdemo.questions import Question
-from kgdemo.reasoning.prior import BACKOFF, EXPERTS
+from kgdemo.lab.calibration import backoff
+from kgdemo.lab.calibration.backoff import PLAIN, Told, fit_backoff, hits_over_relations, told
+from kgdemo.lab.calibration.ranking import FOLDS, Candidates, Searched, searched
+from kgdemo.lab.questions import Question
+from kgdemo.ranking.scorer import BACKOFF, EXPERTS
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import film_world
 from tests.helpers.training import film_graph

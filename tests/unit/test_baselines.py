@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.events import (
-    AnswerFinal,
-    PathFound,
-    PathVerified,
-    Thought,
-    from_json,
-    to_json,
-)
+from kgdemo.events import AnswerFinal, PathFound, PathVerified, Thought, from_json, to_json
 from kgdemo.kg.path import Path
 from tests.helpers.reasoning import ChanceReasoner, ask, film_world, of
 from tests.helpers.strategies import graphs

@@ -5,20 +5,13 @@ from __future__ import annotations
 import pytest
 import torch
 
-from kgdemo.constraint.free import FreeText
-from kgdemo.decoding.sampling import SamplingSettings, sample
-from kgdemo.events import (
-    DecodeStep,
-    HypothesisAnswer,
-    LMCall,
-    Notice,
-    PathFound,
-    PathVerified,
-)
+from kgdemo.constraint.free_text import FreeText
+from kgdemo.decoding.searches import SamplingSettings, sample
+from kgdemo.events import DecodeStep, HypothesisAnswer, LMCall, Notice, PathFound, PathVerified
+from kgdemo.methods import without_graph as baselines_free
+from kgdemo.methods.search_branch import FreePath
 from kgdemo.models.chat import OpenAIChat
-from kgdemo.reasoning import baselines_free
-from kgdemo.reasoning.branches import FreePath
-from kgdemo.reasoning.chat import ChatReasoner
+from kgdemo.reasoners.chat import ChatReasoner
 from kgdemo.settings import ChatSettings
 from kgdemo.verify import HopVerdict
 from tests.helpers.endpoint import Endpoint, serve

@@ -7,15 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from kgdemo.events import (
-    CandidatesScored,
-    DeductionChecked,
-    PathFound,
-    Thought,
-)
+from kgdemo.events import CandidatesScored, DeductionChecked, PathFound, Thought
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.reasoning.trails import Trail, enough, openings
+from kgdemo.methods.hop_lists import Trail, enough, openings
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import FILMS, Clerk, ask, clerk_world, film_world, of
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from kgdemo.events import (
-    CandidatesScored,
-    PathFound,
-)
+from kgdemo.events import CandidatesScored, PathFound
 from kgdemo.kg.path import Path
-from kgdemo.reasoning import retrieval
+from kgdemo.methods import retrieval
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import ask, film_world, of
 

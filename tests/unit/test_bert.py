@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.models.base import PROMPT_END
-from kgdemo.models.bert import LeanBert
 from kgdemo.models.causal import EMBEDDED, CausalModel
-from kgdemo.models.tree import PooledTokenTree
+from kgdemo.models.cpu_layers import LeanBert
+from kgdemo.models.token_tree import PooledTokenTree
 from tests.unit.test_decoding import model_named
 
 needs_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this PyTorch carries no oneDNN")

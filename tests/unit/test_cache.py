@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.cache import Cache
-from kgdemo.constraint.pieces import Pieces
-from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.constraint.label_tokens import Pieces
+from kgdemo.constraint.sub_tries import Cache
+from kgdemo.constraint.token_graph import TokenisedGraph
 from kgdemo.kg.graph import KnowledgeGraph
 from tests.helpers.models import byte_level_tokenizer
 from tests.helpers.strategies import graphs

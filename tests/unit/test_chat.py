@@ -10,10 +10,9 @@ from kgdemo.errors import EndpointError
 from kgdemo.events import AnswerDelta, AnswerFinal, LMCall, Notice
 from kgdemo.kg.path import Path
 from kgdemo.models.chat import OpenAIChat, Usage
-from kgdemo.reasoning.base import Evidence
-from kgdemo.reasoning.chat import ChatReasoner
-from kgdemo.reasoning.citations import cited_lines
-from kgdemo.reasoning.parsing import UnreadableReplyError, chosen_numbers, one_line, ratings, yes_or_no
+from kgdemo.reasoners.base import Evidence
+from kgdemo.reasoners.chat import ChatReasoner
+from kgdemo.reasoners.parsing import UnreadableReplyError, chosen_numbers, cited_lines, one_line, ratings, yes_or_no
 from kgdemo.settings import ChatSettings, chat_from
 from tests.helpers.endpoint import Endpoint, serve
 

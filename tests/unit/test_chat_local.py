@@ -10,17 +10,16 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.constraint.choices import ChoiceTrie
+from kgdemo.constraint.free_text import ChoiceTrie
 from kgdemo.errors import EndpointError, ModelError
 from kgdemo.events import AnswerFinal, LMCall, PathFound, PathVerified
 from kgdemo.kg.path import Path
+from kgdemo.methods.registry import METHODS
 from kgdemo.models.causal import CausalModel
-from kgdemo.models.chat import Usage
-from kgdemo.models.chat_local import LocalChat
-from kgdemo.reasoning.base import METHODS, Evidence
-from kgdemo.reasoning.chat_local import LocalReasoner
-from kgdemo.reasoning.embedded import EmbeddedReasoner
-from kgdemo.reasoning.reasoner import reasoner_for
+from kgdemo.models.chat import LocalChat, Usage
+from kgdemo.reasoners.base import Evidence
+from kgdemo.reasoners.chat import LocalReasoner, reasoner_for
+from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.settings import ChatSettings, Settings, chat_from
 from tests.helpers.models import byte_level_tokenizer, random_model
 from tests.helpers.reasoning import SpellingEmbedder, film_world, of

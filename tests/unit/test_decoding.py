@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.free import FreeText
-from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.constraint.free_text import FreeText
+from kgdemo.constraint.token_graph import TokenisedGraph
 from kgdemo.decoding.beam import BeamSettings, Hypothesis, beam_search, greedy_continuations
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.models.base import PROMPT_END
-from kgdemo.reasoning.ranking import rank, relation_score
+from kgdemo.ranking.scorer import rank, relation_score
 from kgdemo.verify import Verifier
 from tests.helpers.models import FAMILIES, random_model
 from tests.helpers.oracles import all_paths, spelled

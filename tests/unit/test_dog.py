@@ -8,15 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.constraint.chains import ChainState
-from kgdemo.constraint.query_graph import QueryGraph
+from kgdemo.constraint.triple_chains import ChainState, QueryGraph
 from kgdemo.events import AnswerFinal, DecodeStep, LMCall, PathFound, PathVerified, Thought, from_json, to_json
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.reasoning.base import METHODS
-from kgdemo.reasoning.dog import DogOptions
-from kgdemo.reasoning.dog.chain import Chain
-from kgdemo.reasoning.dog.paths import paths_of
+from kgdemo.methods.dog import DogOptions
+from kgdemo.methods.dog.chains import Chain
+from kgdemo.methods.dog.method import paths_of
+from kgdemo.methods.registry import METHODS
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import film_world, of, run
 from tests.helpers.strategies import graphs

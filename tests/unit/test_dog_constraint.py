@@ -6,12 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.constraint.chains import ChainConstraint
-from kgdemo.constraint.free import MarkWatch
-from kgdemo.constraint.pieces import PATH_START, Pieces
-from kgdemo.constraint.query_graph import QueryGraph
-from kgdemo.constraint.tokenised import TokenisedGraph
-from kgdemo.constraint.triples import Spelling, TripleTrie
+from kgdemo.constraint.free_text import MarkWatch
+from kgdemo.constraint.label_tokens import PATH_START, Pieces
+from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.triple_chains import ChainConstraint, QueryGraph, Spelling, TripleTrie
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.verify import Verifier

@@ -11,14 +11,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.constraint.chains import ChainConstraint
-from kgdemo.constraint.free import FreeText
-from kgdemo.constraint.pieces import PATH_START
-from kgdemo.constraint.query_graph import QueryGraph
-from kgdemo.constraint.tokenised import TokenisedGraph
-from kgdemo.decoding.sampling import SamplingSettings, sample
-from kgdemo.evaluation.ratios import ill_formed
+from kgdemo.constraint.free_text import FreeText
+from kgdemo.constraint.label_tokens import PATH_START
+from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.triple_chains import ChainConstraint, QueryGraph
+from kgdemo.decoding.searches import SamplingSettings, sample
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.lab.evaluation.metrics import ill_formed
 from kgdemo.models.causal import EMBEDDED, CausalModel
 from kgdemo.verify import Verifier
 from tests.helpers.models import random_model

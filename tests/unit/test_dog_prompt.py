@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kgdemo.constraint.pieces import PATH_END, PATH_START
+from kgdemo.constraint.label_tokens import PATH_END, PATH_START
 from kgdemo.errors import UserError
 from kgdemo.events import LMCall, PathFound
-from kgdemo.reasoning.dog import DogOptions, Visibility
+from kgdemo.methods.dog import DogOptions, Visibility
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import film_world, of, run
 

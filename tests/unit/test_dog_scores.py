@@ -10,7 +10,7 @@ import torch
 
 from kgdemo.events import LMCall, PathFound, Thought
 from kgdemo.kg.path import Path
-from kgdemo.reasoning.dog import DogOptions, Visibility
+from kgdemo.methods.dog import DogOptions, Visibility
 from kgdemo.settings import Settings
 from tests.helpers.oracles import around, spelled
 from tests.helpers.reasoning import film_world, of, run

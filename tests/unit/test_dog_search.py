@@ -8,15 +8,15 @@ from random import Random
 import pytest
 import torch
 
-from kgdemo.constraint.free import FreeText
-from kgdemo.constraint.query_graph import QueryGraph
+from kgdemo.constraint.free_text import FreeText
+from kgdemo.constraint.triple_chains import QueryGraph
 from kgdemo.decoding.beam import BeamSettings, beam_search
-from kgdemo.decoding.greedy import greedy_search
-from kgdemo.decoding.rooted import Writer
+from kgdemo.decoding.searches import greedy_search
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.methods.dog.method import question_graph
 from kgdemo.models.base import PROMPT_END
-from kgdemo.reasoning.label_index import LabelIndex
-from kgdemo.reasoning.question_graph import question_graph
+from kgdemo.models.embedding import LabelIndex
+from kgdemo.models.token_tree import Writer
 from tests.helpers.models import random_model
 from tests.helpers.reasoning import SpellingEmbedder
 from tests.unit.test_decoding import finish

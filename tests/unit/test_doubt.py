@@ -11,13 +11,14 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from kgdemo.errors import UserError
-from kgdemo.evaluation.calibration import NAMES, Judged, calibrate, fit
-from kgdemo.evaluation.metrics import Prediction, summarise
 from kgdemo.events import AnswerFinal, PathFound
 from kgdemo.kg.path import Path
-from kgdemo.models.prompt import PromptStyle
-from kgdemo.reasoning.base import METHODS, Evidence
-from kgdemo.reasoning.doubt import Signs, doubt, refusal, signs
+from kgdemo.lab.calibration.abstention import NAMES, Judged, calibrate, fit
+from kgdemo.lab.evaluation.metrics import Prediction, summarise
+from kgdemo.methods.registry import METHODS
+from kgdemo.models.prompt_style import PromptStyle
+from kgdemo.ranking.abstention import Signs, doubt, refusal, signs
+from kgdemo.reasoners.base import Evidence
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import ChanceReasoner, film_world, of
 

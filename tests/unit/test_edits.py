@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenisedGraph
 from kgdemo.errors import UserError
 from kgdemo.kg.edits import ADD, LONGEST_LABEL, MOST_EDITS, REMOVE, Edit, apply, checked
 from kgdemo.kg.graph import KnowledgeGraph

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from kgdemo.errors import UserError
-from kgdemo.evaluation.runner import evaluate
+from kgdemo.lab.evaluation.runner import evaluate
 from kgdemo.settings import Settings
 from tests.helpers.models import random_model
 from tests.helpers.page import SmallPipeline

@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 
 from kgdemo.cli import main
 from kgdemo.errors import EndpointError, UserError
-from kgdemo.evaluation.judge import Judge, judge_all
-from kgdemo.evaluation.metrics import Prediction, StepCounts, summarise
-from kgdemo.evaluation.reading import Reading
-from kgdemo.evaluation.several import evaluate_several, methods_named, table
-from kgdemo.evaluation.truth import Steps, true_steps
 from kgdemo.events import WITHOUT_GRAPH, CandidatesScored, LMCall, PathFound, PathVerified, RunFinished, Thought
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.questions import Question
-from kgdemo.reasoning import METHODS
+from kgdemo.lab.evaluation.compare_methods import evaluate_several, methods_named, table
+from kgdemo.lab.evaluation.judge import Judge, judge_all
+from kgdemo.lab.evaluation.metrics import Prediction, StepCounts, Steps, summarise, true_steps
+from kgdemo.lab.evaluation.reading import Reading
+from kgdemo.lab.questions import Question
+from kgdemo.methods import METHODS
 from kgdemo.settings import ChatSettings, Settings
 from kgdemo.verify import Verifier
 from tests.helpers.endpoint import Endpoint, serve

@@ -16,7 +16,7 @@ from kgdemo.events import (
     from_json,
 )
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.reasoning import METHODS
+from kgdemo.methods import METHODS
 from kgdemo.verify import Verifier
 from tests.helpers.endpoint import Endpoint, serve
 from tests.helpers.reasoning import FILMS, Clerk, of

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.explicit import ExplicitTrie
-from kgdemo.constraint.pieces import Pieces
-from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.constraint.label_tokens import Pieces
+from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.trie import ExplicitTrie
 from kgdemo.errors import UserError
 from kgdemo.kg.graph import KnowledgeGraph
 from tests.helpers.models import byte_level_tokenizer, wordpiece_tokenizer

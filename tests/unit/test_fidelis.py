@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.evaluation.ratios import coverage_ratio
 from kgdemo.events import (
     AnswerFinal,
     CandidatesScored,
@@ -17,7 +16,8 @@ from kgdemo.events import (
     from_json,
     to_json,
 )
-from kgdemo.reasoning.fidelis import FidelisOptions
+from kgdemo.lab.evaluation.metrics import coverage_ratio
+from kgdemo.methods.fidelis import FidelisOptions
 from kgdemo.settings import Settings
 from tests.helpers.fidelis import (
     QUESTION,

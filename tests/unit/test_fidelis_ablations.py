@@ -5,14 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from kgdemo.events import (
-    CandidatesScored,
-    DeductionChecked,
-    LMCall,
-    PathFound,
-    Thought,
-)
-from kgdemo.reasoning.fidelis import FidelisOptions
+from kgdemo.events import CandidatesScored, DeductionChecked, LMCall, PathFound, Thought
+from kgdemo.methods.fidelis import FidelisOptions
 from tests.helpers.fidelis import (
     QUESTION,
     STATEMENT,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kgdemo.kg.path import Path
-from kgdemo.reasoning.fidelis import FidelisOptions
-from kgdemo.reasoning.fidelis.plan import PLACEHOLDER, read_plan, statement_of
+from kgdemo.methods.fidelis import FidelisOptions
+from kgdemo.methods.fidelis.plan import PLACEHOLDER, read_plan, statement_of
 from tests.helpers.fidelis import (
     PLAN,
     QUESTION,

@@ -8,14 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.tokenised import TokenisedGraph
-from kgdemo.decoding.beam import BeamSettings, beam_search
-from kgdemo.decoding.forced import check_forced
+from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.decoding.beam import BeamSettings, beam_search, check_forced
 from kgdemo.errors import UserError
 from kgdemo.events import DecodeStep, PathFound, PathVerified, RunStarted
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.reasoning import METHODS
+from kgdemo.methods import METHODS
 from kgdemo.settings import Settings
 from kgdemo.verify import Verifier
 from tests.helpers.oracles import all_paths, spelled

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgdemo.kg.catalogue import open_graph
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
+from kgdemo.kg.io.catalogue import open_graph
 
 CAPITAL, NATIONALITY = "/location/country/capital", "/people/person/nationality"
 CONTAINS, LIVED = "/location/location/contains", "/people/person/places_lived./people/place_lived/location"

@@ -12,7 +12,7 @@ from kgdemo.events import (
     PathFound,
     PathVerified,
 )
-from kgdemo.reasoning.gcr_ablations import GcrOptions
+from kgdemo.methods.gcr import GcrOptions
 from tests.helpers.oracles import all_paths
 from tests.helpers.reasoning import FILMS, INVERSE, Clerk, ask, clerk_world, film_world, of
 

@@ -8,17 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.constraint.tokenised import TokenisedGraph
-from kgdemo.events import (
-    AnswerFinal,
-    PathFound,
-    Thought,
-    from_json,
-    to_json,
-)
+from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.events import AnswerFinal, PathFound, Thought, from_json, to_json
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.reasoning.base import World
-from kgdemo.reasoning.embedded import EmbeddedReasoner
+from kgdemo.reasoners.base import World
+from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.verify import Verifier
 from tests.helpers.models import random_model
 from tests.helpers.reasoning import (

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kgdemo.events import (
-    CandidatesScored,
-    LMCall,
-    PathFound,
-    Thought,
-)
+from kgdemo.events import CandidatesScored, LMCall, PathFound, Thought
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.reasoning.base import World
-from kgdemo.reasoning.grounding import GroundingOptions
-from kgdemo.reasoning.trails import likeliest_first
+from kgdemo.methods.grounding import GroundingOptions
+from kgdemo.methods.hop_lists import likeliest_first
+from kgdemo.reasoners.base import World
 from tests.helpers.reasoning import (
     ChanceReasoner,
     Clerk,

@@ -8,12 +8,12 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenisedGraph
 from kgdemo.events import PathFound, Thought
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.reasoning.base import World
-from kgdemo.reasoning.embedded import EmbeddedReasoner
+from kgdemo.reasoners.base import World
+from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.verify import HopVerdict, Verifier
 from tests.helpers.models import random_model
 from tests.helpers.reasoning import ChanceReasoner, SpellingEmbedder, ask, of

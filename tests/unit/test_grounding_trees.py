@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kgdemo.events import (
-    CandidatesScored,
-    PathFound,
-    Thought,
-)
-from kgdemo.reasoning.grounding import Evaluator, GroundingOptions
+from kgdemo.events import CandidatesScored, PathFound, Thought
+from kgdemo.methods.grounding import Evaluator, GroundingOptions
 from tests.helpers.reasoning import (
     Clerk,
     ask,

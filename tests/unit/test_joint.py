@@ -12,16 +12,15 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenisedGraph
 from kgdemo.decoding.beam import BeamSettings, beam_search
+from kgdemo.decoding.per_topic_search import FromTopic, topic_log_probs
 from kgdemo.events import AnswerFinal, DecodeStep, HypothesisAnswer, PathFound, PathVerified
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import is_detour
-from kgdemo.reasoning.abreast import FromTopic, topic_log_probs
-from kgdemo.reasoning.base import METHODS
-from kgdemo.reasoning.joint import RelationGroup, best_reading, path_to, reach
-from kgdemo.reasoning.meeting import scored
-from kgdemo.reasoning.ranking import relation_score
+from kgdemo.methods.registry import METHODS
+from kgdemo.ranking.conjunctive import RelationGroup, best_reading, path_to, reach, scored
+from kgdemo.ranking.scorer import relation_score
 from kgdemo.settings import Settings
 from tests.helpers.oracles import all_paths
 from tests.helpers.reasoning import FILMS, film_world, of

@@ -8,12 +8,11 @@ from pathlib import Path as FilePath
 import numpy as np
 import pytest
 
-from kgdemo.constraint import kept
-from kgdemo.constraint.kept import TokenStore
-from kgdemo.constraint.pieces import Pieces
-from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.constraint import token_graph as kept
+from kgdemo.constraint.label_tokens import Pieces
+from kgdemo.constraint.token_graph import TokenisedGraph, TokenStore
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.store import save
+from kgdemo.kg.io.arrays import save
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings, cache_folder
 from tests.helpers.models import byte_level_tokenizer, random_model, wordpiece_tokenizer

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.errors import GraphFormatError
-from kgdemo.kg.catalogue import open_graph
-from kgdemo.kg.formats import parse_triples, read_triples
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
+from kgdemo.kg.io.arrays import save
+from kgdemo.kg.io.catalogue import open_graph
+from kgdemo.kg.io.formats import parse_triples, read_triples
 from kgdemo.kg.labels import LabelTable
-from kgdemo.kg.store import save
 from tests.helpers.strategies import graphs, labels
 
 

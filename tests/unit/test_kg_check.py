@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from kgdemo.cli import main
-from kgdemo.kg.catalogue import embedded_folder, embedded_names, read_schema
-from kgdemo.kg.check import check_folder, disagreements
+from kgdemo.kg.io.catalogue import embedded_folder, embedded_names, read_schema
+from kgdemo.lab.check_graph import check_folder, disagreements
 
 SCHEMA = [
     "relation\tdomain\trange\tinverse\tkind\tgloss",

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.linking.embedding import SentenceEmbedder, sentence_embedder
+from kgdemo.linking.context import relation_text
 from kgdemo.linking.linker import EntityLinker
-from kgdemo.linking.meaning import relation_text
+from kgdemo.models.embedding import SentenceEmbedder, sentence_embedder
 
 PEOPLE = ["Barack Obama", "Michelle Obama", "James K. Polk", "George Washington", "Abraham Lincoln", "Michael Jordan"]
 PEOPLE += ["Steven Spielberg", "James Cameron", "Jane Austen", "Giuseppe Verdi", "Beyoncé", "Tom Hanks", "Meg Ryan"]

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from kgdemo.evaluation.linking import evaluate_linking
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.linking import cues
+from kgdemo.lab.evaluation.runner import evaluate_linking
+from kgdemo.linking import context_features as cues
 from kgdemo.linking.linker import EntityLinker
 from kgdemo.linking.words import Word, words_of
 

@@ -9,10 +9,10 @@ import pytest
 
 from kgdemo.cli import main
 from kgdemo.errors import GraphFormatError
-from kgdemo.kg.catalogue import open_graph
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.kg.info import read_entity_info
-from kgdemo.kg.store import save
+from kgdemo.kg.io.arrays import save
+from kgdemo.kg.io.catalogue import open_graph
+from kgdemo.kg.io.entities import read_entity_info
 from kgdemo.linking.linker import EntityLinker
 
 HEADER = "mid\tlabel\tfreebase_name\twikidata_label\twikidata_id\tdescription\n"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kgdemo.kg.catalogue import open_graph
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.linking.embedding import sentence_embedder
+from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.linking.linker import EntityLinker
+from kgdemo.models.embedding import sentence_embedder
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.free import FreeText
-from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.constraint.free_text import FreeText
+from kgdemo.constraint.token_graph import TokenisedGraph
 from kgdemo.decoding.beam import BeamSettings, Step, beam_search, greedy_continuations
 from kgdemo.kg.graph import KnowledgeGraph
 from tests.helpers.models import FAMILIES, random_model

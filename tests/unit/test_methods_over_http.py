@@ -9,9 +9,9 @@ import pytest
 
 from kgdemo.errors import EndpointError
 from kgdemo.events import AnswerDelta, AnswerFinal, Event, LMCall, Notice, PathFound, PathVerified
+from kgdemo.methods.registry import METHODS
 from kgdemo.models.chat import OpenAIChat
-from kgdemo.reasoning.base import METHODS
-from kgdemo.reasoning.chat import ChatReasoner
+from kgdemo.reasoners.chat import ChatReasoner
 from kgdemo.settings import ChatSettings, Settings
 from tests.helpers.endpoint import Endpoint, serve
 from tests.helpers.reasoning import Clerk, film_world, of, run

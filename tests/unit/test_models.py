@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from kgdemo.constraint.pieces import Pieces
+from kgdemo.constraint.label_tokens import Pieces
 from kgdemo.errors import ModelError
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.models.base import PROMPT_END
 from kgdemo.models.causal import CausalModel
-from kgdemo.models.prompt import PromptStyle
+from kgdemo.models.prompt_style import PromptStyle
 from tests.helpers.models import CORPUS, FAMILIES, byte_level_tokenizer, random_model, wordpiece_tokenizer
 from tests.unit.test_decoding import decode
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from kgdemo.errors import UserError
 from kgdemo.events import CandidatesScored, RunFailed, Thought
+from kgdemo.methods import METHODS
+from kgdemo.options import chosen, options_of, pairs
+from kgdemo.options import given as as_given
 from kgdemo.pipeline import Pipeline
-from kgdemo.reasoning import METHODS
-from kgdemo.reasoning.options import chosen, options_of, pairs
-from kgdemo.reasoning.options import given as as_given
 from kgdemo.settings import LOCAL, PUBLIC, ChatSettings, Profile, Settings
 from tests.helpers.page import SmallPipeline
 from tests.helpers.reasoning import film_world, of

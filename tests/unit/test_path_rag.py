@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.kg.labels import spoken
-from kgdemo.reasoning.base import World
-from kgdemo.reasoning.fidelis.path_rag import PathRag, VanillaRetriever
-from kgdemo.reasoning.label_index import LabelIndex, label_index
-from kgdemo.reasoning.trails import start
+from kgdemo.methods.fidelis.path_rag import PathRag, VanillaRetriever
+from kgdemo.methods.hop_lists import start
+from kgdemo.models.embedding import LabelIndex, label_index
+from kgdemo.reasoners.base import World
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import SpellingEmbedder, film_world
 from tests.helpers.strategies import graphs

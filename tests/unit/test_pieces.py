@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.constraint.pieces import Pieces
+from kgdemo.constraint.label_tokens import Pieces
 from tests.helpers.models import byte_level_tokenizer, wordpiece_tokenizer
 from tests.helpers.strategies import labels
 

@@ -10,13 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenisedGraph
 from kgdemo.decoding.beam import BeamSettings, beam_search
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.models.base import PROMPT_END
-from kgdemo.models.plain import PlainTokenTree, fits_pool
-from kgdemo.models.tree import PooledTokenTree
+from kgdemo.models.token_tree import PlainTokenTree, PooledTokenTree, fits_pool
 from kgdemo.verify import Verifier
 from tests.helpers.models import random_model
 from tests.helpers.strategies import graphs

@@ -9,14 +9,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kgdemo.constraint.base import PathIds
 from kgdemo.decoding.beam import Hypothesis
 from kgdemo.errors import UserError
-from kgdemo.evaluation.pooling import Candidates, cross_validated, fit_pool, hits, searched
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.kg.path import Path
-from kgdemo.reasoning.prior import EXPERTS, UNFITTED, Prior, coverage
-from kgdemo.reasoning.ranking import groups_of, labelled, rank
+from kgdemo.kg.path import Path, PathIds
+from kgdemo.lab.calibration.ranking import Candidates, cross_validated, fit_pool, hits, searched
+from kgdemo.ranking.scorer import EXPERTS, UNFITTED, Prior, coverage, groups_of, labelled, rank
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import FILMS, INFO, INVERSE, SpellingEmbedder, film_world
 

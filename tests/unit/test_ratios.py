@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kgdemo.evaluation.ratios import coverage_ratio, ill_formed, validity_ratio
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
+from kgdemo.lab.evaluation.metrics import coverage_ratio, ill_formed, validity_ratio
 from kgdemo.verify import Verifier
 from tests.helpers.reasoning import film_world
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.answering.answer_sets import complete, same_relations
+from kgdemo.constraint.token_graph import TokenisedGraph
 from kgdemo.errors import ModelError
 from kgdemo.events import (
     AnswerFinal,
@@ -24,10 +25,10 @@ from kgdemo.events import (
 )
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.reasoning.answer_sets import complete, same_relations
-from kgdemo.reasoning.asked_type import Asked
-from kgdemo.reasoning.base import METHODS, Evidence, World, method_named, register
-from kgdemo.reasoning.embedded import EmbeddedReasoner
+from kgdemo.methods.registry import METHODS, method_named, register
+from kgdemo.query.answer_type import Asked
+from kgdemo.reasoners.base import Evidence, World
+from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.settings import Settings
 from kgdemo.verify import Verifier
 from tests.helpers.models import random_model

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.pieces import Pieces
-from kgdemo.constraint.reasons import first_spelled
-from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.constraint.explanations import first_spelled
+from kgdemo.constraint.label_tokens import Pieces
+from kgdemo.constraint.token_graph import TokenisedGraph
 from kgdemo.kg.graph import KnowledgeGraph
 from tests.helpers.models import byte_level_tokenizer
 from tests.helpers.strategies import graphs

@@ -11,16 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.tokenised import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenisedGraph
 from kgdemo.decoding.adapter import GraphLogitsProcessor
 from kgdemo.decoding.beam import BeamSettings, beam_search
-from kgdemo.decoding.diverse import DiverseSettings, diverse_search
-from kgdemo.decoding.greedy import greedy_path
-from kgdemo.decoding.sampling import SamplingSettings, sample
+from kgdemo.decoding.searches import DiverseSettings, SamplingSettings, diverse_search, greedy_path, sample
 from kgdemo.errors import UserError
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.reasoning.branches import bound_branch
+from kgdemo.methods.search_branch import bound_branch
 from kgdemo.settings import LOCAL, SEARCHES, Settings, check
 from kgdemo.verify import Verifier
 from tests.helpers.models import random_model

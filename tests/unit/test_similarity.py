@@ -7,12 +7,11 @@ import pytest
 
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.models.prompt import PromptStyle
-from kgdemo.models.similarity import LearntSimilarity, path_sentence, read_similarity, write_similarity
-from kgdemo.reasoning.prior import EXPERTS, Prior
-from kgdemo.training.examples import Example
-from kgdemo.training.loop import Share
-from kgdemo.training.similarity import SimilarityConfig, train_similarity
+from kgdemo.lab.training.examples import Example
+from kgdemo.lab.training.loop import Share
+from kgdemo.lab.training.similarity import SimilarityConfig, train_similarity
+from kgdemo.models.prompt_style import LearntSimilarity, PromptStyle, path_sentence, read_similarity, write_similarity
+from kgdemo.ranking.scorer import EXPERTS, Prior
 from tests.helpers.reasoning import FILMS, INVERSE, SpellingEmbedder
 
 EMBEDDER = SpellingEmbedder()

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from kgdemo.__main__ import main
-from kgdemo.constraint.base import PathIds
 from kgdemo.decoding.beam import Hypothesis
-from kgdemo.evaluation import soak as soak_module
-from kgdemo.evaluation.random_models import FAMILIES, TableTree, byte_level_tokenizer
-from kgdemo.evaluation.soak import SEARCHES, Tally, draw, judge, run, soak
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.path import PathIds
+from kgdemo.lab.benchmarks import soak as soak_module
+from kgdemo.lab.benchmarks.soak import SEARCHES, Tally, draw, judge, run, soak
+from kgdemo.lab.benchmarks.synthetic import FAMILIES, TableTree, byte_level_tokenizer
 from kgdemo.models.base import PROMPT_END
 
 

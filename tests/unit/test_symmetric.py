@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgdemo.answering.answer_sets import same_relations
 from kgdemo.events import AnswerFinal
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.reasoning.answer_sets import same_relations
-from kgdemo.reasoning.base import Evidence
-from kgdemo.reasoning.embedded import EmbeddedReasoner
-from kgdemo.reasoning.joint import RelationGroup, path_to, reach
+from kgdemo.ranking.conjunctive import RelationGroup, path_to, reach
+from kgdemo.reasoners.base import Evidence
+from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.verify import Verifier
 from tests.helpers.reasoning import SpellingEmbedder
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kgdemo.cli import main
-from kgdemo.evaluation.template_questions import template_questions, write_questions
-from kgdemo.evaluation.unseen import HELD_OUT, SEEN, group
-from kgdemo.kg.catalogue import open_graph
-from kgdemo.questions import read_questions
+from kgdemo.kg.io.catalogue import open_graph
+from kgdemo.lab.evaluation.runner import HELD_OUT, SEEN, group
+from kgdemo.lab.evaluation.template_questions import template_questions, write_questions
+from kgdemo.lab.questions import read_questions
 from tests.helpers.training import TEMPLATES, TRIPLES, film_graph
 
 KG = film_graph()

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from kgdemo.models.base import PROMPT_END
-from kgdemo.models.together import Pass, Together
-from kgdemo.models.tree import PooledTokenTree
+from kgdemo.models.batched_forward import Pass, Together
+from kgdemo.models.token_tree import PooledTokenTree
 from tests.unit.test_decoding import model_named
 
 

@@ -7,16 +7,13 @@ from random import Random
 
 import pytest
 
-from kgdemo.kg.catalogue import open_graph
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.models.relations import spoken_relation
-from kgdemo.questions import Question
-from kgdemo.training import templates as template_files
-from kgdemo.training.chain_source import ChainSource
-from kgdemo.training.examples import Example, QuestionSource, roughen, spoken_name
-from kgdemo.training.held_out import draw_held_out
-from kgdemo.training.template_source import TemplateSource
-from kgdemo.training.templates import load_chains, load_templates
+from kgdemo.kg.io.catalogue import open_graph
+from kgdemo.lab.questions import Question
+from kgdemo.lab.training import templates as template_files
+from kgdemo.lab.training.examples import Example, QuestionSource, draw_held_out, roughen, spoken_name
+from kgdemo.lab.training.templates import ChainSource, TemplateSource, load_chains, load_templates
+from kgdemo.models.prompt_style import spoken_relation
 from tests.helpers.training import TEMPLATES, film_graph
 
 KG = film_graph()

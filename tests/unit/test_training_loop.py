@@ -10,14 +10,11 @@ import pytest
 import torch
 
 from kgdemo.errors import UserError
-from kgdemo.training import loop
-from kgdemo.training.batches import IGNORED, Encoder, collate
-from kgdemo.training.checkpoints import Checkpoints
-from kgdemo.training.config import TrainConfig, schedule
-from kgdemo.training.examples import Example
-from kgdemo.training.head import SampledHead
-from kgdemo.training.loop import Share, batch_loss, train
-from kgdemo.training.template_source import TemplateSource
+from kgdemo.lab.training import loop
+from kgdemo.lab.training.batches import IGNORED, Encoder, collate
+from kgdemo.lab.training.examples import Example
+from kgdemo.lab.training.loop import Checkpoints, SampledHead, Share, TrainConfig, batch_loss, schedule, train
+from kgdemo.lab.training.templates import TemplateSource
 from tests.helpers.training import TEMPLATES, encoder_of, film_graph, same_weights, tiny
 
 SOURCE = TemplateSource(film_graph(), TEMPLATES, hops=(0.6, 0.4), two_topics=0.2)

@@ -13,15 +13,13 @@ import torch
 
 from kgdemo.cli import main
 from kgdemo.errors import ModelError, UserError
+from kgdemo.lab.training import model as lora
+from kgdemo.lab.training.loop import Share, TrainConfig, train
+from kgdemo.lab.training.model import Lora, adapted, start_model
+from kgdemo.lab.training.recipe import FOLDER, Recipe
+from kgdemo.lab.training.run import HELD_OUT_FILE, export_best, run_recipe
+from kgdemo.lab.training.templates import TemplateSource
 from kgdemo.models.causal import CausalModel
-from kgdemo.training import lora
-from kgdemo.training.config import TrainConfig
-from kgdemo.training.loop import Share, train
-from kgdemo.training.lora import Lora, adapted
-from kgdemo.training.recipe import FOLDER, Recipe
-from kgdemo.training.run import HELD_OUT_FILE, export_best, run_recipe
-from kgdemo.training.start import start_model
-from kgdemo.training.template_source import TemplateSource
 from tests.helpers.training import TEMPLATES, encoder_of, film_graph, same_weights, tiny, write_recipe
 
 
@@ -145,7 +143,7 @@ def test_lora_without_peft_says_what_to_install(tmp_path, monkeypatch):
 
 def test_the_app_does_without_peft():
     assert "peft" not in (Path(__file__).parents[2] / "requirements.txt").read_text("utf-8")
-    program = "import sys, kgdemo.training.run; sys.exit('peft' in sys.modules)"
+    program = "import sys, kgdemo.lab.training.run; sys.exit('peft' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 

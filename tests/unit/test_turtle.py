@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.errors import GraphFormatError
-from kgdemo.kg.formats import parse_triples, read_triples
+from kgdemo.kg.io.formats import parse_triples, read_triples
 
 PREFIX = "@prefix f: <http://x/> .\n@prefix : <http://y#> .\n"
 

@@ -7,10 +7,9 @@ import json
 import pytest
 
 from kgdemo.errors import UserError
-from kgdemo.evaluation.runner import evaluate
-from kgdemo.evaluation.unseen import HELD_OUT, SEEN, UNCLEAR, group, read_held_out
+from kgdemo.lab.evaluation.runner import HELD_OUT, SEEN, UNCLEAR, evaluate, group, read_held_out
+from kgdemo.lab.questions import Question
 from kgdemo.pipeline import Pipeline
-from kgdemo.questions import Question
 from kgdemo.settings import ChatSettings, Settings
 from tests.helpers.models import random_model
 from tests.helpers.training import film_graph

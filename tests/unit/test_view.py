@@ -23,10 +23,9 @@ from kgdemo.kg.path import Path
 from kgdemo.verify import Verifier
 from kgdemo.view.escape import escaped, json_in_html, visible
 from kgdemo.view.frame import VIS, frame_document
-from kgdemo.view.picture import MOST_LOOKED, MOST_NODES, Picture
-from kgdemo.view.places import Places
+from kgdemo.view.page_records import EXPLAINED, OPTIONS, PRUNED, TOKENS, record
+from kgdemo.view.picture import MOST_LOOKED, MOST_NODES, Picture, Places
 from kgdemo.view.surroundings import MOST, neighbours_of
-from kgdemo.view.wire import EXPLAINED, OPTIONS, PRUNED, TOKENS, record
 
 KG = KnowledgeGraph.from_triples(
     [("Inception", "directed by", "Nolan"), ("Nolan", "born in", "London"), ("Inception", "genre", "film")]

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from kgdemo.evaluation.runner import ask
 from kgdemo.events import AnswerFinal, Notice
+from kgdemo.lab.evaluation.runner import ask
+from kgdemo.lab.questions import read_questions
 from kgdemo.models.causal import EMBEDDED, EMBEDDED_FOLDER
 from kgdemo.pipeline import Pipeline
-from kgdemo.questions import read_questions
-from kgdemo.reasoning.doubt import BIAS, Signs
-from kgdemo.reasoning.prior import BACKOFF, EXPERTS
+from kgdemo.ranking.abstention import BIAS, Signs
+from kgdemo.ranking.scorer import BACKOFF, EXPERTS
 from kgdemo.settings import ChatSettings, Settings
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
-from kgdemo.questions import Question
-from kgdemo.training.chain_source import ChainSource
-from kgdemo.training.recipe import Recipe
-from kgdemo.training.run import HELD_OUT_FILE, run_recipe
-from kgdemo.training.wordings import wordings_of
+from kgdemo.lab.questions import Question
+from kgdemo.lab.training.examples import wordings_of
+from kgdemo.lab.training.recipe import Recipe
+from kgdemo.lab.training.run import HELD_OUT_FILE, run_recipe
+from kgdemo.lab.training.templates import ChainSource
 from tests.helpers.training import film_graph, write_recipe
 
 KG = film_graph()

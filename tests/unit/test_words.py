@@ -11,9 +11,8 @@ from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers, 
 from tokenizers.models import BPE
 from transformers import PreTrainedTokenizerFast
 
-from kgdemo.constraint import pieces as pieces_module
-from kgdemo.constraint.pieces import Pieces
-from kgdemo.constraint.words import spell_all, spell_by_words
+from kgdemo.constraint import label_tokens as pieces_module
+from kgdemo.constraint.label_tokens import Pieces, spell_all, spell_by_words
 from tests.helpers.models import CORPUS, byte_level_tokenizer, wordpiece_tokenizer
 from tests.helpers.strategies import labels
 

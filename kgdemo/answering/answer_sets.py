@@ -1,0 +1,162 @@
+"""A question with eight right answers gets eight: the other ends of a cited relation path, read from the graph.
+
+Where the cited path meets paths of other topics, the answers are all the entities where such paths meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from functools import reduce
+
+import numpy as np
+
+from kgdemo.events import AnswerFinal, Event, Notice, PathFound, PathVerified
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.path import Path, PathIds, is_detour
+from kgdemo.query.answer_type import ANYTHING, Asked, asked_types, fits, kind_of
+from kgdemo.ranking.conjunctive import RelationGroup, path_to, reach
+from kgdemo.reasoners.base import Evidence, World
+
+MOST = 20  # a country's hundred cities are a list, not an answer
+
+
+def same_relations(kg: KnowledgeGraph, path: Path, directed: bool, most: int = MOST) -> list[Path]:
+    """All paths from the same topic over the same relations that are no detours, in the graph's order.
+
+    Of a symmetric relation the edges of either direction count.
+
+    Args:
+        kg: the graph.
+        path: the path to generalise.
+        directed: follow edges from head to tail only.
+        most: stop after so many different ends.
+    """
+    walks = [Path((path.entities[0],), ())]
+    for relation in path.relations:
+        alike = kg.alike(relation)
+        grown = []
+        for walk in walks:
+            steps = [(end, reading) for reading, end in kg.neighbours(walk.end, directed) if reading in alike]
+            readings = dict(reversed(steps))  # of parallel edges the first
+            ends = dict.fromkeys(end for end, _ in steps if not is_detour((*walk.entities, end)))
+            grown += [Path((*walk.entities, end), (*walk.relations, readings[end])) for end in ends]
+        walks = grown[: 20 * most]
+    first_by_end: dict[str, Path] = {}
+    for walk in walks:
+        first_by_end.setdefault(walk.end, walk)
+    return list(first_by_end.values())[:most]
+
+
+def complete(
+    final: AnswerFinal, evidence: list[Evidence], world: World, directed: bool, asked: Asked = ANYTHING
+) -> Iterator[Event]:
+    """Add to an answer the entities that its best cited relation path leads to as well.
+
+    Each addition is verified like any path; what is added is listed apart, so that the page can say so. Only ends that
+    fit the type asked for as well as the path's are added; where there are more than ``MOST``, none is, and a notice
+    says so.
+    """
+    cited = [e for e in evidence if any(e.index in numbers for numbers in final.citations)]
+    if final.refusal or not cited:
+        yield final
+        return
+    best = cited[0]
+    kg, paths = world.kg, [best.path, *(e.path for e in evidence if e.index in best.partners)]
+    fit = fits(asked, kind_of(kg, best.path.end))
+    groups, ends = _meeting(kg, paths, directed)
+    fitting = [end for end in ends if fits(asked, kind_of(kg, kg.entities[end])) >= fit]
+    if len(fitting) > MOST:
+        yield Notice(
+            f"The relations of path [{best.index}] lead to more than {MOST} entities; the answer lists only those "
+            "that the paths above have found."
+        )
+        yield final
+        return
+    additions = [
+        kg.entities[end]
+        for end in fitting
+        if kg.entities[end] not in final.answers
+        and all(_holds(path_to(kg, group, end, directed), world) for group in groups)
+    ]
+    citations = (*final.citations, *((best.index, *best.partners) for _ in additions))
+    yield AnswerFinal(final.text, (*final.answers, *additions), citations, final.by, tuple(additions), final.refusal)
+
+
+def _meeting(kg: KnowledgeGraph, paths: Sequence[Path], directed: bool) -> tuple[list[RelationGroup], list[int]]:
+    """All paths with these topics and relations, and the entities to which all of them lead, none of them a topic."""
+    topics = [kg.entities.find(path.entities[0]) or 0 for path in paths]
+    groups = [
+        RelationGroup(topic, path.relations, 0.0, reach(kg, topic, path.relations, directed))
+        for topic, path in zip(topics, paths, strict=True)
+    ]
+    return groups, np.setdiff1d(reduce(np.intersect1d, [group.ends for group in groups]), topics).tolist()
+
+
+def _holds(ids: PathIds, world: World) -> bool:
+    """Whether a path is in the graph and no detour."""
+    entities, readings = world.kg.entities, world.kg.readings
+    path = Path(tuple(entities[e] for e in ids.entities), tuple(readings[s] for s in ids.steps))
+    return not is_detour(ids.entities) and world.verifier.verify(path).faithful
+
+
+# --------------------------------------------------------------------------------------------------
+# How methods end: the paths they found are verified and shown, then the reasoner answers from them.
+
+
+def show(paths: Iterable[tuple[Path, float]], world: World, most: int) -> Generator[Event, None, list[Evidence]]:
+    """Verify paths that a method read from the graph and report them in the order given, each once.
+
+    A path that does not verify is reported with its verdict and is no evidence.
+
+    Args:
+        paths: each with its score, best first.
+        world: for the verifier.
+        most: how many to take.
+    """
+    evidence = []
+    best: dict[Path, float] = {}
+    for path, score in paths:
+        best.setdefault(path, score)
+    for index, (path, score) in enumerate(list(best.items())[:most], 1):
+        verdict = world.verifier.verify(path)
+        yield PathFound(True, index, str(path), score, path)
+        yield PathVerified(True, index, verdict)
+        if verdict.faithful:
+            evidence.append(Evidence(index, path, path.end, score))
+    return evidence
+
+
+def conclude(
+    question: str, evidence: Sequence[Evidence], world: World, *, directed: bool, whole: bool, task: str = ""
+) -> Iterator[Event]:
+    """The reasoner's answer.
+
+    Args:
+        question: what was asked.
+        evidence: what it may cite.
+        world: for reasoner and graph.
+        directed: follow edges from head to tail only.
+        whole: let the answer take in the other entities that a cited relation path leads to.
+        task: what the reasoner is told besides; empty for the usual.
+    """
+    for event in world.reasoner.answer(question, evidence, task):
+        if isinstance(event, AnswerFinal) and whole:
+            asked = asked_types(question, world.kg.types)
+            yield from complete(event, list(evidence), world, directed, asked)
+        else:
+            yield event
+
+
+def without_reasoner(evidence: Sequence[Evidence], answers: Sequence[str], by: str) -> AnswerFinal:
+    """An answer that no reasoner has thought over: what each path says, each thing once.
+
+    Args:
+        evidence: the paths.
+        answers: what each of them says; empty texts are passed over.
+        by: who found them.
+    """
+    told = list(dict.fromkeys(filter(None, answers)))
+    citations = tuple(tuple(e.index for e, said in zip(evidence, answers, strict=True) if said == one) for one in told)
+    text = ", ".join(one + "".join(f" [{i}]" for i in cited) for one, cited in zip(told, citations, strict=True))
+    refusal = "" if told else "No path was found."
+    return AnswerFinal(text or refusal, tuple(told), citations, by, refusal=refusal)

@@ -1,0 +1,229 @@
+"""Ragged tables of token ids, as two arrays."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import chain, pairwise
+from typing import Any, Protocol
+
+import numpy as np
+import tokenizers
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class TokenTable:
+    """Token ids of many labels, ragged: label ``i`` is ``ids[offsets[i]:offsets[i + 1]]``."""
+
+    offsets: NDArray[np.int64]  # (labels + 1,)
+    ids: NDArray[np.int32]  # (tokens,)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def row(self, label: int) -> NDArray[np.int32]:
+        """Token ids of one label."""
+        return self.ids[self.offsets[label] : self.offsets[label + 1]]
+
+    def rows(self, labels: NDArray[np.integer]) -> TokenTable:
+        """A table of these labels, in this order; each may come several times."""
+        begins, lengths = self.offsets[labels], self.offsets[labels + 1] - self.offsets[labels]
+        offsets = np.zeros(len(labels) + 1, dtype=np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        return TokenTable(offsets, self.ids[np.arange(offsets[-1]) + np.repeat(begins - offsets[:-1], lengths)])
+
+    def joined(self, more: TokenTable) -> TokenTable:
+        """These labels, with more of them behind."""
+        offsets = np.concatenate([self.offsets, self.offsets[-1] + more.offsets[1:]])
+        return TokenTable(offsets, np.concatenate([self.ids, more.ids]))
+
+
+def ranks(table: TokenTable) -> NDArray[np.int64]:
+    """Rank of each label in the lexicographic order of token sequences."""
+    # big-endian bytes compare like the token sequences they hold, and bytes sort fast
+    flat = table.ids.astype(">i4").tobytes()
+    bounds = (table.offsets * 4).tolist()
+    keys = [flat[a:b] for a, b in pairwise(bounds)]
+    order = np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
+    rank = np.empty(len(keys), dtype=np.int64)
+    rank[order] = np.arange(len(keys))
+    return rank
+
+
+# --------------------------------------------------------------------------------------------------
+# Token ids of very many labels by way of their words, of which a graph has far fewer than its labels have.
+#
+# Byte-level BPE and WordPiece cut a text into pre-tokens and spell each on its own. Where every space begins a
+# pre-token, a label's tokens are those of its words. Whether it does depends on the characters that meet there,
+# so that is looked up for one label of every such pair, whose spelling is compared as well; a tokeniser that
+# sees across spaces is found out, and all labels are spelled as a whole.
+
+
+Spell = Callable[[list[str]], list[list[int]]]  # texts -> the token ids of each
+Cut = Callable[[str], list[str]]  # a text -> its pre-tokens
+_BATCH = 20_000  # texts spelled at once
+_SPACE, _LINE_END = ord(" "), ord("\n")
+_SPACES = frozenset(" Ġ▁")  # a space, and how byte-level and SentencePiece pre-tokenisers write it
+
+
+def spell_all(labels: Sequence[str], spell: Spell) -> TokenTable:
+    """Token ids of ``" " + label`` for each label, every label as a whole."""
+    rows: list[list[int]] = []
+    for start in range(0, len(labels), _BATCH):
+        rows += spell([" " + label for label in labels[start : start + _BATCH]])
+    offsets = np.zeros(len(rows) + 1, dtype=np.int64)
+    np.cumsum([len(row) for row in rows], out=offsets[1:])
+    flat = np.fromiter(chain.from_iterable(rows), dtype=np.int32, count=int(offsets[-1]))
+    return TokenTable(offsets, flat)
+
+
+def spell_by_words(labels: Sequence[str], spell: Spell, cut: Cut) -> TokenTable:
+    """The same token ids as ``spell_all`` gives; each word is spelled once, however many labels hold it.
+
+    Args:
+        labels: any text.
+        spell: the tokeniser, special tokens spelled out.
+        cut: its pre-tokeniser.
+    """
+    simple = np.fromiter(map(_is_simple, labels), np.bool_, len(labels))
+    whole = [label for label, by_words in zip(labels, simple.tolist(), strict=True) if not by_words]
+    lines = "\n".join(label for label, by_words in zip(labels, simple.tolist(), strict=True) if by_words)
+    if not lines:
+        return spell_all(labels, spell)
+    letters = np.frombuffer(lines.encode("ascii"), np.uint8)
+    words = lines.replace("\n", " ").split(" ")
+    ids: defaultdict[str, int] = defaultdict()
+    ids.default_factory = ids.__len__
+    used = np.fromiter(map(ids.__getitem__, words), np.int64, len(words))
+    in_words = spell_all(list(ids), spell).rows(used)
+    gaps = np.flatnonzero((letters == _SPACE) | (letters == _LINE_END))
+    ends = np.append(np.flatnonzero(letters[gaps] == _LINE_END) + 1, len(words))  # of labels, counted in words
+    by_words = TokenTable(in_words.offsets[np.concatenate([[0], ends])], in_words.ids)
+    if not _agrees(by_words, lines, letters, spell, cut):
+        return spell_all(labels, spell)
+    if not whole:
+        return by_words
+    places = np.empty(len(labels), np.int64)
+    places[simple] = np.arange(len(by_words))
+    places[~simple] = len(by_words) + np.arange(len(whole))
+    return by_words.joined(spell_all(whole, spell)).rows(places)
+
+
+def _is_simple(label: str) -> bool:
+    """Whether a label is words of ASCII letters, digits and marks with one space between them."""
+    return label.isascii() and label.isprintable() and "  " not in f" {label} "
+
+
+def _agrees(by_words: TokenTable, lines: str, letters: NDArray[np.uint8], spell: Spell, cut: Cut) -> bool:
+    """Whether labels are spelled as their words are, tried for every pair of characters that meet at a space."""
+    spaces = np.flatnonzero(letters == _SPACE)
+    _, firsts = np.unique(letters[spaces - 1].astype(np.int64) * 256 + letters[spaces + 1], return_index=True)
+    line_ends = np.flatnonzero(letters == _LINE_END)
+    tried = np.unique(np.searchsorted(line_ends, spaces[firsts])).tolist()
+    if not tried:
+        return True
+    every = lines.split("\n")
+    texts = [" " + every[label] for label in tried]
+    if any(_SPACES.intersection(part[1:]) for text in texts for part in cut(text)):
+        return False
+    return all(row == by_words.row(label).tolist() for label, row in zip(tried, spell(texts), strict=True))
+
+
+# --------------------------------------------------------------------------------------------------
+# From labels to token ids: the pieces that every reasoning path is spliced from.
+#
+# A path is written ``<PATH> e0 -> r1 -> e1 … </PATH>`` (GCR section 4.1 and Figure 9). Labels are cut
+# *before* the space, never after it: tokenising ``" " + label`` and ``" ->"`` apart and splicing gives
+# what tokenising the whole string gives, for byte-level BPE and for WordPiece alike; ``Pieces.is_exact``
+# checks that for the tokeniser at hand.
+
+
+PATH_START = "<PATH>"
+PATH_END = "</PATH>"
+ARROW = "->"
+_MANY = 5_000  # labels from which on it pays to spell them word by word
+
+
+class Tokenizer(Protocol):
+    """The part of a transformers tokeniser that we use."""
+
+    def __call__(self, text: Any, add_special_tokens: bool = ..., split_special_tokens: bool = ...) -> Any: ...
+
+    def __len__(self) -> int: ...
+
+    def decode(self, token_ids: list[int], skip_special_tokens: bool = ...) -> Any: ...
+
+    def convert_tokens_to_ids(self, tokens: str) -> Any: ...
+
+    def convert_ids_to_tokens(self, ids: list[int]) -> Any: ...
+
+
+class Pieces:
+    """Token ids of labels, arrow and path marks for one tokeniser.
+
+    Special tokens inside labels are neutralised: a label ``</PATH>`` is spelled in ordinary tokens and
+    can never be taken for the end of a path.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
+        self.start = self.special(PATH_START)
+        self.end = self.special(PATH_END)
+        self.arrow = tuple(self.plain(" " + ARROW))
+
+    def special(self, mark: str) -> tuple[int, ...]:
+        """Token ids of a path mark: its own token when the vocabulary has one, else its spelling."""
+        return tuple(self.tokenizer(mark, add_special_tokens=False)["input_ids"])
+
+    def plain(self, text: str) -> list[int]:
+        """Token ids of untrusted text, special tokens spelled out."""
+        return list(self.tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"])
+
+    def encode(self, labels: Sequence[str]) -> TokenTable:
+        """Token ids of ``" " + label`` for each label."""
+        if len(labels) < _MANY or not self._keeps_to_words():
+            return spell_all(labels, self._plain_batch)
+        return spell_by_words(labels, self._plain_batch, self._pre_tokens)
+
+    def fingerprint(self) -> str:
+        """A digest of all that decides on how labels are spelled; empty for a tokeniser that does not tell."""
+        backend = getattr(self.tokenizer, "backend_tokenizer", None)
+        if backend is None:
+            return ""
+        self.plain("")  # sets the backend as for labels: neither padding nor cutting is part of the digest
+        return blake2b(f"{tokenizers.__version__} {backend.to_str()}".encode(), digest_size=20).hexdigest()
+
+    def _plain_batch(self, texts: list[str]) -> list[list[int]]:
+        """``plain`` for many texts; past the first, the Rust tokeniser is asked without going through transformers."""
+        backend = getattr(self.tokenizer, "backend_tokenizer", None)
+        asked = texts if backend is None else texts[:1]
+        # this call also sets the backend to neither pad nor cut and to spell out special tokens
+        rows = list(self.tokenizer(asked, add_special_tokens=False, split_special_tokens=True)["input_ids"])
+        if backend is not None:
+            rows += [encoded.ids for encoded in backend.encode_batch_fast(texts[1:], add_special_tokens=False)]
+        return rows
+
+    def _keeps_to_words(self) -> bool:
+        """Whether the tokeniser may be asked word by word: it pre-tokenises, and no added token takes in a space."""
+        backend = getattr(self.tokenizer, "backend_tokenizer", None)
+        if backend is None or backend.pre_tokenizer is None:
+            return False
+        added = backend.get_added_tokens_decoder().values()
+        return not any(token.lstrip or token.rstrip or " " in token.content for token in added if not token.special)
+
+    def _pre_tokens(self, text: str) -> list[str]:
+        """The stretches of a text that the tokeniser looks at one by one."""
+        backend = self.tokenizer.backend_tokenizer  # type: ignore[attr-defined]  # of fast tokenisers, see _keeps_to_words
+        normalised = text if backend.normalizer is None else backend.normalizer.normalize_str(text)
+        return [part for part, _ in backend.pre_tokenizer.pre_tokenize_str(normalised)]
+
+    def is_exact(self, labels: Sequence[str]) -> bool:
+        """Whether splicing equals tokenising whole strings, tried on chains of the given labels."""
+        for first, second in pairwise(labels):
+            whole = self.plain(f" {first} {ARROW} {second}")
+            if whole != [*self.plain(" " + first), *self.arrow, *self.plain(" " + second)]:
+                return False
+        return True

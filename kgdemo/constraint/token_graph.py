@@ -1,0 +1,229 @@
+"""Token ids of large graphs' labels, kept on disk: a graph is tokenised once, not once a start.
+
+A file is found by what it was made from, the labels and the tokeniser, so nothing is ever out of date. A
+damaged file is made anew (the zip format carries checksums), a folder that cannot be written to is done
+without. The least recently used files go when the folder holds more than it may.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgdemo.constraint.label_tokens import Pieces, TokenTable, ranks
+from kgdemo.constraint.sub_tries import Cache, SubTrie
+from kgdemo.kg.graph import Adjacency, KnowledgeGraph
+from kgdemo.kg.labels import LabelTable
+
+logger = logging.getLogger(__name__)
+LEAST_LABELS = 50_000  # fewer are spelled in half a second
+MOST_BYTES = 1_000_000_000
+_VERSION = 1
+_ARRAYS = ("offsets", "ids", "rank")
+
+
+@dataclass(frozen=True, slots=True)
+class SpelledLabels:
+    """The token ids of a table of labels, and each label's rank in the order of these; int64, ``(labels,)``."""
+
+    table: TokenTable
+    rank: NDArray[np.int64]
+
+
+class TokenStore:
+    """A folder of spelled labels.
+
+    Args:
+        folder: made when something is kept.
+        least_labels: tables of fewer labels are not worth a file.
+        most_bytes: size of all files together.
+    """
+
+    def __init__(self, folder: Path, least_labels: int = LEAST_LABELS, most_bytes: int = MOST_BYTES) -> None:
+        self.folder = folder
+        self.least_labels = least_labels
+        self.most_bytes = most_bytes
+
+    def get(self, labels: LabelTable, pieces: Pieces, build: Callable[[], SpelledLabels]) -> SpelledLabels:
+        """The spelled labels from their file, else what ``build`` makes, which is kept from then on."""
+        tokenizer = pieces.fingerprint() if len(labels) >= self.least_labels else ""
+        if not tokenizer:
+            return build()
+        file = self.folder / f"{_digest(labels, tokenizer)}.npz"
+        spelled = _read(file, len(labels))
+        if spelled is None:
+            spelled = build()
+            self._write(file, spelled)
+        return spelled
+
+    def _write(self, file: Path, spelled: SpelledLabels) -> None:
+        """Keep a file; written beside its place first, so that nobody ever finds half of it there."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".npz.part", delete=False) as stream:
+                try:
+                    np.savez(stream, offsets=spelled.table.offsets, ids=spelled.table.ids, rank=spelled.rank)
+                    stream.close()
+                    os.replace(stream.name, file)
+                finally:
+                    Path(stream.name).unlink(missing_ok=True)
+            self._make_room()
+        except OSError as error:
+            logger.warning("Token ids are not kept in %s (%s); set KGDEMO_CACHE to another folder.", self.folder, error)
+
+    def _make_room(self) -> None:
+        """Delete what was used longest ago until the rest is within bounds."""
+        files = [(file.stat(), file) for file in self.folder.glob("*.npz*")]
+        size = sum(stat.st_size for stat, _ in files)
+        for stat, file in sorted(files, key=lambda entry: entry[0].st_mtime_ns):
+            if size <= self.most_bytes:
+                return
+            file.unlink(missing_ok=True)
+            size -= stat.st_size
+
+
+def _digest(labels: LabelTable, tokenizer: str) -> str:
+    """What a file is called: all that its content follows from."""
+    digest = blake2b(f"{_VERSION} {tokenizer}".encode(), digest_size=20)
+    for array in (labels.offsets, labels.blob):
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+def _read(file: Path, labels: int) -> SpelledLabels | None:
+    """The content of a file that is whole; else None."""
+    try:
+        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
+            offsets, ids, rank = (stored[name] for name in _ARRAYS)
+        os.utime(file)  # most recently used now
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile) as error:
+        logger.warning("%s is damaged (%s); the token ids are made anew.", file, error)
+        return None
+    fits = len(offsets) == labels + 1 and len(rank) == labels and offsets[-1] == len(ids)
+    return SpelledLabels(TokenTable(offsets, ids), rank) if fits else None
+
+
+# --------------------------------------------------------------------------------------------------
+# A graph seen through one tokeniser: token ids and their lexicographic rank for every label.
+
+
+class TokenisedGraph:
+    """Everything the constraint needs to know of a (graph, tokeniser) pair; made once, shared by questions.
+
+    Args:
+        kg: the graph.
+        pieces: the tokeniser's pieces.
+        directed: walk edges from head to tail only.
+        cache_bytes: how much memory sub-tries may take.
+        like: of the graph that ``kg`` is an edit of, with the same pieces: its token ids are used again.
+        store: where the token ids of a large graph are kept; None for a graph that is nobody else's business.
+
+    Attributes:
+        entities, steps: token ids of entity labels and of step readings.
+        entity_rank, step_rank: rank of each label's token sequence; sorting rows by rank groups equal
+            prefixes, which is all a trie needs.
+        directed: whether edges are walked from head to tail only.
+        sub_tries: the automaton's sub-tries by entity, shared by all questions (GCR appendix B.1).
+    """
+
+    def __init__(
+        self,
+        kg: KnowledgeGraph,
+        pieces: Pieces,
+        directed: bool = False,
+        cache_bytes: int = 64_000_000,
+        like: TokenisedGraph | None = None,
+        store: TokenStore | None = None,
+    ) -> None:
+        self.kg = kg
+        self.pieces = pieces
+        self.directed = directed
+        if like is not None:
+            spelled = _more(like, kg)
+        elif store is not None:
+            spelled = store.get(kg.entities, pieces, lambda: _spelled(kg, pieces))
+        else:
+            spelled = _spelled(kg, pieces)
+        self.entities, self.entity_rank = spelled.table, spelled.rank
+        self.steps = pieces.encode(kg.readings)
+        self.step_rank = ranks(self.steps)
+        self.sub_tries: Cache[SubTrie] = Cache(cache_bytes)
+        self._walks: list[NDArray[np.int64]] = []
+        self._presorted: Adjacency | None = None
+
+    def sorted_steps(self, entity: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Step ids and targets of an entity's edges, sorted by the tokens of the step, then of the target."""
+        if self._presorted is not None:
+            row = self._presorted.row(entity)
+            return self._presorted.relations[row], self._presorted.targets[row]
+        steps, targets = self.kg.steps(entity, self.directed)
+        order = np.lexsort((self.entity_rank[targets], self.step_rank[steps]))
+        return steps[order], targets[order]
+
+    def presort(self) -> None:
+        """Sort the edges of all entities at once: the whole automaton, built offline (GCR appendix B.1)."""
+        kg = self.kg
+        sides = [(kg.outgoing, 0)] if self.directed else [(kg.outgoing, 0), (kg.incoming, len(kg.relations))]
+        sources = np.concatenate([np.repeat(np.arange(len(kg.entities)), np.diff(side.offsets)) for side, _ in sides])
+        steps = np.concatenate([side.relations + np.int32(shift) for side, shift in sides])
+        targets = np.concatenate([side.targets for side, _ in sides])
+        order = np.lexsort((self.entity_rank[targets], self.step_rank[steps], sources))
+        offsets = np.sum([side.offsets for side, _ in sides], axis=0)
+        self._presorted = Adjacency(offsets, steps[order], targets[order])
+
+    @property
+    def nbytes(self) -> int:
+        """Size of its own arrays and of the sub-tries kept; the graph's are not among them."""
+        arrays: list[np.ndarray] = [self.entities.ids, self.entities.offsets, self.steps.ids, self.steps.offsets]
+        arrays += [self.entity_rank, self.step_rank, *self._walks]
+        if self._presorted is not None:
+            arrays += [self._presorted.offsets, self._presorted.relations, self._presorted.targets]
+        return sum(array.nbytes for array in arrays) + self.sub_tries.state.size
+
+    def walks(self, hops: int) -> NDArray[np.int64]:
+        """Number of walks of one to ``hops`` hops from each entity, shape ``(entities,)``.
+
+        One pass over the edges a hop; kept. Counts beyond 2**62 are clipped there.
+        """
+        kg = self.kg
+        while len(self._walks) < hops:
+            onward = np.ones(len(kg.entities), np.float64)
+            if self._walks:
+                onward += self._walks[-1]
+            total = _sum_by_row(onward, kg.outgoing.offsets, kg.outgoing.targets)
+            if not self.directed:
+                total += _sum_by_row(onward, kg.incoming.offsets, kg.incoming.targets)
+            self._walks.append(np.minimum(total, 2.0**62).astype(np.int64))
+        return self._walks[hops - 1] if hops else np.zeros(len(kg.entities), np.int64)
+
+
+def _spelled(kg: KnowledgeGraph, pieces: Pieces) -> SpelledLabels:
+    table = pieces.encode(list(kg.entities))
+    return SpelledLabels(table, ranks(table))
+
+
+def _more(like: TokenisedGraph, kg: KnowledgeGraph) -> SpelledLabels:
+    """The labels of a graph's edit: the new entities come behind the old ones."""
+    new = [kg.entities[i] for i in range(len(like.entities), len(kg.entities))]
+    if not new:
+        return SpelledLabels(like.entities, like.entity_rank)
+    table = like.entities.joined(like.pieces.encode(new))
+    return SpelledLabels(table, ranks(table))
+
+
+def _sum_by_row(
+    values: NDArray[np.float64], offsets: NDArray[np.int64], targets: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    sums = np.concatenate([[0.0], np.cumsum(values[targets])])
+    return sums[offsets[1:]] - sums[offsets[:-1]]

@@ -1,0 +1,407 @@
+"""The query-centric subgraph of DoG (Li et al. 2025, section 2.3): what a chain of triples may go on with.
+
+It starts as all triples around the query entities and grows by all triples around each entity that the
+chain reaches (equation 1), so it is a function of the entities visited so far and is never stored. A
+triple can be used from either end (section 2.2, property 2): it is kept as a *link*, a walk that starts
+at the visited end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from enum import Enum
+
+import numpy as np
+
+from kgdemo.constraint.base import Successors
+from kgdemo.constraint.free_text import FreeSpan, FreeUntilMark, watch_for
+from kgdemo.constraint.label_tokens import TokenTable, ranks
+from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.path import PathIds
+
+IdTriple = tuple[int, int, int]  # head, relation and tail ids, as stored
+_UNNAMED = re.compile(r"[mg]\.[0-9a-z_]+")  # Freebase's ids of things without a name
+_MEDIATOR = "mediator"  # the entity type that says so in graphs of other origin
+
+
+def is_mediator(kg: KnowledgeGraph, entity: int) -> bool:
+    """Whether an entity only ties others together (a compound value of Freebase) and means nothing by itself."""
+    label = kg.entities[entity]
+    info = kg.info.get(label)
+    return info.type == _MEDIATOR if info and info.type else _UNNAMED.fullmatch(label) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A triple seen from a visited end: a walk of one step, or of two over a collapsed mediator.
+
+    Attributes:
+        path: the walk; its first entity has been visited.
+        triples: the stored triples it walks.
+    """
+
+    path: PathIds
+    triples: tuple[IdTriple, ...]
+
+    @property
+    def first(self) -> int:
+        """The visited end."""
+        return self.path.entities[0]
+
+    @property
+    def last(self) -> int:
+        """The end that the link leads to."""
+        return self.path.entities[-1]
+
+    def stored(self, kg: KnowledgeGraph) -> tuple[int, tuple[int, ...], int]:
+        """Head, step or steps, and tail in the direction the graph stores them.
+
+        Over a mediator the two triples may point in different directions; then the link stays as walked.
+        """
+        relations, path = len(kg.relations), self.path
+        if all(step >= relations for step in path.steps):
+            return path.entities[-1], tuple(step - relations for step in reversed(path.steps)), path.entities[0]
+        return path.entities[0], path.steps, path.entities[-1]
+
+    def labels(self, kg: KnowledgeGraph) -> tuple[str, str, str]:
+        """The same as labels, a collapsed mediator's relations joined by a hyphen (DoG appendix B)."""
+        head, steps, tail = self.stored(kg)
+        return kg.entities[head], "-".join(kg.readings[step] for step in steps), kg.entities[tail]
+
+
+class QueryGraph:
+    """Gives the links that a chain may take next.
+
+    Args:
+        kg: the graph.
+        directed: use triples from their head only.
+        pool: the stored triples that may be used (DoG appendix B keeps 120); None for all of the graph.
+        collapse: step over mediators, as if the two triples around one were one (appendix B).
+    """
+
+    def __init__(
+        self,
+        kg: KnowledgeGraph,
+        directed: bool = False,
+        pool: AbstractSet[IdTriple] | None = None,
+        collapse: bool = True,
+    ) -> None:
+        self.kg = kg
+        self.directed = directed
+        self.pool = pool
+        self.collapse = collapse
+
+    def links(self, visited: Sequence[int], used: AbstractSet[IdTriple] = frozenset()) -> list[Link]:
+        """All links from the visited entities; triples that the chain holds already are left out."""
+        found: dict[PathIds, Link] = {}
+        for entity in dict.fromkeys(visited):
+            for path, triple in self._steps(entity, used):
+                if not (self.collapse and is_mediator(self.kg, path.entities[1])):
+                    found.setdefault(path, Link(path, (triple,)))
+                    continue
+                for onward, second in self._steps(path.entities[1], used):
+                    if second != triple:
+                        whole = PathIds((entity, *onward.entities), (*path.steps, *onward.steps))
+                        found.setdefault(whole, Link(whole, (triple, second)))
+        return list(found.values())
+
+    def _steps(self, entity: int, used: AbstractSet[IdTriple]) -> Iterator[tuple[PathIds, IdTriple]]:
+        relations = len(self.kg.relations)
+        steps, targets = self.kg.steps(entity, self.directed)
+        for step, target in zip(steps.tolist(), targets.tolist(), strict=True):
+            triple = (entity, step, target) if step < relations else (target, step - relations, entity)
+            if triple not in used and (self.pool is None or triple in self.pool):
+                yield PathIds((entity, target), (step,)), triple
+
+
+# --------------------------------------------------------------------------------------------------
+# The trie over the triples of a query-centric subgraph (DoG section 2.3 and appendix D), as a ``Constraint``.
+#
+# The paper keeps a dictionary of dictionaries; here the spelled triples are sorted once, and a node of the
+# trie is a range of rows. Every row ends with an end mark, so a label that is the beginning of another
+# needs no special care, and triples spelled alike share their leaf.
+
+
+class Spelling(str, Enum):
+    """How a link is written."""
+
+    STORED = "stored"  # head, relation, tail as the graph has them, whichever end was visited (the paper's)
+    WALKED = "walked"  # from the visited end, an inverse step in its inverse reading
+    ONWARD = "onward"  # the same without the visited end, which has been written already
+
+
+@dataclass(frozen=True, slots=True)
+class Spelled:
+    """The tokens of a link: first entity (empty when it stands there already), relation with its arrows, last."""
+
+    first: tuple[int, ...]
+    relation: tuple[int, ...]
+    last: tuple[int, ...]
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        """All of them; the end mark is not among them."""
+        return (*self.first, *self.relation, *self.last)
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A finished triple: the link, and which of the end marks was written behind it."""
+
+    link: Link
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class TripleState:
+    """A node of the trie: ``depth`` tokens written, rows ``low..high`` still possible."""
+
+    trie: TripleTrie
+    low: int
+    high: int
+    depth: int = 0
+
+    @property
+    def complete(self) -> bool:
+        """See ``base.State``: an end mark has been written."""
+        return self.trie.ended(self) > 0
+
+    @property
+    def alive(self) -> bool:
+        """See ``base.State``."""
+        return self.trie.ended(self) < self.high - self.low
+
+    @property
+    def leaves(self) -> list[Leaf]:
+        """The triples that end here."""
+        return [self.trie.leaf(row) for row in range(self.low, self.low + self.trie.ended(self))]
+
+    @property
+    def paths(self) -> Sequence[PathIds]:
+        """See ``base.State``: each triple as a walk from its visited end."""
+        return list(dict.fromkeys(leaf.link.path for leaf in self.leaves))
+
+
+class TripleTrie:
+    """The triples that may be written next.
+
+    Args:
+        graph: the tokenised graph.
+        links: the triples, each from its visited end.
+        spelling: how they are written.
+        ends: token ids of the marks that may end a triple; one, unless the mark says how things go on.
+    """
+
+    def __init__(
+        self, graph: TokenisedGraph, links: Sequence[Link], spelling: Spelling, ends: Sequence[tuple[int, ...]]
+    ) -> None:
+        self.graph = graph
+        self.spelling = spelling
+        spelled = [self.spelled(link) for link in links]
+        rows = [(*text.tokens, *end) for text in spelled for end in ends]
+        offsets = np.zeros(len(rows) + 1, dtype=np.int64)
+        np.cumsum([len(row) for row in rows], out=offsets[1:])
+        flat = np.fromiter((token for row in rows for token in row), dtype=np.int32, count=int(offsets[-1]))
+        table = TokenTable(offsets, flat)
+        order = np.argsort(ranks(table), kind="stable")
+        lengths = np.array([(len(t.first), len(t.relation), len(t.last)) for t in spelled], np.int64).reshape(-1, 3)
+        # per sorted row: where the first entity ends, where the last begins and ends
+        self._parts = np.repeat(np.cumsum(lengths, axis=1), len(ends), axis=0)[order]
+        self._begins, self._ends = table.offsets[order], table.offsets[order + 1]
+        self._ids = table.ids
+        self._leaves = [Leaf(link, number) for link in links for number in range(len(ends))]
+        self._order, self._marks = order, len(ends)
+        self.longest = int(self._parts[:, 2].max(initial=0)) + max(len(end) for end in ends)
+
+    def start(self) -> TripleState:
+        """See ``base.Constraint``: the state right behind the mark that begins a triple."""
+        return TripleState(self, 0, len(self._leaves))
+
+    def successors(self, state: TripleState) -> Successors[TripleState]:
+        """See ``base.Constraint`` (DoG equation 2: the valid tokens)."""
+        first = state.low + self.ended(state)
+        depth, rows = state.depth, slice(first, state.high)
+        tokens = self._ids[self._begins[rows] + depth]
+        starts = np.flatnonzero(np.diff(tokens, prepend=-1))
+        bounds = np.append(starts, len(tokens)) + first
+
+        def take(i: int) -> TripleState:
+            return TripleState(self, int(bounds[i]), int(bounds[i + 1]), depth + 1)
+
+        parts = self._parts[rows]
+        in_last = (parts[:, 1] <= depth) & (depth < parts[:, 2])
+        return Successors(tokens[starts], take, bool((depth < parts[:, 0]).all() or in_last.all()))
+
+    def paths_left(self, state: TripleState) -> int:
+        """See ``base.Constraint``: how many triples can still be written."""
+        return len(np.unique(self._order[state.low : state.high] // self._marks))
+
+    def ended(self, state: TripleState) -> int:
+        """How many of the state's rows are complete; they sort before the longer ones."""
+        rows = slice(state.low, state.high)
+        return int(np.count_nonzero(self._ends[rows] - self._begins[rows] == state.depth))
+
+    def leaf(self, row: int) -> Leaf:
+        """The triple of a sorted row."""
+        return self._leaves[self._order[row]]
+
+    def reason(self, state: TripleState, token_text: str) -> str:
+        """Why a token may not follow, in words."""
+        kg = self.graph.kg
+        rows = range(state.low, state.high)
+        around = " or ".join(dict.fromkeys(kg.entities[self.leaf(row).link.first] for row in rows[:50]))
+        if not state.depth:
+            return f"the next triple must touch {around}"
+        begin = int(self._begins[state.low])
+        written = self.graph.pieces.tokenizer.decode(self._ids[begin : begin + state.depth].tolist())
+        if state.depth >= self._parts[state.low, 2]:
+            return "the triple ends here"
+        return f"no triple around {around} reads “{(written + token_text).strip()}…”"
+
+    # spelling ----------------------------------------------------------------------------------
+
+    def spelled(self, link: Link) -> Spelled:
+        """How a link is written."""
+        graph, path = self.graph, link.path
+        arrow, label = graph.pieces.arrow, graph.entities.row
+        if self.spelling is Spelling.STORED:
+            head, steps, tail = link.stored(graph.kg)
+            return Spelled(tuple(label(head)), (*arrow, *self._relation(steps), *arrow), tuple(label(tail)))
+        middle = [*arrow, *graph.steps.row(path.steps[0]), *arrow]
+        for mediator, step in zip(path.entities[1:-1], path.steps[1:], strict=True):
+            middle += [*label(mediator), *arrow, *graph.steps.row(step), *arrow]
+        first = label(path.entities[0]) if self.spelling is Spelling.WALKED else ()
+        return Spelled(tuple(first), tuple(middle), tuple(label(path.entities[-1])))
+
+    def _relation(self, steps: tuple[int, ...]) -> list[int]:
+        """A relation's tokens; the labels around a mediator are joined by a hyphen (DoG appendix B)."""
+        if len(steps) == 1:
+            return self.graph.steps.row(steps[0]).tolist()
+        return self.graph.pieces.plain(" " + "-".join(self.graph.kg.readings[step] for step in steps))
+
+
+# --------------------------------------------------------------------------------------------------
+# Graph-aware constrained decoding of a whole chain (DoG section 2.3), as a ``Constraint``.
+#
+# Text is free until the mark that begins a triple has been written; then only triples of the query-centric
+# subgraph may be written; the mark that ends the triple lifts the constraint again, and the subgraph grows
+# by the triple (equation 1). The end of the text ends the chain.
+#
+# It fails closed (see ``free``): a mark is seen however it is spelled, and is forbidden once no triple is left.
+
+
+_NOTHING_WRITTEN = FreeSpan()
+
+
+@dataclass(frozen=True, slots=True)
+class ChainState:
+    """A point in a chain.
+
+    Attributes:
+        visited: entities that the next triple may touch, query entities first.
+        links: the triples written so far.
+        inside: the place in the triple being written; None in free text.
+        free: the place in free text.
+    """
+
+    visited: tuple[int, ...]
+    links: tuple[Link, ...] = ()
+    inside: TripleState | None = None
+    free: FreeSpan = _NOTHING_WRITTEN
+
+    @property
+    def used(self) -> frozenset[IdTriple]:
+        """The stored triples of the chain."""
+        return frozenset(triple for link in self.links for triple in link.triples)
+
+    def grown(self, link: Link) -> ChainState:
+        """The chain with one more triple, in the free text behind it; its subgraph has grown (equation 1)."""
+        return ChainState(tuple(dict.fromkeys((*self.visited, link.last))), (*self.links, link))
+
+    @property
+    def complete(self) -> bool:
+        """See ``base.State``: the text has ended."""
+        return self.free.ended
+
+    @property
+    def alive(self) -> bool:
+        """See ``base.State``."""
+        return self.free.alive if self.inside is None else self.inside.alive
+
+    @property
+    def paths(self) -> Sequence[PathIds]:
+        """See ``base.State``: every triple, from its visited end."""
+        return [link.path for link in self.links] if self.complete else []
+
+
+class ChainConstraint:
+    """All well-formed chains (DoG section 2.2), with free text between their triples.
+
+    Args:
+        graph: the tokenised graph.
+        query: what the subgraph grows from.
+        topics: the query entities' ids.
+        stops: tokens that end the text.
+        vocabulary: size of the model's vocabulary.
+        spelling: how triples are written.
+    """
+
+    def __init__(
+        self,
+        graph: TokenisedGraph,
+        query: QueryGraph,
+        topics: Sequence[int],
+        stops: frozenset[int],
+        vocabulary: int,
+        spelling: Spelling = Spelling.STORED,
+    ) -> None:
+        self.graph, self.query, self.spelling = graph, query, spelling
+        self.topics = tuple(dict.fromkeys(topics))
+        self.stops, self.vocabulary = stops, vocabulary
+        self.watch = watch_for(graph.pieces)
+        self._tries: dict[tuple[frozenset[int], frozenset[IdTriple]], TripleTrie] = {}
+
+    def start(self) -> ChainState:
+        """See ``base.Constraint``: the first triple has been begun by the prompt."""
+        empty = ChainState(self.topics)
+        return replace(empty, inside=self.trie(empty).start())
+
+    def trie(self, state: ChainState) -> TripleTrie:
+        """The triples that may be written after the chain so far."""
+        key = (frozenset(state.visited), state.used)
+        if key not in self._tries:
+            links = self.query.links(state.visited, state.used)
+            self._tries[key] = TripleTrie(self.graph, links, self.spelling, [self.graph.pieces.end])
+        return self._tries[key]
+
+    def free_text(self, state: ChainState) -> FreeUntilMark:
+        """What may be written between this triple and the next."""
+        closed = not self.trie(state).start().alive
+        return FreeUntilMark(self.watch, self.stops, self.vocabulary, closed)
+
+    def successors(self, state: ChainState) -> Successors[ChainState]:
+        """See ``base.Constraint``."""
+        if state.inside is not None:
+            within = state.inside.trie.successors(state.inside)
+            return Successors(within.tokens, lambda i: self._within(state, within.take(i)))
+        between = self.free_text(state).successors(state.free)
+        return Successors(between.tokens, lambda i: self._between(state, between.take(i)))
+
+    def paths_left(self, state: ChainState) -> int:
+        """How many triples may be written next; chains are without end."""
+        trie = self.trie(state)
+        return trie.paths_left(state.inside or trie.start())
+
+    def _within(self, state: ChainState, inside: TripleState) -> ChainState:
+        # a mark spelled in plain letters may also go on as part of a longer label: the triple is taken
+        # at its first end, and the longer label is then out of reach
+        return state.grown(inside.leaves[0].link) if inside.complete else replace(state, inside=inside)
+
+    def _between(self, state: ChainState, free: FreeSpan) -> ChainState:
+        if free.opened:
+            return replace(state, inside=self.trie(state).start(), free=FreeSpan())
+        return replace(state, free=free)

@@ -1,0 +1,263 @@
+"""Greedy search: one path, and at each step the most probable token that the constraint allows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from kgdemo.constraint.base import Constraint
+from kgdemo.decoding.beam import BeamSettings, BeamView, Choice, Hypothesis, Step, settled, sort_out, views_of
+from kgdemo.decoding.candidates import best_candidates
+from kgdemo.decoding.look_ahead import LookAhead
+from kgdemo.models.base import TokenTree
+
+
+def greedy_search(tree: TokenTree, constraint: Constraint, max_tokens: int) -> Generator[Step, None, Hypothesis]:
+    """The most probable token that the constraint allows, one after another, until it is complete or dead.
+
+    A beam of one is something else: it weighs an early end against all that might follow.
+
+    Yields:
+        each step.
+
+    Returns:
+        what was written; its state says whether it is complete or was cut off.
+    """
+    written = Hypothesis((), (), constraint.start())
+    row = tree.prompt_log_probs()
+    for number in range(max_tokens):
+        if not written.state.alive or written.state.complete:
+            break
+        allowed = constraint.successors(written.state)
+        if allowed.tokens is None:
+            index = token = int(row.argmax())
+        else:
+            index = int(row[torch.from_numpy(allowed.tokens.astype(np.int64)).to(row.device)].argmax())
+            token = int(allowed.tokens[index])
+        log_prob = float(row[token])
+        view = BeamView(written, -1 if allowed.tokens is None else len(allowed.tokens), 0.0)
+        tokens, log_probs = (*written.tokens, token), (*written.log_probs, log_prob)
+        grown = Hypothesis(tokens, log_probs, allowed.take(index), written.node, written.score + log_prob)
+        if not grown.state.complete:
+            nodes, rows = tree.extend([written.node], [token])
+            grown, row = replace(grown, node=nodes[0]), rows[0]
+        yield Step(number, (view,), (Choice(0, token, log_prob, grown.score, "kept"),), (grown,), ())
+        written = grown
+    return written
+
+
+def greedy_path(tree: TokenTree, constraint: Constraint, max_tokens: int) -> Generator[Step, None, list[Hypothesis]]:
+    """Greedy search in the shape of the other searches (GCR's and the baselines' cheapest decoding).
+
+    Yields:
+        each step.
+
+    Returns:
+        the path, or nothing where it was cut off or ran into a dead end.
+    """
+    written = yield from greedy_search(tree, constraint, max_tokens)
+    return [written] if written.state.complete else []
+
+
+# --------------------------------------------------------------------------------------------------
+# Sampling several continuations of one prompt at once, step by step like the beam search.
+#
+# Self-consistency (Wang et al. 2023) lets a model write several chains at random and takes the answer that
+# most of them reach. A seed makes a run repeatable.
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingSettings:
+    """How to draw.
+
+    Attributes:
+        count: chains.
+        max_tokens: longest chain, end mark included; one cut off there is none.
+        temperature: 1 draws by the model's own probabilities, less prefers the likelier tokens.
+        seed: of the draws.
+    """
+
+    count: int = 10
+    max_tokens: int = 64
+    temperature: float = 0.7
+    seed: int = 0
+
+
+def sample(
+    tree: TokenTree, constraint: Constraint, settings: SamplingSettings
+) -> Generator[Step, None, list[Hypothesis]]:
+    """Draw ``settings.count`` chains, each by itself; two may be the same.
+
+    Yields:
+        each step; chains already at their end take no part.
+
+    Returns:
+        the chains that came to an end, in the order they did. Scores are log-probabilities at temperature 1.
+    """
+    rng = torch.Generator().manual_seed(settings.seed)
+    start = constraint.start()
+    live = [Hypothesis((), (), start)] * settings.count if start.alive else []
+    log_probs = tree.prompt_log_probs()[None].expand(len(live), -1)
+    finished: list[Hypothesis] = []
+    for number in range(settings.max_tokens if live else 0):
+        choices, going, counts = [], [], []
+        for parent, (chain, row) in enumerate(zip(live, log_probs, strict=True)):
+            allowed = constraint.successors(chain.state)
+            counts.append(-1 if allowed.tokens is None else len(allowed.tokens))
+            index, token = _draw(row, allowed.tokens, settings.temperature, rng)
+            log_prob, state = float(row[token]), allowed.take(index)
+            grown = Hypothesis(
+                (*chain.tokens, token), (*chain.log_probs, log_prob), state, chain.node, chain.score + log_prob
+            )
+            fate = "finished" if state.complete else "kept" if state.alive else "pruned"
+            choices.append(Choice(parent, token, log_prob, grown.score, fate))
+            if fate == "finished":
+                finished.append(grown)
+            elif fate == "kept":
+                going.append(grown)
+        views = tuple(BeamView(chain, count, 0.0) for chain, count in zip(live, counts, strict=True))
+        if going:
+            nodes, log_probs = tree.extend([c.node for c in going], [c.tokens[-1] for c in going])
+            going = [
+                Hypothesis(c.tokens, c.log_probs, c.state, node, c.score) for c, node in zip(going, nodes, strict=True)
+            ]
+        yield Step(number, views, tuple(choices), tuple(going), tuple(finished))
+        live = going
+        if not live:
+            break
+    return finished
+
+
+def _draw(row: Tensor, allowed: np.ndarray | None, temperature: float, rng: torch.Generator) -> tuple[int, int]:
+    """One token: its index among the allowed ones, and its id."""
+    scores = row.cpu() if allowed is None else row.cpu()[torch.from_numpy(allowed.astype(np.int64))]
+    index = int(torch.multinomial(torch.softmax(scores / temperature, dim=-1), 1, generator=rng))
+    return index, index if allowed is None else int(allowed[index])
+
+
+# --------------------------------------------------------------------------------------------------
+# Diverse beam search: groups of beams that are kept from saying the same (Vijayakumar et al. 2016, algorithm 1).
+#
+# The beams are split into groups which choose one after another at each step. A token that earlier groups have
+# chosen at this step loses ``penalty`` for each of them (Hamming diversity), and the loss stays in the score.
+# transformers had it until version 4 (``num_beam_groups``, ``diversity_penalty``), and GCR's published decoder builds
+# on that. All groups share one forward pass a step.
+
+
+@dataclass(frozen=True, slots=True)
+class DiverseSettings:
+    """How to search in groups.
+
+    Attributes:
+        search: as for the plain search; ``beams`` of them in all, split evenly.
+        groups: number of groups; one makes this the plain search, one beam each the most diverse.
+        penalty: taken from a token's log-probability for every earlier group's beam that chose it at this step.
+    """
+
+    search: BeamSettings
+    groups: int = 5
+    penalty: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.groups < 1 or self.search.beams % self.groups:
+            raise ValueError(f"{self.search.beams} beams cannot be split into {self.groups} even groups")
+
+
+@dataclass(slots=True)
+class _Group:
+    live: list[Hypothesis]
+    log_probs: Tensor  # (beams of the group, V)
+    finished: list[Hypothesis]
+
+
+def diverse_search(
+    tree: TokenTree, constraint: Constraint, settings: DiverseSettings
+) -> Generator[Step, None, list[Hypothesis]]:
+    """Search for ``settings.search.beams`` complete paths that differ from early on.
+
+    Yields:
+        each step over all groups; beams are numbered through, first group first.
+
+    Returns:
+        finished hypotheses of all groups, best first, all different. A group keeps as many as it has beams, and
+        groups may find the same, so there may be fewer than asked. Scores include the penalties.
+    """
+    each = replace(settings.search, beams=settings.search.beams // settings.groups)
+    scorer = LookAhead(tree, constraint, settings.search)
+    first = Hypothesis((), (), constraint.start())
+    groups = [_Group([first], tree.prompt_log_probs()[None], []) for _ in range(settings.groups)]
+    for number in range(settings.search.max_tokens):
+        said: Counter[int] = Counter()
+        views: list[BeamView] = []
+        choices: list[Choice] = []
+        for group in groups:
+            _drop_the_dead(group)
+            if not group.live or settled(group.live, group.finished, each):
+                group.live = []
+                continue
+            seen, made = _advance(group, constraint, each, said, settings.penalty)
+            choices += [replace(choice, parent=choice.parent + len(views)) for choice in made]
+            views += seen
+            said.update(hypothesis.tokens[-1] for hypothesis in group.live)
+        if not views:
+            break
+        _score(groups, scorer)
+        live = tuple(hypothesis for group in groups for hypothesis in group.live)
+        yield Step(number, tuple(views), tuple(choices), live, tuple(_best(groups)))
+    return _best(groups)
+
+
+def _drop_the_dead(group: _Group) -> None:
+    alive = [i for i, beam in enumerate(group.live) if beam.state.alive]
+    if len(alive) < len(group.live):
+        group.live, group.log_probs = [group.live[i] for i in alive], group.log_probs[alive]
+
+
+def _advance(
+    group: _Group, constraint: Constraint, limits: BeamSettings, said: Counter[int], penalty: float
+) -> tuple[Sequence[BeamView], list[Choice]]:
+    """One step of one group: what it saw and chose; its live beams are those kept, not yet scored."""
+    followers = [constraint.successors(beam.state) for beam in group.live]
+    scores = [beam.score for beam in group.live]
+    biased = group.log_probs
+    if said:
+        biased = group.log_probs.clone()
+        tokens = torch.tensor(list(said), device=biased.device)
+        biased[:, tokens] -= penalty * torch.tensor(list(said.values()), dtype=biased.dtype, device=biased.device)
+    candidates = best_candidates(biased, followers, scores, 2 * limits.beams, limits.graph_normalised)
+    told = []
+    for found in candidates:  # what is reported of a token is its own log-probability
+        allowed = followers[found.beam].tokens
+        token = found.index if allowed is None else int(allowed[found.index])
+        told.append(replace(found, log_prob=found.log_prob + penalty * said[token]))
+    choices, kept, ended = sort_out(group.live, followers, told, limits)
+    group.finished = sorted([*group.finished, *ended], key=lambda h: -h.score)[: limits.beams]
+    views = views_of(group.live, followers, group.log_probs, limits.masked)
+    group.live = kept
+    return views, choices
+
+
+def _score(groups: Sequence[_Group], scorer: LookAhead) -> None:
+    """One forward pass for all groups; groups whose beams are the same share their nodes."""
+    beams = {(h.node, h.tokens[-1]): h for group in groups for h in group.live}
+    if not beams:
+        return
+    nodes, rows = scorer.extend(list(beams.values()))
+    places = {key: place for place, key in enumerate(beams)}
+    for group in groups:
+        at = [places[h.node, h.tokens[-1]] for h in group.live]
+        group.log_probs = rows[at]
+        group.live = [replace(h, node=nodes[place]) for h, place in zip(group.live, at, strict=True)]
+
+
+def _best(groups: Sequence[_Group]) -> list[Hypothesis]:
+    """What all groups have finished, best first; of a path found twice the better score counts."""
+    found: dict[tuple[int, ...], Hypothesis] = {}
+    for hypothesis in sorted((h for group in groups for h in group.finished), key=lambda h: -h.score):
+        found.setdefault(hypothesis.tokens, hypothesis)
+    return list(found.values())

@@ -1,1 +1,0 @@
-"""Question sets, metrics and the runner behind ``python -m kgdemo evaluate``."""

@@ -1,0 +1,136 @@
+"""Graphs by name or file: the embedded ones and whatever triple file a user has."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kgdemo.errors import GraphFormatError
+from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
+from kgdemo.kg.io.arrays import is_saved_graph, load
+from kgdemo.kg.io.entities import read_entity_info
+from kgdemo.kg.io.formats import kind_of, read_triples
+
+_HERE = Path(__file__).parent.parent / "data"
+SCHEMA_FILE = "schema.tsv"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """One line of a schema.
+
+    Attributes:
+        domain, range: entity types allowed as head and tail.
+        inverse: how the relation reads backwards.
+        kind: ``one`` (at most one tail a head), ``many`` or ``symmetric``.
+        gloss: what it means, in plain English.
+    """
+
+    name: str
+    domain: tuple[str, ...]
+    range: tuple[str, ...]
+    inverse: str
+    kind: str
+    gloss: str
+
+
+def embedded_names() -> list[str]:
+    """The graphs that ship with the project."""
+    return sorted(folder.parent.name for folder in _HERE.glob(f"*/{SCHEMA_FILE}"))
+
+
+def embedded_folder(name: str) -> Path:
+    """The folder of an embedded graph.
+
+    Raises:
+        GraphFormatError: there is none of that name.
+    """
+    if name not in embedded_names():
+        raise GraphFormatError(f"There is no embedded graph {name!r}; choose {', '.join(embedded_names())}.")
+    return _HERE / name
+
+
+def open_graph(source: str, entities: Path | None = None) -> KnowledgeGraph:
+    """Open an embedded graph by name, a saved graph by its folder, or a triple file by path.
+
+    Args:
+        source: which graph.
+        entities: a side file with what is known of a triple file's entities, see ``info``.
+
+    Raises:
+        GraphFormatError: there is no such graph, or a file cannot be read.
+    """
+    if entities and not _is_triple_file(source):
+        raise GraphFormatError(f"{source} brings its own entities; give a side file of entities with a triple file.")
+    if source in embedded_names():
+        return _embedded(_HERE / source)
+    path = Path(source)
+    if is_saved_graph(path):
+        return load(path)
+    if not path.suffix and not path.exists():
+        raise GraphFormatError(
+            f"There is no graph {source!r}; choose {', '.join(embedded_names())} or give a triple file."
+        )
+    kind_of(path.name)
+    info = read_entity_info(entities) if entities else None
+    return KnowledgeGraph.from_triples(read_triples(path), path.name.split(".")[0], info=info)
+
+
+def _is_triple_file(source: str) -> bool:
+    return source not in embedded_names() and not is_saved_graph(Path(source))
+
+
+def read_schema(folder: Path) -> dict[str, Relation]:
+    """The relations of an embedded graph by name."""
+    with (folder / SCHEMA_FILE).open(encoding="utf-8", newline="") as stream:
+        rows = csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return {
+            row["relation"]: Relation(
+                row["relation"],
+                tuple(row["domain"].split("|")),
+                tuple(row["range"].split("|")),
+                row["inverse"],
+                row["kind"],
+                row["gloss"],
+            )
+            for row in rows
+        }
+
+
+def read_entities(folder: Path) -> dict[str, EntityInfo]:
+    """Types and aliases of an embedded graph's entities; themes may name the same one, and aliases add up."""
+    info: dict[str, EntityInfo] = {}
+    for _, label, kind, aliases in entity_lines(folder):
+        known = info.get(label, EntityInfo(kind))
+        info[label] = EntityInfo(known.type, tuple(dict.fromkeys((*known.aliases, *aliases))))
+    return info
+
+
+def entity_lines(folder: Path) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
+    """(where, label, type, aliases) for every line of the ``*.entities.tsv`` files.
+
+    Raises:
+        GraphFormatError: a line that has no label or type.
+    """
+    for file in sorted(folder.glob("*.entities.tsv")):
+        for number, line in enumerate(file.read_text("utf-8").split("\n"), 1):
+            columns = line.split("\t")
+            if not line.strip():
+                continue
+            if len(columns) not in (2, 3) or not columns[0] or not columns[1]:
+                raise GraphFormatError(f"{file.name}, line {number}: write entity<TAB>type<TAB>alias | alias.")
+            aliases = tuple(a.strip() for a in columns[2].split("|") if a.strip()) if len(columns) == 3 else ()
+            yield f"{file.name}, line {number}", columns[0], columns[1], aliases
+
+
+def themes(folder: Path) -> list[Path]:
+    """The files of facts of an embedded graph, one a theme."""
+    return sorted(f for f in folder.glob("*.tsv") if f.name != SCHEMA_FILE and not f.name.endswith(".entities.tsv"))
+
+
+def _embedded(folder: Path) -> KnowledgeGraph:
+    triples = (triple for theme in themes(folder) for triple in read_triples(theme))
+    inverse = {relation.name: relation.inverse for relation in read_schema(folder).values()}
+    return KnowledgeGraph.from_triples(triples, folder.name, inverse, read_entities(folder))

@@ -1,0 +1,174 @@
+"""Reading triples from TSV, CSV, JSONL, N-Triples and Turtle files, plain or gzip, with errors that name the line."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+from kgdemo.errors import GraphFormatError
+from kgdemo.kg.graph import Triple
+from kgdemo.kg.io.rdf import statements
+
+SUFFIXES = (".tsv", ".txt", ".csv", ".jsonl", ".nt", ".ttl")
+_N_TRIPLE = re.compile(
+    r"^\s*(<[^>]*>|_:\S+)\s+(<[^>]*>)\s+"
+    r"(<[^>]*>|_:\S+|\"(?:[^\"\\]|\\.)*\"(?:@[A-Za-z0-9-]+|\^\^<[^>]*>)?)\s*\.\s*(?:#.*)?$"
+)
+
+
+def read_triples(path: Path) -> Iterator[Triple]:
+    """Yield the triples of a file; the format follows from the name, ``.gz`` is unpacked.
+
+    Raises:
+        GraphFormatError: the file is missing, empty, cut off, not text, or has a line that is no triple.
+    """
+    suffix = kind_of(path.name)
+    if not path.is_file():
+        raise GraphFormatError(f"There is no file {path}; give the path of a triple file ({', '.join(SUFFIXES)}).")
+    opener = gzip.open if path.suffix == ".gz" else open
+    count = 0
+    try:
+        with opener(path, "rb") as stream:
+            for triple in parse_triples(lines_of(stream, path.name), suffix, path.name):
+                count += 1
+                yield triple
+    except (EOFError, gzip.BadGzipFile, OSError) as error:
+        raise GraphFormatError(
+            f"{path.name} is damaged or cut off after {count} triples ({error}); copy or download it again."
+        ) from error
+    if count == 0:
+        raise GraphFormatError(f"{path.name} holds no triples; write one a line: head<TAB>relation<TAB>tail.")
+
+
+def kind_of(name: str) -> str:
+    """The triple format a file name stands for: ``.tsv``, ``.csv``, ``.jsonl``, ``.nt`` or ``.ttl``.
+
+    Raises:
+        GraphFormatError: the name ends in none of the known suffixes.
+    """
+    suffix = Path(name.removesuffix(".gz")).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise GraphFormatError(f"{name} has no known triple format; name it {', '.join(SUFFIXES)} (.gz is fine).")
+    return {".txt": ".tsv"}.get(suffix, suffix)
+
+
+def parse_triples(lines: Iterable[str], suffix: str, name: str) -> Iterator[Triple]:
+    """Parse lines of one format; blank lines and ``#`` comments in N-Triples are passed over.
+
+    Args:
+        lines: lines of text, with or without their line ends.
+        suffix: one of ``.tsv .csv .jsonl .nt .ttl``.
+        name: what to call the source in an error.
+
+    Raises:
+        GraphFormatError: naming the first line that is no triple.
+    """
+    if suffix in (".csv", ".tsv", ".ttl"):
+        yield from {".csv": _csv, ".tsv": _tsv, ".ttl": _ttl}[suffix](lines, name)
+        return
+    parse = {".jsonl": _jsonl, ".nt": _nt}[suffix]
+    for number, raw in enumerate(lines, 1):
+        line = raw.rstrip("\r\n")
+        if not line.strip() or (suffix == ".nt" and line.lstrip().startswith("#")):
+            continue
+        yield parse(line, f"{name}, line {number}")
+
+
+def lines_of(stream: io.BufferedIOBase, name: str) -> Iterator[str]:
+    """The lines of a file as text.
+
+    Raises:
+        GraphFormatError: naming the first line that is not UTF-8, or is binary.
+    """
+    for number, raw in enumerate(stream, 1):
+        try:
+            line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise GraphFormatError(f"{name}, line {number}: not UTF-8 text; save the file as UTF-8.") from error
+        if "\0" in line:
+            raise GraphFormatError(f"{name}, line {number}: this is a binary file; give a text file of triples.")
+        yield line
+
+
+def _checked(parts: list[str], where: str) -> Triple:
+    head, relation, tail = (part.strip() for part in parts)
+    if not (head and relation and tail):
+        raise GraphFormatError(f"{where}: head, relation and tail must all be given.")
+    if any("\ud800" <= letter <= "\udfff" for part in (head, relation, tail) for letter in part):
+        raise GraphFormatError(f"{where}: half a character (\\ud800 to \\udfff alone); write the whole character.")
+    return head, relation, tail
+
+
+def _tsv(lines: Iterable[str], name: str) -> Iterator[Triple]:
+    """The format that large graphs come in: its loop is kept flat, a million lines go through it."""
+    for number, line in enumerate(lines, 1):
+        parts = line.split("\t")
+        if len(parts) == 3:
+            head, relation, tail = parts[0].strip(), parts[1].strip(), parts[2].strip()
+            if head and relation and tail:
+                yield head, relation, tail
+                continue
+        if line.strip():
+            where = f"{name}, line {number}"
+            if len(parts) != 3:
+                raise GraphFormatError(f"{where}: {len(parts)} columns; write head<TAB>relation<TAB>tail.")
+            raise GraphFormatError(f"{where}: head, relation and tail must all be given.")
+
+
+def _csv(lines: Iterable[str], name: str) -> Iterator[Triple]:
+    reader = csv.reader(lines)
+    try:
+        for row in reader:
+            if not row or (reader.line_num == 1 and [c.strip().lower() for c in row] == ["head", "relation", "tail"]):
+                continue
+            where = f"{name}, line {reader.line_num}"
+            if len(row) != 3:
+                raise GraphFormatError(f"{where}: {len(row)} columns; write head,relation,tail.")
+            yield _checked(row, where)
+    except csv.Error as error:
+        raise GraphFormatError(f"{name}, line {reader.line_num}: {error}; write head,relation,tail.") from error
+
+
+def _jsonl(line: str, where: str) -> Triple:
+    try:
+        record = json.loads(line)
+        parts = [record[key] for key in ("head", "relation", "tail")]
+    except (json.JSONDecodeError, KeyError, TypeError, RecursionError) as error:
+        raise GraphFormatError(f'{where}: write {{"head": …, "relation": …, "tail": …}}.') from error
+    if not all(isinstance(part, str) for part in parts):
+        raise GraphFormatError(f"{where}: head, relation and tail must be strings.")
+    return _checked(parts, where)
+
+
+def _ttl(lines: Iterable[str], name: str) -> Iterator[Triple]:
+    for head, relation, tail, where in statements(lines, name):
+        text = tail[1:] if tail.startswith('"') else _readable(tail)
+        yield _checked([_readable(head), _readable(relation), text], where)
+
+
+def _nt(line: str, where: str) -> Triple:
+    match = _N_TRIPLE.match(line)
+    if match is None:
+        raise GraphFormatError(f'{where}: write <head> <relation> <tail> . or <head> <relation> "text" .')
+    return _checked([_readable(term) for term in match.groups()], where)
+
+
+def _readable(term: str) -> str:
+    """The words in an N-Triples term: a literal's text, or an address's last part with ``_`` as space."""
+    if term.startswith('"'):
+        text = term[1 : term.rindex('"')]
+        try:
+            return json.loads(f'"{text}"')
+        except json.JSONDecodeError:  # escapes that JSON lacks (\U0001F600, \'): keep them as written
+            return text
+    if term.startswith("_:"):  # a blank node: all it has is this mark
+        return term
+    address = term.strip("<>")
+    last = re.split(r"[/#]", address.rstrip("/#"))[-1]
+    return unquote(last).replace("_", " ") or address

@@ -1,0 +1,108 @@
+"""A graph that a visitor pastes or sends: the formats of ``formats``, within limits, and questions to start from.
+
+Nothing is written to a disk and no address or path is ever read. A packed file is unpacked only as far as the
+limit goes, however much it claims to hold.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections import defaultdict
+
+from kgdemo.errors import GraphFormatError
+from kgdemo.kg.graph import KnowledgeGraph, Triple
+from kgdemo.kg.io.formats import kind_of, lines_of, parse_triples
+
+PASTED = "pasted text"
+_GZIP = b"\x1f\x8b"
+_PREPOSITIONS = frozenset("about at by for from in into of on to under with".split())
+_ASKABLE = 60  # characters of a name that reads well in a question
+
+
+def read_upload(content: bytes, name: str, most_bytes: int, most_triples: int) -> list[Triple]:
+    """The triples of a text or file.
+
+    Args:
+        content: its bytes, plain or gzip.
+        name: its file name, which tells the format; ``PASTED``: the format is told from the text.
+        most_bytes: of the content as it comes, and again unpacked.
+        most_triples: how many it may hold.
+
+    Raises:
+        GraphFormatError: it is too large, damaged, empty, or has a line (named) that is no triple.
+    """
+    if len(content) > most_bytes:
+        size, most = _size(len(content)), _size(most_bytes)
+        raise GraphFormatError(f"{name} has {size}; at most {most} can be taken, so shorten it.")
+    if content.startswith(_GZIP):
+        content = _unpacked(content, name, most_bytes)
+    suffix = _guessed(content) if name == PASTED else kind_of(name)
+    triples: list[Triple] = []
+    for triple in parse_triples(lines_of(io.BytesIO(content), name), suffix, name):
+        if len(triples) == most_triples:
+            raise GraphFormatError(f"{name} has more than {most_triples:,} triples; leave some out.")
+        triples.append(triple)
+    if not triples:
+        raise GraphFormatError(f"{name} holds no triples; write one a line, for example head<TAB>relation<TAB>tail.")
+    return triples
+
+
+def starters(kg: KnowledgeGraph, most: int = 3) -> list[str]:
+    """A few questions that the graph can answer, each about another entity and, while there are such, relation."""
+    found: dict[str, str] = {}
+    spare: dict[str, str] = {}
+    tails: dict[tuple[str, str], int] = defaultdict(int)
+    seen: set[str] = set()
+    for place, (head, relation, _) in enumerate(kg.triples()):
+        if place == 5000 or len(found) == most:
+            break
+        tails[head, relation] += 1
+        if head in seen or tails[head, relation] > 1 or not _reads_well(head) or not _reads_well(relation):
+            continue
+        if relation in found:
+            spare.setdefault(head, _question(head, relation))
+        else:
+            found[relation] = _question(head, relation)
+            seen.add(head)
+    return [*found.values(), *(q for head, q in spare.items() if head not in seen)][:most]
+
+
+def _question(head: str, relation: str) -> str:
+    words = relation.replace("_", " ")
+    first = words.split()[0].lower()
+    if first.endswith("s") and not first.endswith("ss"):  # teaches, works at; a plural such as members passes too
+        return f"{head} {words} what?"
+    if words.split()[-1].lower() in _PREPOSITIONS:
+        return f"What is {head} {words}?"
+    return f"What is the {words} of {head}?"
+
+
+def _reads_well(label: str) -> bool:
+    return len(label) <= _ASKABLE and label.isprintable() and any(letter.isalpha() for letter in label)
+
+
+def _guessed(content: bytes) -> str:
+    """The format of a pasted text, from its first line that is not blank."""
+    first = next((line.strip() for line in content.splitlines() if line.strip()), b"")
+    if first.startswith(b"{"):
+        return ".jsonl"
+    if first.startswith((b"<", b"_:", b"#", b"@prefix")) and b"\t" not in first and b"," not in first:
+        return ".nt"
+    return ".tsv" if b"\t" in first or b"," not in first else ".csv"
+
+
+def _unpacked(content: bytes, name: str, most: int) -> bytes:
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as packed:
+            unpacked = packed.read(most + 1)
+    except (EOFError, OSError, zlib.error) as error:
+        raise GraphFormatError(f"{name} is damaged or cut off ({error}); pack it again.") from error
+    if len(unpacked) > most:
+        raise GraphFormatError(f"{name} unpacks to more than {_size(most)}, which is the most; shorten it.")
+    return unpacked
+
+
+def _size(count: int) -> str:
+    return f"{count / 1_000_000:,.1f} MB" if count >= 100_000 else f"{count:,} bytes"

@@ -1,0 +1,225 @@
+"""Random decodes without end: ``python -m kgdemo bench soak``.
+
+A small random graph with nasty labels × a random model × search × constraint × K × hops × look-ahead × direction.
+Every emitted path must be in the graph, be spelled as its labels are and closed by the end mark; all must differ,
+and none may be missing. One in ten models is a real transformer, the others are tables of random
+log-probabilities: to the search they look the same. A fault is told with the seed that brings it back.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import islice
+
+from kgdemo.constraint.automaton import KGAutomaton
+from kgdemo.constraint.base import Constraint
+from kgdemo.constraint.label_tokens import ARROW, Pieces
+from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.trie import ExplicitTrie
+from kgdemo.decoding.beam import BeamSettings, Hypothesis, Step, beam_search
+from kgdemo.decoding.searches import DiverseSettings, SamplingSettings, diverse_search, greedy_path, sample
+from kgdemo.kg.graph import KnowledgeGraph, Triple
+from kgdemo.kg.path import Path
+from kgdemo.lab.benchmarks.reference import networkx_graph, walks
+from kgdemo.lab.benchmarks.synthetic import FAMILIES, TableTree, byte_level_tokenizer, random_model, wordpiece_tokenizer
+from kgdemo.models.base import TokenTree
+from kgdemo.verify import Verifier
+
+NASTY = (
+    "New",
+    "New York",
+    "New York City",
+    "new york",
+    "a",
+    "a -> b",
+    "-> b",
+    "</PATH>",
+    "<PATH> x",
+    "x </PATH>",
+    "quote\"s 'n' `ticks`",
+    "line\nbreak",
+    "<b>bold</b>",
+    "{{x}} ${y}",
+    "日本",
+    "Österreich",
+    "e\u0301",
+    "🎬",
+    "\u202ertl",
+    "~part",
+    "part",
+    "part of",
+    ".",
+    "\u200b",
+    "it's",
+)
+RELATIONS = ("part", "part of", "~part", "-> part", "born in", "</PATH>")
+QUESTION = "which part of New York"
+SEARCHES = ("beam",) * 6 + ("diverse",) * 2 + ("greedy", "sample")
+REAL_MODELS = 0.1  # share of decodes with a transformer
+_WHOLE, _SHORT = 256, 24  # tokens a path may have; the shorter limit cuts some off
+
+_model = lru_cache(random_model)
+_pieces = lru_cache(lambda wordpiece: Pieces((wordpiece_tokenizer if wordpiece else byte_level_tokenizer)()))
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What one decode is about; all of it follows from the seed."""
+
+    seed: int
+    triples: tuple[Triple, ...]
+    topics: tuple[str, ...]
+    hops: int
+    directed: bool
+    enumerated: bool  # the enumerated trie instead of the automaton
+    search: str
+    limits: BeamSettings
+    groups: int  # of the diverse search
+    family: str  # of the transformer; empty: a table
+    weights: int  # seed of the model's weights
+
+
+@dataclass(slots=True)
+class Tally:
+    """What the decodes came to; ``seeds`` are those of the decodes with a fault."""
+
+    decodes: int = 0
+    paths: int = 0
+    unverified: int = 0
+    misspelled: int = 0
+    unclosed: int = 0
+    duplicate: int = 0
+    missing: int = 0
+    seeds: list[int] = field(default_factory=list)
+
+    @property
+    def faults(self) -> int:
+        """All of them."""
+        return self.unverified + self.misspelled + self.unclosed + self.duplicate + self.missing
+
+
+def soak(decodes: int, first_seed: int, tally: Tally) -> Iterator[int]:
+    """Decode again and again, and add up in ``tally``.
+
+    Yields:
+        the seed of every decode, once it is judged.
+
+    Raises:
+        RuntimeError: a decode broke off; it says with which seed.
+    """
+    for seed in range(first_seed, first_seed + decodes):
+        try:
+            decode_once(seed, tally)
+        except Exception as error:
+            raise RuntimeError(f"the decode of seed {seed} broke off") from error
+        yield seed
+
+
+def decode_once(seed: int, tally: Tally) -> None:
+    """One decode, judged and added to the tally."""
+    before = tally.faults
+    case = draw(seed)
+    kg = KnowledgeGraph.from_triples(case.triples)
+    pieces = _model(case.family, case.weights).pieces if case.family else _pieces(case.weights % 2 == 1)
+    finished = run(case, kg, pieces)
+    judge(case, kg, pieces, finished, tally)
+    tally.decodes += 1
+    tally.paths += len(finished)
+    if tally.faults > before:
+        tally.seeds.append(seed)
+
+
+def draw(seed: int) -> Case:
+    """The case of a seed."""
+    rng = random.Random(seed)
+    entities, names = rng.sample(NASTY, rng.randint(1, 6)), rng.sample(RELATIONS, rng.randint(1, 4))
+    triples = tuple((rng.choice(entities), rng.choice(names), rng.choice(entities)) for _ in range(rng.randint(1, 10)))
+    beams = rng.randint(1, 6)
+    limits = BeamSettings(
+        beams,
+        max_tokens=rng.choice((_WHOLE, _WHOLE, _WHOLE, _SHORT)),
+        length_penalty=rng.choice((0.0, 0.0, 1.0, -1.0)),
+        graph_normalised=rng.random() < 0.5,
+        look_ahead=rng.choice((None, 0, 0, 8, 48)),
+    )
+    return Case(
+        seed,
+        triples,
+        topics=tuple(dict.fromkeys(rng.choice(triples)[0] for _ in range(rng.choice((1, 1, 2))))),
+        hops=rng.randint(1, 3),
+        directed=rng.random() < 0.5,
+        enumerated=rng.random() < 0.2,
+        search=rng.choice(SEARCHES),
+        limits=limits,
+        groups=rng.choice([groups for groups in (1, 2, 3) if beams % groups == 0]),
+        family=rng.choice(FAMILIES) if rng.random() < REAL_MODELS else "",
+        weights=rng.randint(0, 3),
+    )
+
+
+def run(case: Case, kg: KnowledgeGraph, pieces: Pieces) -> Sequence[Hypothesis]:
+    """The decode itself; what it found."""
+    graph = TokenisedGraph(kg, pieces, case.directed)
+    topics = [topic for topic in map(kg.entities.find, case.topics) if topic is not None]
+    constraint: Constraint = (
+        ExplicitTrie.build(graph, topics, case.hops) if case.enumerated else KGAutomaton(graph, topics, case.hops)
+    )
+    search = _search(case, _tree(case, pieces), constraint)
+    while True:
+        try:
+            next(search)
+        except StopIteration as end:
+            return end.value
+
+
+def judge(case: Case, kg: KnowledgeGraph, pieces: Pieces, finished: Sequence[Hypothesis], tally: Tally) -> None:
+    """Count what is wrong with the found paths; labels spelled alike share tokens, so one may hold several."""
+    verifier, found = Verifier(kg), set()
+    for hypothesis in finished:
+        ended = hypothesis.tokens[-len(pieces.end) :] == pieces.end and hypothesis.state.complete
+        tally.unclosed += not (ended and hypothesis.state.paths)
+        for ids in hypothesis.state.paths:
+            path = Path(tuple(kg.entities[e] for e in ids.entities), tuple(kg.readings[s] for s in ids.steps))
+            found.add(path)
+            tally.unverified += not verifier.verify(path).faithful
+            tally.misspelled += hypothesis.tokens != _spelled(pieces, path)
+    if case.search != "sample":  # chains that are drawn, each by itself, may be the same
+        tally.duplicate += len(finished) - len({hypothesis.tokens for hypothesis in finished})
+    if case.search == "beam" and case.limits.max_tokens == _WHOLE:
+        graph = networkx_graph(kg, case.directed)
+        exist = {walk for topic in case.topics for walk in islice(walks(graph, topic, case.hops), 200)}
+        tally.missing += max(0, min(case.limits.beams, len(exist)) - len(found))
+
+
+def _tree(case: Case, pieces: Pieces) -> TokenTree:
+    if not case.family:
+        return TableTree(len(pieces.tokenizer), case.seed % 32)
+    model = _model(case.family, case.weights)
+    return model.tree(model.style.encode(pieces, QUESTION, case.topics))
+
+
+def _search(case: Case, tree: TokenTree, constraint: Constraint) -> Generator[Step, None, Sequence[Hypothesis]]:
+    limits = case.limits
+    if case.search == "greedy":
+        return greedy_path(tree, constraint, limits.max_tokens)
+    if case.search == "sample":
+        return sample(tree, constraint, SamplingSettings(limits.beams, limits.max_tokens, 1.0, case.seed))
+    if case.search == "diverse":
+        return diverse_search(tree, constraint, DiverseSettings(limits, case.groups))
+    return beam_search(tree, constraint, limits)
+
+
+def _spelled(pieces: Pieces, path: Path) -> tuple[int, ...]:
+    """A path's tokens, label by label."""
+    labels = [path.entities[0]]
+    for _, relation, tail in path.hops:
+        labels += [ARROW, relation, ARROW, tail]
+    return tuple(token for label in labels for token in _label(pieces, label)) + pieces.end
+
+
+@lru_cache
+def _label(pieces: Pieces, label: str) -> tuple[int, ...]:
+    return tuple(pieces.plain(f" {label}"))

@@ -1,0 +1,112 @@
+"""What is to stand for a model's probability of relations that it was never trained on, fitted by maximum likelihood.
+
+The model's training held some relations out, and questions about them tell how such relations are to be judged:
+the weights of ``PromptStyle.backoff`` are fitted like those of the pool (``pooling``), which stay as they are. How many
+questions of a set are about such relations was decided by whoever held them out, so that it says nothing of how often
+they are asked for: of every set either kind counts the same.
+How well that carries over to yet other relations is measured by cross-validation over relations: those of a fold are
+judged by weights that no question about them has had a part in.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.lab.calibration.ranking import FOLDS, Candidates, Searched, first_right, fit
+from kgdemo.lab.evaluation.runner import HELD_OUT, SEEN, UNCLEAR, group
+from kgdemo.lab.training.examples import relation_paths
+from kgdemo.models.prompt_style import spoken_relation
+from kgdemo.ranking.scorer import BACKOFF, EXPERTS
+
+PLAIN: Mapping[str, float] = dict.fromkeys(BACKOFF, 0.0) | {"likelihood": 1.0}  # the model's own probability
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A question about relations that the model was trained on, or about others.
+
+    Attributes:
+        candidates: its groups; what is to be fitted are the weights of ``BACKOFF``.
+        held_out: spoken names of the relations held out that answer it; empty where it was trained on all of them.
+        source: name of the question set.
+    """
+
+    candidates: Candidates
+    held_out: frozenset[str]
+    source: str
+
+    @property
+    def kind(self) -> str:
+        """``seen`` or ``held_out``."""
+        return HELD_OUT if self.held_out else SEEN
+
+
+def told(
+    kg: KnowledgeGraph, found: Iterable[Searched], held_out: Collection[str], pool: Mapping[str, float], source: str
+) -> Iterator[Told]:
+    """Questions of whose relations it is clear whether the model was trained on them.
+
+    Args:
+        kg: the graph they are about.
+        found: searched with the weights ``PLAIN``, so that each group has the model's own probability.
+        held_out: relations held out of its training.
+        pool: weights of the experts.
+        source: name of the question set.
+    """
+    row = np.array([pool[name] for name in EXPERTS])
+    for one in found:
+        kind = group(kg, one.question, held_out)
+        if kind == UNCLEAR:
+            continue
+        used = {step % len(kg.relations) for path in relation_paths(kg, one.question) for step in path.steps}
+        names = {spoken_relation(r) for s in used if (r := kg.relations[s]) in held_out}
+        opinions = one.candidates.opinions
+        said = {**dict(zip(EXPERTS, opinions.T, strict=True)), "constant": np.ones(len(opinions))}
+        said |= {"hops": one.hops, "known": one.known}
+        signs = np.column_stack([said[name] for name in BACKOFF])
+        share = row[0] * one.unseen  # of the likelihood, in whose place they stand
+        given = opinions @ row - share * opinions[:, 0]
+        yield Told(Candidates(share[:, None] * signs, one.candidates.right, given), frozenset(names), source)
+
+
+def fit_backoff(found: Sequence[Told]) -> dict[str, float]:
+    """Maximum-likelihood weights of what stands for the probability of a relation that the model does not know."""
+    return {name: round(float(weight), 2) for name, weight in zip(BACKOFF, _balanced(found), strict=True)}
+
+
+def _balanced(found: Sequence[Told]) -> NDArray[np.float64]:
+    """The weights; of every set either kind counts the same."""
+    sizes = Counter((one.source, one.kind) for one in found)
+    each = len(found) / len(sizes)
+    return fit([replace(one.candidates, counts=each / sizes[one.source, one.kind]) for one in found])
+
+
+def hits_over_relations(found: Sequence[Told]) -> dict[str, dict[str, float]]:
+    """Hits@1 of either kind of each set's questions whose answer was found, cross-validated over relations.
+
+    Returns:
+        set -> ``seen_questions, seen_hits@1, held_out_questions, held_out_hits@1``. Each relation's questions are
+        judged by weights fitted without them, and without any other question that one of their relations answers.
+    """
+    names = sorted({name for one in found for name in one.held_out})
+    fold = {name: place % FOLDS for place, name in enumerate(names)}
+    folds = [fold[min(one.held_out)] if one.held_out else place % FOLDS for place, one in enumerate(found)]
+    rights: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for number in range(FOLDS):
+        part = [one for one, own in zip(found, folds, strict=True) if own == number]
+        touched = frozenset().union(*(one.held_out for one in part))
+        weights = _balanced(
+            [one for one, own in zip(found, folds, strict=True) if own != number and not touched & one.held_out]
+        )
+        for one in part:
+            rights[one.source, one.kind].append(first_right(one.candidates, weights))
+    figures: dict[str, dict[str, float]] = defaultdict(dict)
+    for (source, kind), own in sorted(rights.items()):
+        figures[source] |= {f"{kind}_questions": len(own), f"{kind}_hits@1": float(np.mean(own))}
+    return dict(figures)

@@ -1,0 +1,178 @@
+"""How far each expert is to be trusted in ranking paths: a log-linear pool fitted by maximum likelihood.
+
+Every question's candidates, the groups of ``reasoning.ranking``, are the outcomes of a softmax over the pooled
+opinions; the likelihood of a question is the expected share of right ends among the paths of the group drawn.
+Penalised a little, its mean over the questions is maximised by gradient ascent, for there are few weights.
+See ``reasoning.prior``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from kgdemo.constraint.automaton import KGAutomaton
+from kgdemo.errors import UserError
+from kgdemo.lab.questions import Question, read_questions
+from kgdemo.methods.gcr import prior_of
+from kgdemo.methods.search_branch import bound_branch
+from kgdemo.pipeline import Pipeline
+from kgdemo.ranking.backoff import unseen_paths
+from kgdemo.ranking.scorer import EXPERTS, different_paths, groups_of, known_score, labelled
+from kgdemo.settings import Settings
+from kgdemo.verify import fold
+
+_RIDGE = 2e-3
+FOLDS = 8
+_LEAST = 1e-3  # likelihood of a question whose right answer the model rules out: no single one may decide
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The groups of one question.
+
+    Attributes:
+        opinions: of the experts in the order of ``EXPERTS``, ``(groups, experts)``.
+        right: share of each group's paths that end at a right answer, ``(groups,)``.
+        given: the part of each group's score that is not to be fitted, ``(groups,)``; or 0.
+        counts: as how many questions this one counts.
+    """
+
+    opinions: NDArray[np.float64]
+    right: NDArray[np.float64]
+    given: NDArray[np.float64] | float = 0.0
+    counts: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """A question and the groups of its paths.
+
+    Attributes:
+        candidates: what is said of the groups.
+        unseen: which of them have a relation that the model was not trained on, ``(groups,)``.
+        hops: of each group's paths, ``(groups,)``.
+        known: log-probability of the relations of each group that are known, and of its end, ``(groups,)``.
+    """
+
+    question: Question
+    candidates: Candidates
+    unseen: NDArray[np.bool_]
+    hops: NDArray[np.int64]
+    known: NDArray[np.float64]
+
+
+def searched(pipeline: Pipeline, questions: Path, settings: Settings, limit: int | None = None) -> Iterator[Searched]:
+    """Search for every question's paths; those whose answer is not found say nothing of the order.
+
+    Args:
+        pipeline: for graph and model.
+        questions: JSONL in the schema of RoG, topic entities given.
+        settings: graph, model, K and L.
+        limit: only the first so many questions.
+    """
+    world, settings = pipeline.world(settings), replace(settings, ranking="pooled", compare=False, explain=0)
+    for question in tqdm(read_questions(questions)[:limit], unit="question"):
+        topics = [topic for topic in question.topic_entities if topic in world.kg.entities]
+        if len(topics) != 1:  # of several topics it is their meeting that counts
+            continue
+        ids = [world.kg.entities.find(topics[0]) or 0]
+        automaton = KGAutomaton(world.tokenised, ids, settings.hops)
+        prompt = world.model.style.encode(world.model.pieces, question.text, topics)
+        branch = bound_branch(world.model, prompt, automaton, settings)
+        while branch.advance() is not None:
+            pass
+        prior = prior_of(question.text, topics, world)
+        finished = branch.finished or []
+        finished = [*finished, *unseen_paths(world.tokenised, ids, settings, prior, branch.tree, finished)]
+        paths = list(different_paths(world.tokenised, finished))
+        groups = [group for group in groups_of(world.tokenised, paths, prior) if not group.detour]
+        gold = {fold(answer) for answer in question.gold}
+        ends = [[fold(labelled(world.tokenised, path.ids).end) for path in group.paths] for group in groups]
+        right = np.array([np.mean([end in gold for end in own]) for own in ends])
+        if right.any():
+            relations = [labelled(world.tokenised, group.paths[0].ids).relations for group in groups]
+            unseen = np.array([not prior.unseen.isdisjoint(own) for own in relations])
+            opinions = np.array([[getattr(group.opinion, name) for name in EXPERTS] for group in groups])
+            known = np.array([known_score(world.tokenised, group.paths[0], prior) for group in groups])
+            hops = np.array([len(own) for own in relations])
+            yield Searched(question, Candidates(opinions, right), unseen, hops, known)
+
+
+def fit_pool(found: Sequence[Candidates], ridge: float = _RIDGE) -> dict[str, float]:
+    """Maximum-likelihood weights of the experts; see ``fit``."""
+    return {name: round(float(w), 2) for name, w in zip(EXPERTS, fit(found, ridge), strict=True)}
+
+
+def fit(found: Sequence[Candidates], ridge: float = _RIDGE) -> NDArray[np.float64]:
+    """Maximum-likelihood weights of whatever opinions the candidates have.
+
+    Args:
+        found: of all questions.
+        ridge: penalty on the squared weights of the experts, whose spread within a question is set to 1.
+
+    Raises:
+        UserError: there are too few questions.
+    """
+    if len(found) < 2 * FOLDS:
+        raise UserError(f"Give at least {2 * FOLDS} questions whose answers are found; there are {len(found)}.")
+    spread = np.mean([c.opinions.std(axis=0) for c in found], axis=0) + 1e-6
+    scaled = [replace(c, opinions=c.opinions / spread) for c in found]
+    weights, step = np.zeros(len(spread)), 1.0
+    value, slope = _likelihood(weights, scaled, ridge)
+    for _ in range(2000):
+        tried = weights + step * slope
+        better, next_slope = _likelihood(tried, scaled, ridge)
+        if better > value:
+            done = better - value < 1e-10
+            weights, value, slope, step = tried, better, next_slope, 1.5 * step
+            if done:
+                break
+        else:
+            step /= 2
+            if step < 1e-9:
+                break
+    return weights / spread
+
+
+def hits(weights: dict[str, float], found: Sequence[Candidates]) -> float:
+    """Expected share of questions whose first path is right: of the best group any path may be the first."""
+    row = np.array([weights[name] for name in EXPERTS])
+    return float(np.mean([first_right(c, row) for c in found]))
+
+
+def first_right(one: Candidates, weights: NDArray[np.float64]) -> float:
+    """How often the first path of one question is right, any path of its best group being the first."""
+    return float(one.right[int((one.given + one.opinions @ weights).argmax())])
+
+
+def cross_validated(found: Sequence[Candidates]) -> float:
+    """The same, each question judged by weights that were fitted without it."""
+    total = 0.0
+    for number in range(FOLDS):
+        rest = [c for i, c in enumerate(found) if i % FOLDS != number]
+        part = found[number::FOLDS]
+        total += hits(fit_pool(rest), part) * len(part)
+    return total / len(found)
+
+
+def _likelihood(
+    weights: NDArray[np.float64], found: Sequence[Candidates], ridge: float
+) -> tuple[float, NDArray[np.float64]]:
+    """Mean penalised log-likelihood and its slope."""
+    value, slope = 0.0, np.zeros_like(weights)
+    for one in found:
+        scores = one.given + one.opinions @ weights
+        chance = np.exp(scores - scores.max())
+        chance /= chance.sum()
+        right = float(chance @ one.right)
+        value += one.counts * float(np.log(right + _LEAST))
+        after = chance * one.right / (right + _LEAST)
+        slope += one.counts * one.opinions.T @ (after - chance * after.sum())
+    total = sum(one.counts for one in found)
+    return value / total - ridge * float(weights @ weights), slope / total - 2 * ridge * weights

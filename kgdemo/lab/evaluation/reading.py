@@ -1,0 +1,131 @@
+"""What one run's events say about its method: paths, steps, answers and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kgdemo.events import (
+    WITHOUT_GRAPH,
+    AnswerFinal,
+    CandidatesScored,
+    EntitiesLinked,
+    Event,
+    LMCall,
+    PathFound,
+    PathVerified,
+    RunFailed,
+    RunFinished,
+    Thought,
+)
+from kgdemo.kg.graph import Triple
+from kgdemo.kg.path import SEPARATOR
+from kgdemo.lab.evaluation.metrics import Prediction, Step, StepCounts, Steps, coverage_ratio, ill_formed, valid_steps
+from kgdemo.lab.questions import Question
+from kgdemo.verify import Verdict, Verifier
+
+
+@dataclass(slots=True)
+class Side:
+    """The paths of one branch: under the constraint, or without it."""
+
+    found: dict[int, PathFound] = field(default_factory=dict)
+    verdicts: dict[int, Verdict] = field(default_factory=dict)
+
+    def steps(self, topics: Sequence[str], verifier: Verifier) -> StepCounts:
+        """Valid and ill-formed steps; all the paths are taken for one chain, in the order shown."""
+        hops: list[Triple] = [hop for event in self.found.values() if event.path for hop in event.path.hops]
+        unread = sum(event.path is None for event in self.found.values())  # text that is no path: one ill triple
+        valid, steps = valid_steps(self.verdicts.values())
+        return StepCounts(steps, valid, len(hops) + unread, len(ill_formed(hops, topics, verifier)) + unread)
+
+    @property
+    def faithful(self) -> int:
+        """Paths that the verifier found in the graph."""
+        return sum(verdict.faithful for verdict in self.verdicts.values())
+
+
+@dataclass(slots=True)
+class Reading:
+    """Reads the events of one run.
+
+    What was done for comparison only, the search without the graph, is none of the method's cost.
+
+    Args:
+        verifier: of the graph that is asked.
+        edges: of the same graph.
+    """
+
+    verifier: Verifier
+    edges: Steps
+    topics: tuple[str, ...] = ()
+    bound: Side = field(default_factory=Side)
+    free: Side = field(default_factory=Side)
+    seen: set[Step] = field(default_factory=set)
+    answer: AnswerFinal = field(default_factory=lambda: AnswerFinal("", (), (), ""))
+    error: str = ""
+    seconds: float = 0.0
+    compared: float = 0.0  # seconds spent on the comparison
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+    def see(self, event: Event) -> None:
+        """One event."""
+        if isinstance(event, EntitiesLinked):
+            self.topics = event.chosen
+        elif isinstance(event, PathFound):
+            (self.bound if event.constrained else self.free).found[event.index] = event
+        elif isinstance(event, PathVerified):
+            (self.bound if event.constrained else self.free).verdicts[event.index] = event.verdict
+        elif isinstance(event, Thought):
+            self.seen |= self.edges.of(event.triples)
+        elif isinstance(event, CandidatesScored):
+            self._weighed(event)
+        elif isinstance(event, LMCall):
+            self._called(event)
+        elif isinstance(event, AnswerFinal):
+            self.answer = event
+        elif isinstance(event, (RunFinished, RunFailed)):
+            self.seconds = event.t - self.compared
+            self.error = event.message if isinstance(event, RunFailed) else ""
+
+    def prediction(self, question: Question, truth: frozenset[Step]) -> Prediction:
+        """What came of the question; a method that never looks at the graph is judged by the paths it wrote."""
+        own = self.bound if self.bound.found or not self.free.found else self.free
+        retrieved = self.seen.union(*(self.edges.of(e.path.hops) for e in own.found.values() if e.path))
+        return Prediction(
+            id=question.id,
+            question=question.text,
+            topics=self.topics,
+            gold=tuple(sorted(question.gold)),
+            answers=self.answer.answers,
+            paths=tuple(e.text for e in own.found.values()),
+            ends=tuple(e.path.end if e.path else "" for e in own.found.values()),
+            faithful=own.faithful,
+            free_paths=len(self.free.verdicts),
+            free_faithful=self.free.faithful,
+            refused=bool(self.answer.refusal),
+            seconds=self.seconds,
+            lm_calls=self.calls,
+            tokens_in=self.tokens_in,
+            tokens_out=self.tokens_out,
+            error=self.error,
+            steps=own.steps(self.topics, self.verifier),
+            free_steps=self.free.steps(self.topics, self.verifier),
+            coverage=coverage_ratio(retrieved, truth) if truth else None,
+        )
+
+    def _weighed(self, event: CandidatesScored) -> None:
+        """Candidates that are paths; others (relations, actions, thoughts) name no edge."""
+        for text in event.options:
+            path, _ = self.verifier.verify_text(text) if SEPARATOR in text else (None, None)
+            self.seen |= self.edges.of(path.hops) if path else set()
+
+    def _called(self, call: LMCall) -> None:
+        if call.purpose == WITHOUT_GRAPH:
+            self.compared += call.seconds
+        else:
+            self.calls += call.calls
+            self.tokens_in += call.tokens_in
+            self.tokens_out += call.tokens_out

@@ -1,0 +1,236 @@
+"""Questions about relations that a model has never seen, beside questions about those it was trained on."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
+from pathlib import Path
+from statistics import median
+
+from tqdm import tqdm
+
+from kgdemo.errors import UserError
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.lab.evaluation.judge import Judge, judge_all
+from kgdemo.lab.evaluation.metrics import Prediction, Steps, summarise, true_steps
+from kgdemo.lab.evaluation.reading import Reading
+from kgdemo.lab.questions import Question, read_questions
+from kgdemo.lab.training.examples import relation_paths
+from kgdemo.linking.linker import EntityLinker
+from kgdemo.methods import method_named
+from kgdemo.pipeline import Pipeline
+from kgdemo.settings import Settings
+
+SEEN, HELD_OUT, UNCLEAR = "seen", "held_out", "unclear"
+
+
+def read_held_out(file: Path) -> frozenset[str]:
+    """The relations listed in the ``held_out.json`` of a training run, of all its graphs.
+
+    Raises:
+        UserError: there is no such file, or it is of another kind.
+    """
+    try:
+        record = json.loads(file.read_text("utf-8"))
+        return frozenset(str(relation) for relations in record.values() for relation in relations)
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise UserError(f"{file} cannot be read ({error}); give the held_out.json of a training run.") from error
+
+
+def group(kg: KnowledgeGraph, question: Question, held_out: Collection[str]) -> str:
+    """``held_out`` where every relation path that answers the question uses such a relation, ``seen`` where none does.
+
+    *unclear* is the rest: where one path does and another does not, or none is within two hops.
+    """
+    uses = [
+        any(kg.relations[step % len(kg.relations)] in held_out for step in path.steps)
+        for path in relation_paths(kg, question)
+    ]
+    if not uses or any(uses) != all(uses):
+        return UNCLEAR
+    return HELD_OUT if uses[0] else SEEN
+
+
+def summarise_groups(
+    kg: KnowledgeGraph, questions: Sequence[Question], predictions: Sequence[Prediction], held_out: Collection[str]
+) -> dict[str, float]:
+    """``seen_questions, seen_hits@1, seen_hit@k``, the same for ``held_out``, and ``unclear_questions``."""
+    sorted_in: dict[str, list[Prediction]] = {SEEN: [], HELD_OUT: [], UNCLEAR: []}
+    for question, prediction in zip(questions, predictions, strict=True):
+        sorted_in[group(kg, question, held_out)].append(prediction)
+    metrics: dict[str, float] = {f"{UNCLEAR}_questions": len(sorted_in[UNCLEAR])}
+    for name in (SEEN, HELD_OUT):
+        own = summarise(sorted_in[name], compared=False)
+        metrics |= {f"{name}_{figure}": own[figure] for figure in ("questions", "hits@1", "hit@k")}
+    return metrics
+
+
+# --------------------------------------------------------------------------------------------------
+# Ask every question of a set and write down what came of it; a broken run goes on where it stopped.
+
+
+def evaluate(
+    pipeline: Pipeline,
+    questions: Path,
+    settings: Settings,
+    out: Path,
+    limit: int | None = None,
+    link: bool = False,
+    judge: Judge | None = None,
+    held_out: Collection[str] = (),
+    together: int = 1,
+) -> dict[str, float]:
+    """Run a question set with one method.
+
+    Args:
+        pipeline: answers the questions.
+        questions: JSONL in the schema of RoG.
+        settings: method, graph, K, L and so on; ``compare`` also measures the unconstrained search.
+        out: folder for ``predictions.jsonl`` and ``metrics.json``.
+        limit: only the first so many questions.
+        link: find the topic entities in the text even where the set gives them.
+        judge: rates how coherent the paths are (GCR appendix F.4).
+        held_out: relations that the model was not trained on; questions about them are also measured apart.
+        together: how many questions are under way at the same time; their forward passes are shared
+            (``models.together``). Predictions are those of one by one, their seconds hold the waiting for others.
+
+    Returns:
+        the metrics, as written.
+
+    Raises:
+        UserError: ``out`` holds predictions made with other settings, there is no such method or option, or
+            ``together`` is no number of questions.
+        EndpointError: the judge could not be asked; what it has judged is kept.
+    """
+    card = method_named(settings.method)
+    card.check(settings.options, public=False)
+    if together < 1:
+        raise UserError(f"--together is {together}; give 1 or more questions.")
+    out.mkdir(parents=True, exist_ok=True)
+    wanted = read_questions(questions)[:limit]
+    file = out / "predictions.jsonl"
+    _same_settings(out, {**_plain(settings), "questions": str(questions), "link": link}, file.exists())
+    done = {p.id: p for p in _read(file)}
+    left = [q for q in wanted if q.id not in done]
+    _warm_up(pipeline, settings, left)
+    with file.open("a", encoding="utf-8") as stream, ThreadPoolExecutor(together) as threads:
+        answered = threads.map(lambda question: ask(pipeline, question, settings, link), left)
+        for prediction in tqdm(_stopping(answered, threads), unit="question", desc=card.name, total=len(left)):
+            done[prediction.id] = prediction
+            stream.write(json.dumps(prediction.record(), ensure_ascii=False) + "\n")
+            stream.flush()
+    predictions = [done[q.id] for q in wanted]
+    metrics = summarise(predictions, settings.compare)
+    if held_out:
+        metrics |= summarise_groups(pipeline.graph(settings.graph), wanted, predictions, held_out)
+    if judge is not None:
+        metrics |= judge_all(judge, predictions, out / "judgements.jsonl")
+    (out / "metrics.json").write_text(json.dumps(metrics, indent=2) + "\n", "utf-8")
+    return metrics
+
+
+def _stopping(answered: Iterator[Prediction], threads: ThreadPoolExecutor) -> Iterator[Prediction]:
+    """Predictions as they come, in order; where the reader breaks off, questions not begun are dropped."""
+    try:
+        yield from answered
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)
+
+
+def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool) -> Prediction:
+    """One question; a failure is recorded, not raised, so that one bad line does not stop a run."""
+    if question.graph:
+        source = f"question:{question.id}"
+        pipeline.add_graph(source, KnowledgeGraph.from_triples(question.graph, source))
+        settings = replace(settings, graph=source)
+    kg = pipeline.graph(settings.graph)
+    topics = () if link else tuple(e for e in question.topic_entities if e in kg.entities)
+    if not link and not topics:
+        topics = question.topic_entities[:1]  # unknown to the graph: let the run say so
+    reading = Reading(pipeline.verifier(settings.graph), Steps(kg), tuple(topics))
+    for event in pipeline.run(question.text, settings, topics):
+        reading.see(event)
+    truth = true_steps(kg, question.topic_entities, question.gold, settings.hops, settings.directed)
+    if question.graph:
+        pipeline.forget_graph(settings.graph)
+    return reading.prediction(question, truth)
+
+
+def _warm_up(pipeline: Pipeline, settings: Settings, questions: Sequence[Question]) -> None:
+    """Load everything first, so that the first question's seconds hold no loading; a bad name is refused here."""
+    if any(not question.graph for question in questions):
+        pipeline.world(settings).embedder.encode(["loaded with its first text"])
+    elif questions:
+        pipeline.model(settings.model)
+
+
+def _read(file: Path) -> list[Prediction]:
+    if not file.exists():
+        return []
+    lines = file.read_text("utf-8").split("\n")
+    return [Prediction.from_record(json.loads(line)) for line in lines if line.endswith("}")]
+
+
+def _plain(settings: Settings) -> dict[str, object]:
+    return {**asdict(settings), "options": dict(settings.options)}
+
+
+def _same_settings(out: Path, settings: dict[str, object], resumed: bool) -> None:
+    file = out / "settings.json"
+    text = json.dumps(settings, indent=2, sort_keys=True) + "\n"
+    if resumed and file.exists() and file.read_text("utf-8") != text:
+        raise UserError(f"{out} holds predictions made with other settings; give another --out or remove it.")
+    file.write_text(text, "utf-8")
+
+
+# --------------------------------------------------------------------------------------------------
+# How well the linker does alone: the right entity first, and how long it takes.
+
+
+def evaluate_linking(linker: EntityLinker, questions: Path, out: Path, limit: int | None = None) -> dict[str, float]:
+    """Link every question of a set that names its topic entities.
+
+    Args:
+        linker: of the graph the questions are about.
+        questions: JSONL in the schema of RoG.
+        out: folder for ``metrics.json`` and ``links.jsonl``, one question a line.
+        limit: only the first so many questions.
+
+    Returns:
+        ``link_accuracy``: the share of questions whose topic entities are all first candidates of mentions;
+        ``link_chosen``: the share of those whose topic entities are all taken by the linker itself;
+        ``link_ms_median``, ``link_ms_worst``: milliseconds a question, once the linker is warm;
+        ``link_cpu_ms_median``, ``link_cpu_ms_worst``: processor time, which other work on the machine delays less.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    wanted = [question for question in read_questions(questions)[:limit] if question.topic_entities]
+    linker.warm_up()  # what is loaded and embedded once is no question's own time
+    for question in wanted[:5]:
+        linker.link(question.text)
+    right, taken, took, worked, lines = 0, 0, [], [], []
+    for question in tqdm(wanted, unit="question"):
+        began, busy = time.perf_counter(), time.process_time()
+        found = linker.link(question.text)
+        took.append(1000 * (time.perf_counter() - began))
+        worked.append(1000 * (time.process_time() - busy))
+        first = {mention.candidates[0].entity for mention in found.mentions if mention.candidates}
+        ok = first.issuperset(question.topic_entities)
+        right, taken = right + ok, taken + set(found.chosen).issuperset(question.topic_entities)
+        record = {"id": question.id, "right": ok, "ms": round(took[-1], 2), "wanted": question.topic_entities}
+        mentions = {m.text: [candidate.entity for candidate in m.candidates] for m in found.mentions}
+        lines.append(json.dumps({**record, "question": question.text, "mentions": mentions}, ensure_ascii=False))
+    (out / "links.jsonl").write_text("".join(line + "\n" for line in lines), "utf-8")
+    metrics = {
+        "questions": len(wanted),
+        "link_accuracy": right / max(len(wanted), 1),
+        "link_chosen": taken / max(len(wanted), 1),
+        "link_ms_median": median(took) if took else 0.0,
+        "link_ms_worst": max(took, default=0.0),
+        "link_cpu_ms_median": median(worked) if worked else 0.0,
+        "link_cpu_ms_worst": max(worked, default=0.0),
+    }
+    (out / "metrics.json").write_text(json.dumps(metrics, indent=2) + "\n", "utf-8")
+    return metrics

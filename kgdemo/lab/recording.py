@@ -1,0 +1,225 @@
+"""The gallery of failures, recorded for real: what goes wrong although the graph constrains every token.
+
+GCR appendix F.5 names two (a valid path that is irrelevant, an incomplete graph); a wrong entity, an ambiguous
+relation and a decoder that fails open are ours. Each is a run of the pipeline, and each is checked to fail in
+the way its text says: a model that has got better makes the recorder complain instead of telling a story.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kgdemo.errors import UserError
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.lab import fail_open_decoder as broken
+from kgdemo.pipeline import Pipeline
+from kgdemo.settings import Settings
+from kgdemo.ui.asking import default_model
+from kgdemo.ui.assets import FAILED, TRACES
+from kgdemo.ui.event_stream import records
+from kgdemo.view.page_records import Record
+
+Triple = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One recorded failure.
+
+    Attributes:
+        name: of the file and of its text.
+        questions: candidates, tried in this order; the first whose run fails as meant is kept.
+        fails: whether the records of a run show this failure.
+        entities: topic entities, where the linker is not asked.
+        without: a fact left out of the graph.
+        hops: longest path.
+        broken: decode with the decoder that fails open.
+    """
+
+    name: str
+    questions: tuple[str, ...]
+    fails: Callable[[Sequence[Record]], bool]
+    entities: tuple[str, ...] = ()
+    without: Triple | None = None
+    hops: int = 2
+    broken: bool = False
+
+
+def _answers(run: Sequence[Record]) -> list[str]:
+    return next((list(r["answers"]) for r in run if r["event"] == "AnswerFinal"), [])
+
+
+def _paths(run: Sequence[Record]) -> dict[int, Record]:
+    """Constrained paths that hold, by their number."""
+    sure = {r["index"] for r in run if r["event"] == "PathVerified" and r["constrained"] and r["verdict"]["faithful"]}
+    return {r["index"]: r for r in run if r["event"] == "PathFound" and r["constrained"] and r["index"] in sure}
+
+
+def misses(right: str) -> Callable[[Sequence[Record]], bool]:
+    """Every path holds, and the right answer is not given."""
+    return lambda run: bool(_paths(run)) and right not in _answers(run)
+
+
+def answers_anyway(run: Sequence[Record]) -> bool:
+    """Something is answered from paths that hold, to a question that no relation of the graph is about."""
+    return bool(_paths(run)) and bool(_answers(run))
+
+
+def takes_one_of(*readings: str) -> Callable[[Sequence[Record]], bool]:
+    """Paths by all of these relations were found, and the answer cites only one of them."""
+
+    def fails(run: Sequence[Record]) -> bool:
+        paths = _paths(run)
+        found = {path["path"]["relations"][-1] for path in paths.values()}
+        cited = {i for r in run if r["event"] == "AnswerFinal" for citation in r["citations"] for i in citation}
+        used = {paths[i]["path"]["relations"][-1] for i in cited if i in paths} & set(readings)
+        return found >= set(readings) and len(used) == 1
+
+    return fails
+
+
+def lets_through(run: Sequence[Record]) -> bool:
+    """Among the paths called constrained is one that the verifier refuses."""
+    return any(r["event"] == "PathVerified" and r["constrained"] and not r["verdict"]["faithful"] for r in run)
+
+
+FAILURES = (
+    Failure(
+        "1-incomplete",
+        ("Where was the composer of The Magic Flute born?",),
+        misses("Salzburg"),
+        without=("Wolfgang Amadeus Mozart", "born in", "Salzburg"),
+    ),
+    Failure(
+        "2-wrong-entity", ("What is the capital of Georgia?",), misses("Tbilisi"), ("Georgia (U.S. state)",), hops=1
+    ),
+    Failure(
+        "3-ambiguous",
+        ("Whose film is Jurassic Park?", "Who is behind Jurassic Park?", "Who made Jurassic Park?"),
+        takes_one_of("directed by", "production company"),
+        ("Jurassic Park (film)",),
+        hops=1,
+    ),
+    Failure(
+        "4-irrelevant",
+        (
+            "Where was the best man at John Lennon's wedding born?",
+            "Who did the doctor of Julius Caesar marry?",
+            "Which electorate did Winston Churchill represent?",
+            "What was the first job of Steve Jobs?",
+            "What is the favourite food of Albert Einstein?",
+            "How tall is the Eiffel Tower?",
+            "What is the population of Austria?",
+        ),
+        answers_anyway,
+    ),
+    Failure(
+        "5-fails-open",
+        ("Where was the composer of The Magic Flute born?", "Where was the director of Jaws born?"),
+        lets_through,
+        hops=1,
+        broken=True,
+    ),
+)
+
+
+def record_failure(pipeline: Pipeline, failure: Failure, settings: Settings) -> list[Record]:
+    """Run a failure's questions until one fails as meant.
+
+    Args:
+        pipeline: answers the questions.
+        failure: what to record.
+        settings: graph and model; hops and method are the failure's own.
+
+    Returns:
+        the records of the run, as the page gets them.
+
+    Raises:
+        UserError: none of the questions fails any more.
+    """
+    graph = settings.graph if failure.without is None else _without(pipeline, settings.graph, failure.without)
+    for question in failure.questions:
+        with broken.registered() as name:
+            method = name if failure.broken else "gcr"
+            asked = Settings(graph=graph, model=settings.model, method=method, hops=failure.hops)
+            events = pipeline.run(question, asked, failure.entities)
+            run = [record for record, _ in records(events, lambda: pipeline.graph(graph))]
+        if run[-1]["event"] == "RunFinished" and failure.fails(run):
+            return run
+    raise UserError(
+        f"The failure {failure.name} does not fail any more with the model {settings.model!r}; "
+        "give it other questions in kgdemo/lab/recording.py."
+    )
+
+
+def _without(pipeline: Pipeline, source: str, fact: Triple) -> str:
+    """A copy of a graph without one fact, known to the pipeline under a name of its own.
+
+    Raises:
+        UserError: the graph never held the fact.
+    """
+    whole = pipeline.graph(source)
+    if not whole.has_triple(*fact):
+        raise UserError(f"The graph {source} does not hold {' -> '.join(fact)}; choose another fact to leave out.")
+    name = f"{source}, one fact left out"
+    rest = (triple for triple in whole.triples() if tuple(triple) != fact)
+    pipeline.add_graph(name, KnowledgeGraph.from_triples(rest, name, whole.inverse_readings, whole.info))
+    return name
+
+
+# --------------------------------------------------------------------------------------------------
+# Records what the page replays: ``python -m kgdemo.lab.recording [NAME "QUESTION"]…`` writes
+# ``assets/traces/NAME.jsonl``.
+#
+# Without names: the examples, and the gallery of failures in ``assets/failures``.
+#
+# A recorded run is what the page would have been sent, one record a line, so that it plays without a model.
+
+
+QUESTIONS = {
+    "1-flute": "Where was the composer of The Magic Flute born?",
+    "2-austria": "Which countries border Austria?",
+    "3-lennon": "Where was the wife of John Lennon born?",
+    "4-iphone": "Who founded the company that makes the iPhone?",
+    "5-vienna": "What language is spoken in the country whose capital is Vienna?",
+}
+
+logger = logging.getLogger(__name__)
+
+
+def record_run(pipeline: Pipeline, settings: Settings, question: str, file: Path) -> int:
+    """Write one run; the number of characters."""
+    events = pipeline.run(question, settings)
+    return write([r for r, _ in records(events, lambda: pipeline.graph(settings.graph))], file)
+
+
+def write(run: Sequence[Record], file: Path) -> int:
+    """Write the records of a run, one a line; the number of characters."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    return file.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in run), "utf-8")
+
+
+def main(arguments: list[str]) -> None:
+    """Record the five examples and the failures, or the runs given as pairs of name and question."""
+    questions = dict(zip(arguments[::2], arguments[1::2], strict=True)) or QUESTIONS
+    pipeline, settings = Pipeline(), Settings(model=default_model())
+    pipeline.linker(settings.graph)
+    pipeline.world(settings).embedder.encode(
+        ["loaded with its first text"]
+    )  # so that no recorded time holds the loading
+    for name, question in questions.items():
+        size = record_run(pipeline, settings, question, TRACES / f"{name}.jsonl")
+        logger.info("%s: %s characters", name, size)
+    for failure in () if arguments else FAILURES:
+        size = write(record_failure(pipeline, failure, settings), FAILED / f"{failure.name}.jsonl")
+        logger.info("%s: %s characters", failure.name, size)
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    main(sys.argv[1:])

@@ -1,0 +1,305 @@
+"""Reasoning paths for fine-tuning: the relation paths that lead from a question's entities to its answers.
+
+GCR section 4.3 and appendix C take all shortest paths between question and answer entities. Among
+them many reach an answer by accident, so each relation path is weighted by how well the *whole* set
+of entities it leads to agrees with the answers (F1).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.lab.questions import Question
+from kgdemo.linking.linker import EntityLinker
+from kgdemo.models.prompt_style import spoken_relation
+
+
+@dataclass(frozen=True, slots=True)
+class RelationPath:
+    """Steps from a topic entity, the entities they end at, and how well these match the answers."""
+
+    topic: int
+    steps: tuple[int, ...]
+    weight: float
+
+
+def inverse_step(kg: KnowledgeGraph, step: int) -> int:
+    """The step that walks the same edge the other way."""
+    relations = len(kg.relations)
+    return step - relations if step >= relations else step + relations
+
+
+def follow(kg: KnowledgeGraph, entities: NDArray[np.int32], step: int) -> NDArray[np.int32]:
+    """All entities one ``step`` away from any of ``entities``, sorted."""
+    reached = []
+    for entity in entities:
+        steps, targets = kg.steps(int(entity))
+        reached.append(targets[steps == step])
+    return np.unique(np.concatenate(reached)) if reached else entities[:0]
+
+
+def shortest_relation_paths(kg: KnowledgeGraph, topic: int, answers: set[int], most: int = 12) -> list[RelationPath]:
+    """Relation paths of the least length (one or two hops) from ``topic`` to ``answers``, best first."""
+    steps, targets = kg.steps(topic)
+    wanted = np.fromiter(answers, dtype=np.int32, count=len(answers))
+    direct = np.unique(steps[np.isin(targets, wanted)])
+    candidates: dict[tuple[int, ...], int] = {(int(step),): 1 for step in direct}
+    if not candidates:
+        candidates = _two_hops(kg, steps, targets, wanted)
+    ranked = sorted(candidates, key=lambda path: -candidates[path])[:most]
+    paths = [RelationPath(topic, path, _f1(_ends(kg, topic, path), answers)) for path in ranked]
+    return sorted(paths, key=lambda path: -path.weight)
+
+
+def _two_hops(
+    kg: KnowledgeGraph, steps: NDArray[np.int32], targets: NDArray[np.int32], answers: NDArray[np.int32]
+) -> dict[tuple[int, ...], int]:
+    """Two-step paths, meeting in the middle; the count is the number of edges that agree."""
+    counts: dict[tuple[int, ...], int] = {}
+    for answer in answers:
+        back_steps, middles = kg.steps(int(answer))
+        shared = np.intersect1d(targets, middles)[:200]
+        for middle in shared:
+            for first in np.unique(steps[targets == middle]):
+                for back in np.unique(back_steps[middles == middle]):
+                    path = (int(first), inverse_step(kg, int(back)))
+                    counts[path] = counts.get(path, 0) + 1
+    return counts
+
+
+def _ends(kg: KnowledgeGraph, topic: int, path: tuple[int, ...]) -> set[int]:
+    frontier = np.array([topic], dtype=np.int32)
+    for step in path:
+        frontier = follow(kg, frontier[:500], step)  # a hub's tail does not change the F1 that matters
+    return set(frontier.tolist())
+
+
+def _f1(found: set[int], right: set[int]) -> float:
+    hits = len(found & right)
+    return 2 * hits / (len(found) + len(right)) if hits else 0.0
+
+
+# --------------------------------------------------------------------------------------------------
+# What a fine-tuning example is, and examples from questions with known answers.
+#
+# A source draws one example at a time from a seeded generator, so a run can be resumed at any step and
+# sees the same data. Everything is (question, topic entities, path, answer) as GCR section 4.3 has it.
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One fine-tuning instance; ``path`` alternates entity, relation reading, entity, …"""
+
+    question: str
+    topic_entities: tuple[str, ...]
+    path: tuple[str, ...]
+    answer: str
+
+
+Source = Callable[[Random], Example]
+AGREES = 0.3  # F1 of what a relation path leads to: below this it reaches the answer by accident
+_LIKELY = 1.5  # times as much counts a relation path that the question set takes for likely
+
+
+class QuestionSource:
+    """Questions with known answers, each paired with the relation paths that lead there.
+
+    Args:
+        kg: the graph.
+        questions: those without a path to an answer are passed over.
+        held_out: relations that no example may use. A question whose paths use one is left out whole: with
+            its true path gone, what is left would lead to the answer by accident.
+    """
+
+    def __init__(self, kg: KnowledgeGraph, questions: Sequence[Question], held_out: Collection[str] = ()) -> None:
+        self.kg = kg
+        banned = {i for relation in held_out if (i := kg.relations.find(relation)) is not None}
+        self.items: list[tuple[Question, list[RelationPath], set[int]]] = []
+        for question in questions:
+            answers = {i for label in question.gold if (i := kg.entities.find(label)) is not None}
+            paths = meant_paths(kg, question)
+            used = {step % len(kg.relations) for path in paths for step in path.steps}
+            if paths and answers and not used & banned:
+                self.items.append((question, paths, answers))
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __call__(self, rng: Random) -> Example:
+        while True:
+            question, paths, answers = rng.choice(self.items)
+            chosen = rng.choices(paths, [path.weight**2 for path in paths])[0]
+            walked = self._walk(rng, chosen, answers)
+            if walked is not None:
+                path = [self.kg.entities[chosen.topic]]
+                for step, entity in zip(chosen.steps, walked, strict=True):
+                    path += [self.kg.readings[step], self.kg.entities[entity]]
+                return Example(roughen(rng, question.text), question.topic_entities, tuple(path), path[-1])
+
+    def _walk(self, rng: Random, path: RelationPath, answers: set[int]) -> list[int] | None:
+        """One random instance of a relation path that ends in an answer."""
+        frontiers = [np.array([path.topic], dtype=np.int32)]
+        for step in path.steps:
+            frontiers.append(follow(self.kg, frontiers[-1][:300], step))
+        ends = [int(e) for e in frontiers[-1] if int(e) in answers]
+        if not ends:
+            return None
+        walk = [rng.choice(ends)]
+        relations = len(self.kg.relations)
+        for step, frontier in zip(reversed(path.steps[1:]), reversed(frontiers[1:-1]), strict=True):
+            back = step - relations if step >= relations else step + relations
+            before = np.intersect1d(follow(self.kg, np.array([walk[0]], dtype=np.int32), back), frontier)
+            walk.insert(0, int(rng.choice(before.tolist())))
+        return walk
+
+
+def relation_paths(kg: KnowledgeGraph, question: Question) -> list[RelationPath]:
+    """The relation paths that answer a question: the one that the set gives, else the likeliest shortest ones."""
+    answers = {i for label in question.gold if (i := kg.entities.find(label)) is not None}
+    return _known_paths(kg, question) or _found_paths(kg, question, answers)
+
+
+def meant_paths(kg: KnowledgeGraph, question: Question) -> list[RelationPath]:
+    """Of the relation paths that answer a question those that it may mean, weighted by how likely that is.
+
+    Several relations often lead to the same answers (where a city is, and what it is the capital of), and no answer
+    tells which was meant; a question set may.
+    """
+    likely = {tuple(kg.alike(reading)[0] for reading in path) for path in question.likely_paths}
+    paths = []
+    for path in relation_paths(kg, question):
+        named = kg.said(path.steps) in likely
+        if named or path.weight >= AGREES:
+            paths.append(replace(path, weight=path.weight * _LIKELY if named else path.weight))
+    return paths
+
+
+def _known_paths(kg: KnowledgeGraph, question: Question) -> list[RelationPath]:
+    """The relation path that the question set itself gives, where it does."""
+    steps = []
+    for relation in question.relation_path:
+        found = kg.relations.find(relation.removeprefix("~"))
+        if found is None:
+            return []
+        steps.append(found + len(kg.relations) * relation.startswith("~"))
+    topics = [i for label in question.topic_entities if (i := kg.entities.find(label)) is not None]
+    return [RelationPath(topic, tuple(steps), 1.0) for topic in topics] if steps else []
+
+
+def _found_paths(kg: KnowledgeGraph, question: Question, answers: set[int]) -> list[RelationPath]:
+    paths: list[RelationPath] = []
+    for label in question.topic_entities:
+        topic = kg.entities.find(label)
+        if topic is not None and answers:
+            paths += shortest_relation_paths(kg, topic, answers)
+    best = max((path.weight for path in paths), default=0.0)
+    return [path for path in paths if path.weight >= 0.4 * best and path.weight > 0]
+
+
+def spoken_name(rng: Random, label: str, aliases: Sequence[str] = ()) -> str:
+    """How a person would write an entity: mostly without the bracket, sometimes by an alias."""
+    if aliases and rng.random() < 0.3:
+        return rng.choice(list(aliases))
+    return re.sub(r"\s*\([^)]*\)$", "", label) or label if rng.random() < 0.85 else label
+
+
+def roughen(rng: Random, text: str) -> str:
+    """Lower case, missing question marks and the odd typo, as people type."""
+    if rng.random() < 0.6:
+        text = text.lower()
+    if rng.random() < 0.4:
+        text = text.rstrip("?").rstrip()
+    if rng.random() < 0.06 and len(text) > 8:
+        at = rng.randrange(1, len(text) - 1)
+        swapped = text[:at] + text[at + 1] + text[at] + text[at + 2 :]
+        text = rng.choice([swapped, text[:at] + text[at + 1 :]])
+    return text
+
+
+# --------------------------------------------------------------------------------------------------
+# Relations kept out of training, to see whether a model reads relations or knows them by heart.
+#
+# A name is held out everywhere at once: FB15k-237's ``/film/film/genre`` and ``/tv/tv_program/genre``, MetaQA's
+# ``directed_by`` and ``world``'s ``directed by`` would otherwise teach each other's words.
+
+
+def draw_held_out(graphs: Mapping[str, Iterable[str]], share: float, seed: int) -> dict[str, frozenset[str]]:
+    """Choose the relations that a run shall never see.
+
+    Args:
+        graphs: name of a graph -> its relations.
+        share: part of all spoken names that is held out, rounded up; 0 holds none out.
+        seed: the same seed and graphs give the same choice.
+
+    Returns:
+        name of the graph -> its relations that are held out.
+    """
+    names = sorted({spoken_relation(relation) for relations in graphs.values() for relation in relations})
+    kept_out = set(Random(f"held-out-{seed}").sample(names, math.ceil(share * len(names))))
+    return {
+        graph: frozenset(relation for relation in relations if spoken_relation(relation) in kept_out)
+        for graph, relations in graphs.items()
+    }
+
+
+# --------------------------------------------------------------------------------------------------
+# Natural questions with the topic entity taken out: how people ask for a relation, whoever it is about.
+#
+# There are few natural questions with known answers, and a model that sees the same ones again and again learns that
+# *Justin Bieber* is asked for his brother. With a slot in place of the name, every question asks the same of any
+# entity from which its relations can be walked (``ChainSource``).
+
+
+_AS_GOOD = 0.8  # further paths as good as the best one, but for so much, are meant as well
+
+
+def wordings_of(
+    kg: KnowledgeGraph, questions: Sequence[Question], held_out: Collection[str] = ()
+) -> dict[tuple[str, ...], list[str]]:
+    """The wordings of questions, by what they ask for.
+
+    Args:
+        kg: the graph that answers them.
+        questions: those of several topic entities, or whose topic the linker does not find, are passed over.
+        held_out: relations that no example may use; questions that mean one are passed over.
+
+    Returns:
+        readings of the relations, in the order they are walked -> wordings with the slot ``{e}``.
+    """
+    linker = EntityLinker(kg)
+    chains: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for question in questions:
+        wording = _with_slot(linker, question)
+        if wording is None:
+            continue
+        meant = _meant(meant_paths(kg, question))
+        if not any(kg.relations[step % len(kg.relations)] in held_out for steps in meant for step in steps):
+            for steps in meant:
+                chains[tuple(kg.readings[step] for step in steps)].append(wording)
+    return dict(chains)
+
+
+def _meant(paths: Sequence[RelationPath]) -> list[tuple[int, ...]]:
+    """The steps of those relation paths that agree with the answers best."""
+    least = max(AGREES, _AS_GOOD * max((path.weight for path in paths), default=0.0))
+    return [path.steps for path in paths if path.weight >= least]
+
+
+def _with_slot(linker: EntityLinker, question: Question) -> str | None:
+    """The question with ``{e}`` where it names its one topic entity."""
+    text = question.text
+    if len(question.topic_entities) != 1 or "{" in text:
+        return None
+    for mention in linker.link(text).mentions:
+        if mention.candidates[0].entity == question.topic_entities[0]:
+            return text[: mention.start] + "{e}" + text[mention.end :]
+    return None

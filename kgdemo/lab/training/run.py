@@ -1,0 +1,181 @@
+"""Train by a recipe, from data files to an exported model folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import torch
+from transformers import PreTrainedTokenizerFast
+
+from kgdemo.constraint.label_tokens import Pieces
+from kgdemo.errors import UserError
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.io.catalogue import open_graph
+from kgdemo.lab.evaluation.metrics import summarise
+from kgdemo.lab.evaluation.runner import ask
+from kgdemo.lab.questions import read_questions
+from kgdemo.lab.training.batches import Encoder
+from kgdemo.lab.training.examples import QuestionSource, Source, draw_held_out, wordings_of
+from kgdemo.lab.training.loop import Checkpoints, Share, train
+from kgdemo.lab.training.model import merged, start_model
+from kgdemo.lab.training.recipe import DevQuestions, Recipe, SourceSpec
+from kgdemo.lab.training.similarity import train_similarity
+from kgdemo.lab.training.templates import ChainSource, TemplateSource, load_chains, load_templates
+from kgdemo.models.causal import CausalModel
+from kgdemo.models.embedding import sentence_embedder
+from kgdemo.models.prompt_style import (
+    PromptStyle,
+    read_relations,
+    read_similarity,
+    spoken_relation,
+    write_relations,
+    write_similarity,
+)
+from kgdemo.pipeline import Pipeline
+from kgdemo.settings import ChatSettings, Settings
+
+HELD_OUT_FILE = "held_out.json"
+
+
+def run_recipe(
+    recipe: Recipe,
+    data: Path | None,
+    out: Path,
+    steps: int | None = None,
+    export: Path | None = None,
+    measure: Callable[[CausalModel], float] | None = None,
+) -> None:
+    """Train by a recipe, on the GPU if there is one; resumes from the newest checkpoint in ``out``.
+
+    Args:
+        recipe: what to do.
+        data: folder of the public sets; needed when the recipe names any.
+        out: folder for checkpoints and log.
+        steps: stop after so many steps in place of the recipe's number.
+        export: folder to write the finished model to, see ``export_best``.
+        measure: how good a model is on the recipe's development questions.
+
+    Raises:
+        UserError: a data file is missing, or ``out`` holds a checkpoint of another model.
+    """
+    config = recipe.config if steps is None else replace(recipe.config, steps=steps)
+    out.mkdir(parents=True, exist_ok=True)
+    shares, relations = _shares(recipe, data, out)  # first: a missing file is said before a model is loaded
+    torch.manual_seed(config.seed)
+    model, tokenizer, style = start_model(recipe.model, recipe.lora)
+    model.to("cuda" if torch.cuda.is_available() else "cpu")
+    encoder = Encoder(Pieces(tokenizer), style, config.entity_weight, [tokenizer.eos_token_id], config.answer_share)
+    (out / "recipe.json").write_text(json.dumps(asdict(recipe), indent=2) + "\n", "utf-8")
+    write_relations(out, relations | (style.relations or frozenset()))
+    if recipe.similarity is not None and read_similarity(out) is None:
+        write_similarity(out, train_similarity(shares, sentence_embedder(), recipe.similarity))
+    judged = None if measure is None else lambda m: measure(CausalModel("in training", m, tokenizer, style))
+    train(model, encoder, shares, _pad(tokenizer), config, out, judged)
+    if export is not None:
+        _export(model, tokenizer, style, out, export)
+
+
+def export_best(recipe: Recipe, out: Path, export: Path) -> None:
+    """Write the best checkpoint in ``out`` as a model folder, half precision; the newest where none was judged.
+
+    Raises:
+        UserError: there is none, or it is of another model than the recipe's.
+    """
+    _export(*start_model(recipe.model, recipe.lora), out, export)
+
+
+def _export(
+    model: torch.nn.Module, tokenizer: PreTrainedTokenizerFast, style: PromptStyle, out: Path, export: Path
+) -> None:
+    Checkpoints(out).load_for_export(model)
+    export.mkdir(parents=True, exist_ok=True)
+    merged(model).half().save_pretrained(export)  # type: ignore[operator]
+    tokenizer.save_pretrained(export)
+    similarity = read_similarity(out) or style.similarity
+    replace(style, relations=read_relations(out), similarity=similarity).save(export)
+
+
+def _pad(tokenizer: PreTrainedTokenizerFast) -> int:
+    """Any token will do: what is padded is neither looked at nor counted."""
+    return 0 if tokenizer.pad_token_id is None else tokenizer.pad_token_id
+
+
+def _shares(recipe: Recipe, data: Path | None, out: Path) -> tuple[list[Share], frozenset[str]]:
+    """The sources of examples, and the spoken names of the relations they may use."""
+    graphs = {spec.graph: open_graph(graph_source(spec.graph, data)) for spec in recipe.sources}
+    held_out = draw_held_out({n: list(kg.relations) for n, kg in graphs.items()}, recipe.held_out, recipe.config.seed)
+    if recipe.held_out:
+        listed = {graph: sorted(relations) for graph, relations in held_out.items()}
+        (out / HELD_OUT_FILE).write_text(json.dumps(listed, indent=2) + "\n", "utf-8")
+    shares = [
+        Share(
+            _source(graphs[spec.graph], spec, data, held_out[spec.graph]), spec.share, spec.from_step, spec.until_step
+        )
+        for spec in recipe.sources
+    ]
+    known = {r for name, kg in graphs.items() for r in kg.relations if r not in held_out[name]}
+    return shares, frozenset(map(spoken_relation, known))
+
+
+def _source(kg: KnowledgeGraph, spec: SourceSpec, data: Path | None, held_out: frozenset[str]) -> Source:
+    if spec.templates:
+        templates = {step: words for step, words in load_templates(spec.templates).items() if step[0] not in held_out}
+        return TemplateSource(kg, templates, spec.hops, spec.two_topics, spec.renamed)
+    if spec.chains:
+        return ChainSource(kg, load_chains(spec.chains), held_out)
+    questions = read_questions(data_file(spec.questions, data))[spec.skip :]
+    if spec.swapped:
+        return ChainSource(kg, wordings_of(kg, questions, held_out), levelled=False)
+    return QuestionSource(kg, questions, held_out)
+
+
+def data_file(name: str, data: Path | None) -> Path:
+    """Where a file that a recipe names is: below the folder of public sets, or at its own absolute path.
+
+    Raises:
+        UserError: no folder of public sets was given.
+    """
+    if data is None and not Path(name).is_absolute():
+        raise UserError(f"The recipe needs {name}; give the folder of the public sets with --data.")
+    return (data or Path()) / name
+
+
+def graph_source(name: str, data: Path | None) -> str:
+    """What ``open_graph`` takes for a recipe's graph: a name without an ending is an embedded graph's.
+
+    Raises:
+        UserError: no folder of public sets was given.
+    """
+    return str(data_file(name, data)) if Path(name).suffix else name
+
+
+# --------------------------------------------------------------------------------------------------
+# Hits@1 of a model in training, on a few development questions: which checkpoint is the best.
+
+
+class DevHits:
+    """The share of development questions whose first path ends in a right answer.
+
+    Args:
+        dev: which questions, and how they are asked.
+        data: folder of the public sets.
+
+    Raises:
+        UserError: the questions, or the graph, are not there.
+    """
+
+    def __init__(self, dev: DevQuestions, data: Path | None) -> None:
+        self.questions = read_questions(data_file(dev.questions, data))[: dev.limit]
+        self.pipeline = Pipeline(chat=ChatSettings())
+        graph = graph_source(dev.graph, data)
+        self.settings = Settings(graph=graph, beams=dev.beams, hops=dev.hops, compare=False, explain=0)
+        self.pipeline.graph(self.settings.graph)
+
+    def __call__(self, model: CausalModel) -> float:
+        """Ask ``model`` all of them."""
+        self.pipeline.add_model(self.settings.model, model)
+        predictions = [ask(self.pipeline, question, self.settings, link=False) for question in self.questions]
+        return summarise(predictions, compared=False)["hits@1"]

@@ -1,0 +1,343 @@
+"""Question templates: sentences with a slot ``{e}`` that turn one edge of a graph into a question.
+
+Files under ``templates/``: ``relation, direction, kind, text`` and, where a wording fits only some
+heads, the type of the entity on the relation's head side; tab-separated. ``kind`` is *question* or
+*noun*; a noun phrase denotes the answer and stands in for the entity of another question, which is
+how two-hop questions are made.
+
+Files that end in ``-chains`` hold wordings of several hops at once: ``readings apart by " -> ", text``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.lab.training.examples import Example, roughen, spoken_name
+
+FOLDER = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """One wording; ``head_type`` is empty when it fits every head."""
+
+    text: str
+    head_type: str = ""
+
+    def fits(self, head_type: str) -> bool:
+        """Whether the wording suits an edge whose head has this type."""
+        return not self.head_type or self.head_type == head_type
+
+    def fill(self, entity: str) -> str:
+        """The wording with ``entity`` in its slot."""
+        return self.text.replace("{e}", entity)
+
+
+@dataclass(slots=True)
+class StepTemplates:
+    """All wordings of one relation walked in one direction."""
+
+    questions: list[Template] = field(default_factory=list)
+    nouns: list[Template] = field(default_factory=list)
+
+
+def load_templates(name: str) -> dict[tuple[str, bool], StepTemplates]:
+    """Read one template file: (relation, walked backwards) -> its wordings.
+
+    Raises:
+        ValueError: a line that does not follow the format, with its number.
+    """
+    templates: dict[tuple[str, bool], StepTemplates] = defaultdict(StepTemplates)
+    for number, line in enumerate((FOLDER / f"{name}.tsv").read_text("utf-8").splitlines(), 1):
+        columns = line.split("\t")
+        if len(columns) not in (4, 5) or columns[3].count("{e}") != 1:
+            raise ValueError(f"{name}.tsv, line {number}: not relation, direction, kind, text with one slot")
+        relation, direction, kind, text = columns[:4]
+        wordings = templates[relation, {"forward": False, "inverse": True}[direction]]
+        target = {"question": wordings.questions, "noun": wordings.nouns}[kind]
+        target.append(Template(text, columns[4] if len(columns) == 5 else ""))
+    return dict(templates)
+
+
+def load_chains(name: str) -> dict[tuple[str, ...], list[str]]:
+    """Read one file of chains: readings of the relations, in the order they are walked -> wordings.
+
+    Raises:
+        ValueError: a line that does not follow the format, with its number.
+    """
+    chains: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for number, line in enumerate((FOLDER / f"{name}.tsv").read_text("utf-8").splitlines(), 1):
+        columns = line.split("\t")
+        if len(columns) != 2 or columns[1].count("{e}") != 1:
+            raise ValueError(f"{name}.tsv, line {number}: not readings, text with one slot")
+        chains[tuple(columns[0].split(" -> "))].append(columns[1])
+    return dict(chains)
+
+
+# --------------------------------------------------------------------------------------------------
+# Fine-tuning examples made from templates over the edges of a graph.
+#
+# A wording of the last edge becomes the question; earlier hops stand in it as noun phrases ("the director
+# of Jaws"), and a second topic entity joins as a second condition on the same answer.
+
+
+_BOTH = ("who or what is both {a} and {b}", "what is {a} and also {b}", "{a} that is also {b}", "{a} and {b}?")
+
+
+class TemplateSource:
+    """Questions made from templates over the edges of a graph, one to ``hops`` hops.
+
+    Relations are drawn by the square root of their frequency: rare ones are seen, common ones lead. Those
+    between two entities of one type (parent, influenced by, …) count double: a question must teach in
+    which direction they are walked.
+
+    Args:
+        kg: the graph.
+        templates: wordings by (relation, walked backwards).
+        hops: weights of one, two, … hops.
+        two_topics: share of the one-hop questions that name two entities leading to one answer.
+        renamed: share of the examples whose relations bear other words than the graph's own, taken from
+            their noun phrases. Relations are then read, not learnt by heart, which is what a graph that
+            the model has never seen asks for.
+    """
+
+    def __init__(
+        self,
+        kg: KnowledgeGraph,
+        templates: dict[tuple[str, bool], StepTemplates],
+        hops: Sequence[float],
+        two_topics: float = 0.0,
+        renamed: float = 0.0,
+    ) -> None:
+        self.kg, self.two_topics, self.renamed = kg, two_topics, renamed
+        self.hop_weights = list(hops)
+        self.heads = np.repeat(np.arange(len(kg.entities), dtype=np.int32), np.diff(kg.outgoing.offsets))
+        self.templates: dict[int, StepTemplates] = {}
+        for (relation, backwards), wordings in templates.items():
+            found = kg.relations.find(relation)
+            if found is not None:
+                self.templates[found + len(kg.relations) * backwards] = wordings
+        order = np.argsort(kg.outgoing.relations, kind="stable")
+        bounds = np.searchsorted(kg.outgoing.relations[order], np.arange(len(kg.relations) + 1))
+        self.edges_of = [order[a:b] for a, b in pairwise(bounds)]
+        self.steps = [s for s, t in self.templates.items() if t.questions and len(self._edges(s))]
+        self.step_weights = [len(self._edges(s)) ** 0.5 * (1 + self._between_equals(s)) for s in self.steps]
+        self.other_names = {s: _names(t.nouns) for s, t in self.templates.items()}
+        if not self.steps:
+            raise ValueError(f"no template fits a relation of {kg.name}")
+
+    def __call__(self, rng: Random) -> Example:
+        hops = rng.choices(range(1, len(self.hop_weights) + 1), self.hop_weights)[0]
+        while True:
+            two = hops == 1 and rng.random() < self.two_topics
+            example = self._draw_two(rng) if two else self._draw(rng, hops)
+            if example is not None:
+                return example
+
+    def _draw(self, rng: Random, hops: int) -> Example | None:
+        """Draw the last edge first, then walk back from its start along edges that have a noun phrase."""
+        start, last, end, head = self._edge(rng)
+        question = self._pick(rng, self.templates[last].questions, head)
+        walk, entities = [last], [start, end]
+        text = question.text if question else ""
+        for _ in range(hops - 1):
+            grown = self._step_back(rng, entities[0], set(entities))
+            if grown is None:
+                return None
+            before, step, noun = grown
+            walk.insert(0, step)
+            entities.insert(0, before)
+            text = text.replace("{e}", noun.text)
+        if not text:
+            return None
+        topic = entities[0]
+        return self._example(rng, text.replace("{e}", self._spoken(rng, topic)), (topic,), walk, entities)
+
+    def _draw_two(self, rng: Random) -> Example | None:
+        """Two entities, one edge from each to the same answer: "films with A and B", "A's film that is also …"."""
+        start, last, end, head = self._edge(rng)
+        if rng.random() < 0.5:
+            steps, others = self.kg.steps(end)
+            same = [int(o) for s, o in zip(steps, others, strict=True) if int(s) == self._turned(last) and o != start]
+            question = self._pick(rng, self.templates[last].questions, head)
+            if not same or question is None:
+                return None
+            other = rng.choice(same)
+            text = question.text.replace("{e}", f"{self._spoken(rng, start)} and {self._spoken(rng, other)}")
+        else:
+            grown, noun = self._step_back(rng, end, {start, end}), self._pick(rng, self.templates[last].nouns, head)
+            if grown is None or noun is None:
+                return None
+            other, _, second = grown
+            said = [noun.fill(self._spoken(rng, start)), second.fill(self._spoken(rng, other))]
+            rng.shuffle(said)
+            text = rng.choice(_BOTH).format(a=said[0], b=said[1])
+        topics = [start, other]
+        rng.shuffle(topics)
+        return self._example(rng, text, tuple(topics), [last], [start, end])
+
+    def _edge(self, rng: Random) -> tuple[int, int, int, int]:
+        """A random edge: where its step starts, the step, where it ends, and the head of its triple."""
+        step = rng.choices(self.steps, self.step_weights)[0]
+        edge = int(self._edges(step)[rng.randrange(len(self._edges(step)))])
+        head, tail = int(self.heads[edge]), int(self.kg.outgoing.targets[edge])
+        return (head, step, tail, head) if step < len(self.kg.relations) else (tail, step, head, head)
+
+    def _step_back(self, rng: Random, entity: int, seen: set[int]) -> tuple[int, int, Template] | None:
+        """An edge into ``entity`` whose step has a noun phrase: its start, the step, the phrase."""
+        steps, others = self.kg.steps(entity)
+        for _ in range(6):
+            if not len(steps):
+                return None
+            pick = rng.randrange(len(steps))
+            step, other = self._turned(int(steps[pick])), int(others[pick])
+            wordings = self.templates.get(step)
+            head = other if step < len(self.kg.relations) else entity
+            noun = self._pick(rng, wordings.nouns, head) if wordings else None
+            if noun is not None and other not in seen:
+                return other, step, noun
+        return None
+
+    def _example(
+        self, rng: Random, text: str, topics: Sequence[int], walk: Sequence[int], entities: Sequence[int]
+    ) -> Example:
+        renamed = rng.random() < self.renamed
+        path = [self.kg.entities[entities[0]]]
+        for step, entity in zip(walk, entities[1:], strict=True):
+            names = self.other_names[step] if renamed else ()
+            path += [rng.choice(names) if names else self.kg.readings[step], self.kg.entities[entity]]
+        return Example(roughen(rng, text), tuple(self.kg.entities[t] for t in topics), tuple(path), path[-1])
+
+    def _edges(self, step: int) -> np.ndarray:
+        return self.edges_of[step % len(self.kg.relations)]
+
+    def _turned(self, step: int) -> int:
+        """The same edge walked from its other end."""
+        relations = len(self.kg.relations)
+        return step - relations if step >= relations else step + relations
+
+    def _between_equals(self, step: int) -> bool:
+        """Whether most edges of the step join two entities of one type."""
+        edges = self._edges(step)[:400]
+        pairs = [(self._type(int(self.heads[e])), self._type(int(self.kg.outgoing.targets[e]))) for e in edges]
+        return sum(a == b != "" for a, b in pairs) > len(pairs) / 2
+
+    def _type(self, entity: int) -> str:
+        info = self.kg.info.get(self.kg.entities[entity])
+        return info.type if info else ""
+
+    def _pick(self, rng: Random, wordings: Sequence[Template], head: int) -> Template | None:
+        fitting = [t for t in wordings if t.fits(self._type(head))]
+        return rng.choice(fitting) if fitting else None
+
+    def _spoken(self, rng: Random, entity: int) -> str:
+        info = self.kg.info.get(self.kg.entities[entity])
+        return spoken_name(rng, self.kg.entities[entity], info.aliases if info else ())
+
+
+def _names(nouns: Sequence[Template]) -> tuple[str, ...]:
+    """Relation names in the noun phrases whose slot stands at one end: "the mother of {e}" -> "mother of"."""
+    names = []
+    for noun in nouns:
+        match = re.fullmatch(r"(?:the |an? )?(.+?) (?:the )?\{e\}|\{e\}'s (.+)", noun.text)
+        if match and not noun.head_type:
+            names.append(match[1] or match[2])
+    return tuple(names)
+
+
+# --------------------------------------------------------------------------------------------------
+# Fine-tuning examples whose wording stands for several hops at once: "the grandparents of X", "X's country of birth".
+#
+# ``TemplateSource`` strings noun phrases together, one a hop, so that every hop has words of its own. People have
+# single words for many walks; these teach that a short question may want a long path. Natural questions with a slot
+# in place of their entity (``wordings``) are drawn the same way, whatever their number of hops.
+
+
+_TRIES = 20  # walks from one start before another is drawn
+
+
+class ChainSource:
+    """Questions made from wordings of relation chains.
+
+    Args:
+        kg: the graph.
+        chains: wordings by the readings of their relations, see ``templates.load_chains``.
+        held_out: relations that no example may use.
+        levelled: chains are drawn by the square root of the number of their wordings, so that rare walks are seen as
+            well; else by the number itself, as often as people ask for them.
+
+    Raises:
+        ValueError: no chain can be walked in the graph.
+    """
+
+    def __init__(
+        self,
+        kg: KnowledgeGraph,
+        chains: Mapping[tuple[str, ...], Sequence[str]],
+        held_out: frozenset[str] = frozenset(),
+        levelled: bool = True,
+    ) -> None:
+        self.kg = kg
+        self.heads = np.repeat(np.arange(len(kg.entities), dtype=np.int32), np.diff(kg.outgoing.offsets))
+        banned = {i for relation in held_out if (i := kg.relations.find(relation)) is not None}
+        step_of = {reading: step for step, reading in enumerate(kg.readings)}
+        self.chains: list[tuple[tuple[int, ...], NDArray[np.int32], Sequence[str]]] = []
+        for readings, wordings in chains.items():
+            steps = tuple(step_of[reading] for reading in readings if reading in step_of)
+            if len(steps) < len(readings) or banned & {step % len(kg.relations) for step in steps}:
+                continue
+            starts = self._starts(steps)
+            if len(starts):
+                self.chains.append((steps, starts, wordings))
+        if not self.chains:
+            raise ValueError(f"no chain of relations can be walked in {kg.name}")
+        self.weights = [len(wordings) ** (0.5 if levelled else 1.0) for _, _, wordings in self.chains]
+
+    def __call__(self, rng: Random) -> Example:
+        while True:
+            steps, starts, wordings = rng.choices(self.chains, self.weights)[0]
+            walk = self._walk(rng, int(rng.choice(starts)), steps)
+            if walk is not None:
+                return self._example(rng, steps, walk, rng.choice(wordings))
+
+    def _starts(self, steps: Sequence[int]) -> NDArray[np.int32]:
+        """The entities from which all steps can be walked: back from the last one."""
+        edges, relations = self.kg.outgoing, len(self.kg.relations)
+        reached = np.arange(len(self.kg.entities), dtype=np.int32)
+        for step in reversed(steps):
+            here, there = (self.heads, edges.targets) if step < relations else (edges.targets, self.heads)
+            reached = np.unique(here[(edges.relations == step % relations) & np.isin(there, reached)])
+        return reached
+
+    def _walk(self, rng: Random, start: int, steps: Sequence[int]) -> list[int] | None:
+        """A random walk that visits no entity twice."""
+        for _ in range(_TRIES):
+            walk = [start]
+            for step in steps:
+                taken, others = self.kg.steps(walk[-1])
+                ends = others[taken == step]
+                if not len(ends):
+                    break
+                walk.append(int(rng.choice(ends)))
+            if len(walk) == len(steps) + 1 == len(set(walk)):
+                return walk
+        return None
+
+    def _example(self, rng: Random, steps: Sequence[int], walk: Sequence[int], wording: str) -> Example:
+        topic = self.kg.entities[walk[0]]
+        info = self.kg.info.get(topic)
+        text = wording.replace("{e}", spoken_name(rng, topic, info.aliases if info else ()))
+        path = [topic]
+        for step, entity in zip(steps, walk[1:], strict=True):
+            path += [self.kg.readings[step], self.kg.entities[entity]]
+        return Example(roughen(rng, text), (topic,), tuple(path), path[-1])

@@ -1,0 +1,358 @@
+"""Clues for and against a match, and what each of them weighs.
+
+The weights were fitted by regression on training questions over FB15k-237 and MetaQA and rounded; those of
+clues that these lower-case questions can hardly teach (``capital``, ``cut``, ``time``, ``common``, ``owned``)
+were set by hand, and ``bias`` so that the best match of a question, not any match, is right about as often as
+its score says. Each clue is a plain quantity, so a weight can be read and doubted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kgdemo.linking import context_features as cues
+from kgdemo.linking.context import Context, Profile
+from kgdemo.linking.matching import Match, MatchKind
+from kgdemo.linking.names import LINKING_WORDS, NameIndex, NameKind, without_bracket
+from kgdemo.linking.words import Word, ordinary_words
+
+
+@dataclass(frozen=True, slots=True)
+class Clues:
+    """What speaks for a match; with other numbers, the weights of these clues.
+
+    Attributes:
+        bias: 1.
+        cover: share of the question's weight that the mention covers.
+        mass: weight of the mention's words.
+        words: number of words but articles, logarithmic.
+        part: 1 for a part of a name; ``missing`` is the share of the name that is not written.
+        surname, middle: 1 where that part is a person's last name, or all but what stands in the middle.
+        sole: 1 where no other name has these words.
+        rest: words missing from the name that stand elsewhere in the question.
+        fuzzy: 1 for a misspelt name; ``typo`` is its distance, 0..1.
+        short, cut, initials, demonym: 1 for such a name.
+        inflected: 1 where a plural s was taken off.
+        ordinary: one over the number of words where all of them are ordinary; ``lone``: 1 where there is but one.
+        common: 1 where the label itself is written as a common noun.
+        owned: 1 right after a possessive of a linked entity: *Verdi's Otello*.
+        primary: 1 where the label needs no bracket to tell it from its namesakes.
+        capital: 1 where capitals set the mention off, -1 where they set others off.
+        exact: 1 where the label has these very capitals.
+        beside: number of rare words right before or after: the name may be a longer one. Linked names do not count.
+        asked: 1 right after *what* or *which*: the kind of thing asked for.
+        within: 1 where a longer whole name holds the mention.
+        titled: 1 for a person right after *president* and the like, 2 where the graph links the two;
+            below 0 for anything else there.
+        human: 1 for a person where the question is one asked of people, -1 for anything else.
+        tongue: 1 for a language right after *speak* and the like.
+        option: 1 right before or after *or*: one of the answers to choose from.
+        lesser, greater: 1 where the graph links it to another mention with more edges, or fewer: *Paris, Texas*.
+        behind: 1 where such a mention stands right before.
+        time: 1 for digits, months and what follows *during*; for a year where a title must stand.
+        sought: 1 for the kind of thing that is asked for: *which city is Guernica in*.
+        kind: 1 where the word right before or after says its type: *Friends cast*.
+        adapted: where one work is said to be made from another, 1 for the right one of the two, -1 for the other.
+        named: the same of *named after*: 1 for *the newton* that is named after somebody, -1 for Newton himself.
+        offers: 1 where a neighbour is of a kind that the question names: *museum that has Guernica*.
+        together: 1 where an entity of another name in the question is its neighbour: *Jordan's coach at the Bulls*.
+        called: 1 for part of a person's name right after *the*: *the newton* is a unit.
+        degree, variety: of the entity.
+        fit, said: of the entity to the rest of the question.
+    """
+
+    bias: float = 0.0
+    cover: float = 0.0
+    mass: float = 0.0
+    words: float = 0.0
+    part: float = 0.0
+    missing: float = 0.0
+    surname: float = 0.0
+    middle: float = 0.0
+    sole: float = 0.0
+    rest: float = 0.0
+    fuzzy: float = 0.0
+    typo: float = 0.0
+    short: float = 0.0
+    cut: float = 0.0
+    initials: float = 0.0
+    demonym: float = 0.0
+    inflected: float = 0.0
+    ordinary: float = 0.0
+    lone: float = 0.0
+    common: float = 0.0
+    owned: float = 0.0
+    primary: float = 0.0
+    capital: float = 0.0
+    exact: float = 0.0
+    beside: float = 0.0
+    asked: float = 0.0
+    within: float = 0.0
+    titled: float = 0.0
+    human: float = 0.0
+    tongue: float = 0.0
+    option: float = 0.0
+    lesser: float = 0.0
+    greater: float = 0.0
+    behind: float = 0.0
+    time: float = 0.0
+    sought: float = 0.0
+    kind: float = 0.0
+    adapted: float = 0.0
+    named: float = 0.0
+    offers: float = 0.0
+    together: float = 0.0
+    called: float = 0.0
+    degree: float = 0.0
+    variety: float = 0.0
+    fit: float = 0.0
+    said: float = 0.0
+
+    def times(self, weights: Clues) -> float:
+        """The weighed sum: log-odds."""
+        return sum(getattr(self, name) * getattr(weights, name) for name in self.__slots__)
+
+
+WEIGHTS = Clues(
+    bias=-0.5,
+    cover=1.0,
+    mass=0.7,
+    words=1.3,
+    part=-2.9,
+    missing=-2.95,
+    surname=0.8,
+    middle=0.6,
+    sole=1.8,
+    rest=2.3,
+    fuzzy=-1.8,
+    typo=-1.25,
+    short=0.0,
+    cut=-1.2,
+    initials=-2.3,
+    demonym=-0.65,
+    inflected=-1.7,
+    ordinary=-1.25,
+    lone=-1.75,
+    common=-0.7,
+    owned=1.0,
+    primary=0.1,
+    capital=0.8,
+    exact=1.0,
+    beside=-1.5,
+    asked=-1.45,
+    within=-2.7,
+    titled=1.6,
+    human=0.95,
+    tongue=3.0,
+    option=-2.5,
+    lesser=0.6,
+    greater=-0.75,
+    behind=-1.6,
+    time=-3.0,
+    sought=-1.0,
+    kind=1.5,
+    adapted=1.5,
+    named=3.0,
+    offers=0.7,
+    together=0.6,
+    called=-1.5,
+    degree=1.0,
+    variety=0.2,
+    fit=3.0,
+    said=0.6,
+)
+
+
+# --------------------------------------------------------------------------------------------------
+# How sure a match is: the clues of every match of one question.
+
+
+_ORDINARY = 0.15  # what an ordinary word weighs beside a rare one
+_ORDINARY_IN_NAME = 0.3  # and what it weighs at least in a whole name of several words
+_OF_COMMON = 0.3  # a plural says little against a common noun
+_ARTICLES = ("the", "a", "an")
+_UNTITLED = -0.5  # a city is no president
+_NEAR = 1  # words between neighbouring mentions
+
+
+class Scorer:
+    """Weighs the matches of one graph's names."""
+
+    def __init__(self, index: NameIndex, context: Context) -> None:
+        self.index = index
+        self.context = context
+
+    def clues(self, matches: Sequence[Match], words: Sequence[Word]) -> list[Clues]:
+        """What speaks for each match of one question."""
+        whole = [m for m in matches if m.kind is MatchKind.WHOLE and not _ordinary(m, words)]
+        total = max(sum(map(self._weight, words)), 1e-9)
+        return [self._clues(match, words, whole, total) for match in matches]
+
+    def _clues(self, match: Match, words: Sequence[Word], whole: Sequence[Match], total: float) -> Clues:
+        first, last = match.first, match.last
+        entity, kind = match.name.entity, match.name.kind
+        inside = words[first:last]
+        outside = [word.key for word in (*words[:first], *words[last:])]
+        profile, label = self.context.profile(entity), self.index.kg.entities[entity]
+        plain, weight = self._weights(match, inside)
+        near = self._linked_nearby(match, whole)
+        before = [other for other in near if other.last == first]
+        capital = cues.capital(words, first, last)
+        ordinary, common = capital <= 0 and _ordinary(match, words), label[:1].islower()
+        part, within = match.kind is MatchKind.PART, any(_holds(other, match) for other in whole)
+        asked_for, source = cues.kind_asked_for(words), cues.made_from(words, first, last)
+        begins, closes = _name_ends(match) if part and profile.person else (False, False)
+        return Clues(
+            bias=1.0,
+            cover=weight / (total - plain + weight),
+            mass=min(weight, 2.0),
+            words=math.log(max(sum(word.key not in _ARTICLES for word in inside), 1)),
+            part=float(part and match.share < 1),
+            missing=1 - match.share,
+            surname=float(closes and not begins),
+            middle=float(closes and begins),
+            # a first name that is not even spelt so says little: Frédéric is not Fredric March
+            sole=float(part and not ordinary and (match.likeness == 1 or closes) and self._is_sole(match)),
+            rest=float(part and not _rest(match).isdisjoint(cues.not_asked_for(outside))),
+            fuzzy=float(match.kind is MatchKind.FUZZY),
+            typo=1 - match.likeness,
+            short=float(kind is NameKind.SHORT),
+            cut=float(kind is NameKind.CUT),
+            initials=float(kind is NameKind.INITIALS),
+            demonym=float(kind is NameKind.DEMONYM),
+            inflected=match.inflected * _of_plural(match, common),
+            ordinary=ordinary / len(inside),
+            lone=float(ordinary and len(inside) == 1),
+            common=float(common),
+            owned=float(any(words[other.last - 1].owns for other in before)),
+            primary=float(match.kind is MatchKind.WHOLE and without_bracket(label) == label),
+            capital=capital,
+            exact=float(match.kind is MatchKind.WHOLE and _is_spelt_so(label, inside)),
+            beside=float(self._beside(match, words, whole)),
+            asked=float(cues.is_asked_for(words, first)),
+            within=float(within),
+            titled=self._titled(entity, profile, cues.title_before(words, first)),
+            human=(1.0 if profile.person else -1.0) * cues.asks_of_people(outside),
+            tongue=profile.language * cues.asks_of_language(words, first, last, _may_be_of_a_place(match, whole)),
+            option=float(cues.is_option(words, first, last)),
+            lesser=float(any(degree > profile.degree for degree in near.values())),
+            greater=float(any(degree < profile.degree for degree in near.values())),
+            behind=float(any(not words[other.last - 1].owns for other in before)),
+            time=float(not profile.person and self._is_time(match, words, label)),
+            sought=float(self.context.said_of(entity, asked_for) > 0),
+            # *the book Jaws is based on* names the film
+            kind=float(source <= 0 and self.context.said_of(entity, cues.kinds_beside(words, first, last)) > 0),
+            adapted=float(profile.adapted * source),
+            named=float(profile.named * cues.named_after(words, first, last)),
+            offers=float(self.context.offers(entity, outside)),
+            together=float(not within and self._is_linked_further(match, whole)),
+            called=float(part and profile.person and first > 0 and words[first - 1].key == "the"),
+            degree=profile.degree,
+            variety=profile.variety,
+            fit=min(self.context.fit(entity, outside), 2.0),
+            said=self.context.said_of(entity, sorted(set(outside).difference(asked_for))),
+        )
+
+    def _weights(self, match: Match, inside: Sequence[Word]) -> tuple[float, float]:
+        """The weight of a mention's words one by one, and as a name: *Doctor Who* is more than *doctor* and *who*."""
+        plain = sum(map(self._weight, inside))
+        if match.kind is MatchKind.WHOLE and len(inside) > 1:
+            return plain, max(plain, _ORDINARY_IN_NAME * len(inside))
+        return plain, plain
+
+    def _weight(self, word: Word) -> float:
+        rarity = min(self.index.rarity(key) for key in word.keys)
+        return rarity * (_ORDINARY if word.ordinary else 1.0)
+
+    def _is_time(self, match: Match, words: Sequence[Word], label: str) -> bool:
+        if cues.follows_work_word(words, match.first):
+            return label.isdigit()  # who wrote 1984 asks of a book, not of the year
+        return cues.is_time(words, match.first, match.last)
+
+    def _titled(self, entity: int, profile: Profile, title: str) -> float:
+        if not title:
+            return 0.0
+        if not profile.person:
+            return _UNTITLED
+        return 1.0 + any(self.context.linked(name.entity, entity) for name in self.index.whole(title))
+
+    def _is_sole(self, match: Match) -> bool:
+        """Whether one entity alone has the rarest of the words written in its names."""
+        holders = (self.index.holding(key, 20) for key in match.written if key not in ordinary_words())
+        return any(len({self.index.names[i].entity for i in ids}) == 1 for ids in holders)
+
+    def _beside(self, match: Match, words: Sequence[Word], whole: Sequence[Match]) -> int:
+        """Rare words right before or after, but linked names: the name may be a longer one."""
+        count = 0
+        for place in (match.first - 1, match.last):
+            if not 0 <= place < len(words) or words[place].ordinary or words[place].key.isdigit():
+                continue
+            if words[min(place, match.last - 1)].owns:  # a name ends at a possessive
+                continue
+            others = [other for other in whole if place in (other.first, other.last - 1) and not _overlap(match, other)]
+            count += not any(self.context.linked(match.name.entity, other.name.entity) for other in others)
+        return count
+
+    def _is_linked_further(self, match: Match, whole: Sequence[Match]) -> bool:
+        """Whether it is linked to another name in the question, however far from it."""
+        return any(
+            not _overlap(match, other) and self.context.linked(match.name.entity, other.name.entity)
+            for other in whole
+            if not self.index.kg.entities[other.name.entity][:1].islower()  # every painter is linked to *painter*
+        )
+
+    def _linked_nearby(self, match: Match, whole: Sequence[Match]) -> dict[Match, float]:
+        """Neighbouring mentions of linked entities, with these entities' degrees."""
+        return {
+            other: self.context.profile(other.name.entity).degree
+            for other in whole
+            if 0 <= max(match.first, other.first) - min(match.last, other.last) <= _NEAR
+            and self.context.linked(match.name.entity, other.name.entity)
+        }
+
+
+def _of_plural(match: Match, common: bool) -> float:
+    """How much a plural s says against a match: nothing in *US presidents*, whose last word is a noun like others."""
+    if len(match.name.words) > 1 and match.name.words[-1] in ordinary_words():
+        return 0.0
+    return _OF_COMMON if common else 1.0
+
+
+def _ordinary(match: Match, words: Sequence[Word]) -> bool:
+    return all(word.ordinary for word in words[match.first : match.last])
+
+
+def _overlap(one: Match, other: Match) -> bool:
+    return one.first < other.last and other.first < one.last
+
+
+def _holds(longer: Match, match: Match) -> bool:
+    return (
+        longer.first <= match.first
+        and match.last <= longer.last
+        and longer.last - longer.first > match.last - match.first
+    )
+
+
+def _may_be_of_a_place(match: Match, whole: Sequence[Match]) -> bool:
+    """Whether its words are also what people and things of a place are called: *French*, not *Python*."""
+    spans = ((other.first, other.last) for other in whole if other.name.kind is NameKind.DEMONYM)
+    return (match.first, match.last) in spans
+
+
+def _name_ends(match: Match) -> tuple[bool, bool]:
+    """Whether the words written hold the name's first word, and its last."""
+    name = [word for word in match.name.words if word not in ("jr", "sr")]
+    return name[0] in match.written, name[-1] in match.written
+
+
+def _is_spelt_so(label: str, inside: Sequence[Word]) -> bool:
+    """Whether a label begins and ends with these very words, capitals and all."""
+    name = without_bracket(label)
+    return name.startswith(inside[0].text) and name.endswith(inside[-1].text)
+
+
+def _rest(match: Match) -> set[str]:
+    return set(match.name.words).difference(LINKING_WORDS, match.written)

@@ -1,0 +1,23 @@
+"""Reasoning methods: one file or small folder for each system of the papers, and the registry that names them.
+
+A method is a generator of events over its resources. It asks the reasoner for decisions and shows nothing itself.
+Begin with ``gcr.py``, the main system. To add a method, write a file here and import it below: importing registers it.
+"""
+
+# The order of the imports is the order in which methods are listed.
+# isort: off
+from kgdemo.methods import without_graph, text_rag, rog, tog, dog, fidelis, gcr, grounding
+from kgdemo.methods.registry import METHODS, method_named
+
+__all__ = [
+    "METHODS",
+    "dog",
+    "fidelis",
+    "gcr",
+    "grounding",
+    "method_named",
+    "rog",
+    "text_rag",
+    "tog",
+    "without_graph",
+]

@@ -1,0 +1,332 @@
+"""The graph of one question (DoG section 3.1 and appendix B): the triples nearest to it, still connected.
+
+From the neighbourhood of the query entities the triples most similar to the question are taken one after
+another, each with the triples that lead to it from a query entity, until 120 are together.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from kgdemo.answering.answer_sets import conclude
+from kgdemo.constraint.triple_chains import ChainConstraint, ChainState, IdTriple, Link, QueryGraph
+from kgdemo.decoding.beam import BeamSettings
+from kgdemo.events import ConstraintReady, Event, HypothesisAnswer, PathFound, PathVerified, Thought
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.labels import spoken
+from kgdemo.kg.path import Path, PathIds
+from kgdemo.methods.dog.chains import Chain, DogOptions, Script, Visibility, Watching
+from kgdemo.methods.dog.scripts import ChainScript, PathScript
+from kgdemo.methods.registry import register
+from kgdemo.models.embedding import LabelIndex, label_index
+from kgdemo.options import chosen
+from kgdemo.ranking.abstention import refusal
+from kgdemo.ranking.scorer import labelled
+from kgdemo.reasoners.base import Evidence, World
+from kgdemo.settings import Settings
+
+MOST = 120  # DoG section 3.1
+# A hub has tens of thousands of triples and an embedder reads some hundreds a second: at each hop only so
+# many are read, chosen by the similarity of their relations, which are few.
+_READ = 2
+
+
+def question_graph(
+    question: str, topics: Sequence[int], query: QueryGraph, labels: LabelIndex, hops: int, most: int = MOST
+) -> tuple[IdTriple, ...]:
+    """The stored triples that a chain may use, nearest first.
+
+    Args:
+        question: what was asked.
+        topics: the query entities' ids.
+        query: the whole graph, as links.
+        labels: embeddings.
+        hops: how far from the query entities to look.
+        most: how many triples to keep.
+    """
+    reached_by: dict[int, Link | None] = dict.fromkeys(topics)
+    frontier = list(reached_by)
+    near: list[Link] = []
+    for _ in range(hops):
+        links = _likeliest(question, query.links(frontier), query.kg, labels, _READ * most)
+        near += links
+        frontier = []
+        for link in links:
+            if link.last not in reached_by:
+                reached_by[link.last] = link
+                frontier.append(link.last)
+    return _connected(_ranked(question, near, query.kg, labels, _READ * most), reached_by, most)
+
+
+def text_of(kg: KnowledgeGraph, link: Link) -> str:
+    """A link as the embedder reads it: ``(head, relation, tail)`` in the direction it is walked."""
+    steps = "-".join(spoken(kg.readings[step]) for step in link.path.steps)
+    return f"({kg.entities[link.first]}, {steps}, {kg.entities[link.last]})"
+
+
+def _likeliest(question: str, links: Sequence[Link], kg: KnowledgeGraph, labels: LabelIndex, most: int) -> list[Link]:
+    """The links whose relations are most similar to the question; a fair share of each relation first."""
+    if len(links) <= most:
+        return list(links)
+    relations = [" ".join(spoken(kg.readings[step]) for step in link.path.steps) for link in links]
+    names = list(dict.fromkeys(relations))
+    score = dict(zip(names, labels.similarity(question, names).tolist(), strict=True))
+    seen: dict[str, int] = {}
+    turns = []
+    for relation in relations:
+        seen[relation] = seen.get(relation, 0) + 1
+        turns.append(seen[relation] // max(most // 4, 1))  # no relation takes more than a quarter at first
+    order = sorted(range(len(links)), key=lambda i: (turns[i], -score[relations[i]]))
+    return [links[i] for i in order[:most]]
+
+
+def _ranked(question: str, links: Sequence[Link], kg: KnowledgeGraph, labels: LabelIndex, most: int) -> list[Link]:
+    """Links by the similarity of the whole triple, best first."""
+    read = _likeliest(question, links, kg, labels, most)
+    order = np.argsort(-labels.similarity(question, [text_of(kg, link) for link in read]), kind="stable")
+    return [read[i] for i in order]
+
+
+def _connected(ranked: Sequence[Link], reached_by: dict[int, Link | None], most: int) -> tuple[IdTriple, ...]:
+    """Take links in order, each with those that lead to it, until ``most`` triples are together."""
+    taken: dict[IdTriple, None] = {}
+    for link in ranked:
+        chain, back = list(link.triples), reached_by[link.first]
+        while back is not None:
+            chain += back.triples
+            back = reached_by[back.first]
+        new = [triple for triple in chain if triple not in taken]
+        if len(taken) + len(new) <= most:
+            taken.update(dict.fromkeys(new))
+    return tuple(taken)
+
+
+# --------------------------------------------------------------------------------------------------
+# DoG's triple-level beam search over the token-level one (section 2.4, Algorithm 1).
+
+
+class Search:
+    """Algorithm 1 for one question.
+
+    Args:
+        question, topics: what is asked, and the query entities' labels.
+        world, settings, dog: the graph and the model, and what was chosen.
+    """
+
+    def __init__(self, question: str, topics: Sequence[str], world: World, settings: Settings, dog: DogOptions) -> None:
+        self.began = time.perf_counter()
+        self.question, self.topics, self.world, self.settings, self.dog = question, topics, world, settings, dog
+        self.topic_ids = [i for topic in topics if (i := world.kg.entities.find(topic)) is not None]
+        self.steps = dog.steps or settings.hops * max(1, min(2, len(self.topic_ids)))
+        self.watching = Watching(world.model)
+        self.query = QueryGraph(world.kg, settings.directed)
+        self.trained = dog.script == "path" or (dog.script == "auto" and len(world.model.pieces.start) == 1)
+        self._thoughts = 0
+        self.script = self._script(self._pool())
+
+    def chains(self) -> Generator[Event, None, list[Chain]]:
+        """The best chains, best first (Algorithm 1; its line numbers in the comments)."""
+        start = ChainState(tuple(self.topic_ids))  # 1, 2: the query-centric subgraph is what touches the topics
+        reach = self.query.links(start.visited)
+        ms = 1000 * (time.perf_counter() - self.began)
+        yield ConstraintReady("query-centric subgraph", tuple(self.topics), self.settings.hops, len(reach), ms)
+        chains, finished = [Chain(start)], []
+        for step in range(self.steps):  # 3
+            grown = yield from self._grown(chains)  # 5 to 13
+            chains = yield from self._shown(grown, last=step + 1 == self.steps)  # 14
+            if self.script.closes:
+                finished = sorted([*finished, *(c.closed() for c in chains)], key=lambda c: -c.score)
+                worst = finished[: self.dog.width][-1].score if len(finished) >= self.dog.width else -math.inf
+                if not chains or chains[0].score <= worst:  # scores only fall
+                    break
+            elif all(chain.ended for chain in chains):
+                break
+        return (yield from self._concluded(finished)) if self.script.closes else [c for c in chains if c.written]
+
+    def unconstrained(self) -> Iterator[Event]:
+        """The same prompt without the constraint (the paper's CoT baseline)."""
+        prompt = self.script.prompt(Chain(ChainState(tuple(self.topic_ids))))
+        yield from self.script.unconstrained(prompt, self.dog.width)
+
+    def _grown(self, chains: Sequence[Chain]) -> Generator[Event, None, list[Chain]]:
+        """Every chain with each of its likeliest next triples; the same triples in another order count once."""
+        grown: dict[frozenset[IdTriple], Chain] = {}
+        for chain in chains:
+            found = [] if chain.ended else (yield from self.script.triples(chain, self.dog.width))  # 8
+            candidates = [chain.grown(triple) for triple in found]  # 9 to 12
+            if not found and not self.script.closes:
+                candidates = [chain]  # it has ended, or has nowhere to go
+            for candidate in candidates:
+                known = grown.get(candidate.state.used)
+                if known is None or candidate.score > known.score:
+                    grown[candidate.state.used] = candidate
+        return sorted(grown.values(), key=lambda c: -c.score)
+
+    def _shown(self, grown: Sequence[Chain], last: bool) -> Generator[Event, None, list[Chain]]:
+        """Keep the best chains, write the text behind their new triples, and say what became of all."""
+        kept = []
+        for rank, chain in enumerate(grown):
+            keep = rank < self.dog.width
+            if chain.new:
+                if keep and not self.script.closes:
+                    note = yield from self.script.note(chain)
+                    chain = replace(chain, notes=(*chain.notes, note))
+                thought = self._thought(chain, keep)
+                yield thought
+                chain = replace(chain, thought=thought.id, shown=len(chain.written))
+                if keep and not chain.ended and not last:
+                    yield self._growth(chain)
+            kept += [chain] if keep else []
+        return kept
+
+    def _concluded(self, finished: Sequence[Chain]) -> Generator[Event, None, list[Chain]]:
+        """The finished chains; the best with the hypothesis answers behind them."""
+        concluded = [chain for chain in finished if chain.score > -math.inf][: self.settings.beams]
+        for place, chain in enumerate(concluded[: self.dog.width]):
+            concluded[place] = replace(chain, notes=((yield from self.script.note(chain)),))
+        return concluded
+
+    def _thought(self, chain: Chain, kept: bool) -> Thought:
+        self._thoughts += 1
+        link, kg = chain.written[-1].link, self.world.kg
+        path = labelled(self.world.tokenised, link.path)
+        text, read = str(path), self.world.verifier.verify(path).faithful
+        if kept and chain.notes and chain.notes[-1].text:
+            text += f" — {chain.notes[-1].text}"
+        return Thought(
+            "thought",
+            self._thoughts,
+            (chain.thought,) if chain.thought else (),
+            text,
+            path.entities,
+            tuple((kg.entities[h], kg.relations[r], kg.entities[t]) for h, r, t in link.triples if read),
+            chain.score,
+            "kept" if kept else "pruned",
+            "" if kept else f"{self.dog.width} chains score higher",
+        )
+
+    def _growth(self, chain: Chain) -> Thought:
+        """What the last triple brought into reach (equation 1)."""
+        self._thoughts += 1
+        last = chain.written[-1].link.last
+        before = {*self.topic_ids, *(link.last for link in chain.state.links[:-1])}
+        links = [] if last in before else self.query.links([last], chain.state.used)
+        new = sum(link.last not in before for link in links)
+        entity = self.world.kg.entities[last]
+        text = f"{entity} brings {new} more triple{'s' * (new != 1)} within reach"
+        return Thought("observation", self._thoughts, (chain.thought,), text, (entity,))
+
+    def _pool(self) -> tuple[IdTriple, ...]:
+        """The question's graph (section 3.1, appendix B); empty stands for the whole graph."""
+        size = self.dog.triples
+        if size is None:
+            size = 0 if self.trained and self.dog.visibility in (Visibility.AUTO, Visibility.HIDDEN) else MOST
+        if not size:
+            return ()
+        labels = label_index(self.world.embedder)
+        pool = question_graph(self.question, self.topic_ids, self.query, labels, self.settings.hops, size)
+        self.query = QueryGraph(self.world.kg, self.settings.directed, frozenset(pool))
+        return pool
+
+    def _script(self, pool: tuple[IdTriple, ...]) -> Script:
+        dog, model = self.dog, self.world.model
+        limits = BeamSettings(
+            graph_normalised=self.settings.ranking != "path",
+            masked=self.settings.explain,
+            look_ahead=self.settings.tokens_ahead(model.on_gpu),
+        )
+        common = (self.world, self.question, self.query, self.watching, limits)
+        if self.trained:
+            return PathScript(
+                *common,
+                topics=self.topics,
+                hops=self.settings.hops,
+                steps=self.steps,
+                visibility=Visibility.HIDDEN if dog.visibility is Visibility.AUTO else dog.visibility,
+                pool=pool,
+            )
+        constraint = ChainConstraint(self.world.tokenised, self.query, self.topic_ids, model.stop_ids, model.vocabulary)
+        return ChainScript(
+            *common,
+            constraint=constraint,
+            visibility=dog.visibility,
+            pool=pool,
+            free_tokens=dog.free_tokens,
+            steps=self.steps,
+        )
+
+
+# --------------------------------------------------------------------------------------------------
+# From DoG's chains to verified paths: a chain hangs together as trees, and each branch is a path from a topic.
+
+
+def paths_of(chain: Chain, topics: Sequence[int]) -> list[PathIds]:
+    """A chain as paths from the topics: its triples hang together as trees, and each leaf is a path's end.
+
+    The path of the last triple comes first: it is the one the model concluded with.
+    """
+    by_entity = {topic: PathIds((topic,), ()) for topic in topics}
+    leaves: dict[PathIds, None] = {}
+    for link in chain.state.links:
+        before = by_entity[link.first]
+        path = PathIds((*before.entities, *link.path.entities[1:]), (*before.steps, *link.path.steps))
+        leaves.pop(before, None)
+        leaves[path] = None
+        by_entity.setdefault(link.last, path)
+    return list(reversed(leaves))
+
+
+def grounded(chains: Sequence[Chain], topics: Sequence[int], world: World) -> Generator[Event, None, list[Evidence]]:
+    """Report and verify the chains' paths, best chain first."""
+    found: dict[Path, tuple[Chain, str]] = {}
+    for chain in chains:
+        for place, ids in enumerate(paths_of(chain, topics)):
+            answer = chain.notes[-1].answer if chain.notes and not place else ""
+            found.setdefault(labelled(world.tokenised, ids), (chain, answer))
+    evidence = []
+    for index, (path, (chain, answer)) in enumerate(found.items(), 1):
+        beam = chain.written[-1].beam
+        yield PathFound(True, index, str(path), chain.score, path, beam, chain.relation_score)
+        if answer:
+            yield HypothesisAnswer(True, index, answer)
+        yield PathVerified(True, index, world.verifier.verify(path, answer or None))
+        evidence.append(Evidence(index, path, answer, chain.score, chain.relation_score))
+    return evidence
+
+
+# --------------------------------------------------------------------------------------------------
+# DoG, decoding on graphs (Li et al. 2025): well-formed chains of triples by graph-aware constrained decoding.
+#
+# The model writes one triple after another. Each must be a triple of the query-centric subgraph, which grows by
+# all triples around what has been written (section 2.3, equation 1). A triple-level beam search over the
+# token-level one keeps the chains with the highest scores (section 2.4, Algorithm 1). Beside it runs the same
+# prompt without the constraint, the paper's CoT baseline.
+
+
+@register(
+    "dog",
+    "Decoding on graphs",
+    "Li et al. 2025 (DoG), section 2",
+    "Writes a chain of triples: each must touch what the chain has reached, and the graph in reach grows with it.",
+    constrained=True,
+    options=DogOptions,
+)
+def run(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
+    """Algorithm 1, its chains as verified paths, and an answer from them."""
+    dog = chosen(DogOptions, settings.options)
+    dog = replace(dog, width=min(dog.width, settings.beams))
+    search = Search(question, topics, world, settings, dog)
+    chains = yield from search.chains()
+    evidence = yield from grounded(chains, search.topic_ids, world)
+    if settings.compare:
+        yield from search.unconstrained()
+    refused = refusal(question, topics, evidence, world)
+    if refused:
+        yield refused
+        return
+    yield from conclude(question, evidence, world, directed=settings.directed, whole=settings.complete)

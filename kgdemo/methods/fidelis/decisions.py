@@ -1,0 +1,224 @@
+"""Who takes FiDeLiS's decisions: a language model, or the small models of appendix B.
+
+Three decisions are taken at each depth (section 3.2): which candidates go on, whether a step follows from those
+before it, and whether the statement can be deduced. A language model is asked for all three. Appendix B
+replaces it in beam decisions by small models: by sentence embeddings here, by the path model in ``by_path_model``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from kgdemo.constraint.triple_chains import Link, QueryGraph, Spelling, TripleTrie
+from kgdemo.decoding.beam import BeamSettings
+from kgdemo.events import DeductionChecked, Event
+from kgdemo.kg.path import Path
+from kgdemo.methods.dog.chains import Watching, Writing
+from kgdemo.methods.fidelis.path_rag import Candidate, told
+from kgdemo.methods.fidelis.plan import Plan
+from kgdemo.methods.hop_lists import Trail, enough, openings
+from kgdemo.methods.retrieval import sentence
+from kgdemo.models.embedding import label_index
+from kgdemo.reasoners import decisions as deciding
+from kgdemo.reasoners.base import World
+from kgdemo.settings import Settings
+
+# appendix C.4, in our own words
+_SELECT = "Which of these paths are the likeliest to lead to the answer?"
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """A path of the beam.
+
+    Attributes:
+        likelihood: what paths are compared by; of one kind within a run.
+        steps: how it came about, one score a step.
+        tokens: its text, where the path model wrote it.
+        ending: log-probability that the path model ends it here.
+        thought: id of the event that showed it.
+    """
+
+    path: Path
+    likelihood: float = 0.0
+    steps: tuple[float, ...] = ()
+    tokens: tuple[int, ...] = ()
+    ending: float = -math.inf
+    thought: int = 0
+
+
+class Decisions(Protocol):
+    """Takes the decisions."""
+
+    halts: bool  # whether a deduced path ends the search; else the likeliest are taken when all have been found
+
+    def select(self, grown: Grown, candidates: Sequence[Candidate], width: int) -> Generator[Event, None, list[Grown]]:
+        """At most ``width`` of the candidates behind a path (equation 3)."""
+        ...
+
+    def follows(self, before: Grown, grown: Grown) -> Generator[Event, None, bool]:
+        """Local verification: whether the last step follows from those before it."""
+        ...
+
+    def deduced(self, kept: Sequence[Grown]) -> Generator[Event, None, list[Grown]]:
+        """Global verification: the paths that the statement can be deduced from."""
+        ...
+
+
+class ByReasoner:
+    """All decisions by ``world.reasoner``, a language model.
+
+    Args:
+        world, question, plan: what to decide on.
+        adequacy: ask whether the path is enough instead of deducing the statement (table 5).
+    """
+
+    halts = True
+
+    def __init__(self, world: World, question: str, plan: Plan, settings: Settings, adequacy: bool) -> None:
+        self.world, self.question, self.plan = world, question, plan
+        self.settings, self.adequacy = settings, adequacy
+
+    def select(self, grown: Grown, candidates: Sequence[Candidate], width: int) -> Generator[Event, None, list[Grown]]:
+        """See ``Decisions``; the plan gives hints."""
+        task = f"{_SELECT} The plan: {self.plan.steps}" if self.plan.steps else _SELECT
+        texts = [str(c.path) for c in candidates]
+        chosen = yield from deciding.select(self.world, "beam selection", self.question, task, texts, width)
+        return [_longer(grown, candidates[i]) for i in chosen]
+
+    def follows(self, before: Grown, grown: Grown) -> Generator[Event, None, bool]:
+        """See ``Decisions``; the first step has nothing before it to follow from."""
+        if not before.path.relations:
+            return True
+        step = sentence(Path(grown.path.entities[-2:], grown.path.relations[-1:]))
+        return (yield from deciding.verify(self.world, self.question, step, [*sentences(before.path), self.question]))
+
+    def deduced(self, kept: Sequence[Grown]) -> Generator[Event, None, list[Grown]]:
+        """See ``Decisions``."""
+        found = []
+        for grown in kept:
+            if self.adequacy:
+                ahead = openings(grown.path, self.world, self.settings)
+                holds, _ = yield from enough(self.question, [Trail((grown.path,))], ahead, self.world)
+            else:
+                statement = self.plan.filled(grown.path)
+                holds = yield from deciding.verify(self.world, self.question, statement, sentences(grown.path))
+            if holds:
+                found.append(grown)
+        return found
+
+
+class ByEmbeddings:
+    """Beam decisions by sentence embeddings.
+
+    They cannot deduce: the paths found are compared with what lies ahead, and when one that was found is
+    nearest to the question, that is the end.
+
+    Args:
+        world, question, settings: what to decide on.
+    """
+
+    halts = True
+
+    def __init__(self, world: World, question: str, settings: Settings) -> None:
+        self.world, self.question, self.settings = world, question, settings
+
+    def select(self, grown: Grown, candidates: Sequence[Candidate], width: int) -> Generator[Event, None, list[Grown]]:
+        """See ``Decisions``; the ends' names say nothing to it and are left out."""
+        texts = [Trail((c.path,)).stem for c in candidates]
+        chosen = label_index(self.world.embedder).nearest(self.question, texts, width)
+        yield from told("beam selection", [candidates[i] for i in chosen])
+        return [_longer(grown, candidates[i]) for i in chosen]
+
+    def follows(self, before: Grown, grown: Grown) -> Generator[Event, None, bool]:
+        """See ``Decisions``; that the step begins where the path ends is all it can know."""
+        yield from ()
+        return before.path.end == grown.path.entities[-2]
+
+    def deduced(self, kept: Sequence[Grown]) -> Generator[Event, None, list[Grown]]:
+        """See ``Decisions``."""
+        ahead = [opening for grown in kept for opening in openings(grown.path, self.world, self.settings)]
+        holds, best = yield from enough(self.question, [Trail((g.path,)) for g in kept], ahead, self.world)
+        return [g for g in kept if best and g.path in best.paths] if holds else []
+
+
+def sentences(path: Path) -> list[str]:
+    """Each hop as a sentence."""
+    return [sentence(Path((head, tail), (relation,))) for head, relation, tail in path.hops]
+
+
+def _longer(grown: Grown, candidate: Candidate) -> Grown:
+    """A path with the candidate's step; compared by the mean of its steps' scores."""
+    steps = (*grown.steps, candidate.score)
+    return Grown(candidate.path, sum(steps) / len(steps), steps)
+
+
+# --------------------------------------------------------------------------------------------------
+# FiDeLiS's beam decisions by the model that was trained to write reasoning paths (appendix B's small model).
+#
+# It decodes its choice under the constraint of the candidates, so that it cannot choose what is not there; where
+# it would end the path, it takes the question to be answered (table 5's logit-based verification).
+
+
+class ByPathModel:
+    """Beam decisions by the model that was trained to write reasoning paths.
+
+    Args:
+        world, question, topics, plan: what to decide on.
+        settings: for how scores are taken and what is told of forbidden tokens.
+    """
+
+    halts = False
+
+    def __init__(self, world: World, question: str, topics: Sequence[str], plan: Plan, settings: Settings) -> None:
+        self.world, self.plan, self.hops = world, plan, settings.hops
+        self.query = QueryGraph(world.kg, settings.directed, collapse=False)
+        limits = BeamSettings(
+            graph_normalised=settings.ranking != "path",
+            masked=settings.explain,
+            look_ahead=settings.tokens_ahead(world.model.on_gpu),
+        )
+        self.writing = Writing(world, question, self.query, Watching(world.model), limits)
+        self.prompt = tuple(world.model.style.encode(world.model.pieces, question, topics))
+
+    def select(self, grown: Grown, candidates: Sequence[Candidate], width: int) -> Generator[Event, None, list[Grown]]:
+        """See ``Decisions``: beam search over the trie of the candidates."""
+        by_link = self._links(grown.path, candidates)
+        pieces = self.world.model.pieces
+        last = len(grown.path.relations) + 1 >= self.hops
+        ends = [pieces.end] if last else [pieces.end, pieces.arrow]  # the second announces another step
+        spelling = Spelling.ONWARD if grown.tokens else Spelling.WALKED
+        trie = TripleTrie(self.world.tokenised, list(by_link), spelling, ends)
+        written = yield from self.writing.search(self.prompt, grown.tokens, trie, ends, width)
+        found = []
+        for triple in written:
+            candidate = by_link[triple.link]
+            total = grown.likelihood + triple.score
+            steps = (*grown.steps, triple.score)
+            found.append(Grown(candidate.path, total, steps, triple.tokens, triple.ending))
+        return found
+
+    def follows(self, before: Grown, grown: Grown) -> Generator[Event, None, bool]:
+        """See ``Decisions``; that the step begins where the path ends is all there is to it."""
+        yield from ()
+        return before.path.end == grown.path.entities[-2]
+
+    def deduced(self, kept: Sequence[Grown]) -> Generator[Event, None, list[Grown]]:
+        """See ``Decisions``: every path may end here, each with its probability; what is likely is said."""
+        for grown in kept:
+            holds = grown.ending > math.log(0.5)
+            premises = tuple(sentences(grown.path))
+            yield DeductionChecked(self.plan.filled(grown.path), premises, holds, self.world.model.name)
+        ended = [grown for grown in kept if grown.ending > -math.inf]
+        return [replace(grown, likelihood=grown.likelihood + grown.ending) for grown in ended]
+
+    def _links(self, path: Path, candidates: Sequence[Candidate]) -> dict[Link, Candidate]:
+        """The candidates as the constraint knows them."""
+        kg = self.world.kg
+        wanted = {(c.path.relations[-1], c.path.end): c for c in candidates}
+        links = self.query.links([kg.entities.find(path.end)])  # type: ignore[list-item]
+        steps = [(link, (kg.readings[link.path.steps[0]], kg.entities[link.last])) for link in links]
+        return {link: wanted[step] for link, step in steps if step in wanted}

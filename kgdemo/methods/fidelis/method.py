@@ -1,0 +1,181 @@
+"""What can be chosen about FiDeLiS: every component of tables 2, 4 and 5 can be switched off or replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kgdemo.answering.answer_sets import conclude, show, without_reasoner
+from kgdemo.events import Event, Thought
+from kgdemo.kg.path import Path
+from kgdemo.methods.fidelis import plan as planning
+from kgdemo.methods.fidelis.decisions import ByEmbeddings, ByPathModel, ByReasoner, Decisions, Grown
+from kgdemo.methods.fidelis.path_rag import PathRag, Retriever, TogRetriever, VanillaRetriever
+from kgdemo.methods.fidelis.plan import Plan
+from kgdemo.methods.hop_lists import start
+from kgdemo.methods.registry import register
+from kgdemo.options import chosen, option
+from kgdemo.reasoners import decisions as deciding
+from kgdemo.reasoners.base import World
+from kgdemo.settings import Settings
+
+RETRIEVERS = ("path-rag", "vanilla", "tog")
+DECIDERS = ("auto", "reasoner", "embeddings", "path-model")
+
+
+@dataclass(frozen=True, slots=True)
+class FidelisOptions:
+    """What can be chosen about FiDeLiS; the defaults are the paper's (appendix A.4) where it names them.
+
+    It names no number for ``retrieved`` and ``candidates``. ``decisions`` are by themselves the reasoner's where
+    that is a language model, else the path model's where that knows path marks, else the embeddings'.
+    """
+
+    width: int = option(4, "paths kept at each step (B)", least=1, most=50, public=4)
+    depth: int = option(4, "the most steps; L bounds it further", least=1, most=10, public=4)
+    alpha: float = option(0.3, "weight of the look-ahead (equation 2)", most=10)
+    retrieved: int = option(50, "relations and entities retrieved for the keywords (m)", least=1, most=1000, public=100)
+    candidates: int = option(16, "steps put before the reasoner at once", least=1, most=200, public=32)
+    retriever: str = option("path-rag", "who proposes steps (table 2)", choices=RETRIEVERS)
+    keywords: bool = option(True, "look for the plan's keywords; no: for the question (table 4)")
+    planning: bool = option(True, "the plan gives hints (table 2)")
+    beam_search: bool = option(True, "no: one path is kept (table 2)")
+    verifier: bool = option(True, "steps and statement are deduced (table 2)")
+    last_step: bool = option(True, "the reasoner answers from the paths; no: their ends are the answer (table 2)")
+    adequacy: bool = option(False, "ask whether the paths are enough, deduce no statement (table 5)")
+    decisions: str = option("auto", "who selects and verifies (appendix B)", choices=DECIDERS)
+
+
+# --------------------------------------------------------------------------------------------------
+# Deductive-verification beam search (FiDeLiS section 3.2, Algorithm 2).
+
+
+class Search:
+    """Algorithm 2 for one question.
+
+    Args:
+        question, topics: what is asked, and where the walk begins.
+        world, settings, fidelis: the graph and who decides, and what was chosen.
+    """
+
+    def __init__(
+        self, question: str, topics: Sequence[str], world: World, settings: Settings, fidelis: FidelisOptions
+    ) -> None:
+        self.question, self.world, self.settings, self.fidelis = question, world, settings, fidelis
+        self.topics = [topic for topic in topics if topic in world.kg.entities]
+        self._thoughts = 0
+
+    def paths(self) -> Generator[Event, None, list[tuple[Path, float]]]:
+        """The paths found, likeliest first (line numbers of Algorithm 2 in the comments)."""
+        plan = yield from self._plan()  # 2 to 4
+        retriever, decisions = self._retriever(plan), self._decisions(plan)
+        beam = [Grown(start(topic)) for topic in self.topics]  # 1
+        found: list[Grown] = []
+        for _ in range(min(self.fidelis.depth, self.settings.hops)):  # 5
+            chosen: list[tuple[Grown, Grown]] = []
+            for grown in beam:  # 6
+                candidates = yield from retriever.candidates(grown.path)  # 7
+                if candidates:
+                    selected = yield from decisions.select(grown, candidates, self.fidelis.width)
+                    chosen += [(grown, longer) for longer in selected]
+            kept = yield from self._kept(chosen, decisions)  # 8 to 17
+            deduced = (yield from decisions.deduced(kept)) if self.fidelis.verifier and kept else []
+            found += deduced
+            if not kept or (deduced and decisions.halts):
+                break
+            beam = kept
+        # without a path that the statement follows from, the last ones kept are what there is
+        best = sorted(found or [g for g in beam if g.path.relations], key=lambda g: -g.likelihood)
+        return [(grown.path, grown.likelihood) for grown in best]
+
+    def _plan(self) -> Generator[Event, None, Plan]:
+        """Keywords, planning steps and the declarative statement, in one call (appendix C.1)."""
+        text = yield from deciding.plan(self.world, self.question, planning.TASK)
+        plan = planning.read_plan(text, self.question, self.topics)
+        if not self.fidelis.planning:
+            plan = replace(plan, steps="")
+        shown = "; ".join(filter(None, [f"keywords: {plan.keywords}", plan.steps, f"to deduce: {plan.statement}"]))
+        yield self._thought((), shown, fate="kept")
+        return plan
+
+    def _retriever(self, plan: Plan) -> Retriever:
+        fidelis = self.fidelis
+        if fidelis.retriever == "tog":
+            return TogRetriever(self.world, self.settings, self.question, fidelis.width)
+        rag = PathRag(
+            self.world,
+            self.settings,
+            plan.keywords if fidelis.keywords else self.question,
+            alpha=fidelis.alpha,
+            retrieved=fidelis.retrieved,
+            most=fidelis.candidates,
+        )
+        return VanillaRetriever(rag, self.question) if fidelis.retriever == "vanilla" else rag
+
+    def _decisions(self, plan: Plan) -> Decisions:
+        name, world = self.fidelis.decisions, self.world
+        if name == "auto":
+            trained = len(world.model.pieces.start) == 1
+            name = "reasoner" if deciding.writes_prose(world.reasoner) else "path-model" if trained else "embeddings"
+        if name == "reasoner":
+            return ByReasoner(world, self.question, plan, self.settings, self.fidelis.adequacy)
+        if name == "embeddings":
+            return ByEmbeddings(world, self.question, self.settings)
+        return ByPathModel(world, self.question, self.topics, plan, self.settings)
+
+    def _kept(self, chosen: Sequence[tuple[Grown, Grown]], decisions: Decisions) -> Generator[Event, None, list[Grown]]:
+        """The B likeliest of the chosen paths whose last step follows from those before it."""
+        kept: list[Grown] = []
+        for before, grown in sorted(chosen, key=lambda pair: -pair[1].likelihood):
+            reason = f"{self.fidelis.width} likelier paths were kept" if len(kept) >= self.fidelis.width else ""
+            if not reason and self.fidelis.verifier and not (yield from decisions.follows(before, grown)):
+                reason = "its last step does not follow from those before it"
+            parents = (before.thought,) if before.thought else ()
+            fate = "pruned" if reason else "kept"
+            thought = self._thought(parents, str(grown.path), grown.path, grown.likelihood, fate, reason)
+            yield thought
+            if not reason:
+                kept.append(replace(grown, thought=thought.id))
+        return kept
+
+    def _thought(
+        self,
+        parents: tuple[int, ...],
+        text: str,
+        path: Path | None = None,
+        score: float = 0.0,
+        fate: str = "open",
+        reason: str = "",
+    ) -> Thought:
+        self._thoughts += 1
+        read = path is not None and self.world.verifier.verify(path).faithful
+        entities, triples = (path.entities, tuple(path.hops)) if path and read else ((), ())
+        return Thought("thought", self._thoughts, parents, text, entities, triples, score, fate, reason)
+
+
+# --------------------------------------------------------------------------------------------------
+# FiDeLiS (Sui et al. 2025): Path-RAG and deductive-verification beam search.
+#
+# A plan and a declarative statement are made of the question; paths grow step by step among candidates that
+# Path-RAG pre-selects (``path_rag``); a step is kept when it follows from the steps before it, and the search
+# halts once the statement can be deduced (``search``). Who takes the decisions is in ``decisions``.
+
+
+@register(
+    "fidelis",
+    "FiDeLiS",
+    "Sui et al. 2025 (FiDeLiS), section 3",
+    "Plans, grows paths step by step among retrieved candidates, checks that each step follows, and stops when "
+    "the answer can be deduced.",
+    options=FidelisOptions,
+)
+def run(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
+    """Section 3: plan, Path-RAG, beam search with deductive verification, and the answer from the paths."""
+    fidelis = chosen(FidelisOptions, settings.options)
+    fidelis = replace(fidelis, width=min(fidelis.width, settings.beams) if fidelis.beam_search else 1)
+    paths = yield from Search(question, topics, world, settings, fidelis).paths()
+    evidence = yield from show(paths, world, settings.beams)
+    if fidelis.last_step:
+        yield from conclude(question, evidence, world, directed=settings.directed, whole=settings.complete)
+    else:
+        yield without_reasoner(evidence, [e.path.end for e in evidence], "the paths themselves")

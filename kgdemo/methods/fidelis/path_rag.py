@@ -1,0 +1,179 @@
+"""Path-RAG (FiDeLiS section 3.1, Algorithm 1) and the two retrievers it is compared with (table 2).
+
+At each step of a path few candidates (relation, entity) are pre-selected, by how near relation and entity are
+to the question's keywords and by what lies behind them (equation 2). All candidates are read from the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from kgdemo.events import CandidatesScored, Event
+from kgdemo.kg.labels import spoken
+from kgdemo.kg.path import Path
+from kgdemo.methods.hop_lists import openings, prune_entities, prune_relations
+from kgdemo.models.embedding import label_index
+from kgdemo.reasoners.base import World
+from kgdemo.settings import Settings
+
+_WHOLE = 2000  # a graph of so few labels is embedded whole, as the paper does; of others what the search reaches
+_READ = 48  # entities embedded for one step: of a hub's thousands those behind the nearest relations
+_A_RELATION = 8  # of them behind one relation
+_BY = "sentence embeddings"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A path with one more step.
+
+    Attributes:
+        path: the extended path.
+        score: equation 2, or the retriever's own score.
+    """
+
+    path: Path
+    score: float
+
+
+class Retriever(Protocol):
+    """Pre-selects the steps that a path may take."""
+
+    def candidates(self, path: Path) -> Generator[Event, None, list[Candidate]]:
+        """Candidates behind a path, best first."""
+        ...
+
+
+class PathRag:
+    """Keyword-driven retrieval with next-hop look-ahead.
+
+    Args:
+        world, settings: the graph, and how it is walked.
+        keywords: what to look for: the keywords joined, or the question itself (table 4, *w/o keywords*).
+        alpha: weight of the look-ahead (equation 2).
+        retrieved: how many relations and entities to retrieve (*m*).
+        most: how many candidates to return.
+    """
+
+    def __init__(
+        self, world: World, settings: Settings, keywords: str, *, alpha: float, retrieved: int, most: int
+    ) -> None:
+        self.kg, self.directed = world.kg, settings.directed
+        self.labels = label_index(world.embedder)
+        self.keywords, self.alpha, self.most = keywords, alpha, most
+        self._relations = self._nearest(list(dict.fromkeys(self.kg.readings)), retrieved, spoken)
+        self._entities = self._nearest(
+            list(self.kg.entities) if len(self.kg.entities) <= _WHOLE else [], retrieved, str
+        )
+
+    def candidates(self, path: Path) -> Generator[Event, None, list[Candidate]]:
+        """See ``Retriever``; what was not retrieved for the keywords fills the places left."""
+        steps = self._steps(path.end, path.entities)
+        hits = [(r, e) for r, e in steps if r in self._relations or e in self._entities]
+        base = self._base(self._readable(hits))[: self.most]
+        if len(base) < self.most:
+            others = [step for step in steps if step not in set(hits)]
+            base += self._base(self._readable(others))[: self.most - len(base)]
+        scored = [(*step, score + self.alpha * self._ahead(step[1], path)) for step, score in base]
+        found = [_longer(path, *step) for step in sorted(scored, key=lambda s: -s[2])]
+        yield from told("Path-RAG", found)
+        return found
+
+    def _nearest(self, labels: Sequence[str], most: int, read) -> frozenset[str]:
+        """Algorithm 1, lines 12 and 13."""
+        if len(labels) > _WHOLE:
+            return frozenset()
+        return frozenset(labels[i] for i in self.labels.nearest(self.keywords, [read(label) for label in labels], most))
+
+    def _steps(self, entity: str, visited: Sequence[str]) -> list[tuple[str, str]]:
+        """What leads on, but not back."""
+        neighbours = self.kg.neighbours(entity, self.directed)
+        return [(r, e) for r, e in dict.fromkeys(neighbours) if e not in visited]
+
+    def _readable(self, steps: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+        """So many steps as can be embedded: behind the nearest relations, a few of each."""
+        score = self._relation_scores([r for r, _ in steps])
+        taken: dict[str, int] = {}
+        few = []
+        for relation, entity in sorted(steps, key=lambda step: -score[step[0]]):
+            taken[relation] = taken.get(relation, 0) + 1
+            if taken[relation] <= _A_RELATION:
+                few.append((relation, entity))
+        return few[:_READ]
+
+    def _relation_scores(self, relations: Sequence[str]) -> dict[str, float]:
+        names = list(dict.fromkeys(relations))
+        scores = self.labels.similarity(self.keywords, [spoken(name) for name in names]).tolist()
+        return dict(zip(names, scores, strict=True))
+
+    def _base(self, steps: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, str], float]]:
+        """Steps with their base score S0, best first."""
+        relation = self._relation_scores([r for r, _ in steps])
+        entity = self.labels.similarity(self.keywords, [e for _, e in steps]).tolist()
+        scored = [(step, relation[step[0]] + near) for step, near in zip(steps, entity, strict=True)]
+        return sorted(scored, key=lambda s: -s[1])
+
+    def _ahead(self, entity: str, path: Path) -> float:
+        """The best base score one hop further; of the next steps the one with the nearest relation is read."""
+        onward = self._steps(entity, (*path.entities, entity)) if self.alpha else []
+        if not onward:
+            return 0.0
+        score = self._relation_scores([r for r, _ in onward])
+        best = max(onward, key=lambda step: score[step[0]])
+        return self._base([best])[0][1]
+
+
+class VanillaRetriever:
+    """Each relation and entity as one text, by similarity to the question (section 4.3).
+
+    Args:
+        rag: for the steps and the embeddings.
+        question: what was asked.
+    """
+
+    def __init__(self, rag: PathRag, question: str) -> None:
+        self.rag, self.question = rag, question
+
+    def candidates(self, path: Path) -> Generator[Event, None, list[Candidate]]:
+        """See ``Retriever``."""
+        steps = self.rag._readable(self.rag._steps(path.end, path.entities))
+        near = self.rag.labels.similarity(self.question, [f"{spoken(r)} {e}" for r, e in steps]).tolist()
+        order = sorted(range(len(steps)), key=lambda i: -near[i])[: self.rag.most]
+        found = [_longer(path, *steps[i], near[i]) for i in order]
+        yield from told("vanilla retriever", found)
+        return found
+
+
+class TogRetriever:
+    """Relations, then entities, pruned by the reasoner as think-on-graph does (table 2, *using ToG*).
+
+    Args:
+        world, settings: the graph, how it is walked, and who decides.
+        question: what was asked.
+        width: how many relations to keep, and entities behind each.
+    """
+
+    def __init__(self, world: World, settings: Settings, question: str, width: int) -> None:
+        self.world, self.settings, self.question, self.width = world, settings, question, width
+
+    def candidates(self, path: Path) -> Generator[Event, None, list[Candidate]]:
+        """See ``Retriever``."""
+        ahead = openings(path, self.world, self.settings)
+        kept = yield from prune_relations(self.question, ahead, self.world, self.width)
+        found = []
+        for rank, opening in enumerate(kept):
+            trail = yield from prune_entities(self.question, opening, self.world, self.width)
+            found += [Candidate(longer, 1.0 - rank / len(kept)) for longer in trail.paths]
+        return found
+
+
+def _longer(path: Path, relation: str, entity: str, score: float) -> Candidate:
+    return Candidate(Path((*path.entities, entity), (*path.relations, relation)), score)
+
+
+def told(decision: str, found: Sequence[Candidate]) -> Generator[Event, None, None]:
+    """Candidates as an event."""
+    scores = tuple(candidate.score for candidate in found)
+    texts = tuple(str(candidate.path) for candidate in found)
+    yield CandidatesScored(decision, texts, scores, (True,) * len(found), _BY)

@@ -1,0 +1,203 @@
+"""GCR without one of its two language models (table 3 and appendix E, Ablation Study).
+
+Without the KG-specialised model the paths within L hops go to the general one as they are. Without the general
+model the hypothesis answers that the KG-specialised one wrote behind its paths are the answer.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kgdemo.answering.answer_sets import conclude, show, without_reasoner
+from kgdemo.constraint.automaton import KGAutomaton
+from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.events import (
+    WITHOUT_GRAPH,
+    AnswerFinal,
+    ConstraintReady,
+    Event,
+    HypothesisAnswer,
+    Notice,
+    PathFound,
+    PathVerified,
+)
+from kgdemo.kg.path import Path
+from kgdemo.methods import retrieval
+from kgdemo.methods.registry import register
+from kgdemo.methods.search_branch import Branch, bound_branch, free_branch, hypothesis_answers, ungrounded
+from kgdemo.models.prompt_style import unseen_readings
+from kgdemo.options import chosen, option
+from kgdemo.ranking.abstention import refusal
+from kgdemo.ranking.backoff import unseen_paths
+from kgdemo.ranking.conjunctive import meeting_first, with_topics
+from kgdemo.ranking.scorer import Prior, RankedPath, labelled, rank
+from kgdemo.reasoners import decisions as deciding
+from kgdemo.reasoners.base import Evidence, World
+from kgdemo.settings import Settings
+from kgdemo.verify import fold
+
+_FED = 160  # paths given to the general model at the most: a hub has hundreds of thousands
+
+
+@dataclass(frozen=True, slots=True)
+class GcrOptions:
+    """What can be chosen about GCR: which of its two models take part (table 3)."""
+
+    path_model: bool = option(True, "no: the reasoner is given the paths within L hops, undecoded (table 3)")
+    general_model: bool = option(True, "no: the hypothesis answers are the answer (table 3)")
+
+
+def all_paths(
+    question: str, topics: Sequence[str], world: World, settings: Settings
+) -> Generator[Event, None, list[Evidence]]:
+    """The paths within L hops, verified, in place of those that the KG-specialised model would decode.
+
+    A language model is given all; of more than it could read those behind the relations nearest to the question.
+    The embedded reasoner answers from the first path, so it chooses the K nearest to the question first.
+    """
+    known = [topic for topic in topics if topic in world.kg.entities]
+    paths: list[Path] = []
+    frontier = retrieval.starts_at(known)
+    for _ in range(settings.hops):
+        frontier = retrieval.facts(question, frontier, world, settings, _FED - len(paths)) if len(paths) < _FED else []
+        paths += frontier
+    if len(paths) == _FED:
+        yield Notice(f"There are more paths than can be read at once; the reasoner is given {_FED}.")
+    if not deciding.writes_prose(world.reasoner):
+        texts = [str(path) for path in paths]
+        chosen = yield from deciding.select(world, "paths", question, "", texts, settings.beams)
+        paths = [paths[i] for i in chosen]
+    return (yield from show(((path, 0.0) for path in paths), world, _FED))
+
+
+def hypotheses(evidence: Sequence[Evidence], world: World) -> AnswerFinal:
+    """The hypothesis answers as they are; one that names its path's end, as the graph spells it."""
+    answers = [e.path.end if fold(e.hypothesis) == fold(e.path.end) else e.hypothesis for e in evidence]
+    return without_reasoner(evidence, answers, world.model.name)
+
+
+# --------------------------------------------------------------------------------------------------
+# GCR: graph-constrained reasoning (Luo et al. 2025, section 4).
+#
+# Three stages: KG-Trie construction (4.2), graph-constrained decoding of K paths with a hypothesis answer
+# each (4.3), and inductive reasoning over them by a general language model (4.4). Beside it runs the same
+# search without the constraint, and everything either of them writes is verified.
+
+
+@register(
+    "gcr",
+    "Graph-constrained reasoning",
+    "Luo et al. 2025 (GCR), section 4",
+    "Decodes K reasoning paths while the graph decides token by token what may be said, then answers from them.",
+    constrained=True,
+    drivable=True,
+    options=GcrOptions,
+)
+def run(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
+    """Stages 4.2 to 4.4 of the paper; either of its models can be left out (table 3)."""
+    gcr = chosen(GcrOptions, settings.options)
+    evidence = yield from (decode_paths if gcr.path_model else all_paths)(question, topics, world, settings)
+    refused = refusal(question, topics, evidence, world) if gcr.path_model else None
+    if refused or not gcr.general_model:
+        yield refused or hypotheses(evidence, world)
+        return
+    yield from conclude(question, evidence, world, directed=settings.directed, whole=settings.complete)
+
+
+def decode_paths(
+    question: str, topics: Sequence[str], world: World, settings: Settings
+) -> Generator[Event, None, list[Evidence]]:
+    """KG-Trie and graph-constrained decoding; other methods build on it too.
+
+    Returns:
+        the grounded paths, numbered in the order they are ranked.
+    """
+    began = time.perf_counter()
+    ids = [i for topic in topics if (i := world.kg.entities.find(topic)) is not None]
+    automaton = KGAutomaton(world.tokenised, ids, settings.hops)
+    paths = automaton.paths_left(automaton.start())
+    ms, hit_rate = 1000 * (time.perf_counter() - began), world.tokenised.sub_tries.state.hit_rate
+    yield ConstraintReady("automaton", tuple(topics), settings.hops, paths, ms, round(hit_rate, 4))
+
+    prompt = world.model.style.encode(world.model.pieces, question, topics)
+    bound = bound_branch(world.model, prompt, automaton, settings)
+    free = free_branch(world.model, prompt, settings.beams, settings.forced)
+    branches = [bound, free] if settings.compare else [bound]
+    while branches:
+        for branch in list(branches):
+            step = branch.advance()
+            if step is None:
+                branches.remove(branch)
+            else:
+                yield step
+    evidence = yield from _grounded(bound, ids, prior_of(question, topics, world), world, settings)
+    yield bound.call("reasoning paths", "\n".join(str(found.path) for found in evidence))
+    if settings.compare:
+        written = yield from ungrounded(free, world, settings.beams)
+        yield free.call(WITHOUT_GRAPH, "\n".join(path.text for path in written))
+    return evidence
+
+
+def prior_of(question: str, topics: Sequence[str], world: World) -> Prior:
+    """The experts that rank a question's paths beside the model."""
+    style = world.model.style
+    unseen = unseen_readings(world.kg, style.relations)
+    return Prior(question, topics, world.kg, world.embedder, style.pool, unseen, style.backoff, style.similarity)
+
+
+def _grounded(
+    bound: Branch, ids: Sequence[int], prior: Prior, world: World, settings: Settings
+) -> Generator[Event, None, list[Evidence]]:
+    """Rank, verify and report the constrained paths, read off the automaton's leaves."""
+    finished, graph = bound.finished or [], world.tokenised
+    unseen = unseen_paths(graph, ids, settings, prior, bound.tree, finished)
+    finished, read = [*finished, *unseen], {hypothesis.tokens for hypothesis in unseen}
+    if len({path.entities[0] for h in finished for path in h.state.paths}) > 1:
+        if settings.ranking != "path":  # the score leaves entities out; a path's own has its topic in it
+            finished = with_topics(graph, finished)
+        ranked, meets = meeting_first(graph, finished, bound.tree, settings.ranking, settings.beams, prior)
+    else:
+        ranked = rank(graph, finished, settings.ranking, settings.beams, prior)
+        meets = [()] * len(ranked)
+    ranked = [replace(path, read=path.read or path.hypothesis.tokens in read) for path in ranked]
+    answers = hypothesis_answers(bound, world.model, [path.hypothesis for path in ranked])
+    evidence = []
+    for index, (found, answer, partners) in enumerate(zip(ranked, answers, meets, strict=True), 1):
+        path = labelled(graph, found.ids)
+        beam = -1 if found.read else bound.reader.beam_id(found.hypothesis.tokens)
+        yield PathFound(True, index, str(path), found.path_score, path, beam, found.relation_score, found.read)
+        yield HypothesisAnswer(True, index, answer)
+        yield PathVerified(True, index, world.verifier.verify(path, answer))
+        evidence.append(
+            Evidence(
+                index,
+                path,
+                answer,
+                found.path_score,
+                found.relation_score,
+                partners,
+                prior.fits(path.end),
+                world.kg.said(found.ids.steps),
+            )
+        )
+    yield from _cut_short(ranked, graph, settings)
+    return evidence
+
+
+def _cut_short(ranked: Sequence[RankedPath], graph: TokenisedGraph, settings: Settings) -> Iterator[Event]:
+    """Say so where the best path ends because of L alone: the model would rather have gone on.
+
+    Of the development questions of ``world`` with L=2 that happens to 8 of 237, and 7 of these are answered wrong.
+    """
+    best = ranked[0] if ranked else None
+    if best is None or best.read or len(best.ids.steps) < settings.hops:
+        return
+    going_on = 1 - math.exp(sum(best.hypothesis.log_probs[-len(graph.pieces.end) :]))
+    if going_on > 0.5:
+        yield Notice(
+            f"The model would rather have gone on after path [1] ({going_on:.0%}), but paths end after "
+            f"{settings.hops} hop{'s' if settings.hops > 1 else ''}: if the answer falls short, allow one more (L)."
+        )

@@ -1,0 +1,283 @@
+"""What can be chosen about reasoning in steps, with the paper's defaults (section 5, Experimental methods)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from itertools import combinations, islice
+
+from kgdemo.events import Thought
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.path import Path
+from kgdemo.methods.hop_lists import Opening, Trail, named, stems
+from kgdemo.options import option
+from kgdemo.reasoners.base import World
+
+
+class Strategy(str, Enum):
+    """How thoughts are organised (section 4.1)."""
+
+    CHAIN = "chain"
+    TREE = "tree"
+    GRAPH = "graph"
+
+
+class Evaluator(str, Enum):
+    """The heuristic V that keeps states (section 4.1): choose the best, or rate each."""
+
+    SELECT = "select"
+    SCORE = "score"
+
+
+@dataclass(frozen=True, slots=True)
+class GroundingOptions:
+    """See the module.
+
+    Section 7 finds Select slightly better than Score, and nothing gained beyond a search depth of 3. The paper
+    names no number for the pruning; 3 is that of Think-on-Graph, whose pruning it follows.
+    """
+
+    steps: int = option(10, "n, the longest chain, which is also the deepest tree", least=1, most=30, public=10)
+    branches: int = option(3, "k, thoughts grown from each state of a tree", least=1, most=10, public=3)
+    kept: int = option(3, "t, states kept at each depth (b in equation 2)", least=1, most=10, public=3)
+    evaluator: Evaluator = option(Evaluator.SELECT, "the heuristic that keeps states (section 4.1)")
+    search_depth: int = option(3, "d, hops of one graph search", least=1, most=5, public=3)
+    relations: int = option(3, "relations kept by the pruning of one search", least=1, most=20, public=3)
+    entities: int = option(3, "entities kept by the pruning of one search", least=1, most=20, public=3)
+    frontier: int = option(9, "nodes searched at one depth", least=1, most=50, public=9)
+
+
+OF_TREES = ("branches", "kept", "evaluator")  # a chain has no branches to grow or keep
+OF_SEARCHES = ("search_depth", "relations", "entities", "frontier")  # the agent does not search
+
+
+# --------------------------------------------------------------------------------------------------
+# A chain of thoughts and what it has read from the graph, and the thoughts' places among one another.
+
+
+_SHOWN = 12  # triples of one observation; the page would drown in a hub's
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A feature or a count read from a node; ``steps`` is the path to it, as texts one step longer each."""
+
+    entity: str
+    feature: str
+    text: str
+    steps: tuple[str, ...]
+    trail: Trail | None = None  # what was counted
+
+    def __str__(self) -> str:
+        return f"{self.entity}, {self.feature}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A state s of the search: the thoughts z_1…z_i and the graph information G' of all steps (section 4.1).
+
+    Attributes:
+        last: ids of the thoughts that the next one follows; two after a merge.
+        branch: id of the thought that began the newest step; what an evaluator keeps or prunes.
+        lines: the chain as a language model reads it.
+        gist: the chain as a path, one step longer each, for a reasoner that compares texts with the question.
+        reached: the nodes known, each by the path that led there.
+        trails: the triples read, as paths from where the chain began.
+        values: features and counts read.
+        done: searches and actions that need no repeating.
+        answer: what the chain finished with; two trails when the answer lies where they meet.
+        value: or the feature or count that it finished with.
+        finished: whether it needs no further step.
+        score: the evaluator's, of the last time.
+    """
+
+    last: tuple[int, ...] = ()
+    branch: int = 0
+    lines: tuple[str, ...] = ()
+    gist: tuple[str, ...] = ()
+    reached: tuple[Path, ...] = ()
+    trails: tuple[Trail, ...] = ()
+    values: tuple[Value, ...] = ()
+    done: frozenset[str] = frozenset()
+    answer: tuple[Trail, ...] = ()
+    value: Value | None = None
+    finished: bool = False
+    score: float = 0.0
+
+    @property
+    def told(self) -> str:
+        """The chain as an option for a language model."""
+        return "\n   ".join(self.lines)
+
+    @property
+    def known(self) -> tuple[object, ...]:
+        """What tells chains apart: two that know the same, or came to the same answer, are one."""
+        if self.finished:
+            return self.answer, self.value
+        return frozenset(self.trails), frozenset(self.values), frozenset(self.reached), self.answer, self.value
+
+
+def meet(trails: tuple[Trail, ...]) -> tuple[str, ...]:
+    """The entities that all trails lead to, in the first one's order."""
+    return tuple(end for end in trails[0].ends if all(end in trail.ends for trail in trails[1:])) if trails else ()
+
+
+class Thoughts:
+    """Numbers the thoughts of one run from 1 and remembers them.
+
+    A thought is told again, under its number, when it has been judged: with its fate, score and reason.
+
+    Args:
+        world: its verifier looks at every triple before it is shown.
+    """
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._told: dict[int, Thought] = {}
+
+    def add(
+        self,
+        kind: str,
+        parents: tuple[int, ...],
+        text: str,
+        entities: tuple[str, ...] = (),
+        triples: tuple[tuple[str, str, str], ...] = (),
+        fate: str = "open",
+        reason: str = "",
+    ) -> Thought:
+        """A new thought, action or observation; of its triples those that verify, the first dozen."""
+        held = tuple(t for t in triples[:_SHOWN] if self.world.verifier.verify(Path.from_labels(t)).faithful)
+        thought = Thought(kind, len(self._told) + 1, parents, text, entities, held, fate=fate, reason=reason)
+        self._told[thought.id] = thought
+        return thought
+
+    def judge(self, number: int, fate: str, reason: str, score: float = 0.0) -> Thought:
+        """A thought told before, with what became of it."""
+        judged = replace(self._told[number], fate=fate, reason=reason, score=score)
+        self._told[number] = judged
+        return judged
+
+
+# --------------------------------------------------------------------------------------------------
+# The agent's actions on a graph (section 4.2.1): which are possible, and how each reads.
+
+
+_COUNTING = re.compile(r"\b(how many|number of|count)\b", re.IGNORECASE)
+_MEETINGS = 4
+
+
+class ActionKind(str, Enum):
+    """The functions of Graph-CoT, and the end."""
+
+    RETRIEVE = "RetrieveNode"
+    FEATURE = "NodeFeature"
+    CHECK = "NeighbourCheck"
+    DEGREE = "NodeDegree"
+    FINISH = "Finish"
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One call, or the end.
+
+    Attributes:
+        arguments: as they are written in the call.
+        steps: what is asked of the graph, as a path, one step longer each.
+        opening: for a check or a count, what is listed or counted.
+        answer, value: for the end, what answers the question.
+    """
+
+    kind: ActionKind
+    arguments: tuple[str, ...]
+    steps: tuple[str, ...]
+    opening: Opening | None = None
+    answer: tuple[Trail, ...] = ()
+    value: Value | None = None
+
+    def __str__(self) -> str:
+        return call(self.kind, *self.arguments)
+
+    @property
+    def stem(self) -> str:
+        """What is asked of the graph, as a path."""
+        return self.steps[-1]
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The entities that a chain would end with: where the trails of the answer meet."""
+        return self.answer[0].ends if len(self.answer) == 1 else meet(self.answer)
+
+    @property
+    def option(self) -> str:
+        """The action as offered to a language model, with the path behind it."""
+        return str(self) if self.kind is ActionKind.RETRIEVE else f"{self}  ({self.stem})"
+
+    @property
+    def thought(self) -> str:
+        """The thought of which this action follows, for a reasoner that writes none."""
+        first, last = self.arguments[0], self.arguments[-1]
+        return {
+            ActionKind.RETRIEVE: f"The question names {first}: find it in the graph.",
+            ActionKind.FEATURE: f"Read what the graph says of {first}: {last}.",
+            ActionKind.CHECK: f"See what “{last}” leads to from {first}.",
+            ActionKind.DEGREE: f"Count what “{last}” leads to from {first}.",
+            ActionKind.FINISH: f"This is the nearest to what is asked: {self.stem}.",
+        }[self.kind]
+
+
+def call(kind: ActionKind, *arguments: str) -> str:
+    """A call as text."""
+    return f"{kind.value}[{', '.join(arguments)}]"
+
+
+def retrievals(chain: Chain, keywords: Sequence[str]) -> Iterator[Action]:
+    """The names of the question that no node has been found for yet."""
+    known = {path.end for path in chain.reached}
+    for keyword in keywords:
+        action = Action(ActionKind.RETRIEVE, (keyword,), (keyword,))
+        if keyword not in known and str(action) not in chain.done:
+            yield action
+
+
+def checks(openings: Sequence[Opening], chain: Chain, question: str) -> Iterator[Action]:
+    """List or, where the question asks for a number, count the neighbours by one relation."""
+    kinds = [ActionKind.CHECK, *([ActionKind.DEGREE] if _COUNTING.search(question) else [])]
+    for opening in openings:
+        for kind in kinds:
+            steps = (*opening.steps[:-1], f"how many {opening.stem}") if kind is ActionKind.DEGREE else opening.steps
+            action = Action(kind, (opening.path.end, opening.relation), steps, opening)
+            if str(action) not in chain.done:
+                yield action
+
+
+def features(chain: Chain, kg: KnowledgeGraph) -> Iterator[Action]:
+    """The features of the nodes reached."""
+    for path in chain.reached:
+        for feature in features_of(path.end, kg):
+            action = Action(ActionKind.FEATURE, (path.end, feature), (*stems(path), f"{path} -> {feature}"))
+            if str(action) not in chain.done:
+                yield action
+
+
+def endings(chain: Chain) -> Iterator[Action]:
+    """Finish with what one trail leads to, with where two from different starts meet, or with a value read."""
+    for trail in chain.trails:
+        yield Action(ActionKind.FINISH, (named(trail.ends),), trail.steps, answer=(trail,))
+    meetings = ((one, other) for one, other in combinations(chain.trails, 2) if meet((one, other)))
+    apart = (pair for pair in meetings if pair[0].start != pair[1].start)
+    for one, other in islice(apart, _MEETINGS):
+        steps = (*one.steps, *other.steps, f"{one.stem} and {other.stem}")
+        yield Action(ActionKind.FINISH, (named(meet((one, other))),), steps, answer=(one, other))
+    for value in chain.values:
+        yield Action(ActionKind.FINISH, (value.text,), value.steps, value=value)
+
+
+def features_of(entity: str, kg: KnowledgeGraph) -> dict[str, str]:
+    """What a graph says of an entity besides its edges, names and type, which RetrieveNode tells."""
+    info = kg.info.get(entity)
+    if info is None:
+        return {}
+    own = {"description": info.description}
+    return {name: text for name, text in {**own, **info.attributes}.items() if text}

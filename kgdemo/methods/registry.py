@@ -1,0 +1,134 @@
+"""The registry of methods: each is a generator of events over its resources, registered under a name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from kgdemo.errors import UserError
+from kgdemo.events import Event
+from kgdemo.options import Given, Option, chosen, options_of
+from kgdemo.reasoners.base import World
+from kgdemo.settings import Settings
+
+
+class Method(Protocol):
+    """A reasoning method: control flow as a generator of events."""
+
+    def __call__(self, question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
+        """Answer ``question`` from the topic entities (graph labels)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NoOptions:
+    """What can be chosen about most methods: nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class MethodCard:
+    """A registered method and how it is shown.
+
+    Attributes:
+        paper: where it is described, with the section.
+        constrained: it decodes under the graph's constraint, and can be compared with itself without.
+        drivable: it goes on from tokens that a visitor forces.
+        declared: the dataclass of its options (see ``options``).
+        without: fields of that which this method has no use for.
+    """
+
+    name: str
+    title: str
+    paper: str
+    summary: str
+    run: Method
+    constrained: bool
+    drivable: bool = False
+    declared: type = NoOptions
+    without: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """What can be chosen about it."""
+        return options_of(self.declared, self.without)
+
+    def check(self, given: Given, public: bool) -> None:
+        """Whether these options can be given to it.
+
+        Raises:
+            UserError: one is unknown, or has a value that it cannot have.
+        """
+        chosen(self.declared, given, method=self.name, without=self.without, public=public)
+
+
+METHODS: dict[str, MethodCard] = {}
+
+
+def register(
+    name: str,
+    title: str,
+    paper: str,
+    summary: str,
+    *,
+    constrained: bool = False,
+    drivable: bool = False,
+    options: type = NoOptions,
+    without: tuple[str, ...] = (),
+) -> Callable[[Method], Method]:
+    """Make a method known to page, command line, evaluation and API; see ``MethodCard``.
+
+    A method with options reads them by ``chosen(DogOptions, settings.options)``.
+    """
+
+    def add(run: Method) -> Method:
+        if name in METHODS:
+            raise ValueError(f"method {name} is registered twice")
+        METHODS[name] = MethodCard(name, title, paper, summary, run, constrained, drivable, options, without)
+        return run
+
+    return add
+
+
+def method_named(name: str) -> MethodCard:
+    """Look a method up.
+
+    Raises:
+        UserError: there is no such method.
+    """
+    if name not in METHODS:
+        raise UserError(f"There is no method {name!r}; choose one of {', '.join(METHODS)}.")
+    return METHODS[name]
+
+
+# --------------------------------------------------------------------------------------------------
+# The registered methods in words: for the command line, the README's table and the page.
+
+
+def as_text() -> str:
+    """Every method with its paper, what it does and its options."""
+    return "\n\n".join("\n".join(_told(card)) for card in METHODS.values())
+
+
+def as_markdown() -> str:
+    """The table of the README."""
+    lines = ["| method | what it does | from |", "|---|---|---|"]
+    lines += [f"| `{card.name}` | **{card.title}.** {card.summary} | {card.paper} |" for card in METHODS.values()]
+    return "\n".join(lines)
+
+
+def options_in_words(card: MethodCard, public: bool) -> str:
+    """A method's options for one line of the page; empty where it has none.
+
+    Args:
+        card: the method.
+        public: tell the limits of a public server.
+    """
+    return "; ".join(f"{option} ({option.help}: {option.allowed(public)})" for option in card.options)
+
+
+def _told(card: MethodCard) -> Iterator[str]:
+    yield f"{card.name}: {card.title} ({card.paper})"
+    yield f"  {card.summary}"
+    for option in card.options:
+        yield f"  --option {option}  {option.help}; {option.allowed()}"

@@ -1,0 +1,123 @@
+"""RoG-like plan and retrieve (Luo et al. 2024, Reasoning on Graphs): relation paths first, then their instances.
+
+A model plans relation paths without seeing the graph, the graph is searched for paths with just these
+relations, and the answer comes from those. A plan can name relations that the graph does not have, or that
+lead nowhere from the question's entities: such plans are shown as pruned, with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+
+from kgdemo.answering.answer_sets import conclude, same_relations, show
+from kgdemo.events import Event, Thought
+from kgdemo.kg.labels import spoken
+from kgdemo.kg.path import SEPARATOR, Path
+from kgdemo.methods.registry import register
+from kgdemo.methods.search_branch import free_branch
+from kgdemo.models.embedding import label_index
+from kgdemo.reasoners import decisions as deciding
+from kgdemo.reasoners.base import World
+from kgdemo.settings import Settings
+from kgdemo.verify import fold
+
+_OFFERED = 60  # relations named to a chat model; it was not trained on the graph's vocabulary, as RoG's is
+_PLAN = (
+    "Plan how to answer the question with a knowledge graph. Write up to {most} relation paths, the likeliest "
+    "first, each of at most {hops} relations joined by ->, starting at the entities {topics}; separate the paths "
+    "by semicolons. These are the graph's relations (~ reads one backwards): {relations}."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A relation path as written, and its score where the model gives one."""
+
+    relations: tuple[str, ...]
+    score: float
+
+    def __str__(self) -> str:
+        return SEPARATOR.join(self.relations)
+
+
+@register(
+    "rog",
+    "Reasoning on graphs",
+    "Luo et al. 2024 (RoG), section 4",
+    "Plans relation paths without the graph, then looks in the graph for paths with these relations.",
+)
+def run(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
+    """Planning, retrieval, reasoning."""
+    planning = _written_plans if deciding.writes_prose(world.reasoner) else _decoded_plans
+    plans = yield from planning(question, topics, world, settings)
+    found: list[tuple[Path, float]] = []
+    for number, plan in enumerate(plans, 1):
+        instances, reason = _instances(plan, topics, world, settings)
+        triples = tuple(dict.fromkeys(hop for path in instances[: settings.beams] for hop in path.hops))
+        fate = "kept" if instances else "pruned"
+        yield Thought("thought", number, (), f"Plan: {plan}", (), triples, plan.score, fate, reason)
+        found += [(path, plan.score) for path in instances]
+    evidence = yield from show(found, world, settings.beams)
+    yield from conclude(question, evidence, world, directed=settings.directed, whole=settings.complete)
+
+
+def _decoded_plans(
+    question: str, topics: Sequence[str], world: World, settings: Settings
+) -> Generator[Event, None, list[Plan]]:
+    """The relations of the paths that the path model writes freely; what entities it writes is passed over."""
+    prompt = world.model.style.encode(world.model.pieces, question, topics)
+    branch = free_branch(world.model, prompt, settings.beams)
+    while (step := branch.advance()) is not None:
+        yield step
+    best: dict[tuple[str, ...], float] = {}
+    for hypothesis in branch.finished or ():
+        parts = re.split(r"\s*->\s*", branch.text(hypothesis))
+        relations = tuple(part.strip() for part in parts[1::2])
+        if relations:
+            best.setdefault(relations, hypothesis.score)
+    plans = [Plan(_spelled(relations, world), score) for relations, score in best.items()]
+    yield branch.call("plan", "; ".join(map(str, plans)))
+    return plans
+
+
+def _written_plans(
+    question: str, topics: Sequence[str], world: World, settings: Settings
+) -> Generator[Event, None, list[Plan]]:
+    """A chat model's relation paths; it is told the relations that are nearest to the question."""
+    readings = list(dict.fromkeys(world.kg.readings))
+    nearest = label_index(world.embedder).nearest(question, [spoken(r) for r in readings], _OFFERED)
+    task = _PLAN.format(
+        most=settings.beams,
+        hops=settings.hops,
+        topics=", ".join(topics),
+        relations=", ".join(readings[i] for i in nearest),
+    )
+    text = yield from deciding.plan(world, question, task)
+    paths = ([part.strip() for part in path.split("->")] for path in text.split(";"))
+    written = dict.fromkeys(tuple(filter(None, path))[: settings.hops] for path in paths)
+    return [Plan(_spelled(relations, world), 0.0) for relations in written if relations][: settings.beams]
+
+
+def _spelled(relations: Sequence[str], world: World) -> tuple[str, ...]:
+    """Relations as the graph spells them, where it knows them."""
+    known = {fold(reading): reading for reading in reversed(world.kg.readings)}
+    return tuple(known.get(fold(relation), relation) for relation in relations)
+
+
+def _instances(plan: Plan, topics: Sequence[str], world: World, settings: Settings) -> tuple[list[Path], str]:
+    """The paths of the graph with these relations, and what there is to say of that."""
+    readings = set(world.kg.readings)
+    unknown = [relation for relation in plan.relations if relation not in readings]
+    if unknown:
+        return [], f"the graph has no relation “{unknown[0]}”"
+    pattern = ("",) * len(plan.relations)
+    found = [
+        path
+        for topic in topics
+        for path in same_relations(world.kg, Path((topic, *pattern), plan.relations), settings.directed)
+    ]
+    if not found:
+        return [], "no such path starts at the question's entities"
+    return found, f"{len(found)} such path{'s' if len(found) > 1 else ''} in the graph"

@@ -1,0 +1,274 @@
+"""From steps of the search to events: tokens as text, beams with ids, reasons in words."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+
+from kgdemo.constraint.automaton import AutomatonState, KGAutomaton
+from kgdemo.constraint.base import Constraint, State
+from kgdemo.constraint.explanations import reason
+from kgdemo.constraint.free_text import FreeText
+from kgdemo.constraint.triple_chains import TripleState
+from kgdemo.decoding.beam import (
+    BeamSettings,
+    BeamView,
+    Hypothesis,
+    Step,
+    beam_search,
+    check_forced,
+    greedy_continuations,
+)
+from kgdemo.decoding.per_topic_search import FromTopic, abreast
+from kgdemo.decoding.searches import DiverseSettings, SamplingSettings, diverse_search, greedy_path, sample
+from kgdemo.errors import ModelError
+from kgdemo.events import (
+    AllowedToken,
+    BeamWatch,
+    DecodeStep,
+    Event,
+    HypothesisAnswer,
+    LMCall,
+    MaskedToken,
+    PathFound,
+    PathVerified,
+    TokenChoice,
+)
+from kgdemo.kg.path import Path
+from kgdemo.models.base import PathModel, TokenTree
+from kgdemo.ranking.scorer import POOL
+from kgdemo.reasoners.base import World
+from kgdemo.settings import Settings
+
+
+class StepReader:
+    """Gives every beam of one search an id and turns each step into an event.
+
+    Args:
+        model: for the text of tokens.
+        constraint: for counts and reasons.
+        constrained: which branch the events belong to.
+    """
+
+    def __init__(self, model: PathModel, constraint: Constraint, constrained: bool) -> None:
+        self.model, self.constraint, self.constrained = model, constraint, constrained
+        self._ids: dict[tuple[int, ...], int] = {(): 0}
+
+    def beam_id(self, tokens: tuple[int, ...]) -> int:
+        """The id of the beam that these tokens make; 0 is the empty one."""
+        return self._ids.setdefault(tokens, len(self._ids))
+
+    def read(self, step: Step) -> DecodeStep:
+        """The event of one step."""
+        choices = []
+        for choice in step.choices:
+            parent = step.beams[choice.parent].hypothesis
+            choices.append(
+                TokenChoice(
+                    self.beam_id((*parent.tokens, choice.token)),
+                    self.beam_id(parent.tokens),
+                    choice.token,
+                    self.model.token_text(choice.token),
+                    choice.log_prob,
+                    choice.score,
+                    choice.fate,
+                )
+            )
+        left = sum(self.constraint.paths_left(h.state) for h in step.live)
+        watched = tuple(self._watch(view) for view in step.beams) if self.constrained else ()
+        return DecodeStep(self.constrained, step.number, tuple(choices), watched, left)
+
+    def text(self, hypothesis: Hypothesis) -> str:
+        """What a beam has written so far."""
+        return self.model.pieces.tokenizer.decode(list(hypothesis.tokens), skip_special_tokens=False)
+
+    def _watch(self, view: BeamView) -> BeamWatch:
+        state = view.hypothesis.state
+        allowed_mass = max(1.0 - view.forbidden_mass, 1e-12)
+        masked = []
+        for token, log_prob in view.masked:
+            text = self.model.token_text(token)
+            masked.append(MaskedToken(text, math.exp(log_prob), self._reason(state, token, text)))
+        top = tuple(
+            AllowedToken(token, self.model.token_text(token), math.exp(p), min(1.0, math.exp(p) / allowed_mass))
+            for token, p in view.top
+        )
+        return BeamWatch(
+            self.beam_id(view.hypothesis.tokens),
+            self.text(view.hypothesis),
+            view.allowed,
+            self.constraint.paths_left(state),
+            view.forbidden_mass,
+            tuple(masked),
+            top,
+        )
+
+    def _reason(self, state: State, token: int, text: str) -> str:
+        """Why the constraint forbids a token; empty where nothing is forbidden."""
+        if isinstance(self.constraint, KGAutomaton) and isinstance(state, AutomatonState):
+            return reason(self.constraint, state, token, text)
+        return state.trie.reason(state, text) if isinstance(state, TripleState) else ""
+
+
+# --------------------------------------------------------------------------------------------------
+# A search of the path model as events: under the graph's constraint, or freely, and then judged.
+#
+# GCR runs both side by side; the baselines that do not look at the graph run the free one alone.
+
+
+ANSWER_TOKENS = 16
+PATH_TOKENS = 256  # the longest constrained path; the graph ends it long before
+LEAST_ROOM = 48  # a path of two hops
+FREE_TOKENS = 64  # without a constraint nothing else ends a path
+
+
+@dataclass(slots=True)
+class Branch:
+    """One search, its events and what it found."""
+
+    prompt: Sequence[int]
+    tree: TokenTree
+    constraint: Constraint
+    reader: StepReader
+    search: Generator
+    finished: list[Hypothesis] | None = None
+    seconds: float = 0.0  # spent in this search, whatever ran beside it
+    answer_tokens: int = 0  # written behind its paths
+
+    def advance(self) -> DecodeStep | None:
+        """One step further; None once the search has ended."""
+        began = time.perf_counter()
+        try:
+            return self.reader.read(next(self.search))
+        except StopIteration as end:
+            self.finished = end.value
+            return None
+        finally:
+            self.seconds += time.perf_counter() - began
+
+    def call(self, purpose: str, output: str) -> LMCall:
+        """What it cost: one call, however many beams."""
+        model = self.reader.model
+        written = sum(len(h.tokens) for h in self.finished or ()) + self.answer_tokens
+        asked = model.pieces.tokenizer.decode(list(self.prompt))
+        passes = self.tree.calls
+        return LMCall(model.name, purpose, asked, output, len(self.prompt), written, self.seconds, passes=passes)
+
+    def text(self, hypothesis: Hypothesis) -> str:
+        """What a finished hypothesis has written, without the end mark."""
+        end = len(self.reader.model.pieces.end)
+        return self.reader.text(Hypothesis(hypothesis.tokens[:-end], (), hypothesis.state)).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class FreePath:
+    """What the model wrote without the graph: a path where the text is one, the answer behind it, the verdict."""
+
+    text: str
+    path: Path | None
+    answer: str
+    score: float
+    faithful: bool
+
+
+def room_for(model: PathModel, prompt: Sequence[int], most: int) -> int:
+    """Tokens a path may have behind this prompt, ``most`` at the highest.
+
+    Raises:
+        ModelError: the prompt leaves no room for a path.
+    """
+    room = model.context - len(prompt) - ANSWER_TOKENS
+    if room < LEAST_ROOM:
+        raise ModelError(
+            f"The question is too long for the model {model.name}, which reads {model.context} tokens; shorten it."
+        )
+    return min(most, room)
+
+
+def bound_branch(model: PathModel, prompt: Sequence[int], constraint: Constraint, settings: Settings) -> Branch:
+    """A search for paths that the graph allows and that begin as ``settings.forced`` says.
+
+    Raises:
+        ModelError: the prompt leaves no room for a path.
+        UserError: no path of the constraint begins so.
+    """
+    began, longest = time.perf_counter(), room_for(model, prompt, PATH_TOKENS)
+    check_forced(constraint, settings.forced, model.token_text)
+    tree = model.tree(prompt)
+    search = _search(tree, constraint, settings, longest, settings.tokens_ahead(model.on_gpu))
+    return Branch(prompt, tree, constraint, StepReader(model, constraint, True), search, seconds=_since(began))
+
+
+def _search(
+    tree: TokenTree, constraint: Constraint, settings: Settings, longest: int, ahead: int | None
+) -> Generator[Step, None, list[Hypothesis]]:
+    """The search that the settings name; beams search from several topics side by side."""
+    limits = BeamSettings(
+        beams=settings.beams,
+        max_tokens=longest,
+        graph_normalised=settings.ranking != "path",
+        masked=settings.explain,
+        forced=settings.forced,
+        look_ahead=ahead,
+    )
+    if settings.search == "greedy" and not settings.forced:
+        return greedy_path(tree, constraint, longest)
+    if settings.search == "sample" and not settings.forced:
+        return sample(tree, constraint, SamplingSettings(settings.beams, longest, temperature=1.0))
+    if settings.search == "diverse" and not settings.forced:  # a group for each path
+        return diverse_search(tree, constraint, DiverseSettings(limits, groups=settings.beams))
+    if settings.ranking == "pooled":
+        limits = replace(limits, keep=POOL * settings.beams)
+    if isinstance(constraint, KGAutomaton) and len(constraint.topics) > 1 and not settings.forced:
+        parts = [FromTopic(constraint, place) for place in range(len(constraint.topics))]
+        return abreast([beam_search(tree, part, limits) for part in parts])
+    return beam_search(tree, constraint, limits)  # what is forced is the beam search's to go on from
+
+
+def free_branch(model: PathModel, prompt: Sequence[int], beams: int, forced: tuple[int, ...] = ()) -> Branch:
+    """The same search from the same beginning, with every token allowed."""
+    began, longest = time.perf_counter(), room_for(model, prompt, FREE_TOKENS + len(forced))
+    tree, constraint = model.tree(prompt), FreeText(model.pieces.end)
+    search = beam_search(tree, constraint, BeamSettings(beams, max_tokens=longest, forced=forced))
+    return Branch(prompt, tree, constraint, StepReader(model, constraint, False), search, seconds=_since(began))
+
+
+def sampled_branch(model: PathModel, prompt: Sequence[int], count: int, temperature: float, seed: int = 0) -> Branch:
+    """Chains drawn at random instead of searched for, every token allowed."""
+    began, longest = time.perf_counter(), room_for(model, prompt, FREE_TOKENS)
+    tree, constraint = model.tree(prompt), FreeText(model.pieces.end)
+    search = sample(tree, constraint, SamplingSettings(count, longest, temperature, seed))
+    return Branch(prompt, tree, constraint, StepReader(model, constraint, False), search, seconds=_since(began))
+
+
+def ungrounded(free: Branch, world: World, most: int) -> Generator[Event, None, list[FreePath]]:
+    """Report what the model wrote without the graph, parsed by its arrows and judged like any path."""
+    finished = (free.finished or [])[:most]
+    answers = hypothesis_answers(free, world.model, finished)
+    written = []
+    for index, (hypothesis, answer) in enumerate(zip(finished, answers, strict=True), 1):
+        text = free.text(hypothesis)
+        path, verdict = world.verifier.verify_text(text, answer)
+        beam = free.reader.beam_id(hypothesis.tokens)
+        yield PathFound(False, index, text, hypothesis.score, path, beam)
+        yield HypothesisAnswer(False, index, answer)
+        yield PathVerified(False, index, verdict)
+        written.append(FreePath(text, path, answer, hypothesis.score, verdict.faithful))
+    return written
+
+
+def hypothesis_answers(branch: Branch, model: PathModel, finished: Sequence[Hypothesis]) -> list[str]:
+    """The hypothesis answers, decoded freely after each path (GCR section 4.3)."""
+    began = time.perf_counter()
+    mark = model.pieces.special(model.style.answer_mark) if model.style.answer_mark else ()
+    written = greedy_continuations(branch.tree, finished, mark, model.stop_ids, ANSWER_TOKENS)
+    branch.answer_tokens += sum(map(len, written))
+    branch.seconds += time.perf_counter() - began
+    decode = model.pieces.tokenizer.decode
+    return [decode(list(tokens), skip_special_tokens=True).strip() for tokens in written]
+
+
+def _since(began: float) -> float:
+    return time.perf_counter() - began

@@ -1,0 +1,111 @@
+"""ToG-like agent beam search (Sun et al. 2024, Think-on-Graph): paths grown hop by hop, pruned by the reasoner.
+
+At each depth relations are proposed and pruned, then entities, and the reasoner says whether the N paths
+left are enough. Grounding's algorithm 1 prunes in the same way; the decisions are the same code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from itertools import chain, zip_longest
+
+from kgdemo.answering.answer_sets import conclude, show
+from kgdemo.events import Event, Thought
+from kgdemo.kg.graph import Triple
+from kgdemo.kg.path import Path
+from kgdemo.methods.hop_lists import Opening, Trail, enough, nearest, openings, prune_entities, prune_relations, start
+from kgdemo.methods.registry import register
+from kgdemo.reasoners import decisions as deciding
+from kgdemo.reasoners.base import World
+from kgdemo.settings import Settings
+
+WIDTH = 3  # N, the paper's beam width
+DEPTH = 3  # the paper's greatest depth; L bounds it further
+_TOLD = 6  # options dropped that are told as thoughts, the nearest; all are among the candidates
+_PATHS = "Which of these paths through the knowledge graph are the most helpful for the question?"
+
+
+@register(
+    "tog",
+    "Think on graph",
+    "Sun et al. 2024 (ToG), section 2",
+    "Grows three paths hop by hop: the reasoner prunes relations, then entities, and says when it is enough.",
+)
+def run(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
+    """Search and prune relations, search and prune entities, reason; at most three hops."""
+    beams: list[Path] = [start(topic) for topic in topics if topic in world.kg.entities]
+    trails: list[Trail] = []
+    thoughts = _Thoughts()
+    for _ in range(min(DEPTH, settings.hops)):
+        ahead = [opening for beam in beams for opening in openings(beam, world, settings)]
+        if not ahead:
+            break
+        kept = yield from prune_relations(question, ahead, world, WIDTH)
+        left = nearest(question, [opening for opening in ahead if opening not in kept], world, _TOLD)
+        yield from thoughts.relations_dropped(left, len(kept))
+        trails, beams = yield from _pruned(question, kept, world, thoughts)
+        further = [opening for beam in beams for opening in openings(beam, world, settings)]
+        holds, best = yield from enough(question, trails, further, world)
+        if holds:
+            beams = [path for path in beams if best and path in best.paths] or beams
+            break
+    paths = [(path, 0.0) for path in beams if path.relations]
+    evidence = yield from show(paths, world, settings.beams)
+    yield from conclude(question, evidence, world, directed=settings.directed, whole=settings.complete)
+
+
+def _pruned(
+    question: str, kept: Sequence[Opening], world: World, thoughts: _Thoughts
+) -> Generator[Event, None, tuple[list[Trail], list[Path]]]:
+    """The N paths left behind the relations kept, one of each relation before a second of any, and their trails."""
+    found: list[Trail] = []
+    for opening in kept:
+        found.append((yield from prune_entities(question, opening, world, WIDTH)))
+    columns = zip_longest(*(trail.paths for trail in found))
+    candidates = [path for path in chain.from_iterable(columns) if path is not None]
+    if deciding.writes_prose(world.reasoner):
+        texts = [str(path) for path in candidates]
+        chosen = yield from deciding.select(world, "paths", question, _PATHS, texts, WIDTH)
+        beams = [candidates[i] for i in chosen]
+    else:
+        # names say little to a reasoner that compares texts; the relations it has chosen already
+        beams = candidates[:WIDTH]
+    yield from thoughts.paths_weighed(candidates, beams)
+    left = [Trail(tuple(path for path in trail.paths if path in beams)) for trail in found]
+    return [trail for trail in left if trail.paths], beams
+
+
+class _Thoughts:
+    """The search as a tree: every path kept hangs from the one it grew from, and what was dropped beside it."""
+
+    def __init__(self) -> None:
+        self._told = 0
+        self._of: dict[Path, int] = {}  # the thought of each path kept
+
+    def relations_dropped(self, dropped: Sequence[Opening], kept: int) -> Iterator[Event]:
+        """Relations that nothing was looked up for."""
+        for opening in dropped:
+            yield self._thought(opening.path, opening.stem, "pruned", f"not among the {kept} relations kept")
+
+    def paths_weighed(self, candidates: Sequence[Path], kept: Sequence[Path]) -> Iterator[Event]:
+        """Paths read from the graph, those that go on and those that do not."""
+        for path in [*kept, *(path for path in candidates if path not in kept)]:
+            before = Path(path.entities[:-1], path.relations[:-1])
+            fate, reason = ("kept", "") if path in kept else ("pruned", f"not among the {len(kept)} paths kept")
+            thought = self._thought(before, str(path), fate, reason, (path.end,), (path.hops[-1],))
+            yield thought
+            if path in kept:
+                self._of[path] = thought.id
+
+    def _thought(
+        self,
+        before: Path,
+        text: str,
+        fate: str,
+        reason: str,
+        entities: tuple[str, ...] = (),
+        triples: tuple[Triple, ...] = (),
+    ) -> Thought:
+        self._told += 1
+        parents = (self._of[before],) if before in self._of else ()  # the topics are no thoughts
+        return Thought("thought", self._told, parents, text, entities, triples, fate=fate, reason=reason)

@@ -1,0 +1,203 @@
+"""Which relations a model knows from its training: a list beside its weights, one spoken name a line.
+
+A model that brings no list is not asked: nothing is known of what it has read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load_file, save_file
+
+from kgdemo.constraint.label_tokens import Pieces
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.labels import spoken
+
+RELATIONS_FILE = "relations.txt"
+
+
+def spoken_relation(relation: str) -> str:
+    """The words that tell a relation from others: the last part of a Freebase name, without underscores.
+
+    >>> spoken_relation("/film/film/release_date_s./film/film_regional_release_date/film_release_region")
+    'film release region'
+    """
+    return " ".join(relation.rstrip("/").rsplit("/", 1)[-1].replace("_", " ").casefold().split())
+
+
+def read_relations(folder: Path) -> frozenset[str] | None:
+    """The spoken names of the relations that the model in a folder was trained on; None where no list says so."""
+    file = folder / RELATIONS_FILE
+    return frozenset(file.read_text("utf-8").split("\n")[:-1]) if file.is_file() else None
+
+
+def write_relations(folder: Path, names: Iterable[str]) -> None:
+    """Put the list into a model's folder."""
+    (folder / RELATIONS_FILE).write_text("".join(f"{name}\n" for name in sorted(set(names))), "utf-8")
+
+
+def unseen_readings(kg: KnowledgeGraph, known: frozenset[str] | None) -> frozenset[str]:
+    """How those relations of a graph read, in both directions, that a model was not trained on.
+
+    Args:
+        kg: the graph.
+        known: spoken names of the relations it was trained on; None: any may be among them.
+    """
+    if known is None:
+        return frozenset()
+    unseen = [spoken_relation(relation) not in known for relation in kg.relations]
+    if not any(unseen):
+        return frozenset()
+    by_step = list(zip(kg.readings, [*unseen, *unseen], strict=True))
+    return frozenset(r for r, new in by_step if new) - {r for r, new in by_step if not new}
+
+
+# --------------------------------------------------------------------------------------------------
+# How similar a question and a relation path are, as learnt from questions with known paths.
+#
+# A sentence encoder sees that *"who fathered X"* is near to *child of*, but also that it is near to X and to whatever
+# sounds alike. Two square matrices, one for questions and one for paths, keep of both embeddings what tells which path
+# is asked for. They are trained beside a path model (``training.similarity``) and lie beside its weights.
+
+
+SIMILARITY_FILE = "similarity.safetensors"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LearntSimilarity:
+    """Two linear maps of sentence embeddings of width d.
+
+    Attributes:
+        question: for questions, ``(d, d)``.
+        path: for relation paths, ``(d, d)``.
+    """
+
+    question: NDArray[np.float32]
+    path: NDArray[np.float32]
+
+    def of(self, question: NDArray[np.float32], paths: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Cosine of the mapped embeddings.
+
+        Args:
+            question: embedding, ``(d,)``.
+            paths: embeddings of path sentences (``path_sentence``), ``(n, d)``.
+
+        Returns:
+            ``(n,)``, from -1 to 1.
+        """
+        asked, said = self.question @ question, paths @ self.path.T
+        return (said @ asked) / (np.linalg.norm(said, axis=1) * np.linalg.norm(asked) + 1e-6)
+
+
+def path_sentence(relations: Sequence[str]) -> str:
+    """A relation path as it is put to the sentence encoder."""
+    return " ".join(map(spoken, relations))
+
+
+def read_similarity(folder: Path) -> LearntSimilarity | None:
+    """What lies in a model's folder; None where it has none."""
+    file = folder / SIMILARITY_FILE
+    if not file.is_file():
+        return None
+    kept = load_file(file)
+    return LearntSimilarity(kept["question"].astype(np.float32), kept["path"].astype(np.float32))
+
+
+def write_similarity(folder: Path, similarity: LearntSimilarity) -> None:
+    """Put it into a model's folder, in half precision."""
+    halves = {"question": similarity.question.astype(np.float16), "path": similarity.path.astype(np.float16)}
+    save_file(halves, folder / SIMILARITY_FILE)
+
+
+# --------------------------------------------------------------------------------------------------
+# How a question is put to a KG-specialised language model (GCR Figure 10, in our words).
+#
+# A model folder may carry ``kgdemo.json`` with its own template and attention; without one the default
+# below is used, wrapped in the tokeniser's chat template when it has one.
+
+
+STYLE_FILE = "kgdemo.json"
+_SLOTS = ("{question}", "{entities}")
+DEFAULT_TEMPLATE = (
+    "A reasoning path is a chain of facts from a knowledge graph that leads from an entity named in the "
+    "question to its answer. Write reasoning paths for the question below, each starting at one of the "
+    "topic entities, and then the answer.\n"
+    "# Question:\n{question}\n# Topic entities:\n{entities}\n# Reasoning path:\n"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptStyle:
+    """The text around question and entities, and how the model may look at it.
+
+    Attributes:
+        template: holds ``{question}`` and ``{entities}`` once each, in this order.
+        bidirectional: the prompt's tokens see one another in both directions (a prefix language model);
+            only models trained so gain from it.
+        answer_mark: what stands between ``</PATH>`` and the hypothesis answer.
+        pool: weights of the experts that rank paths beside this model (``reasoning.prior``), fitted by
+            ``python -m kgdemo calibrate --pool``; None: the model is taken at its word.
+        backoff: weights of what stands for this model's probability where it was not trained on a relation
+            (``reasoning.prior``), fitted by ``python -m kgdemo calibrate --held-out``; None: it is asked all the same.
+        relations: spoken names of the relations it was trained on, from a list beside this file (``relations``);
+            None: nothing is known of that, and every relation counts as known.
+        similarity: of questions and relation paths, as learnt (``similarity``), from a file beside this one; None: that
+            opinion is not heard.
+        doubt: weights of the signs that no path answers the question, fitted for this model by
+            ``python -m kgdemo calibrate``; None: never in doubt.
+        doubt_graph: the graph they were fitted on, the only one they are used on; empty: any.
+    """
+
+    template: str = DEFAULT_TEMPLATE
+    bidirectional: bool = False
+    answer_mark: str = "\n# Answer:\n"
+    pool: Mapping[str, float] | None = None
+    backoff: Mapping[str, float] | None = None
+    relations: frozenset[str] | None = None
+    similarity: LearntSimilarity | None = None
+    doubt: Mapping[str, float] | None = None
+    doubt_graph: str = ""
+
+    @classmethod
+    def load(cls, folder: Path) -> PromptStyle:
+        """Read the style a model folder carries, or return the default; what another version wrote is passed over."""
+        file = folder / STYLE_FILE
+        record = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+        known = {name: value for name, value in record.items() if name in cls.__dataclass_fields__}
+        return cls(**{**known, "relations": read_relations(folder), "similarity": read_similarity(folder)})
+
+    def save(self, folder: Path) -> None:
+        """Write the style into a model folder."""
+        record = asdict(replace(self, relations=None, similarity=None))
+        for beside in ("relations", "similarity"):
+            del record[beside]
+        (folder / STYLE_FILE).write_text(json.dumps(record, indent=2) + "\n", "utf-8")
+        if self.relations is not None:
+            write_relations(folder, self.relations)
+        if self.similarity is not None:
+            write_similarity(folder, self.similarity)
+
+    def encode(self, pieces: Pieces, question: str, entities: Sequence[str]) -> list[int]:
+        """Token ids of the prompt up to and including ``<PATH>``; user text cannot smuggle in special tokens."""
+        before, rest = self._rendered(pieces).split(_SLOTS[0], 1)
+        between, after = rest.split(_SLOTS[1], 1)
+        literal = pieces.special
+        return [
+            *literal(before),
+            *pieces.plain(question),
+            *literal(between),
+            *pieces.plain("; ".join(entities)),
+            *literal(after),
+            *pieces.start,
+        ]
+
+    def _rendered(self, pieces: Pieces) -> str:
+        if not getattr(pieces.tokenizer, "chat_template", None):
+            return self.template
+        turn = [{"role": "user", "content": self.template}]
+        return pieces.tokenizer.apply_chat_template(turn, tokenize=False, add_generation_prompt=True)  # type: ignore[attr-defined]

@@ -1,0 +1,305 @@
+"""A token tree over one KV pool: batch of one, the prompt read once, a beam is a node.
+
+Each new token is one more query row that may look at the prompt, at its ancestors and at itself; rows
+of other beams lie in the same pool behind the mask. Nothing is ever copied or reordered when beams
+are. The prompt is read with the first tokens asked for, so that a beginning that is known costs no
+pass of its own. Works for every model that takes a 4-D attention mask and explicit positions.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from transformers import DynamicCache
+
+from kgdemo.models.base import PROMPT_END, TokenTree
+from kgdemo.models.batched_forward import Pass, Together
+
+
+class PooledTokenTree:
+    """See ``base.TokenTree``.
+
+    Args:
+        model: a transformers causal language model in evaluation mode, or one that threads share.
+        prompt: token ids.
+        bidirectional: let the prompt's tokens see one another in both directions.
+    """
+
+    def __init__(self, model: torch.nn.Module, prompt: Sequence[int], bidirectional: bool) -> None:
+        self.model = model if isinstance(model, Together) else Together(model)
+        self.device = self.model.device
+        self.prompt = tuple(prompt)
+        self.bidirectional = bidirectional
+        self.cache = DynamicCache()
+        self.depths: list[int] = []  # position of each node, counted from the start of the prompt
+        self.calls = 0
+        self._visible = np.zeros((64, 64), bool)  # (nodes, nodes): ancestors and self; on the host, sent row by row
+        self._first: Tensor | None = None
+
+    @property
+    def size(self) -> int:
+        """See ``base.TokenTree``."""
+        return len(self.depths)
+
+    def prompt_log_probs(self) -> Tensor:
+        """See ``base.TokenTree``."""
+        if self._first is None:
+            self._read([], [])
+        assert self._first is not None
+        return self._first
+
+    def extend(self, parents: Sequence[int], tokens: Sequence[int]) -> tuple[list[int], Tensor]:
+        """See ``base.TokenTree``."""
+        first = len(self.depths)
+        log_probs = self._read(parents, tokens)
+        return list(range(first, len(self.depths))), log_probs
+
+    def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
+        """See ``base.TokenTree``."""
+        first = len(self.depths)
+        nodes, log_probs = self.extend([parent, *range(first, first + len(tokens) - 1)], tokens)
+        return nodes, log_probs[-1]
+
+    def _read(self, parents: Sequence[int], tokens: Sequence[int]) -> Tensor:
+        """Append tokens, and read the prompt along with them if it has not been read; ``(n, V)``."""
+        first, begun = len(self.depths), self._first is not None
+        self._append(parents)
+        prompt = () if begun else self.prompt
+        mask = np.ones((len(prompt) + len(tokens), len(self.prompt) + len(self.depths)), bool)
+        mask[len(prompt) :, len(self.prompt) :] = self._visible[first : len(self.depths), : len(self.depths)]
+        if prompt:
+            mask[: len(prompt), len(prompt) :] = False
+            if not self.bidirectional:
+                mask[: len(prompt), : len(prompt)] = np.tri(len(prompt), dtype=bool)
+        positions = [*range(len(prompt)), *self.depths[first:]]
+        log_probs = self._forward([*prompt, *tokens], positions, mask, len(tokens) + (not begun))
+        if not begun:
+            self._first, log_probs = log_probs[0], log_probs[1:]
+        return log_probs
+
+    def _append(self, parents: Sequence[int]) -> None:
+        """Add a node behind each parent: its depth and what it may look at."""
+        self._reserve(len(self.depths) + len(parents))
+        for parent in parents:
+            node = len(self.depths)
+            if parent == PROMPT_END:
+                self.depths.append(len(self.prompt))
+            else:
+                self.depths.append(self.depths[parent] + 1)
+                self._visible[node] = self._visible[parent]
+            self._visible[node, node] = True
+
+    def _reserve(self, nodes: int) -> None:
+        have = len(self._visible)
+        if nodes > have:
+            size = max(nodes, 2 * have)
+            grown = np.zeros((size, size), bool)
+            grown[:have, :have] = self._visible
+            self._visible = grown
+
+    @torch.inference_mode()
+    def _forward(self, ids: list[int], positions: list[int], may_look: NDArray[np.bool_], keep: int) -> Tensor:
+        """Run n tokens that may look as ``may_look`` (n, pool) says.
+
+        Returns:
+            fp32 log-probabilities of what follows each of the last ``keep`` tokens, ``(keep, V)``.
+        """
+        self.calls += 1
+        dtype = self.model.dtype
+        mask = np.where(may_look, 0.0, torch.finfo(dtype).min)  # doubles: numpy knows no bfloat16
+        wanted = Pass(
+            input_ids=torch.tensor([ids], device=self.device),
+            attention_mask=torch.from_numpy(mask).to(self.device, dtype)[None, None],
+            position_ids=torch.tensor([positions], device=self.device),
+            past_key_values=self.cache,
+            logits_to_keep=keep,
+        )
+        return torch.log_softmax(self.model(wanted).float(), dim=-1)
+
+
+# --------------------------------------------------------------------------------------------------
+# A token tree for models that take no 4-D attention mask: whole texts, read anew, in a right-padded batch.
+#
+# Slower than ``tree`` (the prompt is read again with every text) and exact: padding stands behind the text, where
+# a causal model cannot see it. ``fits_pool`` tries a model out and says whether it needs this.
+
+
+class PlainTokenTree:
+    """See ``base.TokenTree``.
+
+    Args:
+        model: a transformers causal language model in evaluation mode.
+        prompt: token ids.
+    """
+
+    def __init__(self, model: torch.nn.Module, prompt: Sequence[int]) -> None:
+        self.model = model
+        self.device = next(model.parameters()).device
+        self.prompt = tuple(prompt)
+        self.calls = 0
+        self._texts: list[tuple[int, ...]] = []  # of each node: the tokens behind the prompt
+        self._first: Tensor | None = None
+
+    @property
+    def size(self) -> int:
+        """See ``base.TokenTree``."""
+        return len(self._texts)
+
+    def prompt_log_probs(self) -> Tensor:
+        """See ``base.TokenTree``."""
+        if self._first is None:
+            self._first = self._read([()], [(0, len(self.prompt) - 1)])[0]
+        return self._first
+
+    def extend(self, parents: Sequence[int], tokens: Sequence[int]) -> tuple[list[int], Tensor]:
+        """See ``base.TokenTree``."""
+        first = len(self._texts)
+        for parent, token in zip(parents, tokens, strict=True):
+            before = () if parent == PROMPT_END else self._texts[parent]
+            self._texts.append((*before, token))
+        wanted = self._texts[first:]
+        # a text that another one begins with is read along with it
+        rows: dict[tuple[int, ...], int] = {}
+        whole: list[tuple[int, ...]] = []
+        for text in sorted(set(wanted), key=len, reverse=True):
+            if text not in rows:
+                rows.update({text[:end]: len(whole) for end in range(1, len(text) + 1)})
+                whole.append(text)
+        places = [(rows[text], len(self.prompt) + len(text) - 1) for text in wanted]
+        nodes = list(range(first, len(self._texts)))
+        if self._first is not None:
+            return nodes, self._read(whole, places)
+        self._first, *_ = log_probs = self._read(whole, [(0, len(self.prompt) - 1), *places])
+        return nodes, log_probs[1:]
+
+    def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
+        """See ``base.TokenTree``."""
+        first = len(self._texts)
+        nodes, log_probs = self.extend([parent, *range(first, first + len(tokens) - 1)], tokens)
+        return nodes, log_probs[-1]
+
+    @torch.inference_mode()
+    def _read(self, texts: Sequence[tuple[int, ...]], places: Sequence[tuple[int, int]]) -> Tensor:
+        """fp32 log-probabilities of what follows each place (text, position), ``(places, V)``."""
+        self.calls += 1
+        width = len(self.prompt) + max(map(len, texts))
+        ids = torch.zeros(len(texts), width, dtype=torch.long)
+        look = torch.zeros(len(texts), width, dtype=torch.long)
+        for row, text in enumerate(texts):
+            length = len(self.prompt) + len(text)
+            ids[row, :length] = torch.tensor([*self.prompt, *text])
+            look[row, :length] = 1
+        output = self.model(input_ids=ids.to(self.device), attention_mask=look.to(self.device), use_cache=False)
+        at_rows, at_columns = torch.tensor(places, device=self.device).unbind(1)
+        return torch.log_softmax(output.logits[at_rows, at_columns].float(), dim=-1)
+
+
+def fits_pool(model: torch.nn.Module) -> bool:
+    """Whether a model reads forked texts right through one pool and a 4-D mask; tried on a few tokens.
+
+    Models that ignore the mask, take positions from elsewhere or keep a state of their own do not: they raise,
+    or see the tokens of other beams.
+    """
+    prompt, forks = [1, 2, 3], ([PROMPT_END, PROMPT_END, 0, 1], [4, 5, 6, 6])
+    plain = PlainTokenTree(model, prompt).extend(*forks)[1]
+    try:
+        pooled = PooledTokenTree(model, prompt, False)
+        first = pooled.extend(forks[0][:2], forks[1][:2])[1]
+        second = pooled.extend(forks[0][2:], forks[1][2:])[1]
+    except (TypeError, ValueError, RuntimeError, IndexError, AttributeError, NotImplementedError, KeyError):
+        return False  # whatever its code makes of a mask and a cache that it does not know
+    together = torch.cat([first, second])
+    if together.shape != plain.shape:
+        return False
+    # one beam's tokens leaking into another's change far more than rounding does
+    apart = (together.exp() - plain.exp()).abs().max()
+    return bool(apart < (1e-4 if model.dtype == torch.float32 else 2e-2))
+
+
+# --------------------------------------------------------------------------------------------------
+# Searches that go on behind text already written: a token tree seen from one of its nodes.
+#
+# Nothing is read again: the key-value pool is that of the whole tree.
+
+
+_KEPT_ROWS = 64  # a row of log-probabilities is as long as the vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A node of a token tree and the log-probabilities of what follows it."""
+
+    node: int
+    log_probs: Tensor  # (V,)
+
+
+class RootedTree:
+    """See ``models.base.TokenTree``: ``tree`` with ``root`` in the prompt's place.
+
+    Args:
+        tree: the whole tree.
+        root: where the search begins.
+    """
+
+    def __init__(self, tree: TokenTree, root: Place) -> None:
+        self.tree = tree
+        self.root = root
+
+    @property
+    def size(self) -> int:
+        """See ``TokenTree``."""
+        return self.tree.size
+
+    @property
+    def calls(self) -> int:
+        """See ``TokenTree``."""
+        return self.tree.calls
+
+    def prompt_log_probs(self) -> Tensor:
+        """See ``TokenTree``."""
+        return self.root.log_probs
+
+    def extend(self, parents: Sequence[int], tokens: Sequence[int]) -> tuple[list[int], Tensor]:
+        """See ``TokenTree``."""
+        return self.tree.extend([self.root.node if p == PROMPT_END else p for p in parents], tokens)
+
+    def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
+        """See ``TokenTree``."""
+        return self.tree.follow(self.root.node if parent == PROMPT_END else parent, tokens)
+
+
+class Writer:
+    """Walks a token tree along given tokens and remembers the nodes, so that hardly a token is read twice.
+
+    Args:
+        tree: the tree of one prompt.
+    """
+
+    def __init__(self, tree: TokenTree) -> None:
+        self.tree = tree
+        self._nodes: dict[tuple[int, ...], int] = {(): PROMPT_END}
+        self._rows: OrderedDict[tuple[int, ...], Tensor] = OrderedDict()
+
+    def at(self, tokens: tuple[int, ...]) -> Place:
+        """The place behind ``tokens``, counted from the end of the prompt."""
+        if not tokens:
+            return Place(PROMPT_END, self.tree.prompt_log_probs())
+        if tokens not in self._rows:
+            # a node whose log-probabilities have been dropped is read again: one token
+            known = next(n for n in range(len(tokens) - 1, -1, -1) if tokens[:n] in self._nodes)
+            nodes, row = self.tree.follow(self._nodes[tokens[:known]], tokens[known:])
+            self._nodes.update((tokens[: known + count], node) for count, node in enumerate(nodes, 1))
+            self._rows[tokens] = row
+            while len(self._rows) > _KEPT_ROWS:
+                self._rows.popitem(last=False)
+        return Place(self._nodes[tokens], self._rows[tokens])
+
+    def behind(self, tokens: tuple[int, ...]) -> RootedTree:
+        """The tree seen from there."""
+        return RootedTree(self.tree, self.at(tokens))

@@ -1,0 +1,330 @@
+"""Questions about several entities at once: the answer must satisfy what is said of each of them.
+
+*Movies with De Niro directed by Scorsese* is a conjunctive query: one relation path from each topic, and the
+answers are where they meet. A *reading* of a question gives every topic one of its relation groups (all paths
+from it over the same relations, read to their ends from the graph) or leaves it out as mere context. Topics
+are taken as independent, so a reading's score is a sum over them:
+
+    used topic:     log p(relations | topic) - log p(its best relations | topic)
+    left-out topic: log of the odds that a named entity is mere context, ``CONTEXT``
+
+and a reading of several topics counts only if their groups meet. A reading of one topic alone therefore
+scores ``(topics - 1) * CONTEXT`` at best; a pair outranks it when both its groups are among the plausible
+ones of their topics. Where none does, the paths stay ranked as they were. Nothing here depends on how sure
+the model is of a topic as such, only on how it orders that topic's relations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgdemo.constraint.automaton import AutomatonState, Position, Segment, Trail
+from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.decoding.beam import Hypothesis
+from kgdemo.decoding.per_topic_search import topic_log_probs
+from kgdemo.kg.graph import Adjacency, KnowledgeGraph
+from kgdemo.kg.path import PathIds, is_detour
+from kgdemo.models.base import PROMPT_END, TokenTree
+from kgdemo.ranking.scorer import Prior, RankedPath, rank, relation_score
+
+CONTEXT = math.log(0.02)  # people seldom name an entity that says nothing of the answer
+MOST_GROUPS = 8  # of a topic, best first; weaker ones could not outweigh ``CONTEXT``
+
+
+@dataclass(frozen=True, slots=True)
+class RelationGroup:
+    """All paths from one topic over the same relations.
+
+    Attributes:
+        topic: entity id.
+        relations: readings, one a hop.
+        log_prob: of the relations, given the topic.
+        layers: the entities reached after 0, 1, … hops, each sorted; the last are the group's ends.
+    """
+
+    topic: int
+    relations: tuple[str, ...]
+    log_prob: float
+    layers: tuple[NDArray[np.int32], ...]
+
+    @property
+    def ends(self) -> NDArray[np.int32]:
+        """Where the paths end, sorted."""
+        return self.layers[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Groups of different topics that meet.
+
+    Attributes:
+        groups: in the order of the topics; topics left out have none.
+        score: see above, 0 at most.
+        answers: the entities all groups lead to, sorted; no topic is one.
+    """
+
+    groups: tuple[RelationGroup, ...]
+    score: float
+    answers: NDArray[np.int32]
+
+
+def best_reading(topics: Sequence[Sequence[RelationGroup]], context: float = CONTEXT) -> Reading | None:
+    """The best reading that uses two topics or more; None when reading one topic alone is at least as good.
+
+    Args:
+        topics: for each topic its relation groups.
+        context: log-odds of a topic's being left out, negative.
+    """
+    named = np.array(sorted({group.topic for groups in topics for group in groups}), np.int32)
+    telling = [[g for g in groups if len(np.setdiff1d(g.ends, named))] for groups in topics]
+    topics = [sorted(groups, key=lambda g: -g.log_prob)[:MOST_GROUPS] for groups in telling if groups]
+    best: Reading | None = None
+    alone = (len(topics) - 1) * context
+
+    def extend(place: int, used: tuple[RelationGroup, ...], score: float, answers: NDArray[np.int32] | None) -> None:
+        nonlocal best
+        if score <= (best.score if best else alone):  # scores only fall
+            return
+        if place == len(topics):
+            if len(used) > 1 and answers is not None:
+                best = Reading(used, score, answers)
+            return
+        groups = topics[place]
+        for group in groups:
+            met = np.setdiff1d(group.ends, named) if answers is None else np.intersect1d(answers, group.ends)
+            if len(met):
+                extend(place + 1, (*used, group), score + group.log_prob - groups[0].log_prob, met)
+        extend(place + 1, used, score + context, answers)
+
+    if len(topics) > 1:
+        extend(0, (), 0.0, None)
+    return best
+
+
+def reach(kg: KnowledgeGraph, topic: int, relations: Sequence[str], directed: bool) -> tuple[NDArray[np.int32], ...]:
+    """The entities reached from a topic over these relations after 0, 1, … hops, each sorted.
+
+    A walk of several hops that leads back to the topic is left out, for it answers nothing.
+    """
+    layers = [np.array([topic], np.int32)]
+    for relation in relations:
+        forward, backward = _directions(kg, relation, directed)
+        ends = [_targets(kg.outgoing, layers[-1], forward), _targets(kg.incoming, layers[-1], backward)]
+        layers.append(np.unique(np.concatenate(ends)))
+    if len(relations) > 1:
+        layers[-1] = layers[-1][layers[-1] != topic]
+    return tuple(layers)
+
+
+def path_to(kg: KnowledgeGraph, group: RelationGroup, end: int, directed: bool) -> PathIds:
+    """One path of a group that leads to ``end``; a detour only where all of them are.
+
+    Raises:
+        ValueError: ``end`` is not among the group's.
+    """
+    for straight in (True, False):
+        path = _walk_back(kg, group, (end,), (), directed, straight)
+        if path is not None:
+            return path
+    raise ValueError(f"no path of the group leads to entity {end}")
+
+
+def _walk_back(
+    kg: KnowledgeGraph,
+    group: RelationGroup,
+    entities: tuple[int, ...],
+    steps: tuple[int, ...],
+    directed: bool,
+    straight: bool,
+) -> PathIds | None:
+    """Go on from the last of these entities towards the group's topic; the first path that gets there.
+
+    Args:
+        entities: from an end of the group backwards.
+        steps: between them, as walked towards the end.
+        straight: take no detour.
+    """
+    left, count = len(group.relations) - len(steps), len(kg.relations)
+    if not left:
+        return PathIds(entities[::-1], steps[::-1])
+    forward, backward = _directions(kg, group.relations[left - 1], directed)
+    taken, sources = kg.steps(entities[-1])
+    turned = np.where(taken < count, taken + count, taken - count)
+    fits = np.isin(turned, [*forward, *(r + count for r in backward)]) & np.isin(sources, group.layers[left - 1])
+    for place in np.flatnonzero(fits).tolist():
+        further = (*entities, int(sources[place]))
+        if straight and is_detour(further):
+            continue
+        found = _walk_back(kg, group, further, (*steps, int(turned[place])), directed, straight)
+        if found is not None:
+            return found
+    return None
+
+
+def _directions(kg: KnowledgeGraph, reading: str, directed: bool) -> tuple[list[int], list[int]]:
+    """The relations with this reading when walked from head to tail, and when walked backwards.
+
+    Of a symmetric relation both readings are meant.
+    """
+    count, meant = len(kg.relations), kg.alike(reading)
+    steps = [step for step, words in enumerate(kg.readings) if words in meant]
+    return [s for s in steps if s < count], [s - count for s in steps if s >= count and not directed]
+
+
+def _targets(edges: Adjacency, rows: NDArray[np.int32], relations: list[int]) -> NDArray[np.int32]:
+    """Where edges of these relations lead from any of these entities."""
+    if not relations:
+        return np.empty(0, np.int32)
+    places = edges.places(rows)
+    return edges.targets[places[np.isin(edges.relations[places], relations)]]
+
+
+# --------------------------------------------------------------------------------------------------
+# Paths of several topics in the order they are shown: those that meet come first, one a topic side by side.
+#
+# A meeting need not be among the K decoded paths: of a prize's two hundred winners ten are decoded. What is
+# missing is read from the graph, scored by the model like any path, and says that it was read.
+
+
+_READ = 128  # tokens in one forward pass: each makes a row as long as the vocabulary
+Key = tuple[int, tuple[str, ...], int]  # topic, relations, end
+
+
+def with_topics(graph: TokenisedGraph, finished: Sequence[Hypothesis]) -> list[Hypothesis]:
+    """Scores of searches that each had one topic, made comparable: the topic's own log-probability is added."""
+    rows: dict[int, tuple[list[int], Sequence[float]]] = {}
+    for hypothesis in finished:
+        topic = hypothesis.state.paths[0].entities[0]
+        label = list(graph.entities.row(topic))
+        rows.setdefault(topic, (label, hypothesis.log_probs[: len(label)]))
+    priors = topic_log_probs([label for label, _ in rows.values()], [own for _, own in rows.values()])
+    prior = dict(zip(rows, priors, strict=True))
+    return [replace(h, score=h.score + prior[h.state.paths[0].entities[0]]) for h in finished]
+
+
+def meeting_first(
+    graph: TokenisedGraph,
+    finished: Sequence[Hypothesis],
+    tree: TokenTree,
+    ranking: str,
+    most: int,
+    prior: Prior | None = None,
+) -> tuple[list[RankedPath], list[tuple[int, ...]]]:
+    """Rank the paths of several topics.
+
+    Args:
+        graph: the tokenised graph they were decoded on.
+        finished: hypotheses of all topics, their scores comparable.
+        tree: to score what is read from the graph.
+        ranking: as in ``ranking.rank``.
+        most: how many paths to return at the most.
+        prior: as in ``ranking.rank``.
+
+    Returns:
+        the paths, and for each the numbers (from 1) of those it meets. Where no reading of several topics
+        holds, the order is that of ``rank`` and nothing meets.
+    """
+    decoded = rank(graph, finished, ranking, len(finished), prior)
+    reading = best_reading(_groups(graph, decoded))
+    if reading is None or len(reading.groups) > most:
+        ranked = rank(graph, finished, ranking, most, prior)
+        return ranked, [()] * len(ranked)
+    lead = _lead(graph, reading, decoded, tree, most // len(reading.groups))
+    shown = {_key(graph, path) for path in lead}
+    rest = [path for path in rank(graph, finished, ranking, most, prior) if _key(graph, path) not in shown]
+    size = len(reading.groups)
+    meets = []
+    for place in range(1, len(lead) + 1):
+        first = (place - 1) // size * size + 1
+        meets.append(tuple(number for number in range(first, first + size) if number != place))
+    rest = rest[: most - len(lead)]
+    return [*lead, *rest], [*meets, *([()] * len(rest))]
+
+
+def _groups(graph: TokenisedGraph, decoded: Sequence[RankedPath]) -> list[list[RelationGroup]]:
+    """The decoded relation groups of each topic, with all their ends."""
+    best: dict[int, dict[tuple[str, ...], float]] = defaultdict(dict)
+    for path in decoded:
+        topic, relations, end = _key(graph, path)
+        if end != topic:
+            known = best[topic].get(relations, -math.inf)
+            best[topic][relations] = max(known, path.relation_score)
+    return [
+        [RelationGroup(topic, r, log_prob, reach(graph.kg, topic, r, graph.directed)) for r, log_prob in own.items()]
+        for topic, own in best.items()
+    ]
+
+
+def _lead(
+    graph: TokenisedGraph, reading: Reading, decoded: Sequence[RankedPath], tree: TokenTree, most: int
+) -> list[RankedPath]:
+    """For each of the first answers of a reading one path of each group; what was decoded comes first."""
+    by_key: dict[Key, RankedPath] = {}
+    for path in decoded:
+        by_key.setdefault(_key(graph, path), path)
+    keys = {a: [(g.topic, g.relations, a) for g in reading.groups] for a in reading.answers.tolist()}
+
+    def likely(answer: int) -> tuple[int, float]:
+        scores = [by_key[key].rank_score for key in keys[answer] if key in by_key]
+        return -len(scores), -max(scores, default=0.0)
+
+    answers = sorted(keys, key=likely)[:most]
+    missing = {
+        key: path_to(graph.kg, group, answer, graph.directed)
+        for answer in answers
+        for group, key in zip(reading.groups, keys[answer], strict=True)
+        if key not in by_key
+    }
+    by_key.update(zip(missing, scored(graph, list(missing.values()), tree), strict=True))
+    return [by_key[key] for answer in answers for key in keys[answer]]
+
+
+def scored(graph: TokenisedGraph, paths: Sequence[PathIds], tree: TokenTree) -> list[RankedPath]:
+    """Paths read from the graph with the model's log-probabilities; what they have in common is read once."""
+    spelled = [_tokens(graph, path) for path in paths]
+    behind: dict[tuple[int, ...], set[int]] = defaultdict(set)  # what was written -> what follows; parents first
+    for tokens in spelled:
+        for end, token in enumerate(tokens):
+            behind[tokens[:end]].add(token)
+    grown = [written for written in behind if written]
+    nodes = {(): PROMPT_END, **{written: tree.size + place for place, written in enumerate(grown)}}
+    row = tree.prompt_log_probs()
+    log_probs = {(token,): float(row[token]) for token in behind[()]}  # of the last token of what was written
+    for first in range(0, len(grown), _READ):
+        part = grown[first : first + _READ]
+        _, rows = tree.extend([nodes[written[:-1]] for written in part], [written[-1] for written in part])
+        for written, row in zip(part, rows, strict=True):
+            log_probs.update({(*written, token): float(row[token]) for token in behind[written]})
+    found = []
+    for path, tokens in zip(paths, spelled, strict=True):
+        own = [log_probs[tokens[: end + 1]] for end in range(len(tokens))]
+        state = AutomatonState((Position(Segment.DONE, _trail(path)),))
+        hypothesis = Hypothesis(tokens, tuple(own), state, nodes[tokens[:-1]], sum(own))
+        found.append(RankedPath(path, hypothesis, sum(own), relation_score(graph, path, own), read=True))
+    return found
+
+
+def _key(graph: TokenisedGraph, path: RankedPath) -> Key:
+    ids = path.ids
+    return ids.entities[0], graph.kg.said(ids.steps), ids.entities[-1]
+
+
+def _tokens(graph: TokenisedGraph, path: PathIds) -> tuple[int, ...]:
+    """A path as the model writes it, end mark included."""
+    tokens = [*graph.entities.row(path.entities[0])]
+    for step, entity in zip(path.steps, path.entities[1:], strict=True):
+        tokens += [*graph.pieces.arrow, *graph.steps.row(step), *graph.pieces.arrow, *graph.entities.row(entity)]
+    return tuple(int(token) for token in (*tokens, *graph.pieces.end))
+
+
+def _trail(path: PathIds) -> Trail:
+    trail = Trail(path.entities[0])
+    for number, (step, entity) in enumerate(zip(path.steps, path.entities[1:], strict=True), 1):
+        trail = Trail(entity, step, trail, number)
+    return trail

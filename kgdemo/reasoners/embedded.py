@@ -1,0 +1,98 @@
+"""The embedded reasoner: decisions without a general language model, by similarity and path probability.
+
+FiDeLiS appendix B names this variant. It writes no prose of its own: plans are the question's content words,
+thoughts restate the option taken, and an answer is the end of the best group of paths, cited.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from kgdemo.events import AnswerDelta, AnswerFinal, Event
+from kgdemo.models.embedding import Embedder, label_index
+from kgdemo.reasoners.base import Decision, Evidence
+
+NAME = "the embedded reasoner"
+# cosine similarity above which a statement counts as said by the premises; MiniLM puts unrelated
+# sentences below 0.3 and paraphrases above 0.6
+_ENTAILED = 0.55
+_STOP_WORDS = frozenset(
+    "a an and are as at by did do does for from had has have how in is it its many much name of on or tell that the "
+    "their there these they this to was were what when where which who whom whose why will with you".split()
+)
+
+
+class EmbeddedReasoner:
+    """See ``base.Reasoner``.
+
+    Args:
+        embedder: sentence embeddings for the choices.
+    """
+
+    name = NAME
+    judges_paths = False
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._labels = label_index(embedder)  # the same options come up again and again
+
+    def select(self, question: str, task: str, options: Sequence[str], most: int) -> Decision:
+        """See ``base.Reasoner``: the options most similar to the question."""
+        scores = self._similarity(question, options)
+        order = sorted(range(len(options)), key=lambda i: -scores[i])[:most]
+        return Decision(chosen=tuple(order), scores=tuple(scores))
+
+    def score(self, question: str, task: str, options: Sequence[str]) -> Decision:
+        """See ``base.Reasoner``: cosine similarity to the question."""
+        return Decision(scores=tuple(self._similarity(question, options)))
+
+    def verify(self, question: str, statement: str, premises: Sequence[str]) -> Decision:
+        """See ``base.Reasoner``: whether the premises taken together are close to the statement."""
+        if not premises:
+            return Decision(holds=False, scores=(0.0,))
+        joined = ". ".join(premises)
+        best = max(self._similarity(statement, [*premises, joined]))
+        return Decision(holds=best >= _ENTAILED, scores=(best,))
+
+    def plan(self, question: str, task: str) -> Decision:
+        """See ``base.Reasoner``: the content words of the question."""
+        words = re.findall(r"[\w'-]+", question.lower())
+        return Decision(text=", ".join(dict.fromkeys(w for w in words if w not in _STOP_WORDS)))
+
+    def thought(self, question: str, task: str, context: Sequence[str], options: Sequence[str]) -> Decision:
+        """See ``base.Reasoner``: takes the best option and says so; without options it repeats the last context."""
+        if not options:
+            return Decision(text=context[-1] if context else question)
+        choice = self.select(question, task, options, 1)
+        return Decision(options[choice.chosen[0]], choice.chosen, choice.scores)
+
+    def answer(self, question: str, evidence: Sequence[Evidence], task: str = "") -> Iterator[Event]:
+        """See ``base.Reasoner``: the ends of the paths that share topic and relations with the first one.
+
+        Where the first path meets others, only the ends of paths that do; where its end is of the type asked
+        for, only ends of that type.
+        """
+        if not evidence:
+            refusal = "The graph holds no path from these entities, so there is nothing to answer from."
+            yield AnswerFinal(refusal, (), (), self.name, refusal=refusal)
+            return
+        first = evidence[0]
+        group = [e for e in evidence if _same_group(e, first) and bool(e.partners) == bool(first.partners)]
+        ends = list(dict.fromkeys(e.path.end for e in group))
+        citations = tuple(tuple(n for e in group if e.path.end == end for n in (e.index, *e.partners)) for end in ends)
+        mark = " and " if first.partners else ""  # of paths that meet each says a part
+        text = ""
+        for end, cited in zip(ends, citations, strict=True):
+            piece = f"{', ' if text else ''}{end} " + mark.join(f"[{index}]" for index in cited)
+            text += piece
+            yield AnswerDelta(piece)
+        yield AnswerFinal(text, tuple(ends), citations, self.name)
+
+    def _similarity(self, text: str, options: Sequence[str]) -> list[float]:
+        return self._labels.similarity(text, options).tolist()
+
+
+def _same_group(one: Evidence, other: Evidence) -> bool:
+    """Whether two paths start from the same topic over relations that say the same, to the same kind of thing."""
+    relations, others = (e.said or e.path.relations for e in (one, other))
+    return relations == others and one.path.entities[0] == other.path.entities[0] and one.fits == other.fits

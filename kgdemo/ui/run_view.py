@@ -1,0 +1,110 @@
+"""The stage below the fields: what it is given at its making, and what it may ask the server for."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import json
+from typing import Any
+
+import gradio as gr
+
+from kgdemo.errors import UserError
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.io.catalogue import embedded_names
+from kgdemo.methods import METHODS
+from kgdemo.pipeline import Pipeline
+from kgdemo.ui import assets
+from kgdemo.ui.asking import Fields, Loading, names_like
+from kgdemo.ui.event_stream import Feed
+from kgdemo.ui.session_graphs import Worlds, limits
+from kgdemo.view.escape import json_in_html
+from kgdemo.view.surroundings import neighbours_of
+
+NAMES = tuple(field.name for field in dataclasses.fields(Fields) if field.name != "world")  # of the page's fields
+
+# The stage's template is constant: gradio evaluates templates as code, so no text of anyone's may enter it.
+_TEMPLATE = '<div class="kg-stage" id="kg-stage"></div>'
+_ON_LOAD = """
+const boot = JSON.parse(props.value);
+const stage = element.querySelector('#kg-stage');
+import(new URL(boot.main, document.baseURI).href).then((page) => page.mount({
+  stage, boot, server, watch, value: () => props.value, again: (data) => trigger('again', data),
+}));
+"""
+
+
+def has_mcp() -> bool:
+    """Whether the package that serves MCP tools is installed."""
+    return importlib.util.find_spec("mcp") is not None
+
+
+def make_stage(
+    pipeline: Pipeline, feed: Feed, worlds: Worlds, loading: Loading, text: dict[str, Any], standard: list[Any]
+) -> gr.HTML:
+    """The element that draws runs.
+
+    Args:
+        pipeline: answers the questions.
+        feed: the runs under way.
+        worlds: visitors' graphs.
+        loading: how far the server has come with its loading.
+        text: all words of the page.
+        standard: what stands in the fields at first, in the order of ``NAMES``.
+    """
+    boot = {
+        "main": assets.url(assets.ASSETS / "js" / "main.js"),
+        "frame": assets.frame(),
+        "text": text,
+        "examples": assets.examples(),
+        "failures": assets.examples(assets.FAILED),
+        "chat": pipeline.chat.name,
+        "methods": [
+            {"name": card.name, "title": card.title, "constrained": card.constrained} for card in METHODS.values()
+        ],
+        "drivable": [card.name for card in METHODS.values() if card.drivable],
+        "limits": limits(pipeline),
+        "fields": NAMES,
+        "standard": dict(zip(NAMES, standard, strict=True)),
+        "mcp": has_mcp(),
+        "graphs": embedded_names(),
+    }
+
+    def missed(asked: dict[str, Any]) -> str:
+        return feed.missed(str(asked["run"]), int(asked["have"]))
+
+    def graph_of(asked: dict[str, Any]) -> KnowledgeGraph:
+        """The graph of the run that is shown; a recorded one was asked on an embedded graph."""
+        name = str(asked.get("graph"))
+        try:
+            shown = feed.graph(str(asked["run"]))
+        except UserError:  # a visitor's graph that has been forgotten
+            shown = None
+        return shown or pipeline.graph(name if name in embedded_names() else "world")
+
+    def entities(asked: dict[str, Any]) -> list[str]:
+        return names_like(graph_of(asked).entities, str(asked["written"])[:100])
+
+    def relations(asked: dict[str, Any]) -> list[str]:
+        return names_like(graph_of(asked).relations, str(asked["written"])[:100])
+
+    def change(asked: dict[str, Any]) -> dict[str, Any]:
+        return worlds.tried(graph_of(asked), json.dumps({"edits": asked["edits"]}))
+
+    def bring(asked: dict[str, Any]) -> dict[str, Any]:
+        return worlds.brought(asked)
+
+    def near(asked: dict[str, Any]) -> dict[str, Any]:
+        return neighbours_of(graph_of(asked), str(asked["entity"]))
+
+    def loaded(_: dict[str, Any]) -> dict[str, object]:
+        return loading.state()
+
+    return gr.HTML(
+        json_in_html(boot),
+        html_template=_TEMPLATE,
+        js_on_load=_ON_LOAD,
+        server_functions=[missed, entities, near, relations, change, bring, loaded],
+        apply_default_css=False,
+        elem_id="kg-stage-holder",
+    )
