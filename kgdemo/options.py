@@ -33,7 +33,7 @@ class Option:
         default: as it is written.
         help: what it is, with its symbol and place in the paper.
         kind: bool, int, float or str.
-        least, most: bounds of a number.
+        minimum, maximum: bounds of a number.
         public: the upper bound on a public server, where it is lower.
         choices: the values of a text.
         may_be_auto: ``auto`` leaves the choice to the method.
@@ -43,8 +43,8 @@ class Option:
     default: str = ""
     help: str = ""
     kind: type = str
-    least: float = 0
-    most: float = 0
+    minimum: float = 0
+    maximum: float = 0
     public: float | None = None
     choices: tuple[str, ...] = ()
     may_be_auto: bool = False
@@ -60,7 +60,7 @@ class Option:
             return f"one of {', '.join(self.choices)}"
         number = "a whole number" if self.kind is int else "a number"
         auto = f", or {_AUTO}" if self.may_be_auto else ""
-        return f"{number} from {self.least:g} to {self._most(public):g}{auto}"
+        return f"{number} from {self.minimum:g} to {self._most(public):g}{auto}"
 
     def read(self, text: str, public: bool = False) -> object:
         """A value from its text.
@@ -80,7 +80,7 @@ class Option:
                 number = self.kind(written)
             except ValueError:
                 number = None
-            if number is not None and self.least <= number <= self._most(public):
+            if number is not None and self.minimum <= number <= self._most(public):
                 return number
         raise UserError(
             f"The option {self.name} cannot be {text.strip()[:40]!r}; choose {self.allowed(public)} "
@@ -88,20 +88,20 @@ class Option:
         )
 
     def _most(self, public: bool) -> float:
-        return self.public if public and self.public is not None else self.most
+        return self.public if public and self.public is not None else self.maximum
 
 
 def option(
     default: Any,
     about: str,
     *,
-    least: float = 0,
-    most: float = 0,
+    minimum: float = 0,
+    maximum: float = 0,
     public: float | None = None,
     choices: Iterable[str] = (),
 ) -> Any:
     """A field of a method's options; see ``Option``."""
-    held = Option(help=about, least=least, most=most, public=public, choices=tuple(choices))
+    held = Option(help=about, minimum=minimum, maximum=maximum, public=public, choices=tuple(choices))
     return dataclasses.field(default=default, metadata={_HELD: held})
 
 

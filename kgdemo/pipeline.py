@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TypeVar, cast
 
-from kgdemo.constraint.token_graph import TokenisedGraph, TokenStore
+from kgdemo.constraint.token_graph import TokenCache, TokenGraph
 from kgdemo.errors import UserError
 from kgdemo.events import (
     Candidate,
@@ -28,11 +28,11 @@ from kgdemo.events import (
 )
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import embedded_names, open_graph
-from kgdemo.linking.linker import EntityLinker, GrownLinker
+from kgdemo.linking.linker import EntityLinker, OverlayLinker
 from kgdemo.methods import METHODS, method_named
 from kgdemo.models.causal import EMBEDDED, CausalModel
 from kgdemo.models.embedding import sentence_embedder
-from kgdemo.reasoners.base import World
+from kgdemo.reasoners.base import Resources
 from kgdemo.reasoners.chat import reasoner_for
 from kgdemo.settings import LOCAL, ChatSettings, Profile, Settings, cache_folder, chat_from, check
 from kgdemo.verify import Verifier
@@ -53,7 +53,7 @@ class Pipeline:
         self.profile = profile
         self.chat = chat_from() if chat is None else chat
         folder = cache_folder()
-        self.token_store = TokenStore(folder) if folder else None
+        self.token_cache = TokenCache(folder) if folder else None
         self._loaded: dict[Hashable, object] = {}
         self._brought: set[str] = set()  # graphs that are no file of ours, a visitor's for one: never kept on disk
         self._lock = threading.RLock()
@@ -99,7 +99,7 @@ class Pipeline:
         with self._lock:
             self._loaded["model", name] = model
 
-    def linker(self, source: str) -> EntityLinker | GrownLinker:
+    def linker(self, source: str) -> EntityLinker | OverlayLinker:
         """The entity linker of a graph."""
         return self._once(("linker", source), lambda: self._new_linker(source))
 
@@ -107,32 +107,32 @@ class Pipeline:
         """The verifier of a graph."""
         return self._once(("verifier", source), lambda: Verifier(self.graph(source)))
 
-    def world(self, settings: Settings) -> World:
+    def resources(self, settings: Settings) -> Resources:
         """Everything a method may use under these settings."""
         kg, model = self.graph(settings.graph), self.model(settings.model)
         key = ("tokenised", settings.graph, settings.model, settings.directed)
-        store = None if settings.graph in self._brought else self.token_store
-        tokenised = self._once(
-            key, lambda: TokenisedGraph(kg, model.pieces, settings.directed, like=self._like(settings), store=store)
+        store = None if settings.graph in self._brought else self.token_cache
+        token_graph = self._once(
+            key, lambda: TokenGraph(kg, model.label_tokens, settings.directed, like=self._like(settings), store=store)
         )
         verifier = self.verifier(settings.graph)
         embedder = sentence_embedder()
         reasoner = self._once(("reasoner", ""), lambda: reasoner_for(self.chat, embedder))
-        return World(kg, verifier, model, tokenised, reasoner, embedder)
+        return Resources(kg, verifier, model, token_graph, reasoner, embedder)
 
-    def _new_linker(self, source: str) -> EntityLinker | GrownLinker:
+    def _new_linker(self, source: str) -> EntityLinker | OverlayLinker:
         kg, embedder, like = self.graph(source), sentence_embedder(), self._loaded.get(("like", source))
         base = None if like is None else self.linker(str(like))
         if not isinstance(base, EntityLinker):
             return EntityLinker(kg, embedder)
         new = [kg.entities[i] for i in range(len(base.kg.entities), len(kg.entities))]
-        around = [(name, reading, other) for name in new for reading, other in kg.neighbours(name)]
-        return GrownLinker(base, EntityLinker(KnowledgeGraph.from_triples(around)), new) if around else base
+        around = [(name, relation_label, other) for name in new for relation_label, other in kg.neighbours(name)]
+        return OverlayLinker(base, EntityLinker(KnowledgeGraph.from_triples(around)), new) if around else base
 
-    def _like(self, settings: Settings) -> TokenisedGraph | None:
+    def _like(self, settings: Settings) -> TokenGraph | None:
         """The tokenised graph that the settings' graph is an edit of."""
         like = self._loaded.get(("like", settings.graph))
-        return None if like is None else self.world(dataclasses.replace(settings, graph=str(like))).tokenised
+        return None if like is None else self.resources(dataclasses.replace(settings, graph=str(like))).token_graph
 
     def _once(self, key: Hashable, make: Callable[[], Loaded]) -> Loaded:
         with self._lock:
@@ -194,13 +194,13 @@ class Pipeline:
                     else "name one, or choose another graph."
                 )
             )
-        world = self.world(settings)
-        if not world.model.pooled:
+        resources = self.resources(settings)
+        if not resources.model.pooled:
             yield Notice(
-                f"The model {world.model.name} takes no tree-shaped attention mask, so it reads every beam's text "
+                f"The model {resources.model.name} takes no tree-shaped attention mask, so it reads every beam's text "
                 "anew: slower, with the same result."
             )
-        yield from method.run(question, linked.chosen, world, settings)
+        yield from method.run(question, linked.chosen, resources, settings)
 
     def _link(self, question: str, settings: Settings, entities: Sequence[str]) -> EntitiesLinked:
         began = time.perf_counter()

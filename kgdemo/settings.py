@@ -88,7 +88,7 @@ LOCAL = Profile("local", 2000, 50, 4, 500_000, 50_000_000, True)
 PUBLIC = Profile("public", 300, 10, 3, 20_000, 2_000_000, False, 12)
 RANKINGS = ("pooled", "relation", "path")
 SEARCHES = ("beam", "diverse", "greedy", "sample")
-MOST_AHEAD = 512
+MAX_AHEAD = 512
 _AHEAD_ON_GPU = 48
 _AHEAD_ON_CPU = 16
 
@@ -129,11 +129,9 @@ def check(question: str, settings: Settings, profile: Profile) -> str:
         raise UserError(f"The search {settings.search!r} is unknown; choose one of {', '.join(SEARCHES)}.")
     ahead = settings.look_ahead
     if ahead not in ("auto", "off", "forced") and not (
-        ahead.isascii() and ahead.isdecimal() and len(ahead) < 5 and int(ahead) <= MOST_AHEAD
+        ahead.isascii() and ahead.isdecimal() and len(ahead) < 5 and int(ahead) <= MAX_AHEAD
     ):
-        raise UserError(
-            f"The look-ahead {ahead!r} is unknown; choose auto, off, forced or a number up to {MOST_AHEAD}."
-        )
+        raise UserError(f"The look-ahead {ahead!r} is unknown; choose auto, off, forced or a number up to {MAX_AHEAD}.")
     return question
 
 

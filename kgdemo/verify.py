@@ -79,8 +79,8 @@ class Verifier:
         for relation in kg.relations:
             self._meanings[relation].append((relation, False))
             self._meanings[f"~{relation}"].append((relation, True))
-            if relation in kg.inverse_readings:
-                self._meanings[kg.inverse_readings[relation]].append((relation, True))
+            if relation in kg.inverse_labels:
+                self._meanings[kg.inverse_labels[relation]].append((relation, True))
         self._folded_entities: dict[str, list[str]] | None = None
         self._folded_readings: dict[str, list[str]] | None = None
 
@@ -164,8 +164,8 @@ class Verifier:
         self._folded_entities, self._folded_readings = defaultdict(list), defaultdict(list)
         for label in self.kg.entities:
             self._folded_entities[fold(label)].append(label)
-        for reading in self._meanings:
-            self._folded_readings[fold(reading)].append(reading)
+        for relation_label in self._meanings:
+            self._folded_readings[fold(relation_label)].append(relation_label)
 
 
 def _names(answer: str | None, entities: Iterable[str]) -> bool | None:

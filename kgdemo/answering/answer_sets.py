@@ -13,14 +13,14 @@ import numpy as np
 from kgdemo.events import AnswerFinal, Event, Notice, PathFound, PathVerified
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path, PathIds, is_detour
-from kgdemo.query.answer_type import ANYTHING, Asked, asked_types, fits, kind_of
+from kgdemo.query.answer_type import ANYTHING, AnswerType, answer_type_of, fits, kind_of
 from kgdemo.ranking.conjunctive import RelationGroup, path_to, reach
-from kgdemo.reasoners.base import Evidence, World
+from kgdemo.reasoners.base import Evidence, Resources
 
 MOST = 20  # a country's hundred cities are a list, not an answer
 
 
-def same_relations(kg: KnowledgeGraph, path: Path, directed: bool, most: int = MOST) -> list[Path]:
+def same_relations(kg: KnowledgeGraph, path: Path, directed: bool, limit: int = MOST) -> list[Path]:
     """All paths from the same topic over the same relations that are no detours, in the graph's order.
 
     Of a symmetric relation the edges of either direction count.
@@ -29,26 +29,30 @@ def same_relations(kg: KnowledgeGraph, path: Path, directed: bool, most: int = M
         kg: the graph.
         path: the path to generalise.
         directed: follow edges from head to tail only.
-        most: stop after so many different ends.
+        limit: stop after so many different ends.
     """
     walks = [Path((path.entities[0],), ())]
     for relation in path.relations:
         alike = kg.alike(relation)
         grown = []
         for walk in walks:
-            steps = [(end, reading) for reading, end in kg.neighbours(walk.end, directed) if reading in alike]
-            readings = dict(reversed(steps))  # of parallel edges the first
+            steps = [
+                (end, relation_label)
+                for relation_label, end in kg.neighbours(walk.end, directed)
+                if relation_label in alike
+            ]
+            step_labels = dict(reversed(steps))  # of parallel edges the first
             ends = dict.fromkeys(end for end, _ in steps if not is_detour((*walk.entities, end)))
-            grown += [Path((*walk.entities, end), (*walk.relations, readings[end])) for end in ends]
-        walks = grown[: 20 * most]
+            grown += [Path((*walk.entities, end), (*walk.relations, step_labels[end])) for end in ends]
+        walks = grown[: 20 * limit]
     first_by_end: dict[str, Path] = {}
     for walk in walks:
         first_by_end.setdefault(walk.end, walk)
-    return list(first_by_end.values())[:most]
+    return list(first_by_end.values())[:limit]
 
 
 def complete(
-    final: AnswerFinal, evidence: list[Evidence], world: World, directed: bool, asked: Asked = ANYTHING
+    final: AnswerFinal, evidence: list[Evidence], resources: Resources, directed: bool, asked: AnswerType = ANYTHING
 ) -> Iterator[Event]:
     """Add to an answer the entities that its best cited relation path leads to as well.
 
@@ -61,7 +65,7 @@ def complete(
         yield final
         return
     best = cited[0]
-    kg, paths = world.kg, [best.path, *(e.path for e in evidence if e.index in best.partners)]
+    kg, paths = resources.kg, [best.path, *(e.path for e in evidence if e.index in best.partners)]
     fit = fits(asked, kind_of(kg, best.path.end))
     groups, ends = _meeting(kg, paths, directed)
     fitting = [end for end in ends if fits(asked, kind_of(kg, kg.entities[end])) >= fit]
@@ -76,7 +80,7 @@ def complete(
         kg.entities[end]
         for end in fitting
         if kg.entities[end] not in final.answers
-        and all(_holds(path_to(kg, group, end, directed), world) for group in groups)
+        and all(_holds(path_to(kg, group, end, directed), resources) for group in groups)
     ]
     citations = (*final.citations, *((best.index, *best.partners) for _ in additions))
     yield AnswerFinal(final.text, (*final.answers, *additions), citations, final.by, tuple(additions), final.refusal)
@@ -92,33 +96,35 @@ def _meeting(kg: KnowledgeGraph, paths: Sequence[Path], directed: bool) -> tuple
     return groups, np.setdiff1d(reduce(np.intersect1d, [group.ends for group in groups]), topics).tolist()
 
 
-def _holds(ids: PathIds, world: World) -> bool:
+def _holds(ids: PathIds, resources: Resources) -> bool:
     """Whether a path is in the graph and no detour."""
-    entities, readings = world.kg.entities, world.kg.readings
-    path = Path(tuple(entities[e] for e in ids.entities), tuple(readings[s] for s in ids.steps))
-    return not is_detour(ids.entities) and world.verifier.verify(path).faithful
+    entities, step_labels = resources.kg.entities, resources.kg.step_labels
+    path = Path(tuple(entities[e] for e in ids.entities), tuple(step_labels[s] for s in ids.steps))
+    return not is_detour(ids.entities) and resources.verifier.verify(path).faithful
 
 
 # --------------------------------------------------------------------------------------------------
 # How methods end: the paths they found are verified and shown, then the reasoner answers from them.
 
 
-def show(paths: Iterable[tuple[Path, float]], world: World, most: int) -> Generator[Event, None, list[Evidence]]:
+def show(
+    paths: Iterable[tuple[Path, float]], resources: Resources, limit: int
+) -> Generator[Event, None, list[Evidence]]:
     """Verify paths that a method read from the graph and report them in the order given, each once.
 
     A path that does not verify is reported with its verdict and is no evidence.
 
     Args:
         paths: each with its score, best first.
-        world: for the verifier.
-        most: how many to take.
+        resources: for the verifier.
+        limit: how many to take.
     """
     evidence = []
     best: dict[Path, float] = {}
     for path, score in paths:
         best.setdefault(path, score)
-    for index, (path, score) in enumerate(list(best.items())[:most], 1):
-        verdict = world.verifier.verify(path)
+    for index, (path, score) in enumerate(list(best.items())[:limit], 1):
+        verdict = resources.verifier.verify(path)
         yield PathFound(True, index, str(path), score, path)
         yield PathVerified(True, index, verdict)
         if verdict.faithful:
@@ -127,22 +133,22 @@ def show(paths: Iterable[tuple[Path, float]], world: World, most: int) -> Genera
 
 
 def conclude(
-    question: str, evidence: Sequence[Evidence], world: World, *, directed: bool, whole: bool, task: str = ""
+    question: str, evidence: Sequence[Evidence], resources: Resources, *, directed: bool, whole: bool, task: str = ""
 ) -> Iterator[Event]:
     """The reasoner's answer.
 
     Args:
         question: what was asked.
         evidence: what it may cite.
-        world: for reasoner and graph.
+        resources: for reasoner and graph.
         directed: follow edges from head to tail only.
         whole: let the answer take in the other entities that a cited relation path leads to.
         task: what the reasoner is told besides; empty for the usual.
     """
-    for event in world.reasoner.answer(question, evidence, task):
+    for event in resources.reasoner.answer(question, evidence, task):
         if isinstance(event, AnswerFinal) and whole:
-            asked = asked_types(question, world.kg.types)
-            yield from complete(event, list(evidence), world, directed, asked)
+            asked = answer_type_of(question, resources.kg.types)
+            yield from complete(event, list(evidence), resources, directed, asked)
         else:
             yield event
 

@@ -67,7 +67,7 @@ def _doubt(
 
     judged = collect(pipeline, options.answerable, options.unanswerable, settings, options.out, options.limit)
     weights, figures = calibrate(judged)
-    return replace(style, doubt=weights, doubt_graph=settings.graph), {"doubt": weights, **figures}
+    return replace(style, abstention=weights, abstention_graph=settings.graph), {"abstention": weights, **figures}
 
 
 def _pool(
@@ -89,7 +89,7 @@ def _backoff(
     options: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
     from kgdemo.errors import UserError
-    from kgdemo.lab.calibration.backoff import PLAIN, fit_backoff, hits_over_relations, told
+    from kgdemo.lab.calibration.backoff import PLAIN, fit_backoff, hits_over_relations, labelled_examples
     from kgdemo.lab.calibration.ranking import searched
     from kgdemo.lab.evaluation.runner import read_held_out
     from kgdemo.ranking.scorer import UNFITTED
@@ -100,7 +100,7 @@ def _backoff(
     held_out, found = read_held_out(options.held_out), []
     for file, asked in _question_sets(options, settings):
         own = searched(pipeline, file, asked, options.limit)
-        found += told(pipeline.graph(asked.graph), own, held_out, style.pool or UNFITTED, str(file))
+        found += labelled_examples(pipeline.graph(asked.graph), own, held_out, style.pool or UNFITTED, str(file))
     weights = fit_backoff(found)
     return replace(style, backoff=weights), {
         "backoff": weights,

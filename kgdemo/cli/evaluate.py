@@ -42,7 +42,7 @@ def add(commands: Commands) -> None:
 def _evaluate(options: argparse.Namespace) -> int:
     from dataclasses import replace
 
-    from kgdemo.lab.evaluation.compare_methods import ALL, evaluate_several, methods_named
+    from kgdemo.lab.evaluation.compare_methods import ALL, compare_methods, methods_named
     from kgdemo.lab.evaluation.judge import Judge
     from kgdemo.lab.evaluation.runner import evaluate, evaluate_linking, read_held_out
     from kgdemo.pipeline import Pipeline
@@ -56,7 +56,7 @@ def _evaluate(options: argparse.Namespace) -> int:
         metrics = evaluate_linking(pipeline.linker(settings.graph), options.questions, options.out, options.limit)
         print(json.dumps(metrics, indent=2))
     elif len(names) > 1 or options.method.strip() == ALL:
-        print(evaluate_several(pipeline, names, options.questions, settings, *rest, together=together))
+        print(compare_methods(pipeline, names, options.questions, settings, *rest, together=together))
     else:
         held_out = read_held_out(options.held_out) if options.held_out else frozenset()
         one = replace(settings, method=names[0])

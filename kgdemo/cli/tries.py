@@ -11,8 +11,8 @@ from kgdemo.cli.base import Commands
 from kgdemo.errors import UserError
 
 if TYPE_CHECKING:
-    from kgdemo.constraint.token_graph import TokenisedGraph
-    from kgdemo.constraint.trie import ExplicitTrie
+    from kgdemo.constraint.token_graph import TokenGraph
+    from kgdemo.constraint.trie import EnumeratedTrie
     from kgdemo.kg.graph import KnowledgeGraph
 
 
@@ -30,20 +30,20 @@ def add(commands: Commands) -> None:
 
 
 def _trie(options: argparse.Namespace) -> int:
-    from kgdemo.constraint.trie import ExplicitTrie
+    from kgdemo.constraint.trie import EnumeratedTrie
     from kgdemo.pipeline import Pipeline
     from kgdemo.settings import Settings
 
     if options.hops < 1:
         raise UserError(f"The number of hops L is {options.hops}; choose 1 or more.")
-    graph = Pipeline().world(Settings(options.graph, options.model, directed=options.directed)).tokenised
+    graph = Pipeline().resources(Settings(options.graph, options.model, directed=options.directed)).token_graph
     began = time.perf_counter()
     if options.entity:
-        trie = ExplicitTrie.build(graph, _ids(graph.kg, options.entity), options.hops)
+        trie = EnumeratedTrie.build(graph, _ids(graph.kg, options.entity), options.hops)
         trie.save(options.folder, graph)
         done = "built and saved"
     else:
-        trie, done = ExplicitTrie.open(options.folder, graph), "opened, memory-mapped"
+        trie, done = EnumeratedTrie.open(options.folder, graph), "opened, memory-mapped"
     ms = 1000 * (time.perf_counter() - began)
     size = f"{len(trie.paths):,} paths, {len(trie.nodes.tokens):,} nodes, {trie.nbytes / 1e6:,.1f} MB"
     print(f"{size}; {done} in {ms:,.1f} ms")
@@ -63,10 +63,10 @@ def _ids(kg: KnowledgeGraph, labels: list[str]) -> list[int]:
     return found
 
 
-def _following(trie: ExplicitTrie, graph: TokenisedGraph, text: str) -> list[tuple[str, int]]:
+def _following(trie: EnumeratedTrie, graph: TokenGraph, text: str) -> list[tuple[str, int]]:
     """The tokens that may follow a beginning, with how many paths each leads to; most paths first."""
-    state, pieces = trie.start(), graph.pieces
-    for token in pieces.plain(" " + text.strip()):
+    state, label_tokens = trie.start(), graph.label_tokens
+    for token in label_tokens.plain(" " + text.strip()):
         successors = trie.successors(state)
         assert successors.tokens is not None
         allowed = successors.tokens.tolist()
@@ -76,7 +76,7 @@ def _following(trie: ExplicitTrie, graph: TokenisedGraph, text: str) -> list[tup
     successors = trie.successors(state)
     assert successors.tokens is not None
     found = [
-        (pieces.tokenizer.decode([token]), trie.paths_left(successors.take(place)))
+        (label_tokens.tokenizer.decode([token]), trie.paths_left(successors.take(place)))
         for place, token in enumerate(successors.tokens.tolist())
     ]
     return sorted(found, key=lambda entry: -entry[1])

@@ -22,14 +22,14 @@ from kgdemo.constraint.label_tokens import TokenTable
 from kgdemo.constraint.sub_tries import (
     AutomatonState,
     Branchings,
+    PathNode,
     Position,
     Segment,
     SubTrie,
-    Trail,
     branching,
     starts_of_runs,
 )
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenGraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +53,13 @@ class KGAutomaton:
     there once for an entity.
     """
 
-    def __init__(self, graph: TokenisedGraph, topics: Sequence[int], hops: int) -> None:
+    def __init__(self, graph: TokenGraph, topics: Sequence[int], hops: int) -> None:
         self.graph = graph
         self.hops = hops
         with_edges = {t for t in topics if graph.kg.degree(t, graph.directed)}
         self.topics = np.array(sorted(with_edges, key=lambda t: graph.entity_rank[t]), dtype=np.int32)
         self._topic_nodes: Branchings = {}
-        marks = {True: graph.pieces.end, False: graph.pieces.arrow}
+        marks = {True: graph.label_tokens.end, False: graph.label_tokens.arrow}
         self._marks = {ends: np.array(ids, np.int64).reshape(-1, 1) for ends, ids in marks.items()}
         self._met: dict[int, SubTrie] = {}
 
@@ -100,22 +100,22 @@ class KGAutomaton:
             return []
         if segment is Segment.TOPIC:
             ended, fan = self._within(position, graph.entities, self.topics, self._topic_nodes)
-            return [fan, *(self._onward(Trail(entity)) for entity in ended.tolist())]
-        trail = position.so_far
+            return [fan, *(self._onward(PathNode(entity)) for entity in ended.tolist())]
+        path_node = position.so_far
         if segment is Segment.STEP:
-            trie = self.sub_trie(trail.entity)
+            trie = self.sub_trie(path_node.entity)
             ended, fan = self._within(position, graph.steps, trie.steps, trie.nodes)
             first = position.low
-            return [fan, *(self._mark(Segment.ARROW_BEFORE_ENTITY, trail, first + i, 0) for i in range(len(ended)))]
+            return [fan, *(self._mark(Segment.ARROW_BEFORE_ENTITY, path_node, first + i, 0) for i in range(len(ended)))]
         if segment is not Segment.ENTITY:
-            return [self._mark(segment, trail, position.low, position.depth)]
-        trie = self.sub_trie(trail.entity)
+            return [self._mark(segment, path_node, position.low, position.depth)]
+        trie = self.sub_trie(path_node.entity)
         ended, fan = self._within(position, graph.entities, trie.targets, trie.nodes)
         fans = [fan]
         if len(ended):
             step = int(trie.steps[trie.bounds.searchsorted(position.low, side="right") - 1])
             for entity in ended.tolist():
-                grown = Trail(entity, step, trail, trail.hops + 1)
+                grown = PathNode(entity, step, path_node, path_node.hops + 1)
                 fans.append(self._mark(Segment.END, grown, 0, 0))
                 if grown.hops < self.hops and graph.kg.degree(entity, graph.directed):
                     fans.append(self._onward(grown))
@@ -125,7 +125,7 @@ class KGAutomaton:
         self, position: Position, table: TokenTable, rows: NDArray[np.int32], nodes: Branchings
     ) -> tuple[NDArray[np.int32], _Fan]:
         """Labels complete at this depth, and the fan of those that go on."""
-        segment, trail, low, depth = position.segment, position.trail, position.low, position.depth
+        segment, path_node, low, depth = position.segment, position.path_node, position.low, position.depth
         key = (segment, low, position.high, depth)
         node = nodes.get(key)
         if node is None:
@@ -135,29 +135,29 @@ class KGAutomaton:
         edges = node.edges
 
         def take(i: int) -> Position:
-            return Position(segment, trail, int(edges[i]), int(edges[i + 1]), depth + 1)
+            return Position(segment, path_node, int(edges[i]), int(edges[i + 1]), depth + 1)
 
         return rows[low : low + node.complete], _Fan(node.tokens, take, in_label=True)
 
-    def _onward(self, trail: Trail) -> _Fan:
+    def _onward(self, path_node: PathNode) -> _Fan:
         """The arrow into the sub-trie of the trail's last entity."""
-        return self._mark(Segment.ARROW_BEFORE_STEP, trail, 0, 0)
+        return self._mark(Segment.ARROW_BEFORE_STEP, path_node, 0, 0)
 
-    def _mark(self, segment: Segment, trail: Trail, low: int, depth: int) -> _Fan:
+    def _mark(self, segment: Segment, path_node: PathNode, low: int, depth: int) -> _Fan:
         """One forced token of an arrow or end mark."""
         ids = self._marks[segment is Segment.END]
         if depth + 1 == len(ids):
-            return _Fan(ids[depth], lambda _: self._behind(segment, trail, low))
-        return _Fan(ids[depth], lambda _: Position(segment, trail, low, 0, depth + 1))
+            return _Fan(ids[depth], lambda _: self._behind(segment, path_node, low))
+        return _Fan(ids[depth], lambda _: Position(segment, path_node, low, 0, depth + 1))
 
-    def _behind(self, segment: Segment, trail: Trail, low: int) -> Position:
+    def _behind(self, segment: Segment, path_node: PathNode, low: int) -> Position:
         """The position after a complete mark."""
         if segment is Segment.END:
-            return Position(Segment.DONE, trail)
-        trie = self.sub_trie(trail.entity)
+            return Position(Segment.DONE, path_node)
+        trie = self.sub_trie(path_node.entity)
         if segment is Segment.ARROW_BEFORE_STEP:
-            return Position(Segment.STEP, trail, 0, len(trie.steps))
-        return Position(Segment.ENTITY, trail, int(trie.bounds[low]), int(trie.bounds[low + 1]))
+            return Position(Segment.STEP, path_node, 0, len(trie.steps))
+        return Position(Segment.ENTITY, path_node, int(trie.bounds[low]), int(trie.bounds[low + 1]))
 
     # counting ----------------------------------------------------------------------------------
 
@@ -167,11 +167,11 @@ class KGAutomaton:
             return int(self.graph.walks(self.hops)[self.topics[position.low : position.high]].sum())
         if segment in (Segment.END, Segment.DONE):
             return 1
-        trail = position.so_far
-        hops_left = self.hops - trail.hops
+        path_node = position.so_far
+        hops_left = self.hops - path_node.hops
         if segment is Segment.ARROW_BEFORE_STEP:
-            return int(self.graph.walks(hops_left)[trail.entity])
-        trie = self.sub_trie(trail.entity)
+            return int(self.graph.walks(hops_left)[path_node.entity])
+        trie = self.sub_trie(path_node.entity)
         low, high = position.low, position.high
         if segment is Segment.STEP:
             low, high = int(trie.bounds[low]), int(trie.bounds[high])

@@ -13,12 +13,12 @@ def reason(automaton: KGAutomaton, state: AutomatonState, token: int, token_text
     """One short sentence on why ``token`` may not follow ``state``."""
     position = state.positions[0]
     kg = automaton.graph.kg
-    segment, trail = position.segment, position.trail
+    segment, path_node = position.segment, position.path_node
     if segment is Segment.TOPIC:
         names = [kg.entities[int(e)] for e in automaton.topics[:3]]
         return f"a path starts at {' or '.join(names)}"
-    assert trail is not None
-    here = kg.entities[trail.entity]
+    assert path_node is not None
+    here = kg.entities[path_node.entity]
     done = _complete_label(automaton, position)
     if done:
         return f"after “{done}” " + (
@@ -38,17 +38,17 @@ def _no_edge(automaton: KGAutomaton, position: Position, token: int, written: st
     """Inside an entity label: say which edge is missing, and where the graph has that entity instead."""
     graph = automaton.graph
     kg = graph.kg
-    trail = position.trail
-    assert trail is not None
-    trie = automaton.sub_trie(trail.entity)
-    here, relation = kg.entities[trail.entity], _last_label(automaton, position)
+    path_node = position.path_node
+    assert path_node is not None
+    trie = automaton.sub_trie(path_node.entity)
+    here, relation = kg.entities[path_node.entity], _last_label(automaton, position)
     if position.low < position.high:
         prefix = graph.entities.row(int(trie.targets[position.low]))[: position.depth]
         elsewhere = first_spelled(graph.entities, trie.targets, np.append(prefix, token))
         if elsewhere is not None:
             step = int(trie.steps[np.searchsorted(trie.bounds, elsewhere, side="right") - 1])
             name = kg.entities[int(trie.targets[elsewhere])]
-            return f"the graph has {name} as “{kg.readings[step]}”, not “{relation}”"
+            return f"the graph has {name} as “{kg.step_labels[step]}”, not “{relation}”"
     return f"no edge {here} → {relation} → {written.strip()}…"
 
 
@@ -63,13 +63,13 @@ def first_spelled(table: TokenTable, targets: NDArray[np.int32], prefix: NDArray
 
 def _complete_label(automaton: KGAutomaton, position: Position) -> str:
     """The label that is complete at this position and that no sibling continues; else empty."""
-    graph, trail = automaton.graph, position.trail
-    if trail is None or position.high - position.low != 1 or position.segment not in (Segment.STEP, Segment.ENTITY):
+    graph, path_node = automaton.graph, position.path_node
+    if path_node is None or position.high - position.low != 1 or position.segment not in (Segment.STEP, Segment.ENTITY):
         return ""
-    trie = automaton.sub_trie(trail.entity)
+    trie = automaton.sub_trie(path_node.entity)
     if position.segment is Segment.STEP:
         step = int(trie.steps[position.low])
-        return graph.kg.readings[step] if len(graph.steps.row(step)) == position.depth else ""
+        return graph.kg.step_labels[step] if len(graph.steps.row(step)) == position.depth else ""
     entity = int(trie.targets[position.low])
     return graph.kg.entities[entity] if len(graph.entities.row(entity)) == position.depth else ""
 
@@ -77,26 +77,26 @@ def _complete_label(automaton: KGAutomaton, position: Position) -> str:
 def _written(automaton: KGAutomaton, position: Position) -> str:
     """The part of the current label that has been written."""
     graph, depth = automaton.graph, position.depth
-    if not depth or position.low >= position.high or position.trail is None:
+    if not depth or position.low >= position.high or position.path_node is None:
         return ""
-    trie = automaton.sub_trie(position.trail.entity)
+    trie = automaton.sub_trie(position.path_node.entity)
     if position.segment is Segment.STEP:
         ids = graph.steps.row(int(trie.steps[position.low]))
     elif position.segment is Segment.ENTITY:
         ids = graph.entities.row(int(trie.targets[position.low]))
     else:
         return ""
-    return graph.pieces.tokenizer.decode(ids[:depth].tolist())
+    return graph.label_tokens.tokenizer.decode(ids[:depth].tolist())
 
 
 def _last_label(automaton: KGAutomaton, position: Position) -> str:
     """The label before the position: a relation inside an entity, else the last entity."""
-    kg, trail = automaton.graph.kg, position.trail
-    assert trail is not None
+    kg, path_node = automaton.graph.kg, position.path_node
+    assert path_node is not None
     if position.segment is Segment.ENTITY and position.low < position.high:
-        trie = automaton.sub_trie(trail.entity)
+        trie = automaton.sub_trie(path_node.entity)
         step = trie.steps[np.searchsorted(trie.bounds, position.low, side="right") - 1]
-        return kg.readings[int(step)]
+        return kg.step_labels[int(step)]
     if position.segment is Segment.ARROW_BEFORE_ENTITY:
-        return kg.readings[int(automaton.sub_trie(trail.entity).steps[position.low])]
-    return kg.entities[trail.entity]
+        return kg.step_labels[int(automaton.sub_trie(path_node.entity).steps[position.low])]
+    return kg.entities[path_node.entity]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.constraint.base import Successors
-from kgdemo.constraint.label_tokens import PATH_START, Pieces
+from kgdemo.constraint.label_tokens import PATH_START, LabelTokens
 from kgdemo.kg.path import PathIds
 
 
@@ -113,9 +113,9 @@ class MarkWatch:
 
 
 @lru_cache(maxsize=4)
-def watch_for(pieces: Pieces, mark: str = PATH_START) -> MarkWatch:
+def watch_for(label_tokens: LabelTokens, mark: str = PATH_START) -> MarkWatch:
     """The watch of a tokeniser; made once."""
-    tokenizer = pieces.tokenizer
+    tokenizer = label_tokens.tokenizer
     names = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
     return MarkWatch([_text_of(name or "") for name in names], mark)
 

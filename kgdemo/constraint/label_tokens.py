@@ -137,7 +137,7 @@ def _agrees(by_words: TokenTable, lines: str, letters: NDArray[np.uint8], spell:
 #
 # A path is written ``<PATH> e0 -> r1 -> e1 … </PATH>`` (GCR section 4.1 and Figure 9). Labels are cut
 # *before* the space, never after it: tokenising ``" " + label`` and ``" ->"`` apart and splicing gives
-# what tokenising the whole string gives, for byte-level BPE and for WordPiece alike; ``Pieces.is_exact``
+# what tokenising the whole string gives, for byte-level BPE and for WordPiece alike; ``LabelTokens.is_exact``
 # checks that for the tokeniser at hand.
 
 
@@ -161,7 +161,7 @@ class Tokenizer(Protocol):
     def convert_ids_to_tokens(self, ids: list[int]) -> Any: ...
 
 
-class Pieces:
+class LabelTokens:
     """Token ids of labels, arrow and path marks for one tokeniser.
 
     Special tokens inside labels are neutralised: a label ``</PATH>`` is spelled in ordinary tokens and

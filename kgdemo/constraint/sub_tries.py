@@ -29,12 +29,12 @@ class Segment(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Trail:
+class PathNode:
     """The hops taken so far, newest first."""
 
     entity: int
     step: int = -1
-    before: Trail | None = None
+    before: PathNode | None = None
     hops: int = 0
 
     def path(self) -> PathIds:
@@ -53,16 +53,16 @@ class Position:
     """A place inside a path: ``depth`` tokens into a segment, with rows ``low..high`` still possible."""
 
     segment: Segment
-    trail: Trail | None
+    path_node: PathNode | None
     low: int = 0
     high: int = 0
     depth: int = 0
 
     @property
-    def so_far(self) -> Trail:
+    def so_far(self) -> PathNode:
         """The trail, which every position behind the first entity has."""
-        assert self.trail is not None, "nothing has been walked yet"
-        return self.trail
+        assert self.path_node is not None, "nothing has been walked yet"
+        return self.path_node
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class AutomatonState:
 # The dynamic cache of GCR appendix B.1: what is asked for most stays, the rest is built on demand.
 #
 # The paper keeps whole KG-Tries by question. Here sub-tries are kept by entity, so that questions about
-# different topics share what lies between them; an ``explicit.ExplicitTrie`` may be kept all the same.
+# different topics share what lies between them; an ``explicit.EnumeratedTrie`` may be kept all the same.
 
 
 class Sized(Protocol):
@@ -103,7 +103,7 @@ class Sized(Protocol):
         ...
 
 
-Kept = TypeVar("Kept", bound=Sized)
+CacheEntry = TypeVar("Kept", bound=Sized)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class CacheState:
         return self.served / self.asked if self.asked else 0.0
 
 
-class Cache(Generic[Kept]):
+class Cache(Generic[CacheEntry]):
     """Keeps values up to a size; the least frequently used goes first, of equals the least recently used.
 
     A value may grow while it is kept: it is measured again whenever it is asked for.
@@ -136,7 +136,7 @@ class Cache(Generic[Kept]):
         self.most_bytes = most_bytes
         self._uses: dict[Hashable, int] = {}
         self._sizes: dict[Hashable, int] = {}  # as last measured
-        self._by_uses: dict[int, OrderedDict[Hashable, Kept]] = {}  # uses -> entries, oldest first
+        self._by_uses: dict[int, OrderedDict[Hashable, CacheEntry]] = {}  # uses -> entries, oldest first
         self._fewest = 1
         self._asked = self._served = self._size = 0
         self._lock = threading.Lock()
@@ -147,7 +147,7 @@ class Cache(Generic[Kept]):
         with self._lock:
             return CacheState(self._asked, self._served, len(self._uses), self._size)
 
-    def get(self, key: Hashable, build: Callable[[], Kept]) -> Kept:
+    def get(self, key: Hashable, build: Callable[[], CacheEntry]) -> CacheEntry:
         """The value kept under ``key``, else what ``build`` makes; a value larger than the cache is not kept."""
         with self._lock:
             self._asked += 1
@@ -163,7 +163,7 @@ class Cache(Generic[Kept]):
                 self._measure(key, value)
         return value
 
-    def _touch(self, key: Hashable) -> Kept:
+    def _touch(self, key: Hashable) -> CacheEntry:
         uses = self._uses[key]
         value = self._take(key, uses)
         if uses == self._fewest and uses not in self._by_uses:
@@ -174,7 +174,7 @@ class Cache(Generic[Kept]):
         self._make_room(0)
         return value
 
-    def _measure(self, key: Hashable, value: Kept) -> None:
+    def _measure(self, key: Hashable, value: CacheEntry) -> None:
         size = value.nbytes
         self._size += size - self._sizes.get(key, 0)
         self._sizes[key] = size
@@ -189,7 +189,7 @@ class Cache(Generic[Kept]):
             self._size -= self._sizes.pop(key)
             del self._uses[key]
 
-    def _take(self, key: Hashable, uses: int) -> Kept:
+    def _take(self, key: Hashable, uses: int) -> CacheEntry:
         entries = self._by_uses[uses]
         value = entries.pop(key)
         if not entries:

@@ -19,27 +19,27 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kgdemo.constraint.label_tokens import Pieces, TokenTable, ranks
+from kgdemo.constraint.label_tokens import LabelTokens, TokenTable, ranks
 from kgdemo.constraint.sub_tries import Cache, SubTrie
 from kgdemo.kg.graph import Adjacency, KnowledgeGraph
 from kgdemo.kg.labels import LabelTable
 
 logger = logging.getLogger(__name__)
-LEAST_LABELS = 50_000  # fewer are spelled in half a second
-MOST_BYTES = 1_000_000_000
+MIN_LABELS = 50_000  # fewer are spelled in half a second
+MAX_BYTES = 1_000_000_000
 _VERSION = 1
 _ARRAYS = ("offsets", "ids", "rank")
 
 
 @dataclass(frozen=True, slots=True)
-class SpelledLabels:
+class TokenisedLabels:
     """The token ids of a table of labels, and each label's rank in the order of these; int64, ``(labels,)``."""
 
     table: TokenTable
     rank: NDArray[np.int64]
 
 
-class TokenStore:
+class TokenCache:
     """A folder of spelled labels.
 
     Args:
@@ -48,30 +48,37 @@ class TokenStore:
         most_bytes: size of all files together.
     """
 
-    def __init__(self, folder: Path, least_labels: int = LEAST_LABELS, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, folder: Path, least_labels: int = MIN_LABELS, most_bytes: int = MAX_BYTES) -> None:
         self.folder = folder
         self.least_labels = least_labels
         self.most_bytes = most_bytes
 
-    def get(self, labels: LabelTable, pieces: Pieces, build: Callable[[], SpelledLabels]) -> SpelledLabels:
+    def get(
+        self, labels: LabelTable, label_tokens: LabelTokens, build: Callable[[], TokenisedLabels]
+    ) -> TokenisedLabels:
         """The spelled labels from their file, else what ``build`` makes, which is kept from then on."""
-        tokenizer = pieces.fingerprint() if len(labels) >= self.least_labels else ""
+        tokenizer = label_tokens.fingerprint() if len(labels) >= self.least_labels else ""
         if not tokenizer:
             return build()
         file = self.folder / f"{_digest(labels, tokenizer)}.npz"
-        spelled = _read(file, len(labels))
-        if spelled is None:
-            spelled = build()
-            self._write(file, spelled)
-        return spelled
+        tokenised_labels = _read(file, len(labels))
+        if tokenised_labels is None:
+            tokenised_labels = build()
+            self._write(file, tokenised_labels)
+        return tokenised_labels
 
-    def _write(self, file: Path, spelled: SpelledLabels) -> None:
+    def _write(self, file: Path, tokenised_labels: TokenisedLabels) -> None:
         """Keep a file; written beside its place first, so that nobody ever finds half of it there."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".npz.part", delete=False) as stream:
                 try:
-                    np.savez(stream, offsets=spelled.table.offsets, ids=spelled.table.ids, rank=spelled.rank)
+                    np.savez(
+                        stream,
+                        offsets=tokenised_labels.table.offsets,
+                        ids=tokenised_labels.table.ids,
+                        rank=tokenised_labels.rank,
+                    )
                     stream.close()
                     os.replace(stream.name, file)
                 finally:
@@ -99,7 +106,7 @@ def _digest(labels: LabelTable, tokenizer: str) -> str:
     return digest.hexdigest()
 
 
-def _read(file: Path, labels: int) -> SpelledLabels | None:
+def _read(file: Path, labels: int) -> TokenisedLabels | None:
     """The content of a file that is whole; else None."""
     try:
         with file.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
@@ -111,19 +118,19 @@ def _read(file: Path, labels: int) -> SpelledLabels | None:
         logger.warning("%s is damaged (%s); the token ids are made anew.", file, error)
         return None
     fits = len(offsets) == labels + 1 and len(rank) == labels and offsets[-1] == len(ids)
-    return SpelledLabels(TokenTable(offsets, ids), rank) if fits else None
+    return TokenisedLabels(TokenTable(offsets, ids), rank) if fits else None
 
 
 # --------------------------------------------------------------------------------------------------
 # A graph seen through one tokeniser: token ids and their lexicographic rank for every label.
 
 
-class TokenisedGraph:
+class TokenGraph:
     """Everything the constraint needs to know of a (graph, tokeniser) pair; made once, shared by questions.
 
     Args:
         kg: the graph.
-        pieces: the tokeniser's pieces.
+        label_tokens: the tokeniser's pieces.
         directed: walk edges from head to tail only.
         cache_bytes: how much memory sub-tries may take.
         like: of the graph that ``kg`` is an edit of, with the same pieces: its token ids are used again.
@@ -140,23 +147,23 @@ class TokenisedGraph:
     def __init__(
         self,
         kg: KnowledgeGraph,
-        pieces: Pieces,
+        label_tokens: LabelTokens,
         directed: bool = False,
         cache_bytes: int = 64_000_000,
-        like: TokenisedGraph | None = None,
-        store: TokenStore | None = None,
+        like: TokenGraph | None = None,
+        store: TokenCache | None = None,
     ) -> None:
         self.kg = kg
-        self.pieces = pieces
+        self.label_tokens = label_tokens
         self.directed = directed
         if like is not None:
-            spelled = _more(like, kg)
+            tokenised_labels = _more(like, kg)
         elif store is not None:
-            spelled = store.get(kg.entities, pieces, lambda: _spelled(kg, pieces))
+            tokenised_labels = store.get(kg.entities, label_tokens, lambda: _tokenised_labels(kg, label_tokens))
         else:
-            spelled = _spelled(kg, pieces)
-        self.entities, self.entity_rank = spelled.table, spelled.rank
-        self.steps = pieces.encode(kg.readings)
+            tokenised_labels = _tokenised_labels(kg, label_tokens)
+        self.entities, self.entity_rank = tokenised_labels.table, tokenised_labels.rank
+        self.steps = label_tokens.encode(kg.step_labels)
         self.step_rank = ranks(self.steps)
         self.sub_tries: Cache[SubTrie] = Cache(cache_bytes)
         self._walks: list[NDArray[np.int64]] = []
@@ -208,18 +215,18 @@ class TokenisedGraph:
         return self._walks[hops - 1] if hops else np.zeros(len(kg.entities), np.int64)
 
 
-def _spelled(kg: KnowledgeGraph, pieces: Pieces) -> SpelledLabels:
-    table = pieces.encode(list(kg.entities))
-    return SpelledLabels(table, ranks(table))
+def _tokenised_labels(kg: KnowledgeGraph, label_tokens: LabelTokens) -> TokenisedLabels:
+    table = label_tokens.encode(list(kg.entities))
+    return TokenisedLabels(table, ranks(table))
 
 
-def _more(like: TokenisedGraph, kg: KnowledgeGraph) -> SpelledLabels:
+def _more(like: TokenGraph, kg: KnowledgeGraph) -> TokenisedLabels:
     """The labels of a graph's edit: the new entities come behind the old ones."""
     new = [kg.entities[i] for i in range(len(like.entities), len(kg.entities))]
     if not new:
-        return SpelledLabels(like.entities, like.entity_rank)
-    table = like.entities.joined(like.pieces.encode(new))
-    return SpelledLabels(table, ranks(table))
+        return TokenisedLabels(like.entities, like.entity_rank)
+    table = like.entities.joined(like.label_tokens.encode(new))
+    return TokenisedLabels(table, ranks(table))
 
 
 def _sum_by_row(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kgdemo.constraint.base import Successors
 from kgdemo.constraint.label_tokens import TokenTable, ranks
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.errors import UserError
 from kgdemo.kg.path import PathIds
 
@@ -41,7 +41,7 @@ class PathTable:
         return PathIds(tuple(self.entities[row, : hops + 1].tolist()), tuple(steps[:hops].tolist()))
 
 
-def enumerate_paths(graph: TokenisedGraph, topics: Sequence[int], hops: int) -> PathTable:
+def enumerate_paths(graph: TokenGraph, topics: Sequence[int], hops: int) -> PathTable:
     """All walks of one to ``hops`` hops, breadth first, in the order of their labels' tokens.
 
     A walk comes right before the walks that go on from it. The order is that of a trie unless a label
@@ -68,7 +68,7 @@ def enumerate_paths(graph: TokenisedGraph, topics: Sequence[int], hops: int) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class SpelledPaths:
+class TokenPaths:
     """Walks in tokens, each from where it may differ from the walk before it.
 
     Attributes:
@@ -82,19 +82,19 @@ class SpelledPaths:
     in_label: NDArray[np.bool_]
 
 
-def spell(graph: TokenisedGraph, paths: PathTable, whole: bool = False) -> SpelledPaths:
+def tokenise_paths(graph: TokenGraph, paths: PathTable, whole: bool = False) -> TokenPaths:
     """The tokens of each walk; ``whole`` spells out also what it shares with the one before."""
     count, hops = paths.steps.shape
-    arrowed = _between(np.array(graph.pieces.arrow, np.int32), graph.steps)
-    end = TokenTable(np.array([0, len(graph.pieces.end)], np.int64), np.array(graph.pieces.end, np.int32))
-    pieces = [(graph.entities, paths.entities[:, 0], True)]
+    arrowed = _between(np.array(graph.label_tokens.arrow, np.int32), graph.steps)
+    end = TokenTable(np.array([0, len(graph.label_tokens.end)], np.int64), np.array(graph.label_tokens.end, np.int32))
+    label_tokens = [(graph.entities, paths.entities[:, 0], True)]
     for hop in range(hops):
-        pieces += [(arrowed, paths.steps[:, hop], False), (graph.entities, paths.entities[:, hop + 1], True)]
-    pieces.append((end, np.zeros(count, np.int32), False))
+        label_tokens += [(arrowed, paths.steps[:, hop], False), (graph.entities, paths.entities[:, hop + 1], True)]
+    label_tokens.append((end, np.zeros(count, np.int32), False))
     shared = np.zeros(count, np.bool_)
     shared[1:] = not whole
     depths, lengths = np.zeros(count, np.int64), []
-    for table, label, _ in pieces:
+    for table, label, _ in label_tokens:
         length = np.where(label >= 0, table.offsets[label + 1] - table.offsets[label], 0)
         shared[1:] &= (label[1:] == label[:-1]) & (label[1:] >= 0) & (table is not end)
         depths += np.where(shared, length, 0)
@@ -103,7 +103,7 @@ def spell(graph: TokenisedGraph, paths: PathTable, whole: bool = False) -> Spell
     np.cumsum(np.sum(lengths, axis=0), out=offsets[1:])
     ids, in_label = np.empty(offsets[-1], np.int32), np.zeros(offsets[-1], np.bool_)
     begins = offsets[:-1].copy()
-    for (table, label, of_entity), length in zip(pieces, lengths, strict=True):
+    for (table, label, of_entity), length in zip(label_tokens, lengths, strict=True):
         written = np.flatnonzero(length)
         piece = table.rows(label[written])
         into = np.arange(len(piece.ids)) + np.repeat(begins[written] - piece.offsets[:-1], length[written])
@@ -111,16 +111,16 @@ def spell(graph: TokenisedGraph, paths: PathTable, whole: bool = False) -> Spell
         if of_entity:
             in_label[into] = True
         begins += length
-    return SpelledPaths(TokenTable(offsets, ids), depths, in_label)
+    return TokenPaths(TokenTable(offsets, ids), depths, in_label)
 
 
-def spelled_order(graph: TokenisedGraph, paths: PathTable) -> NDArray[np.int64]:
+def token_order(graph: TokenGraph, paths: PathTable) -> NDArray[np.int64]:
     """The walks in the order of their tokens: exact whatever the labels hold, and slower than ranks of labels."""
-    return np.argsort(ranks(spell(graph, paths, whole=True).tails))
+    return np.argsort(ranks(tokenise_paths(graph, paths, whole=True).tails))
 
 
 def _one_hop(
-    graph: TokenisedGraph, frontier: NDArray[np.int32]
+    graph: TokenGraph, frontier: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
     """All steps from each of many entities: row in ``frontier``, step id, entity reached."""
     kg = graph.kg
@@ -136,7 +136,7 @@ def _one_hop(
     return np.concatenate(sources), np.concatenate(steps), np.concatenate(targets)
 
 
-def _order(graph: TokenisedGraph, source: NDArray, steps: NDArray, targets: NDArray) -> NDArray[np.int64]:
+def _order(graph: TokenGraph, source: NDArray, steps: NDArray, targets: NDArray) -> NDArray[np.int64]:
     """Rows by source, then by the rank of step and entity; one key where it fits into 63 bits."""
     step, target = graph.step_rank[steps], graph.entity_rank[targets]
     if float(len(source) + 1) * len(graph.steps) * len(graph.entities) < 2.0**62:
@@ -190,7 +190,7 @@ class Nodes:
     ending: NDArray[np.int32]
 
 
-def cut(spelled: SpelledPaths) -> Nodes | None:
+def cut(token_paths: TokenPaths) -> Nodes | None:
     """Cut spelled rows into nodes: a run of rows with equal prefixes is a node.
 
     A row takes part from the depth on where it may differ from the row before it; up to there it is in the same
@@ -199,9 +199,9 @@ def cut(spelled: SpelledPaths) -> Nodes | None:
     Returns:
         the trie; None when a prefix turns up in two runs of rows, so that the rows are in no trie order.
     """
-    ids, depths, count = spelled.tails.ids, spelled.depths, len(spelled.depths)
-    at = spelled.tails.offsets[:-1] - depths  # a row's token at depth d is ids[at + d]
-    ends = depths + np.diff(spelled.tails.offsets)
+    ids, depths, count = token_paths.tails.ids, token_paths.depths, len(token_paths.depths)
+    at = token_paths.tails.offsets[:-1] - depths  # a row's token at depth d is ids[at + d]
+    ends = depths + np.diff(token_paths.tails.offsets)
     entering = np.argsort(depths, kind="stable")  # rows by the depth from which on they take part
     enter = np.searchsorted(depths[entering], np.arange(int(ends.max(initial=0)) + 1))
     active, reached = np.zeros(count, np.bool_), np.zeros(count, np.int32)  # reached: a row's node so far
@@ -223,7 +223,7 @@ def cut(spelled: SpelledPaths) -> Nodes | None:
         node = np.cumsum(first, dtype=np.int32) + np.int32(bounds[-1] - 1)
         tokens.append(token[firsts])
         above.append(parent[firsts])
-        inside.append(np.logical_and.reduceat(spelled.in_label[here], firsts))
+        inside.append(np.logical_and.reduceat(token_paths.in_label[here], firsts))
         bounds.append(bounds[-1] + len(firsts))
         reached[rows] = node
         ended = ends[rows] == depth + 1
@@ -278,7 +278,7 @@ def _has_twins(parents: NDArray[np.int32], tokens: NDArray[np.int32]) -> bool:
 # it loops over paths: hops are expanded, spelled and cut into nodes as whole arrays.
 
 
-MOST_PATHS = 2_000_000  # some 1.5 GB while a trie is being built
+MAX_PATHS = 2_000_000  # some 1.5 GB while a trie is being built
 _HEADER = "trie.json"
 _VERSION = 1
 
@@ -287,7 +287,7 @@ _VERSION = 1
 class TrieState:
     """A node of the trie; see ``base.State``."""
 
-    trie: ExplicitTrie
+    trie: EnumeratedTrie
     node: int
 
     @property
@@ -309,7 +309,7 @@ class TrieState:
         return bool(children[self.node + 1] > children[self.node])
 
 
-class ExplicitTrie:
+class EnumeratedTrie:
     """All walks of one to ``hops`` hops from some entities, enumerated; a ``base.Constraint``.
 
     Args:
@@ -322,9 +322,7 @@ class ExplicitTrie:
         self.nodes = nodes
 
     @classmethod
-    def build(
-        cls, graph: TokenisedGraph, topics: Sequence[int], hops: int, most_paths: int = MOST_PATHS
-    ) -> ExplicitTrie:
+    def build(cls, graph: TokenGraph, topics: Sequence[int], hops: int, most_paths: int = MAX_PATHS) -> EnumeratedTrie:
         """Enumerate, spell and cut.
 
         Args:
@@ -344,11 +342,11 @@ class ExplicitTrie:
                 "trie may enumerate; ask for fewer hops or entities, or use the automaton, which enumerates none."
             )
         paths = enumerate_paths(graph, chosen, hops)
-        nodes = cut(spell(graph, paths))
+        nodes = cut(tokenise_paths(graph, paths))
         if nodes is None:  # labels spelled alike, or with an arrow inside: order by tokens, not by labels
-            order = spelled_order(graph, paths)
+            order = token_order(graph, paths)
             paths = PathTable(paths.entities[order], paths.steps[order])
-            nodes = cut(spell(graph, paths))
+            nodes = cut(tokenise_paths(graph, paths))
             assert nodes is not None, "rows in token order have one run of rows for each prefix"
         return cls(paths, nodes)
 
@@ -385,7 +383,7 @@ class ExplicitTrie:
 
     # on disk -----------------------------------------------------------------------------------
 
-    def save(self, folder: Path, graph: TokenisedGraph) -> None:
+    def save(self, folder: Path, graph: TokenGraph) -> None:
         """Write the trie into ``folder``, which is made; ``graph`` is what it was built from."""
         folder.mkdir(parents=True, exist_ok=True)
         for table in (self.paths, self.nodes):
@@ -395,7 +393,7 @@ class ExplicitTrie:
         (folder / _HEADER).write_text(json.dumps(header), "utf-8")  # last: a folder with it is whole
 
     @classmethod
-    def open(cls, folder: Path, graph: TokenisedGraph) -> ExplicitTrie:
+    def open(cls, folder: Path, graph: TokenGraph) -> EnumeratedTrie:
         """Open a saved trie; its arrays stay on disk until they are read.
 
         Raises:
@@ -419,10 +417,10 @@ def _arrays(folder: Path, names: Iterable[str]) -> Iterator[NDArray]:
     return (np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in names)
 
 
-def _fingerprint(graph: TokenisedGraph) -> list[int]:
+def _fingerprint(graph: TokenGraph) -> list[int]:
     """What a trie's ids mean: the spelling of every label, the edges, and the directions walked."""
-    kg, pieces = graph.kg, graph.pieces
+    kg, label_tokens = graph.kg, graph.label_tokens
     arrays = [graph.entities.ids, graph.entities.offsets, graph.steps.ids, graph.steps.offsets]
     arrays += [kg.outgoing.offsets, kg.outgoing.relations, kg.outgoing.targets]
-    marks = np.array([*pieces.arrow, -1, *pieces.end, int(graph.directed)], np.int64)
+    marks = np.array([*label_tokens.arrow, -1, *label_tokens.end, int(graph.directed)], np.int64)
     return [crc32(np.ascontiguousarray(array).data) for array in [*arrays, marks]]

@@ -19,7 +19,7 @@ import numpy as np
 from kgdemo.constraint.base import Successors
 from kgdemo.constraint.free_text import FreeSpan, FreeUntilMark, watch_for
 from kgdemo.constraint.label_tokens import TokenTable, ranks
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import PathIds
 
@@ -70,7 +70,7 @@ class Link:
     def labels(self, kg: KnowledgeGraph) -> tuple[str, str, str]:
         """The same as labels, a collapsed mediator's relations joined by a hyphen (DoG appendix B)."""
         head, steps, tail = self.stored(kg)
-        return kg.entities[head], "-".join(kg.readings[step] for step in steps), kg.entities[tail]
+        return kg.entities[head], "-".join(kg.step_labels[step] for step in steps), kg.entities[tail]
 
 
 class QueryGraph:
@@ -126,7 +126,7 @@ class QueryGraph:
 # needs no special care, and triples spelled alike share their leaf.
 
 
-class Spelling(str, Enum):
+class TripleTokens(str, Enum):
     """How a link is written."""
 
     STORED = "stored"  # head, relation, tail as the graph has them, whichever end was visited (the paper's)
@@ -135,7 +135,7 @@ class Spelling(str, Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Spelled:
+class TokenisedTriple:
     """The tokens of a link: first entity (empty when it stands there already), relation with its arrows, last."""
 
     first: tuple[int, ...]
@@ -192,15 +192,15 @@ class TripleTrie:
     Args:
         graph: the tokenised graph.
         links: the triples, each from its visited end.
-        spelling: how they are written.
+        triple_tokens: how they are written.
         ends: token ids of the marks that may end a triple; one, unless the mark says how things go on.
     """
 
     def __init__(
-        self, graph: TokenisedGraph, links: Sequence[Link], spelling: Spelling, ends: Sequence[tuple[int, ...]]
+        self, graph: TokenGraph, links: Sequence[Link], triple_tokens: TripleTokens, ends: Sequence[tuple[int, ...]]
     ) -> None:
         self.graph = graph
-        self.spelling = spelling
+        self.triple_tokens = triple_tokens
         spelled = [self.spelled(link) for link in links]
         rows = [(*text.tokens, *end) for text in spelled for end in ends]
         offsets = np.zeros(len(rows) + 1, dtype=np.int64)
@@ -257,31 +257,31 @@ class TripleTrie:
         if not state.depth:
             return f"the next triple must touch {around}"
         begin = int(self._begins[state.low])
-        written = self.graph.pieces.tokenizer.decode(self._ids[begin : begin + state.depth].tolist())
+        written = self.graph.label_tokens.tokenizer.decode(self._ids[begin : begin + state.depth].tolist())
         if state.depth >= self._parts[state.low, 2]:
             return "the triple ends here"
         return f"no triple around {around} reads “{(written + token_text).strip()}…”"
 
     # spelling ----------------------------------------------------------------------------------
 
-    def spelled(self, link: Link) -> Spelled:
+    def spelled(self, link: Link) -> TokenisedTriple:
         """How a link is written."""
         graph, path = self.graph, link.path
-        arrow, label = graph.pieces.arrow, graph.entities.row
-        if self.spelling is Spelling.STORED:
+        arrow, label = graph.label_tokens.arrow, graph.entities.row
+        if self.triple_tokens is TripleTokens.STORED:
             head, steps, tail = link.stored(graph.kg)
-            return Spelled(tuple(label(head)), (*arrow, *self._relation(steps), *arrow), tuple(label(tail)))
+            return TokenisedTriple(tuple(label(head)), (*arrow, *self._relation(steps), *arrow), tuple(label(tail)))
         middle = [*arrow, *graph.steps.row(path.steps[0]), *arrow]
         for mediator, step in zip(path.entities[1:-1], path.steps[1:], strict=True):
             middle += [*label(mediator), *arrow, *graph.steps.row(step), *arrow]
-        first = label(path.entities[0]) if self.spelling is Spelling.WALKED else ()
-        return Spelled(tuple(first), tuple(middle), tuple(label(path.entities[-1])))
+        first = label(path.entities[0]) if self.triple_tokens is TripleTokens.WALKED else ()
+        return TokenisedTriple(tuple(first), tuple(middle), tuple(label(path.entities[-1])))
 
     def _relation(self, steps: tuple[int, ...]) -> list[int]:
         """A relation's tokens; the labels around a mediator are joined by a hyphen (DoG appendix B)."""
         if len(steps) == 1:
             return self.graph.steps.row(steps[0]).tolist()
-        return self.graph.pieces.plain(" " + "-".join(self.graph.kg.readings[step] for step in steps))
+        return self.graph.label_tokens.plain(" " + "-".join(self.graph.kg.step_labels[step] for step in steps))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -347,22 +347,22 @@ class ChainConstraint:
         topics: the query entities' ids.
         stops: tokens that end the text.
         vocabulary: size of the model's vocabulary.
-        spelling: how triples are written.
+        triple_tokens: how triples are written.
     """
 
     def __init__(
         self,
-        graph: TokenisedGraph,
+        graph: TokenGraph,
         query: QueryGraph,
         topics: Sequence[int],
         stops: frozenset[int],
         vocabulary: int,
-        spelling: Spelling = Spelling.STORED,
+        triple_tokens: TripleTokens = TripleTokens.STORED,
     ) -> None:
-        self.graph, self.query, self.spelling = graph, query, spelling
+        self.graph, self.query, self.triple_tokens = graph, query, triple_tokens
         self.topics = tuple(dict.fromkeys(topics))
         self.stops, self.vocabulary = stops, vocabulary
-        self.watch = watch_for(graph.pieces)
+        self.watch = watch_for(graph.label_tokens)
         self._tries: dict[tuple[frozenset[int], frozenset[IdTriple]], TripleTrie] = {}
 
     def start(self) -> ChainState:
@@ -375,7 +375,7 @@ class ChainConstraint:
         key = (frozenset(state.visited), state.used)
         if key not in self._tries:
             links = self.query.links(state.visited, state.used)
-            self._tries[key] = TripleTrie(self.graph, links, self.spelling, [self.graph.pieces.end])
+            self._tries[key] = TripleTrie(self.graph, links, self.triple_tokens, [self.graph.label_tokens.end])
         return self._tries[key]
 
     def free_text(self, state: ChainState) -> FreeUntilMark:

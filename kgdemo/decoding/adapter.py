@@ -19,8 +19,8 @@ from transformers import LogitsProcessor, PreTrainedTokenizerBase
 
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.base import Constraint, State
-from kgdemo.constraint.label_tokens import Pieces
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.label_tokens import LabelTokens
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.errors import ModelError
 from kgdemo.kg.graph import KnowledgeGraph
 
@@ -45,12 +45,12 @@ class GraphLogitsProcessor(LogitsProcessor):
     prompt has begun a path that is not) only the end of text is left.
 
     Args:
-        graph: the graph; hand over a ``TokenisedGraph`` to spell its labels once for many questions.
+        graph: the graph; hand over a ``TokenGraph`` to spell its labels once for many questions.
         tokenizer: the model's fast tokeniser; the path marks should be tokens of its own, or else stand
             in the text as ``tokenizer("<PATH>")`` spells them.
         topics: topic entities' labels, a list for each row of the batch; unknown ones are left out.
         hops: longest path (L).
-        directed: walk edges from head to tail only; of a ``TokenisedGraph`` its own setting counts.
+        directed: walk edges from head to tail only; of a ``TokenGraph`` its own setting counts.
 
     Raises:
         ModelError: the tokeniser has no end of text.
@@ -58,7 +58,7 @@ class GraphLogitsProcessor(LogitsProcessor):
 
     def __init__(
         self,
-        graph: KnowledgeGraph | TokenisedGraph,
+        graph: KnowledgeGraph | TokenGraph,
         tokenizer: PreTrainedTokenizerBase,
         topics: Sequence[Sequence[str]],
         hops: int = 2,
@@ -67,9 +67,9 @@ class GraphLogitsProcessor(LogitsProcessor):
         if tokenizer.eos_token_id is None:
             raise ModelError("The tokeniser has no end of text; set tokenizer.eos_token, it is the only way out.")
         if isinstance(graph, KnowledgeGraph):
-            graph = TokenisedGraph(graph, Pieces(tokenizer), directed)
+            graph = TokenGraph(graph, LabelTokens(tokenizer), directed)
         self.end_of_text = int(tokenizer.eos_token_id)
-        self.start = tuple(graph.pieces.start)
+        self.start = tuple(graph.label_tokens.start)
         find = graph.kg.entities.find
         self.constraints: list[Constraint] = [
             KGAutomaton(graph, [i for topic in row if (i := find(topic)) is not None], hops) for row in topics

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from kgdemo.constraint.base import Constraint, State, Successors
-from kgdemo.decoding.candidates import Candidate, Ragged, best_candidates, forbidden_mass, split_best
+from kgdemo.decoding.candidates import Ragged, TokenCandidate, best_candidates, forbidden_mass, split_best
 from kgdemo.decoding.look_ahead import LookAhead
 from kgdemo.errors import UserError
 from kgdemo.models.base import PROMPT_END, TokenTree
@@ -171,11 +171,11 @@ def _candidates(
     log_probs: Tensor,
     settings: BeamSettings,
     number: int,
-) -> list[Candidate]:
+) -> list[TokenCandidate]:
     """The best continuations over all beams; where a token is forced, those by this token alone."""
     forced = settings.forced[number] if number < len(settings.forced) else None
-    most = 2 * settings.beams if forced is None else log_probs.shape[1]
-    found = best_candidates(log_probs, followers, [h.score for h in live], most, settings.graph_normalised)
+    limit = 2 * settings.beams if forced is None else log_probs.shape[1]
+    found = best_candidates(log_probs, followers, [h.score for h in live], limit, settings.graph_normalised)
     if forced is None:
         return found
     return [c for c in found if c.index in _places(followers[c.beam], forced)]
@@ -189,7 +189,7 @@ def _places(allowed: Successors, token: int) -> list[int]:
 def sort_out(
     live: Sequence[Hypothesis],
     followers: Sequence[Successors],
-    candidates: Sequence[Candidate],
+    candidates: Sequence[TokenCandidate],
     settings: BeamSettings,
 ) -> tuple[list[Choice], list[Hypothesis], list[Hypothesis]]:
     """Split candidates into those kept as beams, those finished and those pruned."""

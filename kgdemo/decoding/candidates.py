@@ -20,7 +20,7 @@ from kgdemo.constraint.base import Successors
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class TokenCandidate:
     """A token that may follow a beam.
 
     Attributes:
@@ -72,39 +72,39 @@ class Ragged:
 
 
 def best_candidates(
-    log_probs: Tensor, followers: Sequence[Successors], scores: Sequence[float], most: int, graph_normalised: bool
-) -> list[Candidate]:
+    log_probs: Tensor, followers: Sequence[Successors], scores: Sequence[float], limit: int, graph_normalised: bool
+) -> list[TokenCandidate]:
     """The best continuations over all beams, best first; ties go to the lower beam, then the lower index.
 
     Args:
         log_probs: full-vocabulary log-probabilities behind each beam, ``(beams, V)``.
         followers: what may follow each.
         scores: of each beam so far.
-        most: how many to return at most.
+        limit: how many to return at most.
         graph_normalised: see ``BeamSettings``.
     """
-    found: list[Candidate] = []
+    found: list[TokenCandidate] = []
     free = [beam for beam, allowed in enumerate(followers) if allowed.tokens is None]
     if free:
-        found += _free(log_probs, scores, free, most)
+        found += _free(log_probs, scores, free, limit)
     if len(free) < len(followers):
-        found += _bound(log_probs, followers, scores, most, graph_normalised)
-    return sorted(found, key=lambda c: (-c.score, c.beam, c.index))[:most] if free else found
+        found += _bound(log_probs, followers, scores, limit, graph_normalised)
+    return sorted(found, key=lambda c: (-c.score, c.beam, c.index))[:limit] if free else found
 
 
-def _free(log_probs: Tensor, scores: Sequence[float], free: list[int], most: int) -> list[Candidate]:
+def _free(log_probs: Tensor, scores: Sequence[float], free: list[int], limit: int) -> list[TokenCandidate]:
     rows = log_probs if len(free) == len(log_probs) else log_probs[free]
-    values, ids = rows.topk(min(most, rows.shape[1]), dim=1)
+    values, ids = rows.topk(min(limit, rows.shape[1]), dim=1)
     return [
-        Candidate(scores[beam] + value, beam, token, value)
+        TokenCandidate(scores[beam] + value, beam, token, value)
         for beam, tokens, row in zip(free, ids.tolist(), values.tolist(), strict=True)
         for token, value in zip(tokens, row, strict=True)
     ]
 
 
 def _bound(
-    log_probs: Tensor, followers: Sequence[Successors], scores: Sequence[float], most: int, graph_normalised: bool
-) -> list[Candidate]:
+    log_probs: Tensor, followers: Sequence[Successors], scores: Sequence[float], limit: int, graph_normalised: bool
+) -> list[TokenCandidate]:
     ragged = Ragged.of(followers)
     values = ragged.gather(log_probs).cpu().numpy().astype(np.float64)  # sums of many log-probabilities follow
     start = np.array(scores)
@@ -114,18 +114,18 @@ def _bound(
         mass = np.maximum(ragged.sums(np.exp(values)), np.finfo(np.float64).tiny)
         start = np.where(inside, start - np.log(mass), start)
     totals = start[ragged.rows] + values
-    places = best_places(totals, most)
+    places = best_places(totals, limit)
     beams = ragged.rows[places]
     table = zip(totals[places], beams, places - ragged.offsets[beams], values[places], strict=True)
-    return [Candidate(float(score), int(beam), int(index), float(value)) for score, beam, index, value in table]
+    return [TokenCandidate(float(score), int(beam), int(index), float(value)) for score, beam, index, value in table]
 
 
-def best_places(totals: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """Where the ``most`` best of ``totals`` (n,) stand, best first; ties go to the lower place."""
+def best_places(totals: NDArray[np.float64], limit: int) -> NDArray[np.int64]:
+    """Where the ``limit`` best of ``totals`` (n,) stand, best first; ties go to the lower place."""
     places = np.arange(len(totals))
-    if len(totals) > most:
-        places = np.flatnonzero(totals >= np.partition(totals, -most)[-most])  # with all that are as good as the last
-    return places[np.argsort(-totals[places], kind="stable")][:most]
+    if len(totals) > limit:
+        places = np.flatnonzero(totals >= np.partition(totals, -limit)[-limit])  # with all that are as good as the last
+    return places[np.argsort(-totals[places], kind="stable")][:limit]
 
 
 def forbidden_mass(log_probs: Tensor, ragged: Ragged) -> list[float]:
@@ -134,20 +134,20 @@ def forbidden_mass(log_probs: Tensor, ragged: Ragged) -> list[float]:
     return (1.0 - allowed).clip(0.0).tolist()
 
 
-def split_best(log_probs: Tensor, ragged: Ragged, most: int) -> tuple[list[list[tuple[int, float]]], ...]:
+def split_best(log_probs: Tensor, ragged: Ragged, limit: int) -> tuple[list[list[tuple[int, float]]], ...]:
     """The most probable allowed and the most probable forbidden tokens of each beam, with log-probabilities.
 
     Args:
         log_probs: of the beams whose stretches are in ``ragged``, ``(beams, V)``.
         ragged: what each allows.
-        most: how many of either for each beam.
+        limit: how many of either for each beam.
     """
     rows, ids = (torch.from_numpy(part).to(log_probs.device) for part in (ragged.rows, ragged.ids))
     allowed = torch.full_like(log_probs, -torch.inf)
     allowed[rows, ids] = log_probs[rows, ids]
     forbidden = log_probs.clone()
     forbidden[rows, ids] = -torch.inf
-    values, best = torch.stack([allowed, forbidden]).topk(min(most, log_probs.shape[1]), dim=-1)
+    values, best = torch.stack([allowed, forbidden]).topk(min(limit, log_probs.shape[1]), dim=-1)
     found = zip(best.tolist(), values.tolist(), strict=True)
     return tuple(
         [[(i, v) for i, v in zip(*pair, strict=True) if v > -torch.inf] for pair in zip(*tables, strict=True)]

@@ -28,7 +28,7 @@ from kgdemo.models.base import PROMPT_END, TokenTree
 if TYPE_CHECKING:  # beam.py imports this module
     from kgdemo.decoding.beam import BeamSettings, Hypothesis
 
-_LEAST_CHANCE = 0.05  # of a guess to be right; a row costs a CPU about that much of a pass
+_MIN_CHANCE = 0.05  # of a guess to be right; a row costs a CPU about that much of a pass
 
 
 @dataclass(slots=True)
@@ -198,7 +198,7 @@ class LookAhead:
             following, count = self._continuations(live)
             certain = certain and (known or (count <= 2 * beams and len(following) <= beams))
             for child in following[:beams]:
-                if child.node < 0 and (certain or (budget > 0 and child.chance >= _LEAST_CHANCE)):
+                if child.node < 0 and (certain or (budget > 0 and child.chance >= _MIN_CHANCE)):
                     before = len(plan)
                     self._plan(child, plan)
                     self._run(child, plan)

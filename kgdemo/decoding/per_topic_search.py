@@ -16,7 +16,7 @@ from kgdemo.decoding.beam import BeamView, Choice, Hypothesis, Step
 
 
 @dataclass(frozen=True, slots=True)
-class FromTopic:
+class SingleTopic:
     """See ``constraint.base.Constraint``: the paths of an automaton that start from one of its topics.
 
     Attributes:
@@ -40,7 +40,7 @@ class FromTopic:
         return self.automaton.paths_left(state)
 
 
-def abreast(
+def per_topic_search(
     searches: Sequence[Generator[Step, None, list[Hypothesis]]],
 ) -> Generator[Step, None, list[Hypothesis]]:
     """Run searches in step.

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from kgdemo.errors import UserError
 from kgdemo.kg.graph import Adjacency, KnowledgeGraph, Triple
-from kgdemo.kg.labels import GrownTable, LabelTable
+from kgdemo.kg.labels import ExtendedLabelTable, LabelTable
 
 ADD, REMOVE = "add", "remove"
-MOST_EDITS = 50
+MAX_EDITS = 50
 LONGEST_LABEL = 300  # characters
 
 
@@ -45,8 +45,8 @@ def checked(edits: Iterable[Edit]) -> tuple[Edit, ...]:
         if max(map(len, (head, relation, tail))) > LONGEST_LABEL:
             raise UserError(f"A name of an added or removed edge may have {LONGEST_LABEL} characters; shorten it.")
         found.append(Edit(edit.kind, (head, relation, tail)))
-    if len(found) > MOST_EDITS:
-        raise UserError(f"A graph can be changed in {MOST_EDITS} places; undo some changes first.")
+    if len(found) > MAX_EDITS:
+        raise UserError(f"A graph can be changed in {MAX_EDITS} places; undo some changes first.")
     return tuple(found)
 
 
@@ -90,9 +90,9 @@ def apply(kg: KnowledgeGraph, edits: Sequence[Edit]) -> KnowledgeGraph:
 
 def _meanings(kg: KnowledgeGraph, hop: Triple, added: Iterable[Triple]) -> list[Triple]:
     """The triples that a hop may stand for: itself, and those that it walks backwards."""
-    head, reading, tail = hop
+    head, relation_label, tail = hop
     relations = dict.fromkeys([*kg.relations, *(relation for _, relation, _ in added)])
-    backwards = [r for r in relations if kg.inverse_readings.get(r, f"~{r}") == reading]
+    backwards = [r for r in relations if kg.inverse_labels.get(r, f"~{r}") == relation_label]
     return [hop, *((tail, relation, head) for relation in backwards)]
 
 
@@ -116,7 +116,7 @@ def _with(kg: KnowledgeGraph, added: Sequence[Triple], removed: Iterable[Triple]
         relations,
         Adjacency.build(heads, between, tails, len(entities)),
         Adjacency.build(tails, between, heads, len(entities)),
-        kg.inverse_readings,
+        kg.inverse_labels,
         kg.info,
     )
 
@@ -124,7 +124,7 @@ def _with(kg: KnowledgeGraph, added: Sequence[Triple], removed: Iterable[Triple]
 def _grown(table: LabelTable, labels: Iterable[str]) -> LabelTable:
     """The table itself where it has all the labels already."""
     new = tuple(dict.fromkeys(label for label in labels if label not in table))
-    return GrownTable(table, new) if new else table
+    return ExtendedLabelTable(table, new) if new else table
 
 
 def _ids(triple: Triple, entities: LabelTable, relations: LabelTable) -> NDArray[np.int32]:

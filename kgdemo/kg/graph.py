@@ -77,7 +77,7 @@ class KnowledgeGraph:
         relations: relation labels.
         outgoing: edges by head.
         incoming: edges by tail (``targets`` then holds the heads).
-        inverse_readings: relation -> the words for walking it backwards; a relation that maps to
+        inverse_labels: relation -> the words for walking it backwards; a relation that maps to
             itself is symmetric.
         info: entity label -> type, aliases, description; entities without any are left out.
 
@@ -92,7 +92,7 @@ class KnowledgeGraph:
         relations: LabelTable,
         outgoing: Adjacency,
         incoming: Adjacency,
-        inverse_readings: Mapping[str, str] | None = None,
+        inverse_labels: Mapping[str, str] | None = None,
         info: Mapping[str, EntityInfo] | None = None,
     ) -> None:
         self.name = name
@@ -100,12 +100,12 @@ class KnowledgeGraph:
         self.relations = relations
         self.outgoing = outgoing
         self.incoming = incoming
-        self.inverse_readings = dict(inverse_readings or {})
+        self.inverse_labels = dict(inverse_labels or {})
         self.info = dict(info or {})
         self.types = frozenset(known.type for known in self.info.values() if known.type)
         forward = list(relations)
-        self.readings: list[str] = forward + [self.inverse_readings.get(r, f"~{r}") for r in forward]
-        self._step_of = {reading: step for step, reading in reversed(list(enumerate(self.readings)))}
+        self.step_labels: list[str] = forward + [self.inverse_labels.get(r, f"~{r}") for r in forward]
+        self._step_of = {relation_label: step for step, relation_label in reversed(list(enumerate(self.step_labels)))}
         self._symmetric: dict[int, bool] = {}
 
     def type_of(self, entity: int) -> str:
@@ -118,14 +118,14 @@ class KnowledgeGraph:
         cls,
         triples: Iterable[Triple],
         name: str = "graph",
-        inverse_readings: Mapping[str, str] | None = None,
+        inverse_labels: Mapping[str, str] | None = None,
         info: Mapping[str, EntityInfo] | None = None,
     ) -> KnowledgeGraph:
         """Build a graph in memory from (head, relation, tail) labels.
 
         Args:
             triples: repeats count once.
-            name, inverse_readings: see above.
+            name, inverse_labels: see above.
             info: see above; where it gives no type, that which relations named in Freebase's way tell counts.
         """
         entity_ids, relation_ids = _first_seen(), _first_seen()
@@ -147,7 +147,7 @@ class KnowledgeGraph:
             relations,
             Adjacency.build(heads, between, tails, len(entities)),
             Adjacency.build(tails, between, heads, len(entities)),
-            inverse_readings,
+            inverse_labels,
             known,
         )
 
@@ -182,7 +182,7 @@ class KnowledgeGraph:
             degree += int(self.incoming.offsets[entity + 1] - self.incoming.offsets[entity])
         return degree
 
-    def alike(self, reading: str) -> tuple[str, ...]:
+    def alike(self, relation_label: str) -> tuple[str, ...]:
         """The readings that say the same as this one: a symmetric relation may be walked in either direction.
 
         Symmetric is, beside what the schema says so of, a relation most of whose edges are stored in both directions:
@@ -191,20 +191,20 @@ class KnowledgeGraph:
         Returns:
             the relation's own reading and that of its inverse step, or the given one alone.
         """
-        step, count = self._step_of.get(reading), len(self.relations)
+        step, count = self._step_of.get(relation_label), len(self.relations)
         if step is None:
-            return (reading,)
+            return (relation_label,)
         relation = step % count
-        both = (self.readings[relation], self.readings[relation + count])
+        both = (self.step_labels[relation], self.step_labels[relation + count])
         if both[0] == both[1]:
-            return (reading,)
+            return (relation_label,)
         if relation not in self._symmetric:
             self._symmetric[relation] = self._mostly_both_ways(relation)
-        return both if self._symmetric[relation] else (reading,)
+        return both if self._symmetric[relation] else (relation_label,)
 
     def said(self, steps: Iterable[int]) -> tuple[str, ...]:
         """What steps read as; a symmetric relation always as itself, so that what says the same reads the same."""
-        return tuple(self.alike(self.readings[step])[0] for step in steps)
+        return tuple(self.alike(self.step_labels[step])[0] for step in steps)
 
     def _mostly_both_ways(self, relation: int) -> bool:
         places = np.flatnonzero(self.outgoing.relations == relation)
@@ -219,7 +219,7 @@ class KnowledgeGraph:
         if entity is None:
             return []
         steps, targets = self.steps(entity, directed)
-        return [(self.readings[s], self.entities[t]) for s, t in zip(steps, targets, strict=True)]
+        return [(self.step_labels[s], self.entities[t]) for s, t in zip(steps, targets, strict=True)]
 
     def has_triple(self, head: str, relation: str, tail: str) -> bool:
         """Whether this very triple, in this direction, is stored."""

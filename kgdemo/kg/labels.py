@@ -79,7 +79,7 @@ class LabelTable(Sequence[str]):
         return self.blob[self.offsets[index] : self.offsets[index + 1]].tobytes()
 
 
-class GrownTable(LabelTable):
+class ExtendedLabelTable(LabelTable):
     """A table with a few labels more; the old ones keep their ids, the new ones come behind them.
 
     Args:

@@ -76,14 +76,14 @@ def check_folder(folder: Path) -> list[Finding]:
 
 def _schema(schema: Mapping[str, Relation]) -> Iterator[Finding]:
     """What is missing or said twice in the schema itself."""
-    readings = Counter(relation.inverse for relation in schema.values())
+    step_labels = Counter(relation.inverse for relation in schema.values())
     for name, relation in schema.items():
         parts = (name, *relation.domain, *relation.range, relation.inverse, relation.gloss)
         if not all(part.strip() for part in parts) or relation.kind not in KINDS:
             yield Finding("incomplete", "schema", name)
         if (relation.kind == "symmetric") != (relation.inverse == name):
             yield Finding("symmetric, but not read so, or the reverse", "schema", name)
-        if relation.kind != "symmetric" and (relation.inverse in schema or readings[relation.inverse] > 1):
+        if relation.kind != "symmetric" and (relation.inverse in schema or step_labels[relation.inverse] > 1):
             yield Finding("inverse reading is another relation's", "schema", f"{name} | {relation.inverse}")
 
 

@@ -18,9 +18,9 @@ from kgdemo.events import ConstraintReady, Event, LMCall, Notice, PathFound, Pat
 from kgdemo.kg.path import PathIds
 from kgdemo.methods import METHODS
 from kgdemo.methods.registry import MethodCard
-from kgdemo.methods.search_branch import bound_branch
+from kgdemo.methods.search_branch import constrained_branch
 from kgdemo.models.base import PathModel
-from kgdemo.reasoners.base import Evidence, World
+from kgdemo.reasoners.base import Evidence, Resources
 from kgdemo.settings import Settings
 
 NAME = "fails-open"
@@ -87,25 +87,25 @@ class FailsOpen:
         return 0 if state.inside is None else self.automaton.paths_left(state.inside)
 
 
-def run(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
+def run(question: str, topics: Sequence[str], resources: Resources, settings: Settings) -> Iterator[Event]:
     """GCR's decoding with the broken constraint; the paths are parsed from their text and judged like any text."""
     yield Notice(WARNING)
     began = time.perf_counter()
-    ids = [i for topic in topics if (i := world.kg.entities.find(topic)) is not None]
-    automaton = KGAutomaton(world.tokenised, ids, settings.hops)
+    ids = [i for topic in topics if (i := resources.kg.entities.find(topic)) is not None]
+    automaton = KGAutomaton(resources.token_graph, ids, settings.hops)
     left = automaton.paths_left(automaton.start())
     yield ConstraintReady("fails open", tuple(topics), settings.hops, left, 1000 * (time.perf_counter() - began))
-    model: PathModel = world.model
-    prompt = model.style.encode(model.pieces, question, topics)
+    model: PathModel = resources.model
+    prompt = model.style.encode(model.label_tokens, question, topics)
     began = time.perf_counter()
-    branch = bound_branch(model, prompt, FailsOpen(automaton, tuple(model.pieces.end)), settings)
+    branch = constrained_branch(model, prompt, FailsOpen(automaton, tuple(model.label_tokens.end)), settings)
     while (step := branch.advance()) is not None:
         yield step
     evidence = []
     finished = (branch.finished or [])[: settings.beams]
     for index, hypothesis in enumerate(finished, 1):
         text = branch.text(hypothesis)
-        path, verdict = world.verifier.verify_text(text)
+        path, verdict = resources.verifier.verify_text(text)
         beam = branch.reader.beam_id(hypothesis.tokens)
         yield PathFound(True, index, text, hypothesis.total, path, beam)
         yield PathVerified(True, index, verdict)
@@ -115,13 +115,13 @@ def run(question: str, topics: Sequence[str], world: World, settings: Settings) 
     yield LMCall(
         model.name,
         "reasoning paths",
-        model.pieces.tokenizer.decode(prompt),
+        model.label_tokens.tokenizer.decode(prompt),
         f"{len(finished)} paths",
         len(prompt),
         written,
         time.perf_counter() - began,
     )
-    yield from world.reasoner.answer(question, evidence)
+    yield from resources.reasoner.answer(question, evidence)
 
 
 @contextmanager

@@ -70,15 +70,15 @@ def answers_anyway(run: Sequence[Record]) -> bool:
     return bool(_paths(run)) and bool(_answers(run))
 
 
-def takes_one_of(*readings: str) -> Callable[[Sequence[Record]], bool]:
+def takes_one_of(*step_labels: str) -> Callable[[Sequence[Record]], bool]:
     """Paths by all of these relations were found, and the answer cites only one of them."""
 
     def fails(run: Sequence[Record]) -> bool:
         paths = _paths(run)
         found = {path["path"]["relations"][-1] for path in paths.values()}
         cited = {i for r in run if r["event"] == "AnswerFinal" for citation in r["citations"] for i in citation}
-        used = {paths[i]["path"]["relations"][-1] for i in cited if i in paths} & set(readings)
-        return found >= set(readings) and len(used) == 1
+        used = {paths[i]["path"]["relations"][-1] for i in cited if i in paths} & set(step_labels)
+        return found >= set(step_labels) and len(used) == 1
 
     return fails
 
@@ -168,7 +168,7 @@ def _without(pipeline: Pipeline, source: str, fact: Triple) -> str:
         raise UserError(f"The graph {source} does not hold {' -> '.join(fact)}; choose another fact to leave out.")
     name = f"{source}, one fact left out"
     rest = (triple for triple in whole.triples() if tuple(triple) != fact)
-    pipeline.add_graph(name, KnowledgeGraph.from_triples(rest, name, whole.inverse_readings, whole.info))
+    pipeline.add_graph(name, KnowledgeGraph.from_triples(rest, name, whole.inverse_labels, whole.info))
     return name
 
 
@@ -209,7 +209,7 @@ def main(arguments: list[str]) -> None:
     questions = dict(zip(arguments[::2], arguments[1::2], strict=True)) or QUESTIONS
     pipeline, settings = Pipeline(), Settings(model=default_model())
     pipeline.linker(settings.graph)
-    pipeline.world(settings).embedder.encode(
+    pipeline.resources(settings).embedder.encode(
         ["loaded with its first text"]
     )  # so that no recorded time holds the loading
     for name, question in questions.items():

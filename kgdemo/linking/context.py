@@ -62,7 +62,7 @@ class Context:
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
-        own = [_stems(_BETWEEN_WORDS.sub(" ", reading)) for reading in kg.readings]
+        own = [_stems(_BETWEEN_WORDS.sub(" ", relation_label)) for relation_label in kg.step_labels]
         # what a company makes is also asked for as *made by* it
         count = len(kg.relations)
         self._step_stems = [own[step] | own[step + count] for step in range(count)] + own[count:]
@@ -141,7 +141,7 @@ class Context:
         stems = frozenset(stem for step in steps for stem in self._step_stems[step])
         return Profile(
             math.log(self.kg.degree(entity) + 1) / self._most,
-            math.log(len(steps) + 1) / math.log(len(self.kg.readings) + 1),
+            math.log(len(steps) + 1) / math.log(len(self.kg.step_labels) + 1),
             stems,
             _stems(told),
             self._around(entity),
@@ -169,7 +169,7 @@ def _asked(words: Sequence[str]) -> frozenset[str]:
 
 
 _FORWARD, _BACKWARD, _TEXT = 1.9, 2.5, 2.0  # fitted beside the weights of ``scoring``
-_MOST_AT_ONCE = 512  # relations; of a graph with more only those that are asked for are embedded
+_MAX_AT_ONCE = 512  # relations; of a graph with more only those that are asked for are embedded
 
 
 class Meaning:
@@ -194,7 +194,7 @@ class Meaning:
         steps = [self._context.steps(entity) for entity in entities]
         used = sorted({int(step) % count for own in steps for step in own})
         likeness = np.zeros(count, dtype=np.float32)
-        if count <= _MOST_AT_ONCE:  # the first question pays, the others look them up
+        if count <= _MAX_AT_ONCE:  # the first question pays, the others look them up
             self._embed([relation_text(relation) for relation in self.kg.relations])
         texts = [relation_text(self.kg.relations[relation]) for relation in used]
         likeness[used] = self._embed(texts) @ asked

@@ -1,4 +1,4 @@
-"""Clues for and against a match, and what each of them weighs.
+"""MentionFeatures for and against a match, and what each of them weighs.
 
 The weights were fitted by regression on training questions over FB15k-237 and MetaQA and rounded; those of
 clues that these lower-case questions can hardly teach (``capital``, ``cut``, ``time``, ``common``, ``owned``)
@@ -20,7 +20,7 @@ from kgdemo.linking.words import Word, ordinary_words
 
 
 @dataclass(frozen=True, slots=True)
-class Clues:
+class MentionFeatures:
     """What speaks for a match; with other numbers, the weights of these clues.
 
     Attributes:
@@ -110,12 +110,12 @@ class Clues:
     fit: float = 0.0
     said: float = 0.0
 
-    def times(self, weights: Clues) -> float:
+    def times(self, weights: MentionFeatures) -> float:
         """The weighed sum: log-odds."""
         return sum(getattr(self, name) * getattr(weights, name) for name in self.__slots__)
 
 
-WEIGHTS = Clues(
+WEIGHTS = MentionFeatures(
     bias=-0.5,
     cover=1.0,
     mass=0.7,
@@ -184,13 +184,13 @@ class Scorer:
         self.index = index
         self.context = context
 
-    def clues(self, matches: Sequence[Match], words: Sequence[Word]) -> list[Clues]:
+    def features(self, matches: Sequence[Match], words: Sequence[Word]) -> list[MentionFeatures]:
         """What speaks for each match of one question."""
         whole = [m for m in matches if m.kind is MatchKind.WHOLE and not _ordinary(m, words)]
         total = max(sum(map(self._weight, words)), 1e-9)
         return [self._clues(match, words, whole, total) for match in matches]
 
-    def _clues(self, match: Match, words: Sequence[Word], whole: Sequence[Match], total: float) -> Clues:
+    def _clues(self, match: Match, words: Sequence[Word], whole: Sequence[Match], total: float) -> MentionFeatures:
         first, last = match.first, match.last
         entity, kind = match.name.entity, match.name.kind
         inside = words[first:last]
@@ -204,7 +204,7 @@ class Scorer:
         part, within = match.kind is MatchKind.PART, any(_holds(other, match) for other in whole)
         asked_for, source = cues.kind_asked_for(words), cues.made_from(words, first, last)
         begins, closes = _name_ends(match) if part and profile.person else (False, False)
-        return Clues(
+        return MentionFeatures(
             bias=1.0,
             cover=weight / (total - plain + weight),
             mass=min(weight, 2.0),

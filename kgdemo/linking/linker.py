@@ -51,9 +51,9 @@ _SURE = 0.5  # further mentions are taken where they are likelier than not; what
 _SHOWN = 0.1  # below this a match is no mention
 _CLOSE = 2.0  # log-odds: further behind, an embedding could not turn the order; the most it was seen to move is 1.9
 _LEVEL = 0.7  # log-odds: namesakes as close as this are told apart by their descriptions
-_MOST_WEIGHED = 12  # candidates that embeddings may compare
-_MOST_LEVEL = 2  # namesakes whose descriptions are read: each costs as much as a third of the question
-_MOST_LETTERS = 2000  # of a question: a longer text is cut
+_MAX_WEIGHED = 12  # candidates that embeddings may compare
+_MAX_LEVEL = 2  # namesakes whose descriptions are read: each costs as much as a third of the question
+_MAX_LETTERS = 2000  # of a question: a longer text is cut
 
 
 @dataclass(slots=True)
@@ -95,7 +95,7 @@ class EntityLinker:
         Returns:
             mentions, the topic entities, and suggestions where there is none.
         """
-        words = words_of(question[:_MOST_LETTERS])
+        words = words_of(question[:_MAX_LETTERS])
         weighed = self._weigh(question, words)
         mentions, chosen = [], []
         for best, rivals in _apart(weighed):
@@ -108,10 +108,10 @@ class EntityLinker:
         nearest = () if chosen else self._nearest(words, weighed, most_candidates)
         return Linking(tuple(mentions), tuple(dict.fromkeys(chosen)), nearest)
 
-    def nearest(self, text: str, most: int = 5) -> tuple[Candidate, ...]:
+    def nearest(self, text: str, limit: int = 5) -> tuple[Candidate, ...]:
         """The entities whose names are most like a text, whether or not they would be taken."""
-        words = words_of(text[:_MOST_LETTERS])
-        return self._nearest(words, self._weigh(text, words), most)
+        words = words_of(text[:_MAX_LETTERS])
+        return self._nearest(words, self._weigh(text, words), limit)
 
     def warm_up(self) -> None:
         """Load the embedder and embed the relations, which the first tie would otherwise wait for."""
@@ -123,8 +123,8 @@ class EntityLinker:
     def _weigh(self, question: str, words: Sequence[Word]) -> list[_Weighed]:
         """All matches, best first."""
         matches = self._matcher.find(words)
-        clues = self._scorer.clues(matches, words)
-        weighed = [_Weighed(match, own.times(WEIGHTS)) for match, own in zip(matches, clues, strict=True)]
+        features = self._scorer.features(matches, words)
+        weighed = [_Weighed(match, own.times(WEIGHTS)) for match, own in zip(matches, features, strict=True)]
         self._sort(weighed)
         if self._meaning is not None:
             self._settle(question, weighed, self._meaning)
@@ -132,15 +132,15 @@ class EntityLinker:
 
     def _settle(self, question: str, weighed: list[_Weighed], meaning: Meaning) -> None:
         """Let embeddings decide between candidates for the same words, and between the first mentions."""
-        close = [own for own in weighed[:_MOST_WEIGHED] if own.odds > weighed[0].odds - _CLOSE]
+        close = [own for own in weighed[:_MAX_WEIGHED] if own.odds > weighed[0].odds - _CLOSE]
         if len({own.match.name.entity for own in close}) < 2:
             return
-        namesakes = [own.match.name.entity for own in close if _same_words(own, close[0])][:_MOST_LEVEL]
-        asked = meaning.question(question[:_MOST_LETTERS], namesakes if len(set(namesakes)) > 1 else ())
+        namesakes = [own.match.name.entity for own in close if _same_words(own, close[0])][:_MAX_LEVEL]
+        asked = meaning.question(question[:_MAX_LETTERS], namesakes if len(set(namesakes)) > 1 else ())
         _add(close, meaning.by_relations(asked, [own.match.name.entity for own in close]))
         self._sort(weighed)
         first = weighed[0]
-        level = [own for own in close if _same_words(own, first) and own.odds > first.odds - _LEVEL][:_MOST_LEVEL]
+        level = [own for own in close if _same_words(own, first) and own.odds > first.odds - _LEVEL][:_MAX_LEVEL]
         if len({own.match.name.entity for own in level}) > 1:
             _add(level, meaning.by_text(asked, [own.match.name.entity for own in level]))
             self._sort(weighed)
@@ -151,17 +151,17 @@ class EntityLinker:
     # results -----------------------------------------------------------------------------------
 
     def _mention(
-        self, question: str, words: Sequence[Word], best: _Weighed, rivals: Sequence[_Weighed], most: int
+        self, question: str, words: Sequence[Word], best: _Weighed, rivals: Sequence[_Weighed], limit: int
     ) -> Mention:
         start, end = words[best.match.first].start, words[best.match.last - 1].end
-        return Mention(question[start:end], start, end, self._candidates([best, *rivals], most))
+        return Mention(question[start:end], start, end, self._candidates([best, *rivals], limit))
 
-    def _candidates(self, weighed: Sequence[_Weighed], most: int) -> tuple[Candidate, ...]:
+    def _candidates(self, weighed: Sequence[_Weighed], limit: int) -> tuple[Candidate, ...]:
         """The best entities, each once."""
         found: dict[int, Candidate] = {}
         for own in weighed:
             entity = own.match.name.entity
-            if entity not in found and len(found) < most:
+            if entity not in found and len(found) < limit:
                 found[entity] = self._candidate(entity, own.score)
         return tuple(found.values())
 
@@ -170,12 +170,12 @@ class EntityLinker:
         info = self.kg.info.get(label)
         return Candidate(label, round(score, 4), info.type if info else "", info.description if info else "")
 
-    def _nearest(self, words: Sequence[Word], weighed: Sequence[_Weighed], most: int) -> tuple[Candidate, ...]:
+    def _nearest(self, words: Sequence[Word], weighed: Sequence[_Weighed], limit: int) -> tuple[Candidate, ...]:
         """Suggestions: matches too doubtful to be taken, then names merely spelt alike."""
-        found = {candidate.entity: candidate for candidate in self._candidates(weighed, most)}
-        for name, likeness in self._matcher.suggest(words, most):
+        found = {candidate.entity: candidate for candidate in self._candidates(weighed, limit)}
+        for name, likeness in self._matcher.suggest(words, limit):
             candidate = self._candidate(name.entity, likeness * _CONFIDENT)
-            if len(found) < most:
+            if len(found) < limit:
                 found.setdefault(candidate.entity, candidate)
         return tuple(sorted(found.values(), key=lambda candidate: -candidate.score))
 
@@ -219,7 +219,7 @@ def _same_words(one: _Weighed, other: _Weighed) -> bool:
 # Indexing the names of a large graph takes seconds; an edit adds a handful of them.
 
 
-class GrownLinker:
+class OverlayLinker:
     """Links to a graph with a few entities more.
 
     Args:
@@ -254,10 +254,10 @@ class GrownLinker:
         """See ``EntityLinker``."""
         self.base.warm_up()
 
-    def nearest(self, text: str, most: int = 5) -> tuple[Candidate, ...]:
+    def nearest(self, text: str, limit: int = 5) -> tuple[Candidate, ...]:
         """See ``EntityLinker``."""
-        fresh = tuple(c for c in self.small.nearest(text, most) if c.entity in self.new)
-        return (*fresh, *self.base.nearest(text, most))[:most]
+        fresh = tuple(c for c in self.small.nearest(text, limit) if c.entity in self.new)
+        return (*fresh, *self.base.nearest(text, limit))[:limit]
 
 
 def _length(mention: Mention) -> int:

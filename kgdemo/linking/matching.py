@@ -14,14 +14,14 @@ from enum import Enum
 from kgdemo.linking.names import FuzzyNames, Name, NameIndex, NameKind
 from kgdemo.linking.words import Word, short_given_names
 
-_MOST_HOLDING = 300  # names looked at for one word, best-connected first: enough for every John
-_MOST_PARTS = 40  # partial matches kept for one stretch of words
-_LEAST_SHARE = 0.25
+_MAX_HOLDING = 300  # names looked at for one word, best-connected first: enough for every John
+_MAX_PARTS = 40  # partial matches kept for one stretch of words
+_MIN_SHARE = 0.25
 _INITIAL = 0.1  # weight of a lone letter in a name: Harry S. Truman is Harry Truman
-_MOST_WORDS = 120  # of a question; a longer text is no question
-_MOST_FUZZY = 24  # stretches tried for typos
+_MAX_WORDS = 120  # of a question; a longer text is no question
+_MAX_FUZZY = 24  # stretches tried for typos
 _FUZZY_SIZES = (2, 3, 1, 4, 5, 6)  # words tried for typos, the likeliest first
-_LEAST_PLURAL = 5  # letters of a word whose s may be a possessive one
+_MIN_PLURAL = 5  # letters of a word whose s may be a possessive one
 _SUGGESTED = 60.0  # likeness of 100 from which a name may be suggested
 _BRIDGES = frozenset("of the and de la von van".split())
 _HONOURS = frozenset("prize prizes award awards laureate laureates winner winners in for".split())  # Nobel laureates in
@@ -74,7 +74,7 @@ class Matcher:
 
     def find(self, words: Sequence[Word]) -> list[Match]:
         """Every match, the best one for each stretch and entity."""
-        words = words[:_MOST_WORDS]
+        words = words[:_MAX_WORDS]
         found = [*self._whole(words), *self._parts(words)]
         found += self._misspelt(words, {(m.first, m.last) for m in found if m.share == 1.0})
         best: dict[tuple[int, int, int], Match] = {}
@@ -94,7 +94,7 @@ class Matcher:
                 for number, key in enumerate(word.keys):
                     for name in self.index.whole(before + key):
                         if name.kind is NameKind.INITIALS and word.ordinary:
-                            continue  # who is no World Health Organization
+                            continue  # who is no Resources Health Organization
                         # only rare words may be run together or torn apart: "to go" is no Togo
                         if len(name.words) != last - first and all(w.ordinary for w in words[first:last]):
                             continue
@@ -109,7 +109,7 @@ class Matcher:
             if word.key in _BRIDGES:
                 continue
             for spelling in self._spellings(word):
-                for number in self.index.holding(spelling.key, _MOST_HOLDING):
+                for number in self.index.holding(spelling.key, _MAX_HOLDING):
                     at[number].setdefault(place, spelling)
         stretches: dict[tuple[int, int], list[Match]] = defaultdict(list)
         for number, places in at.items():
@@ -118,12 +118,12 @@ class Matcher:
                 nearly_all = len(spelt) > 1 and len(spelt) >= len(name.words) - 1
                 if nearly_all or not all(word.ordinary for word in words[first:last]):
                     match = self._part(first, last, name, spelt)
-                    if match.share >= _LEAST_SHARE:
+                    if match.share >= _MIN_SHARE:
                         stretches[first, last].append(match)
         for matches in stretches.values():
             # stable, so the better-connected come first among equals
             matches.sort(key=lambda match: -match.share * match.likeness)
-            yield from matches[:_MOST_PARTS]
+            yield from matches[:_MAX_PARTS]
 
     def _spellings(self, word: Word) -> list[_Spelling]:
         """How names may spell a word: as it is, in full for a short given name, or right where it has a slip."""
@@ -154,7 +154,7 @@ class Matcher:
                 if size not in (2, 3, 4) and unknown.isdisjoint(word.bare for word in stretch):
                     continue  # slips in words by themselves and in long titles mostly make a word that no name has
                 tried += 1
-                if tried > _MOST_FUZZY:
+                if tried > _MAX_FUZZY:
                     return
                 # a name by itself is spelt right, Irish is no slip for Turkish, unless its neighbour says otherwise:
                 # Jane Austin is one for Jane Austen
@@ -171,21 +171,21 @@ class Matcher:
         texts = [word.bare for word in stretch]
         found = self.fuzzy.nearest(texts)
         last = texts[-1]
-        if found or len(texts) < 2 or len(last) < _LEAST_PLURAL or not last.endswith("s") or last.endswith("ss"):
+        if found or len(texts) < 2 or len(last) < _MIN_PLURAL or not last.endswith("s") or last.endswith("ss"):
             return found
         return self.fuzzy.nearest([*texts[:-1], last[:-1]])
 
-    def suggest(self, words: Sequence[Word], most: int) -> list[tuple[Name, float]]:
+    def suggest(self, words: Sequence[Word], limit: int) -> list[tuple[Name, float]]:
         """Names remotely like some of the words, with their likeness 0..1, likest first."""
         found: dict[int, tuple[Name, float]] = {}
         for size in (1, 2, 3):
-            for first in range(min(len(words), _MOST_FUZZY) - size + 1):
+            for first in range(min(len(words), _MAX_FUZZY) - size + 1):
                 stretch = words[first : first + size]
                 if _may_be_misspelt(stretch):
-                    for name, likeness in self.fuzzy.nearest([word.bare for word in stretch], _SUGGESTED, most):
+                    for name, likeness in self.fuzzy.nearest([word.bare for word in stretch], _SUGGESTED, limit):
                         if likeness > found.get(name.entity, (name, 0.0))[1]:
                             found[name.entity] = name, likeness
-        return sorted(found.values(), key=lambda pair: -pair[1])[:most]
+        return sorted(found.values(), key=lambda pair: -pair[1])[:limit]
 
 
 def _rank(match: Match) -> tuple[bool, float, float, bool, int]:

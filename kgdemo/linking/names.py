@@ -24,7 +24,7 @@ LINKING_WORDS = frozenset("the a an of and for in on at to de la von van jr sr".
 
 _COMPANY = frozenset("corporation corp company co inc ltd plc llc com communications".split())
 _CLUB = ("fc", "cf", "afc")  # people say Liverpool for the club as often as for the city
-_LEAST_ISM = 5  # letters: Cubism has cubists, a prism has nobody
+_MIN_ISM = 5  # letters: Cubism has cubists, a prism has nobody
 _ORDINALS = (  # Elizabeth I is also the first of her name
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
     "sixteenth"
@@ -127,9 +127,9 @@ class NameIndex:
         """The names whose words, run together, are ``words``; ``spiderman`` is ``Spider-Man``."""
         return [self.names[i] for i in self._whole.get(words, ())]
 
-    def holding(self, word: str, most: int) -> list[int]:
+    def holding(self, word: str, limit: int) -> list[int]:
         """Ids of names of two words or more that hold ``word``, best-connected entities first."""
-        return self._by_word.get(word, [])[:most]
+        return self._by_word.get(word, [])[:limit]
 
     def rarity(self, word: str) -> float:
         """How telling a word is among this graph's labels: 0 in every one, 1 in none."""
@@ -162,7 +162,7 @@ class NameIndex:
             self._add(entity, without_article(known), NameKind.SHORT, seen)
             if known[-1] in _CLUB:
                 self._add(entity, known[:-1], NameKind.SHORT, seen)
-            if known[-1].endswith("ism") and len(known[-1]) > _LEAST_ISM:
+            if known[-1].endswith("ism") and len(known[-1]) > _MIN_ISM:
                 for people in ("t", "ts"):
                     self._add(entity, (*known[:-1], known[-1][:-1] + people), NameKind.SHORT, seen)
         for spoken in numbered_forms(plain):
@@ -246,13 +246,13 @@ class FuzzyNames:
         for word in index.vocabulary:
             self._words[word[0], len(word)].append(word)
 
-    def words_like(self, word: str, most: int = 2) -> list[tuple[str, float]]:
+    def words_like(self, word: str, limit: int = 2) -> list[tuple[str, float]]:
         """Words of names spelt nearly like an unknown one, with their likeness 0..1, likest first."""
         choices = [w for length in (-1, 0, 1) for w in self._words.get((word[0], len(word) + length), ())]
-        found = process.extract(word, choices, scorer=fuzz.ratio, score_cutoff=_WORD_LIKE, limit=most)
+        found = process.extract(word, choices, scorer=fuzz.ratio, score_cutoff=_WORD_LIKE, limit=limit)
         return [(other, likeness / 100) for other, likeness, _ in found]
 
-    def nearest(self, words: Sequence[str], cut: float = _CUT, most: int = 5) -> list[tuple[Name, float]]:
+    def nearest(self, words: Sequence[str], cut: float = _CUT, limit: int = 5) -> list[tuple[Name, float]]:
         """The names most like these words, with their likeness 0..1, likest first."""
         text = " ".join(words)
         slack = max(1, round(len(text) * (1 - cut / 100)))
@@ -262,9 +262,9 @@ class FuzzyNames:
                 band = self._bands.get((letter, length))
                 if band:
                     spelt = self._spelt[letter, length]
-                    found = process.extract(text, spelt, scorer=fuzz.ratio, score_cutoff=cut, limit=most)
+                    found = process.extract(text, spelt, scorer=fuzz.ratio, score_cutoff=cut, limit=limit)
                     alike.update((band[place], likeness) for _, likeness, place in found)
-        likest = sorted(alike, key=lambda number: (-alike[number], number))[:most]
+        likest = sorted(alike, key=lambda number: (-alike[number], number))[:limit]
         names = [self._index.names[number] for number in likest]
         return [
             (name, likeness)

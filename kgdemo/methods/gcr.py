@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from kgdemo.answering.answer_sets import conclude, show, without_reasoner
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.events import (
     WITHOUT_GRAPH,
     AnswerFinal,
@@ -27,15 +27,21 @@ from kgdemo.events import (
 from kgdemo.kg.path import Path
 from kgdemo.methods import retrieval
 from kgdemo.methods.registry import register
-from kgdemo.methods.search_branch import Branch, bound_branch, free_branch, hypothesis_answers, ungrounded
-from kgdemo.models.prompt_style import unseen_readings
+from kgdemo.methods.search_branch import (
+    Branch,
+    constrained_branch,
+    hypothesis_answers,
+    unconstrained_branch,
+    ungrounded,
+)
+from kgdemo.models.prompt_style import unseen_labels
 from kgdemo.options import chosen, option
 from kgdemo.ranking.abstention import refusal
 from kgdemo.ranking.backoff import unseen_paths
-from kgdemo.ranking.conjunctive import meeting_first, with_topics
-from kgdemo.ranking.scorer import Prior, RankedPath, labelled, rank
+from kgdemo.ranking.conjunctive import conjunctive_first, with_topics
+from kgdemo.ranking.scorer import PathScorer, RankedPath, labelled, rank
 from kgdemo.reasoners import decisions as deciding
-from kgdemo.reasoners.base import Evidence, World
+from kgdemo.reasoners.base import Evidence, Resources
 from kgdemo.settings import Settings
 from kgdemo.verify import fold
 
@@ -51,32 +57,34 @@ class GcrOptions:
 
 
 def all_paths(
-    question: str, topics: Sequence[str], world: World, settings: Settings
+    question: str, topics: Sequence[str], resources: Resources, settings: Settings
 ) -> Generator[Event, None, list[Evidence]]:
     """The paths within L hops, verified, in place of those that the KG-specialised model would decode.
 
     A language model is given all; of more than it could read those behind the relations nearest to the question.
     The embedded reasoner answers from the first path, so it chooses the K nearest to the question first.
     """
-    known = [topic for topic in topics if topic in world.kg.entities]
+    known = [topic for topic in topics if topic in resources.kg.entities]
     paths: list[Path] = []
     frontier = retrieval.starts_at(known)
     for _ in range(settings.hops):
-        frontier = retrieval.facts(question, frontier, world, settings, _FED - len(paths)) if len(paths) < _FED else []
+        frontier = (
+            retrieval.facts(question, frontier, resources, settings, _FED - len(paths)) if len(paths) < _FED else []
+        )
         paths += frontier
     if len(paths) == _FED:
         yield Notice(f"There are more paths than can be read at once; the reasoner is given {_FED}.")
-    if not deciding.writes_prose(world.reasoner):
+    if not deciding.writes_prose(resources.reasoner):
         texts = [str(path) for path in paths]
-        chosen = yield from deciding.select(world, "paths", question, "", texts, settings.beams)
+        chosen = yield from deciding.select(resources, "paths", question, "", texts, settings.beams)
         paths = [paths[i] for i in chosen]
-    return (yield from show(((path, 0.0) for path in paths), world, _FED))
+    return (yield from show(((path, 0.0) for path in paths), resources, _FED))
 
 
-def hypotheses(evidence: Sequence[Evidence], world: World) -> AnswerFinal:
+def hypotheses(evidence: Sequence[Evidence], resources: Resources) -> AnswerFinal:
     """The hypothesis answers as they are; one that names its path's end, as the graph spells it."""
     answers = [e.path.end if fold(e.hypothesis) == fold(e.path.end) else e.hypothesis for e in evidence]
-    return without_reasoner(evidence, answers, world.model.name)
+    return without_reasoner(evidence, answers, resources.model.name)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -96,19 +104,19 @@ def hypotheses(evidence: Sequence[Evidence], world: World) -> AnswerFinal:
     drivable=True,
     options=GcrOptions,
 )
-def run(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
+def run(question: str, topics: Sequence[str], resources: Resources, settings: Settings) -> Iterator[Event]:
     """Stages 4.2 to 4.4 of the paper; either of its models can be left out (table 3)."""
     gcr = chosen(GcrOptions, settings.options)
-    evidence = yield from (decode_paths if gcr.path_model else all_paths)(question, topics, world, settings)
-    refused = refusal(question, topics, evidence, world) if gcr.path_model else None
+    evidence = yield from (decode_paths if gcr.path_model else all_paths)(question, topics, resources, settings)
+    refused = refusal(question, topics, evidence, resources) if gcr.path_model else None
     if refused or not gcr.general_model:
-        yield refused or hypotheses(evidence, world)
+        yield refused or hypotheses(evidence, resources)
         return
-    yield from conclude(question, evidence, world, directed=settings.directed, whole=settings.complete)
+    yield from conclude(question, evidence, resources, directed=settings.directed, whole=settings.complete)
 
 
 def decode_paths(
-    question: str, topics: Sequence[str], world: World, settings: Settings
+    question: str, topics: Sequence[str], resources: Resources, settings: Settings
 ) -> Generator[Event, None, list[Evidence]]:
     """KG-Trie and graph-constrained decoding; other methods build on it too.
 
@@ -116,15 +124,15 @@ def decode_paths(
         the grounded paths, numbered in the order they are ranked.
     """
     began = time.perf_counter()
-    ids = [i for topic in topics if (i := world.kg.entities.find(topic)) is not None]
-    automaton = KGAutomaton(world.tokenised, ids, settings.hops)
+    ids = [i for topic in topics if (i := resources.kg.entities.find(topic)) is not None]
+    automaton = KGAutomaton(resources.token_graph, ids, settings.hops)
     paths = automaton.paths_left(automaton.start())
-    ms, hit_rate = 1000 * (time.perf_counter() - began), world.tokenised.sub_tries.state.hit_rate
+    ms, hit_rate = 1000 * (time.perf_counter() - began), resources.token_graph.sub_tries.state.hit_rate
     yield ConstraintReady("automaton", tuple(topics), settings.hops, paths, ms, round(hit_rate, 4))
 
-    prompt = world.model.style.encode(world.model.pieces, question, topics)
-    bound = bound_branch(world.model, prompt, automaton, settings)
-    free = free_branch(world.model, prompt, settings.beams, settings.forced)
+    prompt = resources.model.style.encode(resources.model.label_tokens, question, topics)
+    bound = constrained_branch(resources.model, prompt, automaton, settings)
+    free = unconstrained_branch(resources.model, prompt, settings.beams, settings.forced)
     branches = [bound, free] if settings.compare else [bound]
     while branches:
         for branch in list(branches):
@@ -133,44 +141,46 @@ def decode_paths(
                 branches.remove(branch)
             else:
                 yield step
-    evidence = yield from _grounded(bound, ids, prior_of(question, topics, world), world, settings)
+    evidence = yield from _grounded(bound, ids, scorer_for(question, topics, resources), resources, settings)
     yield bound.call("reasoning paths", "\n".join(str(found.path) for found in evidence))
     if settings.compare:
-        written = yield from ungrounded(free, world, settings.beams)
+        written = yield from ungrounded(free, resources, settings.beams)
         yield free.call(WITHOUT_GRAPH, "\n".join(path.text for path in written))
     return evidence
 
 
-def prior_of(question: str, topics: Sequence[str], world: World) -> Prior:
+def scorer_for(question: str, topics: Sequence[str], resources: Resources) -> PathScorer:
     """The experts that rank a question's paths beside the model."""
-    style = world.model.style
-    unseen = unseen_readings(world.kg, style.relations)
-    return Prior(question, topics, world.kg, world.embedder, style.pool, unseen, style.backoff, style.similarity)
+    style = resources.model.style
+    unseen = unseen_labels(resources.kg, style.relations)
+    return PathScorer(
+        question, topics, resources.kg, resources.embedder, style.pool, unseen, style.backoff, style.similarity
+    )
 
 
 def _grounded(
-    bound: Branch, ids: Sequence[int], prior: Prior, world: World, settings: Settings
+    bound: Branch, ids: Sequence[int], scorer: PathScorer, resources: Resources, settings: Settings
 ) -> Generator[Event, None, list[Evidence]]:
     """Rank, verify and report the constrained paths, read off the automaton's leaves."""
-    finished, graph = bound.finished or [], world.tokenised
-    unseen = unseen_paths(graph, ids, settings, prior, bound.tree, finished)
+    finished, graph = bound.finished or [], resources.token_graph
+    unseen = unseen_paths(graph, ids, settings, scorer, bound.tree, finished)
     finished, read = [*finished, *unseen], {hypothesis.tokens for hypothesis in unseen}
     if len({path.entities[0] for h in finished for path in h.state.paths}) > 1:
         if settings.ranking != "path":  # the score leaves entities out; a path's own has its topic in it
             finished = with_topics(graph, finished)
-        ranked, meets = meeting_first(graph, finished, bound.tree, settings.ranking, settings.beams, prior)
+        ranked, meets = conjunctive_first(graph, finished, bound.tree, settings.ranking, settings.beams, scorer)
     else:
-        ranked = rank(graph, finished, settings.ranking, settings.beams, prior)
+        ranked = rank(graph, finished, settings.ranking, settings.beams, scorer)
         meets = [()] * len(ranked)
     ranked = [replace(path, read=path.read or path.hypothesis.tokens in read) for path in ranked]
-    answers = hypothesis_answers(bound, world.model, [path.hypothesis for path in ranked])
+    answers = hypothesis_answers(bound, resources.model, [path.hypothesis for path in ranked])
     evidence = []
     for index, (found, answer, partners) in enumerate(zip(ranked, answers, meets, strict=True), 1):
         path = labelled(graph, found.ids)
         beam = -1 if found.read else bound.reader.beam_id(found.hypothesis.tokens)
         yield PathFound(True, index, str(path), found.path_score, path, beam, found.relation_score, found.read)
         yield HypothesisAnswer(True, index, answer)
-        yield PathVerified(True, index, world.verifier.verify(path, answer))
+        yield PathVerified(True, index, resources.verifier.verify(path, answer))
         evidence.append(
             Evidence(
                 index,
@@ -179,23 +189,23 @@ def _grounded(
                 found.path_score,
                 found.relation_score,
                 partners,
-                prior.fits(path.end),
-                world.kg.said(found.ids.steps),
+                scorer.fits(path.end),
+                resources.kg.said(found.ids.steps),
             )
         )
     yield from _cut_short(ranked, graph, settings)
     return evidence
 
 
-def _cut_short(ranked: Sequence[RankedPath], graph: TokenisedGraph, settings: Settings) -> Iterator[Event]:
+def _cut_short(ranked: Sequence[RankedPath], graph: TokenGraph, settings: Settings) -> Iterator[Event]:
     """Say so where the best path ends because of L alone: the model would rather have gone on.
 
-    Of the development questions of ``world`` with L=2 that happens to 8 of 237, and 7 of these are answered wrong.
+    Of the development questions of ``resources`` with L=2 that happens to 8 of 237, and 7 of these are answered wrong.
     """
     best = ranked[0] if ranked else None
     if best is None or best.read or len(best.ids.steps) < settings.hops:
         return
-    going_on = 1 - math.exp(sum(best.hypothesis.log_probs[-len(graph.pieces.end) :]))
+    going_on = 1 - math.exp(sum(best.hypothesis.log_probs[-len(graph.label_tokens.end) :]))
     if going_on > 0.5:
         yield Notice(
             f"The model would rather have gone on after path [1] ({going_on:.0%}), but paths end after "

@@ -9,14 +9,16 @@ from typing import Protocol
 from kgdemo.errors import UserError
 from kgdemo.events import Event
 from kgdemo.options import Given, Option, chosen, options_of
-from kgdemo.reasoners.base import World
+from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 
 
 class Method(Protocol):
     """A reasoning method: control flow as a generator of events."""
 
-    def __call__(self, question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
+    def __call__(
+        self, question: str, topics: Sequence[str], resources: Resources, settings: Settings
+    ) -> Iterator[Event]:
         """Answer ``question`` from the topic entities (graph labels)."""
         ...
 

@@ -19,23 +19,23 @@ from kgdemo.linking.names import NameIndex
 from kgdemo.linking.words import ordinary_words, words_of
 from kgdemo.methods.hop_lists import nearest, openings, start
 from kgdemo.models.embedding import label_index
-from kgdemo.reasoners.base import World
+from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 
-MOST_READ = 160  # facts embedded for one question
+MAX_READ = 160  # facts embedded for one question
 _BY_WORD = 200  # names looked at for one word
 _RANKED = 32  # nodes embedded for one text
 
 _NAMES: WeakKeyDictionary[KnowledgeGraph, NameIndex] = WeakKeyDictionary()
 
 
-def nodes(text: str, world: World, most: int) -> list[str]:
+def nodes(text: str, resources: Resources, limit: int) -> list[str]:
     """The entities whose text is nearest to ``text`` (RetrieveNode; Text-RAG's retriever)."""
-    labels = world.kg.entities
-    if text in labels and most == 1:
+    labels = resources.kg.entities
+    if text in labels and limit == 1:
         return [text]
-    found = [labels[i] for i in _by_words(text, _names(world.kg), _RANKED)]
-    order = label_index(world.embedder).nearest(text, [node_text(label, world.kg) for label in found], most)
+    found = [labels[i] for i in _by_words(text, _names(resources.kg), _RANKED)]
+    order = label_index(resources.embedder).nearest(text, [node_text(label, resources.kg) for label in found], limit)
     return [found[i] for i in order]
 
 
@@ -48,29 +48,31 @@ def node_text(label: str, kg: KnowledgeGraph) -> str:
     return "; ".join(filter(None, [label, info.type, ", ".join(info.aliases), info.description, *attributes]))
 
 
-def facts(question: str, starts: Iterable[Path], world: World, settings: Settings, most: int = MOST_READ) -> list[Path]:
+def facts(
+    question: str, starts: Iterable[Path], resources: Resources, settings: Settings, limit: int = MAX_READ
+) -> list[Path]:
     """Paths one hop longer than ``starts``: those whose relations are nearest to the question first.
 
     Args:
         question: decides which relations come first where there are too many facts.
         starts: paths to go on from; of no hops for the facts around an entity.
-        world, settings: the graph, and how it is walked.
-        most: how many to return.
+        resources, settings: the graph, and how it is walked.
+        limit: how many to return.
     """
-    found = [opening for path in starts for opening in openings(path, world, settings)]
+    found = [opening for path in starts for opening in openings(path, resources, settings)]
     longer: list[Path] = []
-    for opening in nearest(question, found, world, len(found)):
+    for opening in nearest(question, found, resources, len(found)):
         longer += opening.follow().paths
-        if len(longer) >= most:
+        if len(longer) >= limit:
             break
-    return longer[:most]
+    return longer[:limit]
 
 
-def rank(question: str, paths: Sequence[Path], world: World, most: int) -> list[tuple[Path, float]]:
+def rank(question: str, paths: Sequence[Path], resources: Resources, limit: int) -> list[tuple[Path, float]]:
     """The paths nearest to the question with their cosine similarity, each read as one sentence."""
     unique = list(dict.fromkeys(paths))
-    likeness = label_index(world.embedder).similarity(question, [sentence(path) for path in unique])
-    order = sorted(range(len(unique)), key=lambda i: -likeness[i])[:most]
+    likeness = label_index(resources.embedder).similarity(question, [sentence(path) for path in unique])
+    order = sorted(range(len(unique)), key=lambda i: -likeness[i])[:limit]
     return [(unique[i], float(likeness[i])) for i in order]
 
 
@@ -94,7 +96,7 @@ def _names(kg: KnowledgeGraph) -> NameIndex:
     return _NAMES[kg]
 
 
-def _by_words(text: str, index: NameIndex, most: int) -> list[int]:
+def _by_words(text: str, index: NameIndex, limit: int) -> list[int]:
     """Entities whose names share telling words with a text; a name that is covered whole counts most."""
     words = words_of(text)
     score: dict[int, float] = defaultdict(float)
@@ -110,4 +112,4 @@ def _by_words(text: str, index: NameIndex, most: int) -> list[int]:
         for last in range(first + 2, min(len(words), first + index.longest) + 1):
             for name in index.whole("".join(word.key for word in words[first:last])):
                 score[name.entity] += last - first
-    return sorted(score, key=lambda entity: -score[entity])[:most]
+    return sorted(score, key=lambda entity: -score[entity])[:limit]

@@ -16,10 +16,10 @@ from kgdemo.events import Event, Thought
 from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import SEPARATOR, Path
 from kgdemo.methods.registry import register
-from kgdemo.methods.search_branch import free_branch
+from kgdemo.methods.search_branch import unconstrained_branch
 from kgdemo.models.embedding import label_index
 from kgdemo.reasoners import decisions as deciding
-from kgdemo.reasoners.base import World
+from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 from kgdemo.verify import fold
 
@@ -48,27 +48,27 @@ class Plan:
     "Luo et al. 2024 (RoG), section 4",
     "Plans relation paths without the graph, then looks in the graph for paths with these relations.",
 )
-def run(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
+def run(question: str, topics: Sequence[str], resources: Resources, settings: Settings) -> Iterator[Event]:
     """Planning, retrieval, reasoning."""
-    planning = _written_plans if deciding.writes_prose(world.reasoner) else _decoded_plans
-    plans = yield from planning(question, topics, world, settings)
+    planning = _written_plans if deciding.writes_prose(resources.reasoner) else _decoded_plans
+    plans = yield from planning(question, topics, resources, settings)
     found: list[tuple[Path, float]] = []
     for number, plan in enumerate(plans, 1):
-        instances, reason = _instances(plan, topics, world, settings)
+        instances, reason = _instances(plan, topics, resources, settings)
         triples = tuple(dict.fromkeys(hop for path in instances[: settings.beams] for hop in path.hops))
         fate = "kept" if instances else "pruned"
         yield Thought("thought", number, (), f"Plan: {plan}", (), triples, plan.score, fate, reason)
         found += [(path, plan.score) for path in instances]
-    evidence = yield from show(found, world, settings.beams)
-    yield from conclude(question, evidence, world, directed=settings.directed, whole=settings.complete)
+    evidence = yield from show(found, resources, settings.beams)
+    yield from conclude(question, evidence, resources, directed=settings.directed, whole=settings.complete)
 
 
 def _decoded_plans(
-    question: str, topics: Sequence[str], world: World, settings: Settings
+    question: str, topics: Sequence[str], resources: Resources, settings: Settings
 ) -> Generator[Event, None, list[Plan]]:
     """The relations of the paths that the path model writes freely; what entities it writes is passed over."""
-    prompt = world.model.style.encode(world.model.pieces, question, topics)
-    branch = free_branch(world.model, prompt, settings.beams)
+    prompt = resources.model.style.encode(resources.model.label_tokens, question, topics)
+    branch = unconstrained_branch(resources.model, prompt, settings.beams)
     while (step := branch.advance()) is not None:
         yield step
     best: dict[tuple[str, ...], float] = {}
@@ -77,46 +77,46 @@ def _decoded_plans(
         relations = tuple(part.strip() for part in parts[1::2])
         if relations:
             best.setdefault(relations, hypothesis.score)
-    plans = [Plan(_spelled(relations, world), score) for relations, score in best.items()]
+    plans = [Plan(_spelled(relations, resources), score) for relations, score in best.items()]
     yield branch.call("plan", "; ".join(map(str, plans)))
     return plans
 
 
 def _written_plans(
-    question: str, topics: Sequence[str], world: World, settings: Settings
+    question: str, topics: Sequence[str], resources: Resources, settings: Settings
 ) -> Generator[Event, None, list[Plan]]:
     """A chat model's relation paths; it is told the relations that are nearest to the question."""
-    readings = list(dict.fromkeys(world.kg.readings))
-    nearest = label_index(world.embedder).nearest(question, [spoken(r) for r in readings], _OFFERED)
+    step_labels = list(dict.fromkeys(resources.kg.step_labels))
+    nearest = label_index(resources.embedder).nearest(question, [spoken(r) for r in step_labels], _OFFERED)
     task = _PLAN.format(
-        most=settings.beams,
+        limit=settings.beams,
         hops=settings.hops,
         topics=", ".join(topics),
-        relations=", ".join(readings[i] for i in nearest),
+        relations=", ".join(step_labels[i] for i in nearest),
     )
-    text = yield from deciding.plan(world, question, task)
+    text = yield from deciding.plan(resources, question, task)
     paths = ([part.strip() for part in path.split("->")] for path in text.split(";"))
     written = dict.fromkeys(tuple(filter(None, path))[: settings.hops] for path in paths)
-    return [Plan(_spelled(relations, world), 0.0) for relations in written if relations][: settings.beams]
+    return [Plan(_spelled(relations, resources), 0.0) for relations in written if relations][: settings.beams]
 
 
-def _spelled(relations: Sequence[str], world: World) -> tuple[str, ...]:
+def _spelled(relations: Sequence[str], resources: Resources) -> tuple[str, ...]:
     """Relations as the graph spells them, where it knows them."""
-    known = {fold(reading): reading for reading in reversed(world.kg.readings)}
+    known = {fold(relation_label): relation_label for relation_label in reversed(resources.kg.step_labels)}
     return tuple(known.get(fold(relation), relation) for relation in relations)
 
 
-def _instances(plan: Plan, topics: Sequence[str], world: World, settings: Settings) -> tuple[list[Path], str]:
+def _instances(plan: Plan, topics: Sequence[str], resources: Resources, settings: Settings) -> tuple[list[Path], str]:
     """The paths of the graph with these relations, and what there is to say of that."""
-    readings = set(world.kg.readings)
-    unknown = [relation for relation in plan.relations if relation not in readings]
+    step_labels = set(resources.kg.step_labels)
+    unknown = [relation for relation in plan.relations if relation not in step_labels]
     if unknown:
         return [], f"the graph has no relation “{unknown[0]}”"
     pattern = ("",) * len(plan.relations)
     found = [
         path
         for topic in topics
-        for path in same_relations(world.kg, Path((topic, *pattern), plan.relations), settings.directed)
+        for path in same_relations(resources.kg, Path((topic, *pattern), plan.relations), settings.directed)
     ]
     if not found:
         return [], "no such path starts at the question's entities"

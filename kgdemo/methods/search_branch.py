@@ -21,7 +21,7 @@ from kgdemo.decoding.beam import (
     check_forced,
     greedy_continuations,
 )
-from kgdemo.decoding.per_topic_search import FromTopic, abreast
+from kgdemo.decoding.per_topic_search import SingleTopic, per_topic_search
 from kgdemo.decoding.searches import DiverseSettings, SamplingSettings, diverse_search, greedy_path, sample
 from kgdemo.errors import ModelError
 from kgdemo.events import (
@@ -39,7 +39,7 @@ from kgdemo.events import (
 from kgdemo.kg.path import Path
 from kgdemo.models.base import PathModel, TokenTree
 from kgdemo.ranking.scorer import POOL
-from kgdemo.reasoners.base import World
+from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 
 
@@ -82,7 +82,7 @@ class StepReader:
 
     def text(self, hypothesis: Hypothesis) -> str:
         """What a beam has written so far."""
-        return self.model.pieces.tokenizer.decode(list(hypothesis.tokens), skip_special_tokens=False)
+        return self.model.label_tokens.tokenizer.decode(list(hypothesis.tokens), skip_special_tokens=False)
 
     def _watch(self, view: BeamView) -> BeamWatch:
         state = view.hypothesis.state
@@ -120,7 +120,7 @@ class StepReader:
 
 ANSWER_TOKENS = 16
 PATH_TOKENS = 256  # the longest constrained path; the graph ends it long before
-LEAST_ROOM = 48  # a path of two hops
+MIN_ROOM = 48  # a path of two hops
 FREE_TOKENS = 64  # without a constraint nothing else ends a path
 
 
@@ -152,13 +152,13 @@ class Branch:
         """What it cost: one call, however many beams."""
         model = self.reader.model
         written = sum(len(h.tokens) for h in self.finished or ()) + self.answer_tokens
-        asked = model.pieces.tokenizer.decode(list(self.prompt))
+        asked = model.label_tokens.tokenizer.decode(list(self.prompt))
         passes = self.tree.calls
         return LMCall(model.name, purpose, asked, output, len(self.prompt), written, self.seconds, passes=passes)
 
     def text(self, hypothesis: Hypothesis) -> str:
         """What a finished hypothesis has written, without the end mark."""
-        end = len(self.reader.model.pieces.end)
+        end = len(self.reader.model.label_tokens.end)
         return self.reader.text(Hypothesis(hypothesis.tokens[:-end], (), hypothesis.state)).strip()
 
 
@@ -173,21 +173,21 @@ class FreePath:
     faithful: bool
 
 
-def room_for(model: PathModel, prompt: Sequence[int], most: int) -> int:
-    """Tokens a path may have behind this prompt, ``most`` at the highest.
+def room_for(model: PathModel, prompt: Sequence[int], limit: int) -> int:
+    """Tokens a path may have behind this prompt, ``limit`` at the highest.
 
     Raises:
         ModelError: the prompt leaves no room for a path.
     """
     room = model.context - len(prompt) - ANSWER_TOKENS
-    if room < LEAST_ROOM:
+    if room < MIN_ROOM:
         raise ModelError(
             f"The question is too long for the model {model.name}, which reads {model.context} tokens; shorten it."
         )
-    return min(most, room)
+    return min(limit, room)
 
 
-def bound_branch(model: PathModel, prompt: Sequence[int], constraint: Constraint, settings: Settings) -> Branch:
+def constrained_branch(model: PathModel, prompt: Sequence[int], constraint: Constraint, settings: Settings) -> Branch:
     """A search for paths that the graph allows and that begin as ``settings.forced`` says.
 
     Raises:
@@ -222,15 +222,15 @@ def _search(
     if settings.ranking == "pooled":
         limits = replace(limits, keep=POOL * settings.beams)
     if isinstance(constraint, KGAutomaton) and len(constraint.topics) > 1 and not settings.forced:
-        parts = [FromTopic(constraint, place) for place in range(len(constraint.topics))]
-        return abreast([beam_search(tree, part, limits) for part in parts])
+        parts = [SingleTopic(constraint, place) for place in range(len(constraint.topics))]
+        return per_topic_search([beam_search(tree, part, limits) for part in parts])
     return beam_search(tree, constraint, limits)  # what is forced is the beam search's to go on from
 
 
-def free_branch(model: PathModel, prompt: Sequence[int], beams: int, forced: tuple[int, ...] = ()) -> Branch:
+def unconstrained_branch(model: PathModel, prompt: Sequence[int], beams: int, forced: tuple[int, ...] = ()) -> Branch:
     """The same search from the same beginning, with every token allowed."""
     began, longest = time.perf_counter(), room_for(model, prompt, FREE_TOKENS + len(forced))
-    tree, constraint = model.tree(prompt), FreeText(model.pieces.end)
+    tree, constraint = model.tree(prompt), FreeText(model.label_tokens.end)
     search = beam_search(tree, constraint, BeamSettings(beams, max_tokens=longest, forced=forced))
     return Branch(prompt, tree, constraint, StepReader(model, constraint, False), search, seconds=_since(began))
 
@@ -238,19 +238,19 @@ def free_branch(model: PathModel, prompt: Sequence[int], beams: int, forced: tup
 def sampled_branch(model: PathModel, prompt: Sequence[int], count: int, temperature: float, seed: int = 0) -> Branch:
     """Chains drawn at random instead of searched for, every token allowed."""
     began, longest = time.perf_counter(), room_for(model, prompt, FREE_TOKENS)
-    tree, constraint = model.tree(prompt), FreeText(model.pieces.end)
+    tree, constraint = model.tree(prompt), FreeText(model.label_tokens.end)
     search = sample(tree, constraint, SamplingSettings(count, longest, temperature, seed))
     return Branch(prompt, tree, constraint, StepReader(model, constraint, False), search, seconds=_since(began))
 
 
-def ungrounded(free: Branch, world: World, most: int) -> Generator[Event, None, list[FreePath]]:
+def ungrounded(free: Branch, resources: Resources, limit: int) -> Generator[Event, None, list[FreePath]]:
     """Report what the model wrote without the graph, parsed by its arrows and judged like any path."""
-    finished = (free.finished or [])[:most]
-    answers = hypothesis_answers(free, world.model, finished)
+    finished = (free.finished or [])[:limit]
+    answers = hypothesis_answers(free, resources.model, finished)
     written = []
     for index, (hypothesis, answer) in enumerate(zip(finished, answers, strict=True), 1):
         text = free.text(hypothesis)
-        path, verdict = world.verifier.verify_text(text, answer)
+        path, verdict = resources.verifier.verify_text(text, answer)
         beam = free.reader.beam_id(hypothesis.tokens)
         yield PathFound(False, index, text, hypothesis.score, path, beam)
         yield HypothesisAnswer(False, index, answer)
@@ -262,11 +262,11 @@ def ungrounded(free: Branch, world: World, most: int) -> Generator[Event, None, 
 def hypothesis_answers(branch: Branch, model: PathModel, finished: Sequence[Hypothesis]) -> list[str]:
     """The hypothesis answers, decoded freely after each path (GCR section 4.3)."""
     began = time.perf_counter()
-    mark = model.pieces.special(model.style.answer_mark) if model.style.answer_mark else ()
+    mark = model.label_tokens.special(model.style.answer_mark) if model.style.answer_mark else ()
     written = greedy_continuations(branch.tree, finished, mark, model.stop_ids, ANSWER_TOKENS)
     branch.answer_tokens += sum(map(len, written))
     branch.seconds += time.perf_counter() - began
-    decode = model.pieces.tokenizer.decode
+    decode = model.label_tokens.tokenizer.decode
     return [decode(list(tokens), skip_special_tokens=True).strip() for tokens in written]
 
 

@@ -13,10 +13,10 @@ from kgdemo.answering.answer_sets import conclude, show
 from kgdemo.events import Event, Thought
 from kgdemo.kg.graph import Triple
 from kgdemo.kg.path import Path
-from kgdemo.methods.hop_lists import Opening, Trail, enough, nearest, openings, prune_entities, prune_relations, start
+from kgdemo.methods.hop_lists import HopList, Opening, enough, nearest, openings, prune_entities, prune_relations, start
 from kgdemo.methods.registry import register
 from kgdemo.reasoners import decisions as deciding
-from kgdemo.reasoners.base import World
+from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 
 WIDTH = 3  # N, the paper's beam width
@@ -31,48 +31,48 @@ _PATHS = "Which of these paths through the knowledge graph are the most helpful 
     "Sun et al. 2024 (ToG), section 2",
     "Grows three paths hop by hop: the reasoner prunes relations, then entities, and says when it is enough.",
 )
-def run(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
+def run(question: str, topics: Sequence[str], resources: Resources, settings: Settings) -> Iterator[Event]:
     """Search and prune relations, search and prune entities, reason; at most three hops."""
-    beams: list[Path] = [start(topic) for topic in topics if topic in world.kg.entities]
-    trails: list[Trail] = []
+    beams: list[Path] = [start(topic) for topic in topics if topic in resources.kg.entities]
+    hop_lists: list[HopList] = []
     thoughts = _Thoughts()
     for _ in range(min(DEPTH, settings.hops)):
-        ahead = [opening for beam in beams for opening in openings(beam, world, settings)]
+        ahead = [opening for beam in beams for opening in openings(beam, resources, settings)]
         if not ahead:
             break
-        kept = yield from prune_relations(question, ahead, world, WIDTH)
-        left = nearest(question, [opening for opening in ahead if opening not in kept], world, _TOLD)
+        kept = yield from prune_relations(question, ahead, resources, WIDTH)
+        left = nearest(question, [opening for opening in ahead if opening not in kept], resources, _TOLD)
         yield from thoughts.relations_dropped(left, len(kept))
-        trails, beams = yield from _pruned(question, kept, world, thoughts)
-        further = [opening for beam in beams for opening in openings(beam, world, settings)]
-        holds, best = yield from enough(question, trails, further, world)
+        hop_lists, beams = yield from _pruned(question, kept, resources, thoughts)
+        further = [opening for beam in beams for opening in openings(beam, resources, settings)]
+        holds, best = yield from enough(question, hop_lists, further, resources)
         if holds:
             beams = [path for path in beams if best and path in best.paths] or beams
             break
     paths = [(path, 0.0) for path in beams if path.relations]
-    evidence = yield from show(paths, world, settings.beams)
-    yield from conclude(question, evidence, world, directed=settings.directed, whole=settings.complete)
+    evidence = yield from show(paths, resources, settings.beams)
+    yield from conclude(question, evidence, resources, directed=settings.directed, whole=settings.complete)
 
 
 def _pruned(
-    question: str, kept: Sequence[Opening], world: World, thoughts: _Thoughts
-) -> Generator[Event, None, tuple[list[Trail], list[Path]]]:
+    question: str, kept: Sequence[Opening], resources: Resources, thoughts: _Thoughts
+) -> Generator[Event, None, tuple[list[HopList], list[Path]]]:
     """The N paths left behind the relations kept, one of each relation before a second of any, and their trails."""
-    found: list[Trail] = []
+    found: list[HopList] = []
     for opening in kept:
-        found.append((yield from prune_entities(question, opening, world, WIDTH)))
-    columns = zip_longest(*(trail.paths for trail in found))
+        found.append((yield from prune_entities(question, opening, resources, WIDTH)))
+    columns = zip_longest(*(hop_list.paths for hop_list in found))
     candidates = [path for path in chain.from_iterable(columns) if path is not None]
-    if deciding.writes_prose(world.reasoner):
+    if deciding.writes_prose(resources.reasoner):
         texts = [str(path) for path in candidates]
-        chosen = yield from deciding.select(world, "paths", question, _PATHS, texts, WIDTH)
+        chosen = yield from deciding.select(resources, "paths", question, _PATHS, texts, WIDTH)
         beams = [candidates[i] for i in chosen]
     else:
         # names say little to a reasoner that compares texts; the relations it has chosen already
         beams = candidates[:WIDTH]
     yield from thoughts.paths_weighed(candidates, beams)
-    left = [Trail(tuple(path for path in trail.paths if path in beams)) for trail in found]
-    return [trail for trail in left if trail.paths], beams
+    left = [HopList(tuple(path for path in hop_list.paths if path in beams)) for hop_list in found]
+    return [hop_list for hop_list in left if hop_list.paths], beams
 
 
 class _Thoughts:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from kgdemo.events import AnswerFinal, Event, HypothesisAnswer, Notice, PathFound, PathVerified
 from kgdemo.methods.registry import register
-from kgdemo.methods.search_branch import Branch, FreePath, free_branch, sampled_branch, ungrounded
+from kgdemo.methods.search_branch import Branch, FreePath, sampled_branch, unconstrained_branch, ungrounded
 from kgdemo.options import chosen, option
 from kgdemo.reasoners import decisions as deciding
-from kgdemo.reasoners.base import World
+from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 from kgdemo.verify import fold
 
@@ -35,14 +35,16 @@ _FROM_CHAIN = (
     "Amayuelas et al. 2025 (Grounding), section 5",
     "The first thing the model says, with no look at the graph.",
 )
-def direct(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
+def direct(question: str, topics: Sequence[str], resources: Resources, settings: Settings) -> Iterator[Event]:
     """Zero-shot. The path model cannot but write a path before its answer: its greedy one."""
-    if deciding.writes_prose(world.reasoner):
-        text = yield from deciding.think(world, question, _ANSWER, ())
-        yield _final(_listed(text), text, world.reasoner.name)
+    if deciding.writes_prose(resources.reasoner):
+        text = yield from deciding.think(resources, question, _ANSWER, ())
+        yield _final(_listed(text), text, resources.reasoner.name)
         return
-    written = yield from _paths(free_branch(world.model, _prompt(question, topics, world), 1), world, 1)
-    yield from _answered(written[:1], written, world)
+    written = yield from _paths(
+        unconstrained_branch(resources.model, _prompt(question, topics, resources), 1), resources, 1
+    )
+    yield from _answered(written[:1], written, resources)
 
 
 @register(
@@ -51,25 +53,25 @@ def direct(question: str, topics: Sequence[str], world: World, settings: Setting
     "Wei et al. 2022, section 2",
     "The model writes its most probable chain of facts from memory, then the answer. Nothing is looked up.",
 )
-def cot(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
+def cot(question: str, topics: Sequence[str], resources: Resources, settings: Settings) -> Iterator[Event]:
     """The best of K chains by beam search; a chat model writes one."""
-    if deciding.writes_prose(world.reasoner):
-        chain = yield from _chain(question, (), 1, world)
-        text = yield from deciding.think(world, question, _FROM_CHAIN, [chain.text])
+    if deciding.writes_prose(resources.reasoner):
+        chain = yield from _chain(question, (), 1, resources)
+        text = yield from deciding.think(resources, question, _FROM_CHAIN, [chain.text])
         yield from _unchecked([chain])
-        yield _final(_listed(text), text, world.reasoner.name)
+        yield _final(_listed(text), text, resources.reasoner.name)
         return
-    branch = free_branch(world.model, _prompt(question, topics, world), settings.beams)
-    written = yield from _paths(branch, world, settings.beams)
-    yield from _answered(written[:1], written, world)
+    branch = unconstrained_branch(resources.model, _prompt(question, topics, resources), settings.beams)
+    written = yield from _paths(branch, resources, settings.beams)
+    yield from _answered(written[:1], written, resources)
 
 
 @dataclass(frozen=True, slots=True)
 class Draws:
     """How self-consistency draws its chains from the path model."""
 
-    seed: int = option(0, "of the draws: the same seed, the same chains", most=999_999, public=9_999)
-    temperature: float = option(0.7, "T: less draws likelier chains (section 3.1)", least=0.1, most=2)
+    seed: int = option(0, "of the draws: the same seed, the same chains", maximum=999_999, public=9_999)
+    temperature: float = option(0.7, "T: less draws likelier chains (section 3.1)", minimum=0.1, maximum=2)
 
 
 @register(
@@ -79,38 +81,38 @@ class Draws:
     "The model writes K chains from memory, and the answer that most of them reach is taken.",
     options=Draws,
 )
-def self_consistency(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
+def self_consistency(question: str, topics: Sequence[str], resources: Resources, settings: Settings) -> Iterator[Event]:
     """K sampled chains and a vote; a chat model, asked at temperature 0, is asked for different chains instead."""
     written: list[FreePath] = []
-    if deciding.writes_prose(world.reasoner):
+    if deciding.writes_prose(resources.reasoner):
         for index in range(1, settings.beams + 1):
-            written.append((yield from _chain(question, [chain.text for chain in written], index, world)))
+            written.append((yield from _chain(question, [chain.text for chain in written], index, resources)))
     else:
         draws = chosen(Draws, settings.options)
-        prompt = _prompt(question, topics, world)
-        branch = sampled_branch(world.model, prompt, settings.beams, draws.temperature, draws.seed)
-        written = yield from _paths(branch, world, settings.beams)
-    yield from _answered(majority(written), written, world)
+        prompt = _prompt(question, topics, resources)
+        branch = sampled_branch(resources.model, prompt, settings.beams, draws.temperature, draws.seed)
+        written = yield from _paths(branch, resources, settings.beams)
+    yield from _answered(majority(written), written, resources)
 
 
-def _prompt(question: str, topics: Sequence[str], world: World) -> list[int]:
-    return world.model.style.encode(world.model.pieces, question, topics)
+def _prompt(question: str, topics: Sequence[str], resources: Resources) -> list[int]:
+    return resources.model.style.encode(resources.model.label_tokens, question, topics)
 
 
-def _paths(branch: Branch, world: World, most: int) -> Generator[Event, None, list[FreePath]]:
+def _paths(branch: Branch, resources: Resources, limit: int) -> Generator[Event, None, list[FreePath]]:
     """Run a free search of the path model to its end; its paths, judged."""
     while (step := branch.advance()) is not None:
         yield step
-    written = yield from ungrounded(branch, world, most)
+    written = yield from ungrounded(branch, resources, limit)
     yield branch.call("free paths", "\n".join(path.text for path in written))
     return written
 
 
-def _chain(question: str, before: Sequence[str], index: int, world: World) -> Generator[Event, None, FreePath]:
+def _chain(question: str, before: Sequence[str], index: int, resources: Resources) -> Generator[Event, None, FreePath]:
     """One chain by a chat model, judged; its end is its answer."""
     others = ["", "Write another one than these:", *before] if before else []
-    text = yield from deciding.plan(world, question, "\n".join([_CHAIN, *others]))
-    path, verdict = world.verifier.verify_text(text)
+    text = yield from deciding.plan(resources, question, "\n".join([_CHAIN, *others]))
+    path, verdict = resources.verifier.verify_text(text)
     answer = path.end if path else text.split("->")[-1].strip()
     yield PathFound(False, index, text, 0.0, path)
     yield HypothesisAnswer(False, index, answer)
@@ -127,9 +129,9 @@ def majority(written: Sequence[FreePath]) -> list[FreePath]:
     return max(voters.values(), key=len, default=[])
 
 
-def _answered(chosen: Sequence[FreePath], written: Sequence[FreePath], world: World) -> Iterator[Event]:
+def _answered(chosen: Sequence[FreePath], written: Sequence[FreePath], resources: Resources) -> Iterator[Event]:
     """The answer of the chains chosen, and how many of all chains are in the graph."""
-    by = world.reasoner.name if deciding.writes_prose(world.reasoner) else world.model.name
+    by = resources.reasoner.name if deciding.writes_prose(resources.reasoner) else resources.model.name
     yield from _unchecked(written)
     answer = _answer_of(chosen[0]) if chosen else ""
     votes = f" (said by {len(chosen)} of {len(written)} chains)" if len(chosen) > 1 else ""

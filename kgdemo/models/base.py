@@ -7,7 +7,7 @@ from typing import Protocol
 
 from torch import Tensor
 
-from kgdemo.constraint.label_tokens import Pieces
+from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.models.prompt_style import PromptStyle
 
 PROMPT_END = -1  # the node to extend for the first token after the prompt
@@ -55,7 +55,7 @@ class PathModel(Protocol):
     """A language model that writes reasoning paths."""
 
     name: str
-    pieces: Pieces
+    label_tokens: LabelTokens
     style: PromptStyle
     stop_ids: frozenset[int]
     context: int  # positions for prompt and text together

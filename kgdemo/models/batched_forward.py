@@ -35,7 +35,7 @@ class Pass:
 
 
 @dataclass(slots=True, eq=False)
-class _Asked:
+class PendingForward:
     """A pass somebody waits for, and what came of it."""
 
     wanted: Pass
@@ -44,7 +44,7 @@ class _Asked:
     error: Exception | None = None
 
 
-class Together(nn.Module):
+class BatchedForward(nn.Module):
     """A model as all threads share it.
 
     Args:
@@ -59,7 +59,7 @@ class Together(nn.Module):
         self.device = next(model.parameters()).device
         self._read = read
         self._turn, self._guard = threading.Lock(), threading.Lock()
-        self._waiting: list[_Asked] = []
+        self._waiting: list[PendingForward] = []
 
     def forward(self, wanted: Pass) -> Tensor:
         """Logits of the pass's last tokens, ``(kept, V)``; what other threads wait for is done along with it.
@@ -67,7 +67,7 @@ class Together(nn.Module):
         Raises:
             Exception: whatever the model raised over this pass, or over one read together with it.
         """
-        asked = _Asked(wanted)
+        asked = PendingForward(wanted)
         with self._guard:
             self._waiting.append(asked)
         with self._turn:
@@ -81,7 +81,7 @@ class Together(nn.Module):
         assert asked.logits is not None
         return asked.logits
 
-    def _serve(self, group: Sequence[_Asked]) -> None:
+    def _serve(self, group: Sequence[PendingForward]) -> None:
         try:
             found = self._read([one.wanted for one in group]) if self._read else [self._alone(group[0].wanted)]
             for one, logits in zip(group, found, strict=True):

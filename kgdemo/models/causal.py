@@ -13,10 +13,10 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
 from transformers.utils import logging as transformers_logging
 
-from kgdemo.constraint.label_tokens import Pieces
+from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.errors import ModelError
 from kgdemo.models.base import TokenTree
-from kgdemo.models.batched_forward import Together
+from kgdemo.models.batched_forward import BatchedForward
 from kgdemo.models.cpu_layers import LeanBert, pack, with_onednn
 from kgdemo.models.prompt_style import PromptStyle
 from kgdemo.models.token_tree import PlainTokenTree, PooledTokenTree, fits_pool
@@ -42,7 +42,7 @@ class CausalModel:
         self.model = with_onednn(model.eval())
         self.tokenizer = tokenizer
         self.style = style
-        self.pieces = Pieces(tokenizer)
+        self.label_tokens = LabelTokens(tokenizer)
         self.stop_ids = _stop_ids(model, tokenizer)
         self.context = int(getattr(model.config, "max_position_embeddings", 0) or 1 << 20)
         self.vocabulary = int(model.config.vocab_size)
@@ -89,13 +89,13 @@ class CausalModel:
         return next(self.model.parameters()).device.type != "cpu"
 
     @cached_property
-    def reader(self) -> Together:
+    def reader(self) -> BatchedForward:
         """What pooled trees read tokens with: the model, or its arithmetic alone where that is known here."""
         pack(self.model)
         if not LeanBert.suits(self.model):
-            return Together(self.model)
+            return BatchedForward(self.model)
         lean = LeanBert(self.model)
-        return Together(lean, lean.read)
+        return BatchedForward(lean, lean.read)
 
     @cached_property
     def pooled(self) -> bool:
@@ -115,7 +115,7 @@ class CausalModel:
     @property
     def _sample(self) -> str:
         """How this tokeniser writes a space, seen on an arrow."""
-        return "".join(self.tokenizer.convert_ids_to_tokens(list(self.pieces.arrow)))
+        return "".join(self.tokenizer.convert_ids_to_tokens(list(self.label_tokens.arrow)))
 
 
 def model_folder(name: str) -> Path:

@@ -39,7 +39,7 @@ class ChatModel(Protocol):
     name: str
 
     def stream(self, prompt: str, usage: Usage) -> Iterator[str]:
-        """Pieces of the reply as they come; ``usage`` is filled in by the end.
+        """LabelTokens of the reply as they come; ``usage`` is filled in by the end.
 
         Raises:
             EndpointError: the model cannot be reached or answers nonsense.
@@ -136,7 +136,7 @@ class OpenAIChat:
 
 
 LONGEST_REPLY = 512  # tokens
-_LEAST_REPLY = 16
+_MIN_REPLY = 16
 _SLOT = "{prompt}"
 _HALF = "\ufffd"  # how a character is shown of which only some bytes have been written
 
@@ -177,9 +177,9 @@ class LocalChat:
         Raises:
             EndpointError: it leaves no room for a reply.
         """
-        pieces = self.causal.pieces
-        ids = [*pieces.special(self._before), *pieces.plain(prompt), *pieces.special(self._after)]
-        if len(ids) + _LEAST_REPLY > self.causal.context:
+        label_tokens = self.causal.label_tokens
+        ids = [*label_tokens.special(self._before), *label_tokens.plain(prompt), *label_tokens.special(self._after)]
+        if len(ids) + _MIN_REPLY > self.causal.context:
             raise EndpointError(
                 f"A prompt of {len(ids):,} tokens is too long for the chat model {self.name}, which reads "
                 f"{self.causal.context:,}; ask for fewer paths or choose another model."

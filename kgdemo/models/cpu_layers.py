@@ -21,7 +21,7 @@ from transformers import BertLMHeadModel
 
 from kgdemo.models.batched_forward import Pass
 
-_MOST_BYTES = 2_500_000_000  # of weights that are worth a second copy
+_MAX_BYTES = 2_500_000_000  # of weights that are worth a second copy
 _USUAL_ROWS = 16  # what the copy is laid out for; other numbers fare as well
 
 
@@ -82,7 +82,7 @@ def pack(model: nn.Module) -> None:
     """Pack the ``OneDNNLinear`` layers of a model that computes in fp32 on a CPU and is not too large to have twice."""
     layers = [layer for layer in model.modules() if isinstance(layer, OneDNNLinear)]
     fit = all(layer.weight.dtype == torch.float32 and layer.weight.device.type == "cpu" for layer in layers)
-    if fit and sum(layer.weight.nbytes for layer in layers) <= _MOST_BYTES:
+    if fit and sum(layer.weight.nbytes for layer in layers) <= _MAX_BYTES:
         for layer in layers:
             layer.pack()
 

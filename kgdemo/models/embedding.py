@@ -108,9 +108,9 @@ class LabelIndex:
             return np.empty(0, np.float32)
         return self.vectors(options) @ self.vectors([text])[0]
 
-    def nearest(self, text: str, options: Sequence[str], most: int) -> list[int]:
+    def nearest(self, text: str, options: Sequence[str], limit: int) -> list[int]:
         """Indices of the options most similar to the text, best first."""
-        return np.argsort(-self.similarity(text, options), kind="stable")[:most].tolist()
+        return np.argsort(-self.similarity(text, options), kind="stable")[:limit].tolist()
 
 
 @lru_cache(maxsize=2)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
-from kgdemo.constraint.label_tokens import Pieces
+from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import spoken
 
@@ -41,7 +41,7 @@ def write_relations(folder: Path, names: Iterable[str]) -> None:
     (folder / RELATIONS_FILE).write_text("".join(f"{name}\n" for name in sorted(set(names))), "utf-8")
 
 
-def unseen_readings(kg: KnowledgeGraph, known: frozenset[str] | None) -> frozenset[str]:
+def unseen_labels(kg: KnowledgeGraph, known: frozenset[str] | None) -> frozenset[str]:
     """How those relations of a graph read, in both directions, that a model was not trained on.
 
     Args:
@@ -53,7 +53,7 @@ def unseen_readings(kg: KnowledgeGraph, known: frozenset[str] | None) -> frozens
     unseen = [spoken_relation(relation) not in known for relation in kg.relations]
     if not any(unseen):
         return frozenset()
-    by_step = list(zip(kg.readings, [*unseen, *unseen], strict=True))
+    by_step = list(zip(kg.step_labels, [*unseen, *unseen], strict=True))
     return frozenset(r for r, new in by_step if new) - {r for r, new in by_step if not new}
 
 
@@ -148,9 +148,9 @@ class PromptStyle:
             None: nothing is known of that, and every relation counts as known.
         similarity: of questions and relation paths, as learnt (``similarity``), from a file beside this one; None: that
             opinion is not heard.
-        doubt: weights of the signs that no path answers the question, fitted for this model by
+        abstention: weights of the signs that no path answers the question, fitted for this model by
             ``python -m kgdemo calibrate``; None: never in doubt.
-        doubt_graph: the graph they were fitted on, the only one they are used on; empty: any.
+        abstention_graph: the graph they were fitted on, the only one they are used on; empty: any.
     """
 
     template: str = DEFAULT_TEMPLATE
@@ -160,8 +160,8 @@ class PromptStyle:
     backoff: Mapping[str, float] | None = None
     relations: frozenset[str] | None = None
     similarity: LearntSimilarity | None = None
-    doubt: Mapping[str, float] | None = None
-    doubt_graph: str = ""
+    abstention: Mapping[str, float] | None = None
+    abstention_graph: str = ""
 
     @classmethod
     def load(cls, folder: Path) -> PromptStyle:
@@ -182,22 +182,22 @@ class PromptStyle:
         if self.similarity is not None:
             write_similarity(folder, self.similarity)
 
-    def encode(self, pieces: Pieces, question: str, entities: Sequence[str]) -> list[int]:
+    def encode(self, label_tokens: LabelTokens, question: str, entities: Sequence[str]) -> list[int]:
         """Token ids of the prompt up to and including ``<PATH>``; user text cannot smuggle in special tokens."""
-        before, rest = self._rendered(pieces).split(_SLOTS[0], 1)
+        before, rest = self._rendered(label_tokens).split(_SLOTS[0], 1)
         between, after = rest.split(_SLOTS[1], 1)
-        literal = pieces.special
+        literal = label_tokens.special
         return [
             *literal(before),
-            *pieces.plain(question),
+            *label_tokens.plain(question),
             *literal(between),
-            *pieces.plain("; ".join(entities)),
+            *label_tokens.plain("; ".join(entities)),
             *literal(after),
-            *pieces.start,
+            *label_tokens.start,
         ]
 
-    def _rendered(self, pieces: Pieces) -> str:
-        if not getattr(pieces.tokenizer, "chat_template", None):
+    def _rendered(self, label_tokens: LabelTokens) -> str:
+        if not getattr(label_tokens.tokenizer, "chat_template", None):
             return self.template
         turn = [{"role": "user", "content": self.template}]
-        return pieces.tokenizer.apply_chat_template(turn, tokenize=False, add_generation_prompt=True)  # type: ignore[attr-defined]
+        return label_tokens.tokenizer.apply_chat_template(turn, tokenize=False, add_generation_prompt=True)  # type: ignore[attr-defined]

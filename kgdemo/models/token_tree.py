@@ -19,7 +19,7 @@ from torch import Tensor
 from transformers import DynamicCache
 
 from kgdemo.models.base import PROMPT_END, TokenTree
-from kgdemo.models.batched_forward import Pass, Together
+from kgdemo.models.batched_forward import BatchedForward, Pass
 
 
 class PooledTokenTree:
@@ -32,7 +32,7 @@ class PooledTokenTree:
     """
 
     def __init__(self, model: torch.nn.Module, prompt: Sequence[int], bidirectional: bool) -> None:
-        self.model = model if isinstance(model, Together) else Together(model)
+        self.model = model if isinstance(model, BatchedForward) else BatchedForward(model)
         self.device = self.model.device
         self.prompt = tuple(prompt)
         self.bidirectional = bidirectional

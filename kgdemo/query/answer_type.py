@@ -2,7 +2,7 @@
 
 A small path model weighs these words too little: it may well stop at the city in which somebody was born when
 the country was asked for. Ranking takes the type as evidence of its own beside the model's probability (see
-``prior``), doubt as a sign (see ``doubt``), and an answer keeps to it (see ``answer_sets``); no path is ever
+``scorer``), doubt as a sign (see ``doubt``), and an answer keeps to it (see ``answer_sets``); no path is ever
 ruled out by it. A type may be *named* ("which country"), or only follow from a question word or a role ("who",
 "the author of"), which allows several.
 """
@@ -19,7 +19,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AnswerType:
     """What a question asks for.
 
     Attributes:
@@ -31,7 +31,7 @@ class Asked:
     named: bool = False
 
 
-ANYTHING = Asked()
+ANYTHING = AnswerType()
 
 
 class Fit(IntEnum):
@@ -112,7 +112,7 @@ _ASKING = frozenset(("what", "which", "whats"))
 _REACH = 3  # words in which the type is looked for: "which former american state …"
 
 
-def asked_types(question: str, types: Collection[str]) -> Asked:
+def answer_type_of(question: str, types: Collection[str]) -> AnswerType:
     """What a question's own words ask for.
 
     Args:
@@ -126,9 +126,9 @@ def asked_types(question: str, types: Collection[str]) -> Asked:
     start = next((place for place, word in enumerate(words) if word not in _BEFORE), len(words))
     first = words[start] if start < len(words) else ""
     if first in _QUESTION_WORDS:
-        return ANYTHING if _asks_who_that_is(words[start:]) else Asked(_QUESTION_WORDS[first])
+        return ANYTHING if _asks_who_that_is(words[start:]) else AnswerType(_QUESTION_WORDS[first])
     if first == "how":
-        return Asked(_NUMBER) if words[start + 1 : start + 2] and words[start + 1] in _MUCH else ANYTHING
+        return AnswerType(_NUMBER) if words[start + 1 : start + 2] and words[start + 1] in _MUCH else ANYTHING
     asking = next((place for place, word in enumerate(words) if word in _ASKING), None)
     if asking is None:
         return _of_phrase(words[start:], types)
@@ -140,7 +140,7 @@ def asked_types(question: str, types: Collection[str]) -> Asked:
         return ANYTHING if dangling else _of_phrase(behind, types)
     near = behind[:_REACH]
     verb = next((i for i, word in enumerate(near) if word in _VERBS or word in _BEFORE), None)
-    return next((asked for word in near[:verb] if (asked := _kind(word, types)).types), ANYTHING)
+    return next((answer_type for word in near[:verb] if (answer_type := _kind(word, types)).types), ANYTHING)
 
 
 def _asks_who_that_is(words: list[str]) -> bool:
@@ -160,14 +160,14 @@ def kind_of(kg: KnowledgeGraph, entity: str) -> str:
     return "year" if re.fullmatch(r"\d{3,4}", entity) else "quantity" if entity[:1].isdigit() else ""
 
 
-def fits(asked: Asked, kind: str) -> Fit:
+def fits(answer_type: AnswerType, kind: str) -> Fit:
     """Whether a thing of this type may be meant; what no type is known of is not held against it."""
-    if not asked.types or not kind or kind in asked.types:
+    if not answer_type.types or not kind or kind in answer_type.types:
         return Fit.YES
-    return Fit.PERHAPS if kind == "place" and not asked.types.isdisjoint(_PLACES) else Fit.NO
+    return Fit.PERHAPS if kind == "place" and not answer_type.types.isdisjoint(_PLACES) else Fit.NO
 
 
-def _of_phrase(words: list[str], types: Collection[str]) -> Asked:
+def _of_phrase(words: list[str], types: Collection[str]) -> AnswerType:
     """The head of a noun phrase: the last word of it, "official *languages* of …", "rust *formula*"."""
     end = next((i for i, word in enumerate(words) if word in _BEHIND or word.endswith("ed")), None)
     if end is None:  # nothing is said behind it: the phrase is the question
@@ -177,14 +177,14 @@ def _of_phrase(words: list[str], types: Collection[str]) -> Asked:
     return _kind(words[end - 1], types) if end else ANYTHING
 
 
-def _kind(word: str, types: Collection[str]) -> Asked:
+def _kind(word: str, types: Collection[str]) -> AnswerType:
     """What one word asks for: a type it names, or those of a role."""
     singulars = _singulars(word)
     meant = {kind for one in singulars for kind in (one, _SYNONYMS.get(one, one))} - {"place"}  # that is any kind of it
     named = frozenset(meant.intersection(types))
     if named:
-        return Asked(named, named=True)
-    return next((Asked(_ROLES[one]) for one in singulars if one in _ROLES), ANYTHING)
+        return AnswerType(named, named=True)
+    return next((AnswerType(_ROLES[one]) for one in singulars if one in _ROLES), ANYTHING)
 
 
 def _singulars(word: str) -> tuple[str, ...]:

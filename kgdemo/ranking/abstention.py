@@ -3,7 +3,7 @@
 The constraint always finds paths, for it may only take what the graph holds. A few signs tell whether the best
 of them answers: how probable the relations were before the graph had its say, how well the path's words cover
 the question's, and whether its end is the kind of thing asked for. A logistic regression weighs them; its
-coefficients belong to a model (``PromptStyle.doubt``) and are fitted by ``python -m kgdemo calibrate``. The
+coefficients belong to a model (``PromptStyle.abstention``) and are fitted by ``python -m kgdemo calibrate``. The
 paper names two such failures, and so does the refusal: the graph is incomplete, or the path is unrelated.
 """
 
@@ -18,9 +18,9 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path
 from kgdemo.models.embedding import label_index
-from kgdemo.query.answer_type import asked_types, kind_of
+from kgdemo.query.answer_type import answer_type_of, kind_of
 from kgdemo.ranking.scorer import coverage, path_words, question_words
-from kgdemo.reasoners.base import Evidence, World
+from kgdemo.reasoners.base import Evidence, Resources
 
 BIAS = "bias"
 _LEAST = -15.0  # log-probability; less says nothing more
@@ -28,7 +28,7 @@ _MISSED = 0.5  # cosine similarity from which a relation of the graph may be the
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
+class AbstentionFeatures:
     """What tells whether the first path answers.
 
     Attributes:
@@ -46,67 +46,76 @@ class Signs:
     kind: float
 
 
-def signs(question: str, topics: Sequence[str], evidence: Sequence[Evidence], world: World) -> Signs:
+def abstention_features(
+    question: str, topics: Sequence[str], evidence: Sequence[Evidence], resources: Resources
+) -> AbstentionFeatures:
     """The signs of a question's ranked paths, of which there is at least one."""
     groups: dict[tuple[str, tuple[str, ...]], float] = {}
     for item in evidence:
         key = item.path.entities[0], item.path.relations
         groups[key] = max(groups.get(key, _LEAST), item.relation_score)
     total = sum(map(math.exp, groups.values()))  # of several topics each may have up to 1
-    asked = question_words(question, topics, world.kg)
+    asked = question_words(question, topics, resources.kg)
     first = [evidence[0], *(item for item in evidence if item.index in evidence[0].partners)]
-    said = [word for item in first for word in _said(item.path, world.kg)]
-    return Signs(
+    said = [word for item in first for word in _said(item.path, resources.kg)]
+    return AbstentionFeatures(
         left=min(0.0, max(_LEAST, math.log(total))),
-        covered=coverage(asked, said, world.embedder),
+        covered=coverage(asked, said, resources.embedder),
         words=math.log(len(asked)),
-        kind=_kind(question, evidence[0].path.end, world.kg),
+        kind=_kind(question, evidence[0].path.end, resources.kg),
     )
 
 
-def doubt(found: Signs, weights: Mapping[str, float]) -> float:
+def abstention_log_odds(found: AbstentionFeatures, weights: Mapping[str, float]) -> float:
     """Log-odds that the paths do not answer, in which the price of a wrong refusal is included."""
     values = asdict(found)
     return weights.get(BIAS, 0.0) + sum(weight * values[name] for name, weight in weights.items() if name != BIAS)
 
 
-def refusal(question: str, topics: Sequence[str], evidence: Sequence[Evidence], world: World) -> AnswerFinal | None:
+def refusal(
+    question: str, topics: Sequence[str], evidence: Sequence[Evidence], resources: Resources
+) -> AnswerFinal | None:
     """The answer that says there is none, and which failure it is; None where the paths are trusted.
 
     Args:
         question: as asked.
         topics: the topic entities.
         evidence: ranked paths.
-        world: for graph, embedder and the model's weights; a reasoner that judges paths itself is left to it.
+        resources: for graph, embedder and the model's weights; a reasoner that judges paths itself is left to it.
     """
-    style = world.model.style
-    weights = style.doubt
-    if weights is None or not evidence or world.reasoner.judges_paths:
+    style = resources.model.style
+    weights = style.abstention
+    if weights is None or not evidence or resources.reasoner.judges_paths:
         return None
-    if style.doubt_graph not in ("", world.kg.name):  # other words, other signs: there they would refuse too much
+    if style.abstention_graph not in (
+        "",
+        resources.kg.name,
+    ):  # other words, other signs: there they would refuse too much
         return None
-    found = signs(question, topics, evidence, world)
-    if doubt(found, weights) <= 0:
+    found = abstention_features(question, topics, evidence, resources)
+    if abstention_log_odds(found, weights) <= 0:
         return None
     chance = math.exp(evidence[0].relation_score)
     given = f"{chance:.1%}" if chance >= 0.001 else "under 0.1%"
     closest = f"the closest path, [{evidence[0].index}], is unrelated (the model gives its relations {given})"
-    missing = _missing(question, topics, world)
+    missing = _missing(question, topics, resources)
     if missing:
         why = f"The graph is incomplete here: it knows “{missing}”, but not of {' or '.join(topics)}; {closest}."
     else:
         why = f"The graph does not hold what is asked for: {closest}."
     text = f"None of these paths answers the question. {why}"
-    return AnswerFinal(text, (), (), world.reasoner.name, refusal=text)
+    return AnswerFinal(text, (), (), resources.reasoner.name, refusal=text)
 
 
-def _missing(question: str, topics: Sequence[str], world: World) -> str:
+def _missing(question: str, topics: Sequence[str], resources: Resources) -> str:
     """The relation of the graph that is most like the question, if it is like enough and no topic has it."""
-    readings = list(dict.fromkeys(world.kg.readings))
-    asked = " ".join(question_words(question, topics, world.kg))
-    likeness = label_index(world.embedder).similarity(asked, [spoken(reading) for reading in readings])
-    nearest = readings[int(likeness.argmax())]
-    had = {reading for topic in topics for reading, _ in world.kg.neighbours(topic)}
+    step_labels = list(dict.fromkeys(resources.kg.step_labels))
+    asked = " ".join(question_words(question, topics, resources.kg))
+    likeness = label_index(resources.embedder).similarity(
+        asked, [spoken(relation_label) for relation_label in step_labels]
+    )
+    nearest = step_labels[int(likeness.argmax())]
+    had = {relation_label for topic in topics for relation_label, _ in resources.kg.neighbours(topic)}
     return nearest if likeness.max() >= _MISSED and nearest not in had else ""
 
 
@@ -117,8 +126,8 @@ def _said(path: Path, kg: KnowledgeGraph) -> list[str]:
 
 
 def _kind(question: str, end: str, kg: KnowledgeGraph) -> float:
-    """See ``Signs``."""
-    asked = asked_types(question, kg.types)
+    """See ``AbstentionFeatures``."""
+    asked = answer_type_of(question, kg.types)
     if not asked.types or not kg.info:
         return 0.0
     return 1.0 if kind_of(kg, end) in asked.types else -1.0

@@ -3,7 +3,7 @@
 At a hub the relations that a model knows fill every beam, however likely those that it does not know should be, so
 that no ranking of the decoded paths could mend it. Beams are therefore kept for the others: of the relation paths of
 one or two hops that lead over such a relation, the nearest to the question are read from the graph, one path each,
-and scored by the model like any other. What stands in their ranking for the model's probability is said in ``prior``.
+and scored by the model like any other. What stands in their ranking for the model's probability is said in ``scorer``.
 
 No path is enumerated: which relation follows which is seen from the edges of a topic's neighbours, and nearness is
 reckoned for all pairs at once from the vectors of single relations and words.
@@ -17,14 +17,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.beam import Hypothesis
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import PathIds
 from kgdemo.models.base import TokenTree
 from kgdemo.ranking.conjunctive import RelationGroup, path_to, reach, scored
-from kgdemo.ranking.scorer import Prior, path_words
+from kgdemo.ranking.scorer import PathScorer, path_words
 from kgdemo.settings import Settings
 
 HOPS = 2  # of the paths that are read; longer ones would be nearest to a question by accident
@@ -35,10 +35,10 @@ _ENDS = 200  # of a path's ends, among which one of the type asked for is looked
 
 
 def unseen_paths(
-    graph: TokenisedGraph,
+    graph: TokenGraph,
     topics: Sequence[int],
     settings: Settings,
-    prior: Prior,
+    scorer: PathScorer,
     tree: TokenTree,
     decoded: Sequence[Hypothesis],
 ) -> list[Hypothesis]:
@@ -49,7 +49,7 @@ def unseen_paths(
         topics: topic entity ids.
         settings: K of them are read from each topic, of L hops at the most; none where another ranking than
             ``pooled`` takes the model at its word, or a visitor has forced how paths begin.
-        prior: knows which relations these are, and the question.
+        scorer: knows which relations these are, and the question.
         tree: to score the paths.
         decoded: what the search has found; its relation paths are not read again.
 
@@ -57,20 +57,20 @@ def unseen_paths(
         hypotheses as the search would have finished them; none where all relations are known. The score is that of
         the relations alone, which a group's paths share: of its ends only one is read.
     """
-    if not prior.unseen or settings.ranking != "pooled" or settings.forced:
+    if not scorer.unseen or settings.ranking != "pooled" or settings.forced:
         return []
     known = {(ids.entities[0], graph.kg.said(ids.steps)) for h in decoded for ids in h.state.paths}
-    read = [path for topic in topics for path in nearest_unseen(graph, topic, settings, prior, known)]
+    read = [path for topic in topics for path in nearest_unseen(graph, topic, settings, scorer, known)]
     return [replace(path.hypothesis, score=path.relation_score) for path in scored(graph, read, tree)]
 
 
 def nearest_unseen(
-    graph: TokenisedGraph, topic: int, settings: Settings, prior: Prior, known: set[tuple[int, tuple[str, ...]]]
+    graph: TokenGraph, topic: int, settings: Settings, scorer: PathScorer, known: set[tuple[int, tuple[str, ...]]]
 ) -> list[PathIds]:
     """One path for each of the relation paths from a topic, over a relation not known, that are nearest the question.
 
     Args:
-        graph, settings, prior: see ``unseen_paths``.
+        graph, settings, scorer: see ``unseen_paths``.
         topic: entity id.
         known: topics with relation paths that are passed over.
 
@@ -78,12 +78,12 @@ def nearest_unseen(
         nearest first, K at the most.
     """
     kg, found, seen = graph.kg, [], set(known)
-    unseen = np.array([reading in prior.unseen for reading in kg.readings])
+    unseen = np.array([relation_label in scorer.unseen for relation_label in kg.step_labels])
     walks = relation_walks(kg, topic, min(settings.hops, HOPS), graph.directed)
     walks = [own[unseen[own].any(axis=1)] for own in walks]
     if len(np.unique(np.concatenate([own.ravel() for own in walks]))) > _STEPS:
         walks = [walks[0][:_STEPS]]
-    near = np.concatenate([nearness(kg, own, prior) - _FURTHER * further for further, own in enumerate(walks)])
+    near = np.concatenate([nearness(kg, own, scorer) - _FURTHER * further for further, own in enumerate(walks)])
     for place in np.argsort(-near, kind="stable").tolist():
         walk = walks[0][place] if place < len(walks[0]) else walks[1][place - len(walks[0])]
         relations = kg.said(walk)
@@ -93,7 +93,7 @@ def nearest_unseen(
         group = RelationGroup(topic, relations, 0.0, reach(kg, topic, relations, graph.directed))
         if len(group.ends):
             ends = group.ends[:_ENDS].tolist()
-            end = max(ends, key=lambda end: prior.fits(kg.entities[end]))  # the first of those that fit best
+            end = max(ends, key=lambda end: scorer.fits(kg.entities[end]))  # the first of those that fit best
             found.append(path_to(kg, group, end, graph.directed))
         if len(found) == settings.beams:
             break
@@ -128,7 +128,7 @@ def _leading_on(kg: KnowledgeGraph, entities: NDArray[np.int32], directed: bool)
     return np.flatnonzero(there).astype(np.int32)
 
 
-def nearness(kg: KnowledgeGraph, walks: NDArray[np.int32], prior: Prior) -> NDArray[np.float32]:
+def nearness(kg: KnowledgeGraph, walks: NDArray[np.int32], scorer: PathScorer) -> NDArray[np.float32]:
     """Similarity and coverage together, which the pool weighs about alike, of sequences of steps.
 
     The vector of several relations is taken to be the mean of theirs, so each is encoded once, whatever it leads to.
@@ -136,24 +136,24 @@ def nearness(kg: KnowledgeGraph, walks: NDArray[np.int32], prior: Prior) -> NDAr
     Args:
         kg: the graph.
         walks: step ids, ``(n, hops)``.
-        prior: knows the question.
+        scorer: knows the question.
     """
     steps, places = np.unique(walks, return_inverse=True)
     if not len(steps):
         return np.empty(0, np.float32)
     places = places.reshape(walks.shape)
-    relations = [kg.readings[step] for step in steps]
-    vectors = prior.labels.vectors([spoken(relation) for relation in relations])  # (s, d)
-    similar = vectors @ prior.labels.vectors([prior.question])[0]
+    relations = [kg.step_labels[step] for step in steps]
+    vectors = scorer.labels.vectors([spoken(relation) for relation in relations])  # (s, d)
+    similar = vectors @ scorer.labels.vectors([scorer.question])[0]
     between = vectors @ vectors.T
     length = np.sqrt(np.maximum(between[places[:, :, None], places[:, None, :]].sum(axis=(1, 2)), 1e-6))
-    return similar[places].sum(axis=1) / length + _covers(relations, prior)[places].max(axis=1).mean(axis=1)
+    return similar[places].sum(axis=1) / length + _covers(relations, scorer)[places].max(axis=1).mean(axis=1)
 
 
-def _covers(relations: Sequence[str], prior: Prior) -> NDArray[np.float32]:
+def _covers(relations: Sequence[str], scorer: PathScorer) -> NDArray[np.float32]:
     """How near the nearest word of each relation is to each of the question's, ``(relations, question's words)``."""
     words = [path_words([relation]) for relation in relations]
     said = list(dict.fromkeys(word for own in words for word in own))
-    near = prior.labels.vectors(said) @ prior.labels.vectors(prior.words).T
+    near = scorer.labels.vectors(said) @ scorer.labels.vectors(scorer.words).T
     at = {word: place for place, word in enumerate(said)}
     return np.stack([near[[at[word] for word in own]].max(axis=0) for own in words])

@@ -24,17 +24,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kgdemo.constraint.automaton import AutomatonState, Position, Segment, Trail
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.automaton import AutomatonState, PathNode, Position, Segment
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.beam import Hypothesis
 from kgdemo.decoding.per_topic_search import topic_log_probs
 from kgdemo.kg.graph import Adjacency, KnowledgeGraph
 from kgdemo.kg.path import PathIds, is_detour
 from kgdemo.models.base import PROMPT_END, TokenTree
-from kgdemo.ranking.scorer import Prior, RankedPath, rank, relation_score
+from kgdemo.ranking.scorer import PathScorer, RankedPath, rank, relation_score
 
 CONTEXT = math.log(0.02)  # people seldom name an entity that says nothing of the answer
-MOST_GROUPS = 8  # of a topic, best first; weaker ones could not outweigh ``CONTEXT``
+MAX_GROUPS = 8  # of a topic, best first; weaker ones could not outweigh ``CONTEXT``
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class RelationGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class QueryInterpretation:
     """Groups of different topics that meet.
 
     Attributes:
@@ -74,7 +74,9 @@ class Reading:
     answers: NDArray[np.int32]
 
 
-def best_reading(topics: Sequence[Sequence[RelationGroup]], context: float = CONTEXT) -> Reading | None:
+def best_interpretation(
+    topics: Sequence[Sequence[RelationGroup]], context: float = CONTEXT
+) -> QueryInterpretation | None:
     """The best reading that uses two topics or more; None when reading one topic alone is at least as good.
 
     Args:
@@ -83,8 +85,8 @@ def best_reading(topics: Sequence[Sequence[RelationGroup]], context: float = CON
     """
     named = np.array(sorted({group.topic for groups in topics for group in groups}), np.int32)
     telling = [[g for g in groups if len(np.setdiff1d(g.ends, named))] for groups in topics]
-    topics = [sorted(groups, key=lambda g: -g.log_prob)[:MOST_GROUPS] for groups in telling if groups]
-    best: Reading | None = None
+    topics = [sorted(groups, key=lambda g: -g.log_prob)[:MAX_GROUPS] for groups in telling if groups]
+    best: QueryInterpretation | None = None
     alone = (len(topics) - 1) * context
 
     def extend(place: int, used: tuple[RelationGroup, ...], score: float, answers: NDArray[np.int32] | None) -> None:
@@ -93,7 +95,7 @@ def best_reading(topics: Sequence[Sequence[RelationGroup]], context: float = CON
             return
         if place == len(topics):
             if len(used) > 1 and answers is not None:
-                best = Reading(used, score, answers)
+                best = QueryInterpretation(used, score, answers)
             return
         groups = topics[place]
         for group in groups:
@@ -167,13 +169,13 @@ def _walk_back(
     return None
 
 
-def _directions(kg: KnowledgeGraph, reading: str, directed: bool) -> tuple[list[int], list[int]]:
+def _directions(kg: KnowledgeGraph, interpretation: str, directed: bool) -> tuple[list[int], list[int]]:
     """The relations with this reading when walked from head to tail, and when walked backwards.
 
     Of a symmetric relation both readings are meant.
     """
-    count, meant = len(kg.relations), kg.alike(reading)
-    steps = [step for step, words in enumerate(kg.readings) if words in meant]
+    count, meant = len(kg.relations), kg.alike(interpretation)
+    steps = [step for step, words in enumerate(kg.step_labels) if words in meant]
     return [s for s in steps if s < count], [s - count for s in steps if s >= count and not directed]
 
 
@@ -196,7 +198,7 @@ _READ = 128  # tokens in one forward pass: each makes a row as long as the vocab
 Key = tuple[int, tuple[str, ...], int]  # topic, relations, end
 
 
-def with_topics(graph: TokenisedGraph, finished: Sequence[Hypothesis]) -> list[Hypothesis]:
+def with_topics(graph: TokenGraph, finished: Sequence[Hypothesis]) -> list[Hypothesis]:
     """Scores of searches that each had one topic, made comparable: the topic's own log-probability is added."""
     rows: dict[int, tuple[list[int], Sequence[float]]] = {}
     for hypothesis in finished:
@@ -204,17 +206,17 @@ def with_topics(graph: TokenisedGraph, finished: Sequence[Hypothesis]) -> list[H
         label = list(graph.entities.row(topic))
         rows.setdefault(topic, (label, hypothesis.log_probs[: len(label)]))
     priors = topic_log_probs([label for label, _ in rows.values()], [own for _, own in rows.values()])
-    prior = dict(zip(rows, priors, strict=True))
-    return [replace(h, score=h.score + prior[h.state.paths[0].entities[0]]) for h in finished]
+    scorer = dict(zip(rows, priors, strict=True))
+    return [replace(h, score=h.score + scorer[h.state.paths[0].entities[0]]) for h in finished]
 
 
-def meeting_first(
-    graph: TokenisedGraph,
+def conjunctive_first(
+    graph: TokenGraph,
     finished: Sequence[Hypothesis],
     tree: TokenTree,
     ranking: str,
-    most: int,
-    prior: Prior | None = None,
+    limit: int,
+    scorer: PathScorer | None = None,
 ) -> tuple[list[RankedPath], list[tuple[int, ...]]]:
     """Rank the paths of several topics.
 
@@ -223,31 +225,31 @@ def meeting_first(
         finished: hypotheses of all topics, their scores comparable.
         tree: to score what is read from the graph.
         ranking: as in ``ranking.rank``.
-        most: how many paths to return at the most.
-        prior: as in ``ranking.rank``.
+        limit: how many paths to return at the most.
+        scorer: as in ``ranking.rank``.
 
     Returns:
         the paths, and for each the numbers (from 1) of those it meets. Where no reading of several topics
         holds, the order is that of ``rank`` and nothing meets.
     """
-    decoded = rank(graph, finished, ranking, len(finished), prior)
-    reading = best_reading(_groups(graph, decoded))
-    if reading is None or len(reading.groups) > most:
-        ranked = rank(graph, finished, ranking, most, prior)
+    decoded = rank(graph, finished, ranking, len(finished), scorer)
+    interpretation = best_interpretation(_groups(graph, decoded))
+    if interpretation is None or len(interpretation.groups) > limit:
+        ranked = rank(graph, finished, ranking, limit, scorer)
         return ranked, [()] * len(ranked)
-    lead = _lead(graph, reading, decoded, tree, most // len(reading.groups))
+    lead = _lead(graph, interpretation, decoded, tree, limit // len(interpretation.groups))
     shown = {_key(graph, path) for path in lead}
-    rest = [path for path in rank(graph, finished, ranking, most, prior) if _key(graph, path) not in shown]
-    size = len(reading.groups)
+    rest = [path for path in rank(graph, finished, ranking, limit, scorer) if _key(graph, path) not in shown]
+    size = len(interpretation.groups)
     meets = []
     for place in range(1, len(lead) + 1):
         first = (place - 1) // size * size + 1
         meets.append(tuple(number for number in range(first, first + size) if number != place))
-    rest = rest[: most - len(lead)]
+    rest = rest[: limit - len(lead)]
     return [*lead, *rest], [*meets, *([()] * len(rest))]
 
 
-def _groups(graph: TokenisedGraph, decoded: Sequence[RankedPath]) -> list[list[RelationGroup]]:
+def _groups(graph: TokenGraph, decoded: Sequence[RankedPath]) -> list[list[RelationGroup]]:
     """The decoded relation groups of each topic, with all their ends."""
     best: dict[int, dict[tuple[str, ...], float]] = defaultdict(dict)
     for path in decoded:
@@ -262,30 +264,30 @@ def _groups(graph: TokenisedGraph, decoded: Sequence[RankedPath]) -> list[list[R
 
 
 def _lead(
-    graph: TokenisedGraph, reading: Reading, decoded: Sequence[RankedPath], tree: TokenTree, most: int
+    graph: TokenGraph, interpretation: QueryInterpretation, decoded: Sequence[RankedPath], tree: TokenTree, limit: int
 ) -> list[RankedPath]:
     """For each of the first answers of a reading one path of each group; what was decoded comes first."""
     by_key: dict[Key, RankedPath] = {}
     for path in decoded:
         by_key.setdefault(_key(graph, path), path)
-    keys = {a: [(g.topic, g.relations, a) for g in reading.groups] for a in reading.answers.tolist()}
+    keys = {a: [(g.topic, g.relations, a) for g in interpretation.groups] for a in interpretation.answers.tolist()}
 
     def likely(answer: int) -> tuple[int, float]:
         scores = [by_key[key].rank_score for key in keys[answer] if key in by_key]
         return -len(scores), -max(scores, default=0.0)
 
-    answers = sorted(keys, key=likely)[:most]
+    answers = sorted(keys, key=likely)[:limit]
     missing = {
         key: path_to(graph.kg, group, answer, graph.directed)
         for answer in answers
-        for group, key in zip(reading.groups, keys[answer], strict=True)
+        for group, key in zip(interpretation.groups, keys[answer], strict=True)
         if key not in by_key
     }
     by_key.update(zip(missing, scored(graph, list(missing.values()), tree), strict=True))
     return [by_key[key] for answer in answers for key in keys[answer]]
 
 
-def scored(graph: TokenisedGraph, paths: Sequence[PathIds], tree: TokenTree) -> list[RankedPath]:
+def scored(graph: TokenGraph, paths: Sequence[PathIds], tree: TokenTree) -> list[RankedPath]:
     """Paths read from the graph with the model's log-probabilities; what they have in common is read once."""
     spelled = [_tokens(graph, path) for path in paths]
     behind: dict[tuple[int, ...], set[int]] = defaultdict(set)  # what was written -> what follows; parents first
@@ -304,27 +306,32 @@ def scored(graph: TokenisedGraph, paths: Sequence[PathIds], tree: TokenTree) -> 
     found = []
     for path, tokens in zip(paths, spelled, strict=True):
         own = [log_probs[tokens[: end + 1]] for end in range(len(tokens))]
-        state = AutomatonState((Position(Segment.DONE, _trail(path)),))
+        state = AutomatonState((Position(Segment.DONE, _path_node(path)),))
         hypothesis = Hypothesis(tokens, tuple(own), state, nodes[tokens[:-1]], sum(own))
         found.append(RankedPath(path, hypothesis, sum(own), relation_score(graph, path, own), read=True))
     return found
 
 
-def _key(graph: TokenisedGraph, path: RankedPath) -> Key:
+def _key(graph: TokenGraph, path: RankedPath) -> Key:
     ids = path.ids
     return ids.entities[0], graph.kg.said(ids.steps), ids.entities[-1]
 
 
-def _tokens(graph: TokenisedGraph, path: PathIds) -> tuple[int, ...]:
+def _tokens(graph: TokenGraph, path: PathIds) -> tuple[int, ...]:
     """A path as the model writes it, end mark included."""
     tokens = [*graph.entities.row(path.entities[0])]
     for step, entity in zip(path.steps, path.entities[1:], strict=True):
-        tokens += [*graph.pieces.arrow, *graph.steps.row(step), *graph.pieces.arrow, *graph.entities.row(entity)]
-    return tuple(int(token) for token in (*tokens, *graph.pieces.end))
+        tokens += [
+            *graph.label_tokens.arrow,
+            *graph.steps.row(step),
+            *graph.label_tokens.arrow,
+            *graph.entities.row(entity),
+        ]
+    return tuple(int(token) for token in (*tokens, *graph.label_tokens.end))
 
 
-def _trail(path: PathIds) -> Trail:
-    trail = Trail(path.entities[0])
+def _path_node(path: PathIds) -> PathNode:
+    trail = PathNode(path.entities[0])
     for number, (step, entity) in enumerate(zip(path.steps, path.entities[1:], strict=True), 1):
-        trail = Trail(entity, step, trail, number)
+        trail = PathNode(entity, step, trail, number)
     return trail

@@ -31,19 +31,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.beam import Hypothesis
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path, PathIds, is_detour
 from kgdemo.models.embedding import Embedder, label_index
 from kgdemo.models.prompt_style import LearntSimilarity, path_sentence
-from kgdemo.query.answer_type import Fit, asked_types, fits, kind_of
+from kgdemo.query.answer_type import Fit, answer_type_of, fits, kind_of
 
-EXPERTS = ("likelihood", "named", "meant", "learnt", "covered")
+FEATURES = ("likelihood", "named", "meant", "learnt", "covered")
 # of a model without weights of its own: 77 questions of the development set name a type, and none of them means
 # another, which by the rule of succession makes a wrong end 1 in 79
-UNFITTED: Mapping[str, float] = dict.fromkeys(EXPERTS, 0.0) | {"likelihood": 1.0, "named": math.log(79)}
+UNFITTED: Mapping[str, float] = dict.fromkeys(FEATURES, 0.0) | {"likelihood": 1.0, "named": math.log(79)}
 BACKOFF = ("constant", "likelihood", "known", "learnt", "covered", "hops")
 LITTLE = frozenset(
     "a an and are as at by did do does for from had has have how in is it its many me much name of on or please s tell "
@@ -54,7 +54,7 @@ _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
+class PathFeatures:
     """What the experts say of one path; see above."""
 
     likelihood: float
@@ -68,7 +68,7 @@ class Opinion:
         return sum(weight * getattr(self, name) for name, weight in weights.items())
 
 
-class Prior:
+class PathScorer:
     """The experts beside the path model, for one question.
 
     Args:
@@ -100,7 +100,7 @@ class Prior:
         self.weights = UNFITTED if weights is None else weights
         self.backoff = backoff
         self.unseen = frozenset() if backoff is None else unseen
-        self.asked = asked_types(question, kg.types)
+        self.asked = answer_type_of(question, kg.types)
         self.question, self.words, self.labels = question, question_words(question, topics, kg), label_index(embedder)
         self._kg, self._similarity = kg, similarity
 
@@ -115,7 +115,7 @@ class Prior:
             texts += [path_sentence(relations), *path_words(relations)]
         self.labels.vectors(list(dict.fromkeys(texts)))
 
-    def opinion(self, path: Path, likelihood: float, known: float) -> Opinion:
+    def features(self, path: Path, likelihood: float, known: float) -> PathFeatures:
         """What the experts say of a path.
 
         Args:
@@ -128,9 +128,11 @@ class Prior:
         learnt = self._learnt(path)
         covered = coverage(self.words, path_words(path.relations), self.labels.embedder)
         if self.backoff is not None and not self.unseen.isdisjoint(path.relations):
-            signs = (1.0, likelihood, known, learnt, covered, len(path.relations))
-            likelihood = sum(self.backoff.get(name, 0.0) * sign for name, sign in zip(BACKOFF, signs, strict=True))
-        return Opinion(likelihood, named, meant, learnt, covered)
+            abstention_features = (1.0, likelihood, known, learnt, covered, len(path.relations))
+            likelihood = sum(
+                self.backoff.get(name, 0.0) * sign for name, sign in zip(BACKOFF, abstention_features, strict=True)
+            )
+        return PathFeatures(likelihood, named, meant, learnt, covered)
 
     def _learnt(self, path: Path) -> float:
         asked, said = self.labels.vectors([self.question, path_sentence(path.relations)])
@@ -168,7 +170,7 @@ def path_words(relations: Sequence[str]) -> list[str]:
 # ``relation`` ranking therefore searches with entity tokens normalised over what the graph allows
 # (``BeamSettings.graph_normalised``), so that a path's tails share the probability of its relations, and orders
 # the paths by that probability: the sum over the tails found. ``pooled``, the default, takes that sum for one
-# opinion among several (see ``prior``), and has ``POOL`` times as many paths to find the best in. ``path`` is
+# opinion among several (see ``scorer``), and has ``POOL`` times as many paths to find the best in. ``path`` is
 # the paper's.
 
 
@@ -201,37 +203,37 @@ class Group:
 
     Attributes:
         paths: likeliest and best known ends first, each once: a symmetric relation says the same in both directions.
-        opinion: the experts', of the best of them.
+        features: the experts', of the best of them.
         detour: they visit an entity twice (``is_detour``), so a shorter path says what they say; ranked last.
     """
 
     paths: tuple[RankedPath, ...]
-    opinion: Opinion
+    features: PathFeatures
     score: float
     detour: bool
 
 
-def relation_score(graph: TokenisedGraph, ids: PathIds, log_probs: Sequence[float], but: Collection[str] = ()) -> float:
+def relation_score(graph: TokenGraph, ids: PathIds, log_probs: Sequence[float], but: Collection[str] = ()) -> float:
     """Sum of the log-probabilities of a path's relation tokens and of its end mark.
 
     The end mark counts because it decides between ``r1`` and ``r1, r2``. Relations that read like one of ``but``
     are left out: whether the path goes on behind them still counts.
     """
     place = len(graph.entities.row(ids.entities[0]))
-    arrow, total = len(graph.pieces.arrow), 0.0
+    arrow, total = len(graph.label_tokens.arrow), 0.0
     for number, (step, entity) in enumerate(zip(ids.steps, ids.entities[1:], strict=True)):
         if number:
             total += sum(log_probs[place : place + arrow])  # going on instead of ending
         place += arrow
         size = len(graph.steps.row(step))
-        if graph.kg.readings[step] not in but:
+        if graph.kg.step_labels[step] not in but:
             total += sum(log_probs[place : place + size])
         place += size + arrow + len(graph.entities.row(entity))
     return total + sum(log_probs[place:])
 
 
 def rank(
-    graph: TokenisedGraph, finished: Sequence[Hypothesis], ranking: str, most: int, prior: Prior | None = None
+    graph: TokenGraph, finished: Sequence[Hypothesis], ranking: str, limit: int, scorer: PathScorer | None = None
 ) -> list[RankedPath]:
     """Paths of finished hypotheses in the order they are shown.
 
@@ -239,69 +241,70 @@ def rank(
         graph: the tokenised graph the paths were decoded on.
         finished: hypotheses, any order.
         ranking: ``pooled``, ``relation`` or ``path`` (see ``settings.Settings``).
-        most: how many to return at the most; all are different as labels.
-        prior: the experts beside the model; needed by ``pooled``, heard on types by ``relation``.
+        limit: how many to return at the most; all are different as labels.
+        scorer: the experts beside the model; needed by ``pooled``, heard on types by ``relation``.
     """
     paths = list(different_paths(graph, finished))
     if ranking == "pooled":
-        if prior is None:
+        if scorer is None:
             raise ValueError("pooled ranking needs a prior")
-        return _chosen(groups_of(graph, paths, prior), most)
+        return _chosen(groups_of(graph, paths, scorer), limit)
     if ranking == "relation":
-        return _by_relations(graph, paths, most, prior)
+        return _by_relations(graph, paths, limit, scorer)
     ranked = [replace(path, rank_score=path.hypothesis.score) for path in paths]
-    return sorted(ranked, key=lambda p: (_returns(p.ids), -p.rank_score))[:most]
+    return sorted(ranked, key=lambda p: (_returns(p.ids), -p.rank_score))[:limit]
 
 
-def groups_of(graph: TokenisedGraph, paths: Sequence[RankedPath], prior: Prior) -> list[Group]:
+def groups_of(graph: TokenGraph, paths: Sequence[RankedPath], scorer: PathScorer) -> list[Group]:
     """Paths by topic, relations and whether they fit the type asked for; best first, detours last."""
     members: dict[tuple[int, tuple[str, ...], bool, bool], list[RankedPath]] = defaultdict(list)
     for path in paths:
         end = graph.kg.entities[path.ids.entities[-1]]
         said, detour = graph.kg.said(path.ids.steps), is_detour(path.ids.entities)
-        members[path.ids.entities[0], said, prior.fits(end), detour].append(path)
+        members[path.ids.entities[0], said, scorer.fits(end), detour].append(path)
     groups = []
     mass: dict[tuple[int, tuple[str, ...], bool], list[float]] = defaultdict(list)
     for (topic, said, _, detour), own in members.items():
         mass[topic, said, detour] += [path.hypothesis.score for path in own]
-    prior.read([labelled(graph, path.ids) for path in paths])
+    scorer.read([labelled(graph, path.ids) for path in paths])
     for (topic, said, _, detour), own in members.items():
         own.sort(key=lambda p: -p.hypothesis.score - KNOWN * math.log1p(graph.kg.degree(p.ids.entities[-1])))
         likelihood = float(np.logaddexp.reduce(mass[topic, said, detour]))
         told_once = list({path.ids.entities: path for path in reversed(own)}.values())[::-1]
-        opinions = [
-            prior.opinion(labelled(graph, path.ids), likelihood, known_score(graph, path, prior)) for path in told_once
+        features_of_ends = [
+            scorer.features(labelled(graph, path.ids), likelihood, known_score(graph, path, scorer))
+            for path in told_once
         ]
-        score, best = max(((o.pooled(prior.weights), o) for o in opinions), key=lambda pair: pair[0])
+        score, best = max(((o.pooled(scorer.weights), o) for o in features_of_ends), key=lambda pair: pair[0])
         lifted = [_lifted(path, best.likelihood - likelihood) for path in told_once]
         groups.append(Group(tuple(replace(path, rank_score=score) for path in lifted), best, score, detour))
     return sorted(groups, key=lambda group: (group.detour, -group.score))
 
 
-def known_score(graph: TokenisedGraph, path: RankedPath, prior: Prior) -> float:
+def known_score(graph: TokenGraph, path: RankedPath, scorer: PathScorer) -> float:
     """``relation_score`` without the relations that the model was not trained on."""
-    return relation_score(graph, path.ids, path.hypothesis.log_probs, prior.unseen)
+    return relation_score(graph, path.ids, path.hypothesis.log_probs, scorer.unseen)
 
 
-def labelled(graph: TokenisedGraph, ids: PathIds) -> Path:
+def labelled(graph: TokenGraph, ids: PathIds) -> Path:
     """A decoded path in labels."""
     kg = graph.kg
-    return Path(tuple(kg.entities[e] for e in ids.entities), tuple(kg.readings[s] for s in ids.steps))
+    return Path(tuple(kg.entities[e] for e in ids.entities), tuple(kg.step_labels[s] for s in ids.steps))
 
 
-def different_paths(graph: TokenisedGraph, finished: Sequence[Hypothesis]) -> Iterator[RankedPath]:
+def different_paths(graph: TokenGraph, finished: Sequence[Hypothesis]) -> Iterator[RankedPath]:
     """The paths of hypotheses, each once however many steps read the same."""
     seen: set[tuple[tuple[int, ...], tuple[str, ...]]] = set()
     for hypothesis in finished:
         for ids in hypothesis.state.paths:
-            key = (ids.entities, tuple(graph.kg.readings[s] for s in ids.steps))
+            key = (ids.entities, tuple(graph.kg.step_labels[s] for s in ids.steps))
             if key not in seen:
                 seen.add(key)
                 score = relation_score(graph, ids, hypothesis.log_probs)
                 yield RankedPath(ids, hypothesis, hypothesis.total, score)
 
 
-def _chosen(groups: Sequence[Group], most: int) -> list[RankedPath]:
+def _chosen(groups: Sequence[Group], limit: int) -> list[RankedPath]:
     """The paths that are shown, in the order of their groups; the best group is there with its first at least.
 
     The model's own probability of a path and the pooled score of its relations count alike: of 213 right answers
@@ -310,22 +313,22 @@ def _chosen(groups: Sequence[Group], most: int) -> list[RankedPath]:
     paths = [(number, path) for number, group in enumerate(groups) for path in group.paths]
     if not paths:
         return []
-    kept = sorted(paths[1:], key=lambda pair: -pair[1].hypothesis.score - pair[1].rank_score)[: most - 1]
+    kept = sorted(paths[1:], key=lambda pair: -pair[1].hypothesis.score - pair[1].rank_score)[: limit - 1]
     return [path for _, path in (paths[0], *sorted(kept, key=lambda pair: pair[0]))]
 
 
 def _by_relations(
-    graph: TokenisedGraph, paths: Sequence[RankedPath], most: int, prior: Prior | None
+    graph: TokenGraph, paths: Sequence[RankedPath], limit: int, scorer: PathScorer | None
 ) -> list[RankedPath]:
     """The most probable paths, by the probability of their relations: the sum over the tails among them."""
 
     def typed(path: RankedPath) -> float:
-        wrong = prior is not None and prior.asked.named and not prior.fits(graph.kg.entities[path.ids.entities[-1]])
+        wrong = scorer is not None and scorer.asked.named and not scorer.fits(graph.kg.entities[path.ids.entities[-1]])
         return path.hypothesis.score - UNFITTED["named"] * wrong
 
     ranked = [replace(path, rank_score=typed(path)) for path in paths]
     # a walk that comes back to where it began answers nothing
-    ranked = sorted(ranked, key=lambda p: (_returns(p.ids), -p.rank_score))[:most]
+    ranked = sorted(ranked, key=lambda p: (_returns(p.ids), -p.rank_score))[:limit]
     mass: dict[tuple[int, tuple[int, ...]], float] = defaultdict(float)
     for path in ranked:
         mass[path.ids.entities[0], path.ids.steps] += math.exp(path.rank_score)

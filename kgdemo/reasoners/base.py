@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.errors import EndpointError
 from kgdemo.events import Event, LMCall
 from kgdemo.kg.graph import KnowledgeGraph
@@ -73,8 +73,8 @@ class Reasoner(Protocol):
 
     name: str
 
-    def select(self, question: str, task: str, options: Sequence[str], most: int) -> Decision:
-        """Choose at most ``most`` of the options (FiDeLiS beam selection, relation and entity pruning)."""
+    def select(self, question: str, task: str, options: Sequence[str], limit: int) -> Decision:
+        """Choose at most ``limit`` of the options (FiDeLiS beam selection, relation and entity pruning)."""
         ...
 
     def score(self, question: str, task: str, options: Sequence[str]) -> Decision:
@@ -101,12 +101,12 @@ class Reasoner(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class Resources:
     """Everything a method may use; made by the pipeline."""
 
     kg: KnowledgeGraph
     verifier: Verifier
     model: PathModel
-    tokenised: TokenisedGraph
+    token_graph: TokenGraph
     reasoner: Reasoner
     embedder: Embedder

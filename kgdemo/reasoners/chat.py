@@ -35,10 +35,10 @@ class ChatReasoner:
         self.model = model
         self.name = model.name
 
-    def select(self, question: str, task: str, options: Sequence[str], most: int) -> Decision:
+    def select(self, question: str, task: str, options: Sequence[str], limit: int) -> Decision:
         """See ``base.Reasoner``."""
-        prompt = prompts.select(question, task, options, most)
-        chosen, call = self._ask("select", prompt, lambda reply: chosen_numbers(reply, len(options), most))
+        prompt = prompts.select(question, task, options, limit)
+        chosen, call = self._ask("select", prompt, lambda reply: chosen_numbers(reply, len(options), limit))
         # options not chosen rank behind the chosen ones, in the order given
         scores = tuple(1.0 - chosen.index(i) / len(options) if i in chosen else 0.0 for i in range(len(options)))
         return Decision(chosen=chosen, scores=scores, call=call)
@@ -157,11 +157,11 @@ class LocalReasoner(ChatReasoner):
         super().__init__(model)
         self.local = model
 
-    def select(self, question: str, task: str, options: Sequence[str], most: int) -> Decision:
+    def select(self, question: str, task: str, options: Sequence[str], limit: int) -> Decision:
         """See ``base.Reasoner``: the options it would write with the highest probabilities."""
-        scores, call = self._weigh("select", prompts.choose(question, task, options), options, most)
+        scores, call = self._weigh("select", prompts.choose(question, task, options), options, limit)
         order = sorted((i for i in range(len(options)) if scores[i]), key=lambda i: -scores[i])
-        return Decision(chosen=tuple(order[:most]), scores=scores, call=call)
+        return Decision(chosen=tuple(order[:limit]), scores=scores, call=call)
 
     def score(self, question: str, task: str, options: Sequence[str]) -> Decision:
         """See ``base.Reasoner``: an option's rating is the probability that it would be written."""
@@ -181,16 +181,16 @@ class LocalReasoner(ChatReasoner):
         made = self.select(question, told, options, 1)
         return Decision(text=options[made.chosen[0]], chosen=made.chosen, scores=made.scores, call=made.call)
 
-    def _weigh(self, purpose: str, prompt: str, options: Sequence[str], most: int) -> tuple[tuple[float, ...], LMCall]:
-        """The probabilities of the ``most`` likeliest options, 0 for the others, and the call."""
-        began, pieces = time.perf_counter(), self.local.causal.pieces
-        trie = ChoiceTrie([pieces.plain(option) for option in options], min(self.local.causal.stop_ids))
+    def _weigh(self, purpose: str, prompt: str, options: Sequence[str], limit: int) -> tuple[tuple[float, ...], LMCall]:
+        """The probabilities of the ``limit`` likeliest options, 0 for the others, and the call."""
+        began, label_tokens = time.perf_counter(), self.local.causal.label_tokens
+        trie = ChoiceTrie([label_tokens.plain(option) for option in options], min(self.local.causal.stop_ids))
         ids = self.local.encode(prompt)
         scores = [0.0] * len(options)
         finished: list[tuple[ChoiceState, float]] = [(trie.start(), 0.0)] if trie.start().complete else []
         written = 0
         if not finished:
-            limits = BeamSettings(beams=most, max_tokens=trie.longest, graph_normalised=True)
+            limits = BeamSettings(beams=limit, max_tokens=trie.longest, graph_normalised=True)
             search = beam_search(self.local.tree(ids), trie, limits)
             for step in search:
                 finished = [(h.state, h.score) for h in step.finished]  # type: ignore[misc]
@@ -198,7 +198,7 @@ class LocalReasoner(ChatReasoner):
         for state, score in finished:
             for index in state.options:  # options that read the same are one choice
                 scores[index] = math.exp(score) / len(state.options)
-        best = sorted(range(len(options)), key=lambda i: -scores[i])[:most]
+        best = sorted(range(len(options)), key=lambda i: -scores[i])[:limit]
         output = "; ".join(f"{options[i]} ({scores[i]:.2f})" for i in best if scores[i])
         seconds = time.perf_counter() - began
         return tuple(scores), LMCall(self.name, purpose, prompt, output, len(ids), written, seconds)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 
 from kgdemo.events import CandidatesScored, DeductionChecked, Event
-from kgdemo.reasoners.base import Decision, FailedDecisionError, Reasoner, World
+from kgdemo.reasoners.base import Decision, FailedDecisionError, Reasoner, Resources
 from kgdemo.reasoners.embedded import EmbeddedReasoner
 
 
@@ -23,30 +23,30 @@ def writes_prose(reasoner: Reasoner) -> bool:
 
 
 def select(
-    world: World, decision: str, question: str, task: str, options: Sequence[str], most: int
+    resources: Resources, decision: str, question: str, task: str, options: Sequence[str], limit: int
 ) -> Generator[Event, None, tuple[int, ...]]:
-    """Choose at most ``most`` options; indices, best first."""
+    """Choose at most ``limit`` options; indices, best first."""
     if len(options) <= 1:
         return tuple(range(len(options)))
-    made = yield from _asked(lambda: world.reasoner.select(question, task, options, most))
-    chosen = tuple(dict.fromkeys(i for i in made.chosen if 0 <= i < len(options)))[:most]
-    yield from _told(world, decision, options, made, chosen)
+    made = yield from _asked(lambda: resources.reasoner.select(question, task, options, limit))
+    chosen = tuple(dict.fromkeys(i for i in made.chosen if 0 <= i < len(options)))[:limit]
+    yield from emit_candidates(resources, decision, options, made, chosen)
     return chosen
 
 
 def score(
-    world: World, decision: str, question: str, task: str, options: Sequence[str], most: int
+    resources: Resources, decision: str, question: str, task: str, options: Sequence[str], limit: int
 ) -> Generator[Event, None, tuple[float, ...]]:
-    """Rate every option; ``most`` is how many the caller keeps, which the event says."""
+    """Rate every option; ``limit`` is how many the caller keeps, which the event says."""
     if not options:
         return ()
-    made = yield from _asked(lambda: world.reasoner.score(question, task, options))
-    yield from _told(world, decision, options, made, best(made.scores, most))
+    made = yield from _asked(lambda: resources.reasoner.score(question, task, options))
+    yield from emit_candidates(resources, decision, options, made, best(made.scores, limit))
     return made.scores
 
 
 def compare(
-    world: World, decision: str, question: str, options: Sequence[Sequence[str]], most: int
+    resources: Resources, decision: str, question: str, options: Sequence[Sequence[str]], limit: int
 ) -> Generator[Event, None, tuple[float, ...]]:
     """Rate paths without a language model.
 
@@ -54,47 +54,51 @@ def compare(
     entities on the way, which are more or less like the question by chance.
 
     Args:
-        world: whose reasoner rates.
+        resources: whose reasoner rates.
         decision: what the event is to call this.
         question: what was asked.
         options: for each path its beginnings, one step longer each, itself last.
-        most: how many the caller keeps, which the event says.
+        limit: how many the caller keeps, which the event says.
     """
     if not options:
         return ()
     texts = list(dict.fromkeys(text for steps in options for text in steps))
-    rated = dict(zip(texts, world.reasoner.score(question, "", texts).scores, strict=True))
+    rated = dict(zip(texts, resources.reasoner.score(question, "", texts).scores, strict=True))
     scores = tuple(sum(rated[text] for text in steps) / len(steps) for steps in options)
-    yield from _told(world, decision, [steps[-1] for steps in options], Decision(scores=scores), best(scores, most))
+    yield from emit_candidates(
+        resources, decision, [steps[-1] for steps in options], Decision(scores=scores), best(scores, limit)
+    )
     return scores
 
 
-def best(scores: Sequence[float], most: int) -> list[int]:
+def best(scores: Sequence[float], limit: int) -> list[int]:
     """Indices of the highest scores, best first; the first among equals."""
-    return sorted(range(len(scores)), key=lambda i: -scores[i])[:most]
+    return sorted(range(len(scores)), key=lambda i: -scores[i])[:limit]
 
 
-def verify(world: World, question: str, statement: str, premises: Sequence[str]) -> Generator[Event, None, bool]:
+def verify(
+    resources: Resources, question: str, statement: str, premises: Sequence[str]
+) -> Generator[Event, None, bool]:
     """Whether a statement follows from premises."""
-    made = yield from _asked(lambda: world.reasoner.verify(question, statement, premises))
-    yield DeductionChecked(statement, tuple(premises), made.holds, world.reasoner.name)
+    made = yield from _asked(lambda: resources.reasoner.verify(question, statement, premises))
+    yield DeductionChecked(statement, tuple(premises), made.holds, resources.reasoner.name)
     return made.holds
 
 
-def think(world: World, question: str, task: str, context: Sequence[str]) -> Generator[Event, None, str]:
+def think(resources: Resources, question: str, task: str, context: Sequence[str]) -> Generator[Event, None, str]:
     """A sentence in the reasoner's own words."""
-    made = yield from _asked(lambda: world.reasoner.thought(question, task, context, ()))
+    made = yield from _asked(lambda: resources.reasoner.thought(question, task, context, ()))
     return made.text
 
 
-def plan(world: World, question: str, task: str) -> Generator[Event, None, str]:
+def plan(resources: Resources, question: str, task: str) -> Generator[Event, None, str]:
     """A line in the form the task asks for."""
-    made = yield from _asked(lambda: world.reasoner.plan(question, task))
+    made = yield from _asked(lambda: resources.reasoner.plan(question, task))
     return made.text
 
 
-def _told(
-    world: World, decision: str, options: Sequence[str], made: Decision, chosen: Sequence[int]
+def emit_candidates(
+    resources: Resources, decision: str, options: Sequence[str], made: Decision, chosen: Sequence[int]
 ) -> Iterator[Event]:
     scores = made.scores or (0.0,) * len(options)
     others = sorted((i for i in range(len(options)) if i not in chosen), key=lambda i: -scores[i])
@@ -104,7 +108,7 @@ def _told(
         tuple(options[i] for i in order),
         tuple(scores[i] for i in order),
         tuple(i in chosen for i in order),
-        world.reasoner.name,
+        resources.reasoner.name,
     )
 
 

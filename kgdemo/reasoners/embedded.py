@@ -36,10 +36,10 @@ class EmbeddedReasoner:
     def __init__(self, embedder: Embedder) -> None:
         self._labels = label_index(embedder)  # the same options come up again and again
 
-    def select(self, question: str, task: str, options: Sequence[str], most: int) -> Decision:
+    def select(self, question: str, task: str, options: Sequence[str], limit: int) -> Decision:
         """See ``base.Reasoner``: the options most similar to the question."""
         scores = self._similarity(question, options)
-        order = sorted(range(len(options)), key=lambda i: -scores[i])[:most]
+        order = sorted(range(len(options)), key=lambda i: -scores[i])[:limit]
         return Decision(chosen=tuple(order), scores=tuple(scores))
 
     def score(self, question: str, task: str, options: Sequence[str]) -> Decision:

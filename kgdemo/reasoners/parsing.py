@@ -35,7 +35,7 @@ class UnreadableReplyError(ValueError):
     """A reply that does not have the form asked for; the message tells the model what is wrong."""
 
 
-def chosen_numbers(reply: str, options: int, most: int) -> tuple[int, ...]:
+def chosen_numbers(reply: str, options: int, limit: int) -> tuple[int, ...]:
     """Indices (from 0) of the options whose numbers a reply lists.
 
     The numbers stand together in one line, or each at the beginning of a line of its own; what a model says behind
@@ -55,7 +55,7 @@ def chosen_numbers(reply: str, options: int, most: int) -> tuple[int, ...]:
     outside = [n for n in numbers if not 1 <= n <= options]
     if outside:
         raise UnreadableReplyError(f"{outside[0]} is not the number of an option; there are {options}.")
-    return tuple(dict.fromkeys(n - 1 for n in numbers))[:most]
+    return tuple(dict.fromkeys(n - 1 for n in numbers))[:limit]
 
 
 def _numbers_of(line: str) -> list[int]:

@@ -32,12 +32,12 @@ def answer_from_paths(question: str, evidence: Sequence[Evidence], task: str = "
     )
 
 
-def select(question: str, task: str, options: Sequence[str], most: int) -> str:
+def select(question: str, task: str, options: Sequence[str], limit: int) -> str:
     """Beam selection and pruning (FiDeLiS section 3.3; Grounding appendix E, Select evaluator)."""
     return "\n".join(
         [
             task or "Choose the options that help most to answer the question.",
-            f"Choose at most {most}. Reply with their numbers only, best first, separated by commas.",
+            f"Choose at most {limit}. Reply with their numbers only, best first, separated by commas.",
             "",
             f"Question: {question}",
             "Options:",

@@ -110,7 +110,7 @@ class Endpoints:
         if len(path) > _LONGEST_PATH:
             raise gr.Error(f"The path has {len(path)} characters; at most {_LONGEST_PATH} can be checked.")
         settings = self._settings(graph)
-        found, verdict = self.pipeline.world(settings).verifier.verify_text(path)
+        found, verdict = self.pipeline.resources(settings).verifier.verify_text(path)
         hops = [{**asdict(hop), "verdict": hop.verdict.value} for hop in verdict.hops]
         return {"text": str(found) if found else None, "faithful": verdict.faithful, "hops": hops}
 

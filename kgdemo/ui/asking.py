@@ -24,7 +24,7 @@ from kgdemo.options import pairs
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import RANKINGS, Profile, Settings
 from kgdemo.ui import zero
-from kgdemo.ui.session_graphs import Asked, Worlds
+from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs
 
 WINDOW = 60.0  # seconds
 _REMEMBERED = 10_000  # sessions
@@ -34,12 +34,12 @@ class Visits:
     """Counts questions.
 
     Args:
-        most: questions that a session may ask in a minute; 0 for no limit.
+        limit: questions that a session may ask in a minute; 0 for no limit.
         clock: seconds, ever rising; tests give their own.
     """
 
-    def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self.most = most
+    def __init__(self, limit: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.limit = limit
         self._clock = clock
         self._asked: OrderedDict[str, deque[float]] = OrderedDict()
         self._lock = threading.Lock()
@@ -50,7 +50,7 @@ class Visits:
         Raises:
             UserError: it has asked too often.
         """
-        if not self.most:
+        if not self.limit:
             return
         now = self._clock()
         with self._lock:
@@ -58,10 +58,10 @@ class Visits:
             self._asked.move_to_end(session)
             while times and times[0] <= now - WINDOW:
                 times.popleft()
-            if len(times) >= self.most:
+            if len(times) >= self.limit:
                 wait = max(1, round(times[0] + WINDOW - now))
                 raise UserError(
-                    f"This server takes {self.most} questions a minute from one visitor; ask again in {wait} s."
+                    f"This server takes {self.limit} questions a minute from one visitor; ask again in {wait} s."
                 )
             times.append(now)
             while len(self._asked) > _REMEMBERED:
@@ -144,7 +144,7 @@ class Fields:
     compare: bool
     ranking: str
     options: str = ""
-    world: str = ""  # what the visitor has changed, see ``worlds.Asked``
+    client_graph: str = ""  # what the visitor has changed, see ``worlds.ClientGraph``
 
     def settings(self, profile: Profile) -> Settings:
         """Settings of a run.
@@ -174,7 +174,7 @@ def ask(
     pipeline: Pipeline,
     fields: Fields,
     entities: Sequence[str] = (),
-    worlds: Worlds | None = None,
+    session_graphs: SessionGraphs | None = None,
     forced: Sequence[int] = (),
     visits: Visits | None = None,
     session: str = "",
@@ -185,7 +185,7 @@ def ask(
         pipeline: answers the question.
         fields: what stands in the page's fields.
         entities: topic entities; linked from the question when empty.
-        worlds: the visitors' graphs; None: only the pipeline's.
+        session_graphs: the visitors' graphs; None: only the pipeline's.
         forced: token ids that every path begins with.
         visits: counts how often a visitor asks; None: nobody counts.
         session: the visitor.
@@ -194,8 +194,10 @@ def ask(
         if visits is not None:
             visits.count(session)
         settings = replace(fields.settings(pipeline.profile), forced=tuple(forced))
-        if worlds is not None:
-            settings = replace(settings, graph=worlds.source(settings.graph, Asked.read(fields.world)))
+        if session_graphs is not None:
+            settings = replace(
+                settings, graph=session_graphs.source(settings.graph, ClientGraph.read(fields.client_graph))
+            )
     except UserError as error:
         yield RunFailed(str(error))
         return
@@ -218,7 +220,7 @@ def asked_again(fields: Fields, changed: Mapping[str, Any]) -> tuple[Fields, lis
     return replace(fields, **other), entities, [int(token) for token in changed.get("forced") or ()][:500]
 
 
-def names_like(labels: Iterable[str], written: str, most: int = 8) -> list[str]:
+def names_like(labels: Iterable[str], written: str, limit: int = 8) -> list[str]:
     """Entities or relations whose name starts with, or else holds, what a visitor has typed."""
     wanted = written.strip().casefold()
     if len(wanted) < 2:
@@ -229,9 +231,9 @@ def names_like(labels: Iterable[str], written: str, most: int = 8) -> list[str]:
         folded = label.casefold()
         if folded.startswith(wanted):
             starts.append(label)
-        elif len(holds) < most and wanted in folded:
+        elif len(holds) < limit and wanted in folded:
             holds.append(label)
-    return (sorted(starts, key=len) + holds)[:most]
+    return (sorted(starts, key=len) + holds)[:limit]
 
 
 def default_model(environment: Mapping[str, str] = os.environ) -> str:
@@ -246,7 +248,7 @@ def warming(pipeline: Pipeline, settings: Settings) -> Loading:
             ("graph", lambda: pipeline.graph(settings.graph)),
             ("linker", lambda: pipeline.linker(settings.graph)),
             ("model", lambda: pipeline.model(settings.model)),
-            ("index", lambda: pipeline.world(settings).embedder.encode(["loaded with its first text"])),
+            ("index", lambda: pipeline.resources(settings).embedder.encode(["loaded with its first text"])),
         )
     )
 
@@ -291,8 +293,8 @@ def _value(name: str, written: str, profile: Profile) -> Any:
     if name == "model":
         return written[:_LONGEST] if profile.open_models else None
     if name in ("beams", "hops"):
-        most = profile.beams if name == "beams" else profile.hops
-        return int(written) if written.isascii() and written.isdigit() and 1 <= int(written[:6]) <= most else None
+        limit = profile.beams if name == "beams" else profile.hops
+        return int(written) if written.isascii() and written.isdigit() and 1 <= int(written[:6]) <= limit else None
     if name == "compare":
         return {"true": True, "false": False}.get(written)
     choices = {"method": tuple(METHODS), "ranking": RANKINGS}.get(name, ())

@@ -1,7 +1,7 @@
 """A run as the page gets it: small numbered batches of records, and a short memory to fill gaps from.
 
 A browser in the background may skip updates of a component; the page sees the gap by the numbers and asks
-``Feed.missed``. Nothing here knows gradio.
+``EventStream.missed``. Nothing here knows gradio.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _Run:
     graph: Callable[[], KnowledgeGraph]
 
 
-class Feed:
+class EventStream:
     """Batches for all visitors of one server.
 
     Args:

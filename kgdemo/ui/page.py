@@ -15,9 +15,9 @@ from kgdemo.settings import RANKINGS, Settings, profile_from
 from kgdemo.ui import assets, zero
 from kgdemo.ui.api import Endpoints
 from kgdemo.ui.asking import Fields, Loading, Visits, ask, asked_again, default_model, filled, warming
-from kgdemo.ui.event_stream import Feed
-from kgdemo.ui.run_view import NAMES, has_mcp, make_stage
-from kgdemo.ui.session_graphs import Asked, Worlds
+from kgdemo.ui.event_stream import EventStream
+from kgdemo.ui.run_view import NAMES, has_mcp, make_run_view
+from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs
 
 AT_ONCE = 2  # questions answered at the same time; the others wait in the queue
 _FIRST_VIEW = 4.0  # seconds: a page that is being opened goes before the loading of the model
@@ -53,9 +53,15 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> gr.Blocks
             fields = _fields(pipeline, text["settings"])
         line = gr.HTML("", elem_id="kg-line", apply_default_css=False)
         world = gr.Textbox(visible=False)  # filled in by _WITH_WORLD
-        feed, worlds, visits = Feed(), Worlds(pipeline), Visits(pipeline.profile.questions_a_minute)
-        stage = make_stage(pipeline, feed, worlds, loading, text, [field.value for field in (question, *fields)])
-        _events(pipeline, feed, worlds, visits, [question, *fields, world], go, stop, line, stage)
+        feed, session_graphs, visits = (
+            EventStream(),
+            SessionGraphs(pipeline),
+            Visits(pipeline.profile.questions_a_minute),
+        )
+        stage = make_run_view(
+            pipeline, feed, session_graphs, loading, text, [field.value for field in (question, *fields)]
+        )
+        _events(pipeline, feed, session_graphs, visits, [question, *fields, world], go, stop, line, stage)
         _inputs(page, pipeline, [question, *fields])
         Endpoints(pipeline, visits).register()
     page.queue(default_concurrency_limit=4, max_size=64)
@@ -128,8 +134,8 @@ def _fields(pipeline: Pipeline, text: dict[str, Any]) -> list[gr.components.Comp
 
 def _events(
     pipeline: Pipeline,
-    feed: Feed,
-    worlds: Worlds,
+    feed: EventStream,
+    session_graphs: SessionGraphs,
     visits: Visits,
     fields: list[gr.components.Component],
     go: gr.Button,
@@ -146,8 +152,10 @@ def _events(
     def answered(
         request: gr.Request, asked: Fields, chosen: Sequence[str] = (), forced: Sequence[int] = ()
     ) -> Iterator[str]:
-        events = ask(pipeline, asked, chosen, worlds, forced, visits, str(request.session_hash))
-        yield from feed.batches(events, lambda: pipeline.graph(worlds.source(asked.graph, Asked.read(asked.world))))
+        events = ask(pipeline, asked, chosen, session_graphs, forced, visits, str(request.session_hash))
+        yield from feed.batches(
+            events, lambda: pipeline.graph(session_graphs.source(asked.graph, ClientGraph.read(asked.client_graph)))
+        )
 
     common: dict[str, Any] = {
         "inputs": fields,

@@ -16,12 +16,14 @@ from kgdemo.methods import METHODS
 from kgdemo.pipeline import Pipeline
 from kgdemo.ui import assets
 from kgdemo.ui.asking import Fields, Loading, names_like
-from kgdemo.ui.event_stream import Feed
-from kgdemo.ui.session_graphs import Worlds, limits
+from kgdemo.ui.event_stream import EventStream
+from kgdemo.ui.session_graphs import SessionGraphs, limits
 from kgdemo.view.escape import json_in_html
 from kgdemo.view.surroundings import neighbours_of
 
-NAMES = tuple(field.name for field in dataclasses.fields(Fields) if field.name != "world")  # of the page's fields
+NAMES = tuple(
+    field.name for field in dataclasses.fields(Fields) if field.name != "client_graph"
+)  # of the page's fields
 
 # The stage's template is constant: gradio evaluates templates as code, so no text of anyone's may enter it.
 _TEMPLATE = '<div class="kg-stage" id="kg-stage"></div>'
@@ -39,15 +41,20 @@ def has_mcp() -> bool:
     return importlib.util.find_spec("mcp") is not None
 
 
-def make_stage(
-    pipeline: Pipeline, feed: Feed, worlds: Worlds, loading: Loading, text: dict[str, Any], standard: list[Any]
+def make_run_view(
+    pipeline: Pipeline,
+    feed: EventStream,
+    session_graphs: SessionGraphs,
+    loading: Loading,
+    text: dict[str, Any],
+    standard: list[Any],
 ) -> gr.HTML:
     """The element that draws runs.
 
     Args:
         pipeline: answers the questions.
         feed: the runs under way.
-        worlds: visitors' graphs.
+        session_graphs: visitors' graphs.
         loading: how far the server has come with its loading.
         text: all words of the page.
         standard: what stands in the fields at first, in the order of ``NAMES``.
@@ -89,10 +96,10 @@ def make_stage(
         return names_like(graph_of(asked).relations, str(asked["written"])[:100])
 
     def change(asked: dict[str, Any]) -> dict[str, Any]:
-        return worlds.tried(graph_of(asked), json.dumps({"edits": asked["edits"]}))
+        return session_graphs.tried(graph_of(asked), json.dumps({"edits": asked["edits"]}))
 
     def bring(asked: dict[str, Any]) -> dict[str, Any]:
-        return worlds.brought(asked)
+        return session_graphs.brought(asked)
 
     def near(asked: dict[str, Any]) -> dict[str, Any]:
         return neighbours_of(graph_of(asked), str(asked["entity"]))

@@ -19,27 +19,27 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from kgdemo.errors import UserError
-from kgdemo.kg.edits import MOST_EDITS, Edit, apply, checked
+from kgdemo.kg.edits import MAX_EDITS, Edit, apply, checked
 from kgdemo.kg.graph import KnowledgeGraph, Triple
 from kgdemo.kg.io.upload import PASTED, read_upload, starters
 from kgdemo.pipeline import Pipeline
 from kgdemo.view.escape import visible
 
 OWN, EDITED = "own:", "edited:"
-MOST_KEPT = 8  # of each of the two kinds, for all visitors together
+MAX_KEPT = 8  # of each of the two kinds, for all visitors together
 SECONDS_KEPT = 3600.0
 _ROWS_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ClientGraph:
     """The world of a question, as the browser tells it: a brought graph by its name, and edits."""
 
     own: str = ""
     edits: tuple[Edit, ...] = ()
 
     @classmethod
-    def read(cls, written: str) -> Asked:
+    def read(cls, written: str) -> ClientGraph:
         """From JSON ``{"own": name, "edits": [[kind, head, relation, tail], …]}``; empty text: the world as it is.
 
         Raises:
@@ -69,7 +69,7 @@ class Brought:
     starters: tuple[str, ...]
 
 
-class Worlds:
+class SessionGraphs:
     """All visitors' graphs of one server; safe to use from several threads.
 
     Args:
@@ -123,35 +123,35 @@ class Worlds:
     def tried(self, kg: KnowledgeGraph, written: str) -> dict[str, Any]:
         """Whether edits fit a graph, for the browser: ``{"triples": size afterwards}`` or ``{"error": …}``."""
         try:
-            return {"triples": len(apply(kg, Asked.read(written).edits))}
+            return {"triples": len(apply(kg, ClientGraph.read(written).edits))}
         except UserError as error:
             return {"error": visible(error, 800)}
 
-    def source(self, graph: str, asked: Asked) -> str:
+    def source(self, graph: str, client_graph: ClientGraph) -> str:
         """The pipeline's name of the graph that a question is asked on; made where it is not there yet.
 
         Args:
             graph: the graph chosen in the settings.
-            asked: what the visitor has changed.
+            client_graph: what the visitor has changed.
 
         Raises:
             UserError: a brought graph has been forgotten, or an edit does not fit the graph.
         """
         with self._lock:
             self._forget_old()
-            if asked.own:
-                if asked.own not in self._asked:
+            if client_graph.own:
+                if client_graph.own not in self._asked:
                     raise UserError("Your graph has been forgotten, as all are after a while; bring it once more.")
-                self._touch(asked.own)
-            base = asked.own or graph
-            if not asked.edits:
+                self._touch(client_graph.own)
+            base = client_graph.own or graph
+            if not client_graph.edits:
                 return base
-            told = json.dumps([base, *((edit.kind, *edit.triple) for edit in asked.edits)])
+            told = json.dumps([base, *((edit.kind, *edit.triple) for edit in client_graph.edits)])
             name = EDITED + hashlib.sha256(told.encode()).hexdigest()
             if name in self._asked:
                 self._touch(name)
                 return name
-        kg = apply(self.pipeline.graph(base), asked.edits)
+        kg = apply(self.pipeline.graph(base), client_graph.edits)
         with self._lock:
             self._keep(name, kg, base)
         return name
@@ -161,7 +161,7 @@ class Worlds:
         self._touch(name)
         kind = OWN if name.startswith(OWN) else EDITED
         of_kind = [known for known in self._asked if known.startswith(kind)]
-        for known in of_kind[:-MOST_KEPT]:
+        for known in of_kind[:-MAX_KEPT]:
             self._forget(known)
 
     def _touch(self, name: str) -> None:
@@ -183,7 +183,7 @@ def limits(pipeline: Pipeline) -> dict[str, Any]:
     return {
         "triples": profile.upload_triples,
         "bytes": profile.upload_bytes,
-        "edits": MOST_EDITS,
+        "edits": MAX_EDITS,
         "minutes": round(SECONDS_KEPT / 60),
-        "kept": MOST_KEPT,
+        "kept": MAX_KEPT,
     }

@@ -13,15 +13,15 @@ _INVISIBLE = re.compile(
 )
 
 
-def visible(value: object, most: int = 0) -> str:
-    """Text without control and direction marks, cut to ``most`` characters where that is not 0."""
+def visible(value: object, limit: int = 0) -> str:
+    """Text without control and direction marks, cut to ``limit`` characters where that is not 0."""
     text = _INVISIBLE.sub("", str(value))
-    return text if not most or len(text) <= most else text[: most - 1].rstrip() + "…"
+    return text if not limit or len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
-def escaped(value: object, most: int = 0) -> str:
+def escaped(value: object, limit: int = 0) -> str:
     """Text for an HTML element or a quoted attribute."""
-    return html.escape(visible(value, most), quote=True)
+    return html.escape(visible(value, limit), quote=True)
 
 
 def json_in_html(value: Any) -> str:

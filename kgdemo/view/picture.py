@@ -173,8 +173,8 @@ class Edges:
 
 def _said_backwards(edge: Edge, head: str, relation: str, tail: str) -> bool:
     """Whether the edge says this fact already, read from its other end (``~relation``)."""
-    reading = relation[1:] if relation.startswith("~") else f"~{relation}"
-    return f"{tail} → {reading} → {head}" in edge["says"]
+    relation_label = relation[1:] if relation.startswith("~") else f"~{relation}"
+    return f"{tail} → {relation_label} → {head}" in edge["says"]
 
 
 def sent(edge: Edge) -> Edge:
@@ -190,8 +190,8 @@ def sent(edge: Edge) -> Edge:
 # method has been and turned back. Entities and edges are built with pyvis; the browser is sent what is new.
 
 
-MOST_NODES = 150
-MOST_LOOKED = 18  # nodes that no path holds
+MAX_NODES = 150
+MAX_LOOKED = 18  # nodes that no path holds
 _TOUCHED = 4  # triples drawn of one thought
 _NEIGHBOURS = 8  # faded ones shown around a topic entity
 _INVENTED_PATHS = 4  # more ghosts hide what is real
@@ -269,12 +269,12 @@ class Picture:
         around = [pair for pair in telling_first(self.kg, topic) if pair[0] not in self._places]
         shown = around[:_NEIGHBOURS]
         x0, y0 = self._places.at(topic)
-        for place, (entity, reading) in enumerate(shown):
+        for place, (entity, relation_label) in enumerate(shown):
             down = place - (len(shown) - 1) / 2
             x = x0 - 150 + round(5 * abs(down))  # on an arc around the topic
             self._node(entity, NEIGHBOUR, x, round(y0 + 24 * down), visible(entity, 200), 22)
             self._faded.add(entity)
-            yield from self._edges.add(topic, reading, entity, NEIGHBOUR)
+            yield from self._edges.add(topic, relation_label, entity, NEIGHBOUR)
         more = len(around) - len(shown)
         if more > 0:
             self._node(f"more:{topic}", "more", x0 - 118, round(y0 + 24 * (len(shown) / 2 + 0.8)), f"+{more:,} more")
@@ -340,7 +340,7 @@ class Picture:
                 self._paint(entity, group)
             return True
         looked = sum(node["group"] in _LOOKS for node in self._net.nodes) if group in _LOOKS else 0
-        if len(self._net.nodes) >= MOST_NODES or looked >= MOST_LOOKED:
+        if len(self._net.nodes) >= MAX_NODES or looked >= MAX_LOOKED:
             self._left_out.add(entity)
             return False
         if entity in self._faded:  # it is no longer a mere neighbour: it gets a place of its own
@@ -357,8 +357,8 @@ class Picture:
         self._net.nodes = [node for node in self._net.nodes if node["id"] != entity]
         self._gone.append(entity)
 
-    def _node(self, entity: str, group: str, x: int, y: int, title: str, most: int = _LABEL) -> None:
-        self._net.add_node(entity, label=visible(title, most), group=group, x=x, y=y, title=title)
+    def _node(self, entity: str, group: str, x: int, y: int, title: str, limit: int = _LABEL) -> None:
+        self._net.add_node(entity, label=visible(title, limit), group=group, x=x, y=y, title=title)
         self._paint(entity, group)
 
     def _paint(self, entity: str, group: str) -> None:

@@ -18,28 +18,28 @@ def telling_first(kg: KnowledgeGraph, entity: str) -> list[tuple[str, str]]:
     Rare relations come first: twelve actors of one film would hide its director.
     """
     around = list(dict.fromkeys(kg.neighbours(entity)))
-    often = Counter(reading for reading, _ in around)
+    often = Counter(relation_label for relation_label, _ in around)
     seen: dict[str, str] = {}
-    for reading, neighbour in sorted(around, key=lambda pair: (often[pair[0]], pair[0])):
+    for relation_label, neighbour in sorted(around, key=lambda pair: (often[pair[0]], pair[0])):
         if neighbour != entity:
-            seen.setdefault(neighbour, reading)
+            seen.setdefault(neighbour, relation_label)
     return list(seen.items())
 
 
-def neighbours_of(kg: KnowledgeGraph, entity: str, most: int = MOST) -> dict[str, Any]:
+def neighbours_of(kg: KnowledgeGraph, entity: str, limit: int = MOST) -> dict[str, Any]:
     """A record for the page.
 
     Args:
         kg: the graph of the run.
         entity: label of the node; one that the graph does not know has no neighbours.
-        most: how many are named.
+        limit: how many are named.
 
     Returns:
         ``near``, each ``{id, label, relation}``, and ``more``, how many are not among them.
     """
     found = telling_first(kg, entity)
     near = [
-        {"id": name, "label": visible(name, _LABEL), "relation": visible(reading, _LABEL)}
-        for name, reading in found[:most]
+        {"id": name, "label": visible(name, _LABEL), "relation": visible(relation_label, _LABEL)}
+        for name, relation_label in found[:limit]
     ]
     return {"near": near, "more": len(found) - len(near)}

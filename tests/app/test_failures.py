@@ -56,10 +56,10 @@ def written(constraint, tokens):
 )
 def test_the_broken_decoder_lets_through_what_the_sound_one_does_not(pipeline, text, sound, faithful):
     world = pipeline.world(Settings(graph="world", model="embedded"))
-    pieces = world.model.pieces
-    automaton = KGAutomaton(world.tokenised, [world.kg.entities.find("Inception")], hops=1)
-    tokens = [*pieces.plain(f" {text}"), *pieces.end]
-    right, wrong = written(automaton, tokens), written(broken.FailsOpen(automaton, tuple(pieces.end)), tokens)
+    label_tokens = world.model.label_tokens
+    automaton = KGAutomaton(world.token_graph, [world.kg.entities.find("Inception")], hops=1)
+    tokens = [*label_tokens.plain(f" {text}"), *label_tokens.end]
+    right, wrong = written(automaton, tokens), written(broken.FailsOpen(automaton, tuple(label_tokens.end)), tokens)
     assert (right is not None and right.complete) == sound
     assert (wrong is not None and wrong.complete) == ("Nolan" in text)  # within its index it still holds
     assert world.verifier.verify_text(text)[1].faithful == faithful

@@ -7,7 +7,7 @@ import json
 from kgdemo.events import RunFailed, read_trace
 from kgdemo.ui import assets
 from kgdemo.ui.asking import Fields, ask, names_like
-from kgdemo.ui.event_stream import INTERVAL, Feed
+from kgdemo.ui.event_stream import INTERVAL, EventStream
 from tests.helpers.long_run import long_run
 from tests.helpers.page import NASTY, QUESTION
 
@@ -17,8 +17,8 @@ def fields(**changed) -> Fields:
     return Fields(**{**given, "compare": True, "ranking": "relation", "options": "", **changed})
 
 
-def batches(pipeline, asked: Fields, feed: Feed | None = None, entities=()) -> list[dict]:
-    feed = feed or Feed()
+def batches(pipeline, asked: Fields, feed: EventStream | None = None, entities=()) -> list[dict]:
+    feed = feed or EventStream()
     return [json.loads(one) for one in feed.batches(ask(pipeline, asked, entities), lambda: pipeline.graph("world"))]
 
 
@@ -35,7 +35,7 @@ def test_batches_are_numbered_without_gaps(pipeline):
 
 
 def test_updates_are_seldom_but_for_what_cannot_wait(pipeline):
-    frozen = Feed(clock=lambda: 0.0)
+    frozen = EventStream(clock=lambda: 0.0)
     got = batches(pipeline, fields(), frozen)
     important = {"RunStarted", "EntitiesLinked", "ConstraintReady", "AnswerFinal", "RunFinished", "Picture"}
     assert len(got) <= 8
@@ -43,7 +43,7 @@ def test_updates_are_seldom_but_for_what_cannot_wait(pipeline):
 
 
 def test_a_gap_can_be_filled(pipeline):
-    feed = Feed()
+    feed = EventStream()
     got = batches(pipeline, fields(), feed)
     items = [item for batch in got for item in batch["items"]]
     assert json.loads(feed.missed(got[0]["run"], 5))["items"] == items[5:]
@@ -52,7 +52,7 @@ def test_a_gap_can_be_filled(pipeline):
 
 def test_closing_the_stream_stops_the_run(pipeline):
     before = pipeline.closed_early
-    stream = Feed().batches(ask(pipeline, fields()), lambda: pipeline.graph("world"))
+    stream = EventStream().batches(ask(pipeline, fields()), lambda: pipeline.graph("world"))
     next(stream)
     stream.close()
     assert pipeline.closed_early == before + 1
@@ -122,7 +122,7 @@ def test_ten_beams_of_forty_tokens_stay_under_600_kb_and_seldom(pipeline):
             now[0] += 0.03  # seconds that a step takes
             yield event
 
-    got = list(Feed(clock=lambda: now[0]).batches(ticking(), lambda: pipeline.graph("world")))
+    got = list(EventStream(clock=lambda: now[0]).batches(ticking(), lambda: pipeline.graph("world")))
     assert sum(len(one.encode()) for one in got) < 600_000
     assert len(got) <= now[0] / INTERVAL + 2  # the start and the end wait for nothing
     assert sum(len(json.loads(one)["items"]) for one in got) == len(events)

@@ -12,7 +12,7 @@ from tests.browser.test_page import ask, over, replay
 from tests.helpers.page import ENDLESS, LONG, QUESTION
 
 pytestmark = pytest.mark.browser
-MOST_SENT = 600_000  # bytes of a run of ten beams and forty tokens
+MAX_SENT = 600_000  # bytes of a run of ten beams and forty tokens
 
 
 def test_a_long_run_sends_little_in_all(page: Page):
@@ -30,7 +30,7 @@ def test_a_long_run_sends_little_in_all(page: Page):
     ask(page, LONG)
     over(page)
     expect(page.locator(".stages")).to_contain_text("40 tokens")
-    assert 50_000 < sum(sent) < MOST_SENT
+    assert 50_000 < sum(sent) < MAX_SENT
 
 
 def test_the_frame_of_the_picture_is_made_once_and_then_told_what_is_new(page: Page):

@@ -9,7 +9,7 @@ from kgdemo.kg.path import Path
 from kgdemo.lab.evaluation.metrics import validity_ratio
 from kgdemo.methods.fidelis import FidelisOptions
 from kgdemo.methods.fidelis.plan import PLACEHOLDER
-from kgdemo.reasoners.base import World
+from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import Clerk, of, run
 
@@ -18,8 +18,8 @@ PLAN = f"director, born | find the director; find the birthplace | the director 
 STATEMENT = "the director of Inception was born in"
 
 
-def ask(world: World, fidelis: FidelisOptions | None = None, topics: Sequence[str] = ("Inception",), **chosen):
-    return list(run("fidelis", QUESTION, topics, world, Settings(compare=False, **chosen), fidelis))
+def ask(resources: Resources, fidelis: FidelisOptions | None = None, topics: Sequence[str] = ("Inception",), **chosen):
+    return list(run("fidelis", QUESTION, topics, resources, Settings(compare=False, **chosen), fidelis))
 
 
 def clerk(**chosen) -> Clerk:
@@ -47,14 +47,14 @@ def found(events: Sequence[Event]) -> list[str]:
     return [str(e.path) for e in of(events, PathFound)]
 
 
-def all_steps_are_in_the_graph(events: Sequence[Event], world: World) -> None:
+def all_steps_are_in_the_graph(events: Sequence[Event], resources: Resources) -> None:
     assert validity_ratio(e.verdict for e in of(events, PathVerified)) == 1.0
     for thought in of(events, Thought):
-        assert all(world.verifier.verify(Path.from_labels(t)).faithful for t in thought.triples)
+        assert all(resources.verifier.verify(Path.from_labels(t)).faithful for t in thought.triples)
 
 
-def all_candidates_are_in_the_graph(events: Sequence[Event], world: World) -> None:
+def all_candidates_are_in_the_graph(events: Sequence[Event], resources: Resources) -> None:
     """Of labels without arrows, which their texts can be read by."""
     for scored in of(events, CandidatesScored):
         if scored.decision in ("Path-RAG", "vanilla retriever"):
-            assert all(world.verifier.verify_text(option)[1].faithful for option in scored.options)
+            assert all(resources.verifier.verify_text(option)[1].faithful for option in scored.options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kgdemo.constraint.label_tokens import Pieces
+from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.constraint.triple_chains import Link
 from kgdemo.kg.graph import KnowledgeGraph
 
@@ -29,14 +29,14 @@ def all_paths(triples: Sequence[Triple], topics: Sequence[str], hops: int, direc
         yield from grow((topic,))
 
 
-def spelled(pieces: Pieces, path: Sequence[str]) -> tuple[int, ...]:
+def spelled(label_tokens: LabelTokens, path: Sequence[str]) -> tuple[int, ...]:
     """The token ids of a path, end mark included."""
     ids: list[int] = []
     for place, label in enumerate(path):
         if place:
-            ids += pieces.plain(" ->")
-        ids += pieces.plain(f" {label}")
-    return (*ids, *pieces.end)
+            ids += label_tokens.plain(" ->")
+        ids += label_tokens.plain(f" {label}")
+    return (*ids, *label_tokens.end)
 
 
 def around(triples: Sequence[tuple[str, str, str]], visited: set[str]) -> set[tuple[str, str, str]]:

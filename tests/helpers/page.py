@@ -51,7 +51,7 @@ ENDLESS = "Where was the director of Inception born, after all?"  # a run that e
 
 
 class SmallPipeline(Pipeline):
-    """A pipeline whose ``world`` is a handful of triples and whose model is random; counts what was closed early.
+    """A pipeline whose ``resources`` is a handful of triples and whose model is random; counts what was closed early.
 
     Args:
         profile: local by default.

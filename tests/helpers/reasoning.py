@@ -10,14 +10,14 @@ from random import Random
 
 import numpy as np
 
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.events import AnswerFinal, Event, PathFound, PathVerified, Thought
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.methods.registry import METHODS
 from kgdemo.models.chat import Usage
 from kgdemo.options import given
-from kgdemo.reasoners.base import Decision, Evidence, Reasoner, World
+from kgdemo.reasoners.base import Decision, Evidence, Reasoner, Resources
 from kgdemo.reasoners.chat import ChatReasoner
 from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.settings import Settings
@@ -70,8 +70,8 @@ class ChanceReasoner:
     def __init__(self, seed: int) -> None:
         self.rng = Random(seed)
 
-    def select(self, question: str, task: str, options: Sequence[str], most: int) -> Decision:
-        chosen = self.rng.sample(range(len(options)), self.rng.randint(1, min(most, len(options))))
+    def select(self, question: str, task: str, options: Sequence[str], limit: int) -> Decision:
+        chosen = self.rng.sample(range(len(options)), self.rng.randint(1, min(limit, len(options))))
         return Decision(chosen=tuple(chosen), scores=tuple(self.rng.random() for _ in options))
 
     def score(self, question: str, task: str, options: Sequence[str]) -> Decision:
@@ -117,8 +117,8 @@ class Clerk:
         options = re.findall(r"^(\d+)\. (.*(?:\n   .*)*)$", prompt, re.MULTILINE)
         if form == "Numbers:":
             rank = {n: next((i for i, w in enumerate(self.wanted) if w in text), 99) for n, text in options}
-            most = int(re.findall(r"Choose at most (\d+)", prompt)[0])
-            return ", ".join(sorted(rank, key=lambda n: rank[n])[:most])
+            limit = int(re.findall(r"Choose at most (\d+)", prompt)[0])
+            return ", ".join(sorted(rank, key=lambda n: rank[n])[:limit])
         if form == "Ratings:":
             return "\n".join(f"{n}: {9 if any(w in text for w in self.wanted) else 2}" for n, text in options)
         if form == "Does it follow?":
@@ -128,15 +128,15 @@ class Clerk:
         return next((text for phrase, text in self.writes.items() if phrase in prompt), "I look further.")
 
 
-def film_world(reasoner: Reasoner | Callable | None = None, triples=FILMS, family: str = "qwen2") -> World:
+def film_world(reasoner: Reasoner | Callable | None = None, triples=FILMS, family: str = "qwen2") -> Resources:
     """A world with a random path model; the embedded reasoner unless another is given."""
     kg = KnowledgeGraph.from_triples(triples, "films", INVERSE, INFO)
     model, embedder = random_model(family, seed=1), SpellingEmbedder()
-    tokenised = TokenisedGraph(kg, model.pieces)
-    return World(kg, Verifier(kg), model, tokenised, reasoner or EmbeddedReasoner(embedder), embedder)
+    token_graph = TokenGraph(kg, model.label_tokens)
+    return Resources(kg, Verifier(kg), model, token_graph, reasoner or EmbeddedReasoner(embedder), embedder)
 
 
-def clerk_world(clerk: Clerk, triples=FILMS) -> World:
+def clerk_world(clerk: Clerk, triples=FILMS) -> Resources:
     """A film world with a chat reasoner."""
     return film_world(ChatReasoner(clerk), triples)
 
@@ -147,27 +147,27 @@ def of(events: Sequence[Event], kind: type) -> list:
 
 
 def ask(
-    method: str, question: str, topics: Sequence[str], world: World, options: object = None, **chosen
+    method: str, question: str, topics: Sequence[str], resources: Resources, options: object = None, **chosen
 ) -> list[Event]:
     """All events of a registered method, asked as everything asks: options are given as text."""
-    return list(run(method, question, topics, world, Settings(method=method, **chosen), options))
+    return list(run(method, question, topics, resources, Settings(method=method, **chosen), options))
 
 
 def run(
-    method: str, question: str, topics: Sequence[str], world: World, settings: Settings, options: object = None
+    method: str, question: str, topics: Sequence[str], resources: Resources, settings: Settings, options: object = None
 ) -> Iterator[Event]:
     """The same, event by event."""
     card = METHODS[method]
     if options is not None:
         settings = replace(settings, options=given(options))
-    return card.run(question, topics, world, settings)
+    return card.run(question, topics, resources, settings)
 
 
-def all_is_read_from_the_graph(events: Sequence[Event], world: World) -> None:
+def all_is_read_from_the_graph(events: Sequence[Event], resources: Resources) -> None:
     """Every path found is verified and faithful, and every triple of every thought is an edge."""
     found = {e.index: e.path for e in of(events, PathFound)}
     assert {e.index: e.verdict.faithful for e in of(events, PathVerified)} == dict.fromkeys(found, True)
     for triple in (t for thought in of(events, Thought) for t in thought.triples):
-        assert world.verifier.verify(Path.from_labels(triple)).faithful, triple
+        assert resources.verifier.verify(Path.from_labels(triple)).faithful, triple
     cited = {n for numbers in events[-1].citations for n in numbers}
     assert cited <= set(found)

@@ -59,7 +59,7 @@ def tiny(family: str = "bert", attention: str = "eager") -> CausalModel:
 
 def encoder_of(made: CausalModel, entity_weight: float = 0.5, answer_share: float = 0.5) -> Encoder:
     """What turns examples into this model's tokens."""
-    return Encoder(made.pieces, made.style, entity_weight, [made.tokenizer.eos_token_id], answer_share)
+    return Encoder(made.label_tokens, made.style, entity_weight, [made.tokenizer.eos_token_id], answer_share)
 
 
 def same_weights(first: torch.nn.Module, second: torch.nn.Module) -> bool:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.adapter import WAY_OUT, GraphLogitsProcessor
 from kgdemo.errors import ModelError
 from kgdemo.kg.graph import KnowledgeGraph
@@ -26,7 +26,7 @@ FAMILIES = ("qwen2", "llama", "gpt2")
 def written(model, kg, topics, beams, hops, tokens=120, sample=False) -> list[list[int]]:
     """What ``generate`` writes behind ``<PATH>`` for a batch of left-padded prompts; a row for each beam."""
     tokenizer = model.tokenizer
-    prompts = [model.style.encode(model.pieces, "part of " * place, row) for place, row in enumerate(topics)]
+    prompts = [model.style.encode(model.label_tokens, "part of " * place, row) for place, row in enumerate(topics)]
     width, pad = max(map(len, prompts)), tokenizer.pad_token_id
     ids = torch.tensor([[pad] * (width - len(p)) + p for p in prompts])
     look = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts])
@@ -46,7 +46,7 @@ def written(model, kg, topics, beams, hops, tokens=120, sample=False) -> list[li
 
 def paths_of(kg, model, topic, hops, tokens) -> list[Path] | None:
     """The paths a text begins with, read off the automaton; None where it does not complete one."""
-    automaton = KGAutomaton(TokenisedGraph(kg, model.pieces), [kg.entities.find(topic)], hops)
+    automaton = KGAutomaton(TokenGraph(kg, model.label_tokens), [kg.entities.find(topic)], hops)
     state = automaton.start()
     for token in tokens:
         allowed = automaton.successors(state)
@@ -56,7 +56,7 @@ def paths_of(kg, model, topic, hops, tokens) -> list[Path] | None:
         state = allowed.take(at.index(token))
         if state.complete:
             return [
-                Path(tuple(kg.entities[e] for e in ids.entities), tuple(kg.readings[s] for s in ids.steps))
+                Path(tuple(kg.entities[e] for e in ids.entities), tuple(kg.step_labels[s] for s in ids.steps))
                 for ids in state.paths
             ]
     return None
@@ -71,7 +71,7 @@ def test_every_emitted_path_verifies(family, triples, seed, beams, hops, data):
     topics = data.draw(st.lists(st.sampled_from([t[0] for t in triples]), min_size=1, max_size=3))
     rows = written(model, kg, [[topic] for topic in topics], beams, hops)
     verifier = Verifier(kg)
-    end = model.pieces.end[0]
+    end = model.label_tokens.end[0]
     completed = 0
     for number, row in enumerate(rows):
         paths = paths_of(kg, model, topics[number // beams], hops, row)
@@ -93,21 +93,21 @@ def test_outside_the_path_nothing_changes():
     kg = KnowledgeGraph.from_triples([("New York", "part of", "United States")])
     model = model_named("qwen2", 0)
     processor = GraphLogitsProcessor(kg, model.tokenizer, [["New York"]], 1)
-    before = model.pieces.plain("New York is part of")
-    path = model.pieces.plain(" New York -> part of -> United States")
+    before = model.label_tokens.plain("New York is part of")
+    path = model.label_tokens.plain(" New York -> part of -> United States")
     scores = torch.randn(1, len(model.tokenizer))
-    for text in (before, [*before, *model.pieces.start, *path, *model.pieces.end, *before]):
+    for text in (before, [*before, *model.label_tokens.start, *path, *model.label_tokens.end, *before]):
         assert torch.equal(processor(torch.tensor([text]), scores), scores)
 
 
 def test_inside_the_path_allowed_tokens_keep_their_scores():
     kg = KnowledgeGraph.from_triples([("New York", "part of", "United States"), ("New York", "born in", "London")])
     model = model_named("qwen2", 0)
-    processor = GraphLogitsProcessor(TokenisedGraph(kg, model.pieces), model.tokenizer, [["New York"]], 1)
-    text = [*model.pieces.start, *model.pieces.plain(" New York ->")]
+    processor = GraphLogitsProcessor(TokenGraph(kg, model.label_tokens), model.tokenizer, [["New York"]], 1)
+    text = [*model.label_tokens.start, *model.label_tokens.plain(" New York ->")]
     scores = torch.randn(1, len(model.tokenizer))
     masked = processor(torch.tensor([text]), scores)[0]
-    allowed = {model.pieces.plain(" part of")[0], model.pieces.plain(" born in")[0]}
+    allowed = {model.label_tokens.plain(" part of")[0], model.label_tokens.plain(" born in")[0]}
     assert {i for i, v in enumerate(masked.tolist()) if v > WAY_OUT} == allowed
     assert all(masked[i] == scores[0, i] for i in allowed)
     assert masked[model.tokenizer.eos_token_id] == WAY_OUT
@@ -120,7 +120,7 @@ def test_it_fails_closed(text):
     model = model_named("qwen2", 0)
     for topic, begun in (("Nowhere", ""), ("New York", text)):
         processor = GraphLogitsProcessor(kg, model.tokenizer, [[topic]], 1)
-        ids = torch.tensor([[*model.pieces.start, *model.pieces.plain(begun)]])
+        ids = torch.tensor([[*model.label_tokens.start, *model.label_tokens.plain(begun)]])
         masked = processor(ids, torch.zeros(1, len(model.tokenizer)))[0]
         assert [i for i, v in enumerate(masked.tolist()) if v > -torch.inf] == [model.tokenizer.eos_token_id]
 

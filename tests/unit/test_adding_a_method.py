@@ -13,11 +13,11 @@ from kgdemo.answering.answer_sets import conclude, show
 from kgdemo.cli import main
 from kgdemo.events import AnswerFinal, Event, PathVerified
 from kgdemo.kg.path import Path
-from kgdemo.lab.evaluation.compare_methods import evaluate_several
+from kgdemo.lab.evaluation.compare_methods import compare_methods
 from kgdemo.methods import METHODS
 from kgdemo.methods.registry import as_markdown, register
 from kgdemo.options import pairs
-from kgdemo.reasoners.base import World
+from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 from tests.helpers.page import SmallPipeline
 from tests.helpers.reasoning import of
@@ -29,7 +29,7 @@ NAMES = {
     "Path": Path,
     "Sequence": Sequence,
     "Settings": Settings,
-    "World": World,
+    "World": Resources,
     "conclude": conclude,
     "register": register,
     "show": show,
@@ -90,7 +90,7 @@ def test_it_is_evaluated(one_hop, tmp_path):
     questions = tmp_path / "questions.jsonl"
     line = {"id": "1", "question": "Who directed Inception?", "q_entity": ["Inception"], "answer": ["Elliot Page"]}
     questions.write_text(json.dumps(line) + "\n", "utf-8")
-    evaluate_several(SmallPipeline(), [one_hop, "kaping"], questions, Settings(), tmp_path / "out")
+    compare_methods(SmallPipeline(), [one_hop, "kaping"], questions, Settings(), tmp_path / "out")
     metrics = json.loads((tmp_path / "out" / one_hop / "metrics.json").read_text())
     assert metrics["hit@k"] == 1.0
     assert metrics["faithful_ratio"] == 1.0

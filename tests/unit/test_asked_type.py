@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgdemo.query.answer_type import ANYTHING, Asked, Fit, asked_types, fits, kind_of
+from kgdemo.query.answer_type import ANYTHING, AnswerType, Fit, answer_type_of, fits, kind_of
 from tests.helpers.reasoning import film_world
 
 TYPES = frozenset(
@@ -36,7 +36,7 @@ TYPES = frozenset(
     ],
 )
 def test_a_named_type_is_read_from_the_head_of_what_is_asked_for(question, asked):
-    assert asked_types(question, TYPES) == Asked(frozenset(asked), named=True)
+    assert answer_type_of(question, TYPES) == AnswerType(frozenset(asked), named=True)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_named_type_is_read_from_the_head_of_what_is_asked_for(question, asked
     ],
 )
 def test_question_words_and_roles_allow_several_types(question, allowed, not_allowed):
-    asked = asked_types(question, TYPES)
+    asked = answer_type_of(question, TYPES)
     assert not asked.named
     assert fits(asked, allowed)
     assert not fits(asked, not_allowed)
@@ -70,11 +70,11 @@ def test_question_words_and_roles_allow_several_types(question, allowed, not_all
     ],
 )
 def test_a_question_that_does_not_say_asks_for_anything(question):
-    assert asked_types(question, TYPES) == ANYTHING
+    assert answer_type_of(question, TYPES) == ANYTHING
 
 
 def test_only_a_known_other_type_does_not_fit():
-    country = Asked(frozenset(("country",)), named=True)
+    country = AnswerType(frozenset(("country",)), named=True)
     assert not fits(country, "city")
     assert fits(country, "country") is Fit.YES
     assert fits(country, "") is Fit.YES
@@ -82,10 +82,10 @@ def test_only_a_known_other_type_does_not_fit():
 
 
 def test_what_is_known_as_a_place_only_may_be_any_kind_of_place():
-    country, person = (Asked(frozenset((kind,)), named=True) for kind in ("country", "person"))
+    country, person = (AnswerType(frozenset((kind,)), named=True) for kind in ("country", "person"))
     assert fits(country, "place") is Fit.PERHAPS
     assert fits(person, "place") is Fit.NO
-    assert fits(asked_types("where is it", TYPES), "place") is Fit.YES
+    assert fits(answer_type_of("where is it", TYPES), "place") is Fit.YES
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_what_is_known_as_a_place_only_may_be_any_kind_of_place():
     ["who is Adam Sandler?", "who's betty white", "whos galileo", "Who was Lenin and why was he important?"],
 )
 def test_who_somebody_is_does_not_ask_for_another(question):
-    assert asked_types(question, TYPES) == ANYTHING
+    assert answer_type_of(question, TYPES) == ANYTHING
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ def test_who_somebody_is_does_not_ask_for_another(question):
     ],
 )
 def test_who_did_something_asks_for_somebody(question):
-    assert fits(asked_types(question, TYPES), "person")
-    assert not fits(asked_types(question, TYPES), "film")
+    assert fits(answer_type_of(question, TYPES), "person")
+    assert not fits(answer_type_of(question, TYPES), "film")
 
 
 def test_the_type_of_a_number_is_read_off_it():

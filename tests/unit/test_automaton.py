@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import AutomatonState, KGAutomaton
 from kgdemo.constraint.explanations import reason
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.kg.graph import KnowledgeGraph
 from tests.helpers.models import byte_level_tokenizer, wordpiece_tokenizer
 from tests.helpers.oracles import all_paths, spelled
 from tests.helpers.strategies import graphs
 
-from kgdemo.constraint.label_tokens import Pieces  # isort: skip
+from kgdemo.constraint.label_tokens import LabelTokens  # isort: skip
 
 TOKENIZERS = {
     "byte-level": byte_level_tokenizer,
@@ -49,12 +49,12 @@ def test_language_equals_the_enumerated_trie(tokenizer, triples, hops, directed,
     triples = triples[: 10 if hops < 3 else 5]
     kg = KnowledgeGraph.from_triples(triples)
     topics = data.draw(st.lists(st.sampled_from(list(kg.entities)), min_size=1, max_size=2))
-    pieces = Pieces(TOKENIZERS[tokenizer]())
-    graph = TokenisedGraph(kg, pieces, directed)
+    label_tokens = LabelTokens(TOKENIZERS[tokenizer]())
+    graph = TokenGraph(kg, label_tokens, directed)
     automaton = KGAutomaton(graph, [kg.entities.find(t) for t in topics], hops)
     expected: dict[tuple[int, ...], set[tuple[str, ...]]] = {}
     for path in all_paths(triples, topics, hops, directed):
-        expected.setdefault(spelled(pieces, path), set()).add(path)
+        expected.setdefault(spelled(label_tokens, path), set()).add(path)
     found = language(automaton)
     assert set(found) == set(expected)
     for tokens, paths in found.items():
@@ -66,7 +66,7 @@ def test_language_equals_the_enumerated_trie(tokenizer, triples, hops, directed,
 @given(triples=graphs(), hops=st.integers(1, 3))
 def test_paths_left_counts_the_paths(triples, hops):
     kg = KnowledgeGraph.from_triples(triples)
-    graph = TokenisedGraph(kg, Pieces(byte_level_tokenizer()))
+    graph = TokenGraph(kg, LabelTokens(byte_level_tokenizer()))
     topic = triples[0][0]
     automaton = KGAutomaton(graph, [kg.entities.find(topic)], hops)
 
@@ -81,7 +81,7 @@ def test_every_step_narrows_the_paths_left():
     kg = KnowledgeGraph.from_triples(
         [("New", "part", "New York"), ("New", "part of", "a -> b"), ("New York", "x", "New")]
     )
-    automaton = KGAutomaton(TokenisedGraph(kg, Pieces(byte_level_tokenizer())), [kg.entities.find("New")], 2)
+    automaton = KGAutomaton(TokenGraph(kg, LabelTokens(byte_level_tokenizer())), [kg.entities.find("New")], 2)
     state, left = automaton.start(), automaton.paths_left(automaton.start())
     while state.alive:
         successors = automaton.successors(state)
@@ -94,7 +94,7 @@ def test_every_step_narrows_the_paths_left():
 def test_sub_tries_stay_within_the_cache():
     triples = [(f"e{i}", "next", f"e{i + 1}") for i in range(50)]
     kg = KnowledgeGraph.from_triples(triples)
-    graph = TokenisedGraph(kg, Pieces(byte_level_tokenizer()), cache_bytes=5000)
+    graph = TokenGraph(kg, LabelTokens(byte_level_tokenizer()), cache_bytes=5000)
     automaton = KGAutomaton(graph, [kg.entities.find("e0")], 1)
     for entity in range(len(kg.entities)):
         automaton.sub_trie(entity)
@@ -105,7 +105,7 @@ def test_sub_tries_stay_within_the_cache():
 def test_no_topic_means_an_empty_language():
     kg = KnowledgeGraph.from_triples([("a", "r", "b")])
     automaton = KGAutomaton(
-        TokenisedGraph(kg, Pieces(byte_level_tokenizer()), directed=True), [kg.entities.find("b")], 2
+        TokenGraph(kg, LabelTokens(byte_level_tokenizer()), directed=True), [kg.entities.find("b")], 2
     )
     assert language(automaton) == {}
 
@@ -113,16 +113,16 @@ def test_no_topic_means_an_empty_language():
 def _labels(kg: KnowledgeGraph, entities: tuple[int, ...], steps: tuple[int, ...]) -> tuple[str, ...]:
     labels = [kg.entities[entities[0]]]
     for step, entity in zip(steps, entities[1:], strict=True):
-        labels += [kg.readings[step], kg.entities[entity]]
+        labels += [kg.step_labels[step], kg.entities[entity]]
     return tuple(labels)
 
 
 def reasons_along(kg: KnowledgeGraph, topic: str, path: str) -> list[str]:
     """The reason given against the token ``x`` at every step of a path."""
-    pieces = Pieces(wordpiece_tokenizer())
-    automaton = KGAutomaton(TokenisedGraph(kg, pieces), [kg.entities.find(topic)], 2)
+    label_tokens = LabelTokens(wordpiece_tokenizer())
+    automaton = KGAutomaton(TokenGraph(kg, label_tokens), [kg.entities.find(topic)], 2)
     state, found = automaton.start(), []
-    for token in pieces.plain(path):
+    for token in label_tokens.plain(path):
         found.append(reason(automaton, state, 5, "x"))
         successors = automaton.successors(state)
         state = successors.take(successors.tokens.tolist().index(token))

@@ -17,11 +17,11 @@ from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path
 from kgdemo.lab.training.templates import load_templates
 from kgdemo.models.causal import EMBEDDED_FOLDER
-from kgdemo.models.prompt_style import PromptStyle, read_relations, spoken_relation, unseen_readings, write_relations
+from kgdemo.models.prompt_style import PromptStyle, read_relations, spoken_relation, unseen_labels, write_relations
 from kgdemo.ranking import backoff
 from kgdemo.ranking.backoff import nearest_unseen, nearness, relation_walks
-from kgdemo.ranking.scorer import BACKOFF, EXPERTS, Prior, coverage, path_words
-from kgdemo.reasoners.base import World
+from kgdemo.ranking.scorer import BACKOFF, FEATURES, PathScorer, coverage, path_words
+from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 from tests.helpers.oracles import all_paths
 from tests.helpers.reasoning import FILMS, SpellingEmbedder, ask, film_world, of
@@ -32,12 +32,12 @@ NONE: frozenset[str] = frozenset()
 ALL = frozenset(relation for _, relation, _ in FILMS)
 
 
-def world_knowing(relations: frozenset[str] | None, backoff: dict[str, float] | None = None) -> World:
+def world_knowing(relations: frozenset[str] | None, backoff: dict[str, float] | None = None) -> Resources:
     """A film world whose model was trained on these relations alone."""
-    world = film_world()
-    pool = dict.fromkeys(EXPERTS, 0.0) | {"likelihood": 1.0}
-    world.model.style = replace(world.model.style, pool=pool, relations=relations, backoff=backoff)
-    return world
+    resources = film_world()
+    pool = dict.fromkeys(FEATURES, 0.0) | {"likelihood": 1.0}
+    resources.model.style = replace(resources.model.style, pool=pool, relations=relations, backoff=backoff)
+    return resources
 
 
 # which relations are known ------------------------------------------------------------------------
@@ -57,27 +57,27 @@ def test_the_list_stands_beside_the_weights(tmp_path):
 def test_a_relation_is_known_by_its_words_whatever_graph_it_stands_in():
     kg = KnowledgeGraph.from_triples(
         [("a", "/film/film/directed_by", "b"), ("a", "Born in", "c"), ("a", "starring", "d")],
-        inverse_readings={"starring": "starred in"},
+        inverse_labels={"starring": "starred in"},
     )
-    assert unseen_readings(kg, frozenset(("directed by", "born in"))) == {"starring", "starred in"}
-    assert unseen_readings(kg, frozenset(("directed by", "born in", "starring"))) == frozenset()
-    assert len(unseen_readings(kg, frozenset())) == 6
-    assert unseen_readings(kg, None) == frozenset()
+    assert unseen_labels(kg, frozenset(("directed by", "born in"))) == {"starring", "starred in"}
+    assert unseen_labels(kg, frozenset(("directed by", "born in", "starring"))) == frozenset()
+    assert len(unseen_labels(kg, frozenset())) == 6
+    assert unseen_labels(kg, None) == frozenset()
 
 
 def test_a_reading_that_a_known_relation_shares_is_known():
     triples = [("a", "child of", "b"), ("b", "parent", "a")]
-    kg = KnowledgeGraph.from_triples(triples, inverse_readings={"child of": "parent", "parent": "child of"})
-    assert unseen_readings(kg, frozenset(("parent",))) == frozenset()
+    kg = KnowledgeGraph.from_triples(triples, inverse_labels={"child of": "parent", "parent": "child of"})
+    assert unseen_labels(kg, frozenset(("parent",))) == frozenset()
 
 
 def test_the_shipped_model_knows_what_it_was_trained_on_and_not_chemistry():
     known = read_relations(EMBEDDED_FOLDER)
     assert known is not None
-    assert unseen_readings(open_graph("world"), known) == frozenset()
+    assert unseen_labels(open_graph("world"), known) == frozenset()
     for name in ("world", "freebase"):
         assert {spoken_relation(relation) for relation, _ in load_templates(name)} <= known
-    assert "ore of" in unseen_readings(open_graph("chemistry"), known)
+    assert "ore of" in unseen_labels(open_graph("chemistry"), known)
 
 
 # the paths kept for them --------------------------------------------------------------------------
@@ -90,27 +90,27 @@ def test_the_walks_are_those_of_all_paths(triples, hops, directed):
     for topic, label in enumerate(kg.entities):
         expected = {path[1::2] for path in all_paths(triples, [label], hops, directed)}
         found = [walk for own in relation_walks(kg, topic, hops, directed) for walk in own.tolist()]
-        assert {tuple(kg.readings[step] for step in walk) for walk in found} == expected
+        assert {tuple(kg.step_labels[step] for step in walk) for walk in found} == expected
         assert len({tuple(walk) for walk in found}) == len(found)
 
 
 def test_nearness_is_similarity_and_coverage_of_each_sequence():
-    world = film_world()
-    kg, embedder = world.kg, SpellingEmbedder()
-    prior = Prior("in which year was it released", ["Inception"], kg, embedder)
-    (asked,) = embedder.encode([prior.question])
+    resources = film_world()
+    kg, embedder = resources.kg, SpellingEmbedder()
+    scorer = PathScorer("in which year was it released", ["Inception"], kg, embedder)
+    (asked,) = embedder.encode([scorer.question])
     for walks in relation_walks(kg, kg.entities.find("Inception"), 2, directed=False):
-        for walk, near in zip(walks, nearness(kg, walks, prior), strict=True):
-            readings = [kg.readings[step] for step in walk]
-            mean = embedder.encode([spoken(reading) for reading in readings]).mean(axis=0)
+        for walk, near in zip(walks, nearness(kg, walks, scorer), strict=True):
+            step_labels = [kg.step_labels[step] for step in walk]
+            mean = embedder.encode([spoken(relation_label) for relation_label in step_labels]).mean(axis=0)
             similar = float(mean @ asked) / float(np.linalg.norm(mean))
-            assert near == pytest.approx(similar + coverage(prior.words, path_words(readings), embedder), abs=1e-5)
-    assert len(nearness(kg, np.empty((0, 2), np.int32), prior)) == 0
+            assert near == pytest.approx(similar + coverage(scorer.words, path_words(step_labels), embedder), abs=1e-5)
+    assert len(nearness(kg, np.empty((0, 2), np.int32), scorer)) == 0
 
 
-def found_by(world: World, question: str, **settings) -> list[PathFound]:
+def found_by(resources: Resources, question: str, **settings) -> list[PathFound]:
     """The paths of a question about Inception, all of them verified."""
-    events = ask("gcr", question, ["Inception"], world, hops=2, compare=False, explain=0, **settings)
+    events = ask("gcr", question, ["Inception"], resources, hops=2, compare=False, explain=0, **settings)
     assert all(event.verdict.faithful for event in of(events, PathVerified))
     assert len(of(events, HypothesisAnswer)) == len(of(events, PathFound))
     return of(events, PathFound)
@@ -128,8 +128,8 @@ def test_an_unknown_relation_is_found_though_known_ones_fill_the_beams():
 
 
 def test_each_path_kept_has_an_unknown_relation_and_none_is_there_twice():
-    world = world_knowing(ALL - {"released in year", "born in"}, BY_WORDS)
-    found = found_by(world, "who starring in", beams=5)
+    resources = world_knowing(ALL - {"released in year", "born in"}, BY_WORDS)
+    found = found_by(resources, "who starring in", beams=5)
     assert any(event.read for event in found)
     assert len({event.path for event in found}) == len(found) == 5
     groups = [event.path.relations for event in found if event.read]
@@ -142,9 +142,11 @@ def test_each_path_kept_has_an_unknown_relation_and_none_is_there_twice():
 
 
 def test_of_a_graph_with_too_many_relations_single_hops_are_read(monkeypatch):
-    world = film_world()
-    prior = Prior("born in", ["Inception"], world.kg, world.embedder, None, unseen_readings(world.kg, NONE), BY_WORDS)
-    asked = (world.tokenised, world.kg.entities.find("Inception"), Settings(beams=30, hops=3), prior, set())
+    resources = film_world()
+    scorer = PathScorer(
+        "born in", ["Inception"], resources.kg, resources.embedder, None, unseen_labels(resources.kg, NONE), BY_WORDS
+    )
+    asked = (resources.token_graph, resources.kg.entities.find("Inception"), Settings(beams=30, hops=3), scorer, set())
     hops = [len(ids.steps) for ids in nearest_unseen(*asked)]
     assert set(hops) == {1, 2}
     monkeypatch.setattr(backoff, "_STEPS", 2)
@@ -167,10 +169,10 @@ def test_where_all_is_known_or_the_model_is_to_be_believed_nothing_changes(relat
         before, after = (
             [
                 replace(event, t=0.0, **({"seconds": 0.0} if isinstance(event, LMCall) else {}))
-                for event in ask(*asked, world, hops=2, beams=4, compare=False, explain=0, **settings)
+                for event in ask(*asked, resources, hops=2, beams=4, compare=False, explain=0, **settings)
                 if isinstance(event, PathFound | HypothesisAnswer | PathVerified | LMCall)
             ]
-            for world in (world_knowing(None), world_knowing(relations, weights))
+            for resources in (world_knowing(None), world_knowing(relations, weights))
         )
         assert before == after
 
@@ -179,17 +181,21 @@ def test_where_all_is_known_or_the_model_is_to_be_believed_nothing_changes(relat
 
 
 def test_words_stand_for_the_probability_of_what_is_unknown():
-    world = film_world()
-    weights = dict.fromkeys(EXPERTS, 0.0) | {"likelihood": 2.0, "covered": 1.0}
+    resources = film_world()
+    weights = dict.fromkeys(FEATURES, 0.0) | {"likelihood": 2.0, "covered": 1.0}
     by_words = dict(zip(BACKOFF, (-3.0, 0.5, 0.25, 1.0, 11.0, -1.5), strict=True))
-    prior = Prior("released year", ["Inception"], world.kg, world.embedder, weights, frozenset(("born in",)), by_words)
-    known = prior.opinion(Path(("Inception", "2010"), ("released in year",)), -4.0, -4.0)
+    scorer = PathScorer(
+        "released year", ["Inception"], resources.kg, resources.embedder, weights, frozenset(("born in",)), by_words
+    )
+    known = scorer.features(Path(("Inception", "2010"), ("released in year",)), -4.0, -4.0)
     assert known.likelihood == -4.0
     path = Path(("Inception", "Tom Hardy", "London"), ("starring", "born in"))
-    unknown = prior.opinion(path, -4.0, -2.0)
+    unknown = scorer.features(path, -4.0, -2.0)
     assert unknown.likelihood == pytest.approx(
         -3.0 - 0.5 * 4 - 0.25 * 2 - 2 * 1.5 + unknown.learnt + 11.0 * unknown.covered
     )
     assert unknown.pooled(weights) == pytest.approx(2.0 * unknown.likelihood + unknown.covered)
-    plain = Prior("released year", ["Inception"], world.kg, world.embedder, weights, frozenset(("born in",)))
-    assert plain.opinion(path, -4.0, -2.0).likelihood == -4.0
+    plain = PathScorer(
+        "released year", ["Inception"], resources.kg, resources.embedder, weights, frozenset(("born in",))
+    )
+    assert plain.features(path, -4.0, -2.0).likelihood == -4.0

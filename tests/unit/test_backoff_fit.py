@@ -10,61 +10,63 @@ import numpy as np
 import pytest
 
 from kgdemo.lab.calibration import backoff
-from kgdemo.lab.calibration.backoff import PLAIN, Told, fit_backoff, hits_over_relations, told
+from kgdemo.lab.calibration.backoff import PLAIN, LabelledExample, fit_backoff, hits_over_relations, labelled_examples
 from kgdemo.lab.calibration.ranking import FOLDS, Candidates, Searched, searched
 from kgdemo.lab.questions import Question
-from kgdemo.ranking.scorer import BACKOFF, EXPERTS
+from kgdemo.ranking.scorer import BACKOFF, FEATURES
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import film_world
 from tests.helpers.training import film_graph
 
-POOL = dict(zip(EXPERTS, (0.5, 2.0, 1.0, 2.5, 4.0), strict=True))
+POOL = dict(zip(FEATURES, (0.5, 2.0, 1.0, 2.5, 4.0), strict=True))
 
 
 def test_what_is_fitted_stands_in_place_of_the_probability_alone():
     rng = np.random.default_rng(1)
-    opinions, right = rng.normal(size=(4, len(EXPERTS))), np.array([0.0, 1.0, 0.0, 0.0])
+    features_of_ends, right = rng.normal(size=(4, len(FEATURES))), np.array([0.0, 1.0, 0.0, 0.0])
     unseen, hops = np.array([True, False, True, False]), np.array([1, 1, 2, 2])
     known = np.array([-1.0, -2.0, -3.0, -4.0])
     question = Question("1", "where was tom born", ("Tom Hardy",), ("London",))
-    found = Searched(question, Candidates(opinions, right), unseen, hops, known)
-    (one,) = told(film_graph(), [found], {"born in"}, POOL, "asked")
+    found = Searched(question, Candidates(features_of_ends, right), unseen, hops, known)
+    (one,) = labelled_examples(film_graph(), [found], {"born in"}, POOL, "asked")
     assert one.held_out == {"born in"}
     weights = dict(zip(BACKOFF, (-2.0, 0.3, 0.6, 2.0, 7.0, -1.0), strict=True))
-    scores = one.candidates.given + one.candidates.opinions @ np.array(list(weights.values()))
-    for group, own in enumerate(opinions):
-        said = dict(zip(EXPERTS, own, strict=True))
+    scores = one.candidates.given + one.candidates.features_of_ends @ np.array(list(weights.values()))
+    for group, own in enumerate(features_of_ends):
+        said = dict(zip(FEATURES, own, strict=True))
         if unseen[group]:
             words = 2.0 * said["learnt"] + 7.0 * said["covered"]
             said["likelihood"] = -2.0 + 0.3 * own[0] + 0.6 * known[group] + words - hops[group]
         assert scores[group] == pytest.approx(sum(POOL[name] * value for name, value in said.items()))
-    plain = one.candidates.given + one.candidates.opinions @ np.array([PLAIN[name] for name in BACKOFF])
-    assert plain == pytest.approx(opinions @ np.array(list(POOL.values())))
+    plain = one.candidates.given + one.candidates.features_of_ends @ np.array([PLAIN[name] for name in BACKOFF])
+    assert plain == pytest.approx(features_of_ends @ np.array(list(POOL.values())))
 
 
 def test_questions_of_either_kind_are_told_apart_and_unclear_ones_left_out():
-    group = Candidates(np.zeros((1, len(EXPERTS))), np.ones(1))
+    group = Candidates(np.zeros((1, len(FEATURES))), np.ones(1))
     questions = [("Jaws", "Steven Spielberg"), ("Tom Hardy", "London"), ("Jaws", "Michael Caine")]
     found = [
         Searched(Question("1", "?", (topic,), (end,)), group, np.zeros(1, bool), np.ones(1), np.zeros(1))
         for topic, end in questions
     ]
-    kinds = [one.held_out for one in told(film_graph(), found, {"born in"}, POOL, "asked")]
+    kinds = [one.held_out for one in labelled_examples(film_graph(), found, {"born in"}, POOL, "asked")]
     assert kinds == [frozenset(), {"born in"}]
 
 
-def drawn(count: int, weights: np.ndarray, seed: int = 0) -> list[Told]:
+def drawn(count: int, weights: np.ndarray, seed: int = 0) -> list[LabelledExample]:
     """Questions whose right group was drawn from a softmax with these weights; two groups of six are known."""
     rng = np.random.default_rng(seed)
     made = []
     for number in range(count):
-        signs = np.column_stack([np.ones(6), rng.normal(size=(6, len(BACKOFF) - 1))]) * (np.arange(6) > 1)[:, None]
+        abstention_features = (
+            np.column_stack([np.ones(6), rng.normal(size=(6, len(BACKOFF) - 1))]) * (np.arange(6) > 1)[:, None]
+        )
         given = rng.normal(size=6)
-        chance = np.exp(given + signs @ weights)
+        chance = np.exp(given + abstention_features @ weights)
         right = np.zeros(6)
         right[rng.choice(6, p=chance / chance.sum())] = 1.0
         names = frozenset((f"r{number % 11}",)) if right[2:].any() else frozenset()
-        made.append(Told(Candidates(signs, right, given), names, "made up"))
+        made.append(LabelledExample(Candidates(abstention_features, right, given), names, "made up"))
     return made
 
 
@@ -78,7 +80,7 @@ def test_the_weights_that_made_the_questions_are_found():
 def test_of_every_set_either_kind_counts_the_same(monkeypatch):
     plain = Candidates(np.zeros((1, len(BACKOFF))), np.ones(1))
     kinds = [("a", ()), ("a", ()), ("a", ()), ("a", ("r",)), ("b", ("r",)), ("b", ("s",)), ("b", ())]
-    questions = [Told(plain, frozenset(names), source) for source, names in kinds]
+    questions = [LabelledExample(plain, frozenset(names), source) for source, names in kinds]
     fitted: list[float] = []
 
     def fit(found):
@@ -117,12 +119,12 @@ def test_no_question_is_judged_by_weights_fitted_on_its_relation(monkeypatch):
 
 
 def test_a_search_says_which_groups_the_model_does_not_know(tmp_path):
-    world = film_world()
+    resources = film_world()
     known = frozenset(("starring", "born in", "capital of", "released in year"))
-    world.model.style = replace(world.model.style, pool=POOL, relations=known, backoff=PLAIN)
+    resources.model.style = replace(resources.model.style, pool=POOL, relations=known, backoff=PLAIN)
     line = {"id": "1", "question": "who directed it", "q_entity": ["Inception"], "a_entity": ["Christopher Nolan"]}
     (tmp_path / "questions.jsonl").write_text(json.dumps(line), "utf-8")
-    pipeline = SimpleNamespace(world=lambda settings: world)
+    pipeline = SimpleNamespace(resources=lambda settings: resources)
     (one,) = searched(pipeline, tmp_path / "questions.jsonl", replace(Settings(), beams=4, hops=1))
     assert one.unseen.tolist().count(True) == 1
     assert one.hops.tolist() == [1] * len(one.unseen)

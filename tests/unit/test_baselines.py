@@ -16,8 +16,8 @@ GROUNDED = ["text-rag", "graph-rag", "kaping", "rog", "tog"]
 
 @pytest.mark.parametrize("method", GROUNDED)
 def test_grounded_baselines_answer_from_verified_paths(method):
-    world = film_world()
-    events = ask(method, "Who starred in Inception?", ["Inception"], world, beams=4)
+    resources = film_world()
+    events = ask(method, "Who starred in Inception?", ["Inception"], resources, beams=4)
     assert isinstance(events[-1], AnswerFinal)
     found = of(events, PathFound)
     assert len(found) <= 4
@@ -29,9 +29,9 @@ def test_grounded_baselines_answer_from_verified_paths(method):
 @settings(max_examples=60, deadline=None)
 @given(triples=graphs(), method=st.sampled_from(GROUNDED), seed=st.integers(0, 99), hops=st.integers(1, 3))
 def test_on_any_graph_they_show_nothing_that_it_lacks(triples, method, seed, hops):
-    world = film_world(ChanceReasoner(seed) if seed % 2 else None, triples)
-    events = ask(method, f"part of {triples[0][0]}?", [triples[0][0], "Atlantis"], world, hops=hops, beams=3)
+    resources = film_world(ChanceReasoner(seed) if seed % 2 else None, triples)
+    events = ask(method, f"part of {triples[0][0]}?", [triples[0][0], "Atlantis"], resources, hops=hops, beams=3)
     assert isinstance(events[-1], AnswerFinal)
     assert all(e.verdict.faithful for e in of(events, PathVerified))
     for triple in (t for thought in of(events, Thought) for t in thought.triples):
-        assert world.verifier.verify(Path.from_labels(triple)).faithful
+        assert resources.verifier.verify(Path.from_labels(triple)).faithful

@@ -24,13 +24,13 @@ QUESTION = "Where was the director of Inception born?"
 
 @pytest.mark.parametrize("method", FREE)
 def test_free_paths_are_judged_and_support_no_answer(method):
-    world = film_world()
-    events = ask(method, QUESTION, ["Inception"], world, beams=3)
+    resources = film_world()
+    events = ask(method, QUESTION, ["Inception"], resources, beams=3)
     found = of(events, PathFound)
     assert not [e for e in found if e.constrained]
     assert {e.index for e in found} == {e.index for e in of(events, PathVerified)}
     assert all(not e.constrained for e in of(events, DecodeStep))
-    assert [e.by for e in of(events, LMCall)] == [world.model.name]
+    assert [e.by for e in of(events, LMCall)] == [resources.model.name]
     assert any("does not look at the graph" in e.text for e in of(events, Notice))
     assert not any(events[-1].citations)
     assert len(found) <= {"direct": 1, "cot": 3, "self-consistency": 3}[method]
@@ -65,11 +65,11 @@ def test_self_consistency_takes_the_answer_of_most_chains():
 
 
 def test_a_seed_draws_the_same_chains_again_and_another_draws_others():
-    world = film_world()
+    resources = film_world()
 
     def texts(seed: int) -> list[str]:
         drawn = baselines_free.Draws(seed=seed)
-        events = ask("self-consistency", QUESTION, ["Inception"], world, drawn, beams=5)
+        events = ask("self-consistency", QUESTION, ["Inception"], resources, drawn, beams=5)
         return [found.text for found in of(events, PathFound)]
 
     assert texts(3) == texts(3)
@@ -79,8 +79,8 @@ def test_a_seed_draws_the_same_chains_again_and_another_draws_others():
 def test_a_chat_model_is_asked_for_different_chains_and_they_vote():
     chains = iter(["Inception -> set in -> Paris", "Inception -> shot in -> London", "Inception -> made in -> London"])
     with serve(Endpoint(reply=lambda _: next(chains))) as endpoint:
-        world = film_world(ChatReasoner(OpenAIChat(ChatSettings("m", endpoint.url, "key", 10.0))))
-        events = ask("self-consistency", QUESTION, ["Inception"], world, beams=3)
+        resources = film_world(ChatReasoner(OpenAIChat(ChatSettings("m", endpoint.url, "key", 10.0))))
+        events = ask("self-consistency", QUESTION, ["Inception"], resources, beams=3)
         assert "Inception -> set in -> Paris" in endpoint.prompts[1]
     assert events[-1].answers == ("London",)
     assert [e.text for e in of(events, HypothesisAnswer)] == ["Paris", "London", "London"]

@@ -10,7 +10,7 @@ import pytest
 from kgdemo.events import CandidatesScored, DeductionChecked, PathFound, Thought
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.methods.hop_lists import Trail, enough, openings
+from kgdemo.methods.hop_lists import HopList, enough, openings
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import FILMS, Clerk, ask, clerk_world, film_world, of
 
@@ -44,8 +44,8 @@ def test_think_on_graph_keeps_three_beams_and_three_hops():
 
 def test_what_think_on_graph_drops_hangs_in_the_tree_with_the_reason():
     more = [("Inception", "composed by", "Hans Zimmer"), ("Inception", "edited by", "Lee Smith")]
-    world = clerk_world(Clerk(["starring", "released"]), [*FILMS, *more])
-    thoughts = of(ask("tog", QUESTION, ["Inception"], world), Thought)
+    resources = clerk_world(Clerk(["starring", "released"]), [*FILMS, *more])
+    thoughts = of(ask("tog", QUESTION, ["Inception"], resources), Thought)
     by_id = {thought.id: thought for thought in thoughts}
     dropped = [thought for thought in thoughts if thought.fate == "pruned"]
     assert all(thought.reason for thought in dropped)
@@ -55,7 +55,7 @@ def test_what_think_on_graph_drops_hangs_in_the_tree_with_the_reason():
     assert paths
     assert not {thought.text for thought in paths} & {thought.text for thought in thoughts if thought.fate == "kept"}
     for thought in thoughts:
-        assert all(world.verifier.verify(Path.from_labels(triple)).faithful for triple in thought.triples)
+        assert all(resources.verifier.verify(Path.from_labels(triple)).faithful for triple in thought.triples)
         for parent in thought.parents:
             assert by_id[parent].fate == "kept"
             assert thought.text.startswith(by_id[parent].text)
@@ -79,12 +79,12 @@ def test_without_a_language_model_it_is_enough_when_the_kind_asked_for_was_found
     kg = KnowledgeGraph.from_triples(
         [("Inception", "released in year", "2010"), ("Shutter Island", "released in year", "2010")], info=info
     )
-    world = replace(film_world(), kg=kg)
+    resources = replace(film_world(), kg=kg)
     found = Path(("Inception", "2010"), ("released in year",))
-    ahead = openings(found, world, Settings(hops=2))
+    ahead = openings(found, resources, Settings(hops=2))
     assert [opening.ends for opening in ahead] == [("Shutter Island",)]
-    *_, said = steps = list(outcome(enough(question, [Trail((found,))], ahead, world)))
-    assert said == (holds, Trail((found,)) if holds else None)
+    *_, said = steps = list(outcome(enough(question, [HopList((found,))], ahead, resources)))
+    assert said == (holds, HopList((found,)) if holds else None)
     assert [e.holds for e in of(steps[:-1], DeductionChecked)] == [holds]
 
 

@@ -36,14 +36,14 @@ def test_kaping_takes_the_k_triples_of_the_topic_nearest_to_the_question():
 
 def test_a_hub_is_cut_to_the_relations_near_the_question():
     triples = [("hub", "part", f"n{i}") for i in range(500)] + [("hub", "born in", "London")]
-    world = film_world(triples=triples)
-    found = retrieval.facts("where born", retrieval.starts_at(["hub"]), world, Settings(), most=50)
+    resources = film_world(triples=triples)
+    found = retrieval.facts("where born", retrieval.starts_at(["hub"]), resources, Settings(), limit=50)
     assert len(found) == 50
     assert found[0].end == "London"
 
 
 def test_nodes_are_found_by_name():
-    world = film_world()
-    assert retrieval.nodes("Tom Hardy", world, 1) == ["Tom Hardy"]
-    assert retrieval.nodes("what did hardy play in", world, 1) == ["Tom Hardy"]
-    assert retrieval.nodes("zzz", world, 1) == []
+    resources = film_world()
+    assert retrieval.nodes("Tom Hardy", resources, 1) == ["Tom Hardy"]
+    assert retrieval.nodes("what did hardy play in", resources, 1) == ["Tom Hardy"]
+    assert retrieval.nodes("zzz", resources, 1) == []

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from kgdemo.cli import main
-from kgdemo.constraint.label_tokens import PATH_END, Pieces
+from kgdemo.constraint.label_tokens import PATH_END, LabelTokens
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.lab.benchmarks import decode as bench_decode
 from kgdemo.lab.benchmarks import index as bench_index
@@ -73,12 +73,12 @@ def test_another_order_is_seen_unless_it_is_a_tie():
 @pytest.mark.parametrize("directed", [False, True])
 def test_the_reference_holds_the_paths_of_the_oracle(directed):
     triples = [("a", "r", "b"), ("a", "s", "b"), ("b", "r", "a"), ("b", "t", "c"), ("c", "t", "c")]
-    pieces = Pieces(byte_level_tokenizer())
+    label_tokens = LabelTokens(byte_level_tokenizer())
     graph = networkx_graph(KnowledgeGraph.from_triples(triples), directed)
     expected = set(all_paths(triples, ["a"], 3, directed))
     assert sorted(walks(graph, "a", 3)) == sorted(expected)
-    trie = ReferenceTrie.build(graph, ["a"], 3, pieces.tokenizer)
-    rows = {spelled(pieces, path) for path in expected}
+    trie = ReferenceTrie.build(graph, ["a"], 3, label_tokens.tokenizer)
+    rows = {spelled(label_tokens, path) for path in expected}
     assert trie.rows() == rows
     for row in rows:
         for length in range(len(row)):
@@ -102,16 +102,16 @@ def test_made_up_graphs_and_tokenisers_have_the_size_asked_for():
     assert len(tokenizer) == 3_000
     assert len(tokenizer(PATH_END, add_special_tokens=False)["input_ids"]) == 1
     names = [name for triple in triples[:50] for name in triple]
-    assert Pieces(tokenizer).is_exact(names)
+    assert LabelTokens(tokenizer).is_exact(names)
     assert tokenizer.decode(tokenizer(names[0])["input_ids"]) == names[0]
 
 
 def test_the_language_is_walked_whole():
     kg = KnowledgeGraph.from_triples([("a", "r", "b")])
-    pieces = Pieces(byte_level_tokenizer())
-    graph = bench_index.TokenisedGraph(kg, pieces)
+    label_tokens = LabelTokens(byte_level_tokenizer())
+    graph = bench_index.TokenGraph(kg, label_tokens)
     found = language(bench_index.KGAutomaton(graph, [kg.entities.find("a")], 2))
-    assert found == {spelled(pieces, ("a", "r", "b")), spelled(pieces, ("a", "r", "b", "~r", "a"))}
+    assert found == {spelled(label_tokens, ("a", "r", "b")), spelled(label_tokens, ("a", "r", "b", "~r", "a"))}
 
 
 @pytest.mark.parametrize("what", ["index", "decode"])

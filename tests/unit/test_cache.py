@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.label_tokens import Pieces
+from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.constraint.sub_tries import Cache
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.kg.graph import KnowledgeGraph
 from tests.helpers.models import byte_level_tokenizer
 from tests.helpers.strategies import graphs
@@ -28,10 +28,10 @@ class Block:
 @given(
     sizes=st.lists(st.integers(1, 12), min_size=1, max_size=6),
     asked=st.lists(st.integers(0, 5), max_size=60),
-    most=st.integers(1, 25),
+    limit=st.integers(1, 25),
 )
-def test_it_does_what_a_list_searched_from_end_to_end_would(sizes, asked, most):
-    cache: Cache[Block] = Cache(most)
+def test_it_does_what_a_list_searched_from_end_to_end_would(sizes, asked, limit):
+    cache: Cache[Block] = Cache(limit)
     kept: list[tuple[int, int, int]] = []  # (uses, when, key), the oracle
     served = 0
     for when, key in enumerate(asked):
@@ -45,13 +45,13 @@ def test_it_does_what_a_list_searched_from_end_to_end_would(sizes, asked, most):
             served += 1
             kept.remove(known[0])
             kept.append((known[0][0] + 1, when, key))
-        elif size <= most:
-            while sum(sizes[k % len(sizes)] for _, _, k in kept) + size > most:
+        elif size <= limit:
+            while sum(sizes[k % len(sizes)] for _, _, k in kept) + size > limit:
                 kept.remove(min(kept))
             kept.append((1, when, key))
         state = cache.state
         assert (state.asked, state.served, state.entries) == (when + 1, served, len(kept))
-        assert state.size == sum(sizes[k % len(sizes)] for _, _, k in kept) <= most
+        assert state.size == sum(sizes[k % len(sizes)] for _, _, k in kept) <= limit
         assert state.hit_rate == served / (when + 1)
 
 
@@ -74,7 +74,7 @@ def test_what_grows_while_it_is_kept_is_measured_again():
 
 def test_visited_nodes_count_as_memory():
     kg = KnowledgeGraph.from_triples([("a", "r", "b"), ("a", "r", "c")])
-    graph = TokenisedGraph(kg, Pieces(byte_level_tokenizer()))
+    graph = TokenGraph(kg, LabelTokens(byte_level_tokenizer()))
     automaton = KGAutomaton(graph, [kg.entities.find("a")], 1)
     before = automaton.sub_trie(kg.entities.find("a")).nbytes
     state = automaton.start()
@@ -89,7 +89,7 @@ def test_a_fresh_cache_has_served_nothing():
 
 def test_questions_share_sub_tries():
     kg = KnowledgeGraph.from_triples([("a", "r", "b"), ("b", "r", "c")])
-    graph = TokenisedGraph(kg, Pieces(byte_level_tokenizer()))
+    graph = TokenGraph(kg, LabelTokens(byte_level_tokenizer()))
     first, second = (KGAutomaton(graph, [kg.entities.find(topic)], 2) for topic in ("a", "c"))
     between = kg.entities.find("b")
     assert first.sub_trie(between) is second.sub_trie(between)
@@ -100,8 +100,8 @@ def test_questions_share_sub_tries():
 @given(triples=graphs(), directed=st.booleans())
 def test_built_offline_or_on_demand_sub_tries_are_the_same(triples, directed):
     kg = KnowledgeGraph.from_triples(triples)
-    pieces = Pieces(byte_level_tokenizer())
-    lazy, whole = TokenisedGraph(kg, pieces, directed), TokenisedGraph(kg, pieces, directed)
+    label_tokens = LabelTokens(byte_level_tokenizer())
+    lazy, whole = TokenGraph(kg, label_tokens, directed), TokenGraph(kg, label_tokens, directed)
     whole.presort()
     assert whole.nbytes > lazy.nbytes
     for entity in range(len(kg.entities)):

@@ -14,7 +14,7 @@ from kgdemo.constraint.base import Successors
 from kgdemo.decoding.candidates import Ragged, best_candidates, forbidden_mass, split_best
 
 
-def slow_candidates(log_probs, followers, scores, most, graph_normalised):
+def slow_candidates(log_probs, followers, scores, limit, graph_normalised):
     """Every continuation of every beam, sorted."""
     found = []
     for beam, (row, allowed, score) in enumerate(zip(log_probs.tolist(), followers, scores, strict=True)):
@@ -23,7 +23,7 @@ def slow_candidates(log_probs, followers, scores, most, graph_normalised):
         if graph_normalised and allowed.inside_entity and allowed.tokens is not None and len(allowed.tokens):
             mass = math.log(sum(math.exp(row[token]) for token in tokens))
         found += [(score - mass + row[token], beam, index, row[token]) for index, token in enumerate(tokens)]
-    return sorted(found, key=lambda c: (-c[0], c[1], c[2]))[:most]
+    return sorted(found, key=lambda c: (-c[0], c[1], c[2]))[:limit]
 
 
 @st.composite
@@ -47,32 +47,32 @@ def steps(draw, free: bool):
 
 @pytest.mark.parametrize("free", [False, True])
 @settings(max_examples=300, deadline=None)
-@given(data=st.data(), most=st.integers(1, 8), graph_normalised=st.booleans())
-def test_candidates_equal_the_sorted_list_of_all(free, data, most, graph_normalised):
+@given(data=st.data(), limit=st.integers(1, 8), graph_normalised=st.booleans())
+def test_candidates_equal_the_sorted_list_of_all(free, data, limit, graph_normalised):
     log_probs, followers, scores = data.draw(steps(free))
     if graph_normalised:  # a logarithm of sums is not exact, so its ties would be a matter of rounding
-        log_probs = log_probs - torch.rand(log_probs.shape, generator=torch.Generator().manual_seed(most)) / 8
-    expected = slow_candidates(log_probs, followers, scores, most, graph_normalised)
-    found = best_candidates(log_probs, followers, scores, most, graph_normalised)
+        log_probs = log_probs - torch.rand(log_probs.shape, generator=torch.Generator().manual_seed(limit)) / 8
+    expected = slow_candidates(log_probs, followers, scores, limit, graph_normalised)
+    found = best_candidates(log_probs, followers, scores, limit, graph_normalised)
     assert [(c.beam, c.index) for c in found] == [(beam, index) for _, beam, index, _ in expected]
     assert [c.log_prob for c in found] == [log_prob for *_, log_prob in expected]
     assert [c.score for c in found] == pytest.approx([score for score, *_ in expected], abs=1e-6)
 
 
 @settings(max_examples=100, deadline=None)
-@given(data=st.data(), most=st.integers(1, 8))
-def test_what_is_forbidden_and_what_is_allowed(data, most):
+@given(data=st.data(), limit=st.integers(1, 8))
+def test_what_is_forbidden_and_what_is_allowed(data, limit):
     log_probs, followers, _ = data.draw(steps(free=False))
-    log_probs = log_probs - torch.rand(log_probs.shape, generator=torch.Generator().manual_seed(most))
+    log_probs = log_probs - torch.rand(log_probs.shape, generator=torch.Generator().manual_seed(limit))
     log_probs = torch.log_softmax(log_probs, dim=-1)
     ragged = Ragged.of(followers)
-    top, masked = split_best(log_probs, ragged, most)
+    top, masked = split_best(log_probs, ragged, limit)
     mass = forbidden_mass(log_probs, ragged)
     for beam, (row, allowed) in enumerate(zip(log_probs.tolist(), followers, strict=True)):
         inside = set(allowed.tokens.tolist())
         ranked = sorted(enumerate(row), key=lambda pair: -pair[1])
-        assert top[beam] == [(i, v) for i, v in ranked if i in inside][:most]
-        assert masked[beam] == [(i, v) for i, v in ranked if i not in inside][:most]
+        assert top[beam] == [(i, v) for i, v in ranked if i in inside][:limit]
+        assert masked[beam] == [(i, v) for i, v in ranked if i not in inside][:limit]
         assert mass[beam] == pytest.approx(sum(math.exp(v) for i, v in ranked if i not in inside), abs=1e-5)
 
 

@@ -65,7 +65,7 @@ def test_it_is_chosen_by_the_environment_and_told_by_its_name(folder):
 
 def test_replies_are_greedy_in_the_chat_template_and_streamed(chat):
     usage = Usage()
-    pieces = list(chat.stream("Where is London?", usage))
+    label_tokens = list(chat.stream("Where is London?", usage))
     ids = chat.encode("Where is London?")
     assert chat.causal.tokenizer.decode(ids) == "<user>Where is London?</user><assistant>"
     expected: list[int] = []
@@ -74,8 +74,8 @@ def test_replies_are_greedy_in_the_chat_template_and_streamed(chat):
         if token in chat.causal.stop_ids:
             break
         expected.append(token)
-    assert "".join(pieces) == chat.causal.tokenizer.decode(expected, skip_special_tokens=True)
-    assert len(pieces) > 1
+    assert "".join(label_tokens) == chat.causal.tokenizer.decode(expected, skip_special_tokens=True)
+    assert len(label_tokens) > 1
     assert (usage.tokens_in, usage.tokens_out) == (len(ids), len(expected))
 
 
@@ -124,9 +124,9 @@ def test_scores_are_the_probabilities_among_the_options(chat):
     assert scores[0] == pytest.approx(scores[3]), "options that read the same are one choice"
     prompt = reasoner.score("q", "", OPTIONS).call.prompt
     ids, end = chat.encode(prompt), min(chat.causal.stop_ids)
-    rows = {(*chat.causal.pieces.plain(option), end) for option in OPTIONS}
+    rows = {(*chat.causal.label_tokens.plain(option), end) for option in OPTIONS}
     for option, score in zip(OPTIONS, scores, strict=True):
-        row, total = (*chat.causal.pieces.plain(option), end), 0.0
+        row, total = (*chat.causal.label_tokens.plain(option), end), 0.0
         for depth, token in enumerate(row):
             allowed = sorted({other[depth] for other in rows if other[:depth] == row[:depth] and len(other) > depth})
             if len(allowed) > 1:
@@ -152,7 +152,7 @@ def test_a_choice_is_the_best_of_the_scores_and_needs_no_second_call(chat):
 def test_a_verdict_is_yes_or_no_by_their_probabilities(chat):
     reasoner = LocalReasoner(chat)
     made = reasoner.verify("q", "Vienna is in Austria", ["a", "b"])
-    first = {word: chat.causal.pieces.plain(word)[0] for word in ("Yes", "No")}
+    first = {word: chat.causal.label_tokens.plain(word)[0] for word in ("Yes", "No")}
     assert first["Yes"] != first["No"]
     log_probs = plain_log_probs(chat, chat.encode(made.call.prompt))
     assert made.holds == bool(log_probs[first["Yes"]] > log_probs[first["No"]])
@@ -169,9 +169,9 @@ def test_a_thought_with_options_is_one_of_them(chat):
 
 @pytest.mark.parametrize("method", ["fidelis", "tog", "agent-cot", "explore-cot"])
 def test_a_random_model_decides_every_step_without_leaving_the_graph(chat, method):
-    world = film_world(LocalReasoner(chat))
+    resources = film_world(LocalReasoner(chat))
     asked = Settings(method=method, beams=3, hops=2, compare=False, explain=0)
-    events = list(METHODS[method].run("Where was its director born?", ["Inception"], world, asked))
+    events = list(METHODS[method].run("Where was its director born?", ["Inception"], resources, asked))
     assert isinstance(events[-1], AnswerFinal)
     assert of(events, PathFound) or method == "agent-cot", "it may finish with a value that it read"
     assert all(e.verdict.faithful for e in of(events, PathVerified))

@@ -159,9 +159,9 @@ def test_calibrate_goes_on_where_it_stopped_and_writes_the_weights(files, tmp_pa
     capsys.readouterr()
     assert main([*arguments, "--save"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert {"recognised", "refused", "doubt"} <= set(found)
+    assert {"recognised", "refused", "abstention"} <= set(found)
     assert (tmp_path / "signs.jsonl").read_text("utf-8").startswith(kept)
-    assert json.loads((folder / "kgdemo.json").read_text("utf-8"))["doubt"] == found["doubt"]
+    assert json.loads((folder / "kgdemo.json").read_text("utf-8"))["abstention"] == found["abstention"]
 
 
 def test_the_ranking_is_fitted_and_saved(files, tmp_path, capsys):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.free_text import FreeText
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.beam import BeamSettings, Hypothesis, beam_search, greedy_continuations
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
@@ -39,14 +39,14 @@ def finish(search) -> tuple[list, list[Hypothesis]]:
 def decode(kg, topic, family, seed, beams, hops, directed=False, penalty=0.0):
     """Paths decoded by a random model, as the methods do it."""
     model = model_named(family, seed)
-    graph = TokenisedGraph(kg, model.pieces, directed)
+    graph = TokenGraph(kg, model.label_tokens, directed)
     automaton = KGAutomaton(graph, [kg.entities.find(topic)], hops)
-    tree = model.tree(model.style.encode(model.pieces, PROMPT, [topic]))
+    tree = model.tree(model.style.encode(model.label_tokens, PROMPT, [topic]))
     _, finished = finish(beam_search(tree, automaton, BeamSettings(beams, length_penalty=penalty)))
     paths = []
     for found in rank(graph, finished, "path", beams):
         entities = tuple(kg.entities[e] for e in found.ids.entities)
-        paths.append(Path(entities, tuple(kg.readings[s] for s in found.ids.steps)))
+        paths.append(Path(entities, tuple(kg.step_labels[s] for s in found.ids.steps)))
     return finished, paths
 
 
@@ -81,7 +81,7 @@ def test_scores_are_full_vocabulary_log_probabilities(family, triples, seed):
     """Each path's score, computed again by one plain forward pass over prompt and path."""
     kg = KnowledgeGraph.from_triples(triples)
     model = model_named(family, seed)
-    prompt = model.style.encode(model.pieces, PROMPT, [triples[0][0]])
+    prompt = model.style.encode(model.label_tokens, PROMPT, [triples[0][0]])
     finished, _ = decode(kg, triples[0][0], family, seed, beams=3, hops=2)
     for hypothesis in finished:
         ids = torch.tensor([[*prompt, *hypothesis.tokens]])
@@ -111,10 +111,10 @@ def test_a_wide_beam_finds_the_most_probable_path(triples, seed):
     topic = triples[0][0]
     model = model_named("qwen2", seed)
     finished, _ = decode(kg, topic, "qwen2", seed, beams=400, hops=2)
-    prompt = model.style.encode(model.pieces, PROMPT, [topic])
+    prompt = model.style.encode(model.label_tokens, PROMPT, [topic])
     brute = {
         tokens: plain_score(model, torch.tensor([[*prompt, *tokens]]), len(prompt))
-        for tokens in {spelled(model.pieces, path) for path in all_paths(triples, [topic], 2, False)}
+        for tokens in {spelled(model.label_tokens, path) for path in all_paths(triples, [topic], 2, False)}
     }
     assert {h.tokens for h in finished} == set(brute)
     assert finished[0].total == pytest.approx(max(brute.values()), abs=1e-3)
@@ -124,8 +124,8 @@ def test_a_wide_beam_finds_the_most_probable_path(triples, seed):
 @given(triples=graphs(), seed=st.integers(0, 3), beams=st.integers(1, 4), more=st.integers(1, 8))
 def test_keeping_more_paths_leaves_the_best_as_they_were(triples, seed, beams, more):
     model, kg = model_named("bert", seed), KnowledgeGraph.from_triples(triples)
-    automaton = KGAutomaton(TokenisedGraph(kg, model.pieces, False), [kg.entities.find(triples[0][0])], 2)
-    prompt = model.style.encode(model.pieces, PROMPT, [triples[0][0]])
+    automaton = KGAutomaton(TokenGraph(kg, model.label_tokens, False), [kg.entities.find(triples[0][0])], 2)
+    prompt = model.style.encode(model.label_tokens, PROMPT, [triples[0][0]])
     found = [
         finish(beam_search(model.tree(prompt), automaton, BeamSettings(beams, keep=keep)))[1]
         for keep in (0, beams + more)
@@ -137,9 +137,9 @@ def test_keeping_more_paths_leaves_the_best_as_they_were(triples, seed, beams, m
 
 def test_the_free_search_writes_what_the_model_likes():
     model = model_named("qwen2", 1)
-    prompt = model.style.encode(model.pieces, PROMPT, ["New York"])
+    prompt = model.style.encode(model.label_tokens, PROMPT, ["New York"])
     tree = model.tree(prompt)
-    steps, _ = finish(beam_search(tree, FreeText(model.pieces.end), BeamSettings(beams=3, max_tokens=5)))
+    steps, _ = finish(beam_search(tree, FreeText(model.label_tokens.end), BeamSettings(beams=3, max_tokens=5)))
     first = steps[0].choices[0]
     assert first.token == int(tree.prompt_log_probs().argmax())
     assert len(steps) == 5
@@ -148,8 +148,8 @@ def test_the_free_search_writes_what_the_model_likes():
 def test_a_path_cut_by_the_length_limit_is_not_a_path():
     kg = KnowledgeGraph.from_triples([("New York", "part of", "United States")])
     model = model_named("qwen2", 0)
-    graph = TokenisedGraph(kg, model.pieces)
-    tree = model.tree(model.style.encode(model.pieces, PROMPT, ["New York"]))
+    graph = TokenGraph(kg, model.label_tokens)
+    tree = model.tree(model.style.encode(model.label_tokens, PROMPT, ["New York"]))
     automaton = KGAutomaton(graph, [kg.entities.find("New York")], 1)
     _, finished = finish(beam_search(tree, automaton, BeamSettings(max_tokens=3)))
     assert finished == []
@@ -158,8 +158,8 @@ def test_a_path_cut_by_the_length_limit_is_not_a_path():
 def test_closing_the_search_stops_it():
     kg = KnowledgeGraph.from_triples([("New York", "part of", "United States")])
     model = model_named("qwen2", 0)
-    tree = model.tree(model.style.encode(model.pieces, PROMPT, ["New York"]))
-    automaton = KGAutomaton(TokenisedGraph(kg, model.pieces), [kg.entities.find("New York")], 1)
+    tree = model.tree(model.style.encode(model.label_tokens, PROMPT, ["New York"]))
+    automaton = KGAutomaton(TokenGraph(kg, model.label_tokens), [kg.entities.find("New York")], 1)
     search = beam_search(tree, automaton, BeamSettings())
     next(search)
     search.close()
@@ -170,8 +170,8 @@ def test_closing_the_search_stops_it():
 def test_forbidden_mass_and_masked_tokens_add_up():
     kg = KnowledgeGraph.from_triples([("New York", "part of", "United States"), ("New York", "part", "New")])
     model = model_named("llama", 2)
-    tree = model.tree(model.style.encode(model.pieces, PROMPT, ["New York"]))
-    automaton = KGAutomaton(TokenisedGraph(kg, model.pieces), [kg.entities.find("New York")], 2)
+    tree = model.tree(model.style.encode(model.label_tokens, PROMPT, ["New York"]))
+    automaton = KGAutomaton(TokenGraph(kg, model.label_tokens), [kg.entities.find("New York")], 2)
     steps, _ = finish(beam_search(tree, automaton, BeamSettings(beams=4, masked=3)))
     for step in steps:
         for view in step.beams:
@@ -184,10 +184,10 @@ def test_forbidden_mass_and_masked_tokens_add_up():
 
 def test_greedy_continuation_equals_plain_greedy():
     model = model_named("gpt2", 1)
-    prompt = model.style.encode(model.pieces, PROMPT, ["New York"])
+    prompt = model.style.encode(model.label_tokens, PROMPT, ["New York"])
     tree = model.tree(prompt)
     first = int(tree.prompt_log_probs().argmax())
-    start = Hypothesis((first,), (0.0,), FreeText(model.pieces.end).start(), PROMPT_END)
+    start = Hypothesis((first,), (0.0,), FreeText(model.label_tokens.end).start(), PROMPT_END)
     (written,) = greedy_continuations(tree, [start], (), frozenset(), 6)
     ids = [*prompt, first]
     for token in written:
@@ -201,12 +201,12 @@ def test_greedy_continuation_equals_plain_greedy():
 def test_relation_score_leaves_entities_out():
     kg = KnowledgeGraph.from_triples([("New York", "part of", "United States")])
     model = model_named("qwen2", 0)
-    graph = TokenisedGraph(kg, model.pieces)
+    graph = TokenGraph(kg, model.label_tokens)
     finished, _ = decode(kg, "New York", "qwen2", 0, beams=1, hops=1)
     (path,) = finished[0].state.paths
-    pieces = model.pieces
-    at = len(pieces.plain(" New York")) + len(pieces.arrow)
-    relation = finished[0].log_probs[at : at + len(pieces.plain(" part of"))]
-    end = finished[0].log_probs[-len(pieces.end) :]
+    label_tokens = model.label_tokens
+    at = len(label_tokens.plain(" New York")) + len(label_tokens.arrow)
+    relation = finished[0].log_probs[at : at + len(label_tokens.plain(" part of"))]
+    end = finished[0].log_probs[-len(label_tokens.end) :]
     assert relation_score(graph, path, finished[0].log_probs) == pytest.approx(sum(relation) + sum(end))
     assert relation_score(graph, path, finished[0].log_probs, {"part of"}) == pytest.approx(sum(end))

@@ -13,7 +13,7 @@ from kgdemo.events import AnswerFinal, DecodeStep, LMCall, PathFound, PathVerifi
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.methods.dog import DogOptions
-from kgdemo.methods.dog.chains import Chain
+from kgdemo.methods.dog.chains import TripleChain
 from kgdemo.methods.dog.method import paths_of
 from kgdemo.methods.registry import METHODS
 from kgdemo.settings import Settings
@@ -26,9 +26,11 @@ QUESTION = "Where was the director of Inception born?"
 @pytest.fixture(scope="module", params=[("path", "qwen2"), ("chain", "qwen2"), ("path", "bert"), ("chain", "bert")])
 def ran(request):
     script, family = request.param
-    world = film_world(family=family)
+    resources = film_world(family=family)
     dog = DogOptions(script=script, free_tokens=6, width=3)
-    return list(run("dog", QUESTION, ["Inception"], world, Settings(method="dog", beams=5, explain=2), dog)), world
+    return list(
+        run("dog", QUESTION, ["Inception"], resources, Settings(method="dog", beams=5, explain=2), dog)
+    ), resources
 
 
 def test_a_run_ends_in_an_answer_from_verified_paths(ran):
@@ -46,13 +48,13 @@ def test_a_run_ends_in_an_answer_from_verified_paths(ran):
 
 
 def test_the_triple_level_search_is_told_as_a_tree(ran):
-    events, world = ran
+    events, resources = ran
     known: dict[int, Thought] = {}
     for thought in of(events, Thought):
         assert set(thought.parents) <= set(known)
         assert thought.id == len(known) + 1
         known[thought.id] = thought
-        assert all(world.verifier.verify(Path.from_labels(t)).faithful for t in thought.triples)
+        assert all(resources.verifier.verify(Path.from_labels(t)).faithful for t in thought.triples)
         assert (thought.fate == "pruned") == bool(thought.reason)
     scores = {t.id: t.score for t in known.values() if t.kind == "thought"}
     for thought in known.values():
@@ -87,14 +89,14 @@ def test_the_unconstrained_branch_is_judged_too(ran):
 @settings(max_examples=15, deadline=None)
 @given(triples=graphs(), family=st.sampled_from(["qwen2", "bert"]), width=st.integers(1, 4), directed=st.booleans())
 def test_any_graph_gives_verified_paths(script, triples, family, width, directed):
-    world = film_world(triples=triples, family=family)
+    resources = film_world(triples=triples, family=family)
     topics = [triples[0][0], triples[-1][2]]
     options = Settings(method="dog", beams=4, directed=directed, compare=False, explain=0)
     dog = DogOptions(width=width, script=script, free_tokens=0)
-    events = list(run("dog", QUESTION, topics, world, options, dog))
+    events = list(run("dog", QUESTION, topics, resources, options, dog))
     assert all(e.verdict.faithful for e in of(events, PathVerified))
     for thought in of(events, Thought):
-        assert all(world.verifier.verify(Path.from_labels(t)).faithful for t in thought.triples)
+        assert all(resources.verifier.verify(Path.from_labels(t)).faithful for t in thought.triples)
 
 
 def test_chains_branch_and_their_paths_start_at_the_topics():
@@ -105,9 +107,9 @@ def test_chains_branch_and_their_paths_start_at_the_topics():
     for step in (("a", "b"), ("a", "e"), ("b", "d"), ("b", "c")):
         links = query.links(state.visited, state.used)
         state = state.grown(next(x for x in links if (x.first, x.last) == (ids[step[0]], ids[step[1]])))
-    paths = paths_of(Chain(state), [ids["a"]])
-    readings = [[kg.entities[e] for e in path.entities] for path in paths]
-    assert readings == [["a", "b", "c"], ["a", "b", "d"], ["a", "e"]], "the last triple's path first"
+    paths = paths_of(TripleChain(state), [ids["a"]])
+    step_labels = [[kg.entities[e] for e in path.entities] for path in paths]
+    assert step_labels == [["a", "b", "c"], ["a", "b", "d"], ["a", "e"]], "the last triple's path first"
 
 
 def test_a_question_without_known_topics_is_answered_with_a_refusal():
@@ -117,8 +119,8 @@ def test_a_question_without_known_topics_is_answered_with_a_refusal():
 
 def test_it_is_registered_and_stops_when_closed():
     assert METHODS["dog"].constrained
-    world = film_world()
-    events = run("dog", QUESTION, ["Inception"], world, Settings(method="dog"))
+    resources = film_world()
+    events = run("dog", QUESTION, ["Inception"], resources, Settings(method="dog"))
     next(events)
     next(events)
     events.close()
@@ -126,7 +128,7 @@ def test_it_is_registered_and_stops_when_closed():
 
 
 def test_doubt_is_the_same_as_for_gcr():
-    world = film_world()
-    world.model.style = replace(world.model.style, doubt={"bias": 1.0})
-    events = list(run("dog", QUESTION, ["Inception"], world, Settings(method="dog", compare=False)))
+    resources = film_world()
+    resources.model.style = replace(resources.model.style, abstention={"bias": 1.0})
+    events = list(run("dog", QUESTION, ["Inception"], resources, Settings(method="dog", compare=False)))
     assert "None of these paths" in events[-1].refusal

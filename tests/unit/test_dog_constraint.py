@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.free_text import MarkWatch
-from kgdemo.constraint.label_tokens import PATH_START, Pieces
-from kgdemo.constraint.token_graph import TokenisedGraph
-from kgdemo.constraint.triple_chains import ChainConstraint, QueryGraph, Spelling, TripleTrie
+from kgdemo.constraint.label_tokens import PATH_START, LabelTokens
+from kgdemo.constraint.token_graph import TokenGraph
+from kgdemo.constraint.triple_chains import ChainConstraint, QueryGraph, TripleTokens, TripleTrie
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.verify import Verifier
@@ -61,12 +61,12 @@ def test_the_subgraph_is_what_touches_a_visited_entity(triples, data):
 def test_the_trie_speaks_exactly_the_triples_in_reach(tokenizer, triples, data):
     kg = KnowledgeGraph.from_triples(triples)
     visited = data.draw(st.lists(st.sampled_from(list(kg.entities)), min_size=1, max_size=2))
-    pieces = Pieces(TOKENIZERS[tokenizer]())
+    label_tokens = LabelTokens(TOKENIZERS[tokenizer]())
     links = QueryGraph(kg, collapse=False).links([kg.entities.find(v) for v in visited])
-    trie = TripleTrie(TokenisedGraph(kg, pieces), links, Spelling.STORED, [pieces.end])
+    trie = TripleTrie(TokenGraph(kg, label_tokens), links, TripleTokens.STORED, [label_tokens.end])
     expected: dict[tuple[int, ...], set] = {}
     for triple in around(triples, set(visited)):
-        expected.setdefault(spelled(pieces, triple), set()).add(triple)
+        expected.setdefault(spelled(label_tokens, triple), set()).add(triple)
     assert language(trie) == expected
 
 
@@ -75,15 +75,22 @@ def test_the_trie_speaks_exactly_the_triples_in_reach(tokenizer, triples, data):
 def test_walked_triples_begin_at_the_visited_end(triples, data):
     kg = KnowledgeGraph.from_triples(triples)
     start = data.draw(st.sampled_from(list(kg.entities)))
-    pieces = Pieces(byte_level_tokenizer())
+    label_tokens = LabelTokens(byte_level_tokenizer())
     links = QueryGraph(kg, collapse=False).links([kg.entities.find(start)])
-    graph = TokenisedGraph(kg, pieces)
-    ends = [pieces.end, pieces.arrow]
-    walked = language(TripleTrie(graph, links, Spelling.WALKED, ends))
-    onward = language(TripleTrie(graph, links, Spelling.ONWARD, ends))
-    head = tuple(pieces.plain(f" {start}"))
+    graph = TokenGraph(kg, label_tokens)
+    ends = [label_tokens.end, label_tokens.arrow]
+    walked = language(TripleTrie(graph, links, TripleTokens.WALKED, ends))
+    onward = language(TripleTrie(graph, links, TripleTokens.ONWARD, ends))
+    head = tuple(label_tokens.plain(f" {start}"))
     expected = {
-        (*pieces.plain(f" {start}"), *pieces.arrow, *pieces.plain(f" {r}"), *pieces.arrow, *pieces.plain(f" {t}"), *end)
+        (
+            *label_tokens.plain(f" {start}"),
+            *label_tokens.arrow,
+            *label_tokens.plain(f" {r}"),
+            *label_tokens.arrow,
+            *label_tokens.plain(f" {t}"),
+            *end,
+        )
         for r, t in kg.neighbours(start)
         for end in ends
     }
@@ -111,11 +118,13 @@ def test_mediators_are_stepped_over_and_their_relations_joined():
     assert ("Bob", "education-institution", "Oxford") in {link.labels(kg) for link in oxford}
     verifier = Verifier(kg)
     for link in [*ann, *oxford]:
-        path = Path(tuple(kg.entities[e] for e in link.path.entities), tuple(kg.readings[s] for s in link.path.steps))
+        path = Path(
+            tuple(kg.entities[e] for e in link.path.entities), tuple(kg.step_labels[s] for s in link.path.steps)
+        )
         assert verifier.verify(path).faithful
-    pieces = Pieces(byte_level_tokenizer())
-    trie = TripleTrie(TokenisedGraph(kg, pieces), ann, Spelling.STORED, [pieces.end])
-    assert spelled(pieces, ("Ann", "education-degree", "BA")) in language(trie)
+    label_tokens = LabelTokens(byte_level_tokenizer())
+    trie = TripleTrie(TokenGraph(kg, label_tokens), ann, TripleTokens.STORED, [label_tokens.end])
+    assert spelled(label_tokens, ("Ann", "education-degree", "BA")) in language(trie)
 
 
 def test_a_type_says_what_is_a_mediator_too():
@@ -150,10 +159,10 @@ def test_the_mark_may_not_be_written_when_no_triple_is_left():
     model = random_model("qwen2", 0)
     query = QueryGraph(kg)
     constraint = ChainConstraint(
-        TokenisedGraph(kg, model.pieces), query, [kg.entities.find("a")], model.stop_ids, model.vocabulary
+        TokenGraph(kg, model.label_tokens), query, [kg.entities.find("a")], model.stop_ids, model.vocabulary
     )
     (link,) = query.links([kg.entities.find("a")])
     done = constraint.start().grown(link)
     assert done.alive
-    assert model.pieces.start[0] not in constraint.successors(done).tokens.tolist()
+    assert model.label_tokens.start[0] not in constraint.successors(done).tokens.tolist()
     assert not constraint.trie(done).start().alive

@@ -30,10 +30,10 @@ model_named = lru_cache(random_model)
 
 def test_a_search_behind_text_is_a_search_in_a_longer_prompt():
     model = model_named("qwen2", 1)
-    prompt = tuple(model.style.encode(model.pieces, QUESTION, ["Inception"]))
-    behind = tuple(model.pieces.plain(" Inception -> directed by"))
+    prompt = tuple(model.style.encode(model.label_tokens, QUESTION, ["Inception"]))
+    behind = tuple(model.label_tokens.plain(" Inception -> directed by"))
     writer = Writer(model.tree(prompt))
-    constraint = FreeText(model.pieces.end)
+    constraint = FreeText(model.label_tokens.end)
     there, _ = finish(beam_search(writer.behind(behind), constraint, BeamSettings(3, 5)))
     anew, _ = finish(beam_search(model.tree((*prompt, *behind)), constraint, BeamSettings(3, 5)))
     for left, right in zip(there, anew, strict=True):
@@ -45,8 +45,8 @@ def test_a_search_behind_text_is_a_search_in_a_longer_prompt():
 
 def test_greedy_search_takes_the_most_probable_allowed_token():
     model = model_named("gpt2", 1)
-    prompt = model.style.encode(model.pieces, QUESTION, ["Inception"])
-    _, written = finish(greedy_search(model.tree(prompt), FreeText(model.pieces.end), 6))
+    prompt = model.style.encode(model.label_tokens, QUESTION, ["Inception"])
+    _, written = finish(greedy_search(model.tree(prompt), FreeText(model.label_tokens.end), 6))
     ids = list(prompt)
     for token in written.tokens:
         with torch.inference_mode():

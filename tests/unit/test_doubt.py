@@ -17,7 +17,7 @@ from kgdemo.lab.calibration.abstention import NAMES, Judged, calibrate, fit
 from kgdemo.lab.evaluation.metrics import Prediction, summarise
 from kgdemo.methods.registry import METHODS
 from kgdemo.models.prompt_style import PromptStyle
-from kgdemo.ranking.abstention import Signs, doubt, refusal, signs
+from kgdemo.ranking.abstention import AbstentionFeatures, abstention_features, abstention_log_odds, refusal
 from kgdemo.reasoners.base import Evidence
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import ChanceReasoner, film_world, of
@@ -27,8 +27,8 @@ STARRED = Evidence(2, Path(("Inception", "Tom Hardy"), ("starring",)), "", -4.0,
 
 
 def judged(number: int, answerable: bool, left: float, covered: float) -> Judged:
-    """Signs of which two say something."""
-    return Judged(str(number), answerable, Signs(left, covered, 0.1, 0.0))
+    """AbstentionFeatures of which two say something."""
+    return Judged(str(number), answerable, AbstentionFeatures(left, covered, 0.1, 0.0))
 
 
 def made_up(count: int, overlap: float) -> list[Judged]:
@@ -43,51 +43,51 @@ def made_up(count: int, overlap: float) -> list[Judged]:
 
 
 def test_signs_say_how_well_the_path_covers_the_question():
-    world = film_world()
-    asked = signs("who directed Inception", ["Inception"], [DIRECTED, STARRED], world)
-    other = signs("what was the budget of Inception", ["Inception"], [DIRECTED, STARRED], world)
+    resources = film_world()
+    asked = abstention_features("who directed Inception", ["Inception"], [DIRECTED, STARRED], resources)
+    other = abstention_features("what was the budget of Inception", ["Inception"], [DIRECTED, STARRED], resources)
     assert asked.covered > other.covered
     assert asked.left == other.left == pytest.approx(np.log(np.exp(-0.5) + np.exp(-3.0)))
-    half = signs("who directed and financed Inception", ["Inception"], [DIRECTED], world)
+    half = abstention_features("who directed and financed Inception", ["Inception"], [DIRECTED], resources)
     assert half.covered < asked.covered
     assert half.words > asked.words
 
 
 def test_paths_that_meet_cover_the_question_together():
-    world = film_world()
+    resources = film_world()
     starred = Evidence(2, Path(("Tom Hardy", "Inception"), ("starred in",)), "", -1.0, -0.5)
     directed = Evidence(1, Path(("Christopher Nolan", "Inception"), ("directed",)), "", -1.0, -0.5)
     question, topics = "directed by Nolan and starred Hardy", ["Christopher Nolan", "Tom Hardy"]
-    apart = signs(question, topics, [directed, starred], world)
-    together = signs(question, topics, [replace(directed, partners=(2,)), starred], world)
+    apart = abstention_features(question, topics, [directed, starred], resources)
+    together = abstention_features(question, topics, [replace(directed, partners=(2,)), starred], resources)
     assert together.covered > apart.covered
     assert together.left == 0.0
 
 
 def test_the_question_word_and_the_kind_of_end():
-    world = film_world()
+    resources = film_world()
     starred = Evidence(1, Path(("Tom Hardy", "Inception"), ("starred in",)), "", -1.0, -0.5)
     year = Evidence(1, Path(("Inception", "2010"), ("released in year",)), "", -1.0, -0.5)
-    assert signs("who is a friend of Hardy", ["Tom Hardy"], [starred], world).kind == -1.0
-    assert signs("when did Inception come out", ["Inception"], [year], world).kind == 1.0
-    assert signs("films with Hardy", ["Tom Hardy"], [starred], world).kind == 1.0
-    assert signs("what has Hardy done", ["Tom Hardy"], [starred], world).kind == 0.0
-    assert signs("how many films has Hardy made", ["Tom Hardy"], [starred], world).kind == -1.0
-    assert signs("height of Hardy", ["Tom Hardy"], [starred], world).kind == -1.0
-    assert signs("how did Hardy begin", ["Tom Hardy"], [starred], world).kind == 0.0
+    assert abstention_features("who is a friend of Hardy", ["Tom Hardy"], [starred], resources).kind == -1.0
+    assert abstention_features("when did Inception come out", ["Inception"], [year], resources).kind == 1.0
+    assert abstention_features("films with Hardy", ["Tom Hardy"], [starred], resources).kind == 1.0
+    assert abstention_features("what has Hardy done", ["Tom Hardy"], [starred], resources).kind == 0.0
+    assert abstention_features("how many films has Hardy made", ["Tom Hardy"], [starred], resources).kind == -1.0
+    assert abstention_features("height of Hardy", ["Tom Hardy"], [starred], resources).kind == -1.0
+    assert abstention_features("how did Hardy begin", ["Tom Hardy"], [starred], resources).kind == 0.0
 
 
 def test_a_refusal_names_the_failure_and_leaves_the_paths():
-    world = film_world()
-    world.model.style = replace(world.model.style, doubt={"bias": 1.0})
-    missing = refusal("birthplace of Inception", ["Inception"], [DIRECTED], world)
+    resources = film_world()
+    resources.model.style = replace(resources.model.style, abstention={"bias": 1.0})
+    missing = refusal("birthplace of Inception", ["Inception"], [DIRECTED], resources)
     assert missing is not None
     assert "The graph is incomplete here: it knows “birthplace of”" in missing.text
-    unrelated = refusal("gdp", ["Inception"], [DIRECTED], world)
+    unrelated = refusal("gdp", ["Inception"], [DIRECTED], resources)
     assert unrelated is not None
     assert "unrelated" in unrelated.text
     assert "incomplete" not in unrelated.text
-    events = list(METHODS["gcr"].run("gdp?", ["Inception"], world, Settings(beams=3, compare=False)))
+    events = list(METHODS["gcr"].run("gdp?", ["Inception"], resources, Settings(beams=3, compare=False)))
     assert of(events, PathFound)
     (final,) = of(events, AnswerFinal)
     assert final.refusal
@@ -95,12 +95,12 @@ def test_a_refusal_names_the_failure_and_leaves_the_paths():
 
 
 def test_who_is_trusted_is_not_refused():
-    world = film_world()
-    assert refusal("gdp", ["Inception"], [DIRECTED], world) is None  # a model without weights is never in doubt
-    world.model.style = replace(world.model.style, doubt={"bias": -1.0})
-    assert refusal("gdp", ["Inception"], [DIRECTED], world) is None
+    resources = film_world()
+    assert refusal("gdp", ["Inception"], [DIRECTED], resources) is None  # a model without weights is never in doubt
+    resources.model.style = replace(resources.model.style, abstention={"bias": -1.0})
+    assert refusal("gdp", ["Inception"], [DIRECTED], resources) is None
     judge = film_world(ChanceReasoner(1))
-    judge.model.style = replace(judge.model.style, doubt={"bias": 1.0})
+    judge.model.style = replace(judge.model.style, abstention={"bias": 1.0})
     assert refusal("gdp", ["Inception"], [DIRECTED], judge) is None
 
 
@@ -122,11 +122,11 @@ def test_weights_are_those_of_a_slow_descent():
 
 @hypothesis_settings(deadline=None, max_examples=20)
 @given(st.floats(0.01, 0.3))
-def test_no_more_answerable_questions_are_refused_than_agreed(most: float):
+def test_no_more_answerable_questions_are_refused_than_agreed(limit: float):
     questions = made_up(180, overlap=3.0)
-    weights, figures = calibrate(questions, most)
-    refused = [doubt(j.signs, weights) > 1e-6 for j in questions if j.answerable]
-    assert np.mean(refused) <= most + 0.01
+    weights, figures = calibrate(questions, limit)
+    refused = [abstention_log_odds(j.abstention_features, weights) > 1e-6 for j in questions if j.answerable]
+    assert np.mean(refused) <= limit + 0.01
     assert set(weights) == {"bias", *NAMES}
     assert figures["answerable"] + figures["unanswerable"] == 180
 
@@ -140,7 +140,7 @@ def test_questions_that_differ_are_told_apart_and_too_few_are_refused():
 
 
 def test_the_weights_travel_with_the_model(tmp_path):
-    style = PromptStyle(doubt={"bias": 0.5, "left": -1.0})
+    style = PromptStyle(abstention={"bias": 0.5, "left": -1.0})
     style.save(tmp_path)
     assert PromptStyle.load(tmp_path) == style
     (tmp_path / "kgdemo.json").write_text('{"answer_mark": "", "doubt_below": null}', "utf-8")

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.errors import UserError
-from kgdemo.kg.edits import ADD, LONGEST_LABEL, MOST_EDITS, REMOVE, Edit, apply, checked
+from kgdemo.kg.edits import ADD, LONGEST_LABEL, MAX_EDITS, REMOVE, Edit, apply, checked
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.verify import Verifier
 from tests.helpers.models import random_model
@@ -21,8 +21,8 @@ triple_of = st.tuples(labels, st.sampled_from(["part", "~part", "part of", "new"
 
 def meanings(hop: Triple, relations: set[str]) -> list[Triple]:
     """What a hop may stand for, as the readme says: the edge itself, or with ``~`` the edge the other way."""
-    head, reading, tail = hop
-    return [hop] + [(tail, r, head) for r in relations if f"~{r}" == reading]
+    head, relation_label, tail = hop
+    return [hop] + [(tail, r, head) for r in relations if f"~{r}" == relation_label]
 
 
 def edited(triples: set[Triple], edits: list[Edit]) -> set[Triple]:
@@ -75,13 +75,13 @@ def test_an_edited_graph_holds_what_a_set_of_triples_holds(case):
 @given(changes())
 def test_reused_token_tables_give_the_same_automaton(case):
     triples, edits = case
-    kg, pieces = KnowledgeGraph.from_triples(triples), random_model("qwen2").pieces
+    kg, label_tokens = KnowledgeGraph.from_triples(triples), random_model("qwen2").label_tokens
     try:
         graph = apply(kg, edits)
     except UserError:
         return
-    reused = TokenisedGraph(graph, pieces, like=TokenisedGraph(kg, pieces))
-    fresh = TokenisedGraph(graph, pieces)
+    reused = TokenGraph(graph, label_tokens, like=TokenGraph(kg, label_tokens))
+    fresh = TokenGraph(graph, label_tokens)
     for entity in range(len(graph.entities)):
         assert reused.entities.row(entity).tolist() == fresh.entities.row(entity).tolist()
         counts = [KGAutomaton(g, [entity], 2) for g in (reused, fresh)]
@@ -91,7 +91,7 @@ def test_reused_token_tables_give_the_same_automaton(case):
 
 def test_what_was_removed_is_no_longer_verified_and_what_was_added_is():
     kg = KnowledgeGraph.from_triples(
-        [("Inception", "directed by", "Nolan")], inverse_readings={"directed by": "directed"}
+        [("Inception", "directed by", "Nolan")], inverse_labels={"directed by": "directed"}
     )
     graph = apply(
         kg, [Edit(REMOVE, ("Nolan", "directed", "Inception")), Edit(ADD, ("Inception", "directed by", "Greta"))]
@@ -108,7 +108,7 @@ def test_what_was_removed_is_no_longer_verified_and_what_was_added_is():
         ([Edit("burn", ("a", "b", "c"))], "neither"),
         ([Edit(ADD, ("a", " ", "c"))], "three parts"),
         ([Edit(ADD, ("a", "b", "c" * (LONGEST_LABEL + 1)))], "shorten"),
-        ([Edit(ADD, ("a", "b", str(n))) for n in range(MOST_EDITS + 1)], "undo"),
+        ([Edit(ADD, ("a", "b", str(n))) for n in range(MAX_EDITS + 1)], "undo"),
     ],
 )
 def test_edits_out_of_bounds_are_one_sentence(edits, says):

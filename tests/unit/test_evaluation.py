@@ -13,10 +13,10 @@ from kgdemo.cli import main
 from kgdemo.errors import EndpointError, UserError
 from kgdemo.events import WITHOUT_GRAPH, CandidatesScored, LMCall, PathFound, PathVerified, RunFinished, Thought
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.lab.evaluation.compare_methods import evaluate_several, methods_named, table
+from kgdemo.lab.evaluation.compare_methods import compare_methods, methods_named, table
 from kgdemo.lab.evaluation.judge import Judge, judge_all
 from kgdemo.lab.evaluation.metrics import Prediction, StepCounts, Steps, summarise, true_steps
-from kgdemo.lab.evaluation.reading import Reading
+from kgdemo.lab.evaluation.reading import RunFigures
 from kgdemo.lab.questions import Question
 from kgdemo.methods import METHODS
 from kgdemo.settings import ChatSettings, Settings
@@ -39,10 +39,10 @@ ASKED = Question("1", "Where was its director born?", ("Inception",), ("London",
 
 
 def read(*events, truth=frozenset()) -> Prediction:
-    reading = Reading(Verifier(KG), Steps(KG), ("Inception",))
+    relation_label = RunFigures(Verifier(KG), Steps(KG), ("Inception",))
     for event in events:
-        reading.see(event)
-    return reading.prediction(ASKED, truth)
+        relation_label.see(event)
+    return relation_label.prediction(ASKED, truth)
 
 
 def shown(constrained: bool, index: int, text: str) -> tuple[PathFound, PathVerified]:
@@ -128,14 +128,14 @@ def test_true_steps_are_those_of_all_shortest_paths(triples, data, hops, directe
     for answer in set(gold) - {topic}:
         found = [p for p in paths if p[-1] == answer]
         for path in (p for p in found if len(p) == min(map(len, found))):
-            for head, reading, tail in (path[i : i + 3] for i in range(0, len(path) - 1, 2)):
-                expected |= {(frozenset((head, tail)), name) for name in _stored(head, reading, tail, walkable)}
+            for head, relation_label, tail in (path[i : i + 3] for i in range(0, len(path) - 1, 2)):
+                expected |= {(frozenset((head, tail)), name) for name in _stored(head, relation_label, tail, walkable)}
     assert true_steps(kg, [topic, "Atlantis"], gold, hops, directed) == expected
 
 
-def _stored(head: str, reading: str, tail: str, walkable: list[tuple[str, str, str, str]]) -> set[str]:
+def _stored(head: str, relation_label: str, tail: str, walkable: list[tuple[str, str, str, str]]) -> set[str]:
     """The relations that a hop may have walked; one may itself be called what another reads as backwards."""
-    return {relation for *hop, relation in walkable if hop == [head, reading, tail]}
+    return {relation for *hop, relation in walkable if hop == [head, relation_label, tail]}
 
 
 def test_predictions_survive_being_written():
@@ -161,7 +161,7 @@ def questions(tmp_path):
 def test_each_method_gets_a_row_a_folder_and_its_options(questions, tmp_path):
     asked = Settings(beams=3, compare=True, explain=0, options=(("width", "1"), ("retriever", "vanilla")))
     out, names = tmp_path / "out", ["gcr", "dog", "fidelis", "direct"]
-    written = evaluate_several(SmallPipeline(), names, questions, asked, out)
+    written = compare_methods(SmallPipeline(), names, questions, asked, out)
     assert (out / "table.md").read_text("utf-8") == written + "\n"
     assert [row.split("|")[1].strip() for row in written.splitlines()[2:]] == names
     given = [json.loads((out / n / "settings.json").read_text())["options"] for n in names]
@@ -172,7 +172,7 @@ def test_each_method_gets_a_row_a_folder_and_its_options(questions, tmp_path):
         assert metrics["faithful_ratio"] == (1.0 if METHODS[name].constrained or name == "fidelis" else 0.0)
         assert metrics["lm_calls"] >= 1 or name == "fidelis"
     before = {name: (out / name / "predictions.jsonl").read_bytes() for name in names}
-    again = evaluate_several(SmallPipeline(), [*names, "cot"], questions, asked, out)
+    again = compare_methods(SmallPipeline(), [*names, "cot"], questions, asked, out)
     assert again.startswith(written), "what was done is not done again"
     assert {name: (out / name / "predictions.jsonl").read_bytes() for name in names} == before
 
@@ -180,10 +180,10 @@ def test_each_method_gets_a_row_a_folder_and_its_options(questions, tmp_path):
 def test_an_option_that_no_method_has_is_refused_before_anything_runs(questions, tmp_path):
     asked = Settings(options=(("breadth", "1"),))
     with pytest.raises(UserError, match=r"dog, gcr has no option 'breadth'; it knows width=3"):
-        evaluate_several(SmallPipeline(), ["dog", "gcr"], questions, asked, tmp_path / "out")
+        compare_methods(SmallPipeline(), ["dog", "gcr"], questions, asked, tmp_path / "out")
     asked = Settings(options=(("width", "0"),))
     with pytest.raises(UserError, match="choose a whole number"):
-        evaluate_several(SmallPipeline(), ["gcr", "dog"], questions, asked, tmp_path / "out")
+        compare_methods(SmallPipeline(), ["gcr", "dog"], questions, asked, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

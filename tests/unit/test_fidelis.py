@@ -60,9 +60,9 @@ def test_thoughts_hang_together(events):
 
 def test_the_search_halts_when_the_statement_can_be_deduced():
     model = deducing()
-    world = clerk_world(model)
-    events = ask(world, FidelisOptions(width=2), hops=4)
-    all_steps_are_in_the_graph(events, world)
+    resources = clerk_world(model)
+    events = ask(resources, FidelisOptions(width=2), hops=4)
+    all_steps_are_in_the_graph(events, resources)
     assert found(events) == ["Inception -> directed by -> Christopher Nolan -> born in -> London"]
     held = [e for e in of(events, DeductionChecked) if e.holds and STATEMENT in e.statement]
     assert [e.statement for e in held] == [f"{STATEMENT} London"]
@@ -91,8 +91,8 @@ def test_a_step_that_does_not_follow_is_pruned_with_the_reason():
             return super().reply(prompt)
 
     like = clerk()
-    world = clerk_world(Sceptic(wanted=like.wanted, writes=like.writes))
-    events = ask(world, FidelisOptions(width=2), hops=2)
+    resources = clerk_world(Sceptic(wanted=like.wanted, writes=like.writes))
+    events = ask(resources, FidelisOptions(width=2), hops=2)
     pruned = [t for t in of(events, Thought) if "does not follow" in t.reason]
     assert [t.text for t in pruned] == ["Inception -> directed by -> Christopher Nolan -> born in -> London"]
     assert not any("Nolan -> born in" in text for text in found(events))
@@ -109,11 +109,11 @@ def test_a_step_that_does_not_follow_is_pruned_with_the_reason():
     directed=st.booleans(),
 )
 def test_every_step_exists_in_the_graph(triples, seed, retriever, decisions, verifier, hops, directed):
-    world = film_world(ChanceReasoner(seed), triples)
+    resources = film_world(ChanceReasoner(seed), triples)
     topics = [triples[0][0], triples[-1][2]]
     fidelis = FidelisOptions(width=2, retriever=retriever, decisions=decisions, verifier=verifier, candidates=5)
-    events = ask(world, fidelis, topics, hops=hops, directed=directed, explain=0)
-    all_steps_are_in_the_graph(events, world)
+    events = ask(resources, fidelis, topics, hops=hops, directed=directed, explain=0)
+    all_steps_are_in_the_graph(events, resources)
     assert all(path.path.entities[0] in topics for path in of(events, PathFound))
     assert len(set(found(events))) == len(found(events))
 
@@ -131,10 +131,10 @@ def test_it_is_registered_and_stops_when_closed():
 
 
 def test_coverage_of_the_right_path_is_measured_from_the_events():
-    world = film_world()
-    events = ask(world)
+    resources = film_world()
+    events = ask(resources)
     texts = [option for e in of(events, CandidatesScored) if e.decision == "Path-RAG" for option in e.options]
-    steps = [hop for text in texts for hop in world.verifier.verify_text(text)[0].hops]
+    steps = [hop for text in texts for hop in resources.verifier.verify_text(text)[0].hops]
     truth = [("Inception", "directed by", "Christopher Nolan"), ("Christopher Nolan", "born in", "London")]
     assert coverage_ratio(steps, truth) >= 0.5
-    assert len(FILMS) == len(world.kg)
+    assert len(FILMS) == len(resources.kg)

@@ -63,22 +63,22 @@ def test_small_models_can_take_the_beam_decisions(decisions):
 
 @pytest.mark.parametrize("retriever", ["vanilla", "tog"])
 def test_other_retrievers_can_stand_in_for_path_rag(retriever):
-    world = clerk_world(deducing())
-    events = ask(world, FidelisOptions(retriever=retriever))
-    all_steps_are_in_the_graph(events, world)
-    all_candidates_are_in_the_graph(events, world)
+    resources = clerk_world(deducing())
+    events = ask(resources, FidelisOptions(retriever=retriever))
+    all_steps_are_in_the_graph(events, resources)
+    all_candidates_are_in_the_graph(events, resources)
     assert "Inception -> directed by -> Christopher Nolan -> born in -> London" in found(events)
     assert not any(e.decision == "Path-RAG" for e in of(events, CandidatesScored))
 
 
 def test_the_path_model_scores_paths_as_it_would_write_them():
-    world = film_world()
-    model, pieces = world.model, world.model.pieces
-    events = ask(world, FidelisOptions(width=10), beams=30, hops=2, ranking="path", explain=0)
-    prompt = model.style.encode(pieces, QUESTION, ["Inception"])
+    resources = film_world()
+    model, label_tokens = resources.model, resources.model.label_tokens
+    events = ask(resources, FidelisOptions(width=10), beams=30, hops=2, ranking="path", explain=0)
+    prompt = model.style.encode(label_tokens, QUESTION, ["Inception"])
     paths = of(events, PathFound)
     assert {len(e.path.relations) for e in paths} == {1, 2}
     for path in paths[:8]:
         labels = [path.path.entities[0], *(x for _, r, t in path.path.hops for x in (r, t))]
-        ids = torch.tensor([[*prompt, *spelled(pieces, labels)]])
+        ids = torch.tensor([[*prompt, *spelled(label_tokens, labels)]])
         assert path.score == pytest.approx(plain_score(model, ids, len(prompt)), abs=1e-3)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.beam import BeamSettings, beam_search, check_forced
 from kgdemo.errors import UserError
 from kgdemo.events import DecodeStep, PathFound, PathVerified, RunStarted
@@ -35,11 +35,11 @@ def test_the_best_paths_that_begin_so_are_found(triples, family, beams, data):
     """Against brute force: enumerate all paths, keep those with the prefix, score each by a plain forward pass."""
     triples, wide = triples[:4], 300
     kg, topic, model = KnowledgeGraph.from_triples(triples), triples[0][0], model_named(family, 1)
-    exist = {spelled(model.pieces, path): path for path in all_paths(triples, [topic], 2, False)}
+    exist = {spelled(model.label_tokens, path): path for path in all_paths(triples, [topic], 2, False)}
     whole = data.draw(st.sampled_from(sorted(exist)))
     forced = whole[: data.draw(st.integers(0, len(whole)))]
-    prompt = model.style.encode(model.pieces, PROMPT, [topic])
-    automaton = KGAutomaton(TokenisedGraph(kg, model.pieces), [kg.entities.find(topic)], 2)
+    prompt = model.style.encode(model.label_tokens, PROMPT, [topic])
+    automaton = KGAutomaton(TokenGraph(kg, model.label_tokens), [kg.entities.find(topic)], 2)
     check_forced(automaton, forced, model.token_text)
     _, finished = finish(beam_search(model.tree(prompt), automaton, BeamSettings(wide, forced=forced)))
 
@@ -55,18 +55,18 @@ def test_the_best_paths_that_begin_so_are_found(triples, family, beams, data):
     for hypothesis in finished:
         for ids in hypothesis.state.paths:
             names = tuple(kg.entities[e] for e in ids.entities)
-            assert verifier.verify(Path(names, tuple(kg.readings[s] for s in ids.steps))).faithful
+            assert verifier.verify(Path(names, tuple(kg.step_labels[s] for s in ids.steps))).faithful
 
 
 @settings(max_examples=40, deadline=None)
 @given(triples=graphs(), beams=st.integers(1, 5), normalised=st.booleans(), data=st.data())
 def test_a_narrow_search_keeps_to_the_prefix_and_fills_its_beams(triples, beams, normalised, data):
     kg, topic, model = KnowledgeGraph.from_triples(triples), triples[0][0], model_named("qwen2", 2)
-    exist = {spelled(model.pieces, path) for path in all_paths(triples[:6], [topic], 2, False)}
+    exist = {spelled(model.label_tokens, path) for path in all_paths(triples[:6], [topic], 2, False)}
     whole = data.draw(st.sampled_from(sorted(exist)))
     forced = whole[: data.draw(st.integers(1, len(whole)))]
-    automaton = KGAutomaton(TokenisedGraph(kg, model.pieces), [kg.entities.find(topic)], 2)
-    tree = model.tree(model.style.encode(model.pieces, PROMPT, [topic]))
+    automaton = KGAutomaton(TokenGraph(kg, model.label_tokens), [kg.entities.find(topic)], 2)
+    tree = model.tree(model.style.encode(model.label_tokens, PROMPT, [topic]))
     limits = BeamSettings(beams, forced=forced, graph_normalised=normalised, masked=2)
     steps, finished = finish(beam_search(tree, automaton, limits))
     assert all(h.tokens[: len(forced)] == forced for h in finished)
@@ -80,8 +80,8 @@ def test_a_narrow_search_keeps_to_the_prefix_and_fills_its_beams(triples, beams,
 @given(triples=graphs(), cut=st.integers(0, 30), token=st.integers(0, 400))
 def test_a_prefix_is_refused_exactly_when_no_path_begins_so(triples, cut, token):
     kg, topic, model = KnowledgeGraph.from_triples(triples), triples[0][0], model_named("qwen2", 0)
-    automaton = KGAutomaton(TokenisedGraph(kg, model.pieces), [kg.entities.find(topic)], 2)
-    exist = {spelled(model.pieces, path) for path in all_paths(triples, [topic], 2, False)}
+    automaton = KGAutomaton(TokenGraph(kg, model.label_tokens), [kg.entities.find(topic)], 2)
+    exist = {spelled(model.label_tokens, path) for path in all_paths(triples, [topic], 2, False)}
     tokens = (*min(exist)[:cut], token)
     if any(path[: len(tokens)] == tokens for path in exist):
         check_forced(automaton, tokens, model.token_text)

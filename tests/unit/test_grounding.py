@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.events import AnswerFinal, PathFound, Thought, from_json, to_json
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.reasoners.base import World
+from kgdemo.reasoners.base import Resources
 from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.verify import Verifier
 from tests.helpers.models import random_model
@@ -34,13 +34,13 @@ model_named = lru_cache(random_model)
 
 @pytest.fixture(scope="module", params=SIX)
 def run(request):
-    world = film_world()
-    return ask(request.param, QUESTION, ["Inception"], world), world
+    resources = film_world()
+    return ask(request.param, QUESTION, ["Inception"], resources), resources
 
 
 def test_a_run_ends_in_an_answer_from_paths_of_the_graph(run):
-    events, world = run
-    all_is_read_from_the_graph(events, world)
+    events, resources = run
+    all_is_read_from_the_graph(events, resources)
     assert isinstance(events[-1], AnswerFinal)
     assert events[-1].answers
     assert of(events, PathFound)
@@ -79,10 +79,10 @@ def test_events_survive_json(run):
 def test_whatever_the_reasoner_decides_everything_shown_is_in_the_graph(triples, method, seed, prose, hops, directed):
     kg, model, embedder = KnowledgeGraph.from_triples(triples), model_named("qwen2", 0), SpellingEmbedder()
     reasoner = ChanceReasoner(seed) if prose else EmbeddedReasoner(embedder)
-    world = World(kg, Verifier(kg), model, TokenisedGraph(kg, model.pieces, directed), reasoner, embedder)
+    resources = Resources(kg, Verifier(kg), model, TokenGraph(kg, model.label_tokens, directed), reasoner, embedder)
     topics = [triples[0][0], triples[-1][2], "Atlantis"]
-    events = ask(method, "how many part of x?", topics, world, hops=hops, directed=directed, beams=5)
-    all_is_read_from_the_graph(events, world)
+    events = ask(method, "how many part of x?", topics, resources, hops=hops, directed=directed, beams=5)
+    all_is_read_from_the_graph(events, resources)
     assert isinstance(events[-1], AnswerFinal)
     assert all(len(e.path.relations) <= hops for e in of(events, PathFound))
 

@@ -9,7 +9,7 @@ from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.methods.grounding import GroundingOptions
 from kgdemo.methods.hop_lists import likeliest_first
-from kgdemo.reasoners.base import World
+from kgdemo.reasoners.base import Resources
 from tests.helpers.reasoning import (
     ChanceReasoner,
     Clerk,
@@ -55,11 +55,11 @@ def test_a_language_model_sees_what_was_observed_and_every_call_is_told():
 def test_the_agent_stops_at_the_step_limit_and_answers_from_what_it_read():
     clerk = Clerk(["NeighbourCheck"])
     options = GroundingOptions(steps=3)
-    world = clerk_world(clerk)
-    events = ask("agent-cot", QUESTION, ["Inception"], world, options)
+    resources = clerk_world(clerk)
+    events = ask("agent-cot", QUESTION, ["Inception"], resources, options)
     assert len([t for t in of(events, Thought) if t.kind == "action"]) == 3
     assert of(events, CandidatesScored)[-1].decision == "answer"
-    all_is_read_from_the_graph(events, world)
+    all_is_read_from_the_graph(events, resources)
 
 
 def test_a_count_and_a_feature_are_answers():
@@ -88,7 +88,7 @@ RELEASED = [
 ]
 
 
-def typed_world(triples=RELEASED) -> World:
+def typed_world(triples=RELEASED) -> Resources:
     """With the types of what is no year."""
     info = {"Japan": EntityInfo("country"), "Christopher Nolan": EntityInfo("person")}
     return replace(film_world(triples=triples), kg=KnowledgeGraph.from_triples(triples, "films", {}, info))

@@ -19,8 +19,8 @@ def test_exploration_prunes_relations_then_entities_and_stops_when_it_is_enough(
     clerk = Clerk(
         ["starring", "directed by", "Elliot Page", "Tom Hardy"], enough="Christopher Nolan -> born in -> London"
     )
-    world = clerk_world(clerk)
-    events = ask("explore-cot", QUESTION, ["Inception"], world)
+    resources = clerk_world(clerk)
+    events = ask("explore-cot", QUESTION, ["Inception"], resources)
     decisions = [e for e in of(events, CandidatesScored) if e.decision in ("relations", "entities")]
     assert all(sum(e.kept) <= 3 for e in decisions)
     first, second = decisions[:2]
@@ -30,7 +30,7 @@ def test_exploration_prunes_relations_then_entities_and_stops_when_it_is_enough(
     checks = of(events, DeductionChecked)
     assert [check.holds for check in checks] == [False, True]
     assert any("London" in premise for premise in checks[-1].premises)
-    all_is_read_from_the_graph(events, world)
+    all_is_read_from_the_graph(events, resources)
 
 
 def test_the_search_depth_bounds_one_search_and_no_node_is_visited_twice():

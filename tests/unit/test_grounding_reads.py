@@ -8,11 +8,11 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.events import PathFound, Thought
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.reasoners.base import World
+from kgdemo.reasoners.base import Resources
 from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.verify import HopVerdict, Verifier
 from tests.helpers.models import random_model
@@ -52,8 +52,8 @@ class Trusting(Verifier):
 def test_every_triple_shown_was_read_from_the_graph_in_this_run(triples, method, seed, prose):
     kg, embedder = Watched.over(triples), SpellingEmbedder()
     reasoner = ChanceReasoner(seed) if prose else EmbeddedReasoner(embedder)
-    world = World(kg, Trusting(kg), MODEL, TokenisedGraph(kg, MODEL.pieces), reasoner, embedder)
-    events = ask(method, "how many part of x?", [triples[0][0], triples[-1][2]], world, hops=2, beams=5)
+    resources = Resources(kg, Trusting(kg), MODEL, TokenGraph(kg, MODEL.label_tokens), reasoner, embedder)
+    events = ask(method, "how many part of x?", [triples[0][0], triples[-1][2]], resources, hops=2, beams=5)
     shown = {triple for thought in of(events, Thought) for triple in thought.triples}
     shown |= {hop for found in of(events, PathFound) for hop in found.path.hops}
     assert shown <= kg.read

@@ -18,8 +18,8 @@ QUESTION = "Where was the director of Inception born?"
 
 
 def test_a_tree_keeps_three_of_nine_and_says_why():
-    world = clerk_world(Clerk(["Finish[London]", "born in", "directed by"]))
-    events = ask("agent-tot", QUESTION, ["Inception"], world)
+    resources = clerk_world(Clerk(["Finish[London]", "born in", "directed by"]))
+    events = ask("agent-tot", QUESTION, ["Inception"], resources)
     rounds = [e for e in of(events, CandidatesScored) if e.decision == "thoughts (select)"]
     assert rounds
     assert all(sum(e.kept) <= 3 and len(e.options) <= 9 for e in rounds)
@@ -72,8 +72,8 @@ def test_trees_do_not_merge():
 
 def test_an_answer_may_lie_where_two_trails_meet():
     clerk = Clerk(["Finish[Inception]", "Leonardo DiCaprio, starred in", "Tom Hardy, starred in", "RetrieveNode"])
-    world = clerk_world(clerk)
-    events = ask("agent-cot", "Which film do both star in?", ["Tom Hardy", "Leonardo DiCaprio"], world)
+    resources = clerk_world(clerk)
+    events = ask("agent-cot", "Which film do both star in?", ["Tom Hardy", "Leonardo DiCaprio"], resources)
     assert [t.text for t in of(events, Thought)][-1] == "Finish[Inception]"
     first, second = (e.path for e in of(events, PathFound)[:2])
     assert (first.end, second.end) == ("Inception", "Inception")

@@ -12,14 +12,14 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.beam import BeamSettings, beam_search
-from kgdemo.decoding.per_topic_search import FromTopic, topic_log_probs
+from kgdemo.decoding.per_topic_search import SingleTopic, topic_log_probs
 from kgdemo.events import AnswerFinal, DecodeStep, HypothesisAnswer, PathFound, PathVerified
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import is_detour
 from kgdemo.methods.registry import METHODS
-from kgdemo.ranking.conjunctive import RelationGroup, best_reading, path_to, reach, scored
+from kgdemo.ranking.conjunctive import RelationGroup, best_interpretation, path_to, reach, scored
 from kgdemo.ranking.scorer import relation_score
 from kgdemo.settings import Settings
 from tests.helpers.oracles import all_paths
@@ -61,24 +61,26 @@ TOPICS = st.lists(st.lists(st.tuples(st.floats(-6, 0, allow_nan=False), ENDS), m
 @hypothesis_settings(deadline=None)
 @given(TOPICS)
 def test_the_best_reading_is_that_of_brute_force(topics):
-    reading, expected = best_reading(topics, math.log(0.05)), brute_force(topics, math.log(0.05))
+    relation_label, expected = best_interpretation(topics, math.log(0.05)), brute_force(topics, math.log(0.05))
     if expected is None:
-        assert reading is None or reading.score == pytest.approx((len([t for t in topics if t]) - 1) * math.log(0.05))
+        assert relation_label is None or relation_label.score == pytest.approx(
+            (len([t for t in topics if t]) - 1) * math.log(0.05)
+        )
         return
-    assert reading is not None
-    assert reading.score == pytest.approx(expected)
-    meets = set.intersection(*[set(g.ends.tolist()) for g in reading.groups])
-    assert set(reading.answers.tolist()) == meets - {g.topic for groups in topics for g in groups}
+    assert relation_label is not None
+    assert relation_label.score == pytest.approx(expected)
+    meets = set.intersection(*[set(g.ends.tolist()) for g in relation_label.groups])
+    assert set(relation_label.answers.tolist()) == meets - {g.topic for groups in topics for g in groups}
 
 
 def test_one_topic_has_no_reading_of_several():
-    assert best_reading([[group(0, -0.1, {5})]]) is None
+    assert best_interpretation([[group(0, -0.1, {5})]]) is None
 
 
 def test_groups_that_do_not_meet_or_are_far_fetched_give_none():
-    assert best_reading([[group(0, -0.1, {5})], [group(1, -0.1, {6})]]) is None
+    assert best_interpretation([[group(0, -0.1, {5})], [group(1, -0.1, {6})]]) is None
     far = [group(1, -0.1, {6}), group(1, -9.0, {5}, "s")]
-    assert best_reading([[group(0, -0.1, {5})], far]) is None
+    assert best_interpretation([[group(0, -0.1, {5})], far]) is None
 
 
 def say_the_same(kg: KnowledgeGraph, one: tuple[str, ...], other: tuple[str, ...]) -> bool:
@@ -105,7 +107,7 @@ def test_reach_and_path_to_agree_with_walks(triples, data):
         ids = path_to(kg, found, end, directed)
         labels = [kg.entities[ids.entities[0]]]
         for step, entity in zip(ids.steps, ids.entities[1:], strict=True):
-            labels += [kg.readings[step], kg.entities[entity]]
+            labels += [kg.step_labels[step], kg.entities[entity]]
         assert tuple(labels) in walks
         same = [w for w in walks if w[-1] == labels[-1] and say_the_same(kg, w[1::2], relations)]
         assert is_detour(labels[::2]) == all(is_detour(walk[::2]) for walk in same)
@@ -129,9 +131,9 @@ def test_topics_are_normalised_where_their_labels_part():
 
 
 def test_every_topic_keeps_beams_of_its_own():
-    world = film_world()
+    resources = film_world()
     settings = Settings(beams=3, hops=2, compare=False, complete=False)
-    events = list(METHODS["gcr"].run("what?", [NOLAN, HARDY], world, settings))
+    events = list(METHODS["gcr"].run("what?", [NOLAN, HARDY], resources, settings))
     steps = of(events, DecodeStep)
     known = {0}
     for step in steps:
@@ -144,9 +146,9 @@ def test_every_topic_keeps_beams_of_its_own():
 
 
 def test_paths_that_meet_come_first_and_are_cited_together():
-    world = film_world(triples=[t for t in FILMS if t[1] in ("directed by", "starring")])
+    resources = film_world(triples=[t for t in FILMS if t[1] in ("directed by", "starring")])
     settings = Settings(beams=8, hops=1, compare=False)
-    events = list(METHODS["gcr"].run("films of Nolan with Hardy", [NOLAN, HARDY], world, settings))
+    events = list(METHODS["gcr"].run("films of Nolan with Hardy", [NOLAN, HARDY], resources, settings))
     found = of(events, PathFound)
     (final,) = of(events, AnswerFinal)
     assert set(final.answers) == {"Inception", "Dunkirk"}
@@ -162,9 +164,9 @@ def test_paths_that_meet_come_first_and_are_cited_together():
 def test_a_meeting_that_no_beam_found_is_read_from_the_graph_and_says_so():
     films = [(f"Film {n}", "starring", HARDY) for n in range(30)] + [("Film 29", "directed by", NOLAN)]
     films += [(f"Other {n}", "directed by", NOLAN) for n in range(30)]
-    world = film_world(triples=films)
+    resources = film_world(triples=films)
     settings = Settings(beams=2, hops=1, compare=False)
-    events = list(METHODS["gcr"].run("films of Nolan with Hardy", [NOLAN, HARDY], world, settings))
+    events = list(METHODS["gcr"].run("films of Nolan with Hardy", [NOLAN, HARDY], resources, settings))
     found = of(events, PathFound)
     assert [path.path.end for path in found] == ["Film 29", "Film 29"]
     assert [path.beam >= 0 for path in found] == [not path.read for path in found]
@@ -173,12 +175,12 @@ def test_a_meeting_that_no_beam_found_is_read_from_the_graph_and_says_so():
 
 
 def test_a_path_read_from_the_graph_is_scored_as_if_decoded():
-    world = film_world()
-    graph: TokenisedGraph = world.tokenised
-    ids = [world.kg.entities.find(NOLAN), world.kg.entities.find(HARDY)]
+    resources = film_world()
+    graph: TokenGraph = resources.token_graph
+    ids = [resources.kg.entities.find(NOLAN), resources.kg.entities.find(HARDY)]
     automaton = KGAutomaton(graph, ids, 2)
-    tree = world.model.tree(world.model.style.encode(world.model.pieces, "what?", [NOLAN]))
-    search = beam_search(tree, FromTopic(automaton, 0), BeamSettings(beams=5))
+    tree = resources.model.tree(resources.model.style.encode(resources.model.label_tokens, "what?", [NOLAN]))
+    search = beam_search(tree, SingleTopic(automaton, 0), BeamSettings(beams=5))
     try:
         while True:
             next(search)
@@ -196,9 +198,9 @@ def test_an_answer_set_is_completed_by_meetings_only():
     films = [(f"Film {n}", "starring", HARDY) for n in range(12)] + [
         (f"Film {n}", "directed by", NOLAN) for n in range(6)
     ]
-    world = film_world(triples=films)
+    resources = film_world(triples=films)
     settings = Settings(beams=4, hops=1, compare=False)
-    (final,) = of(list(METHODS["gcr"].run("films?", [NOLAN, HARDY], world, settings)), AnswerFinal)
+    (final,) = of(list(METHODS["gcr"].run("films?", [NOLAN, HARDY], resources, settings)), AnswerFinal)
     assert set(final.answers) == {f"Film {n}" for n in range(6)}
     assert len(final.completed) == 4
     assert all(len(numbers) == 2 for numbers in final.citations)

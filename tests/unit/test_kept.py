@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from kgdemo.constraint import token_graph as kept
-from kgdemo.constraint.label_tokens import Pieces
-from kgdemo.constraint.token_graph import TokenisedGraph, TokenStore
+from kgdemo.constraint.label_tokens import LabelTokens
+from kgdemo.constraint.token_graph import TokenCache, TokenGraph
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.arrays import save
 from kgdemo.pipeline import Pipeline
@@ -20,29 +20,29 @@ from tests.helpers.models import byte_level_tokenizer, random_model, wordpiece_t
 KG = KnowledgeGraph.from_triples([(f"New {i}", "part of", "York") for i in range(20)])
 
 
-class Counting(Pieces):
+class Counting(LabelTokens):
     """Counts the times that labels are spelled."""
 
     times = 0
 
     def encode(self, labels):
-        """See ``Pieces``."""
+        """See ``LabelTokens``."""
         self.times += 1
         return super().encode(labels)
 
 
-def tokenised(folder: FilePath, kg: KnowledgeGraph = KG, tokenizer=byte_level_tokenizer) -> tuple[TokenisedGraph, int]:
+def token_graph(folder: FilePath, kg: KnowledgeGraph = KG, tokenizer=byte_level_tokenizer) -> tuple[TokenGraph, int]:
     """The graph with its ids kept in ``folder``, and how often entity labels were spelled for it."""
-    pieces = Counting(tokenizer())
-    graph = TokenisedGraph(kg, pieces, store=TokenStore(folder, least_labels=5))
-    return graph, pieces.times - 1  # the steps' labels are few and always spelled
+    label_tokens = Counting(tokenizer())
+    graph = TokenGraph(kg, label_tokens, store=TokenCache(folder, least_labels=5))
+    return graph, label_tokens.times - 1  # the steps' labels are few and always spelled
 
 
 def test_the_second_start_spells_nothing_and_finds_the_same(tmp_path):
-    first, spelled = tokenised(tmp_path / "cache")
-    again, spelled_again = tokenised(tmp_path / "cache")
+    first, spelled = token_graph(tmp_path / "cache")
+    again, spelled_again = token_graph(tmp_path / "cache")
     assert (spelled, spelled_again) == (1, 0)
-    plain = TokenisedGraph(KG, Pieces(byte_level_tokenizer()))
+    plain = TokenGraph(KG, LabelTokens(byte_level_tokenizer()))
     for graph in (first, again):
         assert graph.entities.ids.tolist() == plain.entities.ids.tolist()
         assert graph.entities.offsets.tolist() == plain.entities.offsets.tolist()
@@ -50,10 +50,10 @@ def test_the_second_start_spells_nothing_and_finds_the_same(tmp_path):
 
 
 def test_another_graph_or_tokeniser_has_a_file_of_its_own(tmp_path):
-    tokenised(tmp_path)
+    token_graph(tmp_path)
     other = KnowledgeGraph.from_triples([*KG.triples(), ("New 0", "part of", "Boston")])
-    assert tokenised(tmp_path, other)[1] == 1
-    assert tokenised(tmp_path, tokenizer=wordpiece_tokenizer)[1] == 1
+    assert token_graph(tmp_path, other)[1] == 1
+    assert token_graph(tmp_path, tokenizer=wordpiece_tokenizer)[1] == 1
     assert len(list(tmp_path.iterdir())) == 3
 
 
@@ -85,18 +85,18 @@ def pickled(file: FilePath) -> None:
 
 @pytest.mark.parametrize("damage", [cut_short, one_bit, too_few, pickled, lambda file: file.write_bytes(b"")])
 def test_a_damaged_file_is_made_anew(tmp_path, damage):
-    whole, _ = tokenised(tmp_path)
+    whole, _ = token_graph(tmp_path)
     (file,) = tmp_path.iterdir()
     damage(file)
-    again, spelled = tokenised(tmp_path)
+    again, spelled = token_graph(tmp_path)
     assert spelled == 1
     assert again.entities.ids.tolist() == whole.entities.ids.tolist()
-    assert tokenised(tmp_path)[1] == 0
+    assert token_graph(tmp_path)[1] == 0
 
 
 def test_no_changed_byte_changes_what_is_read(tmp_path):
     small = KnowledgeGraph.from_triples([(f"New {i}", "part of", "York") for i in range(5)])
-    whole, _ = tokenised(tmp_path, small)
+    whole, _ = token_graph(tmp_path, small)
     (file,) = tmp_path.iterdir()
     content = file.read_bytes()
     for place in range(0, len(content), 3):
@@ -110,26 +110,26 @@ def test_no_changed_byte_changes_what_is_read(tmp_path):
 
 
 def test_the_folder_keeps_within_its_bounds(tmp_path):
-    tokenised(tmp_path)
+    token_graph(tmp_path)
     (old,) = tmp_path.iterdir()
     (tmp_path / "left over.npz.part").write_bytes(b"of a process that was ended")
     os.utime(old, (1, 1))
     os.utime(tmp_path / "left over.npz.part", (2, 2))
-    store = TokenStore(tmp_path, least_labels=5, most_bytes=old.stat().st_size)
+    store = TokenCache(tmp_path, least_labels=5, most_bytes=old.stat().st_size)
     other = KnowledgeGraph.from_triples([*list(KG.triples())[1:], ("x", "part of", "York")])
-    TokenisedGraph(other, Pieces(byte_level_tokenizer()), store=store)
+    TokenGraph(other, LabelTokens(byte_level_tokenizer()), store=store)
     (left,) = tmp_path.iterdir()
     assert left != old
 
 
 def test_small_tables_are_not_worth_a_file(tmp_path):
-    TokenisedGraph(KG, Pieces(byte_level_tokenizer()), store=TokenStore(tmp_path))
+    TokenGraph(KG, LabelTokens(byte_level_tokenizer()), store=TokenCache(tmp_path))
     assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_that_cannot_be_written_is_done_without(tmp_path, caplog):
     (tmp_path / "file").write_text("no folder")
-    graph, spelled = tokenised(tmp_path / "file" / "cache")
+    graph, spelled = token_graph(tmp_path / "file" / "cache")
     assert spelled == 1
     assert len(graph.entities) == len(KG.entities)
     assert "set KGDEMO_CACHE to another folder" in caplog.text
@@ -140,11 +140,11 @@ def test_a_visitors_graph_is_never_kept(tmp_path, monkeypatch):
     save(KG, tmp_path / "mine")
     pipeline = Pipeline()
     monkeypatch.setattr(pipeline, "model", lambda name: random_model("qwen2"))
-    pipeline.token_store = TokenStore(tmp_path / "cache", least_labels=5)
+    pipeline.token_cache = TokenCache(tmp_path / "cache", least_labels=5)
     pipeline.add_graph("theirs", KG)
-    pipeline.world(Settings("theirs"))
+    pipeline.resources(Settings("theirs"))
     assert not (tmp_path / "cache").exists()
-    pipeline.world(Settings(str(tmp_path / "mine")))
+    pipeline.resources(Settings(str(tmp_path / "mine")))
     assert len(list((tmp_path / "cache").iterdir())) == 1
 
 

@@ -48,7 +48,7 @@ def test_triples_survive_and_repeats_collapse(triples):
 def test_inverse_steps_read_as_the_schema_says():
     kg = KnowledgeGraph.from_triples(
         [("Inception", "directed by", "Nolan"), ("France", "borders", "Spain")],
-        inverse_readings={"directed by": "directed", "borders": "borders"},
+        inverse_labels={"directed by": "directed", "borders": "borders"},
     )
     assert kg.neighbours("Nolan") == [("directed", "Inception")]
     assert kg.neighbours("Spain") == [("borders", "France")]
@@ -124,7 +124,7 @@ def test_a_saved_graph_opens_as_it_was(tmp_path_factory, triples):
     save(kg, folder)
     again = open_graph(str(folder))
     assert list(again.triples()) == list(kg.triples())
-    assert (again.name, again.readings, again.info) == (kg.name, kg.readings, kg.info)
+    assert (again.name, again.step_labels, again.info) == (kg.name, kg.step_labels, kg.info)
     assert isinstance(again.outgoing.targets, np.memmap)
     for head in kg.entities:
         assert again.neighbours(head) == kg.neighbours(head)

@@ -69,10 +69,10 @@ def test_packed_weights_are_not_used_once_the_weights_have_changed():
 @needs_onednn
 def test_only_what_is_not_too_large_is_packed(monkeypatch):
     model = nn.Sequential(OneDNNLinear(nn.Linear(6, 4)), OneDNNLinear(nn.Linear(4, 4)))
-    monkeypatch.setattr(linear, "_MOST_BYTES", 4 * 40 - 1)
+    monkeypatch.setattr(linear, "_MAX_BYTES", 4 * 40 - 1)
     pack(model)
     assert all(layer.quickest is layer.weight for layer in model)
-    monkeypatch.setattr(linear, "_MOST_BYTES", 4 * 40)
+    monkeypatch.setattr(linear, "_MAX_BYTES", 4 * 40)
     pack(model)
     assert all(layer.quickest is not layer.weight for layer in model)
     half = nn.Sequential(OneDNNLinear(nn.Linear(6, 4).to(torch.bfloat16)))

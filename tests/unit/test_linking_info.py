@@ -53,8 +53,8 @@ def test_a_file_without_a_header(tmp_path: Path):
 
 
 def test_the_embedded_files_can_be_read():
-    world = Path(__file__).resolve().parents[2] / "kgdemo" / "kg" / "world"
-    for file in world.glob("*.entities.tsv"):
+    resources = Path(__file__).resolve().parents[2] / "kgdemo" / "kg" / "world"
+    for file in resources.glob("*.entities.tsv"):
         info = read_entity_info(file)
         assert info
         assert all(known.type for known in info.values()), file.name

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.free_text import FreeText
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.beam import BeamSettings, Step, beam_search, greedy_continuations
 from kgdemo.kg.graph import KnowledgeGraph
 from tests.helpers.models import FAMILIES, random_model
@@ -33,8 +33,8 @@ def finish(search) -> tuple[list[Step], list]:
 
 def searched(model, kg, topic, hops, limits):
     """A search for paths from one topic: its tree, its steps and what it found."""
-    automaton = KGAutomaton(TokenisedGraph(kg, model.pieces), [kg.entities.find(topic)], hops)
-    tree = model.tree(model.style.encode(model.pieces, PROMPT, [topic]))
+    automaton = KGAutomaton(TokenGraph(kg, model.label_tokens), [kg.entities.find(topic)], hops)
+    tree = model.tree(model.style.encode(model.label_tokens, PROMPT, [topic]))
     return tree, *finish(beam_search(tree, automaton, limits))
 
 
@@ -123,10 +123,10 @@ def test_what_is_certain_is_read_in_one_pass_and_nothing_else():
 
 def test_free_text_is_read_step_by_step_and_nothing_is_wasted():
     model = model_named("qwen2", 1)
-    prompt = model.style.encode(model.pieces, PROMPT, ["New York"])
+    prompt = model.style.encode(model.label_tokens, PROMPT, ["New York"])
     sizes = []
     for budget in (None, 16):
         tree = model.tree(prompt)
-        finish(beam_search(tree, FreeText(model.pieces.end), BeamSettings(3, max_tokens=6, look_ahead=budget)))
+        finish(beam_search(tree, FreeText(model.label_tokens.end), BeamSettings(3, max_tokens=6, look_ahead=budget)))
         sizes.append((tree.size, tree.calls))
     assert sizes[0] == sizes[1]

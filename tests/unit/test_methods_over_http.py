@@ -49,9 +49,9 @@ def ask(method: str, endpoint: Endpoint, timeout: float = 20.0) -> tuple[list[Ev
     """All events up to the end or to the failure, as the pipeline sees them."""
     events: list[Event] = []
     with closing(OpenAIChat(ChatSettings("m", endpoint.url, "key", timeout))) as chat:
-        world, settings = film_world(ChatReasoner(chat)), Settings(beams=3, compare=False, explain=0)
+        resources, settings = film_world(ChatReasoner(chat)), Settings(beams=3, compare=False, explain=0)
         try:
-            for event in run(method, QUESTION, ["Inception"], world, settings):
+            for event in run(method, QUESTION, ["Inception"], resources, settings):
                 events.append(event)
         except EndpointError as error:
             return events, error

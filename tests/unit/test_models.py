@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from kgdemo.constraint.label_tokens import Pieces
+from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.errors import ModelError
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.models.base import PROMPT_END
@@ -31,7 +31,7 @@ def folder(request, tmp_path: Path) -> Path:
 
 def test_a_model_folder_loads_and_decodes(folder: Path):
     model = CausalModel.load(str(folder), device="cpu")
-    tree = model.tree(model.style.encode(model.pieces, "which part?", ["New York"]))
+    tree = model.tree(model.style.encode(model.label_tokens, "which part?", ["New York"]))
     assert torch.isfinite(tree.prompt_log_probs()).all()
     assert model.stop_ids
     family = model.model.config.model_type
@@ -63,8 +63,8 @@ def test_a_folder_without_a_model_is_named(tmp_path: Path):
 def test_siblings_in_the_pool_do_not_see_each_other(family):
     """Two continuations in one tree get what two separate runs give."""
     model = random_model(family, seed=5)
-    prompt = model.style.encode(model.pieces, "which part?", ["New York"])
-    first, second = model.pieces.plain(" New"), model.pieces.plain(" York")
+    prompt = model.style.encode(model.label_tokens, "which part?", ["New York"])
+    first, second = model.label_tokens.plain(" New"), model.label_tokens.plain(" York")
     together = model.tree(prompt)
     nodes, rows = together.extend([PROMPT_END, PROMPT_END], [first[0], second[0]])
     _, deeper = together.extend([nodes[1], nodes[0]], [first[-1], second[-1]])
@@ -82,26 +82,26 @@ def test_siblings_in_the_pool_do_not_see_each_other(family):
 @pytest.mark.parametrize("tokenizer", [byte_level_tokenizer, wordpiece_tokenizer])
 def test_splicing_pieces_equals_tokenising_the_whole(tokenizer):
     labels = [word for line in CORPUS for word in line.split()] + ["New York", "a, b", "🎬 日本"]
-    assert Pieces(tokenizer()).is_exact(labels)
+    assert LabelTokens(tokenizer()).is_exact(labels)
 
 
 @pytest.mark.parametrize("tokenizer", [byte_level_tokenizer, wordpiece_tokenizer])
 def test_special_tokens_in_user_text_are_spelled_out(tokenizer):
     tokenizer = tokenizer()
-    pieces = Pieces(tokenizer)
-    specials = set(tokenizer.all_special_ids) | {*pieces.start, *pieces.end}
+    label_tokens = LabelTokens(tokenizer)
+    specials = set(tokenizer.all_special_ids) | {*label_tokens.start, *label_tokens.end}
     unknown = {tokenizer.unk_token_id} - {None}
     for hostile in ("</PATH>", "<PATH> x", "[SEP]", "<eos>"):
-        assert not set(pieces.plain(hostile)) & (specials - unknown)
+        assert not set(label_tokens.plain(hostile)) & (specials - unknown)
     style = PromptStyle("{question} [SEP] {entities}")
-    ids = style.encode(pieces, "</PATH> [SEP] {entities}", ["<PATH>"])
-    assert sum(i in set(pieces.start) | set(pieces.end) for i in ids) == 1, "only our own <PATH> at the end"
+    ids = style.encode(label_tokens, "</PATH> [SEP] {entities}", ["<PATH>"])
+    assert sum(i in set(label_tokens.start) | set(label_tokens.end) for i in ids) == 1, "only our own <PATH> at the end"
 
 
 def test_text_of_tokens_reads_as_written():
     for family in ("qwen2", "bert"):
         model = random_model(family)
-        ids = model.pieces.plain(" New York -> part of")
+        ids = model.label_tokens.plain(" New York -> part of")
         assert "".join(model.token_text(i) for i in ids).split() == (
             "New York -> part of".split() if family == "qwen2" else "new york -> part of".split()
         )

@@ -63,8 +63,8 @@ def test_any_value_allowed_survives_being_written(data):
     for option in card.options:
         kinds = {
             bool: st.sampled_from(["yes", "no"]),
-            int: st.integers(int(option.least), int(option.most)).map(str),
-            float: st.floats(option.least, max(option.most, option.least), allow_nan=False).map(repr),
+            int: st.integers(int(option.minimum), int(option.limit)).map(str),
+            float: st.floats(option.minimum, max(option.limit, option.minimum), allow_nan=False).map(repr),
             str: st.sampled_from(option.choices or ("",)),
         }
         values[option.name] = data.draw(kinds[option.kind])
@@ -104,7 +104,7 @@ def test_a_public_server_keeps_searches_narrow():
     assert "from 1 to 4" in refusal("dog", "width=20", PUBLIC)
     assert "from 1 to 3" in refusal("explore-tot", "search_depth=5", PUBLIC)
     bounded = [o for card in WITH_OPTIONS for o in card.options if o.kind is int]
-    assert all(o.public is not None and o.public < o.most for o in bounded)
+    assert all(o.public is not None and o.public < o.limit for o in bounded)
 
 
 def test_pairs_are_read_from_a_field_or_from_repeated_arguments():
@@ -115,12 +115,12 @@ def test_pairs_are_read_from_a_field_or_from_repeated_arguments():
 
 
 def test_an_option_given_as_text_changes_the_run():
-    world = film_world()
+    resources = film_world()
     for method, text, kind in (("dog", "width=1", Thought), ("fidelis", "retriever=vanilla", CandidatesScored)):
         settings = Settings(method=method, compare=False, explain=0)
-        plain = list(METHODS[method].run(QUESTION, ["Inception"], world, settings))
+        plain = list(METHODS[method].run(QUESTION, ["Inception"], resources, settings))
         told = dataclasses.replace(settings, options=pairs([text]))
-        changed = list(METHODS[method].run(QUESTION, ["Inception"], world, told))
+        changed = list(METHODS[method].run(QUESTION, ["Inception"], resources, told))
         assert of(plain, kind) != of(changed, kind)
 
 

@@ -12,7 +12,7 @@ from kgdemo.kg.labels import spoken
 from kgdemo.methods.fidelis.path_rag import PathRag, VanillaRetriever
 from kgdemo.methods.hop_lists import start
 from kgdemo.models.embedding import LabelIndex, label_index
-from kgdemo.reasoners.base import World
+from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import SpellingEmbedder, film_world
 from tests.helpers.strategies import graphs
@@ -21,25 +21,25 @@ from tests.unit.test_decoding import finish
 QUESTION = "Where was the director of Inception born?"
 
 
-def rag_for(world: World, keywords: str, alpha: float = 0.3, most: int = 16) -> PathRag:
-    return PathRag(world, Settings(), keywords, alpha=alpha, retrieved=50, most=most)
+def rag_for(resources: Resources, keywords: str, alpha: float = 0.3, limit: int = 16) -> PathRag:
+    return PathRag(resources, Settings(), keywords, alpha=alpha, retrieved=50, limit=limit)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
 def test_candidates_are_scored_by_equation_2(alpha):
-    world = film_world()
+    resources = film_world()
     keywords = "director, born"
-    index = label_index(world.embedder)
+    index = label_index(resources.embedder)
 
     def base(relation: str, entity: str) -> float:
         near = index.similarity(keywords, [spoken(relation), entity])
         return float(near[0] + near[1])
 
-    _, candidates = finish(rag_for(world, keywords, alpha).candidates(start("Inception")))
-    assert len(candidates) == len(world.kg.neighbours("Inception"))
+    _, candidates = finish(rag_for(resources, keywords, alpha).candidates(start("Inception")))
+    assert len(candidates) == len(resources.kg.neighbours("Inception"))
     for candidate in candidates:
         relation, end = candidate.path.relations[-1], candidate.path.end
-        onward = [step for step in world.kg.neighbours(end) if step[1] not in candidate.path.entities]
+        onward = [step for step in resources.kg.neighbours(end) if step[1] not in candidate.path.entities]
         ahead = max((base(*step) for step in onward), default=0.0)
         assert candidate.score <= base(relation, end) + alpha * max(ahead, 0.0) + 1e-5
         if len({r for r, _ in onward}) == len(onward) == 1 or not alpha:
@@ -50,31 +50,31 @@ def test_candidates_are_scored_by_equation_2(alpha):
 def test_the_look_ahead_can_turn_the_order_round():
     """Figure 2's idea: a step that looks dull may lead to what is asked for."""
     triples = [("Inception", "made by", "X"), ("X", "born", "London"), ("Inception", "maker", "Y")]
-    world = film_world(triples=triples)
+    resources = film_world(triples=triples)
     first = {}
     for alpha in (0.0, 2.0):
-        _, candidates = finish(rag_for(world, "maker, born", alpha).candidates(start("Inception")))
+        _, candidates = finish(rag_for(resources, "maker, born", alpha).candidates(start("Inception")))
         first[alpha] = candidates[0].path.end
     assert first == {0.0: "Y", 2.0: "X"}
 
 
 @settings(max_examples=60, deadline=None)
-@given(triples=graphs(), most=st.integers(1, 5))
-def test_candidates_are_new_steps_of_the_graph(triples, most):
-    world = film_world(triples=triples)
-    rag = rag_for(world, "part of New York", most=most)
+@given(triples=graphs(), limit=st.integers(1, 5))
+def test_candidates_are_new_steps_of_the_graph(triples, limit):
+    resources = film_world(triples=triples)
+    rag = rag_for(resources, "part of New York", limit=limit)
     for retriever in (rag, VanillaRetriever(rag, QUESTION)):
         path = start(triples[0][0])
         _, candidates = finish(retriever.candidates(path))
-        assert len(candidates) <= most
-        exist = {(r, e) for r, e in world.kg.neighbours(path.end) if e != path.end}
-        assert len(candidates) == min(most, len(exist))
+        assert len(candidates) <= limit
+        exist = {(r, e) for r, e in resources.kg.neighbours(path.end) if e != path.end}
+        assert len(candidates) == min(limit, len(exist))
         assert {(c.path.relations[-1], c.path.end) for c in candidates} <= exist
 
 
 def test_a_hub_is_read_in_part_and_every_relation_has_its_turn():
     triples = [("Inception", "likes", f"thing {i}") for i in range(500)] + [("Inception", "directed by", "Nolan")]
-    world = film_world(triples=triples)
+    resources = film_world(triples=triples)
 
     class Counting(SpellingEmbedder):
         read = 0
@@ -84,7 +84,7 @@ def test_a_hub_is_read_in_part_and_every_relation_has_its_turn():
             return super().encode(texts)
 
     embedder = Counting()
-    rag = rag_for(replace(world, embedder=embedder), "likes")
+    rag = rag_for(replace(resources, embedder=embedder), "likes")
     _, candidates = finish(rag.candidates(start("Inception")))
     assert "Nolan" in {c.path.end for c in candidates}
     assert embedder.read < 600, "the labels of a small graph once, and nothing twice"

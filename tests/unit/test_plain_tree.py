@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.beam import BeamSettings, beam_search
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
@@ -38,8 +38,8 @@ def test_a_model_is_tried_out(family, pooled):
 def test_both_trees_give_the_same_search(family, triples, beams, hops, look_ahead):
     kg = KnowledgeGraph.from_triples(triples)
     model = model_named(family, 1)
-    automaton = KGAutomaton(TokenisedGraph(kg, model.pieces), [kg.entities.find(triples[0][0])], hops)
-    prompt = model.style.encode(model.pieces, PROMPT, [triples[0][0]])
+    automaton = KGAutomaton(TokenGraph(kg, model.label_tokens), [kg.entities.find(triples[0][0])], hops)
+    prompt = model.style.encode(model.label_tokens, PROMPT, [triples[0][0]])
     limits = BeamSettings(beams, look_ahead=look_ahead)
     expected, paths = finish(beam_search(PooledTokenTree(model.model, prompt, False), automaton, limits))
     steps, found = finish(beam_search(PlainTokenTree(model.model, prompt), automaton, limits))
@@ -56,8 +56,8 @@ def test_scores_are_those_of_single_texts(family, triples, beams):
     """Whatever tree was chosen: each path read again alone, with no cache, mask or padding."""
     kg = KnowledgeGraph.from_triples(triples)
     model = model_named(family, 0)
-    automaton = KGAutomaton(TokenisedGraph(kg, model.pieces), [kg.entities.find(triples[0][0])], 2)
-    prompt = model.style.encode(model.pieces, PROMPT, [triples[0][0]])
+    automaton = KGAutomaton(TokenGraph(kg, model.label_tokens), [kg.entities.find(triples[0][0])], 2)
+    prompt = model.style.encode(model.label_tokens, PROMPT, [triples[0][0]])
     _, found = finish(beam_search(model.tree(prompt), automaton, BeamSettings(beams)))
     assert found
     verifier = Verifier(kg)
@@ -69,14 +69,14 @@ def test_scores_are_those_of_single_texts(family, triples, beams):
         assert hypothesis.log_probs == pytest.approx(alone, rel=1e-4, abs=1e-4)
         for ids in hypothesis.state.paths:
             labels = tuple(kg.entities[e] for e in ids.entities)
-            assert verifier.verify(Path(labels, tuple(kg.readings[s] for s in ids.steps))).faithful
+            assert verifier.verify(Path(labels, tuple(kg.step_labels[s] for s in ids.steps))).faithful
 
 
 def test_half_precision_reads_alike_in_both_trees():
     model = random_model("qwen2", 2)
     model.model.to(torch.bfloat16)
     assert fits_pool(model.model)
-    prompt = model.style.encode(model.pieces, PROMPT, ["New York"])
+    prompt = model.style.encode(model.label_tokens, PROMPT, ["New York"])
     forks = ([PROMPT_END, PROMPT_END, 0, 1, 2], [5, 6, 7, 8, 9])
     pooled = PooledTokenTree(model.model, prompt, False).extend(*forks)[1]
     plain = PlainTokenTree(model.model, prompt).extend(*forks)[1]

@@ -14,12 +14,12 @@ from kgdemo.errors import UserError
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path, PathIds
 from kgdemo.lab.calibration.ranking import Candidates, cross_validated, fit_pool, hits, searched
-from kgdemo.ranking.scorer import EXPERTS, UNFITTED, Prior, coverage, groups_of, labelled, rank
+from kgdemo.ranking.scorer import FEATURES, UNFITTED, PathScorer, coverage, groups_of, labelled, rank
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import FILMS, INFO, INVERSE, SpellingEmbedder, film_world
 
 WORLD = film_world()
-GRAPH = WORLD.tokenised
+GRAPH = WORLD.token_graph
 TYPED = {
     **INFO,
     **{name: EntityInfo("person", (), "", {}) for name in ("Christopher Nolan", "Tom Hardy", "Elliot Page")},
@@ -31,22 +31,24 @@ def found(score: float, *walk: str) -> Hypothesis:
     kg = WORLD.kg
     ids = PathIds(
         tuple(kg.entities.find(name) for name in walk[::2]),
-        tuple(list(kg.readings).index(reading) for reading in walk[1::2]),
+        tuple(list(kg.step_labels).index(relation_label) for relation_label in walk[1::2]),
     )
     size = 60
     state = SimpleNamespace(paths=[ids], complete=True, alive=False)
     return Hypothesis(tuple(range(size)), (score / size,) * size, state, 0, score)
 
 
-def prior(question: str, topic: str = "Inception", **weights: float) -> Prior:
+def scorer(question: str, topic: str = "Inception", **weights: float) -> PathScorer:
     """With the given weights; the other experts have no say."""
     kg = KnowledgeGraph.from_triples(FILMS, "films", INVERSE, TYPED)
-    return Prior(question, [topic], kg, SpellingEmbedder(), dict.fromkeys(EXPERTS, 0.0) | {"likelihood": 1.0} | weights)
+    return PathScorer(
+        question, [topic], kg, SpellingEmbedder(), dict.fromkeys(FEATURES, 0.0) | {"likelihood": 1.0} | weights
+    )
 
 
-def shown(finished, ranking: str, most: int = 10, experts: Prior | None = None) -> list[str]:
+def shown(finished, ranking: str, limit: int = 10, experts: PathScorer | None = None) -> list[str]:
     """The paths as text."""
-    return [str(labelled(GRAPH, p.ids)) for p in rank(GRAPH, finished, ranking, most, experts or prior("Inception"))]
+    return [str(labelled(GRAPH, p.ids)) for p in rank(GRAPH, finished, ranking, limit, experts or scorer("Inception"))]
 
 
 STARRING = [found(-2.0 - i / 10, "Inception", "starring", n) for i, n in enumerate(("Tom Hardy", "Elliot Page"))]
@@ -63,13 +65,13 @@ def test_the_tails_of_a_relation_speak_for_it_together():
 
 
 def test_the_type_asked_for_outweighs_a_likelier_relation():
-    asked = prior("when was it", meant=12.0)
+    asked = scorer("when was it", meant=12.0)
     assert shown([DIRECTED, *STARRING, YEAR], "pooled", experts=asked)[0].endswith("2010")
-    assert not shown([DIRECTED, *STARRING, YEAR], "pooled", experts=prior("when was it"))[0].endswith("2010")
+    assert not shown([DIRECTED, *STARRING, YEAR], "pooled", experts=scorer("when was it"))[0].endswith("2010")
 
 
 def test_words_of_the_question_speak_for_the_relation_they_name():
-    asked = prior("the year it was released in", covered=40.0)
+    asked = scorer("the year it was released in", covered=40.0)
     assert shown([DIRECTED, *STARRING, YEAR], "pooled", experts=asked)[0].endswith("2010")
 
 
@@ -85,8 +87,8 @@ def test_a_detour_comes_last_however_likely():
 
 
 def test_the_best_group_is_shown_and_the_likeliest_paths_beside_it():
-    asked = prior("when was it", meant=12.0)
-    order = shown([DIRECTED, *STARRING, YEAR], "pooled", most=2, experts=asked)
+    asked = scorer("when was it", meant=12.0)
+    order = shown([DIRECTED, *STARRING, YEAR], "pooled", limit=2, experts=asked)
     assert order == ["Inception -> released in year -> 2010", "Inception -> directed by -> Christopher Nolan"]
     assert shown([], "pooled") == []
     with pytest.raises(ValueError, match="prior"):
@@ -94,30 +96,32 @@ def test_the_best_group_is_shown_and_the_likeliest_paths_beside_it():
 
 
 def test_a_group_holds_one_kind_of_end():
-    asked = prior("which person is in it", named=5.0)
+    asked = scorer("which person is in it", named=5.0)
     groups = groups_of(GRAPH, rank(GRAPH, STARRING, "path", 9), asked)
     assert len(groups) == 1
-    assert groups[0].opinion.named == 0.0
+    assert groups[0].features.named == 0.0
     assert asked.fits("London")  # no type is known of it, which speaks against nothing
     year = groups_of(GRAPH, rank(GRAPH, [YEAR], "path", 9), asked)[0]
-    assert year.opinion.named == -1.0
+    assert year.features.named == -1.0
     assert year.score == pytest.approx(-9.0 - 5.0)
-    assert asked.opinion(Path(("Inception", "2010"), ("released in year",)), -9.0, -9.0) == year.opinion
+    assert asked.features(Path(("Inception", "2010"), ("released in year",)), -9.0, -9.0) == year.features
 
 
 def test_the_likelihood_of_a_relation_is_shared_by_its_ends_of_any_kind():
     typed = TYPED | {"Elliot Page": EntityInfo("character")}
     kg = KnowledgeGraph.from_triples(FILMS, "films", INVERSE, typed)
-    asked = Prior("which person is in it", ["Inception"], kg, SpellingEmbedder(), UNFITTED)
+    asked = PathScorer("which person is in it", ["Inception"], kg, SpellingEmbedder(), UNFITTED)
     first, second = groups_of(GRAPH, rank(GRAPH, STARRING, "path", 9), asked)
     assert (
-        first.opinion.likelihood == second.opinion.likelihood == pytest.approx(math.log(math.exp(-2) + math.exp(-2.1)))
+        first.features.likelihood
+        == second.features.likelihood
+        == pytest.approx(math.log(math.exp(-2) + math.exp(-2.1)))
     )
-    assert first.opinion.named > second.opinion.named
+    assert first.features.named > second.features.named
 
 
 def test_a_model_without_weights_is_taken_at_its_word():
-    plain = Prior("which person is in it", ["Inception"], WORLD.kg, WORLD.embedder)
+    plain = PathScorer("which person is in it", ["Inception"], WORLD.kg, WORLD.embedder)
     assert plain.weights == UNFITTED
     (group,) = groups_of(GRAPH, rank(GRAPH, [DIRECTED], "path", 1), plain)
     assert group.score == pytest.approx(-1.5)
@@ -138,41 +142,41 @@ def made_up(count: int, weights: np.ndarray, seed: int = 0) -> list[Candidates]:
     rng = np.random.default_rng(seed)
     drawn = []
     for _ in range(count):
-        opinions = rng.normal(size=(6, len(EXPERTS)))
-        scores = opinions @ weights
+        features_of_ends = rng.normal(size=(6, len(FEATURES)))
+        scores = features_of_ends @ weights
         chance = np.exp(scores - scores.max())
         right = np.zeros(6)
         right[rng.choice(6, p=chance / chance.sum())] = 1.0
-        drawn.append(Candidates(opinions, right))
+        drawn.append(Candidates(features_of_ends, right))
     return drawn
 
 
 def test_the_weights_that_made_the_questions_are_found():
     true = np.array([0.5, 2.0, 0.0, -1.0, 1.5])
     weights = fit_pool(made_up(1500, true), ridge=0.0)
-    assert [weights[name] for name in EXPERTS] == pytest.approx(true, abs=0.25)
+    assert [weights[name] for name in FEATURES] == pytest.approx(true, abs=0.25)
 
 
 def test_the_fit_is_a_maximum():
     questions = made_up(60, np.array([1.0, 0.5, 0.0, -0.5, 2.0]), seed=3)
 
     def likelihood(weights: dict[str, float]) -> float:
-        row, total = np.array([weights[name] for name in EXPERTS]), 0.0
+        row, total = np.array([weights[name] for name in FEATURES]), 0.0
         for one in questions:
-            chance = np.exp(one.opinions @ row)
+            chance = np.exp(one.features_of_ends @ row)
             total += math.log(chance @ one.right / chance.sum() + 1e-3)
         return total
 
     best = fit_pool(questions, ridge=0.0)
-    for name in EXPERTS:
+    for name in FEATURES:
         for step in (-0.2, 0.2):
             assert likelihood(best) > likelihood({**best, name: best[name] + step})
 
 
 def test_hits_are_those_of_the_best_group():
     sure = Candidates(np.array([[1.0, 0, 0, 0, 0], [2.0, 0, 0, 0, 0]]), np.array([1.0, 0.25]))
-    assert hits(dict.fromkeys(EXPERTS, 0.0) | {"likelihood": 1.0}, [sure]) == 0.25
-    assert hits(dict.fromkeys(EXPERTS, 0.0) | {"likelihood": -1.0}, [sure]) == 1.0
+    assert hits(dict.fromkeys(FEATURES, 0.0) | {"likelihood": 1.0}, [sure]) == 0.25
+    assert hits(dict.fromkeys(FEATURES, 0.0) | {"likelihood": -1.0}, [sure]) == 1.0
     told = made_up(48, np.array([30.0, 0.0, 0.0, 0.0, 0.0]))
     assert cross_validated(told) > 0.8
     with pytest.raises(UserError, match="at least 16"):
@@ -180,7 +184,7 @@ def test_hits_are_those_of_the_best_group():
 
 
 def test_candidates_are_read_from_a_search(tmp_path):
-    world = film_world()
+    resources = film_world()
     file = tmp_path / "questions.jsonl"
     lines = [
         '{"id": "1", "question": "who directed it", "q_entity": ["Inception"], "a_entity": ["Christopher Nolan"]}',
@@ -188,10 +192,10 @@ def test_candidates_are_read_from_a_search(tmp_path):
         '{"id": "3", "question": "who", "q_entity": ["Inception"], "a_entity": ["Nobody"]}',
     ]
     file.write_text("\n".join(lines), "utf-8")
-    pipeline = SimpleNamespace(world=lambda settings: world)
+    pipeline = SimpleNamespace(resources=lambda settings: resources)
     (found_one,) = searched(pipeline, file, replace(Settings(), beams=10, hops=1))
     assert found_one.question.id == "1"
-    assert found_one.candidates.opinions.shape == (3, len(EXPERTS))  # directed by, starring, released in year
+    assert found_one.candidates.features_of_ends.shape == (3, len(FEATURES))  # directed by, starring, released in year
     assert sorted(found_one.candidates.right) == [0.0, 0.0, 1.0]
     assert not found_one.unseen.any()
 
@@ -199,11 +203,13 @@ def test_candidates_are_read_from_a_search(tmp_path):
 def test_both_directions_of_a_symmetric_relation_are_one_group():
     both = [("Paris", "twin of", "Rome"), ("Rome", "twin of", "Paris"), ("Tokyo", "twin of", "Paris")]
     more = [("Paris", "mayor", "Anne"), ("Oslo", "twin of", "Lima"), ("Lima", "twin of", "Oslo")]
-    graph = film_world(triples=[*both, *more]).tokenised
+    graph = film_world(triples=[*both, *more]).token_graph
     twins = graph.kg
 
-    def decoded(score: float, reading: str, end: str) -> Hypothesis:
-        ids = PathIds((twins.entities.find("Paris"), twins.entities.find(end)), (list(twins.readings).index(reading),))
+    def decoded(score: float, relation_label: str, end: str) -> Hypothesis:
+        ids = PathIds(
+            (twins.entities.find("Paris"), twins.entities.find(end)), (list(twins.step_labels).index(relation_label),)
+        )
         state = SimpleNamespace(paths=[ids], complete=True, alive=False)
         return Hypothesis(tuple(range(60)), (score / 60,) * 60, state, 0, score)
 
@@ -213,10 +219,10 @@ def test_both_directions_of_a_symmetric_relation_are_one_group():
         decoded(-1.6, "~twin of", "Rome"),
         decoded(-1.7, "~twin of", "Tokyo"),
     ]
-    weights = dict.fromkeys(EXPERTS, 0.0) | {"likelihood": 1.0}
-    ranked = rank(graph, finished, "pooled", 10, Prior("?", ["Paris"], twins, SpellingEmbedder(), weights))
+    weights = dict.fromkeys(FEATURES, 0.0) | {"likelihood": 1.0}
+    ranked = rank(graph, finished, "pooled", 10, PathScorer("?", ["Paris"], twins, SpellingEmbedder(), weights))
     # together they outweigh the mayor, and Rome is told once
-    assert [(twins.entities[p.ids.entities[-1]], twins.readings[p.ids.steps[0]]) for p in ranked] == [
+    assert [(twins.entities[p.ids.entities[-1]], twins.step_labels[p.ids.steps[0]]) for p in ranked] == [
         ("Rome", "twin of"),
         ("Tokyo", "~twin of"),
         ("Anne", "mayor"),

@@ -12,9 +12,9 @@ from tests.helpers.reasoning import film_world
 
 
 def test_ratios():
-    world = film_world()
-    good = world.verifier.verify(Path.from_labels(("Inception", "directed by", "Christopher Nolan")))
-    half = world.verifier.verify(Path(("Inception", "Christopher Nolan", "Paris"), ("directed by", "born in")))
+    resources = film_world()
+    good = resources.verifier.verify(Path.from_labels(("Inception", "directed by", "Christopher Nolan")))
+    half = resources.verifier.verify(Path(("Inception", "Christopher Nolan", "Paris"), ("directed by", "born in")))
     assert validity_ratio([good, half]) == pytest.approx(2 / 3)
     assert validity_ratio([]) == coverage_ratio([], []) == 1.0
     truth = [("Inception", "directed by", "Christopher Nolan"), ("Christopher Nolan", "born in", "London")]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kgdemo.answering.answer_sets import complete, same_relations
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.errors import ModelError
 from kgdemo.events import (
     AnswerFinal,
@@ -26,8 +26,8 @@ from kgdemo.events import (
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.methods.registry import METHODS, method_named, register
-from kgdemo.query.answer_type import Asked
-from kgdemo.reasoners.base import Evidence, World
+from kgdemo.query.answer_type import AnswerType
+from kgdemo.reasoners.base import Evidence, Resources
 from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.settings import Settings
 from kgdemo.verify import Verifier
@@ -50,19 +50,19 @@ class LetterEmbedder:
         return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
 
 
-def small_world(family: str = "qwen2", triples=TRIPLES) -> World:
+def small_world(family: str = "qwen2", triples=TRIPLES) -> Resources:
     """A world of a few triples and a random model."""
     kg = KnowledgeGraph.from_triples(triples, "small")
     model = random_model(family, seed=1)
     embedder = LetterEmbedder()
-    return World(kg, Verifier(kg), model, TokenisedGraph(kg, model.pieces), EmbeddedReasoner(embedder), embedder)
+    return Resources(kg, Verifier(kg), model, TokenGraph(kg, model.label_tokens), EmbeddedReasoner(embedder), embedder)
 
 
 @pytest.fixture(scope="module", params=["qwen2", "bert"])
 def events(request):
-    world = small_world(request.param)
+    resources = small_world(request.param)
     settings = Settings(beams=4, hops=2, explain=3)
-    return list(METHODS["gcr"].run("what is part of New York?", ["New York"], world, settings))
+    return list(METHODS["gcr"].run("what is part of New York?", ["New York"], resources, settings))
 
 
 def of(events, kind):
@@ -141,10 +141,10 @@ def test_same_relations_take_an_edge_to_itself_but_no_way_back():
 
 
 def test_an_answer_is_completed_and_says_so():
-    world = small_world()
+    resources = small_world()
     evidence = [Evidence(1, Path(("New York", "Queens"), ("part",)))]
     final = AnswerFinal("Queens [1]", ("Queens",), ((1,),), "test")
-    (completed,) = complete(final, evidence, world, directed=False)
+    (completed,) = complete(final, evidence, resources, directed=False)
     assert completed.answers == ("Queens", "Bronx")
     assert completed.completed == ("Bronx",)
     assert completed.citations == ((1,), (1,))
@@ -155,26 +155,26 @@ def test_an_answer_is_completed_with_ends_of_the_type_asked_for_only():
     kinds = {"Cairo": "city", "Giza": "city", "Nile": "river"}
     info = {name: EntityInfo(kind, (), "", {}) for name, kind in kinds.items()}
     kg = KnowledgeGraph.from_triples(triples, "egypt", {}, info)
-    world = replace(small_world(), kg=kg, verifier=Verifier(kg))
+    resources = replace(small_world(), kg=kg, verifier=Verifier(kg))
     evidence = [Evidence(1, Path(("Egypt", "Cairo"), ("contains",)))]
     final = AnswerFinal("Cairo [1]", ("Cairo",), ((1,),), "test")
-    cities = Asked(frozenset({"city"}), named=True)
-    assert [e.answers for e in complete(final, evidence, world, False, cities)] == [("Cairo", "Giza")]
-    assert [set(e.answers) for e in complete(final, evidence, world, False)] == [{"Cairo", "Giza", "Nile"}]
-    rivers = Asked(frozenset({"river"}), named=True)  # the cited end is none: then the type decides nothing
-    assert [set(e.answers) for e in complete(final, evidence, world, False, rivers)] == [{"Cairo", "Giza", "Nile"}]
+    cities = AnswerType(frozenset({"city"}), named=True)
+    assert [e.answers for e in complete(final, evidence, resources, False, cities)] == [("Cairo", "Giza")]
+    assert [set(e.answers) for e in complete(final, evidence, resources, False)] == [{"Cairo", "Giza", "Nile"}]
+    rivers = AnswerType(frozenset({"river"}), named=True)  # the cited end is none: then the type decides nothing
+    assert [set(e.answers) for e in complete(final, evidence, resources, False, rivers)] == [{"Cairo", "Giza", "Nile"}]
 
 
 def test_of_many_ends_the_few_of_the_type_asked_for_are_an_answer():
     kinds = {"Nile": "river", "Ismailia Canal": "river", "Sinai": "place"} | {f"city {n}": "city" for n in range(100)}
     info = {name: EntityInfo(kind) for name, kind in kinds.items()}
     kg = KnowledgeGraph.from_triples([("Egypt", "contains", name) for name in kinds], "egypt", {}, info)
-    world = replace(small_world(), kg=kg, verifier=Verifier(kg))
+    resources = replace(small_world(), kg=kg, verifier=Verifier(kg))
     evidence = [Evidence(1, Path(("Egypt", "Nile"), ("contains",)))]
     final = AnswerFinal("Nile [1]", ("Nile",), ((1,),), "test")
-    rivers = Asked(frozenset({"river"}), named=True)  # Sinai may be one, but the Nile is
-    assert [e.answers for e in complete(final, evidence, world, False, rivers)] == [("Nile", "Ismailia Canal")]
-    notice, kept = complete(final, evidence, world, False)
+    rivers = AnswerType(frozenset({"river"}), named=True)  # Sinai may be one, but the Nile is
+    assert [e.answers for e in complete(final, evidence, resources, False, rivers)] == [("Nile", "Ismailia Canal")]
+    notice, kept = complete(final, evidence, resources, False)
     assert isinstance(notice, Notice)
     assert kept == final
 
@@ -185,7 +185,7 @@ def test_a_refusal_is_not_completed():
 
 
 def test_a_method_is_added_by_registering_it():
-    def run(question, topics, world, settings):
+    def run(question, topics, resources, settings):
         yield AnswerFinal(f"{topics[0]} is all I know", (topics[0],), ((),), "toy")
 
     register("toy", "Toy", "nobody", "Answers with the topic.")(run)
@@ -199,15 +199,15 @@ def test_a_method_is_added_by_registering_it():
 
 
 def test_a_question_longer_than_the_model_reads_is_one_sentence():
-    world = small_world("bert")
+    resources = small_world("bert")
     with pytest.raises(ModelError, match="too long for the model"):
-        list(METHODS["gcr"].run("word " * 1100, ["Inception"], world, Settings(beams=2)))
+        list(METHODS["gcr"].run("word " * 1100, ["Inception"], resources, Settings(beams=2)))
 
 
 def test_a_walk_that_comes_back_ranks_last():
-    world = small_world()
+    resources = small_world()
     settings = Settings(beams=10, hops=2, compare=False)
-    events = list(METHODS["gcr"].run("what?", ["Inception"], world, settings))
+    events = list(METHODS["gcr"].run("what?", ["Inception"], resources, settings))
     back = [e.path.end == "Inception" for e in of(events, PathFound)]
     assert any(back)
     assert back == sorted(back)

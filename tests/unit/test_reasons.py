@@ -8,20 +8,20 @@ from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.explanations import first_spelled
-from kgdemo.constraint.label_tokens import Pieces
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.label_tokens import LabelTokens
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.kg.graph import KnowledgeGraph
 from tests.helpers.models import byte_level_tokenizer
 from tests.helpers.strategies import graphs
 
-PIECES = Pieces(byte_level_tokenizer())
+PIECES = LabelTokens(byte_level_tokenizer())
 
 
 @settings(max_examples=100, deadline=None)
 @given(triples=graphs(), cut=st.integers(0, 8), data=st.data())
 def test_the_first_target_spelled_so_is_the_one_a_loop_finds(triples, cut, data):
     kg = KnowledgeGraph.from_triples(triples)
-    graph = TokenisedGraph(kg, PIECES)
+    graph = TokenGraph(kg, PIECES)
     topic = kg.entities.find(triples[0][0])
     targets = KGAutomaton(graph, [topic], 2).sub_trie(topic).targets
     label = graph.entities.row(data.draw(st.integers(0, len(kg.entities) - 1)))

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.adapter import GraphLogitsProcessor
 from kgdemo.decoding.beam import BeamSettings, beam_search
 from kgdemo.decoding.searches import DiverseSettings, SamplingSettings, diverse_search, greedy_path, sample
 from kgdemo.errors import UserError
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.methods.search_branch import bound_branch
+from kgdemo.methods.search_branch import constrained_branch
 from kgdemo.settings import LOCAL, SEARCHES, Settings, check
 from kgdemo.verify import Verifier
 from tests.helpers.models import random_model
@@ -29,12 +29,12 @@ model_named = lru_cache(random_model)
 PROMPT = "which part of New York"
 
 
-def world(triples, hops, family="qwen2", seed=0):
+def resources(triples, hops, family="qwen2", seed=0):
     """A graph, a constraint over it from its first head, a model and its prompt."""
     kg = KnowledgeGraph.from_triples(triples)
     model = model_named(family, seed)
-    automaton = KGAutomaton(TokenisedGraph(kg, model.pieces), [kg.entities.find(triples[0][0])], hops)
-    return kg, automaton, model, model.style.encode(model.pieces, PROMPT, [triples[0][0]])
+    automaton = KGAutomaton(TokenGraph(kg, model.label_tokens), [kg.entities.find(triples[0][0])], hops)
+    return kg, automaton, model, model.style.encode(model.label_tokens, PROMPT, [triples[0][0]])
 
 
 def slow_diverse(automaton, row_behind, beams, groups, penalty, most_tokens):
@@ -78,7 +78,7 @@ def slow_diverse(automaton, row_behind, beams, groups, penalty, most_tokens):
     look_ahead=st.sampled_from([None, 0, 6]),
 )
 def test_diverse_search_equals_group_beam_search(triples, seed, groups, size, penalty, look_ahead):
-    _, automaton, model, prompt = world(triples[:5], 2, seed=seed)
+    _, automaton, model, prompt = resources(triples[:5], 2, seed=seed)
     search = BeamSettings(groups * size, look_ahead=look_ahead)
     _, found = finish(diverse_search(model.tree(prompt), automaton, DiverseSettings(search, groups, penalty)))
 
@@ -95,7 +95,7 @@ def test_diverse_search_equals_group_beam_search(triples, seed, groups, size, pe
 @settings(max_examples=15, deadline=None)
 @given(triples=graphs(), beams=st.integers(1, 4), seed=st.integers(0, 3))
 def test_one_group_is_the_plain_search(triples, beams, seed):
-    _, automaton, model, prompt = world(triples, 2, seed=seed)
+    _, automaton, model, prompt = resources(triples, 2, seed=seed)
     limits = BeamSettings(beams, graph_normalised=True, masked=2)
     expected, paths = finish(beam_search(model.tree(prompt), automaton, limits))
     steps, found = finish(diverse_search(model.tree(prompt), automaton, DiverseSettings(limits, 1)))
@@ -107,7 +107,7 @@ def test_one_group_is_the_plain_search(triples, beams, seed):
 def test_groups_that_must_differ_write_different_relations():
     relations = ("part of", "born in", "grenzt an", "x")
     kg_triples = [("New York", relation, "London") for relation in relations]
-    _, automaton, model, prompt = world(kg_triples, 1)
+    _, automaton, model, prompt = resources(kg_triples, 1)
     limits = DiverseSettings(BeamSettings(4), groups=4, penalty=1000.0)
     _, found = finish(diverse_search(model.tree(prompt), automaton, limits))
     assert len({h.state.paths[0].steps for h in found}) >= 3
@@ -121,7 +121,7 @@ def test_beams_that_do_not_split_are_refused():
 @settings(max_examples=15, deadline=None)
 @given(triples=graphs(), seed=st.integers(0, 3))
 def test_greedy_takes_the_best_allowed_token_each_time(triples, seed):
-    _, automaton, model, prompt = world(triples, 2, seed=seed)
+    _, automaton, model, prompt = resources(triples, 2, seed=seed)
     _, found = finish(greedy_path(model.tree(prompt), automaton, 256))
     tokens, state = [], automaton.start()
     while state.alive and not state.complete:
@@ -136,8 +136,8 @@ def test_greedy_takes_the_best_allowed_token_each_time(triples, seed):
 @settings(max_examples=15, deadline=None)
 @given(triples=graphs(), beams=st.integers(1, 4), hops=st.integers(1, 3), family=st.sampled_from(["gpt2", "bert"]))
 def test_every_search_writes_only_what_the_graph_knows(search, triples, beams, hops, family):
-    kg, automaton, model, prompt = world(triples, hops, family)
-    branch = bound_branch(model, prompt, automaton, Settings(beams=beams, search=search, explain=0))
+    kg, automaton, model, prompt = resources(triples, hops, family)
+    branch = constrained_branch(model, prompt, automaton, Settings(beams=beams, search=search, explain=0))
     while branch.advance() is not None:
         pass
     verifier = Verifier(kg)
@@ -145,13 +145,13 @@ def test_every_search_writes_only_what_the_graph_knows(search, triples, beams, h
     for hypothesis in branch.finished:
         for ids in hypothesis.state.paths:
             labels = tuple(kg.entities[e] for e in ids.entities)
-            assert verifier.verify(Path(labels, tuple(kg.readings[s] for s in ids.steps))).faithful
+            assert verifier.verify(Path(labels, tuple(kg.step_labels[s] for s in ids.steps))).faithful
 
 
 def test_sampling_where_nothing_may_be_written_returns_nothing():
     kg = KnowledgeGraph.from_triples([("a", "r", "b")])
     model = model_named("qwen2", 0)
-    automaton = KGAutomaton(TokenisedGraph(kg, model.pieces, directed=True), [kg.entities.find("b")], 1)
+    automaton = KGAutomaton(TokenGraph(kg, model.label_tokens, directed=True), [kg.entities.find("b")], 1)
     assert finish(sample(model.tree([1, 2]), automaton, SamplingSettings(3))) == ([], [])
 
 
@@ -174,7 +174,7 @@ def test_with_its_rule_for_ends_the_search_is_that_of_transformers(penalty, fami
     compared = 0
     for seed in range(2):
         for beams in (2, 4, 6):
-            kg, automaton, model, prompt = world([*FORKS, ("London", "part", "New")], 2, family, seed)
+            kg, automaton, model, prompt = resources([*FORKS, ("London", "part", "New")], 2, family, seed)
             limits = BeamSettings(beams, 60, length_penalty=penalty, late_ends=False)
             _, found = finish(beam_search(model.tree(prompt), automaton, limits))
             theirs = generated(model, kg, prompt, limits)
@@ -189,7 +189,7 @@ def test_paths_that_end_late_are_more_probable_or_the_same(penalty):
     """What transformers drops, an end beyond the K best continuations, is ours: our list is never the worse one."""
     more = 0
     for seed in range(6):
-        kg, automaton, model, prompt = world([*FORKS, ("London", "part", "New")], 2, "llama", seed)
+        kg, automaton, model, prompt = resources([*FORKS, ("London", "part", "New")], 2, "llama", seed)
         limits = BeamSettings(4, 60, length_penalty=penalty)
         _, found = finish(beam_search(model.tree(prompt), automaton, limits))
         theirs = generated(model, kg, prompt, limits)
@@ -204,7 +204,7 @@ def test_paths_that_end_late_are_more_probable_or_the_same(penalty):
 
 def generated(model, kg, prompt, limits: BeamSettings) -> list[tuple[tuple[int, ...], float]]:
     """Finished paths of transformers' beam search, with their scores."""
-    (end,) = model.pieces.end
+    (end,) = model.label_tokens.end
     theirs = model.model.generate(
         torch.tensor([prompt]),
         attention_mask=torch.ones(1, len(prompt), dtype=torch.long),

@@ -11,7 +11,7 @@ from kgdemo.lab.training.examples import Example
 from kgdemo.lab.training.loop import Share
 from kgdemo.lab.training.similarity import SimilarityConfig, train_similarity
 from kgdemo.models.prompt_style import LearntSimilarity, PromptStyle, path_sentence, read_similarity, write_similarity
-from kgdemo.ranking.scorer import EXPERTS, Prior
+from kgdemo.ranking.scorer import FEATURES, PathScorer
 from tests.helpers.reasoning import FILMS, INVERSE, SpellingEmbedder
 
 EMBEDDER = SpellingEmbedder()
@@ -94,16 +94,16 @@ def test_the_ranking_hears_it(learnt):
     kg = KnowledgeGraph.from_triples(FILMS, "films", INVERSE)
     path = Path(("Inception", "Christopher Nolan"), ("directed by",))
 
-    def opinion(similarity: LearntSimilarity | None, relation: str = "directed by"):
-        prior = Prior("who made Inception", ["Inception"], kg, EMBEDDER, similarity=similarity)
-        return prior.opinion(Path(path.entities, (relation,)), -1.0, -1.0)
+    def features(similarity: LearntSimilarity | None, relation: str = "directed by"):
+        scorer = PathScorer("who made Inception", ["Inception"], kg, EMBEDDER, similarity=similarity)
+        return scorer.features(Path(path.entities, (relation,)), -1.0, -1.0)
 
-    assert opinion(None).learnt == 0.0
-    assert opinion(untaught()).learnt == pytest.approx(
+    assert features(None).learnt == 0.0
+    assert features(untaught()).learnt == pytest.approx(
         float(EMBEDDER.encode(["who made Inception"])[0] @ EMBEDDER.encode(["directed by"])[0]), abs=1e-5
     )
-    assert opinion(learnt).learnt > opinion(learnt, "starring").learnt
-    weights = dict.fromkeys(EXPERTS, 0.0) | {"learnt": 2.0}
-    assert opinion(learnt).pooled(weights) == pytest.approx(2 * opinion(learnt).learnt)
+    assert features(learnt).learnt > features(learnt, "starring").learnt
+    weights = dict.fromkeys(FEATURES, 0.0) | {"learnt": 2.0}
+    assert features(learnt).pooled(weights) == pytest.approx(2 * features(learnt).learnt)
     of_other_width = LearntSimilarity(np.eye(3, dtype=np.float32), np.eye(3, dtype=np.float32))
-    assert opinion(of_other_width).learnt == 0.0
+    assert features(of_other_width).learnt == 0.0

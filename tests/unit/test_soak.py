@@ -46,15 +46,15 @@ class Decode:
         )
         for self.case in plain:
             self.kg = KnowledgeGraph.from_triples(self.case.triples)
-            self.pieces = soak_module._pieces(self.case.weights % 2 == 1)
-            self.finished = list(run(self.case, self.kg, self.pieces))
+            self.label_tokens = soak_module._pieces(self.case.weights % 2 == 1)
+            self.finished = list(run(self.case, self.kg, self.label_tokens))
             if len(self.finished) == self.case.limits.beams > 2:
                 break
 
     def tally(self, finished: list[Hypothesis], kg: KnowledgeGraph | None = None) -> Tally:
         """What is counted when this was found."""
         tally = Tally()
-        judge(self.case, kg or self.kg, self.pieces, finished, tally)
+        judge(self.case, kg or self.kg, self.label_tokens, finished, tally)
         return tally
 
 
@@ -82,10 +82,10 @@ def test_each_fault_is_counted():
     assert decode.tally([replace(first, tokens=(1, *first.tokens)), *rest]).misspelled == len(first.state.paths)
     absent = next(
         step
-        for step in range(len(decode.kg.readings))
+        for step in range(len(decode.kg.step_labels))
         if decode.kg.entities[path.entities[1]]
         not in [
-            e for r, e in decode.kg.neighbours(decode.kg.entities[path.entities[0]]) if r == decode.kg.readings[step]
+            e for r, e in decode.kg.neighbours(decode.kg.entities[path.entities[0]]) if r == decode.kg.step_labels[step]
         ]
     )
     invented = Spoilt(PathIds(path.entities, (absent, *path.steps[1:])))

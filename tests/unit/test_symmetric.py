@@ -67,24 +67,24 @@ def test_the_edges_of_either_direction_are_answers():
 
 
 @pytest.mark.parametrize("reading", ["borders", "~borders"])
-def test_they_are_reached_and_walked_to(reading: str):
+def test_they_are_reached_and_walked_to(relation_label: str):
     austria = KG.entities.find("Austria")
     assert austria is not None
-    layers = reach(KG, austria, (reading,), False)
+    layers = reach(KG, austria, (relation_label,), False)
     assert {KG.entities[end] for end in layers[-1]} == {"Italy", "Hungary", "Germany"}
-    group = RelationGroup(austria, (reading,), 0.0, layers)
+    group = RelationGroup(austria, (relation_label,), 0.0, layers)
     for end in group.ends.tolist():
         ids = path_to(KG, group, end, False)
-        said = Path(tuple(KG.entities[e] for e in ids.entities), tuple(KG.readings[s] for s in ids.steps))
+        said = Path(tuple(KG.entities[e] for e in ids.entities), tuple(KG.step_labels[s] for s in ids.steps))
         assert Verifier(KG).verify(said).faithful
 
 
 def test_what_was_found_in_either_direction_is_cited_by_its_own_path():
-    steps = {reading: step for step, reading in enumerate(KG.readings)}
+    steps = {relation_label: step for step, relation_label in enumerate(KG.step_labels)}
     walks = [("borders", "Italy"), ("~borders", "Germany"), ("capital", "Vienna")]
     evidence = [
-        Evidence(number, Path(("Austria", end), (reading,)), end, said=KG.said([steps[reading]]))
-        for number, (reading, end) in enumerate(walks, 1)
+        Evidence(number, Path(("Austria", end), (relation_label,)), end, said=KG.said([steps[relation_label]]))
+        for number, (relation_label, end) in enumerate(walks, 1)
     ]
     final = list(EmbeddedReasoner(SpellingEmbedder()).answer("what borders Austria", evidence))[-1]
     assert isinstance(final, AnswerFinal)

@@ -47,9 +47,9 @@ def test_the_command_writes_them(tmp_path, capsys):
     (tmp_path / "held_out.json").write_text('{"world": ["capital"]}', "utf-8")
     rest = ["--held-out", str(tmp_path / "held_out.json"), "--number", "3", "--out", str(tmp_path / "new" / "q.jsonl")]
     assert main(["templates", "world", "--kg", "world", *rest]) == 0
-    world, questions = open_graph("world"), read_questions(tmp_path / "new" / "q.jsonl")
+    resources, questions = open_graph("world"), read_questions(tmp_path / "new" / "q.jsonl")
     assert len(questions) == 6
-    assert all(set(question.topic_entities) | question.gold <= set(world.entities) for question in questions)
+    assert all(set(question.topic_entities) | question.gold <= set(resources.entities) for question in questions)
     assert {question.relation_path[0].removeprefix("~") for question in questions[3:]} == {"capital"}
     assert main(["templates", "atlantis", "--kg", "world", *rest]) == 2
     assert "choose one of freebase, metaqa, world" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from kgdemo.models.base import PROMPT_END
-from kgdemo.models.batched_forward import Pass, Together
+from kgdemo.models.batched_forward import BatchedForward, Pass
 from kgdemo.models.token_tree import PooledTokenTree
 from tests.unit.test_decoding import model_named
 
@@ -49,7 +49,7 @@ def asking(token: int) -> Pass:
     return Pass(torch.tensor([[token]]), torch.empty(0), torch.empty(0), None, 1)
 
 
-def ask_at_once(gate: Gate, shared: Together, tokens: Sequence[int]) -> dict[int, object]:
+def ask_at_once(gate: Gate, shared: BatchedForward, tokens: Sequence[int]) -> dict[int, object]:
     """Ask for all tokens, the others while the first is held; what each thread got."""
     got: dict[int, object] = {}
 
@@ -83,26 +83,26 @@ def until(true: Callable[[], bool]) -> None:
 
 def test_what_waits_goes_in_one_pass():
     gate = Gate()
-    got = ask_at_once(gate, Together(gate, gate.read), range(1, 5))
+    got = ask_at_once(gate, BatchedForward(gate, gate.read), range(1, 5))
     assert gate.groups == [[1], [2, 3, 4]]
     assert got == {1: 1.0, 2: 2.0, 3: 3.0, 4: 4.0}
 
 
 def test_a_model_that_reads_one_text_at_a_time_takes_them_in_the_order_they_came():
     gate = Gate()
-    got = ask_at_once(gate, Together(gate), range(1, 6))
+    got = ask_at_once(gate, BatchedForward(gate), range(1, 6))
     assert gate.groups == [[1], [2], [3], [4], [5]]
     assert got == {token: float(token) for token in range(1, 6)}
 
 
 def test_a_failure_is_told_to_those_it_belongs_to():
     gate = Gate(fails_on=3)
-    got = ask_at_once(gate, Together(gate), range(1, 5))
+    got = ask_at_once(gate, BatchedForward(gate), range(1, 5))
     assert got == {1: 1.0, 2: 2.0, 3: "cannot read 3", 4: 4.0}
     gate = Gate(fails_on=3)
-    got = ask_at_once(gate, Together(gate, gate.read), range(1, 5))
+    got = ask_at_once(gate, BatchedForward(gate, gate.read), range(1, 5))
     assert got == {1: 1.0, 2: "cannot read 3", 3: "cannot read 3", 4: "cannot read 3"}
-    assert float(Together(gate, lambda _: [torch.tensor(7.0)])(asking(8))) == 7.0
+    assert float(BatchedForward(gate, lambda _: [torch.tensor(7.0)])(asking(8))) == 7.0
 
 
 @pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this PyTorch carries no oneDNN")
@@ -115,7 +115,7 @@ def test_texts_read_together_get_the_log_probabilities_of_each_alone(seed, data)
     prompts = data.draw(st.lists(st.lists(token, min_size=1, max_size=9), min_size=2, max_size=4))
     held: list[Pass] = []
 
-    class Recorder(Together):
+    class Recorder(BatchedForward):
         def forward(self, wanted: Pass) -> Tensor:
             held.append(wanted)
             return torch.zeros(wanted.logits_to_keep, model.vocabulary)

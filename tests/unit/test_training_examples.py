@@ -32,7 +32,7 @@ def hops_of(example: Example) -> list[tuple[str, str, str]]:
 
 def is_true(kg: KnowledgeGraph, example: Example) -> bool:
     """Whether every hop is in the graph."""
-    return all((reading, tail) in kg.neighbours(head) for head, reading, tail in hops_of(example))
+    return all((relation_label, tail) in kg.neighbours(head) for head, relation_label, tail in hops_of(example))
 
 
 def test_templates_draw_only_true_paths_of_all_lengths():
@@ -86,7 +86,7 @@ def test_questions_are_paired_with_the_paths_that_explain_all_their_answers():
     drawn = draw(source, 60)
     assert all(is_true(KG, example) for example in drawn)
     assert {e.answer for e in drawn} == {"Inception", "Tenet", "Cincinnati"}
-    ways = {tuple(reading for _, reading, _ in hops_of(e)) for e in drawn}
+    ways = {tuple(relation_label for _, relation_label, _ in hops_of(e)) for e in drawn}
     assert ways == {("~starring",), ("directed by", "born in")}
 
 
@@ -114,8 +114,10 @@ def test_what_leads_to_the_answer_by_accident_is_drawn_only_if_likely():
 def test_held_out_relations_are_never_drawn():
     held_out = {"born in", "starring"}
     left = {step: words for step, words in TEMPLATES.items() if step[0] not in held_out}
-    readings = {reading for e in draw(TemplateSource(KG, left, (0.5, 0.5), 0.3)) for _, reading, _ in hops_of(e)}
-    assert readings == {"directed by", "directed"}
+    step_labels = {
+        relation_label for e in draw(TemplateSource(KG, left, (0.5, 0.5), 0.3)) for _, relation_label, _ in hops_of(e)
+    }
+    assert step_labels == {"directed by", "directed"}
     questions = [
         Question("1", "who directed Jaws", ("Jaws",), ("Steven Spielberg",)),
         Question("2", "where was the director of Jaws born", ("Jaws",), ("Cincinnati",)),
@@ -177,7 +179,9 @@ def test_one_wording_may_stand_for_several_hops():
     source = ChainSource(KG, chains)
     drawn = draw(source, 60)
     assert all(is_true(KG, example) and len(set(example.path)) == len(example.path) for example in drawn)
-    assert {tuple(reading for _, reading, _ in hops_of(example)) for example in drawn} == {("directed by", "born in")}
+    assert {tuple(relation_label for _, relation_label, _ in hops_of(example)) for example in drawn} == {
+        ("directed by", "born in")
+    }
     assert all(example.path[0] == example.topic_entities[0] and "{e}" not in example.question for example in drawn)
     starts = {head for head in KG.entities if _ends(KG, head, ("directed by", "born in"))}
     assert {example.path[0] for example in drawn} == starts
@@ -185,11 +189,11 @@ def test_one_wording_may_stand_for_several_hops():
         ChainSource(KG, chains, frozenset({"born in"}))
 
 
-def _ends(kg: KnowledgeGraph, entity: str, readings: tuple[str, ...]) -> set[str]:
+def _ends(kg: KnowledgeGraph, entity: str, step_labels: tuple[str, ...]) -> set[str]:
     """The oracle: where the readings lead, hop by hop."""
     reached = {entity}
-    for reading in readings:
-        reached = {tail for one in reached for said, tail in kg.neighbours(one) if said == reading}
+    for relation_label in step_labels:
+        reached = {tail for one in reached for said, tail in kg.neighbours(one) if said == relation_label}
     return reached
 
 

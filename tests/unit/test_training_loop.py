@@ -45,18 +45,18 @@ def test_a_source_is_used_in_its_part_of_the_run():
 
 def test_an_example_is_encoded_as_decoding_reads_it():
     made = tiny("qwen2")
-    encoder = Encoder(made.pieces, made.style, entity_weight=0.3, stop=[7], answer_share=1.0)
+    encoder = Encoder(made.label_tokens, made.style, entity_weight=0.3, stop=[7], answer_share=1.0)
     example = Example("who directed Jaws", ("Jaws",), ("Jaws", "directed by", "Steven Spielberg"), "Steven Spielberg")
     encoded = encoder(example, Random(0))
-    assert encoded.prompt == made.style.encode(made.pieces, "who directed Jaws", ("Jaws",))
-    spelled = made.pieces.plain(" Jaws -> directed by -> Steven Spielberg")
-    answer = made.pieces.plain(" Steven Spielberg")
-    assert encoded.output == [*spelled, *made.pieces.end, *answer, 7]
+    assert encoded.prompt == made.style.encode(made.label_tokens, "who directed Jaws", ("Jaws",))
+    spelled = made.label_tokens.plain(" Jaws -> directed by -> Steven Spielberg")
+    answer = made.label_tokens.plain(" Steven Spielberg")
+    assert encoded.output == [*spelled, *made.label_tokens.end, *answer, 7]
     weight_of = dict(zip(encoded.output, encoded.weights, strict=True))
-    assert all(weight_of[token] == 1.0 for token in made.pieces.plain(" directed by"))
+    assert all(weight_of[token] == 1.0 for token in made.label_tokens.plain(" directed by"))
     assert encoded.weights[-1] == 0.3
-    short = Encoder(made.pieces, made.style, 0.3, [7], answer_share=0.0)(example, Random(0))
-    assert short.output == [*spelled, *made.pieces.end]
+    short = Encoder(made.label_tokens, made.style, 0.3, [7], answer_share=0.0)(example, Random(0))
+    assert short.output == [*spelled, *made.label_tokens.end]
 
 
 @pytest.mark.parametrize("bidirectional", [False, True])

@@ -26,7 +26,7 @@ from tests.helpers.training import TEMPLATES, encoder_of, film_graph, same_weigh
 def exported(folder: Path) -> CausalModel:
     """A model folder as the demo opens it, with what a search asks of it."""
     model = CausalModel.load(str(folder))
-    prompt = model.style.encode(model.pieces, "who directed Jaws", ("Jaws",))
+    prompt = model.style.encode(model.label_tokens, "who directed Jaws", ("Jaws",))
     assert torch.isfinite(model.tree(prompt).prompt_log_probs()).all()
     return model
 
@@ -38,7 +38,7 @@ def test_a_finished_run_is_a_model_the_demo_loads(family: str, tmp_path):
     run_recipe(recipe, tmp_path, tmp_path / "out", export=tmp_path / "model")
     model = exported(tmp_path / "model")
     assert model.style == replace(made.style, relations=frozenset(("directed by", "starring", "born in", "sibling")))
-    assert model.pieces.start == made.pieces.start
+    assert model.label_tokens.start == made.label_tokens.start
     assert not same_weights(model.model, made.model)
     again = tmp_path / "again"
     export_best(recipe, tmp_path / "out", again)

@@ -17,7 +17,7 @@ TRIPLES = [
     ("Guns -> Roses", "part of", "a -> b -> c"),
     ("Österreich", "/location/country/capital", "Wien"),
 ]
-KG = KnowledgeGraph.from_triples(TRIPLES, inverse_readings={"directed by": "directed"})
+KG = KnowledgeGraph.from_triples(TRIPLES, inverse_labels={"directed by": "directed"})
 VERIFIER = Verifier(KG)
 
 

@@ -24,7 +24,7 @@ from kgdemo.verify import Verifier
 from kgdemo.view.escape import escaped, json_in_html, visible
 from kgdemo.view.frame import VIS, frame_document
 from kgdemo.view.page_records import EXPLAINED, OPTIONS, PRUNED, TOKENS, record
-from kgdemo.view.picture import MOST_LOOKED, MOST_NODES, Picture, Places
+from kgdemo.view.picture import MAX_LOOKED, MAX_NODES, Picture, Places
 from kgdemo.view.surroundings import MOST, neighbours_of
 
 KG = KnowledgeGraph.from_triples(
@@ -131,11 +131,11 @@ def test_options_that_were_turned_down_are_nodes_where_they_are_paths_of_the_gra
 
 def test_what_was_looked_at_does_not_fill_the_picture():
     nodes, _ = after([thought(n, ("Inception", "starring", f"Actor {n:03}")) for n in range(1, 30)])
-    assert sum(node["group"] == "looked" for node in nodes.values()) == MOST_LOOKED
+    assert sum(node["group"] == "looked" for node in nodes.values()) == MAX_LOOKED
     picture = Picture(KG)
     picture.see(EntitiesLinked((), ("Inception",)))
     given = [picture.see(thought(n, ("Inception", "starring", f"Actor {n:03}"))) for n in range(1, 30)]
-    assert given[-1]["left_out"] == 29 - MOST_LOOKED
+    assert given[-1]["left_out"] == 29 - MAX_LOOKED
 
 
 def test_children_lie_around_their_parent_and_what_is_invented_above_everything():
@@ -244,7 +244,7 @@ def test_the_picture_never_holds_more_nodes_than_agreed():
         picture.see(PathFound(True, n, str(path), -1.0, path))
         given = picture.see(PathVerified(True, n, verifier.verify(path)))
         shown |= {node["id"] for node in given["nodes"]}
-    assert len(shown) <= MOST_NODES
+    assert len(shown) <= MAX_NODES
     assert given["left_out"] == 400 - len(shown)
 
 

@@ -12,8 +12,8 @@ from kgdemo.lab.evaluation.runner import ask
 from kgdemo.lab.questions import read_questions
 from kgdemo.models.causal import EMBEDDED, EMBEDDED_FOLDER
 from kgdemo.pipeline import Pipeline
-from kgdemo.ranking.abstention import BIAS, Signs
-from kgdemo.ranking.scorer import BACKOFF, EXPERTS
+from kgdemo.ranking.abstention import BIAS, AbstentionFeatures
+from kgdemo.ranking.scorer import BACKOFF, FEATURES
 from kgdemo.settings import ChatSettings, Settings
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -33,16 +33,16 @@ def test_the_weights_are_small_enough_to_ship():
 
 
 def test_doubt_is_fitted_to_the_signs_there_are(pipeline):
-    weights = pipeline.model(EMBEDDED).style.doubt
+    weights = pipeline.model(EMBEDDED).style.abstention
     assert weights is not None
-    assert set(weights) <= {BIAS, *(field.name for field in fields(Signs))}
+    assert set(weights) <= {BIAS, *(field.name for field in fields(AbstentionFeatures))}
 
 
 def test_what_stands_for_unknown_relations_is_fitted(pipeline):
     style = pipeline.model(EMBEDDED).style
     assert style.pool is not None
     assert style.backoff is not None
-    assert (set(style.pool), set(style.backoff)) == (set(EXPERTS), set(BACKOFF))
+    assert (set(style.pool), set(style.backoff)) == (set(FEATURES), set(BACKOFF))
 
 
 def test_a_graph_never_seen_is_read_by_its_words(pipeline):

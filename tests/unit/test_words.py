@@ -12,7 +12,7 @@ from tokenizers.models import BPE
 from transformers import PreTrainedTokenizerFast
 
 from kgdemo.constraint import label_tokens as pieces_module
-from kgdemo.constraint.label_tokens import Pieces, spell_all, spell_by_words
+from kgdemo.constraint.label_tokens import LabelTokens, spell_all, spell_by_words
 from tests.helpers.models import CORPUS, byte_level_tokenizer, wordpiece_tokenizer
 from tests.helpers.strategies import labels
 
@@ -59,35 +59,37 @@ def across_spaces() -> PreTrainedTokenizerFast:
     names=st.lists(st.one_of(labels, st.sampled_from(NAMES), st.lists(labels).map(" ".join)), min_size=1, max_size=8)
 )
 def test_by_words_is_as_a_whole(tokenizer, names):
-    pieces = Pieces(tokenizer())
-    table = spell_by_words(names, pieces._plain_batch, pieces._pre_tokens)
-    assert [table.row(i).tolist() for i in range(len(table))] == [pieces.plain(" " + name) for name in names]
+    label_tokens = LabelTokens(tokenizer())
+    table = spell_by_words(names, label_tokens._plain_batch, label_tokens._pre_tokens)
+    assert [table.row(i).tolist() for i in range(len(table))] == [label_tokens.plain(" " + name) for name in names]
 
 
 def test_a_word_is_spelled_once():
-    pieces, asked = Pieces(llama_like()), []
+    label_tokens, asked = LabelTokens(llama_like()), []
 
     def spell(texts: list[str]) -> list[list[int]]:
         asked.append(list(texts))
-        return pieces._plain_batch(texts)
+        return label_tokens._plain_batch(texts)
 
     names = [f"{a} {b}" for a in ("Ada", "Bela", "Cora") for b in ("Gray", "Grant", "Green")]
-    table = spell_by_words(names, spell, pieces._pre_tokens)
+    table = spell_by_words(names, spell, label_tokens._pre_tokens)
     assert sorted(asked[0]) == sorted({f" {word}" for name in names for word in name.split()})
     assert sum(map(len, asked[1:])) == 1  # a G follows an a, always: one label is tried for all
     assert len(table) == len(names)
 
 
 def test_a_tokeniser_that_sees_across_spaces_is_found_out():
-    pieces, asked = Pieces(across_spaces()), []
+    label_tokens, asked = LabelTokens(across_spaces()), []
 
     def spell(texts: list[str]) -> list[list[int]]:
         asked.append(list(texts))
-        return pieces._plain_batch(texts)
+        return label_tokens._plain_batch(texts)
 
-    whole = spell_all(["New York"], pieces._plain_batch)
-    assert len(whole.ids) < len(pieces.plain(" New")) + len(pieces.plain(" York"))  # one token for both, as trained
-    assert spell_by_words(["New York"], spell, pieces._pre_tokens).ids.tolist() == whole.ids.tolist()
+    whole = spell_all(["New York"], label_tokens._plain_batch)
+    assert len(whole.ids) < len(label_tokens.plain(" New")) + len(
+        label_tokens.plain(" York")
+    )  # one token for both, as trained
+    assert spell_by_words(["New York"], spell, label_tokens._pre_tokens).ids.tolist() == whole.ids.tolist()
     assert asked[-1] == [" New York"]
 
 
@@ -104,9 +106,9 @@ def test_only_tokenisers_that_pre_tokenise_are_asked_by_words(monkeypatch, token
     fast = tokenizer()
     if added:
         fast.add_tokens([added])
-    pieces, used = Pieces(fast), []
+    label_tokens, used = LabelTokens(fast), []
     monkeypatch.setattr(pieces_module, "_MANY", 2)
     monkeypatch.setattr(pieces_module, "spell_by_words", lambda *a: used.append(1) or spell_by_words(*a))
-    table = pieces.encode(NAMES)
+    table = label_tokens.encode(NAMES)
     assert bool(used) == by_words
-    assert [table.row(i).tolist() for i in range(len(table))] == [pieces.plain(" " + name) for name in NAMES]
+    assert [table.row(i).tolist() for i in range(len(table))] == [label_tokens.plain(" " + name) for name in NAMES]

@@ -33,7 +33,7 @@ def save(kg: KnowledgeGraph, folder: Path) -> None:
     with (folder / "info.jsonl").open("w", encoding="utf-8") as stream:
         for label, info in kg.info.items():
             stream.write(json.dumps({"entity": label, **asdict(info)}, ensure_ascii=False) + "\n")
-    header = {"version": VERSION, "name": kg.name, "inverse_readings": kg.inverse_readings}
+    header = {"version": VERSION, "name": kg.name, "inverse_readings": kg.inverse_labels}
     (folder / _HEADER).write_text(json.dumps(header, ensure_ascii=False), "utf-8")  # last: a folder with it is whole
 
 

@@ -39,15 +39,15 @@ def entity_kinds(
     if not any(parts):
         return {}
     kinds: NDArray[np.object_] = np.full(int(max(heads.max(), tails.max())) + 1, "", dtype=object)
-    most = np.zeros(len(kinds), np.int64)
+    limit = np.zeros(len(kinds), np.int64)
     for kind, types, properties, general in _kinds():
         leaves = np.array([bool(part) and part[0] in types for part in parts])
         leads = np.array([bool(part) and part[1] in properties for part in parts])
         told = np.bincount(heads[leaves[relations]], minlength=len(kinds))
         told += np.bincount(tails[leads[relations]], minlength=len(kinds))
-        better = (told > 0) & (most == 0) if general else told > most
-        kinds[better], most[better] = kind, told[better]
-    return {entity: kinds[entity] for entity in np.flatnonzero(most).tolist()}
+        better = (told > 0) & (limit == 0) if general else told > limit
+        kinds[better], limit[better] = kind, told[better]
+    return {entity: kinds[entity] for entity in np.flatnonzero(limit).tolist()}
 
 
 def _type_and_property(relation: str) -> tuple[str, str] | None:

@@ -34,8 +34,8 @@ def read_upload(content: bytes, name: str, most_bytes: int, most_triples: int) -
         GraphFormatError: it is too large, damaged, empty, or has a line (named) that is no triple.
     """
     if len(content) > most_bytes:
-        size, most = _size(len(content)), _size(most_bytes)
-        raise GraphFormatError(f"{name} has {size}; at most {most} can be taken, so shorten it.")
+        size, limit = _size(len(content)), _size(most_bytes)
+        raise GraphFormatError(f"{name} has {size}; at most {limit} can be taken, so shorten it.")
     if content.startswith(_GZIP):
         content = _unpacked(content, name, most_bytes)
     suffix = _guessed(content) if name == PASTED else kind_of(name)
@@ -49,14 +49,14 @@ def read_upload(content: bytes, name: str, most_bytes: int, most_triples: int) -
     return triples
 
 
-def starters(kg: KnowledgeGraph, most: int = 3) -> list[str]:
+def starters(kg: KnowledgeGraph, limit: int = 3) -> list[str]:
     """A few questions that the graph can answer, each about another entity and, while there are such, relation."""
     found: dict[str, str] = {}
     spare: dict[str, str] = {}
     tails: dict[tuple[str, str], int] = defaultdict(int)
     seen: set[str] = set()
     for place, (head, relation, _) in enumerate(kg.triples()):
-        if place == 5000 or len(found) == most:
+        if place == 5000 or len(found) == limit:
             break
         tails[head, relation] += 1
         if head in seen or tails[head, relation] > 1 or not _reads_well(head) or not _reads_well(relation):
@@ -66,7 +66,7 @@ def starters(kg: KnowledgeGraph, most: int = 3) -> list[str]:
         else:
             found[relation] = _question(head, relation)
             seen.add(head)
-    return [*found.values(), *(q for head, q in spare.items() if head not in seen)][:most]
+    return [*found.values(), *(q for head, q in spare.items() if head not in seen)][:limit]
 
 
 def _question(head: str, relation: str) -> str:
@@ -93,14 +93,14 @@ def _guessed(content: bytes) -> str:
     return ".tsv" if b"\t" in first or b"," not in first else ".csv"
 
 
-def _unpacked(content: bytes, name: str, most: int) -> bytes:
+def _unpacked(content: bytes, name: str, limit: int) -> bytes:
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as packed:
-            unpacked = packed.read(most + 1)
+            unpacked = packed.read(limit + 1)
     except (EOFError, OSError, zlib.error) as error:
         raise GraphFormatError(f"{name} is damaged or cut off ({error}); pack it again.") from error
-    if len(unpacked) > most:
-        raise GraphFormatError(f"{name} unpacks to more than {_size(most)}, which is the most; shorten it.")
+    if len(unpacked) > limit:
+        raise GraphFormatError(f"{name} unpacks to more than {_size(limit)}, which is the most; shorten it.")
     return unpacked
 
 

@@ -33,7 +33,7 @@ import torch
 
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.sub_tries import Cache
-from kgdemo.constraint.token_graph import TokenisedGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.beam import BeamSettings, Hypothesis, beam_search
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
@@ -47,7 +47,7 @@ from kgdemo.settings import Settings
 
 Found = TypeVar("Found")
 _TOLERANCE = 1e-5  # of a score, relative: fp32 sums, added up in another order
-_MOST_TOKENS = 128
+_MAX_TOKENS = 128
 _QUESTIONS = (  # the page's examples, with their topics; the rows against generate() ask the first
     ("Where was the composer of The Magic Flute born?", "The Magic Flute"),
     ("Which countries border Austria?", "Austria"),
@@ -73,7 +73,7 @@ class DecodeSizes:
     """What to measure.
 
     Attributes:
-        embedded: whether the embedded model is run on ``world``.
+        embedded: whether the embedded model is run on ``resources``.
         shapes: models with random weights, run on a made-up graph.
         paths: paths of that graph's hub.
         long_words: words of an entity's label in one more row, with the first shape, so that two hops take some
@@ -109,14 +109,14 @@ class Task:
     name: str
     model: CausalModel
     plain: torch.nn.Module
-    graph: TokenisedGraph
+    graph: TokenGraph
     topic: str
     prompt: Sequence[int]
 
     @property
     def end(self) -> int:
         """The token that ends a path."""
-        return self.model.pieces.end[-1]
+        return self.model.label_tokens.end[-1]
 
 
 class Meter:
@@ -179,8 +179,8 @@ def _shaped_rows(name: str, shape: Shape, sizes: DecodeSizes, clock: Clock, long
 
 
 def _task(name: str, model: CausalModel, kg: KnowledgeGraph, question: str, topic: str) -> Task:
-    prompt = model.style.encode(model.pieces, question, [topic])
-    return Task(name, model, without_onednn(model.model), TokenisedGraph(kg, model.pieces), topic, prompt)
+    prompt = model.style.encode(model.label_tokens, question, [topic])
+    return Task(name, model, without_onednn(model.model), TokenGraph(kg, model.label_tokens), topic, prompt)
 
 
 def _ahead_row(tasks: Sequence[Task], sizes: DecodeSizes, clock: Clock) -> Row:
@@ -246,9 +246,7 @@ def search(
     assert topic is not None
     automaton = KGAutomaton(task.graph, [topic], sizes.hops)
     tree = PooledTokenTree(task.model.reader, task.prompt, bidirectional)
-    steps = beam_search(
-        tree, automaton, BeamSettings(sizes.beams, _MOST_TOKENS, late_ends=False, look_ahead=look_ahead)
-    )
+    steps = beam_search(tree, automaton, BeamSettings(sizes.beams, _MAX_TOKENS, late_ends=False, look_ahead=look_ahead))
     while True:
         try:
             next(steps)
@@ -257,8 +255,8 @@ def search(
 
 
 def _reference(task: Task, theirs: nx.DiGraph, sizes: DecodeSizes) -> list[Generated]:
-    trie = ReferenceTrie.build(theirs, [task.topic], sizes.hops, task.model.pieces.tokenizer)
-    return generate(task.plain, task.prompt, sizes.beams, _MOST_TOKENS, task.end, trie)
+    trie = ReferenceTrie.build(theirs, [task.topic], sizes.hops, task.model.label_tokens.tokenizer)
+    return generate(task.plain, task.prompt, sizes.beams, _MAX_TOKENS, task.end, trie)
 
 
 def same_paths(ours: Sequence[Hypothesis], theirs: Sequence[Generated]) -> bool:

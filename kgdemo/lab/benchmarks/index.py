@@ -17,10 +17,10 @@ from transformers.generation.logits_process import PrefixConstrainedLogitsProces
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.base import Constraint, State
 from kgdemo.constraint.free_text import FreeText
-from kgdemo.constraint.label_tokens import Pieces
+from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.constraint.sub_tries import Cache
-from kgdemo.constraint.token_graph import TokenisedGraph, TokenStore
-from kgdemo.constraint.trie import ExplicitTrie
+from kgdemo.constraint.token_graph import TokenCache, TokenGraph
+from kgdemo.constraint.trie import EnumeratedTrie
 from kgdemo.decoding.beam import BeamSettings, Hypothesis, Step, beam_search
 from kgdemo.decoding.candidates import best_candidates
 from kgdemo.kg.graph import KnowledgeGraph
@@ -55,7 +55,9 @@ class NoiseTree:
         return nodes, rows[-1]
 
 
-def candidate_rows(pieces: Pieces, beams: int, repeats: int, clock: Clock, paths: int = 9_000) -> Iterator[Row]:
+def candidate_rows(
+    label_tokens: LabelTokens, beams: int, repeats: int, clock: Clock, paths: int = 9_000
+) -> Iterator[Row]:
     """Our search over noise, a step's share of it and its slowest step; the reference chooses from the same beams.
 
     Sub-tries are at hand from an untimed search: what a question costs before it is in rows of its own. Equal: at every
@@ -63,11 +65,11 @@ def candidate_rows(pieces: Pieces, beams: int, repeats: int, clock: Clock, paths
     """
     triples, hub = two_hop_graph(paths)
     kg = KnowledgeGraph.from_triples(triples)
-    graph = TokenisedGraph(kg, pieces, directed=True)
-    trie = ReferenceTrie.build(networkx_graph(kg, directed=True), [hub], 2, pieces.tokenizer)
+    graph = TokenGraph(kg, label_tokens, directed=True)
+    trie = ReferenceTrie.build(networkx_graph(kg, directed=True), [hub], 2, label_tokens.tokenizer)
     topic = kg.entities.find(hub)
     assert topic is not None
-    tree = NoiseTree(len(pieces.tokenizer), beams)
+    tree = NoiseTree(len(label_tokens.tokenizer), beams)
     settings = BeamSettings(beams=beams, look_ahead=None)  # noise is cheap, and its rows go by beam
 
     def search() -> Iterator[Step]:
@@ -109,9 +111,9 @@ def free_row(vocabulary: int, beams: int, repeats: int, clock: Clock) -> Row:
     return Row(name, ours, plain, plain / ours, equal, "≥ 1x", "every token allowed", repeats)
 
 
-def _plain_choice(rows: Tensor, scores: Sequence[float], most: int) -> list[tuple[int, int]]:
+def _plain_choice(rows: Tensor, scores: Sequence[float], limit: int) -> list[tuple[int, int]]:
     """Beam and token of the best of all continuations."""
-    places = (rows + torch.tensor(scores)[:, None]).view(-1).topk(most).indices.tolist()
+    places = (rows + torch.tensor(scores)[:, None]).view(-1).topk(limit).indices.tolist()
     return [(place // rows.shape[1], place % rows.shape[1]) for place in places]
 
 
@@ -189,20 +191,22 @@ def index_rows(sizes: IndexSizes, clock: Clock) -> Iterator[Row]:
     """All rows of ``bench index``, one at a time."""
     for vocabulary in sizes.vocabularies:
         first = vocabulary == sizes.vocabularies[0]
-        pieces = Pieces(tokenizer_of_size(vocabulary))
+        label_tokens = LabelTokens(tokenizer_of_size(vocabulary))
         for paths in sizes.paths if first else sizes.paths[1:2]:
-            yield from _trie_rows(paths, vocabulary, pieces, sizes, clock)
+            yield from _trie_rows(paths, vocabulary, label_tokens, sizes, clock)
     for paths in sizes.candidates:
-        yield from candidate_rows(pieces, sizes.beams, sizes.repeats, clock, paths)
-    yield free_row(len(pieces.tokenizer), sizes.beams, sizes.repeats, clock)
-    yield from _large_rows(pieces, sizes, clock)
+        yield from candidate_rows(label_tokens, sizes.beams, sizes.repeats, clock, paths)
+    yield free_row(len(label_tokens.tokenizer), sizes.beams, sizes.repeats, clock)
+    yield from _large_rows(label_tokens, sizes, clock)
 
 
-def _trie_rows(paths: int, vocabulary: int, pieces: Pieces, sizes: IndexSizes, clock: Clock) -> Iterator[Row]:
+def _trie_rows(
+    paths: int, vocabulary: int, label_tokens: LabelTokens, sizes: IndexSizes, clock: Clock
+) -> Iterator[Row]:
     """One hub with about ``paths`` paths of two hops: automaton and enumerated trie against the reference."""
     triples, hub = two_hop_graph(paths)
     kg = KnowledgeGraph.from_triples(triples)
-    graph, theirs = TokenisedGraph(kg, pieces, directed=True), networkx_graph(kg, directed=True)
+    graph, theirs = TokenGraph(kg, label_tokens, directed=True), networkx_graph(kg, directed=True)
     topic = kg.entities.find(hub)
     assert topic is not None
     graph.walks(2)
@@ -211,7 +215,7 @@ def _trie_rows(paths: int, vocabulary: int, pieces: Pieces, sizes: IndexSizes, c
     repeats, long = sizes.repeats, count >= 20_000  # the reference then takes seconds
 
     def reference() -> ReferenceTrie:
-        return ReferenceTrie.build(theirs, [hub], 2, pieces.tokenizer)
+        return ReferenceTrie.build(theirs, [hub], 2, label_tokens.tokenizer)
 
     def automaton() -> KGAutomaton:
         graph.sub_tries = Cache(graph.sub_tries.most_bytes)
@@ -236,7 +240,7 @@ def _trie_rows(paths: int, vocabulary: int, pieces: Pieces, sizes: IndexSizes, c
     )
     row = side_by_side(
         f"enumerated trie: {what}",
-        lambda: ExplicitTrie.build(graph, [topic], 2),
+        lambda: EnumeratedTrie.build(graph, [topic], 2),
         reference,
         lambda ours, other: spelled_rows(ours) == other.rows(),
         repeats,
@@ -244,10 +248,10 @@ def _trie_rows(paths: int, vocabulary: int, pieces: Pieces, sizes: IndexSizes, c
         "≥ 25x" if count > 5_000 else "",
         reference_once=long,
     )
-    yield replace(row, extra={"megabytes": ExplicitTrie.build(graph, [topic], 2).nbytes / 1e6})
+    yield replace(row, extra={"megabytes": EnumeratedTrie.build(graph, [topic], 2).nbytes / 1e6})
 
 
-def _large_rows(pieces: Pieces, sizes: IndexSizes, clock: Clock) -> Iterator[Row]:
+def _large_rows(label_tokens: LabelTokens, sizes: IndexSizes, clock: Clock) -> Iterator[Row]:
     """A graph with a hub: reading, opening, token ids, the first and the second touch, everything at once."""
     name = f"{sizes.triples:,} triples"
     with tempfile.TemporaryDirectory() as folder:
@@ -260,10 +264,10 @@ def _large_rows(pieces: Pieces, sizes: IndexSizes, clock: Clock) -> Iterator[Row
         ms, opened = timed(lambda: store.load(saved), clock)
         equal = len(opened) == len(kg) and opened.entities.find(HUB) == kg.entities.find(HUB)
         yield Row(f"{name}: re-open memory-mapped", ms, equal=equal, target="≤ 0.5 s")
-        ms, graph = timed(partial(TokenisedGraph, opened, pieces, directed=True), clock)
+        ms, graph = timed(partial(TokenGraph, opened, label_tokens, directed=True), clock)
         labels = f"{name}: token ids of {len(kg.entities):,} labels"
         yield Row(labels, ms, target="≤ 4 s", note="once a graph")
-        in_cache = partial(TokenisedGraph, opened, pieces, directed=True, store=TokenStore(Path(folder) / "cache", 0))
+        in_cache = partial(TokenGraph, opened, label_tokens, directed=True, store=TokenCache(Path(folder) / "cache", 0))
         in_cache()
         ms, again = timed(in_cache, clock)
         equal = np.array_equal(again.entities.ids, graph.entities.ids)
@@ -278,7 +282,7 @@ def _large_rows(pieces: Pieces, sizes: IndexSizes, clock: Clock) -> Iterator[Row
         del opened, graph, again, in_cache  # memory-mapped files must be let go before their folder is
 
 
-def _hub_rows(graph: TokenisedGraph, hub: int, hops: int, sizes: IndexSizes, clock: Clock) -> Iterator[Row]:
+def _hub_rows(graph: TokenGraph, hub: int, hops: int, sizes: IndexSizes, clock: Clock) -> Iterator[Row]:
     count = int(graph.walks(hops)[hub])  # counted beforehand: once a graph
 
     def touch() -> None:
@@ -318,7 +322,7 @@ def language(constraint: Constraint) -> set[tuple[int, ...]]:
     return found
 
 
-def spelled_rows(trie: ExplicitTrie) -> set[tuple[int, ...]]:
+def spelled_rows(trie: EnumeratedTrie) -> set[tuple[int, ...]]:
     """The token sequences of an enumerated trie, read off its nodes from the leaves up."""
     nodes = trie.nodes
     parents = np.repeat(np.arange(len(nodes.tokens)), np.diff(nodes.children))

@@ -45,9 +45,9 @@ def networkx_graph(kg: KnowledgeGraph, directed: bool) -> nx.DiGraph:
         for step, target in zip(*kg.steps(entity, directed), strict=True):
             other = kg.entities[int(target)]
             if graph.has_edge(label, other):
-                graph[label][other]["readings"].append(kg.readings[int(step)])
+                graph[label][other]["step_labels"].append(kg.step_labels[int(step)])
             else:
-                graph.add_edge(label, other, readings=[kg.readings[int(step)]])
+                graph.add_edge(label, other, step_labels=[kg.step_labels[int(step)]])
     return graph
 
 
@@ -60,7 +60,7 @@ def walks(graph: nx.DiGraph, topic: str, hops: int) -> Iterator[tuple[str, ...]]
             yield walk
         if len(walk) // 2 < hops:
             for other, edge in graph[walk[-1]].items():
-                stack += [(*walk, reading, other) for reading in edge["readings"]]
+                stack += [(*walk, relation_label, other) for relation_label in edge["step_labels"]]
 
 
 class ReferenceTrie:

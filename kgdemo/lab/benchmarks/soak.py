@@ -16,9 +16,9 @@ from itertools import islice
 
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.base import Constraint
-from kgdemo.constraint.label_tokens import ARROW, Pieces
-from kgdemo.constraint.token_graph import TokenisedGraph
-from kgdemo.constraint.trie import ExplicitTrie
+from kgdemo.constraint.label_tokens import ARROW, LabelTokens
+from kgdemo.constraint.token_graph import TokenGraph
+from kgdemo.constraint.trie import EnumeratedTrie
 from kgdemo.decoding.beam import BeamSettings, Hypothesis, Step, beam_search
 from kgdemo.decoding.searches import DiverseSettings, SamplingSettings, diverse_search, greedy_path, sample
 from kgdemo.kg.graph import KnowledgeGraph, Triple
@@ -62,7 +62,7 @@ REAL_MODELS = 0.1  # share of decodes with a transformer
 _WHOLE, _SHORT = 256, 24  # tokens a path may have; the shorter limit cuts some off
 
 _model = lru_cache(random_model)
-_pieces = lru_cache(lambda wordpiece: Pieces((wordpiece_tokenizer if wordpiece else byte_level_tokenizer)()))
+_pieces = lru_cache(lambda wordpiece: LabelTokens((wordpiece_tokenizer if wordpiece else byte_level_tokenizer)()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +123,9 @@ def decode_once(seed: int, tally: Tally) -> None:
     before = tally.faults
     case = draw(seed)
     kg = KnowledgeGraph.from_triples(case.triples)
-    pieces = _model(case.family, case.weights).pieces if case.family else _pieces(case.weights % 2 == 1)
-    finished = run(case, kg, pieces)
-    judge(case, kg, pieces, finished, tally)
+    label_tokens = _model(case.family, case.weights).label_tokens if case.family else _pieces(case.weights % 2 == 1)
+    finished = run(case, kg, label_tokens)
+    judge(case, kg, label_tokens, finished, tally)
     tally.decodes += 1
     tally.paths += len(finished)
     if tally.faults > before:
@@ -160,14 +160,14 @@ def draw(seed: int) -> Case:
     )
 
 
-def run(case: Case, kg: KnowledgeGraph, pieces: Pieces) -> Sequence[Hypothesis]:
+def run(case: Case, kg: KnowledgeGraph, label_tokens: LabelTokens) -> Sequence[Hypothesis]:
     """The decode itself; what it found."""
-    graph = TokenisedGraph(kg, pieces, case.directed)
+    graph = TokenGraph(kg, label_tokens, case.directed)
     topics = [topic for topic in map(kg.entities.find, case.topics) if topic is not None]
     constraint: Constraint = (
-        ExplicitTrie.build(graph, topics, case.hops) if case.enumerated else KGAutomaton(graph, topics, case.hops)
+        EnumeratedTrie.build(graph, topics, case.hops) if case.enumerated else KGAutomaton(graph, topics, case.hops)
     )
-    search = _search(case, _tree(case, pieces), constraint)
+    search = _search(case, _tree(case, label_tokens), constraint)
     while True:
         try:
             next(search)
@@ -175,17 +175,19 @@ def run(case: Case, kg: KnowledgeGraph, pieces: Pieces) -> Sequence[Hypothesis]:
             return end.value
 
 
-def judge(case: Case, kg: KnowledgeGraph, pieces: Pieces, finished: Sequence[Hypothesis], tally: Tally) -> None:
+def judge(
+    case: Case, kg: KnowledgeGraph, label_tokens: LabelTokens, finished: Sequence[Hypothesis], tally: Tally
+) -> None:
     """Count what is wrong with the found paths; labels spelled alike share tokens, so one may hold several."""
     verifier, found = Verifier(kg), set()
     for hypothesis in finished:
-        ended = hypothesis.tokens[-len(pieces.end) :] == pieces.end and hypothesis.state.complete
+        ended = hypothesis.tokens[-len(label_tokens.end) :] == label_tokens.end and hypothesis.state.complete
         tally.unclosed += not (ended and hypothesis.state.paths)
         for ids in hypothesis.state.paths:
-            path = Path(tuple(kg.entities[e] for e in ids.entities), tuple(kg.readings[s] for s in ids.steps))
+            path = Path(tuple(kg.entities[e] for e in ids.entities), tuple(kg.step_labels[s] for s in ids.steps))
             found.add(path)
             tally.unverified += not verifier.verify(path).faithful
-            tally.misspelled += hypothesis.tokens != _spelled(pieces, path)
+            tally.misspelled += hypothesis.tokens != _spelled(label_tokens, path)
     if case.search != "sample":  # chains that are drawn, each by itself, may be the same
         tally.duplicate += len(finished) - len({hypothesis.tokens for hypothesis in finished})
     if case.search == "beam" and case.limits.max_tokens == _WHOLE:
@@ -194,11 +196,11 @@ def judge(case: Case, kg: KnowledgeGraph, pieces: Pieces, finished: Sequence[Hyp
         tally.missing += max(0, min(case.limits.beams, len(exist)) - len(found))
 
 
-def _tree(case: Case, pieces: Pieces) -> TokenTree:
+def _tree(case: Case, label_tokens: LabelTokens) -> TokenTree:
     if not case.family:
-        return TableTree(len(pieces.tokenizer), case.seed % 32)
+        return TableTree(len(label_tokens.tokenizer), case.seed % 32)
     model = _model(case.family, case.weights)
-    return model.tree(model.style.encode(pieces, QUESTION, case.topics))
+    return model.tree(model.style.encode(label_tokens, QUESTION, case.topics))
 
 
 def _search(case: Case, tree: TokenTree, constraint: Constraint) -> Generator[Step, None, Sequence[Hypothesis]]:
@@ -212,14 +214,14 @@ def _search(case: Case, tree: TokenTree, constraint: Constraint) -> Generator[St
     return beam_search(tree, constraint, limits)
 
 
-def _spelled(pieces: Pieces, path: Path) -> tuple[int, ...]:
+def _spelled(label_tokens: LabelTokens, path: Path) -> tuple[int, ...]:
     """A path's tokens, label by label."""
     labels = [path.entities[0]]
     for _, relation, tail in path.hops:
         labels += [ARROW, relation, ARROW, tail]
-    return tuple(token for label in labels for token in _label(pieces, label)) + pieces.end
+    return tuple(token for label in labels for token in _label(label_tokens, label)) + label_tokens.end
 
 
 @lru_cache
-def _label(pieces: Pieces, label: str) -> tuple[int, ...]:
-    return tuple(pieces.plain(f" {label}"))
+def _label(label_tokens: LabelTokens, label: str) -> tuple[int, ...]:
+    return tuple(label_tokens.plain(f" {label}"))

@@ -3,7 +3,7 @@
 Questions with an answer and questions without one are run, their signs written down (an interrupted run goes
 on where it stopped), and the weights fitted on one half of the unanswerable questions and all answerable ones;
 the other half only tells how well that went. Figures on answerable questions are cross-validated. The bias is
-set so that at most a given share of the answerable ones is refused. See ``reasoning.doubt``.
+set so that at most a given share of the answerable ones is refused. See ``reasoning.abstention``.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from kgdemo.errors import UserError
 from kgdemo.events import EntitiesLinked, PathFound
 from kgdemo.lab.questions import Question, read_questions
 from kgdemo.pipeline import Pipeline
-from kgdemo.ranking.abstention import BIAS, Signs, signs
+from kgdemo.ranking.abstention import BIAS, AbstentionFeatures, abstention_features
 from kgdemo.reasoners.base import Evidence
 from kgdemo.settings import Settings
 
-NAMES = tuple(field.name for field in fields(Signs))
+NAMES = tuple(field.name for field in fields(AbstentionFeatures))
 REFUSED = 0.02  # share of answerable questions that may be refused; what is promised is 0.05 of any set
 _FOLDS = 8
 _RIDGE = 1.0
@@ -37,7 +37,7 @@ class Judged:
 
     id: str
     answerable: bool
-    signs: Signs
+    abstention_features: AbstentionFeatures
 
 
 def collect(
@@ -53,7 +53,7 @@ def collect(
         limit: only the first so many questions of each set.
     """
     model = pipeline.model(settings.model)
-    model.style = replace(model.style, doubt=None)  # what is to be fitted anew has no say in the signs
+    model.style = replace(model.style, abstention=None)  # what is to be fitted anew has no say in the signs
     out.mkdir(parents=True, exist_ok=True)
     file = out / "signs.jsonl"
     known = {judged.id: judged for judged in _read(file)}
@@ -64,7 +64,7 @@ def collect(
             found = _signs(pipeline, question, replace(settings, compare=False, explain=0))
             if found is not None:
                 known[question.id] = Judged(question.id, right, found)
-                record = {"id": question.id, "answerable": right, "signs": asdict(found)}
+                record = {"id": question.id, "answerable": right, "features": asdict(found)}
                 stream.write(json.dumps(record) + "\n")
                 stream.flush()
     return [known[question.id] for question, _ in asked if question.id in known]
@@ -78,7 +78,7 @@ def calibrate(judged: Sequence[Judged], most_refused: float = REFUSED) -> tuple[
         most_refused: share of the answerable questions that may be refused.
 
     Returns:
-        the weights (see ``PromptStyle.doubt``), and how well they do: ``recognised`` of the unanswerable ones
+        the weights (see ``PromptStyle.abstention``), and how well they do: ``recognised`` of the unanswerable ones
         held out, ``recognised_fitted`` of the others, ``refused`` of the answerable ones, each of these judged
         by weights that were fitted without it.
 
@@ -148,10 +148,12 @@ def _odds(x: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.fl
 
 
 def _matrix(judged: Sequence[Judged]) -> NDArray[np.float64]:
-    return np.array([[getattr(j.signs, name) for name in NAMES] for j in judged], np.float64).reshape(-1, len(NAMES))
+    return np.array([[getattr(j.abstention_features, name) for name in NAMES] for j in judged], np.float64).reshape(
+        -1, len(NAMES)
+    )
 
 
-def _signs(pipeline: Pipeline, question: Question, settings: Settings) -> Signs | None:
+def _signs(pipeline: Pipeline, question: Question, settings: Settings) -> AbstentionFeatures | None:
     """The signs of one question; None where no path was found."""
     topics: tuple[str, ...] = ()
     evidence = []
@@ -160,7 +162,7 @@ def _signs(pipeline: Pipeline, question: Question, settings: Settings) -> Signs 
             topics = event.chosen
         elif isinstance(event, PathFound) and event.constrained and event.path:
             evidence.append(Evidence(event.index, event.path, "", event.score, event.relation_score))
-    return signs(question.text, topics, evidence, pipeline.world(settings)) if evidence else None
+    return abstention_features(question.text, topics, evidence, pipeline.resources(settings)) if evidence else None
 
 
 def _read(file: Path) -> Iterator[Judged]:
@@ -168,4 +170,4 @@ def _read(file: Path) -> Iterator[Judged]:
     for line in lines:
         if line.endswith("}"):
             record = json.loads(line)
-            yield Judged(record["id"], record["answerable"], Signs(**record["signs"]))
+            yield Judged(record["id"], record["answerable"], AbstentionFeatures(**record["features"]))

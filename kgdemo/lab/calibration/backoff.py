@@ -22,13 +22,13 @@ from kgdemo.lab.calibration.ranking import FOLDS, Candidates, Searched, first_ri
 from kgdemo.lab.evaluation.runner import HELD_OUT, SEEN, UNCLEAR, group
 from kgdemo.lab.training.examples import relation_paths
 from kgdemo.models.prompt_style import spoken_relation
-from kgdemo.ranking.scorer import BACKOFF, EXPERTS
+from kgdemo.ranking.scorer import BACKOFF, FEATURES
 
 PLAIN: Mapping[str, float] = dict.fromkeys(BACKOFF, 0.0) | {"likelihood": 1.0}  # the model's own probability
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LabelledExample:
     """A question about relations that the model was trained on, or about others.
 
     Attributes:
@@ -47,9 +47,9 @@ class Told:
         return HELD_OUT if self.held_out else SEEN
 
 
-def told(
+def labelled_examples(
     kg: KnowledgeGraph, found: Iterable[Searched], held_out: Collection[str], pool: Mapping[str, float], source: str
-) -> Iterator[Told]:
+) -> Iterator[LabelledExample]:
     """Questions of whose relations it is clear whether the model was trained on them.
 
     Args:
@@ -59,35 +59,37 @@ def told(
         pool: weights of the experts.
         source: name of the question set.
     """
-    row = np.array([pool[name] for name in EXPERTS])
+    row = np.array([pool[name] for name in FEATURES])
     for one in found:
         kind = group(kg, one.question, held_out)
         if kind == UNCLEAR:
             continue
         used = {step % len(kg.relations) for path in relation_paths(kg, one.question) for step in path.steps}
         names = {spoken_relation(r) for s in used if (r := kg.relations[s]) in held_out}
-        opinions = one.candidates.opinions
-        said = {**dict(zip(EXPERTS, opinions.T, strict=True)), "constant": np.ones(len(opinions))}
+        features_of_ends = one.candidates.features_of_ends
+        said = {**dict(zip(FEATURES, features_of_ends.T, strict=True)), "constant": np.ones(len(features_of_ends))}
         said |= {"hops": one.hops, "known": one.known}
-        signs = np.column_stack([said[name] for name in BACKOFF])
+        abstention_features = np.column_stack([said[name] for name in BACKOFF])
         share = row[0] * one.unseen  # of the likelihood, in whose place they stand
-        given = opinions @ row - share * opinions[:, 0]
-        yield Told(Candidates(share[:, None] * signs, one.candidates.right, given), frozenset(names), source)
+        given = features_of_ends @ row - share * features_of_ends[:, 0]
+        yield LabelledExample(
+            Candidates(share[:, None] * abstention_features, one.candidates.right, given), frozenset(names), source
+        )
 
 
-def fit_backoff(found: Sequence[Told]) -> dict[str, float]:
+def fit_backoff(found: Sequence[LabelledExample]) -> dict[str, float]:
     """Maximum-likelihood weights of what stands for the probability of a relation that the model does not know."""
     return {name: round(float(weight), 2) for name, weight in zip(BACKOFF, _balanced(found), strict=True)}
 
 
-def _balanced(found: Sequence[Told]) -> NDArray[np.float64]:
+def _balanced(found: Sequence[LabelledExample]) -> NDArray[np.float64]:
     """The weights; of every set either kind counts the same."""
     sizes = Counter((one.source, one.kind) for one in found)
     each = len(found) / len(sizes)
     return fit([replace(one.candidates, counts=each / sizes[one.source, one.kind]) for one in found])
 
 
-def hits_over_relations(found: Sequence[Told]) -> dict[str, dict[str, float]]:
+def hits_over_relations(found: Sequence[LabelledExample]) -> dict[str, dict[str, float]]:
     """Hits@1 of either kind of each set's questions whose answer was found, cross-validated over relations.
 
     Returns:

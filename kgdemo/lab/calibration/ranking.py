@@ -19,11 +19,11 @@ from tqdm import tqdm
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.errors import UserError
 from kgdemo.lab.questions import Question, read_questions
-from kgdemo.methods.gcr import prior_of
-from kgdemo.methods.search_branch import bound_branch
+from kgdemo.methods.gcr import scorer_for
+from kgdemo.methods.search_branch import constrained_branch
 from kgdemo.pipeline import Pipeline
 from kgdemo.ranking.backoff import unseen_paths
-from kgdemo.ranking.scorer import EXPERTS, different_paths, groups_of, known_score, labelled
+from kgdemo.ranking.scorer import FEATURES, different_paths, groups_of, known_score, labelled
 from kgdemo.settings import Settings
 from kgdemo.verify import fold
 
@@ -37,13 +37,13 @@ class Candidates:
     """The groups of one question.
 
     Attributes:
-        opinions: of the experts in the order of ``EXPERTS``, ``(groups, experts)``.
+        features_of_ends: of the experts in the order of ``FEATURES``, ``(groups, experts)``.
         right: share of each group's paths that end at a right answer, ``(groups,)``.
         given: the part of each group's score that is not to be fitted, ``(groups,)``; or 0.
         counts: as how many questions this one counts.
     """
 
-    opinions: NDArray[np.float64]
+    features_of_ends: NDArray[np.float64]
     right: NDArray[np.float64]
     given: NDArray[np.float64] | float = 0.0
     counts: float = 1.0
@@ -76,37 +76,37 @@ def searched(pipeline: Pipeline, questions: Path, settings: Settings, limit: int
         settings: graph, model, K and L.
         limit: only the first so many questions.
     """
-    world, settings = pipeline.world(settings), replace(settings, ranking="pooled", compare=False, explain=0)
+    resources, settings = pipeline.resources(settings), replace(settings, ranking="pooled", compare=False, explain=0)
     for question in tqdm(read_questions(questions)[:limit], unit="question"):
-        topics = [topic for topic in question.topic_entities if topic in world.kg.entities]
+        topics = [topic for topic in question.topic_entities if topic in resources.kg.entities]
         if len(topics) != 1:  # of several topics it is their meeting that counts
             continue
-        ids = [world.kg.entities.find(topics[0]) or 0]
-        automaton = KGAutomaton(world.tokenised, ids, settings.hops)
-        prompt = world.model.style.encode(world.model.pieces, question.text, topics)
-        branch = bound_branch(world.model, prompt, automaton, settings)
+        ids = [resources.kg.entities.find(topics[0]) or 0]
+        automaton = KGAutomaton(resources.token_graph, ids, settings.hops)
+        prompt = resources.model.style.encode(resources.model.label_tokens, question.text, topics)
+        branch = constrained_branch(resources.model, prompt, automaton, settings)
         while branch.advance() is not None:
             pass
-        prior = prior_of(question.text, topics, world)
+        scorer = scorer_for(question.text, topics, resources)
         finished = branch.finished or []
-        finished = [*finished, *unseen_paths(world.tokenised, ids, settings, prior, branch.tree, finished)]
-        paths = list(different_paths(world.tokenised, finished))
-        groups = [group for group in groups_of(world.tokenised, paths, prior) if not group.detour]
+        finished = [*finished, *unseen_paths(resources.token_graph, ids, settings, scorer, branch.tree, finished)]
+        paths = list(different_paths(resources.token_graph, finished))
+        groups = [group for group in groups_of(resources.token_graph, paths, scorer) if not group.detour]
         gold = {fold(answer) for answer in question.gold}
-        ends = [[fold(labelled(world.tokenised, path.ids).end) for path in group.paths] for group in groups]
+        ends = [[fold(labelled(resources.token_graph, path.ids).end) for path in group.paths] for group in groups]
         right = np.array([np.mean([end in gold for end in own]) for own in ends])
         if right.any():
-            relations = [labelled(world.tokenised, group.paths[0].ids).relations for group in groups]
-            unseen = np.array([not prior.unseen.isdisjoint(own) for own in relations])
-            opinions = np.array([[getattr(group.opinion, name) for name in EXPERTS] for group in groups])
-            known = np.array([known_score(world.tokenised, group.paths[0], prior) for group in groups])
+            relations = [labelled(resources.token_graph, group.paths[0].ids).relations for group in groups]
+            unseen = np.array([not scorer.unseen.isdisjoint(own) for own in relations])
+            features_of_ends = np.array([[getattr(group.features, name) for name in FEATURES] for group in groups])
+            known = np.array([known_score(resources.token_graph, group.paths[0], scorer) for group in groups])
             hops = np.array([len(own) for own in relations])
-            yield Searched(question, Candidates(opinions, right), unseen, hops, known)
+            yield Searched(question, Candidates(features_of_ends, right), unseen, hops, known)
 
 
 def fit_pool(found: Sequence[Candidates], ridge: float = _RIDGE) -> dict[str, float]:
     """Maximum-likelihood weights of the experts; see ``fit``."""
-    return {name: round(float(w), 2) for name, w in zip(EXPERTS, fit(found, ridge), strict=True)}
+    return {name: round(float(w), 2) for name, w in zip(FEATURES, fit(found, ridge), strict=True)}
 
 
 def fit(found: Sequence[Candidates], ridge: float = _RIDGE) -> NDArray[np.float64]:
@@ -121,8 +121,8 @@ def fit(found: Sequence[Candidates], ridge: float = _RIDGE) -> NDArray[np.float6
     """
     if len(found) < 2 * FOLDS:
         raise UserError(f"Give at least {2 * FOLDS} questions whose answers are found; there are {len(found)}.")
-    spread = np.mean([c.opinions.std(axis=0) for c in found], axis=0) + 1e-6
-    scaled = [replace(c, opinions=c.opinions / spread) for c in found]
+    spread = np.mean([c.features_of_ends.std(axis=0) for c in found], axis=0) + 1e-6
+    scaled = [replace(c, features_of_ends=c.features_of_ends / spread) for c in found]
     weights, step = np.zeros(len(spread)), 1.0
     value, slope = _likelihood(weights, scaled, ridge)
     for _ in range(2000):
@@ -142,13 +142,13 @@ def fit(found: Sequence[Candidates], ridge: float = _RIDGE) -> NDArray[np.float6
 
 def hits(weights: dict[str, float], found: Sequence[Candidates]) -> float:
     """Expected share of questions whose first path is right: of the best group any path may be the first."""
-    row = np.array([weights[name] for name in EXPERTS])
+    row = np.array([weights[name] for name in FEATURES])
     return float(np.mean([first_right(c, row) for c in found]))
 
 
 def first_right(one: Candidates, weights: NDArray[np.float64]) -> float:
     """How often the first path of one question is right, any path of its best group being the first."""
-    return float(one.right[int((one.given + one.opinions @ weights).argmax())])
+    return float(one.right[int((one.given + one.features_of_ends @ weights).argmax())])
 
 
 def cross_validated(found: Sequence[Candidates]) -> float:
@@ -167,12 +167,12 @@ def _likelihood(
     """Mean penalised log-likelihood and its slope."""
     value, slope = 0.0, np.zeros_like(weights)
     for one in found:
-        scores = one.given + one.opinions @ weights
+        scores = one.given + one.features_of_ends @ weights
         chance = np.exp(scores - scores.max())
         chance /= chance.sum()
         right = float(chance @ one.right)
         value += one.counts * float(np.log(right + _LEAST))
         after = chance * one.right / (right + _LEAST)
-        slope += one.counts * one.opinions.T @ (after - chance * after.sum())
+        slope += one.counts * one.features_of_ends.T @ (after - chance * after.sum())
     total = sum(one.counts for one in found)
     return value / total - ridge * float(weights @ weights), slope / total - 2 * ridge * weights

@@ -50,7 +50,7 @@ def methods_named(text: str) -> list[str]:
     return [method_named(name).name for name in dict.fromkeys(names)]
 
 
-def evaluate_several(
+def compare_methods(
     pipeline: Pipeline,
     names: Sequence[str],
     questions: Path,

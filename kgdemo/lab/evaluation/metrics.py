@@ -248,7 +248,7 @@ class Steps:
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         relations = list(kg.relations)
-        self._relation = dict(zip(reversed(kg.readings), reversed([*relations, *relations]), strict=True))
+        self._relation = dict(zip(reversed(kg.step_labels), reversed([*relations, *relations]), strict=True))
 
     def of(self, hops: Iterable[tuple[str, str, str]]) -> frozenset[Step]:
         """The edges walked; a relation that the graph does not have stays as it is written."""

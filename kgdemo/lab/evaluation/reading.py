@@ -46,7 +46,7 @@ class Side:
 
 
 @dataclass(slots=True)
-class Reading:
+class RunFigures:
     """Reads the events of one run.
 
     What was done for comparison only, the search without the graph, is none of the method's cost.

@@ -16,7 +16,7 @@ from kgdemo.errors import UserError
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.lab.evaluation.judge import Judge, judge_all
 from kgdemo.lab.evaluation.metrics import Prediction, Steps, summarise, true_steps
-from kgdemo.lab.evaluation.reading import Reading
+from kgdemo.lab.evaluation.reading import RunFigures
 from kgdemo.lab.questions import Question, read_questions
 from kgdemo.lab.training.examples import relation_paths
 from kgdemo.linking.linker import EntityLinker
@@ -150,19 +150,19 @@ def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool) 
     topics = () if link else tuple(e for e in question.topic_entities if e in kg.entities)
     if not link and not topics:
         topics = question.topic_entities[:1]  # unknown to the graph: let the run say so
-    reading = Reading(pipeline.verifier(settings.graph), Steps(kg), tuple(topics))
+    relation_label = RunFigures(pipeline.verifier(settings.graph), Steps(kg), tuple(topics))
     for event in pipeline.run(question.text, settings, topics):
-        reading.see(event)
+        relation_label.see(event)
     truth = true_steps(kg, question.topic_entities, question.gold, settings.hops, settings.directed)
     if question.graph:
         pipeline.forget_graph(settings.graph)
-    return reading.prediction(question, truth)
+    return relation_label.prediction(question, truth)
 
 
 def _warm_up(pipeline: Pipeline, settings: Settings, questions: Sequence[Question]) -> None:
     """Load everything first, so that the first question's seconds hold no loading; a bad name is refused here."""
     if any(not question.graph for question in questions):
-        pipeline.world(settings).embedder.encode(["loaded with its first text"])
+        pipeline.resources(settings).embedder.encode(["loaded with its first text"])
     elif questions:
         pipeline.model(settings.model)
 

@@ -63,10 +63,10 @@ def write_questions(file: Path, questions: Sequence[Question]) -> None:
             stream.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
-def _question(kg: KnowledgeGraph, name: str, text: str, topic: str, reading: str) -> Question:
+def _question(kg: KnowledgeGraph, name: str, text: str, topic: str, relation_label: str) -> Question:
     """All that the relation leads to from the topic answers it."""
-    step, count = kg.readings.index(reading), len(kg.relations)
+    step, count = kg.step_labels.index(relation_label), len(kg.relations)
     relation = f"{'~' if step >= count else ''}{kg.relations[step % count]}"
-    reached = reach(kg, kg.entities.find(topic) or 0, (reading,), directed=False)[-1]
+    reached = reach(kg, kg.entities.find(topic) or 0, (relation_label,), directed=False)[-1]
     ends = tuple(kg.entities[end] for end in reached.tolist())
     return Question(name, text, (topic,), ends, ends, relation_path=(relation,))

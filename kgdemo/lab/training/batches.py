@@ -14,7 +14,7 @@ from random import Random
 import torch
 from torch import Tensor
 
-from kgdemo.constraint.label_tokens import Pieces
+from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.lab.training.examples import Example
 from kgdemo.models.prompt_style import PromptStyle
 
@@ -53,7 +53,7 @@ class Encoder:
     """Turns examples into token ids in the very form that decoding uses.
 
     Args:
-        pieces: label tokenisation, shared with the constraint.
+        label_tokens: label tokenisation, shared with the constraint.
         style: the prompt.
         entity_weight: loss weight of entity tokens. Which relation to take is what a question tells;
             which of its tails exists is told by the graph when decoding.
@@ -63,16 +63,21 @@ class Encoder:
     """
 
     def __init__(
-        self, pieces: Pieces, style: PromptStyle, entity_weight: float, stop: Sequence[int], answer_share: float = 1.0
+        self,
+        label_tokens: LabelTokens,
+        style: PromptStyle,
+        entity_weight: float,
+        stop: Sequence[int],
+        answer_share: float = 1.0,
     ) -> None:
-        self.pieces, self.style, self.entity_weight, self.stop = pieces, style, entity_weight, list(stop)
+        self.label_tokens, self.style, self.entity_weight, self.stop = label_tokens, style, entity_weight, list(stop)
         self.answer_share = answer_share
-        self._label = lru_cache(maxsize=200_000)(lambda label: tuple(pieces.plain(" " + label)))
-        self._answer_mark = list(pieces.special(style.answer_mark)) if style.answer_mark else []
+        self._label = lru_cache(maxsize=200_000)(lambda label: tuple(label_tokens.plain(" " + label)))
+        self._answer_mark = list(label_tokens.special(style.answer_mark)) if style.answer_mark else []
 
     def __call__(self, example: Example, rng: Random) -> EncodedExample:
         """Encode one example; ``rng`` decides whether its answer is kept."""
-        prompt = self.style.encode(self.pieces, example.question, example.topic_entities)
+        prompt = self.style.encode(self.label_tokens, example.question, example.topic_entities)
         output: list[int] = []
         weights: list[float] = []
 
@@ -82,9 +87,9 @@ class Encoder:
 
         for place, label in enumerate(example.path):
             if place:
-                write(self.pieces.arrow, 0.2)
+                write(self.label_tokens.arrow, 0.2)
             write(self._label(label), 1.0 if place % 2 else self.entity_weight)
-        write(self.pieces.end, 1.0)
+        write(self.label_tokens.end, 1.0)
         if rng.random() >= self.answer_share:
             return EncodedExample(prompt, output, weights)
         write(self._answer_mark, 0.0)

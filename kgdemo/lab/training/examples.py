@@ -47,7 +47,7 @@ def follow(kg: KnowledgeGraph, entities: NDArray[np.int32], step: int) -> NDArra
     return np.unique(np.concatenate(reached)) if reached else entities[:0]
 
 
-def shortest_relation_paths(kg: KnowledgeGraph, topic: int, answers: set[int], most: int = 12) -> list[RelationPath]:
+def shortest_relation_paths(kg: KnowledgeGraph, topic: int, answers: set[int], limit: int = 12) -> list[RelationPath]:
     """Relation paths of the least length (one or two hops) from ``topic`` to ``answers``, best first."""
     steps, targets = kg.steps(topic)
     wanted = np.fromiter(answers, dtype=np.int32, count=len(answers))
@@ -55,7 +55,7 @@ def shortest_relation_paths(kg: KnowledgeGraph, topic: int, answers: set[int], m
     candidates: dict[tuple[int, ...], int] = {(int(step),): 1 for step in direct}
     if not candidates:
         candidates = _two_hops(kg, steps, targets, wanted)
-    ranked = sorted(candidates, key=lambda path: -candidates[path])[:most]
+    ranked = sorted(candidates, key=lambda path: -candidates[path])[:limit]
     paths = [RelationPath(topic, path, _f1(_ends(kg, topic, path), answers)) for path in ranked]
     return sorted(paths, key=lambda path: -path.weight)
 
@@ -142,7 +142,7 @@ class QuestionSource:
             if walked is not None:
                 path = [self.kg.entities[chosen.topic]]
                 for step, entity in zip(chosen.steps, walked, strict=True):
-                    path += [self.kg.readings[step], self.kg.entities[entity]]
+                    path += [self.kg.step_labels[step], self.kg.entities[entity]]
                 return Example(roughen(rng, question.text), question.topic_entities, tuple(path), path[-1])
 
     def _walk(self, rng: Random, path: RelationPath, answers: set[int]) -> list[int] | None:
@@ -174,7 +174,7 @@ def meant_paths(kg: KnowledgeGraph, question: Question) -> list[RelationPath]:
     Several relations often lead to the same answers (where a city is, and what it is the capital of), and no answer
     tells which was meant; a question set may.
     """
-    likely = {tuple(kg.alike(reading)[0] for reading in path) for path in question.likely_paths}
+    likely = {tuple(kg.alike(relation_label)[0] for relation_label in path) for path in question.likely_paths}
     paths = []
     for path in relation_paths(kg, question):
         named = kg.said(path.steps) in likely
@@ -229,7 +229,7 @@ def roughen(rng: Random, text: str) -> str:
 # Relations kept out of training, to see whether a model reads relations or knows them by heart.
 #
 # A name is held out everywhere at once: FB15k-237's ``/film/film/genre`` and ``/tv/tv_program/genre``, MetaQA's
-# ``directed_by`` and ``world``'s ``directed by`` would otherwise teach each other's words.
+# ``directed_by`` and ``resources``'s ``directed by`` would otherwise teach each other's words.
 
 
 def draw_held_out(graphs: Mapping[str, Iterable[str]], share: float, seed: int) -> dict[str, frozenset[str]]:
@@ -284,14 +284,14 @@ def wordings_of(
         meant = _meant(meant_paths(kg, question))
         if not any(kg.relations[step % len(kg.relations)] in held_out for steps in meant for step in steps):
             for steps in meant:
-                chains[tuple(kg.readings[step] for step in steps)].append(wording)
+                chains[tuple(kg.step_labels[step] for step in steps)].append(wording)
     return dict(chains)
 
 
 def _meant(paths: Sequence[RelationPath]) -> list[tuple[int, ...]]:
     """The steps of those relation paths that agree with the answers best."""
-    least = max(AGREES, _AS_GOOD * max((path.weight for path in paths), default=0.0))
-    return [path.steps for path in paths if path.weight >= least]
+    minimum = max(AGREES, _AS_GOOD * max((path.weight for path in paths), default=0.0))
+    return [path.steps for path in paths if path.weight >= minimum]
 
 
 def _with_slot(linker: EntityLinker, question: Question) -> str | None:

@@ -352,9 +352,9 @@ def _batches(encoder: Encoder, sources: Sequence[Share], pad: int, config: Train
             source = rng.choices([share.source for share in sources], shares)[0]
             drawn.append(_short_enough(source, encoder, config.longest, rng))
         drawn.sort(key=lambda example: (len(example.output), len(example.prompt)))
-        pieces = [drawn[i : i + config.batch_size] for i in range(0, len(drawn), config.batch_size)]
-        rng.shuffle(pieces)
-        for piece in pieces[start - chunk * _CHUNK if start > chunk * _CHUNK else 0 :]:
+        label_tokens = [drawn[i : i + config.batch_size] for i in range(0, len(drawn), config.batch_size)]
+        rng.shuffle(label_tokens)
+        for piece in label_tokens[start - chunk * _CHUNK if start > chunk * _CHUNK else 0 :]:
             yield collate(piece, pad, encoder.style.bidirectional)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 from transformers import PreTrainedTokenizerFast
 
-from kgdemo.constraint.label_tokens import Pieces
+from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.errors import UserError
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
@@ -67,7 +67,9 @@ def run_recipe(
     torch.manual_seed(config.seed)
     model, tokenizer, style = start_model(recipe.model, recipe.lora)
     model.to("cuda" if torch.cuda.is_available() else "cpu")
-    encoder = Encoder(Pieces(tokenizer), style, config.entity_weight, [tokenizer.eos_token_id], config.answer_share)
+    encoder = Encoder(
+        LabelTokens(tokenizer), style, config.entity_weight, [tokenizer.eos_token_id], config.answer_share
+    )
     (out / "recipe.json").write_text(json.dumps(asdict(recipe), indent=2) + "\n", "utf-8")
     write_relations(out, relations | (style.relations or frozenset()))
     if recipe.similarity is not None and read_similarity(out) is None:

@@ -215,7 +215,7 @@ class TemplateSource:
         path = [self.kg.entities[entities[0]]]
         for step, entity in zip(walk, entities[1:], strict=True):
             names = self.other_names[step] if renamed else ()
-            path += [rng.choice(names) if names else self.kg.readings[step], self.kg.entities[entity]]
+            path += [rng.choice(names) if names else self.kg.step_labels[step], self.kg.entities[entity]]
         return Example(roughen(rng, text), tuple(self.kg.entities[t] for t in topics), tuple(path), path[-1])
 
     def _edges(self, step: int) -> np.ndarray:
@@ -290,11 +290,11 @@ class ChainSource:
         self.kg = kg
         self.heads = np.repeat(np.arange(len(kg.entities), dtype=np.int32), np.diff(kg.outgoing.offsets))
         banned = {i for relation in held_out if (i := kg.relations.find(relation)) is not None}
-        step_of = {reading: step for step, reading in enumerate(kg.readings)}
+        step_of = {relation_label: step for step, relation_label in enumerate(kg.step_labels)}
         self.chains: list[tuple[tuple[int, ...], NDArray[np.int32], Sequence[str]]] = []
-        for readings, wordings in chains.items():
-            steps = tuple(step_of[reading] for reading in readings if reading in step_of)
-            if len(steps) < len(readings) or banned & {step % len(kg.relations) for step in steps}:
+        for step_labels, wordings in chains.items():
+            steps = tuple(step_of[relation_label] for relation_label in step_labels if relation_label in step_of)
+            if len(steps) < len(step_labels) or banned & {step % len(kg.relations) for step in steps}:
                 continue
             starts = self._starts(steps)
             if len(starts):
@@ -339,5 +339,5 @@ class ChainSource:
         text = wording.replace("{e}", spoken_name(rng, topic, info.aliases if info else ()))
         path = [topic]
         for step, entity in zip(steps, walk[1:], strict=True):
-            path += [self.kg.readings[step], self.kg.entities[entity]]
+            path += [self.kg.step_labels[step], self.kg.entities[entity]]
         return Example(roughen(rng, text), (topic,), tuple(path), path[-1])

@@ -19,7 +19,7 @@ from kgdemo.methods.search_branch import StepReader
 from kgdemo.models.base import PathModel, TokenTree
 from kgdemo.models.token_tree import Writer
 from kgdemo.options import option
-from kgdemo.reasoners.base import World
+from kgdemo.reasoners.base import Resources
 
 SCRIPTS = ("auto", "path", "chain")
 
@@ -41,12 +41,12 @@ class DogOptions:
     be small; ``script`` is ``path`` by itself for models that know the path marks as tokens.
     """
 
-    width: int = option(3, "chains kept, and triples tried behind each (bs, table 2)", least=1, most=50, public=4)
-    steps: int = option(0, "triples of a chain (T); 0: as the question's hops and entities allow", most=20, public=6)
-    triples: int | None = option(None, "size of the question's graph (section 3.1); 0: whole", most=5000, public=500)
+    width: int = option(3, "chains kept, and triples tried behind each (bs, table 2)", minimum=1, maximum=50, public=4)
+    steps: int = option(0, "triples of a chain (T); 0: as the question's hops and entities allow", maximum=20, public=6)
+    triples: int | None = option(None, "size of the question's graph (section 3.1); 0: whole", maximum=5000, public=500)
     visibility: Visibility = option(Visibility.AUTO, "what of the graph stands in the prompt (section 5.2)")
     script: str = option("auto", "write paths, or triples with text between (table 6)", choices=SCRIPTS)
-    free_tokens: int = option(64, "longest text between two triples, in tokens", most=512, public=64)
+    free_tokens: int = option(64, "longest text between two triples, in tokens", maximum=512, public=64)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class TripleChain:
     """A candidate of Algorithm 1: its triples, its score, and the text so far.
 
     Attributes:
@@ -125,7 +125,7 @@ class Chain:
         """Whether its last triple has just been written."""
         return len(self.written) > self.shown
 
-    def grown(self, triple: Written) -> Chain:
+    def grown(self, triple: Written) -> TripleChain:
         """Lines 10 and 11 of Algorithm 1."""
         return replace(
             self,
@@ -135,7 +135,7 @@ class Chain:
             written=(*self.written, triple),
         )
 
-    def closed(self) -> Chain:
+    def closed(self) -> TripleChain:
         """The chain with the mark that ends it."""
         ending = self.written[-1].ending
         return replace(self, score=self.score + ending, relation_score=self.relation_score + ending)
@@ -219,15 +219,15 @@ class Script(Protocol):
 
     closes: bool
 
-    def prompt(self, chain: Chain) -> tuple[int, ...]:
+    def prompt(self, chain: TripleChain) -> tuple[int, ...]:
         """What the model reads before the chain's text."""
         ...
 
-    def triples(self, chain: Chain, most: int) -> Generator[Event, None, list[Written]]:
+    def triples(self, chain: TripleChain, limit: int) -> Generator[Event, None, list[Written]]:
         """The most probable next triples by token-level beam search (line 8 of Algorithm 1), best first."""
         ...
 
-    def note(self, chain: Chain) -> Generator[Event, None, Note]:
+    def note(self, chain: TripleChain) -> Generator[Event, None, Note]:
         """The free text behind the chain's last triple."""
         ...
 
@@ -240,10 +240,10 @@ class Writing:
     """What both scripts share: prompts that fit, token trees, and triples read off finished searches."""
 
     def __init__(
-        self, world: World, question: str, query: QueryGraph, watching: Watching, limits: BeamSettings
+        self, resources: Resources, question: str, query: QueryGraph, watching: Watching, limits: BeamSettings
     ) -> None:
-        self.world, self.question, self.query = world, question, query
-        self.model, self.pieces = world.model, world.model.pieces
+        self.resources, self.question, self.query = resources, question, query
+        self.model, self.label_tokens = resources.model, resources.model.label_tokens
         self.watching, self.limits = watching, limits
         self._writers: dict[tuple[int, ...], Writer] = {}
 
@@ -262,16 +262,16 @@ class Writing:
         behind: tuple[int, ...],
         trie: TripleTrie,
         ends: Sequence[tuple[int, ...]],
-        most: int,
+        limit: int,
     ) -> Generator[Event, None, list[Written]]:
         """Token-level beam search for triples behind some text."""
         began = time.perf_counter()
         writer, read = self.writer(prompt)
-        limits = replace(self.limits, beams=most * len(ends), max_tokens=TRIPLE_TOKENS)
+        limits = replace(self.limits, beams=limit * len(ends), max_tokens=TRIPLE_TOKENS)
         finished = yield from self.watching.beams(writer.behind(behind), trie, behind, limits)
-        found = self._read_off(finished, prompt, behind, trie, ends)[:most]
-        shown = self.pieces.tokenizer.decode([*prompt, *behind])
-        output = "\n".join(" -> ".join(w.link.labels(self.world.kg)) for w in found)
+        found = self._read_off(finished, prompt, behind, trie, ends)[:limit]
+        shown = self.label_tokens.tokenizer.decode([*prompt, *behind])
+        output = "\n".join(" -> ".join(w.link.labels(self.resources.kg)) for w in found)
         tokens = sum(len(h.tokens) for h in finished)
         yield LMCall(self.model.name, "triples", shown, output, read, tokens, time.perf_counter() - began)
         return found
@@ -315,8 +315,8 @@ class Writing:
         began = time.perf_counter()
         writer, read = self.writer(prompt)
         written = yield from self.watching.greedy(writer.behind(behind), free, behind, longest, constrained)
-        text = self.pieces.tokenizer.decode(list(written.tokens), skip_special_tokens=False)
-        shown = self.pieces.tokenizer.decode([*prompt, *behind])
+        text = self.label_tokens.tokenizer.decode(list(written.tokens), skip_special_tokens=False)
+        shown = self.label_tokens.tokenizer.decode([*prompt, *behind])
         seconds = time.perf_counter() - began
         purpose = "text between triples" if constrained else WITHOUT_GRAPH
         yield LMCall(self.model.name, purpose, shown, text, read, len(written.tokens), seconds)
@@ -324,14 +324,14 @@ class Writing:
 
     def plain(self, tokens: Sequence[int]) -> str:
         """Tokens as text, without special ones and path marks."""
-        text = self.pieces.tokenizer.decode(list(tokens), skip_special_tokens=True)
+        text = self.label_tokens.tokenizer.decode(list(tokens), skip_special_tokens=True)
         return text.replace(PATH_START, "").replace(PATH_END, "").strip()
 
     def fitting(self, lines: Sequence[str], room: int) -> str:
         """As many lines as have room, nearest to the question first."""
         kept, used = [], 0
         for line in lines:
-            used += len(self.pieces.plain(f" | {line}"))
+            used += len(self.label_tokens.plain(f" | {line}"))
             if used > room:
                 break
             kept.append(line)

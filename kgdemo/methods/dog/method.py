@@ -20,14 +20,14 @@ from kgdemo.events import ConstraintReady, Event, HypothesisAnswer, PathFound, P
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path, PathIds
-from kgdemo.methods.dog.chains import Chain, DogOptions, Script, Visibility, Watching
+from kgdemo.methods.dog.chains import DogOptions, Script, TripleChain, Visibility, Watching
 from kgdemo.methods.dog.scripts import ChainScript, PathScript
 from kgdemo.methods.registry import register
 from kgdemo.models.embedding import LabelIndex, label_index
 from kgdemo.options import chosen
 from kgdemo.ranking.abstention import refusal
 from kgdemo.ranking.scorer import labelled
-from kgdemo.reasoners.base import Evidence, World
+from kgdemo.reasoners.base import Evidence, Resources
 from kgdemo.settings import Settings
 
 MOST = 120  # DoG section 3.1
@@ -37,7 +37,7 @@ _READ = 2
 
 
 def question_graph(
-    question: str, topics: Sequence[int], query: QueryGraph, labels: LabelIndex, hops: int, most: int = MOST
+    question: str, topics: Sequence[int], query: QueryGraph, labels: LabelIndex, hops: int, limit: int = MOST
 ) -> tuple[IdTriple, ...]:
     """The stored triples that a chain may use, nearest first.
 
@@ -47,53 +47,53 @@ def question_graph(
         query: the whole graph, as links.
         labels: embeddings.
         hops: how far from the query entities to look.
-        most: how many triples to keep.
+        limit: how many triples to keep.
     """
     reached_by: dict[int, Link | None] = dict.fromkeys(topics)
     frontier = list(reached_by)
     near: list[Link] = []
     for _ in range(hops):
-        links = _likeliest(question, query.links(frontier), query.kg, labels, _READ * most)
+        links = _likeliest(question, query.links(frontier), query.kg, labels, _READ * limit)
         near += links
         frontier = []
         for link in links:
             if link.last not in reached_by:
                 reached_by[link.last] = link
                 frontier.append(link.last)
-    return _connected(_ranked(question, near, query.kg, labels, _READ * most), reached_by, most)
+    return _connected(_ranked(question, near, query.kg, labels, _READ * limit), reached_by, limit)
 
 
 def text_of(kg: KnowledgeGraph, link: Link) -> str:
     """A link as the embedder reads it: ``(head, relation, tail)`` in the direction it is walked."""
-    steps = "-".join(spoken(kg.readings[step]) for step in link.path.steps)
+    steps = "-".join(spoken(kg.step_labels[step]) for step in link.path.steps)
     return f"({kg.entities[link.first]}, {steps}, {kg.entities[link.last]})"
 
 
-def _likeliest(question: str, links: Sequence[Link], kg: KnowledgeGraph, labels: LabelIndex, most: int) -> list[Link]:
+def _likeliest(question: str, links: Sequence[Link], kg: KnowledgeGraph, labels: LabelIndex, limit: int) -> list[Link]:
     """The links whose relations are most similar to the question; a fair share of each relation first."""
-    if len(links) <= most:
+    if len(links) <= limit:
         return list(links)
-    relations = [" ".join(spoken(kg.readings[step]) for step in link.path.steps) for link in links]
+    relations = [" ".join(spoken(kg.step_labels[step]) for step in link.path.steps) for link in links]
     names = list(dict.fromkeys(relations))
     score = dict(zip(names, labels.similarity(question, names).tolist(), strict=True))
     seen: dict[str, int] = {}
     turns = []
     for relation in relations:
         seen[relation] = seen.get(relation, 0) + 1
-        turns.append(seen[relation] // max(most // 4, 1))  # no relation takes more than a quarter at first
+        turns.append(seen[relation] // max(limit // 4, 1))  # no relation takes more than a quarter at first
     order = sorted(range(len(links)), key=lambda i: (turns[i], -score[relations[i]]))
-    return [links[i] for i in order[:most]]
+    return [links[i] for i in order[:limit]]
 
 
-def _ranked(question: str, links: Sequence[Link], kg: KnowledgeGraph, labels: LabelIndex, most: int) -> list[Link]:
+def _ranked(question: str, links: Sequence[Link], kg: KnowledgeGraph, labels: LabelIndex, limit: int) -> list[Link]:
     """Links by the similarity of the whole triple, best first."""
-    read = _likeliest(question, links, kg, labels, most)
+    read = _likeliest(question, links, kg, labels, limit)
     order = np.argsort(-labels.similarity(question, [text_of(kg, link) for link in read]), kind="stable")
     return [read[i] for i in order]
 
 
-def _connected(ranked: Sequence[Link], reached_by: dict[int, Link | None], most: int) -> tuple[IdTriple, ...]:
-    """Take links in order, each with those that lead to it, until ``most`` triples are together."""
+def _connected(ranked: Sequence[Link], reached_by: dict[int, Link | None], limit: int) -> tuple[IdTriple, ...]:
+    """Take links in order, each with those that lead to it, until ``limit`` triples are together."""
     taken: dict[IdTriple, None] = {}
     for link in ranked:
         chain, back = list(link.triples), reached_by[link.first]
@@ -101,7 +101,7 @@ def _connected(ranked: Sequence[Link], reached_by: dict[int, Link | None], most:
             chain += back.triples
             back = reached_by[back.first]
         new = [triple for triple in chain if triple not in taken]
-        if len(taken) + len(new) <= most:
+        if len(taken) + len(new) <= limit:
             taken.update(dict.fromkeys(new))
     return tuple(taken)
 
@@ -115,27 +115,29 @@ class Search:
 
     Args:
         question, topics: what is asked, and the query entities' labels.
-        world, settings, dog: the graph and the model, and what was chosen.
+        resources, settings, dog: the graph and the model, and what was chosen.
     """
 
-    def __init__(self, question: str, topics: Sequence[str], world: World, settings: Settings, dog: DogOptions) -> None:
+    def __init__(
+        self, question: str, topics: Sequence[str], resources: Resources, settings: Settings, dog: DogOptions
+    ) -> None:
         self.began = time.perf_counter()
-        self.question, self.topics, self.world, self.settings, self.dog = question, topics, world, settings, dog
-        self.topic_ids = [i for topic in topics if (i := world.kg.entities.find(topic)) is not None]
+        self.question, self.topics, self.resources, self.settings, self.dog = question, topics, resources, settings, dog
+        self.topic_ids = [i for topic in topics if (i := resources.kg.entities.find(topic)) is not None]
         self.steps = dog.steps or settings.hops * max(1, min(2, len(self.topic_ids)))
-        self.watching = Watching(world.model)
-        self.query = QueryGraph(world.kg, settings.directed)
-        self.trained = dog.script == "path" or (dog.script == "auto" and len(world.model.pieces.start) == 1)
+        self.watching = Watching(resources.model)
+        self.query = QueryGraph(resources.kg, settings.directed)
+        self.trained = dog.script == "path" or (dog.script == "auto" and len(resources.model.label_tokens.start) == 1)
         self._thoughts = 0
         self.script = self._script(self._pool())
 
-    def chains(self) -> Generator[Event, None, list[Chain]]:
+    def chains(self) -> Generator[Event, None, list[TripleChain]]:
         """The best chains, best first (Algorithm 1; its line numbers in the comments)."""
         start = ChainState(tuple(self.topic_ids))  # 1, 2: the query-centric subgraph is what touches the topics
         reach = self.query.links(start.visited)
         ms = 1000 * (time.perf_counter() - self.began)
         yield ConstraintReady("query-centric subgraph", tuple(self.topics), self.settings.hops, len(reach), ms)
-        chains, finished = [Chain(start)], []
+        chains, finished = [TripleChain(start)], []
         for step in range(self.steps):  # 3
             grown = yield from self._grown(chains)  # 5 to 13
             chains = yield from self._shown(grown, last=step + 1 == self.steps)  # 14
@@ -150,12 +152,12 @@ class Search:
 
     def unconstrained(self) -> Iterator[Event]:
         """The same prompt without the constraint (the paper's CoT baseline)."""
-        prompt = self.script.prompt(Chain(ChainState(tuple(self.topic_ids))))
+        prompt = self.script.prompt(TripleChain(ChainState(tuple(self.topic_ids))))
         yield from self.script.unconstrained(prompt, self.dog.width)
 
-    def _grown(self, chains: Sequence[Chain]) -> Generator[Event, None, list[Chain]]:
+    def _grown(self, chains: Sequence[TripleChain]) -> Generator[Event, None, list[TripleChain]]:
         """Every chain with each of its likeliest next triples; the same triples in another order count once."""
-        grown: dict[frozenset[IdTriple], Chain] = {}
+        grown: dict[frozenset[IdTriple], TripleChain] = {}
         for chain in chains:
             found = [] if chain.ended else (yield from self.script.triples(chain, self.dog.width))  # 8
             candidates = [chain.grown(triple) for triple in found]  # 9 to 12
@@ -167,7 +169,7 @@ class Search:
                     grown[candidate.state.used] = candidate
         return sorted(grown.values(), key=lambda c: -c.score)
 
-    def _shown(self, grown: Sequence[Chain], last: bool) -> Generator[Event, None, list[Chain]]:
+    def _shown(self, grown: Sequence[TripleChain], last: bool) -> Generator[Event, None, list[TripleChain]]:
         """Keep the best chains, write the text behind their new triples, and say what became of all."""
         kept = []
         for rank, chain in enumerate(grown):
@@ -184,18 +186,18 @@ class Search:
             kept += [chain] if keep else []
         return kept
 
-    def _concluded(self, finished: Sequence[Chain]) -> Generator[Event, None, list[Chain]]:
+    def _concluded(self, finished: Sequence[TripleChain]) -> Generator[Event, None, list[TripleChain]]:
         """The finished chains; the best with the hypothesis answers behind them."""
         concluded = [chain for chain in finished if chain.score > -math.inf][: self.settings.beams]
         for place, chain in enumerate(concluded[: self.dog.width]):
             concluded[place] = replace(chain, notes=((yield from self.script.note(chain)),))
         return concluded
 
-    def _thought(self, chain: Chain, kept: bool) -> Thought:
+    def _thought(self, chain: TripleChain, kept: bool) -> Thought:
         self._thoughts += 1
-        link, kg = chain.written[-1].link, self.world.kg
-        path = labelled(self.world.tokenised, link.path)
-        text, read = str(path), self.world.verifier.verify(path).faithful
+        link, kg = chain.written[-1].link, self.resources.kg
+        path = labelled(self.resources.token_graph, link.path)
+        text, read = str(path), self.resources.verifier.verify(path).faithful
         if kept and chain.notes and chain.notes[-1].text:
             text += f" — {chain.notes[-1].text}"
         return Thought(
@@ -210,14 +212,14 @@ class Search:
             "" if kept else f"{self.dog.width} chains score higher",
         )
 
-    def _growth(self, chain: Chain) -> Thought:
+    def _growth(self, chain: TripleChain) -> Thought:
         """What the last triple brought into reach (equation 1)."""
         self._thoughts += 1
         last = chain.written[-1].link.last
         before = {*self.topic_ids, *(link.last for link in chain.state.links[:-1])}
         links = [] if last in before else self.query.links([last], chain.state.used)
         new = sum(link.last not in before for link in links)
-        entity = self.world.kg.entities[last]
+        entity = self.resources.kg.entities[last]
         text = f"{entity} brings {new} more triple{'s' * (new != 1)} within reach"
         return Thought("observation", self._thoughts, (chain.thought,), text, (entity,))
 
@@ -228,19 +230,19 @@ class Search:
             size = 0 if self.trained and self.dog.visibility in (Visibility.AUTO, Visibility.HIDDEN) else MOST
         if not size:
             return ()
-        labels = label_index(self.world.embedder)
+        labels = label_index(self.resources.embedder)
         pool = question_graph(self.question, self.topic_ids, self.query, labels, self.settings.hops, size)
-        self.query = QueryGraph(self.world.kg, self.settings.directed, frozenset(pool))
+        self.query = QueryGraph(self.resources.kg, self.settings.directed, frozenset(pool))
         return pool
 
     def _script(self, pool: tuple[IdTriple, ...]) -> Script:
-        dog, model = self.dog, self.world.model
+        dog, model = self.dog, self.resources.model
         limits = BeamSettings(
             graph_normalised=self.settings.ranking != "path",
             masked=self.settings.explain,
             look_ahead=self.settings.tokens_ahead(model.on_gpu),
         )
-        common = (self.world, self.question, self.query, self.watching, limits)
+        common = (self.resources, self.question, self.query, self.watching, limits)
         if self.trained:
             return PathScript(
                 *common,
@@ -250,7 +252,9 @@ class Search:
                 visibility=Visibility.HIDDEN if dog.visibility is Visibility.AUTO else dog.visibility,
                 pool=pool,
             )
-        constraint = ChainConstraint(self.world.tokenised, self.query, self.topic_ids, model.stop_ids, model.vocabulary)
+        constraint = ChainConstraint(
+            self.resources.token_graph, self.query, self.topic_ids, model.stop_ids, model.vocabulary
+        )
         return ChainScript(
             *common,
             constraint=constraint,
@@ -265,7 +269,7 @@ class Search:
 # From DoG's chains to verified paths: a chain hangs together as trees, and each branch is a path from a topic.
 
 
-def paths_of(chain: Chain, topics: Sequence[int]) -> list[PathIds]:
+def paths_of(chain: TripleChain, topics: Sequence[int]) -> list[PathIds]:
     """A chain as paths from the topics: its triples hang together as trees, and each leaf is a path's end.
 
     The path of the last triple comes first: it is the one the model concluded with.
@@ -281,20 +285,22 @@ def paths_of(chain: Chain, topics: Sequence[int]) -> list[PathIds]:
     return list(reversed(leaves))
 
 
-def grounded(chains: Sequence[Chain], topics: Sequence[int], world: World) -> Generator[Event, None, list[Evidence]]:
+def grounded(
+    chains: Sequence[TripleChain], topics: Sequence[int], resources: Resources
+) -> Generator[Event, None, list[Evidence]]:
     """Report and verify the chains' paths, best chain first."""
-    found: dict[Path, tuple[Chain, str]] = {}
+    found: dict[Path, tuple[TripleChain, str]] = {}
     for chain in chains:
         for place, ids in enumerate(paths_of(chain, topics)):
             answer = chain.notes[-1].answer if chain.notes and not place else ""
-            found.setdefault(labelled(world.tokenised, ids), (chain, answer))
+            found.setdefault(labelled(resources.token_graph, ids), (chain, answer))
     evidence = []
     for index, (path, (chain, answer)) in enumerate(found.items(), 1):
         beam = chain.written[-1].beam
         yield PathFound(True, index, str(path), chain.score, path, beam, chain.relation_score)
         if answer:
             yield HypothesisAnswer(True, index, answer)
-        yield PathVerified(True, index, world.verifier.verify(path, answer or None))
+        yield PathVerified(True, index, resources.verifier.verify(path, answer or None))
         evidence.append(Evidence(index, path, answer, chain.score, chain.relation_score))
     return evidence
 
@@ -316,17 +322,17 @@ def grounded(chains: Sequence[Chain], topics: Sequence[int], world: World) -> Ge
     constrained=True,
     options=DogOptions,
 )
-def run(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
+def run(question: str, topics: Sequence[str], resources: Resources, settings: Settings) -> Iterator[Event]:
     """Algorithm 1, its chains as verified paths, and an answer from them."""
     dog = chosen(DogOptions, settings.options)
     dog = replace(dog, width=min(dog.width, settings.beams))
-    search = Search(question, topics, world, settings, dog)
+    search = Search(question, topics, resources, settings, dog)
     chains = yield from search.chains()
-    evidence = yield from grounded(chains, search.topic_ids, world)
+    evidence = yield from grounded(chains, search.topic_ids, resources)
     if settings.compare:
         yield from search.unconstrained()
-    refused = refusal(question, topics, evidence, world)
+    refused = refusal(question, topics, evidence, resources)
     if refused:
         yield refused
         return
-    yield from conclude(question, evidence, world, directed=settings.directed, whole=settings.complete)
+    yield from conclude(question, evidence, resources, directed=settings.directed, whole=settings.complete)

@@ -14,20 +14,20 @@ from collections.abc import Generator, Iterator, Sequence
 
 from kgdemo.constraint.free_text import FreeSpan, FreeText, FreeUntilMark, watch_for
 from kgdemo.constraint.label_tokens import PATH_END, PATH_START
-from kgdemo.constraint.triple_chains import ChainConstraint, IdTriple, Link, QueryGraph, Spelling, TripleTrie
+from kgdemo.constraint.triple_chains import ChainConstraint, IdTriple, Link, QueryGraph, TripleTokens, TripleTrie
 from kgdemo.decoding.beam import BeamSettings
 from kgdemo.events import WITHOUT_GRAPH, Event, PathFound, PathVerified
-from kgdemo.methods.dog.chains import TRIPLE_TOKENS, Chain, Note, Visibility, Watching, Writing, Written, ends_of
-from kgdemo.methods.search_branch import ANSWER_TOKENS, free_branch, room_for, ungrounded
+from kgdemo.methods.dog.chains import TRIPLE_TOKENS, Note, TripleChain, Visibility, Watching, Writing, Written, ends_of
+from kgdemo.methods.search_branch import ANSWER_TOKENS, room_for, unconstrained_branch, ungrounded
 from kgdemo.models.prompt_style import PromptStyle
-from kgdemo.reasoners.base import World
+from kgdemo.reasoners.base import Resources
 
 
 class PathScript(Writing):
     """Chains by a model that was trained on reasoning paths.
 
     Args:
-        world, question, query, watching, limits: see ``Writing``.
+        resources, question, query, watching, limits: see ``Writing``.
         topics: the query entities' labels.
         hops: the longest path from a query entity.
         steps: the most triples a chain may have (T).
@@ -39,7 +39,7 @@ class PathScript(Writing):
 
     def __init__(
         self,
-        world: World,
+        resources: Resources,
         question: str,
         query: QueryGraph,
         watching: Watching,
@@ -51,40 +51,40 @@ class PathScript(Writing):
         visibility: Visibility,
         pool: Sequence[IdTriple],
     ) -> None:
-        super().__init__(world, question, query, watching, limits)
+        super().__init__(resources, question, query, watching, limits)
         self.topics, self.hops, self.steps, self.visibility, self.pool = topics, hops, steps, visibility, pool
         self._known: dict[tuple[tuple[int, ...], tuple[int, ...]], list[Written]] = {}
 
-    def triples(self, chain: Chain, most: int) -> Generator[Event, None, list[Written]]:
+    def triples(self, chain: TripleChain, limit: int) -> Generator[Event, None, list[Written]]:
         """See ``Script``: behind the topics, and behind every path of the chain that may grow."""
         prompt = self.prompt(chain)
         found: dict[tuple[IdTriple, ...], Written] = {}
         for behind, heads, left in self._stems(chain):
-            for triple in (yield from self._behind(prompt, behind, heads, left, most + self.steps - 1)):
+            for triple in (yield from self._behind(prompt, behind, heads, left, limit + self.steps - 1)):
                 known = found.get(triple.link.triples)
                 if chain.state.used.isdisjoint(triple.link.triples) and (known is None or triple.score > known.score):
                     found[triple.link.triples] = triple
-        return sorted(found.values(), key=lambda w: -w.score)[:most]
+        return sorted(found.values(), key=lambda w: -w.score)[:limit]
 
-    def note(self, chain: Chain) -> Generator[Event, None, Note]:
+    def note(self, chain: TripleChain) -> Generator[Event, None, Note]:
         """See ``Script``: the hypothesis answer behind the end of the path."""
         last = chain.written[-1]
-        mark = self.pieces.special(self.model.style.answer_mark) if self.model.style.answer_mark else ()
-        behind = (*last.tokens, *self.pieces.end, *mark)
-        free = FreeUntilMark(watch_for(self.pieces), self.model.stop_ids, self.model.vocabulary, closed=True)
+        mark = self.label_tokens.special(self.model.style.answer_mark) if self.model.style.answer_mark else ()
+        behind = (*last.tokens, *self.label_tokens.end, *mark)
+        free = FreeUntilMark(watch_for(self.label_tokens), self.model.stop_ids, self.model.vocabulary, closed=True)
         tokens, _, _ = yield from self.write(last.prompt, behind, free, ANSWER_TOKENS)
         text = self.plain(tokens[len(behind) :])
         return Note(tokens, text, text, ended=True)
 
     def unconstrained(self, prompt: tuple[int, ...], width: int) -> Iterator[Event]:
         """See ``Script``: whole paths, as GCR's search without the constraint."""
-        free = free_branch(self.model, prompt, width)
+        free = unconstrained_branch(self.model, prompt, width)
         while (step := free.advance()) is not None:
             yield step
-        written = yield from ungrounded(free, self.world, width)
+        written = yield from ungrounded(free, self.resources, width)
         yield free.call(WITHOUT_GRAPH, "\n".join(path.text for path in written))
 
-    def _stems(self, chain: Chain) -> list[tuple[tuple[int, ...], list[int], int]]:
+    def _stems(self, chain: TripleChain) -> list[tuple[tuple[int, ...], list[int], int]]:
         """Texts that a triple may be written behind: (text, entities it may start from, hops left there)."""
         topics = [i for t in self.topics if (i := self.query.kg.entities.find(t)) is not None]
         left = dict.fromkeys(topics, self.hops)
@@ -98,26 +98,26 @@ class PathScript(Writing):
         return stems
 
     def _behind(
-        self, prompt: tuple[int, ...], behind: tuple[int, ...], heads: Sequence[int], left: int, most: int
+        self, prompt: tuple[int, ...], behind: tuple[int, ...], heads: Sequence[int], left: int, limit: int
     ) -> Generator[Event, None, list[Written]]:
         """Triples behind a text: the same for every chain that holds it, so they are searched for once.
 
-        ``most`` has room for those that a chain holds already.
+        ``limit`` has room for those that a chain holds already.
         """
         key = (prompt, behind)
         if key not in self._known:
             links = [link for link in self.query.links(heads) if len(link.path.steps) <= left]
             # the first mark ends the path, the second announces another triple
-            ends = [self.pieces.end] if left <= 1 else [self.pieces.end, self.pieces.arrow]
-            spelling = Spelling.ONWARD if behind else Spelling.WALKED
-            trie = TripleTrie(self.world.tokenised, links, spelling, ends)
-            self._known[key] = (yield from self.search(prompt, behind, trie, ends, most)) if links else []
+            ends = [self.label_tokens.end] if left <= 1 else [self.label_tokens.end, self.label_tokens.arrow]
+            triple_tokens = TripleTokens.ONWARD if behind else TripleTokens.WALKED
+            trie = TripleTrie(self.resources.token_graph, links, triple_tokens, ends)
+            self._known[key] = (yield from self.search(prompt, behind, trie, ends, limit)) if links else []
         return self._known[key]
 
-    def prompt(self, chain: Chain) -> tuple[int, ...]:
+    def prompt(self, chain: TripleChain) -> tuple[int, ...]:
         """See ``Script``."""
         style, entities = self.model.style, list(self.topics)
-        bare = style.encode(self.pieces, self.question, entities)
+        bare = style.encode(self.label_tokens, self.question, entities)
         room = room_for(self.model, bare, self.model.context) - TRIPLE_TOKENS
         links: list[Link] = []
         if self.visibility is Visibility.FULL:
@@ -126,7 +126,7 @@ class PathScript(Writing):
             links = self.query.links(chain.state.visited)
         if links and room > 0:
             entities.append(self.fitting(self.lines(links, self.pool), room))
-        return tuple(style.encode(self.pieces, self.question, entities))
+        return tuple(style.encode(self.label_tokens, self.question, entities))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ class ChainScript(Writing):
     """Chains by a general language model, prompted as in table 6.
 
     Args:
-        world, question, query, watching, limits: see ``Writing``.
+        resources, question, query, watching, limits: see ``Writing``.
         constraint: the well-formed chains.
         visibility: ``full`` or ``local``; ``auto`` is full where the context has room for it.
         pool: the question's graph, nearest triples first.
@@ -187,7 +187,7 @@ class ChainScript(Writing):
 
     def __init__(
         self,
-        world: World,
+        resources: Resources,
         question: str,
         query: QueryGraph,
         watching: Watching,
@@ -199,7 +199,7 @@ class ChainScript(Writing):
         free_tokens: int,
         steps: int,
     ) -> None:
-        super().__init__(world, question, query, watching, limits)
+        super().__init__(resources, question, query, watching, limits)
         self.constraint, self.pool, self.free_tokens = constraint, pool, free_tokens
         self._room = self.model.context - min(self.model.context // 2, steps * (64 + free_tokens))
         self._style = self._fitting_style()
@@ -210,7 +210,7 @@ class ChainScript(Writing):
             visibility = Visibility.FULL if self._whole and fits else Visibility.LOCAL
         self.visibility = visibility
 
-    def triples(self, chain: Chain, most: int) -> Generator[Event, None, list[Written]]:
+    def triples(self, chain: TripleChain, limit: int) -> Generator[Event, None, list[Written]]:
         """See ``Script``."""
         prompt = self.prompt(chain)
         behind = chain.notes[-1].tokens if chain.notes else ()
@@ -218,15 +218,15 @@ class ChainScript(Writing):
         room = self.model.context - len(prompt) - len(behind) - self.free_tokens
         if not trie.start().alive or room < trie.longest:
             return []
-        return (yield from self.search(prompt, behind, trie, [self.pieces.end], most))
+        return (yield from self.search(prompt, behind, trie, [self.label_tokens.end], limit))
 
-    def note(self, chain: Chain) -> Generator[Event, None, Note]:
+    def note(self, chain: TripleChain) -> Generator[Event, None, Note]:
         """See ``Script``: until the model begins another triple or ends the text."""
         last = chain.written[-1]
-        behind = (*last.tokens, *self.pieces.end)
+        behind = (*last.tokens, *self.label_tokens.end)
         free = self.constraint.free_text(chain.state)
         if not self.free_tokens:
-            return Note((*behind, *self.pieces.start), "", "", ended=free.closed)
+            return Note((*behind, *self.label_tokens.start), "", "", ended=free.closed)
         tokens, _, state = yield from self.write(last.prompt, behind, free, self.free_tokens)
         text = self.plain(tokens[len(behind) :])
         found = _ANSWER_IS.search(text)
@@ -240,14 +240,14 @@ class ChainScript(Writing):
     def unconstrained(self, prompt: tuple[int, ...], width: int) -> Iterator[Event]:
         """See ``Script``: one chain, the most probable token at a time; what stands between marks is a triple."""
         room = room_for(self.model, prompt, _FREE_TOKENS)
-        end = (min(self.model.stop_ids),) if self.model.stop_ids else self.pieces.end
+        end = (min(self.model.stop_ids),) if self.model.stop_ids else self.label_tokens.end
         _, text, _ = yield from self.write(prompt, (), FreeText(end), room, constrained=False)
         for index, span in enumerate(_SPAN.findall(PATH_START + text), 1):
-            path, verdict = self.world.verifier.verify_text(span)
+            path, verdict = self.resources.verifier.verify_text(span)
             yield PathFound(False, index, span.strip(), 0.0, path)
             yield PathVerified(False, index, verdict)
 
-    def prompt(self, chain: Chain) -> tuple[int, ...]:
+    def prompt(self, chain: TripleChain) -> tuple[int, ...]:
         """See ``Script``."""
         if self.visibility is Visibility.HIDDEN:
             return self._encoded("")
@@ -258,13 +258,13 @@ class ChainScript(Writing):
         return self._encoded(self.fitting(lines, self._room - len(self._encoded(""))))
 
     def _encoded(self, graph: str) -> tuple[int, ...]:
-        return tuple(self._style.encode(self.pieces, self.question, [graph]))
+        return tuple(self._style.encode(self.label_tokens, self.question, [graph]))
 
     def _fitting_style(self) -> PromptStyle:
         """As many worked examples as leave half of the room to the graph."""
         for count in range(len(_EXAMPLES), -1, -1):
             template = _TASK + "".join(_EXAMPLES[:count]) + _ASKED
             style = PromptStyle(template, self.model.style.bidirectional)
-            if 2 * len(style.encode(self.pieces, self.question, [])) <= self._room or not count:
+            if 2 * len(style.encode(self.label_tokens, self.question, [])) <= self._room or not count:
                 break
         return style

@@ -12,18 +12,18 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from kgdemo.constraint.triple_chains import Link, QueryGraph, Spelling, TripleTrie
+from kgdemo.constraint.triple_chains import Link, QueryGraph, TripleTokens, TripleTrie
 from kgdemo.decoding.beam import BeamSettings
 from kgdemo.events import DeductionChecked, Event
 from kgdemo.kg.path import Path
 from kgdemo.methods.dog.chains import Watching, Writing
-from kgdemo.methods.fidelis.path_rag import Candidate, told
+from kgdemo.methods.fidelis.path_rag import PathCandidate, told
 from kgdemo.methods.fidelis.plan import Plan
-from kgdemo.methods.hop_lists import Trail, enough, openings
+from kgdemo.methods.hop_lists import HopList, enough, openings
 from kgdemo.methods.retrieval import sentence
 from kgdemo.models.embedding import label_index
 from kgdemo.reasoners import decisions as deciding
-from kgdemo.reasoners.base import World
+from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 
 # appendix C.4, in our own words
@@ -55,7 +55,9 @@ class Decisions(Protocol):
 
     halts: bool  # whether a deduced path ends the search; else the likeliest are taken when all have been found
 
-    def select(self, grown: Grown, candidates: Sequence[Candidate], width: int) -> Generator[Event, None, list[Grown]]:
+    def select(
+        self, grown: Grown, candidates: Sequence[PathCandidate], width: int
+    ) -> Generator[Event, None, list[Grown]]:
         """At most ``width`` of the candidates behind a path (equation 3)."""
         ...
 
@@ -72,21 +74,23 @@ class ByReasoner:
     """All decisions by ``world.reasoner``, a language model.
 
     Args:
-        world, question, plan: what to decide on.
+        resources, question, plan: what to decide on.
         adequacy: ask whether the path is enough instead of deducing the statement (table 5).
     """
 
     halts = True
 
-    def __init__(self, world: World, question: str, plan: Plan, settings: Settings, adequacy: bool) -> None:
-        self.world, self.question, self.plan = world, question, plan
+    def __init__(self, resources: Resources, question: str, plan: Plan, settings: Settings, adequacy: bool) -> None:
+        self.resources, self.question, self.plan = resources, question, plan
         self.settings, self.adequacy = settings, adequacy
 
-    def select(self, grown: Grown, candidates: Sequence[Candidate], width: int) -> Generator[Event, None, list[Grown]]:
+    def select(
+        self, grown: Grown, candidates: Sequence[PathCandidate], width: int
+    ) -> Generator[Event, None, list[Grown]]:
         """See ``Decisions``; the plan gives hints."""
         task = f"{_SELECT} The plan: {self.plan.steps}" if self.plan.steps else _SELECT
         texts = [str(c.path) for c in candidates]
-        chosen = yield from deciding.select(self.world, "beam selection", self.question, task, texts, width)
+        chosen = yield from deciding.select(self.resources, "beam selection", self.question, task, texts, width)
         return [_longer(grown, candidates[i]) for i in chosen]
 
     def follows(self, before: Grown, grown: Grown) -> Generator[Event, None, bool]:
@@ -94,18 +98,20 @@ class ByReasoner:
         if not before.path.relations:
             return True
         step = sentence(Path(grown.path.entities[-2:], grown.path.relations[-1:]))
-        return (yield from deciding.verify(self.world, self.question, step, [*sentences(before.path), self.question]))
+        return (
+            yield from deciding.verify(self.resources, self.question, step, [*sentences(before.path), self.question])
+        )
 
     def deduced(self, kept: Sequence[Grown]) -> Generator[Event, None, list[Grown]]:
         """See ``Decisions``."""
         found = []
         for grown in kept:
             if self.adequacy:
-                ahead = openings(grown.path, self.world, self.settings)
-                holds, _ = yield from enough(self.question, [Trail((grown.path,))], ahead, self.world)
+                ahead = openings(grown.path, self.resources, self.settings)
+                holds, _ = yield from enough(self.question, [HopList((grown.path,))], ahead, self.resources)
             else:
                 statement = self.plan.filled(grown.path)
-                holds = yield from deciding.verify(self.world, self.question, statement, sentences(grown.path))
+                holds = yield from deciding.verify(self.resources, self.question, statement, sentences(grown.path))
             if holds:
                 found.append(grown)
         return found
@@ -118,18 +124,20 @@ class ByEmbeddings:
     nearest to the question, that is the end.
 
     Args:
-        world, question, settings: what to decide on.
+        resources, question, settings: what to decide on.
     """
 
     halts = True
 
-    def __init__(self, world: World, question: str, settings: Settings) -> None:
-        self.world, self.question, self.settings = world, question, settings
+    def __init__(self, resources: Resources, question: str, settings: Settings) -> None:
+        self.resources, self.question, self.settings = resources, question, settings
 
-    def select(self, grown: Grown, candidates: Sequence[Candidate], width: int) -> Generator[Event, None, list[Grown]]:
+    def select(
+        self, grown: Grown, candidates: Sequence[PathCandidate], width: int
+    ) -> Generator[Event, None, list[Grown]]:
         """See ``Decisions``; the ends' names say nothing to it and are left out."""
-        texts = [Trail((c.path,)).stem for c in candidates]
-        chosen = label_index(self.world.embedder).nearest(self.question, texts, width)
+        texts = [HopList((c.path,)).stem for c in candidates]
+        chosen = label_index(self.resources.embedder).nearest(self.question, texts, width)
         yield from told("beam selection", [candidates[i] for i in chosen])
         return [_longer(grown, candidates[i]) for i in chosen]
 
@@ -140,8 +148,8 @@ class ByEmbeddings:
 
     def deduced(self, kept: Sequence[Grown]) -> Generator[Event, None, list[Grown]]:
         """See ``Decisions``."""
-        ahead = [opening for grown in kept for opening in openings(grown.path, self.world, self.settings)]
-        holds, best = yield from enough(self.question, [Trail((g.path,)) for g in kept], ahead, self.world)
+        ahead = [opening for grown in kept for opening in openings(grown.path, self.resources, self.settings)]
+        holds, best = yield from enough(self.question, [HopList((g.path,)) for g in kept], ahead, self.resources)
         return [g for g in kept if best and g.path in best.paths] if holds else []
 
 
@@ -150,7 +158,7 @@ def sentences(path: Path) -> list[str]:
     return [sentence(Path((head, tail), (relation,))) for head, relation, tail in path.hops]
 
 
-def _longer(grown: Grown, candidate: Candidate) -> Grown:
+def _longer(grown: Grown, candidate: PathCandidate) -> Grown:
     """A path with the candidate's step; compared by the mean of its steps' scores."""
     steps = (*grown.steps, candidate.score)
     return Grown(candidate.path, sum(steps) / len(steps), steps)
@@ -167,31 +175,37 @@ class ByPathModel:
     """Beam decisions by the model that was trained to write reasoning paths.
 
     Args:
-        world, question, topics, plan: what to decide on.
+        resources, question, topics, plan: what to decide on.
         settings: for how scores are taken and what is told of forbidden tokens.
     """
 
     halts = False
 
-    def __init__(self, world: World, question: str, topics: Sequence[str], plan: Plan, settings: Settings) -> None:
-        self.world, self.plan, self.hops = world, plan, settings.hops
-        self.query = QueryGraph(world.kg, settings.directed, collapse=False)
+    def __init__(
+        self, resources: Resources, question: str, topics: Sequence[str], plan: Plan, settings: Settings
+    ) -> None:
+        self.resources, self.plan, self.hops = resources, plan, settings.hops
+        self.query = QueryGraph(resources.kg, settings.directed, collapse=False)
         limits = BeamSettings(
             graph_normalised=settings.ranking != "path",
             masked=settings.explain,
-            look_ahead=settings.tokens_ahead(world.model.on_gpu),
+            look_ahead=settings.tokens_ahead(resources.model.on_gpu),
         )
-        self.writing = Writing(world, question, self.query, Watching(world.model), limits)
-        self.prompt = tuple(world.model.style.encode(world.model.pieces, question, topics))
+        self.writing = Writing(resources, question, self.query, Watching(resources.model), limits)
+        self.prompt = tuple(resources.model.style.encode(resources.model.label_tokens, question, topics))
 
-    def select(self, grown: Grown, candidates: Sequence[Candidate], width: int) -> Generator[Event, None, list[Grown]]:
+    def select(
+        self, grown: Grown, candidates: Sequence[PathCandidate], width: int
+    ) -> Generator[Event, None, list[Grown]]:
         """See ``Decisions``: beam search over the trie of the candidates."""
         by_link = self._links(grown.path, candidates)
-        pieces = self.world.model.pieces
+        label_tokens = self.resources.model.label_tokens
         last = len(grown.path.relations) + 1 >= self.hops
-        ends = [pieces.end] if last else [pieces.end, pieces.arrow]  # the second announces another step
-        spelling = Spelling.ONWARD if grown.tokens else Spelling.WALKED
-        trie = TripleTrie(self.world.tokenised, list(by_link), spelling, ends)
+        ends = (
+            [label_tokens.end] if last else [label_tokens.end, label_tokens.arrow]
+        )  # the second announces another step
+        spelling = TripleTokens.ONWARD if grown.tokens else TripleTokens.WALKED
+        trie = TripleTrie(self.resources.token_graph, list(by_link), spelling, ends)
         written = yield from self.writing.search(self.prompt, grown.tokens, trie, ends, width)
         found = []
         for triple in written:
@@ -211,14 +225,14 @@ class ByPathModel:
         for grown in kept:
             holds = grown.ending > math.log(0.5)
             premises = tuple(sentences(grown.path))
-            yield DeductionChecked(self.plan.filled(grown.path), premises, holds, self.world.model.name)
+            yield DeductionChecked(self.plan.filled(grown.path), premises, holds, self.resources.model.name)
         ended = [grown for grown in kept if grown.ending > -math.inf]
         return [replace(grown, likelihood=grown.likelihood + grown.ending) for grown in ended]
 
-    def _links(self, path: Path, candidates: Sequence[Candidate]) -> dict[Link, Candidate]:
+    def _links(self, path: Path, candidates: Sequence[PathCandidate]) -> dict[Link, PathCandidate]:
         """The candidates as the constraint knows them."""
-        kg = self.world.kg
+        kg = self.resources.kg
         wanted = {(c.path.relations[-1], c.path.end): c for c in candidates}
         links = self.query.links([kg.entities.find(path.end)])  # type: ignore[list-item]
-        steps = [(link, (kg.readings[link.path.steps[0]], kg.entities[link.last])) for link in links]
+        steps = [(link, (kg.step_labels[link.path.steps[0]], kg.entities[link.last])) for link in links]
         return {link: wanted[step] for link, step in steps if step in wanted}

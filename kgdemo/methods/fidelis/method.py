@@ -16,7 +16,7 @@ from kgdemo.methods.hop_lists import start
 from kgdemo.methods.registry import register
 from kgdemo.options import chosen, option
 from kgdemo.reasoners import decisions as deciding
-from kgdemo.reasoners.base import World
+from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 
 RETRIEVERS = ("path-rag", "vanilla", "tog")
@@ -31,11 +31,13 @@ class FidelisOptions:
     that is a language model, else the path model's where that knows path marks, else the embeddings'.
     """
 
-    width: int = option(4, "paths kept at each step (B)", least=1, most=50, public=4)
-    depth: int = option(4, "the most steps; L bounds it further", least=1, most=10, public=4)
-    alpha: float = option(0.3, "weight of the look-ahead (equation 2)", most=10)
-    retrieved: int = option(50, "relations and entities retrieved for the keywords (m)", least=1, most=1000, public=100)
-    candidates: int = option(16, "steps put before the reasoner at once", least=1, most=200, public=32)
+    width: int = option(4, "paths kept at each step (B)", minimum=1, maximum=50, public=4)
+    depth: int = option(4, "the most steps; L bounds it further", minimum=1, maximum=10, public=4)
+    alpha: float = option(0.3, "weight of the look-ahead (equation 2)", maximum=10)
+    retrieved: int = option(
+        50, "relations and entities retrieved for the keywords (m)", minimum=1, maximum=1000, public=100
+    )
+    candidates: int = option(16, "steps put before the reasoner at once", minimum=1, maximum=200, public=32)
     retriever: str = option("path-rag", "who proposes steps (table 2)", choices=RETRIEVERS)
     keywords: bool = option(True, "look for the plan's keywords; no: for the question (table 4)")
     planning: bool = option(True, "the plan gives hints (table 2)")
@@ -55,14 +57,14 @@ class Search:
 
     Args:
         question, topics: what is asked, and where the walk begins.
-        world, settings, fidelis: the graph and who decides, and what was chosen.
+        resources, settings, fidelis: the graph and who decides, and what was chosen.
     """
 
     def __init__(
-        self, question: str, topics: Sequence[str], world: World, settings: Settings, fidelis: FidelisOptions
+        self, question: str, topics: Sequence[str], resources: Resources, settings: Settings, fidelis: FidelisOptions
     ) -> None:
-        self.question, self.world, self.settings, self.fidelis = question, world, settings, fidelis
-        self.topics = [topic for topic in topics if topic in world.kg.entities]
+        self.question, self.resources, self.settings, self.fidelis = question, resources, settings, fidelis
+        self.topics = [topic for topic in topics if topic in resources.kg.entities]
         self._thoughts = 0
 
     def paths(self) -> Generator[Event, None, list[tuple[Path, float]]]:
@@ -90,7 +92,7 @@ class Search:
 
     def _plan(self) -> Generator[Event, None, Plan]:
         """Keywords, planning steps and the declarative statement, in one call (appendix C.1)."""
-        text = yield from deciding.plan(self.world, self.question, planning.TASK)
+        text = yield from deciding.plan(self.resources, self.question, planning.TASK)
         plan = planning.read_plan(text, self.question, self.topics)
         if not self.fidelis.planning:
             plan = replace(plan, steps="")
@@ -101,27 +103,29 @@ class Search:
     def _retriever(self, plan: Plan) -> Retriever:
         fidelis = self.fidelis
         if fidelis.retriever == "tog":
-            return TogRetriever(self.world, self.settings, self.question, fidelis.width)
+            return TogRetriever(self.resources, self.settings, self.question, fidelis.width)
         rag = PathRag(
-            self.world,
+            self.resources,
             self.settings,
             plan.keywords if fidelis.keywords else self.question,
             alpha=fidelis.alpha,
             retrieved=fidelis.retrieved,
-            most=fidelis.candidates,
+            limit=fidelis.candidates,
         )
         return VanillaRetriever(rag, self.question) if fidelis.retriever == "vanilla" else rag
 
     def _decisions(self, plan: Plan) -> Decisions:
-        name, world = self.fidelis.decisions, self.world
+        name, resources = self.fidelis.decisions, self.resources
         if name == "auto":
-            trained = len(world.model.pieces.start) == 1
-            name = "reasoner" if deciding.writes_prose(world.reasoner) else "path-model" if trained else "embeddings"
+            trained = len(resources.model.label_tokens.start) == 1
+            name = (
+                "reasoner" if deciding.writes_prose(resources.reasoner) else "path-model" if trained else "embeddings"
+            )
         if name == "reasoner":
-            return ByReasoner(world, self.question, plan, self.settings, self.fidelis.adequacy)
+            return ByReasoner(resources, self.question, plan, self.settings, self.fidelis.adequacy)
         if name == "embeddings":
-            return ByEmbeddings(world, self.question, self.settings)
-        return ByPathModel(world, self.question, self.topics, plan, self.settings)
+            return ByEmbeddings(resources, self.question, self.settings)
+        return ByPathModel(resources, self.question, self.topics, plan, self.settings)
 
     def _kept(self, chosen: Sequence[tuple[Grown, Grown]], decisions: Decisions) -> Generator[Event, None, list[Grown]]:
         """The B likeliest of the chosen paths whose last step follows from those before it."""
@@ -148,7 +152,7 @@ class Search:
         reason: str = "",
     ) -> Thought:
         self._thoughts += 1
-        read = path is not None and self.world.verifier.verify(path).faithful
+        read = path is not None and self.resources.verifier.verify(path).faithful
         entities, triples = (path.entities, tuple(path.hops)) if path and read else ((), ())
         return Thought("thought", self._thoughts, parents, text, entities, triples, score, fate, reason)
 
@@ -169,13 +173,13 @@ class Search:
     "the answer can be deduced.",
     options=FidelisOptions,
 )
-def run(question: str, topics: Sequence[str], world: World, settings: Settings) -> Iterator[Event]:
+def run(question: str, topics: Sequence[str], resources: Resources, settings: Settings) -> Iterator[Event]:
     """Section 3: plan, Path-RAG, beam search with deductive verification, and the answer from the paths."""
     fidelis = chosen(FidelisOptions, settings.options)
     fidelis = replace(fidelis, width=min(fidelis.width, settings.beams) if fidelis.beam_search else 1)
-    paths = yield from Search(question, topics, world, settings, fidelis).paths()
-    evidence = yield from show(paths, world, settings.beams)
+    paths = yield from Search(question, topics, resources, settings, fidelis).paths()
+    evidence = yield from show(paths, resources, settings.beams)
     if fidelis.last_step:
-        yield from conclude(question, evidence, world, directed=settings.directed, whole=settings.complete)
+        yield from conclude(question, evidence, resources, directed=settings.directed, whole=settings.complete)
     else:
         yield without_reasoner(evidence, [e.path.end for e in evidence], "the paths themselves")

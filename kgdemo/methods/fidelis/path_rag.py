@@ -15,7 +15,7 @@ from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path
 from kgdemo.methods.hop_lists import openings, prune_entities, prune_relations
 from kgdemo.models.embedding import label_index
-from kgdemo.reasoners.base import World
+from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 
 _WHOLE = 2000  # a graph of so few labels is embedded whole, as the paper does; of others what the search reaches
@@ -25,7 +25,7 @@ _BY = "sentence embeddings"
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class PathCandidate:
     """A path with one more step.
 
     Attributes:
@@ -40,7 +40,7 @@ class Candidate:
 class Retriever(Protocol):
     """Pre-selects the steps that a path may take."""
 
-    def candidates(self, path: Path) -> Generator[Event, None, list[Candidate]]:
+    def candidates(self, path: Path) -> Generator[Event, None, list[PathCandidate]]:
         """Candidates behind a path, best first."""
         ...
 
@@ -49,42 +49,44 @@ class PathRag:
     """Keyword-driven retrieval with next-hop look-ahead.
 
     Args:
-        world, settings: the graph, and how it is walked.
+        resources, settings: the graph, and how it is walked.
         keywords: what to look for: the keywords joined, or the question itself (table 4, *w/o keywords*).
         alpha: weight of the look-ahead (equation 2).
         retrieved: how many relations and entities to retrieve (*m*).
-        most: how many candidates to return.
+        limit: how many candidates to return.
     """
 
     def __init__(
-        self, world: World, settings: Settings, keywords: str, *, alpha: float, retrieved: int, most: int
+        self, resources: Resources, settings: Settings, keywords: str, *, alpha: float, retrieved: int, limit: int
     ) -> None:
-        self.kg, self.directed = world.kg, settings.directed
-        self.labels = label_index(world.embedder)
-        self.keywords, self.alpha, self.most = keywords, alpha, most
-        self._relations = self._nearest(list(dict.fromkeys(self.kg.readings)), retrieved, spoken)
+        self.kg, self.directed = resources.kg, settings.directed
+        self.labels = label_index(resources.embedder)
+        self.keywords, self.alpha, self.limit = keywords, alpha, limit
+        self._relations = self._nearest(list(dict.fromkeys(self.kg.step_labels)), retrieved, spoken)
         self._entities = self._nearest(
             list(self.kg.entities) if len(self.kg.entities) <= _WHOLE else [], retrieved, str
         )
 
-    def candidates(self, path: Path) -> Generator[Event, None, list[Candidate]]:
+    def candidates(self, path: Path) -> Generator[Event, None, list[PathCandidate]]:
         """See ``Retriever``; what was not retrieved for the keywords fills the places left."""
         steps = self._steps(path.end, path.entities)
         hits = [(r, e) for r, e in steps if r in self._relations or e in self._entities]
-        base = self._base(self._readable(hits))[: self.most]
-        if len(base) < self.most:
+        base = self._base(self._readable(hits))[: self.limit]
+        if len(base) < self.limit:
             others = [step for step in steps if step not in set(hits)]
-            base += self._base(self._readable(others))[: self.most - len(base)]
+            base += self._base(self._readable(others))[: self.limit - len(base)]
         scored = [(*step, score + self.alpha * self._ahead(step[1], path)) for step, score in base]
         found = [_longer(path, *step) for step in sorted(scored, key=lambda s: -s[2])]
         yield from told("Path-RAG", found)
         return found
 
-    def _nearest(self, labels: Sequence[str], most: int, read) -> frozenset[str]:
+    def _nearest(self, labels: Sequence[str], limit: int, read) -> frozenset[str]:
         """Algorithm 1, lines 12 and 13."""
         if len(labels) > _WHOLE:
             return frozenset()
-        return frozenset(labels[i] for i in self.labels.nearest(self.keywords, [read(label) for label in labels], most))
+        return frozenset(
+            labels[i] for i in self.labels.nearest(self.keywords, [read(label) for label in labels], limit)
+        )
 
     def _steps(self, entity: str, visited: Sequence[str]) -> list[tuple[str, str]]:
         """What leads on, but not back."""
@@ -135,11 +137,11 @@ class VanillaRetriever:
     def __init__(self, rag: PathRag, question: str) -> None:
         self.rag, self.question = rag, question
 
-    def candidates(self, path: Path) -> Generator[Event, None, list[Candidate]]:
+    def candidates(self, path: Path) -> Generator[Event, None, list[PathCandidate]]:
         """See ``Retriever``."""
         steps = self.rag._readable(self.rag._steps(path.end, path.entities))
         near = self.rag.labels.similarity(self.question, [f"{spoken(r)} {e}" for r, e in steps]).tolist()
-        order = sorted(range(len(steps)), key=lambda i: -near[i])[: self.rag.most]
+        order = sorted(range(len(steps)), key=lambda i: -near[i])[: self.rag.limit]
         found = [_longer(path, *steps[i], near[i]) for i in order]
         yield from told("vanilla retriever", found)
         return found
@@ -149,30 +151,30 @@ class TogRetriever:
     """Relations, then entities, pruned by the reasoner as think-on-graph does (table 2, *using ToG*).
 
     Args:
-        world, settings: the graph, how it is walked, and who decides.
+        resources, settings: the graph, how it is walked, and who decides.
         question: what was asked.
         width: how many relations to keep, and entities behind each.
     """
 
-    def __init__(self, world: World, settings: Settings, question: str, width: int) -> None:
-        self.world, self.settings, self.question, self.width = world, settings, question, width
+    def __init__(self, resources: Resources, settings: Settings, question: str, width: int) -> None:
+        self.resources, self.settings, self.question, self.width = resources, settings, question, width
 
-    def candidates(self, path: Path) -> Generator[Event, None, list[Candidate]]:
+    def candidates(self, path: Path) -> Generator[Event, None, list[PathCandidate]]:
         """See ``Retriever``."""
-        ahead = openings(path, self.world, self.settings)
-        kept = yield from prune_relations(self.question, ahead, self.world, self.width)
+        ahead = openings(path, self.resources, self.settings)
+        kept = yield from prune_relations(self.question, ahead, self.resources, self.width)
         found = []
         for rank, opening in enumerate(kept):
-            trail = yield from prune_entities(self.question, opening, self.world, self.width)
-            found += [Candidate(longer, 1.0 - rank / len(kept)) for longer in trail.paths]
+            hop_list = yield from prune_entities(self.question, opening, self.resources, self.width)
+            found += [PathCandidate(longer, 1.0 - rank / len(kept)) for longer in hop_list.paths]
         return found
 
 
-def _longer(path: Path, relation: str, entity: str, score: float) -> Candidate:
-    return Candidate(Path((*path.entities, entity), (*path.relations, relation)), score)
+def _longer(path: Path, relation: str, entity: str, score: float) -> PathCandidate:
+    return PathCandidate(Path((*path.entities, entity), (*path.relations, relation)), score)
 
 
-def told(decision: str, found: Sequence[Candidate]) -> Generator[Event, None, None]:
+def told(decision: str, found: Sequence[PathCandidate]) -> Generator[Event, None, None]:
     """Candidates as an event."""
     scores = tuple(candidate.score for candidate in found)
     texts = tuple(str(candidate.path) for candidate in found)

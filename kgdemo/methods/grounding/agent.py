@@ -17,7 +17,7 @@ from kgdemo.methods.grounding import tasks
 from kgdemo.methods.grounding.chains import (
     Action,
     ActionKind,
-    Chain,
+    ThoughtChain,
     Thoughts,
     Value,
     call,
@@ -27,10 +27,10 @@ from kgdemo.methods.grounding.chains import (
     features_of,
     retrievals,
 )
-from kgdemo.methods.hop_lists import Trail, named, nearest, openings, start
-from kgdemo.query.answer_type import asked_types, fits, kind_of
+from kgdemo.methods.hop_lists import HopList, named, nearest, openings, start
+from kgdemo.query.answer_type import answer_type_of, fits, kind_of
 from kgdemo.reasoners import decisions as deciding
-from kgdemo.reasoners.base import World
+from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 
 _NODES = 5  # neighbours of one relation that the agent may go on from; all are read
@@ -42,26 +42,26 @@ class Agent:
 
     Args:
         question, topics: what is asked, and the entities that linking found; the keywords of RetrieveNode.
-        world, settings: the graph, the reasoner, L.
+        resources, settings: the graph, the reasoner, L.
         thoughts: numbers the thoughts.
     """
 
     question: str
     topics: Sequence[str]
-    world: World
+    resources: Resources
     settings: Settings
     thoughts: Thoughts
 
-    def begin(self) -> Chain:
+    def begin(self) -> ThoughtChain:
         """See ``Interaction``."""
-        return Chain()
+        return ThoughtChain()
 
-    def expand(self, chain: Chain, branches: int) -> Generator[Event, None, list[Chain]]:
+    def expand(self, chain: ThoughtChain, branches: int) -> Generator[Event, None, list[ThoughtChain]]:
         """See ``Interaction``: thoughts and their actions, then what the graph says to each."""
         actions = self._possible(chain)
         decided = yield from (
             self._written(chain, actions, branches)
-            if deciding.writes_prose(self.world.reasoner)
+            if deciding.writes_prose(self.resources.reasoner)
             else self._compared(actions, branches)
         )
         grown = []
@@ -72,17 +72,17 @@ class Agent:
     # thought and action ------------------------------------------------------------------------
 
     def _written(
-        self, chain: Chain, actions: Sequence[Action], branches: int
+        self, chain: ThoughtChain, actions: Sequence[Action], branches: int
     ) -> Generator[Event, None, list[tuple[str, Action]]]:
         """A language model thinks, then takes the action that follows; once for each branch."""
         decided: list[tuple[str, Action]] = []
         for _ in range(min(branches, len(actions))):
             task = tasks.another(tasks.AGENT_THOUGHT, [text for text, _ in decided])
-            text = yield from deciding.think(self.world, self.question, task, chain.lines)
+            text = yield from deciding.think(self.resources, self.question, task, chain.lines)
             left = [a for a in actions if a not in [taken for _, taken in decided]]
             task = tasks.with_context(tasks.AGENT_ACTION, [*chain.lines, f"Thought: {text}"])
             options = [action.option for action in left]
-            for i in (yield from deciding.select(self.world, "action", self.question, task, options, 1)):
+            for i in (yield from deciding.select(self.resources, "action", self.question, task, options, 1)):
                 decided.append((text, left[i]))
         return decided
 
@@ -91,32 +91,32 @@ class Agent:
 
         What is not the kind of thing asked for ends no chain, unless nothing else is left to do.
         """
-        asked, kg = asked_types(self.question, self.world.kg.types), self.world.kg
+        asked, kg = answer_type_of(self.question, self.resources.kg.types), self.resources.kg
         fitting = [a for a in actions if not a.answer or any(fits(asked, kind_of(kg, end)) for end in a.ends)]
         actions = fitting or actions
         steps = [action.steps for action in actions]
-        scores = yield from deciding.compare(self.world, "action", self.question, steps, branches)
+        scores = yield from deciding.compare(self.resources, "action", self.question, steps, branches)
         return [(actions[i].thought, actions[i]) for i in deciding.best(scores, branches)]
 
-    def _possible(self, chain: Chain) -> list[Action]:
+    def _possible(self, chain: ThoughtChain) -> list[Action]:
         """The calls that make sense in a state."""
         ahead = [
             opening
             for path in chain.reached
-            for opening in openings(path, self.world, self.settings)
+            for opening in openings(path, self.resources, self.settings)
             if call(ActionKind.CHECK, path.end, opening.relation) not in chain.done
         ]
-        likely = nearest(self.question, ahead, self.world)
+        likely = nearest(self.question, ahead, self.resources)
         return [
             *retrievals(chain, self.topics),
             *checks(likely, chain, self.question),
-            *features(chain, self.world.kg),
+            *features(chain, self.resources.kg),
             *endings(chain),
         ]
 
     # what the graph says -----------------------------------------------------------------------
 
-    def _act(self, chain: Chain, text: str, action: Action) -> Generator[Event, None, Chain]:
+    def _act(self, chain: ThoughtChain, text: str, action: Action) -> Generator[Event, None, ThoughtChain]:
         """One step: the thought, the action, and the chain with the observation."""
         thought = self.thoughts.add("thought", chain.last, text, action.arguments[:1] if action.opening else ())
         taken = self.thoughts.add("action", (thought.id,), str(action))
@@ -128,40 +128,44 @@ class Agent:
         )
         if action.kind is ActionKind.FINISH:
             return replace(after, answer=action.answer, value=action.value, finished=True)
-        said, after, entities, trail = self._observe(after, action)
-        triples = trail.triples if trail else ()
+        said, after, entities, hop_list = self._observe(after, action)
+        triples = hop_list.triples if hop_list else ()
         observation = self.thoughts.add("observation", (taken.id,), said, entities, triples)
         yield observation
         return replace(after, last=(observation.id,), lines=(*after.lines, f"Observation: {said}"))
 
-    def _observe(self, chain: Chain, action: Action) -> tuple[str, Chain, tuple[str, ...], Trail | None]:
+    def _observe(
+        self, chain: ThoughtChain, action: Action
+    ) -> tuple[str, ThoughtChain, tuple[str, ...], HopList | None]:
         """Read the graph: what it says, the chain that knows it, the nodes touched, the triples read."""
         node = action.arguments[0]
         if action.kind is ActionKind.RETRIEVE:
             return self._retrieve(chain, node)
         if action.kind is ActionKind.FEATURE:
             feature = action.arguments[1]
-            value = Value(node, feature, features_of(node, self.world.kg)[feature], action.steps)
+            value = Value(node, feature, features_of(node, self.resources.kg)[feature], action.steps)
             return f"{value}.", replace(chain, values=(*chain.values, value)), (node,), None
         assert action.opening is not None
-        trail = action.opening.follow()
+        hop_list = action.opening.follow()
         if action.kind is ActionKind.DEGREE:
-            value = Value(node, f"number of “{action.opening.relation}”", str(len(trail.paths)), action.steps, trail)
-            return f"{value}.", replace(chain, values=(*chain.values, value)), (node,), trail
-        reached = self._reached(chain, trail.paths[:_NODES])
-        said = f"The neighbours are {named(trail.ends)}."
-        after = replace(chain, trails=(*chain.trails, trail), reached=reached)
-        return said, after, (node, *trail.ends[:_NODES]), trail
+            value = Value(
+                node, f"number of “{action.opening.relation}”", str(len(hop_list.paths)), action.steps, hop_list
+            )
+            return f"{value}.", replace(chain, values=(*chain.values, value)), (node,), hop_list
+        reached = self._reached(chain, hop_list.paths[:_NODES])
+        said = f"The neighbours are {named(hop_list.ends)}."
+        after = replace(chain, hop_lists=(*chain.hop_lists, hop_list), reached=reached)
+        return said, after, (node, *hop_list.ends[:_NODES]), hop_list
 
-    def _retrieve(self, chain: Chain, keyword: str) -> tuple[str, Chain, tuple[str, ...], None]:
-        found = retrieval.nodes(keyword, self.world, 1)
+    def _retrieve(self, chain: ThoughtChain, keyword: str) -> tuple[str, ThoughtChain, tuple[str, ...], None]:
+        found = retrieval.nodes(keyword, self.resources, 1)
         if not found:
             return f"No node is called {keyword}.", chain, (), None
-        kind = self.world.kg.info[found[0]].type if found[0] in self.world.kg.info else ""
+        kind = self.resources.kg.info[found[0]].type if found[0] in self.resources.kg.info else ""
         said = f"The node is {found[0]}{f' ({kind})' if kind else ''}."
         return said, replace(chain, reached=self._reached(chain, [start(found[0])])), (found[0],), None
 
-    def _reached(self, chain: Chain, paths: Sequence[Path]) -> tuple[Path, ...]:
+    def _reached(self, chain: ThoughtChain, paths: Sequence[Path]) -> tuple[Path, ...]:
         """The nodes known with some more, each by the first path that led there."""
         known = {path.end for path in chain.reached}
         return (*chain.reached, *(path for path in paths if path.end not in known))

@@ -11,9 +11,9 @@ from itertools import combinations, islice
 from kgdemo.events import Thought
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.methods.hop_lists import Opening, Trail, named, stems
+from kgdemo.methods.hop_lists import HopList, Opening, named, stems
 from kgdemo.options import option
-from kgdemo.reasoners.base import World
+from kgdemo.reasoners.base import Resources
 
 
 class Strategy(str, Enum):
@@ -39,14 +39,14 @@ class GroundingOptions:
     names no number for the pruning; 3 is that of Think-on-Graph, whose pruning it follows.
     """
 
-    steps: int = option(10, "n, the longest chain, which is also the deepest tree", least=1, most=30, public=10)
-    branches: int = option(3, "k, thoughts grown from each state of a tree", least=1, most=10, public=3)
-    kept: int = option(3, "t, states kept at each depth (b in equation 2)", least=1, most=10, public=3)
+    steps: int = option(10, "n, the longest chain, which is also the deepest tree", minimum=1, maximum=30, public=10)
+    branches: int = option(3, "k, thoughts grown from each state of a tree", minimum=1, maximum=10, public=3)
+    kept: int = option(3, "t, states kept at each depth (b in equation 2)", minimum=1, maximum=10, public=3)
     evaluator: Evaluator = option(Evaluator.SELECT, "the heuristic that keeps states (section 4.1)")
-    search_depth: int = option(3, "d, hops of one graph search", least=1, most=5, public=3)
-    relations: int = option(3, "relations kept by the pruning of one search", least=1, most=20, public=3)
-    entities: int = option(3, "entities kept by the pruning of one search", least=1, most=20, public=3)
-    frontier: int = option(9, "nodes searched at one depth", least=1, most=50, public=9)
+    search_depth: int = option(3, "d, hops of one graph search", minimum=1, maximum=5, public=3)
+    relations: int = option(3, "relations kept by the pruning of one search", minimum=1, maximum=20, public=3)
+    entities: int = option(3, "entities kept by the pruning of one search", minimum=1, maximum=20, public=3)
+    frontier: int = option(9, "nodes searched at one depth", minimum=1, maximum=50, public=9)
 
 
 OF_TREES = ("branches", "kept", "evaluator")  # a chain has no branches to grow or keep
@@ -68,14 +68,14 @@ class Value:
     feature: str
     text: str
     steps: tuple[str, ...]
-    trail: Trail | None = None  # what was counted
+    hop_list: HopList | None = None  # what was counted
 
     def __str__(self) -> str:
         return f"{self.entity}, {self.feature}: {self.text}"
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class ThoughtChain:
     """A state s of the search: the thoughts z_1…z_i and the graph information G' of all steps (section 4.1).
 
     Attributes:
@@ -84,7 +84,7 @@ class Chain:
         lines: the chain as a language model reads it.
         gist: the chain as a path, one step longer each, for a reasoner that compares texts with the question.
         reached: the nodes known, each by the path that led there.
-        trails: the triples read, as paths from where the chain began.
+        hop_lists: the triples read, as paths from where the chain began.
         values: features and counts read.
         done: searches and actions that need no repeating.
         answer: what the chain finished with; two trails when the answer lies where they meet.
@@ -98,10 +98,10 @@ class Chain:
     lines: tuple[str, ...] = ()
     gist: tuple[str, ...] = ()
     reached: tuple[Path, ...] = ()
-    trails: tuple[Trail, ...] = ()
+    hop_lists: tuple[HopList, ...] = ()
     values: tuple[Value, ...] = ()
     done: frozenset[str] = frozenset()
-    answer: tuple[Trail, ...] = ()
+    answer: tuple[HopList, ...] = ()
     value: Value | None = None
     finished: bool = False
     score: float = 0.0
@@ -116,12 +116,16 @@ class Chain:
         """What tells chains apart: two that know the same, or came to the same answer, are one."""
         if self.finished:
             return self.answer, self.value
-        return frozenset(self.trails), frozenset(self.values), frozenset(self.reached), self.answer, self.value
+        return frozenset(self.hop_lists), frozenset(self.values), frozenset(self.reached), self.answer, self.value
 
 
-def meet(trails: tuple[Trail, ...]) -> tuple[str, ...]:
+def meet(hop_lists: tuple[HopList, ...]) -> tuple[str, ...]:
     """The entities that all trails lead to, in the first one's order."""
-    return tuple(end for end in trails[0].ends if all(end in trail.ends for trail in trails[1:])) if trails else ()
+    return (
+        tuple(end for end in hop_lists[0].ends if all(end in hop_list.ends for hop_list in hop_lists[1:]))
+        if hop_lists
+        else ()
+    )
 
 
 class Thoughts:
@@ -130,11 +134,11 @@ class Thoughts:
     A thought is told again, under its number, when it has been judged: with its fate, score and reason.
 
     Args:
-        world: its verifier looks at every triple before it is shown.
+        resources: its verifier looks at every triple before it is shown.
     """
 
-    def __init__(self, world: World) -> None:
-        self.world = world
+    def __init__(self, resources: Resources) -> None:
+        self.resources = resources
         self._told: dict[int, Thought] = {}
 
     def add(
@@ -148,7 +152,7 @@ class Thoughts:
         reason: str = "",
     ) -> Thought:
         """A new thought, action or observation; of its triples those that verify, the first dozen."""
-        held = tuple(t for t in triples[:_SHOWN] if self.world.verifier.verify(Path.from_labels(t)).faithful)
+        held = tuple(t for t in triples[:_SHOWN] if self.resources.verifier.verify(Path.from_labels(t)).faithful)
         thought = Thought(kind, len(self._told) + 1, parents, text, entities, held, fate=fate, reason=reason)
         self._told[thought.id] = thought
         return thought
@@ -193,7 +197,7 @@ class Action:
     arguments: tuple[str, ...]
     steps: tuple[str, ...]
     opening: Opening | None = None
-    answer: tuple[Trail, ...] = ()
+    answer: tuple[HopList, ...] = ()
     value: Value | None = None
 
     def __str__(self) -> str:
@@ -232,7 +236,7 @@ def call(kind: ActionKind, *arguments: str) -> str:
     return f"{kind.value}[{', '.join(arguments)}]"
 
 
-def retrievals(chain: Chain, keywords: Sequence[str]) -> Iterator[Action]:
+def retrievals(chain: ThoughtChain, keywords: Sequence[str]) -> Iterator[Action]:
     """The names of the question that no node has been found for yet."""
     known = {path.end for path in chain.reached}
     for keyword in keywords:
@@ -241,7 +245,7 @@ def retrievals(chain: Chain, keywords: Sequence[str]) -> Iterator[Action]:
             yield action
 
 
-def checks(openings: Sequence[Opening], chain: Chain, question: str) -> Iterator[Action]:
+def checks(openings: Sequence[Opening], chain: ThoughtChain, question: str) -> Iterator[Action]:
     """List or, where the question asks for a number, count the neighbours by one relation."""
     kinds = [ActionKind.CHECK, *([ActionKind.DEGREE] if _COUNTING.search(question) else [])]
     for opening in openings:
@@ -252,7 +256,7 @@ def checks(openings: Sequence[Opening], chain: Chain, question: str) -> Iterator
                 yield action
 
 
-def features(chain: Chain, kg: KnowledgeGraph) -> Iterator[Action]:
+def features(chain: ThoughtChain, kg: KnowledgeGraph) -> Iterator[Action]:
     """The features of the nodes reached."""
     for path in chain.reached:
         for feature in features_of(path.end, kg):
@@ -261,11 +265,11 @@ def features(chain: Chain, kg: KnowledgeGraph) -> Iterator[Action]:
                 yield action
 
 
-def endings(chain: Chain) -> Iterator[Action]:
+def endings(chain: ThoughtChain) -> Iterator[Action]:
     """Finish with what one trail leads to, with where two from different starts meet, or with a value read."""
-    for trail in chain.trails:
-        yield Action(ActionKind.FINISH, (named(trail.ends),), trail.steps, answer=(trail,))
-    meetings = ((one, other) for one, other in combinations(chain.trails, 2) if meet((one, other)))
+    for hop_list in chain.hop_lists:
+        yield Action(ActionKind.FINISH, (named(hop_list.ends),), hop_list.steps, answer=(hop_list,))
+    meetings = ((one, other) for one, other in combinations(chain.hop_lists, 2) if meet((one, other)))
     apart = (pair for pair in meetings if pair[0].start != pair[1].start)
     for one, other in islice(apart, _MEETINGS):
         steps = (*one.steps, *other.steps, f"{one.stem} and {other.stem}")

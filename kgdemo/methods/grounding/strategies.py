@@ -1,4 +1,4 @@
-"""Chain-, Tree- and Graph-of-Thought over any way of interacting with the graph (section 4.1)."""
+"""ThoughtChain-, Tree- and Graph-of-Thought over any way of interacting with the graph (section 4.1)."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Protocol
 
 from kgdemo.events import Event
 from kgdemo.methods.grounding import tasks
-from kgdemo.methods.grounding.chains import Chain, Evaluator, GroundingOptions, Strategy, Thoughts, meet
+from kgdemo.methods.grounding.chains import Evaluator, GroundingOptions, Strategy, ThoughtChain, Thoughts, meet
 from kgdemo.reasoners import decisions as deciding
-from kgdemo.reasoners.base import World
+from kgdemo.reasoners.base import Resources
 
 
 class Interaction(Protocol):
     """A way to think and to look at the graph in turn (section 4.2)."""
 
-    def begin(self) -> Chain:
+    def begin(self) -> ThoughtChain:
         """The state s_0, before any thought."""
         ...
 
-    def expand(self, chain: Chain, branches: int) -> Generator[Event, None, list[Chain]]:
+    def expand(self, chain: ThoughtChain, branches: int) -> Generator[Event, None, list[ThoughtChain]]:
         """Grow at most ``branches`` chains, each by one step: thought, interaction, what the graph said.
 
         A chain that cannot grow comes back finished.
@@ -33,18 +33,18 @@ class Reasoning:
     """One question under one strategy."""
 
     question: str
-    world: World
+    resources: Resources
     thoughts: Thoughts
     options: GroundingOptions
 
-    def run(self, strategy: Strategy, interaction: Interaction) -> Generator[Event, None, list[Chain]]:
+    def run(self, strategy: Strategy, interaction: Interaction) -> Generator[Event, None, list[ThoughtChain]]:
         """Reason until every chain left is finished or n steps are taken; the chains left, best first."""
         if strategy is Strategy.CHAIN:
             return (yield from self.chain(interaction))
         return (yield from self.tree(interaction, merging=strategy is Strategy.GRAPH))
 
-    def chain(self, interaction: Interaction) -> Generator[Event, None, list[Chain]]:
-        """Chain-of-Thought: each thought follows from all before it."""
+    def chain(self, interaction: Interaction) -> Generator[Event, None, list[ThoughtChain]]:
+        """ThoughtChain-of-Thought: each thought follows from all before it."""
         chain = interaction.begin()
         for _ in range(self.options.steps):
             (chain,) = yield from interaction.expand(chain, 1)
@@ -52,11 +52,11 @@ class Reasoning:
                 break
         return [chain]
 
-    def tree(self, interaction: Interaction, merging: bool) -> Generator[Event, None, list[Chain]]:
+    def tree(self, interaction: Interaction, merging: bool) -> Generator[Event, None, list[ThoughtChain]]:
         """Tree-of-Thought by breadth-first search (equations 1 and 2); with merging, Graph-of-Thought (3)."""
         states = [interaction.begin()]
         for _ in range(self.options.steps):
-            grown: list[Chain] = []
+            grown: list[ThoughtChain] = []
             for state in states:
                 if state.finished:
                     grown.append(state)
@@ -73,45 +73,47 @@ class Reasoning:
 
     # evaluation --------------------------------------------------------------------------------
 
-    def _kept(self, candidates: Sequence[Chain]) -> Generator[Event, None, list[Chain]]:
+    def _kept(self, candidates: Sequence[ThoughtChain]) -> Generator[Event, None, list[ThoughtChain]]:
         """The t best states, best first; the others are pruned and told why."""
-        most = self.options.kept
-        order, scores = yield from self._rated(candidates, most)
+        limit = self.options.kept
+        order, scores = yield from self._rated(candidates, limit)
         last = scores[order[-1]]
-        rated = self.options.evaluator is Evaluator.SCORE or not deciding.writes_prose(self.world.reasoner)
+        rated = self.options.evaluator is Evaluator.SCORE or not deciding.writes_prose(self.resources.reasoner)
         for place, i in enumerate(order, 1):
             reason = f"rated {scores[i]:.2f}, number {place}" if rated else f"chosen as number {place}"
             yield from self._judged(candidates[i], "kept", reason, scores[i])
         for i in sorted(set(range(len(candidates))) - set(order)):
-            reason = f"rated {scores[i]:.2f}, the last one kept {last:.2f}" if rated else f"not among the {most} chosen"
+            reason = (
+                f"rated {scores[i]:.2f}, the last one kept {last:.2f}" if rated else f"not among the {limit} chosen"
+            )
             yield from self._judged(candidates[i], "pruned", reason, scores[i])
         return [replace(candidates[i], score=scores[i]) for i in order]
 
     def _rated(
-        self, candidates: Sequence[Chain], most: int
+        self, candidates: Sequence[ThoughtChain], limit: int
     ) -> Generator[Event, None, tuple[list[int], Sequence[float]]]:
         """The heuristic V(p, s): which states are the best, and a score for each."""
         decision = f"thoughts ({self.options.evaluator.value})"
-        if not deciding.writes_prose(self.world.reasoner):  # it chooses by its ratings: both evaluators are one
+        if not deciding.writes_prose(self.resources.reasoner):  # it chooses by its ratings: both evaluators are one
             steps = [chain.gist for chain in candidates]
-            scores = yield from deciding.compare(self.world, decision, self.question, steps, most)
-            return deciding.best(scores, most), scores
+            scores = yield from deciding.compare(self.resources, decision, self.question, steps, limit)
+            return deciding.best(scores, limit), scores
         texts = [chain.told for chain in candidates]
         if self.options.evaluator is Evaluator.SCORE:
-            scores = yield from deciding.score(self.world, decision, self.question, tasks.SCORE_STATE, texts, most)
-            return deciding.best(scores, most), scores
-        chosen = yield from deciding.select(self.world, decision, self.question, tasks.SELECT_STATE, texts, most)
+            scores = yield from deciding.score(self.resources, decision, self.question, tasks.SCORE_STATE, texts, limit)
+            return deciding.best(scores, limit), scores
+        chosen = yield from deciding.select(self.resources, decision, self.question, tasks.SELECT_STATE, texts, limit)
         places = {i: 1 - place / len(chosen) for place, i in enumerate(chosen)}
         return list(chosen), [places.get(i, 0.0) for i in range(len(candidates))]
 
-    def _judged(self, chain: Chain, fate: str, reason: str, score: float = 0.0) -> Iterator[Event]:
+    def _judged(self, chain: ThoughtChain, fate: str, reason: str, score: float = 0.0) -> Iterator[Event]:
         """Tell a chain's newest thought again with its fate; one that never thought has none."""
         if chain.branch:
             yield self.thoughts.judge(chain.branch, fate, reason, score)
 
-    def _without_twins(self, chains: Sequence[Chain]) -> Generator[Event, None, list[Chain]]:
+    def _without_twins(self, chains: Sequence[ThoughtChain]) -> Generator[Event, None, list[ThoughtChain]]:
         """Chains that know something of their own; two that came to the same knowledge are one."""
-        first: dict[object, Chain] = {}
+        first: dict[object, ThoughtChain] = {}
         for chain in chains:
             twin = first.setdefault(chain.known, chain)
             if twin is not chain:
@@ -120,7 +122,7 @@ class Reasoning:
 
     # merging -----------------------------------------------------------------------------------
 
-    def _merged(self, candidates: Sequence[Chain]) -> Generator[Event, None, list[Chain]]:
+    def _merged(self, candidates: Sequence[ThoughtChain]) -> Generator[Event, None, list[ThoughtChain]]:
         """A thought out of each two neighbours, floor(n / 2) at each depth (equation 3; appendix E, table 5)."""
         merged = []
         for one, other in zip(candidates[::2], candidates[1::2], strict=False):
@@ -131,11 +133,13 @@ class Reasoning:
             merged.append((yield from self._merge(one, other, together)))
         return merged
 
-    def _merge(self, one: Chain, other: Chain, together: Sequence[str]) -> Generator[Event, None, Chain]:
+    def _merge(
+        self, one: ThoughtChain, other: ThoughtChain, together: Sequence[str]
+    ) -> Generator[Event, None, ThoughtChain]:
         """A(z_a, z_b): what either chain knows, and a thought that follows from both."""
         lines = ("Chain 1:", *one.lines, "Chain 2:", *other.lines)
-        if deciding.writes_prose(self.world.reasoner):
-            text = yield from deciding.think(self.world, self.question, tasks.MERGE, lines)
+        if deciding.writes_prose(self.resources.reasoner):
+            text = yield from deciding.think(self.resources, self.question, tasks.MERGE, lines)
         else:
             text = f"Put together: {one.gist[-1]}; {other.gist[-1]}."
         parents = (*(one.last or ()), *(n for n in other.last if n not in one.last))
@@ -149,7 +153,7 @@ class Reasoning:
         )
         yield thought
         answer = tuple(dict.fromkeys((*one.answer, *other.answer))) if together else ()
-        return Chain(
+        return ThoughtChain(
             last=(thought.id,),
             branch=thought.id,
             lines=(*lines, f"Merged: {text}"),
@@ -157,7 +161,7 @@ class Reasoning:
             if one.gist == other.gist
             else (*one.gist, *other.gist, f"{one.gist[-1]} and {other.gist[-1]}"),
             reached=_union(one.reached, other.reached),
-            trails=_union(one.trails, other.trails),
+            hop_lists=_union(one.hop_lists, other.hop_lists),
             values=_union(one.values, other.values),
             done=one.done | other.done,
             answer=answer,
