@@ -1,6 +1,7 @@
 """Set-up with nothing but Python: makes a virtual environment, installs what is needed, runs a command in it.
 
-Only the standard library is imported here, so it works in a bare interpreter.
+Only the standard library is imported here, so it works in a bare interpreter. That is for a clone; where pip has
+installed the package, everything is there already and the page is served at once.
 """
 
 from __future__ import annotations
@@ -11,25 +12,51 @@ import shutil
 import subprocess
 import sys
 import venv
+from importlib import metadata
 from pathlib import Path
+
+from kgdemo.errors import UserError
 
 ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = ROOT / ".venv"
 SUPPORTED = ((3, 10), (3, 13))
+APP = ("requirements.txt",)
+TESTS = (*APP, "kgdemo/lab/requirements.txt", "tests/requirements.txt")
 # each process has a page and a Chromium of its own, so more than a few would want memory
 SIDE_BY_SIDE = ["--numprocesses=auto", "--maxprocesses=4", "--dist=worksteal"]
 
 
 def start(arguments: list[str]) -> int:
-    """Install the requirements and start the app."""
-    return _run(_environment("requirements.txt"), [str(ROOT / "app.py"), *arguments])
+    """Serve the page; in a clone, install the requirements first."""
+    if _installed():
+        from kgdemo.ui.serve import main
+
+        main(arguments)
+        return 0
+    return _run(_environment(*APP), [str(ROOT / "app.py"), *arguments])
 
 
 def test(arguments: list[str]) -> int:
-    """Install the requirements of app and tests, Chromium where that is possible, and run the tests."""
-    python = _environment("requirements.txt", "tests/requirements.txt")
-    _chromium()
+    """Install what app and tests need, Chromium and Node.js where that is possible, and run the tests.
+
+    Raises:
+        UserError: this is an installed package, which has no tests.
+    """
+    if not (ROOT / "tests" / "requirements.txt").is_file():
+        raise UserError("The tests are not part of the installed package: run `python -m kgdemo test` in a clone.")
+    python = _environment(*TESTS)
+    _by_apt("chromium", ("chromium", "chromium-browser", "google-chrome"), "the browser tests")
+    _by_apt("nodejs", ("node",), "the tests of the page's scripts")
     return _run(python, ["-m", "pytest", *SIDE_BY_SIDE, *arguments])
+
+
+def _installed() -> bool:
+    """Whether pip has installed this package, and with it what it needs, for the interpreter that runs this."""
+    try:
+        metadata.version("kgdemo")
+    except metadata.PackageNotFoundError:
+        return False
+    return True
 
 
 def _run(python: Path, arguments: list[str]) -> int:
@@ -57,15 +84,15 @@ def _environment(*requirements: str) -> Path:
     return python
 
 
-def _chromium() -> None:
-    """Install Chromium by apt where we may; the browser tests say so and skip where there is none."""
-    if any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")):
+def _by_apt(package: str, programs: tuple[str, ...], needed_by: str) -> None:
+    """Install a system package where we may and none of its programs is there; what needs it says so and skips."""
+    if any(shutil.which(name) for name in programs):
         return
     if not shutil.which("apt-get") or not hasattr(os, "geteuid") or os.geteuid() != 0:
         return
-    print("Installing Chromium for the browser tests …", flush=True)
+    print(f"Installing {package} for {needed_by} …", flush=True)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", "chromium"]):
+    for command in (["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", package]):
         if subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=False).returncode:
-            print("Chromium could not be installed; the browser tests will be skipped.", flush=True)
+            print(f"{package} could not be installed; {needed_by} will be skipped.", flush=True)
             return

@@ -11,7 +11,9 @@ import gradio as gr
 
 from kgdemo.view.frame import VIS, frame_document
 
-ASSETS = Path(__file__).resolve().parent.parent.parent / "assets"
+_PACKAGE = Path(__file__).resolve().parent.parent
+_IN_THE_WHEEL = _PACKAGE / "assets"  # the build puts them into the package; a clone has them beside it
+ASSETS = _IN_THE_WHEEL if _IN_THE_WHEEL.is_dir() else _PACKAGE.parent / "assets"
 TRACES = ASSETS / "traces"
 FAILED = ASSETS / "failures"
 # put in by the browser, which alone knows under which address the page is served
