@@ -10,7 +10,7 @@ from kgdemo.cli.base import Commands
 def add(commands: Commands) -> None:
     """Register ``methods [--markdown]``."""
     parser = commands.add_parser("methods", help="the reasoning methods, and what can be chosen about each")
-    parser.add_argument("--markdown", action="store_true", help="as the table of the README")
+    parser.add_argument("--markdown", action="store_true", help="as the table of kgdemo/methods/README.md")
     parser.set_defaults(run=_methods)
 
 

@@ -104,7 +104,7 @@ def method_named(name: str) -> MethodCard:
 
 
 # --------------------------------------------------------------------------------------------------
-# The registered methods in words: for the command line, the README's table and the page.
+# The registered methods in words: for the command line, the table of README.md here and the page.
 
 
 def as_text() -> str:
@@ -113,7 +113,7 @@ def as_text() -> str:
 
 
 def as_markdown() -> str:
-    """The table of the README."""
+    """The table of this folder's README."""
     lines = ["| method | what it does | from |", "|---|---|---|"]
     lines += [f"| `{card.name}` | **{card.title}.** {card.summary} | {card.paper} |" for card in METHODS.values()]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""The README on methods is what the code has: the table, and the method it adds, run as every method is run."""
+"""The README of the methods is what the code has: the table, and the method it adds, run as every method is run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kgdemo.settings import Settings
 from tests.helpers.page import SmallPipeline
 from tests.helpers.reasoning import of
 
-README = (File(__file__).parents[2] / "README.md").read_text("utf-8")
+README = (File(__file__).parents[2] / "kgdemo" / "methods" / "README.md").read_text("utf-8")
 NAMES = {
     "Event": Event,
     "Iterator": Iterator,

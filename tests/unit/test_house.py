@@ -94,11 +94,17 @@ def test_the_bootstrap_runs_in_a_bare_python():
                 assert module.split(".")[0] in {*sys.stdlib_module_names, "kgdemo"}, f"{name} imports {module}"
 
 
-@pytest.mark.parametrize("command", [["check", "."], ["format", "--check", "."]])
-def test_ruff_is_content(command):
-    result = subprocess.run(
-        [sys.executable, "-m", "ruff", *command], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["ruff", "check", "."],
+        ["ruff", "format", "--check", "."],
+        pytest.param(["mypy"], marks=pytest.mark.xfail(strict=True, reason="types are not clean yet")),
+    ],
+    ids=" ".join,
+)
+def test_linter_formatter_and_type_checker_are_content(command):
+    result = subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout
 
 

@@ -1,6 +1,6 @@
 """LoRA (Hu et al. 2022): small matrices beside the frozen ones, for models too large to train whole.
 
-Needs the package ``peft``, which the app does without: ``pip install ".[lora]"``.
+Needs the package ``peft``, which the app does without: ``pip install ".[train]"``.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def adapted(model: torch.nn.Module, lora: Lora) -> torch.nn.Module:
         UserError: peft is not installed.
     """
     if find_spec("peft") is None:
-        raise UserError("LoRA needs the package peft; install it with: pip install 'peft>=0.18,<1'")
+        raise UserError("LoRA needs the package peft; install it with: pip install peft")
     from peft import LoraConfig, get_peft_model
 
     config = LoraConfig(
