@@ -111,12 +111,12 @@ const thought = (id, parents, more = {}) => ({ event: 'Thought', kind: 'thought'
 
 test('thoughts stand below what they follow from, with their actions and observations', () => {
   const told = [thought(1, []), thought(2, [1], { kind: 'action' }), thought(3, [2], { kind: 'observation', entities: ['E'] }), thought(4, []),
-    thought(5, [3]), thought(6, [3, 4], { fate: 'merged' })];
+    thought(5, [3]), thought(6, [3, 4], { fate: 'merged' }), thought(7, [1])];
   const nodes = thoughtTree(new Map(told.map((one) => [one.id, one])));
-  assert.deepEqual(nodes.map((node) => [node.id, node.level, node.above]), [[1, 0, null], [5, 1, 1], [4, 0, null], [6, 1, 4]]);
+  assert.deepEqual(nodes.map((node) => [node.id, node.level, node.above]), [[1, 0, null], [5, 1, 1], [7, 1, 1], [4, 0, null], [6, 1, 4]]);
   assert.deepEqual(nodes[0].then.map((one) => one.kind), ['action', 'observation']);
   assert.deepEqual([nodes[0].ids, nodes[0].entities], [[1, 2, 3], ['E']]);
-  assert.deepEqual(nodes[3].parents, [1, 4]);
+  assert.deepEqual(nodes[4].parents, [1, 4]);
 });
 
 test('an observation of two thoughts is a node of its own, and an unknown parent is no parent', () => {

@@ -31,6 +31,13 @@ test('stops are the same whether the records come at once or one by one', () => 
   assert.deepEqual(slow.list, whole.list);
 });
 
+test('a hop ends where the best beam has written its arrow, relation, arrow and the next arrow, or is finished', () => {
+  const step = (number, text, fate = 'k') => ({ event: 'DecodeStep', constrained: true, number, choices: [[number + 1, number, text, 0, 0, fate]], watched: [], paths_left: 0 });
+  const stops = new Stops();
+  stops.read([' a', ' ->', ' r', ' ->', ' b', ' ->', ' s', ' ->'].map((text, i) => step(i, text)).concat(step(8, ' c</PATH>', 'f')));
+  assert.deepEqual(stops.list.map((stop) => stop.size), [0, 0, 0, 0, 0, 1, 0, 0, 1]);
+});
+
 test('a step forward and one back lead to the same stop', () => {
   const stops = new Stops();
   stops.read(FLUTE);
@@ -111,4 +118,7 @@ test('records of a run that was stopped or left are ignored', async () => {
   await feed.take(batch('two', 0, notices(0, 1)));
   await feed.take(batch('one', 0, notices(0, 3)));
   assert.equal(player.run, 'two');
+  player.load(FLUTE, 'flute');
+  await feed.take(batch('two', 0, notices(0, 3)));
+  assert.equal(player.run, 'flute');
 });

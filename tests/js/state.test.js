@@ -66,6 +66,14 @@ test('a stage is skipped, failed or stopped', () => {
   assert.deepEqual(read.stagesOf(read.stateAfter([started, linked]), true), ['done', 'halted', 'todo', 'todo', 'todo']);
 });
 
+test('a model that is asked while paths are not yet judged is not asked for the answer', () => {
+  const [started, call] = [{ event: 'RunStarted', question: '?' }, { event: 'LMCall' }];
+  const found = { event: 'PathFound', constrained: true, index: 1, text: 'a', score: 0, beam: 1 };
+  const judged = { event: 'PathVerified', constrained: true, index: 1, verdict: { faithful: true, hops: [] } };
+  const stages = [[started, call], [started, found, call], [started, found, judged, call]].map((events) => read.stageNow(read.stateAfter(events)));
+  assert.deepEqual(stages, [0, 3, 4]);
+});
+
 test('beams: lineage, text, and those that stand, best first', () => {
   const { constrained } = twoBranches();
   assert.deepEqual(read.lineage(constrained, 4).map((beam) => beam.id), [1, 3, 4]);
@@ -114,6 +122,7 @@ test('hops of the constrained paths come once, those of the best path first', ()
 test('relations of an edge come from its title, whatever the names hold, else from its label', () => {
   const edge = { id: 'e', from: 'a → b', to: 'c', kind: 'grounded', bend: 0, paths: [], label: 'x\ny' };
   assert.deepEqual(read.relationsOf({ ...edge, title: 'a → b → part → of → c (exists)\na → b → near → c' }), ['part → of', 'near']);
+  assert.deepEqual(read.relationsOf({ ...edge, title: 'a → b → close to → c → d → c' }), ['close to → c → d']);
   assert.deepEqual(read.relationsOf(edge), ['x', 'y']);
 });
 

@@ -37,8 +37,14 @@ for (const [text, reason] of [
 
 test('a record with any field of a wrong type, or without it, is refused', () => {
   const optional = new Set(['t', 'schema', 'forced', 'given', 'ms', 'cache_hit_rate', 'relation_score', 'read', 'path', 'stage_ms', 'look_ahead', 'triples', 'event']);
-  const kinds = new Map(FLUTE.filter((event) => event.event !== 'LMCall').map((event) => [event.event, event]));
-  assert.ok(kinds.size >= 10);
+  const others = [
+    { event: 'Thought', kind: 'thought', id: 1, parents: [], text: 'x', entities: [], score: 0, fate: 'open', reason: '' },
+    { event: 'CandidatesScored', decision: 'x', options: ['a'], scores: [1], kept: [true], by: 'm' },
+    { event: 'DeductionChecked', statement: 'x', premises: ['y'], holds: true, by: 'm' },
+    { event: 'Notice', text: 'x' }, { event: 'RunFailed', message: 'x' }];
+  assert.equal(readTrace(lines([FLUTE[0], ...others])).length, 6);
+  const kinds = new Map([...FLUTE, ...others].filter((event) => event.event !== 'LMCall').map((event) => [event.event, event]));
+  assert.ok(kinds.size >= 15);
   for (const event of kinds.values()) {
     for (const field of Object.keys(event).filter((name) => !optional.has(name))) {
       for (const wrong of [{ ...event, [field]: { wrong: true } }, { ...event, [field]: undefined }]) {

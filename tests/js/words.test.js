@@ -115,6 +115,7 @@ test('runs are stored newest first, bounded, and without model or key', () => {
   for (let n = 0; n < 40; n += 1) remember({ question: `q${n} ${'x'.repeat(900)}`, graph: 'world', model: 'secret', key: 'secret' }, 'a'.repeat(900));
   const runs = storedRuns();
   assert.equal(runs.length, 30);
+  assert.deepEqual(JSON.parse(localStorage.getItem('kgdemo.runs')), runs);
   assert.ok(runs[0].question.startsWith('q39 ') && runs[0].question.length === 300 && runs[0].answer.length === 300);
   assert.deepEqual(Object.keys(runs[0]).sort(), ['answer', 'graph', 'question', 'time']);
   forgetRuns();
