@@ -39,7 +39,7 @@ def text() -> dict[str, Any]:
 def frame() -> str:
     """The document of the graph's frame."""
     vis = BASE + url(VIS / "vis-network.min.js")
-    return frame_document(vis, BASE + url(ASSETS / "js" / "frame.js"), text()["graph"]["title"], ORIGIN)
+    return frame_document(vis, BASE + url(ASSETS / "js" / "graph" / "frame.js"), text()["graph"]["title"], ORIGIN)
 
 
 def examples(folder: Path = TRACES) -> list[dict[str, str]]:

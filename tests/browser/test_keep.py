@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -61,22 +60,13 @@ def test_a_trace_holds_the_records_sent_and_opens_as_the_same_page(page: Page):
     assert (page.locator(".card.grounded .beams").inner_text(), page.locator(".answer .text").inner_text()) == shown
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ("not json at all", "not a trace"),
-        ("", "not a trace"),
-        ('{"hello": "world"}\n{"event": "RunFinished"}', "not a trace"),
-        ('{"event": "RunStarted", "question": 7}\n{"event": "Notice", "text": "x"}', "not a trace"),
-        ('{"trace": "kgdemo trace", "version": 99}\n{"event": "RunStarted"}', "newer version"),
-        ('{"trace": "kgdemo trace", "version": 1}\n[1]\nnull', "not a trace"),
-    ],
-)
-def test_a_file_that_is_no_trace_is_refused_in_one_sentence(page: Page, content: str, says: str):
+def test_a_file_that_is_no_trace_is_refused_in_one_sentence(page: Page):
     page.get_by_text("Your runs").click()
-    opened(page, content)
-    expect(page.locator(".fold .failed")).to_contain_text(says)
-    expect(page.locator(".board")).to_be_hidden()
+    newer = '{"trace": "kgdemo trace", "version": 99}'
+    for content, says in (("not json at all", "not a trace"), (newer, "newer version")):
+        opened(page, content)
+        expect(page.locator(".fold .failed")).to_contain_text(says)
+        expect(page.locator(".board")).to_be_hidden()
 
 
 def test_hostile_text_in_a_trace_stays_text(page: Page):
@@ -93,32 +83,15 @@ def test_hostile_text_in_a_trace_stays_text(page: Page):
     assert page.locator(".kg img").count() == 0
 
 
-def test_tables_hold_the_picture_and_no_formula(page: Page):
-    evil = "=HYPERLINK(1)"
-    lines = Path("assets/traces/1-flute.jsonl").read_text("utf-8").replace("Salzburg", evil)
-    opened(page, lines)
-    page.get_by_role("button", name="To the end").click()
-    over(page)
-    paths = table(saved(page, "Paths (CSV)"))
-    assert {row["with_graph"] for row in paths} == {"yes", "no"}
-    assert all(row["in_graph"] == "yes" for row in paths if row["with_graph"] == "yes")
-    nodes = {row["id"] for row in table(saved(page, "Nodes (CSV)"))}
-    assert f"'{evil}" in nodes
-    edges = table(saved(page, "Edges (CSV)"))
-    assert edges
-    assert {row["from"] for row in edges} | {row["to"] for row in edges} <= nodes
-    assert any(row["relation"] == "composed by" for row in edges)
-    cells = [cell for row in (*paths, *edges) for name, cell in row.items() if name != "log_probability"]
-    assert not [cell for cell in cells if re.match(r"[=+\-@]", cell)]
-
-
-def test_graphs_are_saved_as_graphml_svg_and_png(page: Page):
+def test_graphs_are_saved_as_tables_graphml_svg_and_png(page: Page):
     nasty(page)
     graph = ET.fromstring(saved(page, "GraphML").read_text("utf-8"))
     ids = {node.get("id") for node in graph.iter(f"{GRAPHML}node")}
     ends = [(edge.get("source"), edge.get("target")) for edge in graph.iter(f"{GRAPHML}edge")]
     assert "Nasty" in ids
-    assert ends
+    assert {row["id"].removeprefix("'") for row in table(saved(page, "Nodes (CSV)"))} == ids
+    assert len(table(saved(page, "Edges (CSV)"))) == len(ends) > 0
+    assert {row["with_graph"] for row in table(saved(page, "Paths (CSV)"))} >= {"yes"}
     assert all(end in ids for pair in ends for end in pair)
     drawn = ET.fromstring(saved(page, "Graph (SVG)").read_text("utf-8"))
     labels = {text.text for text in drawn.iter(f"{SVG}text")}

@@ -1,0 +1,168 @@
+// The graph's card: a sandboxed frame that is made once and then only told what has changed, with legend, filter,
+// search, and a table that holds the same as the picture.
+
+import { h, refill, say, wordsFor } from '../core/dom.js';
+import { allPaths, pathKey, relationsOf } from '../core/state.js';
+import { makeExplorer } from './explore.js';
+import { placeLabels } from './labels.js';
+
+/** @typedef {import('../core/types.js').RunState} RunState */
+/** @typedef {import('../core/types.js').Player} Player */
+/** @typedef {import('../core/types.js').PageText} PageText */
+/** @typedef {import('../core/types.js').PictureNode} PictureNode */
+/** @typedef {import('../core/types.js').PictureEdge} PictureEdge */
+
+const KINDS = /** @type {const} */ (['grounded', 'ghost', 'looked', 'neighbour']);
+const [MIN_HEIGHT, MAX_HEIGHT] = [320, 640]; // pixels of the canvas
+const PHONE = 760; // pixels of a window's width
+
+/**
+ * What the frame tells the page, see frame.js.
+ * @typedef {{type: 'ready'|'seen'} | {type: 'hover', keys: string[]} | {type: 'choose', id: string|null} | {type: 'drawn', nodes: number}
+ *   | {type: 'still', still: ImageBitmap, nodes: number} | {type: 'png', url: string}} FromFrame
+ */
+
+/**
+ * @param {import('../core/types.js').Boot} boot
+ * @param {PageText} text
+ * @param {(keys: string[]) => void} light lights up everything that shows what the pointer is on
+ * @param {import('./explore.js').AskNear} near asks the server for the neighbours of an entity
+ * @returns {import('../core/types.js').View & {tellKeys: (keys: string[]) => void, png: () => Promise<string>}} `tellKeys`
+ *   lights up the picture; `png` gives it as a data address
+ */
+export function makeGraph(boot, text, light, near) {
+  const words = text.graph;
+  const base = new URL('.', document.baseURI).href;
+  const frame = h('iframe', { class: 'frame', sandbox: 'allow-scripts', title: words.title, tabindex: -1 });
+  frame.srcdoc = boot.frame.replaceAll('__BASE__', base).replaceAll('__ORIGIN__', location.origin);
+  let ready = false;
+  /** @type {object|null} the newest picture, for a frame that is not ready yet */
+  let waiting = null;
+  let shown = ''; // what the frame was told last
+  let redraw = () => {};
+  let narrow = innerWidth < PHONE;
+  let photographed = (/** @type {string} */ _) => {};
+  /** @param {object} message */
+  const tell = (message) => { if (ready) frame.contentWindow?.postMessage(message, '*'); };
+  const explorer = makeExplorer(text, near, () => redraw(), (id) => tell({ type: 'point', id }));
+
+  const tellTheme = () => tell({ type: 'theme', dark: document.body.classList.contains('dark') || document.documentElement.classList.contains('dark') });
+  new MutationObserver(tellTheme).observe(document.body, { attributes: true, attributeFilter: ['class'] });
+  window.addEventListener('message', (event) => {
+    if (event.source !== frame.contentWindow) return;
+    const told = /** @type {FromFrame} */ (event.data);
+    if (told.type === 'ready') { ready = true; tellTheme(); if (waiting) tell(waiting); }
+    if (told.type === 'hover') light(told.keys);
+    if (told.type === 'choose') explorer.choose(told.id);
+    if (told.type === 'still') {
+      Object.assign(still, { width: told.still.width, height: told.still.height });
+      still.getContext('bitmaprenderer')?.transferFromImageBitmap(told.still);
+      still.dataset.nodes = String(told.nodes);
+    }
+    if (told.type === 'still' || told.type === 'seen') still.hidden = told.type === 'seen';
+    if (told.type === 'drawn') canvas.dataset.drawn = String(told.nodes);
+    if (told.type === 'png' && String(told.url).startsWith('data:image/png;base64,')) photographed(told.url);
+  });
+
+  const legend = makeLegend(words, (hidden) => tell({ type: 'filter', hidden }));
+  const rows = h('tbody');
+  const empty = h('p', { class: 'note waiting' }, words.waiting);
+  const still = h('canvas', { class: 'frame', 'aria-hidden': 'true', hidden: true }); // the frame's last look while it is out of sight
+  const canvas = h('div', { class: 'canvas' }, still, frame, empty);
+  const columns = [words.path, words.from, words.relation, words.to, words.verdict];
+  const table = h('details', { class: 'twin' }, h('summary', {}, words.table), h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': words.table },
+    h('table', {}, h('thead', {}, h('tr', {}, columns.map((name) => h('th', { scope: 'col' }, name)))), rows)));
+
+  /** @type {(state: RunState, player: Player) => void} */
+  const draw = (state, player) => {
+    redraw = () => draw(state, player);
+    empty.hidden = state.nodes.size > 0;
+    canvas.classList.toggle('empty', !state.nodes.size);
+    const { nodes, edges, mark } = explorer.picture(state, player.run);
+    if (canvas.clientWidth) narrow = canvas.clientWidth < 520; // a hidden canvas has no width
+    const key = `${narrow}|${player.run}|${state.pictures}|${nodes.length}|${edges.length}|${edges.reduce((n, e) => n + e.paths.length, 0)}|${mark}`;
+    if (key !== shown) {
+      shown = key;
+      const placed = narrow ? nodes.map(squeezed) : nodes;
+      const layout = placeLabels(placed, edges, narrow);
+      waiting = { type: 'show', nodes: placed, edges, ...layout };
+      makeRoom(layout.box, player.run);
+      tell(waiting);
+      legend.update(edges, state.leftOut);
+    }
+    drawRows(state, edges.filter((edge) => edge.kind === 'looked' || edge.kind === 'dropped'));
+  };
+
+  /** @type {(state: RunState, looked: PictureEdge[]) => void} */
+  function drawRows(state, looked) {
+    const paths = allPaths(state).filter((path) => path.verdict);
+    refill(rows, [paths.map((path) => [pathKey(path), path.verdict?.hops]), looked], () => [
+      paths.map((path) => path.verdict?.hops.map((hop) => h('tr', { class: hop.verdict === 'ok' ? 'ok' : 'no', keys: [pathKey(path)] },
+        h('td', {}, `${path.constrained ? '' : '~'}${path.index}`), h('td', {}, hop.head), h('td', {}, hop.relation), h('td', {}, hop.tail),
+        h('td', {}, wordsFor(text.verdicts, hop.verdict, ''))))),
+      looked.map((edge) => h('tr', { keys: edge.paths }, h('td', {}, '–'), h('td', {}, edge.from), h('td', {}, relationsOf(edge).join(', ')),
+        h('td', {}, edge.to), h('td', {}, words.looked)))]);
+  }
+
+  /** @type {{run: string|null, height: number}} */
+  let room = { run: null, height: 0 };
+  /**
+   * Make the canvas as high as the picture needs. During a run it only grows, so that nothing jumps.
+   * @type {(box: import('./labels.js').Box, run: string|null) => void}
+   */
+  function makeRoom(box, run) {
+    if (!canvas.clientWidth) return;
+    const scale = Math.min(1, canvas.clientWidth / (box.right - box.left + 24));
+    const height = Math.min(MAX_HEIGHT, Math.max(MIN_HEIGHT, Math.round((box.bottom - box.top + 40) * scale), room.run === run ? room.height : 0));
+    room = { run, height };
+    canvas.style.minHeight = `${height}px`;
+  }
+  new ResizeObserver(() => redraw()).observe(canvas);
+
+  const wide = h('button', { type: 'button', class: 'plain', on: { click: () => toggleFullScreen(element) } }, words.full);
+  document.addEventListener('fullscreenchange', () => { wide.textContent = document.fullscreenElement === element ? words.small : words.full; });
+  const element = h('section', { class: 'card graph' }, h('div', { class: 'head' }, h('h2', {}, words.title), explorer.search, wide),
+    h('p', { class: 'note' }, words.note), canvas, explorer.panel, legend.element, table);
+  /** @type {() => Promise<string>} */
+  const png = () => new Promise((done) => { photographed = done; tell({ type: 'png' }); });
+  return { element, draw, tellKeys: (keys) => tell({ type: 'light', keys }), png };
+}
+
+/**
+ * On a phone the columns move together, so that names stay readable; most neighbours lose their label.
+ * @param {PictureNode} node
+ * @returns {PictureNode}
+ */
+function squeezed(node) {
+  return { ...node, x: Math.round(node.x * 0.36), mute: node.group === 'neighbour' && !node.named };
+}
+
+/** @param {HTMLElement} card */
+function toggleFullScreen(card) {
+  if (document.fullscreenElement) document.exitFullscreen();
+  else card.requestFullscreen?.();
+}
+
+/**
+ * What the colours mean. Each entry shows or hides its kind; the last words say how much is not drawn.
+ * @type {(words: PageText['graph'], filter: (hidden: string[]) => void) =>
+ *   {element: HTMLElement, update: (edges: PictureEdge[], leftOut: number) => void}}
+ */
+function makeLegend(words, filter) {
+  /** @type {Set<string>} */
+  const hidden = new Set();
+  const entries = KINDS.map((kind) => h('button', { type: 'button', class: kind, 'aria-pressed': 'true', title: say(words.filter, { name: words[kind] }),
+    on: { click: (event) => {
+      if (hidden.has(kind)) hidden.delete(kind); else hidden.add(kind);
+      event.currentTarget.setAttribute('aria-pressed', String(!hidden.has(kind)));
+      filter([...hidden]);
+    } } }, h('i', { 'aria-hidden': 'true' }), words[kind]));
+  const rest = h('span', { class: 'left-out' });
+  return {
+    element: h('div', { class: 'legend' }, entries, rest),
+    update(edges, leftOut) {
+      entries[KINDS.indexOf('looked')].hidden = !edges.some((edge) => edge.kind === 'looked' || edge.kind === 'dropped');
+      rest.textContent = leftOut ? say(words.more, { n: leftOut }) : '';
+    },
+  };
+}

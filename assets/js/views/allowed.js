@@ -1,0 +1,189 @@
+// What the graph allows next, what it forbids, and why: one beam, one token, before and after the constraint.
+// A visitor may force an allowed token (see forcing.js) and ask why a forbidden one may not follow.
+
+import { figure, h, percent, refill, say, shownAs, svg } from '../core/dom.js';
+import { followed, watchedAlong } from '../core/state.js';
+
+/** @typedef {import('../core/types.js').RunState} RunState */
+/** @typedef {import('../core/state.js').WatchPoint} WatchPoint */
+/** @typedef {import('../core/dom.js').Child} Child */
+/** @typedef {import('../core/types.js').PageText['allowed']} Words */
+
+const [WIDTH, HEIGHT] = [300, 64]; // pixels of the line of forbidden mass
+const SHOWN_TEXT = 60; // characters of the text before the token
+const SMALLEST_REST = 0.0005; // probability below which the other forbidden tokens get no row
+
+/**
+ * What can be done with a token; `force` is null where no token can be forced.
+ * @typedef {object} Acts
+ * @property {((token: string, id: number) => void)|null} force
+ * @property {(token: string) => void} ask shows or hides why a token is forbidden
+ * @property {(token: string, before: number, why: string) => string|null} answer the sentence shown below a forbidden token
+ * @property {import('../core/types.js').PageText['drive']} words
+ */
+
+/**
+ * @param {import('../core/types.js').PageText} text
+ * @param {ReturnType<typeof import('./forcing.js').makeForcing>} forcing
+ * @returns {import('../core/types.js').View & {follow: (beam: number) => void, reset: () => void}}
+ */
+export function makeAllowed(text, forcing) {
+  const words = text.allowed;
+  const note = h('p', { class: 'note' });
+  const table = h('div', { class: 'tokens' });
+  const side = h('div', { class: 'mass' });
+  /** @type {number|null} */
+  let chosenBeam = null;
+  /** @type {number|null} */
+  let chosenStep = null;
+  let asked = ''; // the forbidden token whose reason is shown
+  let redraw = () => {};
+  /** @param {number|null} step */
+  const choose = (step) => { if (chosenStep !== step) { chosenStep = step; redraw(); } };
+
+  /** @param {RunState} state */
+  const draw = (state) => {
+    redraw = () => draw(state);
+    const beam = followed(state, chosenBeam);
+    const points = watchedAlong(state, beam);
+    const point = pointToShow(points, chosenStep, state);
+    const sentence = point?.step === chosenStep ? words.chosen : state.constrained.paths.length > 0 ? words.most : words.now;
+    note.textContent = point ? say(sentence, { after: textBefore(point, words) }) : words.waiting;
+    const can = Boolean(point && forcing.can(point.watch.beam));
+    refill(table, [beam, point?.step, points.length, can, asked], () => (point ? tokenTable(point, words, actsAt(point.watch.beam, can)) : []));
+    const hadFocus = side.contains(document.activeElement);
+    refill(side, [beam, point?.step, points.length, state.constrained.steps.length, chosenStep], () => (point ? [
+      h('div', { class: 'big' }, percent(point.watch.forbidden_mass)),
+      h('p', { class: 'note' }, words.mass),
+      sparkline(points, point, words, choose),
+      chosenStep === null ? null : h('button', { type: 'button', class: 'plain', on: { click: () => choose(null) } }, words.unchoose),
+      pathsLeft(points, words),
+    ] : []));
+    if (hadFocus && !side.contains(document.activeElement)) /** @type {SVGElement|null} */ (side.querySelector('.here'))?.focus();
+  };
+
+  /** @type {(beam: number, can: boolean) => Acts} */
+  function actsAt(beam, can) {
+    const nameOf = (/** @type {string} */ token) => `${beam} ${token}`;
+    return {
+      force: can ? (token, id) => forcing.force(beam, id, token) : null,
+      ask: (token) => { asked = asked === nameOf(token) ? '' : nameOf(token); redraw(); },
+      answer: (token, before, why) => (asked === nameOf(token) ? say(text.drive.refused, { token: shownAs(token), why, share: percent(before) }) : null),
+      words: text.drive,
+    };
+  }
+
+  return {
+    element: h('section', { class: 'card allowed' }, h('div', {}, h('h2', {}, words.title), note, table), side),
+    draw,
+    follow(beam) { chosenBeam = beam; chosenStep = null; redraw(); },
+    reset() { chosenBeam = null; chosenStep = null; },
+  };
+}
+
+/**
+ * The token to explain: the chosen one; of a finished search the one where the graph forbade most; else the newest.
+ * @type {(points: WatchPoint[], step: number|null, state: RunState) => WatchPoint|undefined}
+ */
+function pointToShow(points, step, state) {
+  const chosen = step === null ? null : points.find((point) => point.step === step);
+  if (chosen) return chosen;
+  const explained = points.filter((point) => point.watch.top);
+  if (!state.constrained.paths.length) return explained.at(-1) ?? points.at(-1);
+  let most;
+  for (const point of explained) if (!most || point.watch.forbidden_mass > most.watch.forbidden_mass) most = point;
+  return most;
+}
+
+/** @type {(point: WatchPoint, words: Words) => string} */
+function textBefore(point, words) {
+  if (!point.after) return words.start;
+  const tail = point.after.length > SHOWN_TEXT ? `… ${point.after.slice(4 - SHOWN_TEXT)}` : point.after;
+  return say(words.after, { text: tail.replaceAll('->', '→') });
+}
+
+// the tokens --------------------------------------------------------------------------------------
+
+/** @type {(point: WatchPoint, words: Words, acts: Acts) => HTMLElement} */
+function tokenTable({ watch }, words, acts) {
+  const top = watch.top ?? [];
+  const masked = watch.masked ?? [];
+  const rest = Math.max(0, watch.forbidden_mass - masked.reduce((sum, one) => sum + one[1], 0));
+  const others = watch.allowed - top.length;
+  const { force } = acts;
+  const head = h('tr', { role: 'row' }, h('th', { scope: 'col' }, words.token), h('td', { class: 'bar' }), h('th', { scope: 'col', class: 'figure' }, words.before),
+    h('th', { scope: 'col', class: 'figure' }, words.after_graph), h('th', { scope: 'col', class: 'why' }, words.why));
+  return h('table', { role: 'table' }, h('thead', {}, head), h('tbody', {},
+    top.map(([token, before, after, id]) => tokenRow('yes', token, before, after, token.trim() === '</PATH>' ? words.ends : words.allowed,
+      force && id !== undefined && Number.isInteger(id) ? tokenButton(token, say(acts.words.force, { token: shownAs(token) }), () => force(token, id)) : null)),
+    others > 0 ? tokenRow('yes rest', say(words.rest, { n: figure(others) }), null, null, '') : null,
+    masked.map(([token, before, why]) => [
+      tokenRow('no', token, before, 0, why, tokenButton(token, say(acts.words.why, { token: shownAs(token) }), () => acts.ask(token))),
+      reasonRow(acts.answer(token, before, why))]),
+    rest > SMALLEST_REST ? tokenRow('no rest', words.rest_masked, rest, 0, words.rest_why) : null));
+}
+
+/** @type {(token: string, title: string, act: () => void) => HTMLElement} */
+function tokenButton(token, title, act) {
+  return h('button', { type: 'button', class: 'act', title, 'aria-label': title, on: { click: act } }, h('code', {}, shownAs(token)));
+}
+
+/** @type {(sentence: string|null) => HTMLElement|null} */
+function reasonRow(sentence) {
+  return sentence ? h('tr', { class: 'told', role: 'row' }, h('td', { colspan: 5, role: 'cell' }, h('span', { role: 'status' }, sentence))) : null;
+}
+
+/** @type {(kind: string, token: string, before: number|null, after: number|null, why: string, act?: HTMLElement|null) => HTMLElement} */
+function tokenRow(kind, token, before, after, why, act = null) {
+  const long = (/** @type {number} */ share) => `width:${(100 * share).toFixed(1)}%`;
+  return h('tr', { class: kind, role: 'row' }, h('th', { scope: 'row', role: 'rowheader' }, act ?? h('code', {}, shownAs(token))),
+    h('td', { class: 'bar', 'aria-hidden': 'true' }, before === null ? null : h('span', {}, h('i', { style: long(before) }), after ? h('s', { style: long(after) }) : null)),
+    h('td', { class: 'figure', role: 'cell' }, before === null ? '' : percent(before)),
+    h('td', { class: 'figure', role: 'cell' }, after === null ? '' : after ? percent(after) : '0'), h('td', { class: 'why', role: 'cell' }, why));
+}
+
+// the forbidden mass along the path ---------------------------------------------------------------
+
+/** @type {(points: WatchPoint[], current: WatchPoint, words: Words, choose: (step: number) => void) => SVGElement} */
+function sparkline(points, current, words, choose) {
+  const x = (/** @type {number} */ i) => 6 + (i * (WIDTH - 12)) / Math.max(1, points.length - 1);
+  const y = (/** @type {WatchPoint} */ point) => HEIGHT - 8 - point.watch.forbidden_mass * (HEIGHT - 18);
+  const list = points.map((point) => Math.round(100 * point.watch.forbidden_mass)).join(', ');
+  return svg('svg', { class: 'spark', viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'group', 'aria-label': say(words.sparkline, { list }) },
+    svg('line', { x1: 0, x2: WIDTH, y1: HEIGHT - 4, y2: HEIGHT - 4, class: 'base' }),
+    svg('polyline', { points: points.map((point, i) => `${x(i)},${y(point)}`).join(' ') }),
+    points.map((point, i) => {
+      const here = point === current;
+      const [token, share] = [point.taken?.text.trim() ?? '', percent(point.watch.forbidden_mass)];
+      return svg('g', { class: here ? 'here' : 'there', role: 'button', tabindex: here ? 0 : -1, 'aria-pressed': String(here),
+        'aria-label': say(words.point, { i: point.step + 1, text: token, share }),
+        on: { click: () => choose(point.step), keydown: (event) => goAlong(event, points, i, choose) } },
+      svg('rect', { x: x(i) - 7, y: 0, width: 14, height: HEIGHT }), svg('circle', { cx: x(i), cy: y(point), r: here ? 5 : 2 }), svg('title', {}, `${token} ${share}`));
+    }));
+}
+
+/**
+ * Arrow keys go from token to token.
+ * @type {(event: KeyboardEvent, points: WatchPoint[], i: number, choose: (step: number) => void) => void}
+ */
+function goAlong(event, points, i, choose) {
+  /** @type {Record<string, number>} */
+  const goals = { ArrowLeft: i - 1, ArrowRight: i + 1, Home: 0, End: points.length - 1 };
+  const goal = goals[event.key];
+  if (goal === undefined) return;
+  event.preventDefault();
+  event.stopPropagation();
+  if (points[goal]) choose(points[goal].step);
+}
+
+/**
+ * Paths left after each token, for example 1,203 → 41 → 6 → 1; equal numbers in a row are told once.
+ * @type {(points: WatchPoint[], words: Words) => HTMLElement}
+ */
+function pathsLeft(points, words) {
+  const counts = points.map((point) => point.watch.paths_left);
+  if (points.at(-1)?.taken?.fate === 'f') counts.push(1);
+  const changes = counts.filter((n, i) => n !== counts[i - 1]);
+  return h('p', { class: 'left' }, `${words.left} `,
+    changes.map((n, i) => [i ? ' → ' : '', i === changes.length - 1 ? h('b', {}, figure(n)) : figure(n)]));
+}

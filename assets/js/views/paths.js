@@ -1,0 +1,218 @@
+// The two columns of paths: what the model writes with the graph and without it, as a list or as the tree of beams.
+
+import { h, refill, say, score, wordsFor } from '../core/dom.js';
+import { branchOf, cut, divergence, lineage, pathKey, ranked, standing, verifiedCount } from '../core/state.js';
+import { makeBeamTree } from './beam_tree.js';
+
+/** @typedef {import('../core/types.js').PageText} PageText */
+/** @typedef {import('../core/types.js').RunState} RunState */
+/** @typedef {import('../core/types.js').Branch} Branch */
+/** @typedef {import('../core/types.js').Beam} Beam */
+/** @typedef {import('../core/types.js').FoundPath} FoundPath */
+/** @typedef {import('../core/types.js').Verdict} Verdict */
+/** @typedef {import('../core/types.js').Hop} Hop */
+/** @typedef {import('../core/state.js').Mark} Mark */
+/** @typedef {import('../core/dom.js').Child} Child */
+/** @typedef {ReturnType<typeof divergence>} Divergence */
+
+const SHOWN = 5;
+
+/**
+ * One column.
+ * @param {boolean} constrained
+ * @param {PageText} text
+ * @param {(beam: number) => void} follow shows what the graph did to a beam, token by token
+ * @returns {import('../core/types.js').View}
+ */
+export function makePaths(constrained, text, follow) {
+  const words = text.beams;
+  const title = constrained ? words.with : words.without;
+  const note = h('p', { class: 'note' });
+  const ratio = h('span', { class: 'ratio' });
+  const list = h('ol', { class: 'beams' });
+  const foot = h('div', { class: 'foot' });
+  const tree = makeBeamTree(text, title, constrained ? follow : () => {});
+  let all = false;
+  let asTree = false;
+  let redraw = () => {};
+
+  /** @type {(name: 'list'|'tree', wanted: boolean) => HTMLButtonElement} */
+  const choice = (name, wanted) => h('button', { type: 'button', 'aria-pressed': String(!wanted), on: { click: () => {
+    asTree = wanted;
+    for (const button of looks.children) button.setAttribute('aria-pressed', String(button === looks.children[wanted ? 1 : 0]));
+    redraw();
+  } } }, words[name]);
+  const looks = h('div', { class: 'choice', role: 'group', 'aria-label': say(words.look, { title }) }, choice('list', false), choice('tree', true));
+
+  /** @param {RunState} state */
+  const draw = (state) => {
+    redraw = () => draw(state);
+    const branch = branchOf(state, constrained);
+    const paths = ranked(branch);
+    const beams = paths.length ? [] : standing(branch);
+    const rows = asTree ? 0 : paths.length || beams.length;
+    const parting = divergence(state);
+    list.hidden = asTree;
+    tree.element.hidden = !asTree;
+    drawNote(state, paths, parting);
+    drawFoot(branch, rows);
+    if (asTree) { tree.draw(branch, pathKeysOf(branch)); return; }
+    const limit = all ? Infinity : SHOWN;
+    refill(list, [paths, beams.map((beam) => beam.id), all, branch.steps.length, Boolean(state.run), Boolean(state.finished), parting], () => {
+      if (!rows) return h('li', { class: 'empty' }, state.run && state.finished && !constrained ? words.off : words.waiting);
+      const mark = markIn(parting);
+      if (paths.length) return paths.slice(0, limit).map((path) => pathRow(path, mark, text, constrained ? follow : null));
+      return beams.slice(0, limit).map((beam, i) => beamRow(branch, beam, i + 1, constrained, mark, text));
+    });
+  };
+
+  /** @type {(parting: Divergence) => Mark|null} */
+  const markIn = (parting) => (parting ? parting[constrained ? 'constrained' : 'unconstrained'] : null);
+
+  /** @type {(branch: Branch, rows: number) => void} */
+  function drawFoot(branch, rows) {
+    const { ok, n } = verifiedCount(branch);
+    refill(ratio, [n, ok], () => (n ? h('span', { class: ok === n ? 'all-ok' : 'not-ok' }, say(words.exist, { ok, n })) : null));
+    foot.hidden = rows <= SHOWN;
+    refill(foot, [rows, all], () => h('button', { type: 'button', class: 'plain', 'aria-expanded': String(all), on: { click: () => { all = !all; redraw(); } } },
+      all ? words.fewer : say(words.more, { n: rows - SHOWN })));
+  }
+
+  /** @type {(state: RunState, paths: FoundPath[], parting: Divergence) => void} */
+  function drawNote(state, paths, parting) {
+    const same = paths.length && state.unconstrained.steps.length && !parting;
+    const plain = !constrained ? (same ? words.without_same : words.without_note)
+      : paths.length ? say(words.with_done, { n: paths.length }) : say(words.with_note, { k: state.run?.beams ?? 10 });
+    refill(note, [plain, parting], () => [plain,
+      parting ? [' · ', say(words.parts, { i: parting.number }), ' ', h('span', { class: 'fork' }, markIn(parting)?.token)] : null]);
+  }
+
+  return { element: h('section', { class: `card ${constrained ? 'grounded' : 'invented'}` },
+    h('div', { class: 'head' }, h('h2', {}, title), ratio, looks), note, list, tree.element, foot), draw };
+}
+
+/**
+ * The class of text that the graph held token by token, or of text that was written freely.
+ * @param {boolean} constrained
+ * @returns {string}
+ */
+export function regionOf(constrained) {
+  return `region ${constrained ? 'held' : 'free'}`;
+}
+
+/**
+ * Tells the keys of the paths through a node of the tree; a dropped line belongs to no path.
+ * @param {Branch} branch
+ * @returns {(ids: number[], dead: boolean) => string[]|null}
+ */
+function pathKeysOf(branch) {
+  /** @type {Map<number, string[]>} */
+  const through = new Map();
+  for (const path of branch.paths) {
+    for (const beam of lineage(branch, path.beam)) through.set(beam.id, [...(through.get(beam.id) ?? []), pathKey(path)]);
+  }
+  return (ids, dead) => (dead ? null : through.get(ids[ids.length - 1]) ?? null);
+}
+
+// a beam that is being written --------------------------------------------------------------------
+
+/**
+ * @param {Branch} branch
+ * @param {Beam} beam
+ * @param {number} rank
+ * @param {boolean} constrained
+ * @param {Mark|null} mark where the branches diverge, if that is in this beam
+ * @param {PageText} text
+ */
+function beamRow(branch, beam, rank, constrained, mark, text) {
+  const words = text.beams;
+  const line = lineage(branch, beam.id);
+  const done = beam.fate === 'f';
+  const newest = line.at(-1);
+  const before = line.slice(0, done ? line.length : -1).map((one) => one.text).join('').replace('</PATH>', '');
+  const here = mark?.beam === beam.id ? mark : null;
+  const parts = before.split('->');
+  const fresh = here && !done && parts.length - 1 === here.part && parts[parts.length - 1].trim().length <= here.from;
+  return h('li', { class: done ? 'finished' : 'live' }, h('span', { class: 'rank' }, rank),
+    h('span', { class: `words ${regionOf(constrained)}` }, beamParts(before, fresh ? null : here, text),
+      done ? h('span', { class: 'tag' }, words.finished)
+        : h('span', { class: `token ${fresh ? 'fork' : ''}`, title: fresh ? words.fork : null }, newest?.text.trim() ?? '')),
+    h('span', { class: 'score', title: say(words.score, { score: score(beam.score) }) }, score(beam.score)));
+}
+
+/**
+ * Written text as entities and relations in turn.
+ * @type {(written: string, mark: Mark|null, text: PageText) => Child[]}
+ */
+function beamParts(written, mark, text) {
+  return [...written.split(/ ?-> ?/).map((part, place) => [
+    place ? h('span', { class: 'arrow' }, ' → ') : null,
+    part.trim() ? h('span', { class: place % 2 ? 'relation' : 'entity' }, marked(part.trim(), mark, place, text)) : null,
+  ]), ' '];
+}
+
+/** @type {(part: string, mark: Mark|null, place: number, text: PageText) => Child} */
+function marked(part, mark, place, text) {
+  if (mark?.part !== place) return part;
+  const [before, token, after] = cut(part, mark);
+  return [before, h('span', { class: 'fork', title: text.beams.fork }, token), after];
+}
+
+// a finished path ---------------------------------------------------------------------------------
+
+/**
+ * @param {FoundPath} path
+ * @param {Mark|null} mark where the branches diverge, if that is in this path
+ * @param {PageText} text
+ * @param {((beam: number) => void)|null} follow
+ */
+function pathRow(path, mark, text, follow) {
+  const words = text.beams;
+  const hops = path.verdict?.hops ?? [];
+  const here = mark?.beam === path.beam ? mark : null;
+  const body = path.path ? hopParts(path.path, hops, here, text) : [h('span', { class: 'bad' }, path.text || '…'), ' '];
+  const canFollow = follow && !path.read;
+  return h('li', { class: 'path', keys: [pathKey(path)] }, h('span', { class: 'rank' }, path.index),
+    h('span', { class: 'words' }, h('span', { class: regionOf(path.constrained) }, body),
+      h('span', { class: 'judged' }, verdicts(path.verdict, text), path.read ? h('span', { class: 'freely' }, words.read) : null,
+        path.answer ? h('span', { class: `freely ${regionOf(false)}` }, say(words.free_short, { text: path.answer })) : null)),
+    canFollow ? h('button', { type: 'button', class: 'score', title: words.follow, 'aria-label': `${words.follow}: ${path.text}`,
+      on: { click: () => follow(path.beam) } }, score(path.score))
+      : h('span', { class: 'score' }, score(path.score)));
+}
+
+/**
+ * One sign where every hop exists; else one for each hop, so that the wrong hop is seen.
+ * @type {(verdict: Verdict|null, text: PageText) => Child}
+ */
+function verdicts(verdict, text) {
+  if (!verdict) return null;
+  const wrong = verdict.hops.some((hop) => hop.verdict !== 'ok');
+  if (!wrong || verdict.hops.length < 2) {
+    const kind = verdict.hops[0]?.verdict ?? 'malformed';
+    return h('span', { class: `verdict ${verdict.faithful ? 'ok' : 'no'}` }, wordsFor(text.verdicts, kind, ''));
+  }
+  return verdict.hops.map((hop, i) => h('span', { class: `verdict ${hop.verdict === 'ok' ? 'ok' : 'no'}` },
+    say(text.beams.hop, { i: i + 1, verdict: wordsFor(text.verdicts, hop.verdict) })));
+}
+
+/**
+ * Entities and relations of a path, with what is wrong marked.
+ * @type {(path: import('../core/types.js').GraphPath, hops: Hop[], mark: Mark|null, text: PageText) => Child[]}
+ */
+function hopParts(path, hops, mark, text) {
+  const named = (/** @type {boolean} */ wanted) =>
+    new Set(hops.filter((hop) => (hop.verdict === 'unknown entity') === wanted).flatMap((hop) => [hop.head, hop.tail]));
+  const [unknown, known] = [named(true), named(false)];
+  const isUnknown = (/** @type {string} */ name) => unknown.has(name) && !known.has(name) && name !== path.entities[0];
+  return [...path.entities.map((name, place) => {
+    const verdict = (place ? hops[place - 1]?.verdict : null) ?? 'ok';
+    const title = verdict === 'ok' ? null : wordsFor(text.verdicts, verdict, '');
+    const wrong = verdict === 'ok' ? '' : 'bad';
+    const arrow = () => h('span', { class: `arrow ${wrong}`, title }, ' → ');
+    return [
+      place ? [arrow(), h('span', { class: `relation ${wrong}`, title }, marked(path.relations[place - 1], mark, 2 * place - 1, text)), arrow()] : null,
+      h('span', { class: `entity ${isUnknown(name) || (wrong && place) ? 'bad' : ''}`, keys: [`e:${name}`] }, marked(name, mark, 2 * place, text)),
+    ];
+  }), ' '];
+}

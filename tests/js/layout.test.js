@@ -1,0 +1,126 @@
+// Layouts: labels of the picture, the tree of beams, the tree of thoughts, places for neighbours.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { lineage, stateAfter } from '../../assets/js/core/state.js';
+import { freePlace } from '../../assets/js/graph/explore.js';
+import { controls, labelBox, placeLabels, pointOn } from '../../assets/js/graph/labels.js';
+import { treeOf } from '../../assets/js/views/beam_tree.js';
+import { thoughtTree } from '../../assets/js/views/thoughts.js';
+import { RUNS } from './recorded.js';
+
+/** A little wider than the average letter of the page's font. */
+const measure = (words, font) => 0.6 * Number(/([\d.]+)px/.exec(font)[1]) * words.length;
+const touch = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+
+// labels ------------------------------------------------------------------------------------------
+
+test('no two labels of edges touch in any example', () => {
+  for (const name of Object.keys(RUNS).filter((one) => /flute|austria|lennon|iphone|vienna/.test(one))) {
+    const state = stateAfter(RUNS[name]);
+    const { labels, box } = placeLabels([...state.nodes.values()], [...state.edges.values()], false, measure);
+    const boxes = labels.filter((label) => label.edge).map((label) => ({ label, ...labelBox(label, measure) }));
+    assert.ok(boxes.length > 1, name);
+    boxes.forEach((one, i) => boxes.slice(i + 1).forEach((two) => assert.ok(!touch(one, two), `${name}: ${one.label.lines} and ${two.label.lines}`)));
+    for (const one of boxes) assert.ok(one.left >= box.left && one.right <= box.right && one.top >= box.top && one.bottom <= box.bottom);
+  }
+});
+
+test('what edges from a node to itself say stands below the node, one below the other', () => {
+  const nodes = [{ id: 'Singapore', label: 'Singapore', group: 'topic', x: 0, y: 0 }];
+  const loop = { from: 'Singapore', to: 'Singapore', paths: [] };
+  const edges = [{ ...loop, id: 'e0', kind: 'grounded', bend: 0, label: 'capital' },
+    { ...loop, id: 'e1', kind: 'ghost', bend: 1, label: 'capital of\ncapital city of' }];
+  const [one, two] = placeLabels(nodes, edges, false, measure).labels.filter((label) => label.edge).map((label) => labelBox(label, measure));
+  assert.ok(one.top > 9, 'the node ends at 9');
+  assert.ok(one.bottom <= two.top);
+});
+
+test('on a phone long names are cut short, and the topic is wrapped', () => {
+  const nodes = [{ id: 't', label: 'The Magic Flute of Wolfgang', group: 'topic', x: 0, y: 0 }, { id: 'n', label: 'x'.repeat(50), group: 'entity', x: 90, y: 0 }];
+  const { labels } = placeLabels(nodes, [], true, measure);
+  assert.ok(labels[0].lines.length > 1);
+  assert.equal(labels[1].lines[0].length, 18);
+  assert.deepEqual(placeLabels([], [], true, measure), { labels: [], box: { left: 0, right: 0, top: 0, bottom: 0 } });
+});
+
+test('a curve begins and ends at its nodes', () => {
+  const [from, to] = [{ x: 3, y: 4 }, { x: 90, y: -20 }];
+  for (const bend of [0, 1, 2]) {
+    const edge = { id: 'e', from: 'a', to: 'b', kind: 'grounded', bend, paths: [] };
+    assert.equal(controls(edge, from, to).length, bend ? 1 : 2);
+    for (const [t, end] of [[0, from], [1, to]]) {
+      const point = pointOn(edge, from, to, t);
+      assert.ok(Math.hypot(point.x - end.x, point.y - end.y) < 1e-9);
+    }
+    const loop = pointOn({ ...edge, to: 'a' }, from, from, 0.5);
+    assert.ok(Math.abs(loop.x - from.x) < 1e-9 && loop.y > from.y + 30, 'a loop hangs below its node');
+  }
+});
+
+test('neighbours find places that no label touches', () => {
+  const taken = [{ x: 0, y: 0 }];
+  for (let n = 0; n < 60; n += 1) taken.push(freePlace(taken[0], taken));
+  taken.forEach((one, i) => taken.slice(i + 1).forEach((two) => assert.ok(Math.abs(one.x - two.x) >= 130 || Math.abs(one.y - two.y) >= 34)));
+  assert.ok(taken[1].x > 0, 'the first stands to the right');
+});
+
+// trees -------------------------------------------------------------------------------------------
+
+/** Ids of the beams that finished beams and those of the last step continue, and their own. */
+function aliveIn(branch) {
+  const ends = [...branch.steps.flatMap((step) => step.finished), ...(branch.steps.at(-1)?.kept ?? [])];
+  return new Set(ends.flatMap((id) => lineage(branch, id).map((beam) => beam.id)));
+}
+
+test('the tree of beams holds every live beam once, and no two of its nodes overlap', () => {
+  for (const [name, events] of Object.entries(RUNS)) {
+    const { constrained, unconstrained } = stateAfter(events);
+    for (const branch of [constrained, unconstrained]) {
+      const { nodes, width, height } = treeOf(branch, (text) => 7 * text.length, true);
+      const ids = nodes.flatMap((node) => node.ids);
+      assert.equal(new Set(ids).size, ids.length, name);
+      assert.deepEqual(new Set(nodes.filter((node) => !node.dead).flatMap((node) => node.ids)), aliveIn(branch), name);
+      const rows = new Map();
+      for (const node of nodes) rows.set(node.row, [...(rows.get(node.row) ?? []), node]);
+      for (const row of rows.values()) {
+        const sorted = [...row].sort((a, b) => a.x - b.x);
+        sorted.forEach((node, i) => { if (i) assert.ok(sorted[i - 1].x + sorted[i - 1].width <= node.x, `${name}: ${node.label}`); });
+      }
+      for (const node of nodes) {
+        assert.ok(node.x + node.width <= width && (node.row + 1) * 27 <= height);
+        if (node.parent) assert.ok(node.parent.x < node.x && node.parent.level === node.level - 1 && node.parent.row <= node.row);
+      }
+    }
+  }
+});
+
+test('finished paths are leaves of the tree, and dropped beams can be left out', () => {
+  const { constrained } = stateAfter(RUNS['1-flute']);
+  const shown = treeOf(constrained, (text) => text.length, true).nodes;
+  const lean = treeOf(constrained, (text) => text.length, false).nodes;
+  assert.ok(shown.some((node) => node.dead));
+  assert.ok(lean.every((node) => !node.dead) && lean.length < shown.length);
+  const leaves = lean.filter((node) => !node.last);
+  assert.ok(leaves.every((node) => node.fate === 'finished'));
+  for (const path of constrained.paths) assert.equal(leaves.filter((node) => node.id === path.beam).length, 1, path.text);
+});
+
+const thought = (id, parents, more = {}) => ({ event: 'Thought', kind: 'thought', id, parents, text: `t${id}`, entities: [], score: 0, fate: 'open', reason: '', ...more });
+
+test('thoughts stand below what they follow from, with their actions and observations', () => {
+  const told = [thought(1, []), thought(2, [1], { kind: 'action' }), thought(3, [2], { kind: 'observation', entities: ['E'] }), thought(4, []),
+    thought(5, [3]), thought(6, [3, 4], { fate: 'merged' }), thought(7, [1])];
+  const nodes = thoughtTree(new Map(told.map((one) => [one.id, one])));
+  assert.deepEqual(nodes.map((node) => [node.id, node.level, node.above]), [[1, 0, null], [5, 1, 1], [7, 1, 1], [4, 0, null], [6, 1, 4]]);
+  assert.deepEqual(nodes[0].then.map((one) => one.kind), ['action', 'observation']);
+  assert.deepEqual([nodes[0].ids, nodes[0].entities], [[1, 2, 3], ['E']]);
+  assert.deepEqual(nodes[4].parents, [1, 4]);
+});
+
+test('an observation of two thoughts is a node of its own, and an unknown parent is no parent', () => {
+  const told = [thought(1, []), thought(2, [9]), thought(3, [1, 2], { kind: 'observation' })];
+  const nodes = thoughtTree(new Map(told.map((one) => [one.id, one])));
+  assert.deepEqual(nodes.map((node) => [node.id, node.parents]), [[1, []], [2, []], [3, [1, 2]]]);
+});
