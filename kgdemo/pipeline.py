@@ -26,8 +26,9 @@ from kgdemo.events import (
     RunFinished,
     RunStarted,
 )
+from kgdemo.facts import Facts
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.io.catalogue import embedded_names, open_graph
+from kgdemo.kg.io.catalogue import embedded_names, open_facts, open_graph
 from kgdemo.linking.linker import EntityLinker, OverlayLinker
 from kgdemo.methods import METHODS, method_named
 from kgdemo.models.causal import EMBEDDED, CausalModel
@@ -64,17 +65,23 @@ class Pipeline:
         """The graph of that name or file; opened once."""
         return self._once(("graph", source), lambda: open_graph(source))
 
-    def add_graph(self, source: str, kg: KnowledgeGraph, like: str = "") -> None:
+    def facts(self, source: str) -> Facts:
+        """What the source of that graph states, read for the verifier alone; opened once."""
+        return self._once(("facts", source), lambda: open_facts(source))
+
+    def add_graph(self, source: str, kg: KnowledgeGraph, facts: Facts, like: str = "") -> None:
         """Make a graph built in memory known under a name.
 
         Args:
             source: the name.
             kg: the graph.
+            facts: the triples that it was built from, for the verifier.
             like: source of the graph that it is an edit of, whose names and token ids are used again.
         """
         with self._lock:
             self.forget_graph(source)
             self._loaded["graph", source] = kg
+            self._loaded["facts", source] = facts
             self._brought.add(source)
             if like:
                 self._loaded["like", source] = like
@@ -105,7 +112,7 @@ class Pipeline:
 
     def verifier(self, source: str) -> Verifier:
         """The verifier of a graph."""
-        return self._once(("verifier", source), lambda: Verifier(self.graph(source)))
+        return self._once(("verifier", source), lambda: Verifier(self.facts(source)))
 
     def resources(self, settings: Settings) -> Resources:
         """Everything a method may use under these settings."""

@@ -1,35 +1,50 @@
 """Is this path in the graph? A verdict for every hop, whoever wrote the path.
 
-This module shares nothing with the decoder: it looks triples up one by one in the stored edges and
-knows neither tokens nor tries. Paths that were decoded under the constraint, paths that a model made up
-and text that a person pastes are all judged here.
+This module shares nothing with the decoder: it asks ``Facts``, an index of its own made from what the sources state,
+and knows neither the graph's arrays nor tokens nor tries. Paths that were decoded under the constraint, paths that a
+model made up and text that a person pastes are all judged here.
+
+Written text is read by exact labels. Only a name that is no label is matched whatever its case, accents and
+punctuation, and only to the one label that it can mean; the verdict then says so.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
+from typing import Any
 
-from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.facts import Facts, backward_labels
 from kgdemo.kg.path import Path
 
 _ARROW = re.compile(r"\s*(?:->|→)\s*")
-_MARKS = re.compile(r"</?path>", re.IGNORECASE)
+_MARKS = re.compile(r"^\s*<path>|</path>\s*$", re.IGNORECASE)
+_SIGNS = frozenset("#%&*@‰′″")  # Unicode calls them punctuation, but C# is not C
+_DASHES = frozenset("-‐‑‒–—")
 
 
 class HopVerdict(str, Enum):
     """What the graph says of one hop."""
 
     OK = "ok"
+    MATCHED = "matched"  # in the graph, but a name was written otherwise than the graph spells it
     UNKNOWN_ENTITY = "unknown entity"
     UNKNOWN_RELATION = "unknown relation"
+    AMBIGUOUS = (
+        "ambiguous name"  # a name that several labels could be meant by, or text that can be cut in several ways
+    )
     NO_EDGE = "no such edge"
     OTHER_WAY = "edge runs the other way"
     MALFORMED = "malformed"
+
+    @property
+    def holds(self) -> bool:
+        """Whether the hop is in the graph."""
+        return self in (HopVerdict.OK, HopVerdict.MATCHED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +62,7 @@ class Verdict:
     """The judgement of a whole path.
 
     Attributes:
-        hops: one verdict a hop; a single malformed one when the text is no path.
+        hops: one verdict a hop; a single one when the text is no path or can be read as several.
         faithful: every hop is in the graph.
         answer_on_path: whether the answer given with the path is one of its entities; None without one.
     """
@@ -57,116 +72,230 @@ class Verdict:
     answer_on_path: bool | None = None
 
 
-def fold(label: str) -> str:
-    """A label without case, accents and punctuation: how written text is matched to the graph."""
-    plain = unicodedata.normalize("NFKD", label.casefold())
-    plain = "".join(c for c in plain if not unicodedata.combining(c))
-    tilde = "~" if plain.lstrip().startswith("~") else ""  # it turns a relation round, so it is no punctuation
-    return tilde + " ".join(re.sub(r"[^\w]|_", " ", plain).split())
+def spelling_key(label: str) -> str:
+    """A label without what people leave out when they type a name: case, accents, punctuation.
+
+    Stricter than ``kg.labels.fold``, by which answers are scored and names looked up in questions: a claim rests on
+    this one. What tells names apart is kept: signs and symbols (``C++``, ``C#``, emoji), the minus before a number and
+    the points within one, forms of digits (``x²``), and marks that make another letter (``ハ``, ``バ``; ``и``, ``й``).
+
+    Args:
+        label: any text.
+
+    Returns:
+        words and signs, a space between them; the text itself where nothing else would be left.
+    """
+    if label.isascii() and label.replace(" ", "").isalpha():
+        return " ".join(label.lower().split())
+    text = unicodedata.normalize("NFD", label.replace("->", "→"))
+    text = unicodedata.normalize("NFD", text.casefold())
+    kept, base = [], " "  # base: the letter that a mark stands on
+    for place, letter in enumerate(text):
+        kind = unicodedata.category(letter)
+        if kind != "Mn":
+            base = letter
+        if kind[0] == "P" and letter not in _SIGNS:
+            kept.append(_within_number(text, place))
+        elif kind[0] == "S" or letter in _SIGNS:
+            kept.append(f" {letter} ")
+        elif kind != "Mn" or not _is_accent(letter, base):
+            kept.append(letter)
+    return " ".join("".join(kept).split()) or text
+
+
+def _within_number(text: str, place: int) -> str:
+    """What is left of punctuation: a space, but for a minus before a number and what stands between two digits."""
+    before, behind = text[:place].rstrip(), text[place + 1 :].lstrip()
+    if not behind[:1].isdigit():
+        return " "
+    dash = text[place] in _DASHES
+    if before[-1:].isdigit():
+        return " - " if dash else f" {text[place]} "
+    return " − " if dash and not before[-1:].isalpha() else " "
+
+
+def _is_accent(mark: str, base: str) -> bool:
+    """Whether a name may be typed without this mark; in other scripts than these three a mark is part of a letter."""
+    script = unicodedata.name(base, "").split(" ")[0]
+    if script == "CYRILLIC":  # stress marks, and the dots of ё; й and ї are other letters than и and і
+        return mark in "\u0300\u0301" or (mark == "\u0308" and base == "е")
+    return script in ("LATIN", "GREEK")
 
 
 class Verifier:
     """Judges paths against one graph.
 
     Args:
-        kg: the graph.
+        facts: what the sources of the graph state.
     """
 
-    def __init__(self, kg: KnowledgeGraph) -> None:
-        self.kg = kg
-        # reading -> the (relation, walked backwards) pairs it may stand for
-        self._meanings: dict[str, list[tuple[str, bool]]] = defaultdict(list)
-        for relation in kg.relations:
-            self._meanings[relation].append((relation, False))
-            self._meanings[f"~{relation}"].append((relation, True))
-            if relation in kg.inverse_labels:
-                self._meanings[kg.inverse_labels[relation]].append((relation, True))
-        self._folded_entities: dict[str, list[str]] | None = None
-        self._folded_readings: dict[str, list[str]] | None = None
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self._backward = backward_labels(facts.relations, facts.inverse_labels)
+        self._relation_labels = frozenset((*facts.relations, *self._backward))
 
     def verify(self, path: Path, answer: str | None = None) -> Verdict:
         """Judge a path by its exact labels."""
-        hops = tuple(Hop(h, r, t, self._hop(h, r, t)) for h, r, t in path.hops)
-        if not hops:
-            hops = (Hop(path.entities[0], "", "", HopVerdict.MALFORMED),)
-        return Verdict(hops, all(hop.verdict is HopVerdict.OK for hop in hops), _names(answer, path.entities))
+        return self._judged([_Named(label) for label in _labels(path)], answer)
 
     def verify_text(self, text: str, answer: str | None = None) -> tuple[Path | None, Verdict]:
-        """Judge written text ``e0 -> r1 -> e1 …``; labels match whatever their case, accents, punctuation.
+        """Judge written text ``e0 -> r1 -> e1 …``.
+
+        A label may hold arrows itself. Where the text can be cut into known labels in several ways, it is ambiguous.
+
+        Args:
+            text: the path; marks ``<PATH>`` and ``</PATH>`` around it do not count.
+            answer: an answer that came with it.
 
         Returns:
-            the path as the graph spells it (None when the text is no path), and its verdict.
+            the path as the graph spells it (None when the text is no path, or can be read as several), and its verdict.
         """
-        parts = [part.strip() for part in _ARROW.split(_MARKS.sub(" ", text).strip())]
-        if len(parts) >= 3 and all(parts):
-            for labels in self._readings_of(parts):
-                verdict = self.verify(Path.from_labels(labels), answer)
-                if verdict.faithful:
-                    return Path.from_labels(labels), verdict
-        if len(parts) < 3 or len(parts) % 2 == 0 or not all(parts):
-            return None, Verdict((Hop(text.strip(), "", "", HopVerdict.MALFORMED),), False, None)
-        path = Path.from_labels([self._spelled(part, place) for place, part in enumerate(parts)])
-        return path, self.verify(path, answer)
+        text = _MARKS.sub("", text).strip()
+        cut = _Cut(text)
+        parses = cut.parses(self._exactly, self._most_arrows) or cut.parses(self._matched, self._most_arrows)
+        if len(parses) > 1:
+            return None, Verdict((Hop(text, "", "", HopVerdict.AMBIGUOUS),), False)
+        if parses:
+            names = parses[0]
+        elif cut.is_path:
+            names = [self._matched(part, place % 2 == 1) or _Named(part) for place, part in enumerate(cut.parts)]
+        else:
+            return None, Verdict((Hop(text, "", "", HopVerdict.MALFORMED),), False)
+        return Path.from_labels([name.label for name in names]), self._judged(names, answer)
 
-    # one hop -----------------------------------------------------------------------------------
+    # hops --------------------------------------------------------------------------------------
 
-    def _hop(self, head: str, relation: str, tail: str) -> HopVerdict:
-        kg = self.kg
-        if head not in kg.entities or tail not in kg.entities:
+    def _judged(self, names: list[_Named], answer: str | None) -> Verdict:
+        hops = []
+        for place in range(0, len(names) - 2, 2):
+            head, relation, tail = names[place : place + 3]
+            hops.append(Hop(head.label, relation.label, tail.label, self._hop(head, relation, tail)))
+        if not hops:
+            hops = [Hop(names[0].label, "", "", HopVerdict.MALFORMED)]
+        on_path = None if answer is None else self._is_one_of(answer, [name.label for name in names[::2]])
+        return Verdict(tuple(hops), all(hop.verdict.holds for hop in hops), on_path)
+
+    def _hop(self, head: _Named, relation: _Named, tail: _Named) -> HopVerdict:
+        names = (head, relation, tail)
+        if not all(entity.ambiguous or self.facts.has_entity(entity.label) for entity in (head, tail)):
             return HopVerdict.UNKNOWN_ENTITY
-        meanings = self._meanings.get(relation)
-        if not meanings:
+        if not (relation.ambiguous or relation.label in self._relation_labels):
             return HopVerdict.UNKNOWN_RELATION
-        for name, backwards in meanings:
-            if kg.has_triple(tail, name, head) if backwards else kg.has_triple(head, name, tail):
-                return HopVerdict.OK
-        for name, backwards in meanings:
-            if kg.has_triple(head, name, tail) if backwards else kg.has_triple(tail, name, head):
-                return HopVerdict.OTHER_WAY
+        if any(name.ambiguous for name in names):
+            return HopVerdict.AMBIGUOUS
+        if self._walks(head.label, relation.label, tail.label):
+            return HopVerdict.MATCHED if any(name.matched for name in names) else HopVerdict.OK
+        if self._walks(tail.label, relation.label, head.label):
+            return HopVerdict.OTHER_WAY
         return HopVerdict.NO_EDGE
 
-    # text --------------------------------------------------------------------------------------
+    def _walks(self, head: str, relation_label: str, tail: str) -> bool:
+        """Whether a triple is stated that a step of this label walks from ``head`` to ``tail``."""
+        backward = self._backward.get(relation_label, ())
+        return self.facts.holds(head, relation_label, tail) or any(self.facts.holds(tail, r, head) for r in backward)
 
-    def _readings_of(self, parts: list[str]) -> Iterable[list[str]]:
-        """Ways to read split text as a path of known labels; labels may themselves hold arrows or be folded alike."""
-        self._fold_labels()
-        assert self._folded_entities is not None
-        assert self._folded_readings is not None
-        budget = 2000  # hostile text can have very many readings; an honest one has a handful
+    def _is_one_of(self, answer: str, entities: list[str]) -> bool:
+        """Whether an answer names one of a path's entities; their key counts only where no entity is called just so."""
+        if answer in entities or self.facts.has_entity(answer):
+            return answer in entities
+        return spelling_key(answer) in map(spelling_key, entities)
 
-        def grow(labels: list[str], rest: list[str]) -> Iterable[list[str]]:
-            nonlocal budget
-            if not rest:
-                if len(labels) >= 3 and len(labels) % 2 == 1:
-                    yield labels
-                return
-            known = self._folded_entities if len(labels) % 2 == 0 else self._folded_readings
-            for size in range(1, len(rest) + 1):
-                for label in known.get(fold(" -> ".join(rest[:size])), ()):  # type: ignore[union-attr]
-                    budget -= 1
-                    if budget < 0:
-                        return
-                    if len(labels) < 2 or len(labels) % 2 or self._hop(*labels[-2:], label) is HopVerdict.OK:
-                        yield from grow([*labels, label], rest[size:])
+    # names -------------------------------------------------------------------------------------
 
-        return grow([], parts)
+    def _exactly(self, written: str, is_relation: bool) -> _Named | None:
+        """The label that is written exactly so."""
+        known = written in self._relation_labels if is_relation else self.facts.has_entity(written)
+        return _Named(written) if known else None
 
-    def _spelled(self, part: str, place: int) -> str:
-        """The graph's spelling of a label, or the text itself when the graph has none."""
-        self._fold_labels()
-        known = self._folded_readings if place % 2 else self._folded_entities
-        found = known.get(fold(part), [])  # type: ignore[union-attr]
-        return part if part in found or not found else found[0]
+    def _matched(self, written: str, is_relation: bool) -> _Named | None:
+        """The label that is written exactly so, else the only one with the same key; ambiguous where there are more."""
+        if exact := self._exactly(written, is_relation):
+            return exact
+        labels, key = self._relation_keys if is_relation else self._entity_keys, spelling_key(written)
+        if key not in labels:
+            return None
+        label = labels[key]
+        return _Named(written, ambiguous=True) if label is None else _Named(label, matched=True)
 
-    def _fold_labels(self) -> None:
-        if self._folded_entities is not None:
-            return
-        self._folded_entities, self._folded_readings = defaultdict(list), defaultdict(list)
-        for label in self.kg.entities:
-            self._folded_entities[fold(label)].append(label)
-        for relation_label in self._meanings:
-            self._folded_readings[fold(relation_label)].append(relation_label)
+    @cached_property
+    def _entity_keys(self) -> dict[str, str | None]:
+        return _by_key(self.facts.entities())
+
+    @cached_property
+    def _relation_keys(self) -> dict[str, str | None]:
+        return _by_key(self._relation_labels)
+
+    @cached_property
+    def _most_arrows(self) -> int:
+        """How many arrows a label of the graph holds at most."""
+        labels = (label for known in (self.facts.entities(), self._relation_labels) for label in known)
+        return max((len(_ARROW.findall(label)) for label in labels if "->" in label or "→" in label), default=0)
 
 
-def _names(answer: str | None, entities: Iterable[str]) -> bool | None:
-    return None if answer is None else fold(answer) in {fold(entity) for entity in entities}
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A name in written text: the label that it means, or as it was written where that is none or not clear."""
+
+    label: str
+    matched: bool = False  # written otherwise than the graph spells it
+    ambiguous: bool = False
+
+
+class _Cut:
+    """Written text, cut at its arrows."""
+
+    def __init__(self, text: str) -> None:
+        arrows = [found.span() for found in _ARROW.finditer(text)]
+        self._text = text
+        self._begins = [0, *(end for _, end in arrows)]
+        self._ends = [*(begin for begin, _ in arrows), len(text)]
+        self.parts = [text[begin:end] for begin, end in zip(self._begins, self._ends, strict=True)]
+
+    @property
+    def is_path(self) -> bool:
+        """Whether the parts alternate between entities and relations where every arrow is one of the path's."""
+        return len(self.parts) >= 3 and len(self.parts) % 2 == 1 and all(self.parts)
+
+    def parses(self, named: Callable[[str, bool], _Named | None], most_arrows: int) -> list[list[_Named]]:
+        """Ways to read the text as a path of names, some of which hold arrows; two where there are two or more.
+
+        Args:
+            named: what a piece of text means as an entity (False) or relation (True), None for nothing.
+            most_arrows: how many a name may hold.
+        """
+        count = len(self.parts)
+        # ways[place][is_relation]: all ways to read from that part on, as linked pairs (name, the rest)
+        ways: list[tuple[list[Any], list[Any]]] = [([], []) for _ in range(count)] + [([], [None])]
+        for place in range(count - 1, -1, -1):
+            for is_relation in (False, True):
+                found = ways[place][is_relation]
+                for last in range(place, min(place + most_arrows + 1, count)):
+                    rests = ways[last + 1][not is_relation]
+                    name = named(self._text[self._begins[place] : self._ends[last]], is_relation) if rests else None
+                    if name is not None:
+                        found += [(name, rest) for rest in rests][: 2 - len(found)]
+        paths = [_unlinked(way) for way in ways[0][False]]
+        return [names for names in paths if len(names) >= 3]
+
+
+def _unlinked(way: Any) -> list[_Named]:
+    names = []
+    while way is not None:
+        name, way = way
+        names.append(name)
+    return names
+
+
+def _labels(path: Path) -> Iterator[str]:
+    yield path.entities[0]
+    for _, relation, tail in path.hops:
+        yield from (relation, tail)
+
+
+def _by_key(labels: Iterable[str]) -> dict[str, str | None]:
+    """Spelling key -> the label that has it, None where several have."""
+    found: dict[str, str | None] = {}
+    for label in labels:
+        key = spelling_key(label)
+        found[key] = None if key in found else label
+    return found

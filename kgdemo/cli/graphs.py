@@ -65,9 +65,9 @@ def _check(options: argparse.Namespace) -> int:
 
 def _save(options: argparse.Namespace) -> int:
     from kgdemo.kg.io.arrays import save
-    from kgdemo.kg.io.catalogue import open_graph
+    from kgdemo.kg.io.catalogue import open_facts, open_graph
 
     kg = open_graph(options.graph, options.entities)
-    save(kg, options.out)
+    save(kg, open_facts(options.graph), options.out)
     print(f"{len(kg):,} triples written to {options.out}")
     return 0

@@ -19,10 +19,10 @@ def add(commands: Commands) -> None:
 def _verify(options: argparse.Namespace) -> int:
     from dataclasses import asdict
 
-    from kgdemo.kg.io.catalogue import open_graph
+    from kgdemo.kg.io.catalogue import open_facts
     from kgdemo.verify import Verifier
 
-    verifier = Verifier(open_graph(options.kg))
+    verifier = Verifier(open_facts(options.kg))
     for line in sys.stdin:
         if line.strip():
             path, verdict = verifier.verify_text(line.rstrip("\n"))

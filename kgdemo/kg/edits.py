@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.errors import UserError
-from kgdemo.kg.graph import Adjacency, KnowledgeGraph, Triple
+from kgdemo.kg.graph import Adjacency, KnowledgeGraph, Triple, inverse_step_labels
 from kgdemo.kg.labels import ExtendedLabelTable, LabelTable
 
 ADD, REMOVE = "add", "remove"
@@ -91,8 +91,9 @@ def apply(kg: KnowledgeGraph, edits: Sequence[Edit]) -> KnowledgeGraph:
 def _meanings(kg: KnowledgeGraph, hop: Triple, added: Iterable[Triple]) -> list[Triple]:
     """The triples that a hop may stand for: itself, and those that it walks backwards."""
     head, relation_label, tail = hop
-    relations = dict.fromkeys([*kg.relations, *(relation for _, relation, _ in added)])
-    backwards = [r for r in relations if kg.inverse_labels.get(r, f"~{r}") == relation_label]
+    relations = list(dict.fromkeys([*kg.relations, *(relation for _, relation, _ in added)]))
+    inverses = inverse_step_labels(relations, kg.inverse_labels)
+    backwards = [relation for relation, inverse in zip(relations, inverses, strict=True) if inverse == relation_label]
     return [hop, *((tail, relation, head) for relation in backwards)]
 
 

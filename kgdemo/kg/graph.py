@@ -3,14 +3,14 @@
 A *step* is a relation walked in one of its two directions. Step ids below ``len(relations)`` walk an
 edge from head to tail; the others walk it from tail to head. Each step has a *reading*, the words
 that stand for it in a path: the relation itself, or for an inverse step ``~relation`` unless the
-schema reads it otherwise (``directed by`` / ``directed``).
+schema reads it otherwise (``directed by`` / ``directed``) or that is another relation's name.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -104,7 +104,7 @@ class KnowledgeGraph:
         self.info = dict(info or {})
         self.types = frozenset(known.type for known in self.info.values() if known.type)
         forward = list(relations)
-        self.step_labels: list[str] = forward + [self.inverse_labels.get(r, f"~{r}") for r in forward]
+        self.step_labels: list[str] = forward + inverse_step_labels(forward, self.inverse_labels)
         self._step_of = {relation_label: step for step, relation_label in reversed(list(enumerate(self.step_labels)))}
         self._symmetric: dict[int, bool] = {}
 
@@ -235,6 +235,23 @@ class KnowledgeGraph:
             row = self.outgoing.row(head)
             for relation, tail in zip(self.outgoing.relations[row], self.outgoing.targets[row], strict=True):
                 yield self.entities[head], self.relations[relation], self.entities[tail]
+
+
+def inverse_step_labels(relations: Sequence[str], inverse_labels: Mapping[str, str]) -> list[str]:
+    """How each relation reads when it is walked from tail to head: in the schema's words, else its name behind a tilde.
+
+    Where that would be the name of a relation too, more tildes are put before all relations named alike but for their
+    tildes, as few as tell them apart: the inverses of ``part`` and ``~part`` read ``~~part`` and ``~~~part``.
+    """
+    depths: defaultdict[str, set[int]] = defaultdict(set)
+    for relation in relations:
+        name = relation.lstrip("~")
+        depths[name].add(len(relation) - len(name))
+    shifts = dict.fromkeys(depths, 1)
+    for name, taken in depths.items():
+        while any(depth + shifts[name] in taken for depth in taken):
+            shifts[name] += 1
+    return [inverse_labels.get(r, "~" * shifts[r.lstrip("~")] + r) for r in relations]
 
 
 def _first_seen() -> defaultdict[str, int]:

@@ -1,11 +1,14 @@
 """Interned labels: a sorted, memory-mappable table of strings.
 
 A label's id is its rank among the UTF-8 encoded labels, so a look-up is a binary search over one
-block of bytes and a table of a million labels opens without decoding any of them. ``spoken`` turns a label into words.
+block of bytes and a table of a million labels opens without decoding any of them. ``spoken`` turns a label into words,
+and ``fold`` into the form in which names are compared.
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
@@ -111,3 +114,15 @@ def spoken(label: str) -> str:
     ]
     words = parts[-4:] if "/" in label or "." in label else parts
     return " ".join(dict.fromkeys(" ".join(words).split()))
+
+
+def fold(label: str) -> str:
+    """A label without case, accents, punctuation and signs: how answers are scored and names in questions looked up.
+
+    Looser than ``verify.spelling_key``: there a wrong match would let a false claim pass, here a missed one costs more.
+    ``C++`` and ``C#`` both fold to ``c``.
+    """
+    plain = unicodedata.normalize("NFKD", label.casefold())
+    plain = "".join(c for c in plain if not unicodedata.combining(c))
+    tilde = "~" if plain.lstrip().startswith("~") else ""  # it turns a relation round, so it is no punctuation
+    return tilde + " ".join(re.sub(r"[^\w]|_", " ", plain).split())

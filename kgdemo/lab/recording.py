@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgdemo.errors import UserError
+from kgdemo.facts import EditedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.lab import fail_open_decoder as broken
 from kgdemo.pipeline import Pipeline
@@ -168,7 +169,8 @@ def _without(pipeline: Pipeline, source: str, fact: Triple) -> str:
         raise UserError(f"The graph {source} does not hold {' -> '.join(fact)}; choose another fact to leave out.")
     name = f"{source}, one fact left out"
     rest = (triple for triple in whole.triples() if tuple(triple) != fact)
-    pipeline.add_graph(name, KnowledgeGraph.from_triples(rest, name, whole.inverse_labels, whole.info))
+    kg = KnowledgeGraph.from_triples(rest, name, whole.inverse_labels, whole.info)
+    pipeline.add_graph(name, kg, EditedFacts(pipeline.facts(source), [(False, fact)]))
     return name
 
 

@@ -24,6 +24,7 @@ from kgdemo.events import (
     PathFound,
     PathVerified,
 )
+from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
 from kgdemo.methods import retrieval
 from kgdemo.methods.registry import register
@@ -43,7 +44,6 @@ from kgdemo.ranking.scorer import PathScorer, RankedPath, labelled, rank
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Evidence, Resources
 from kgdemo.settings import Settings
-from kgdemo.verify import fold
 
 _FED = 160  # paths given to the general model at the most: a hub has hundreds of thousands
 

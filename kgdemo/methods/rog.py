@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from kgdemo.answering.answer_sets import conclude, same_relations, show
 from kgdemo.events import Event, Thought
-from kgdemo.kg.labels import spoken
+from kgdemo.kg.labels import fold, spoken
 from kgdemo.kg.path import SEPARATOR, Path
 from kgdemo.methods.registry import register
 from kgdemo.methods.search_branch import unconstrained_branch
@@ -21,7 +21,6 @@ from kgdemo.models.embedding import label_index
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
-from kgdemo.verify import fold
 
 _OFFERED = 60  # relations named to a chat model; it was not trained on the graph's vocabulary, as RoG's is
 _PLAN = (

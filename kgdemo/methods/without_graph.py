@@ -11,13 +11,13 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
 from kgdemo.events import AnswerFinal, Event, HypothesisAnswer, Notice, PathFound, PathVerified
+from kgdemo.kg.labels import fold
 from kgdemo.methods.registry import register
 from kgdemo.methods.search_branch import Branch, FreePath, sampled_branch, unconstrained_branch, ungrounded
 from kgdemo.options import chosen, option
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
-from kgdemo.verify import fold
 
 _ANSWER = "Answer the question from what you know. Reply with the answer alone; separate several by semicolons."
 _CHAIN = (

@@ -19,7 +19,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from kgdemo.errors import UserError
-from kgdemo.kg.edits import MAX_EDITS, Edit, apply, checked
+from kgdemo.facts import EditedFacts, Facts, StatedFacts
+from kgdemo.kg.edits import ADD, MAX_EDITS, Edit, apply, checked
 from kgdemo.kg.graph import KnowledgeGraph, Triple
 from kgdemo.kg.io.upload import PASTED, read_upload, starters
 from kgdemo.pipeline import Pipeline
@@ -98,7 +99,7 @@ class SessionGraphs:
         kg = KnowledgeGraph.from_triples(triples, title)
         name = OWN + secrets.token_urlsafe(16)
         with self._lock:
-            self._keep(name, kg)
+            self._keep(name, kg, StatedFacts(triples))
         sizes = len(kg), len(kg.entities), len(kg.relations)
         rows = tuple((visible(h, 200), visible(r, 200), visible(t, 200)) for h, r, t in triples[:_ROWS_SHOWN])
         return Brought(name, title, *sizes, rows, tuple(starters(kg)))
@@ -152,12 +153,14 @@ class SessionGraphs:
                 self._touch(name)
                 return name
         kg = apply(self.pipeline.graph(base), client_graph.edits)
+        stated = ((edit.kind == ADD, edit.triple) for edit in client_graph.edits)
+        facts = EditedFacts(self.pipeline.facts(base), stated)
         with self._lock:
-            self._keep(name, kg, base)
+            self._keep(name, kg, facts, base)
         return name
 
-    def _keep(self, name: str, kg: KnowledgeGraph, like: str = "") -> None:
-        self.pipeline.add_graph(name, kg, like)
+    def _keep(self, name: str, kg: KnowledgeGraph, facts: Facts, like: str = "") -> None:
+        self.pipeline.add_graph(name, kg, facts, like)
         self._touch(name)
         kind = OWN if name.startswith(OWN) else EDITED
         of_kind = [known for known in self._asked if known.startswith(kind)]

@@ -16,7 +16,6 @@ from pyvis.network import Network
 from kgdemo.events import CandidatesScored, EntitiesLinked, Event, PathFound, PathVerified, Thought
 from kgdemo.kg.graph import KnowledgeGraph, Triple
 from kgdemo.kg.path import SEPARATOR, Path
-from kgdemo.verify import HopVerdict, Verifier
 from kgdemo.view.escape import visible
 from kgdemo.view.surroundings import telling_first
 
@@ -219,7 +218,6 @@ class Picture:
     _ghosts: int = 0
     _changed: dict[str, dict[str, Any]] = field(default_factory=dict)  # nodes to send
     _gone: list[str] = field(default_factory=list)
-    _verifier: Verifier | None = None
 
     def see(self, event: Event) -> dict[str, Any] | None:
         """What this event adds to the picture, as a record for the page; None when nothing."""
@@ -290,7 +288,7 @@ class Picture:
         for hop, entity in enumerate(path.entities):
             head = path.entities[hop - 1] if hop else ""
             verdict = event.verdict.hops[max(hop - 1, 0)].verdict
-            found = not hop or verdict is HopVerdict.OK
+            found = not hop or verdict.holds
             last = hop == len(path.entities) - 1
             if entity not in self.kg.entities:
                 group = "ghost"
@@ -327,8 +325,11 @@ class Picture:
         if len(labels) < 3 or len(labels) % 2 == 0:
             return None
         hop = (labels[-3], labels[-2], labels[-1])
-        self._verifier = self._verifier or Verifier(self.kg)
-        return hop if self._verifier.verify(Path.from_labels(hop)).faithful else None
+        head, tail = self.kg.entities.find(hop[0]), self.kg.entities.find(hop[2])
+        if head is None or tail is None:
+            return None
+        steps, ends = self.kg.steps(head)
+        return hop if hop[1] in (self.kg.step_labels[step] for step in steps[ends == tail]) else None
 
     # nodes -----------------------------------------------------------------------------------------
 

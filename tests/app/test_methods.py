@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.facts import StatedFacts
 from kgdemo.methods import METHODS
 from kgdemo.verify import Verifier
 from tests.helpers.page import QUESTION, TRIPLES
@@ -20,7 +20,7 @@ def test_it_answers_with_verified_paths_where_it_has_paths(client, method):
     assert result["entities"] == ["Inception"]
     if method != "rog":  # the plans of a random model lead nowhere, which is an answer too
         assert bool(result["paths"]) == (method not in FREE)
-    verifier = Verifier(KnowledgeGraph.from_triples(TRIPLES))
+    verifier = Verifier(StatedFacts(TRIPLES))
     for path in result["paths"]:
         assert path["verified"]
         assert verifier.verify_text(path["text"])[1].faithful

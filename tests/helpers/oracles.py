@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.constraint.triple_chains import Link
+from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.verify import Verifier
 
 Triple = tuple[str, str, str]
 
@@ -22,11 +24,25 @@ def all_paths(triples: Sequence[Triple], topics: Sequence[str], hops: int, direc
                 if head == path[-1]:
                     yield from grow((*path, relation, tail))
                 if tail == path[-1] and not directed:
-                    yield from grow((*path, f"~{relation}", head))
+                    yield from grow((*path, backwards(relation, relations), head))
 
+    relations = {relation for _, relation, _ in triples}
     known = {label for head, _, tail in triples for label in (head, tail)}
     for topic in set(topics) & known:
         yield from grow((topic,))
+
+
+def backwards(relation: str, relations: Collection[str]) -> str:
+    """How a relation reads against its edge: behind the fewest tildes that make no name of a relation of its stem."""
+    tildes = "~"
+    while any(tildes + other in relations for other in relations if other.lstrip("~") == relation.lstrip("~")):
+        tildes += "~"
+    return tildes + relation
+
+
+def verifier_of(kg: KnowledgeGraph) -> Verifier:
+    """A verifier of a graph whose triples are not at hand as they were given."""
+    return Verifier(StatedFacts(kg.triples(), kg.inverse_labels))
 
 
 def spelled(label_tokens: LabelTokens, path: Sequence[str]) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ from itertools import count
 from pathlib import Path
 
 from kgdemo.events import Event, RunStarted, Thought
+from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.models.causal import CausalModel
 from kgdemo.pipeline import Pipeline
@@ -62,7 +63,7 @@ class SmallPipeline(Pipeline):
         chat = ChatSettings("m", endpoint, "key", timeout=2.0) if endpoint else ChatSettings()
         super().__init__(profile or profile_from({}), chat)
         info = {"Inception": EntityInfo("film"), "Christopher Nolan": EntityInfo("person", ("Nolan",))}
-        self.add_graph("world", KnowledgeGraph.from_triples(TRIPLES, "world", info=info))
+        self.add_graph("world", KnowledgeGraph.from_triples(TRIPLES, "world", info=info), StatedFacts(TRIPLES))
         self._small = random_model("qwen2", seed=3)
         self.closed_early = 0
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.events import AnswerFinal, Event, PathFound, PathVerified, Thought
+from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.methods.registry import METHODS
@@ -133,7 +134,14 @@ def film_world(reasoner: Reasoner | Callable | None = None, triples=FILMS, famil
     kg = KnowledgeGraph.from_triples(triples, "films", INVERSE, INFO)
     model, embedder = random_model(family, seed=1), SpellingEmbedder()
     token_graph = TokenGraph(kg, model.label_tokens)
-    return Resources(kg, Verifier(kg), model, token_graph, reasoner or EmbeddedReasoner(embedder), embedder)
+    return Resources(
+        kg,
+        Verifier(StatedFacts(triples, INVERSE)),
+        model,
+        token_graph,
+        reasoner or EmbeddedReasoner(embedder),
+        embedder,
+    )
 
 
 def clerk_world(clerk: Clerk, triples=FILMS) -> Resources:

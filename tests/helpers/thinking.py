@@ -19,6 +19,7 @@ from kgdemo.events import (
     RunStarted,
     Thought,
 )
+from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.ui.event_stream import records
 from kgdemo.verify import Verifier
@@ -34,7 +35,7 @@ REASON = "two likelier thoughts were kept"
 def thinking(written: str = "London", by: str = "a model", more: Sequence[Event] = ()) -> list[Event]:
     """The events of the run; ``written`` is what a model says in its thoughts, reasons, options and answer."""
     text = f"Inception -> {DIRECTED[1]} -> Christopher Nolan -> {BORN[1]} -> London"
-    path, verdict = Verifier(KG).verify_text(text)
+    path, verdict = Verifier(StatedFacts(TRIPLES)).verify_text(text)
     options = ("Inception -> starring -> Leonardo DiCaprio", f"Inception -> {written}")
     return [
         RunStarted(QUESTION, "agent-got", "world", len(KG), "embedded", 10, 2),

@@ -13,6 +13,7 @@ from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.free_text import FreeText
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.beam import BeamSettings, Hypothesis, beam_search, greedy_continuations
+from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.models.base import PROMPT_END
@@ -63,7 +64,7 @@ def test_every_emitted_path_verifies_and_none_is_missing(triples, family, seed, 
     kg = KnowledgeGraph.from_triples(triples)
     topic = triples[0][0]
     _, paths = decode(kg, topic, family, seed, beams, hops, directed)
-    verifier = Verifier(kg)
+    verifier = Verifier(StatedFacts(triples))
     assert all(verifier.verify(path).faithful for path in paths)
     assert len(set(paths)) == len(paths)
     exist = set()

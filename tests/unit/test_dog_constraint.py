@@ -10,6 +10,7 @@ from kgdemo.constraint.free_text import MarkWatch
 from kgdemo.constraint.label_tokens import PATH_START, LabelTokens
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.constraint.triple_chains import ChainConstraint, QueryGraph, TripleTokens, TripleTrie
+from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.verify import Verifier
@@ -116,7 +117,7 @@ def test_mediators_are_stepped_over_and_their_relations_joined():
     oxford = query.links([kg.entities.find("Oxford")])
     assert {link.labels(kg)[0] for link in oxford} == {"Ann", "Bob", "Oxford"}, "stored direction where there is one"
     assert ("Bob", "education-institution", "Oxford") in {link.labels(kg) for link in oxford}
-    verifier = Verifier(kg)
+    verifier = Verifier(StatedFacts(triples))
     for link in [*ann, *oxford]:
         path = Path(
             tuple(kg.entities[e] for e in link.path.entities), tuple(kg.step_labels[s] for s in link.path.steps)

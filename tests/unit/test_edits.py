@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.errors import UserError
+from kgdemo.facts import EditedFacts, StatedFacts
 from kgdemo.kg.edits import ADD, LONGEST_LABEL, MAX_EDITS, REMOVE, Edit, apply, checked
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.verify import Verifier
 from tests.helpers.models import random_model
+from tests.helpers.oracles import backwards
 from tests.helpers.strategies import graphs, labels
 
 Triple = tuple[str, str, str]
@@ -22,7 +24,7 @@ triple_of = st.tuples(labels, st.sampled_from(["part", "~part", "part of", "new"
 def meanings(hop: Triple, relations: set[str]) -> list[Triple]:
     """What a hop may stand for, as the readme says: the edge itself, or with ``~`` the edge the other way."""
     head, relation_label, tail = hop
-    return [hop] + [(tail, r, head) for r in relations if f"~{r}" == relation_label]
+    return [hop] + [(tail, r, head) for r in sorted(relations) if backwards(r, relations) == relation_label]
 
 
 def edited(triples: set[Triple], edits: list[Edit]) -> set[Triple]:
@@ -48,6 +50,11 @@ def changes(draw) -> tuple[list[Triple], list[Edit]]:
     return triples, draw(st.lists(st.builds(Edit, st.sampled_from([ADD, REMOVE]), some), max_size=6))
 
 
+def changed(facts: StatedFacts, edits: list[Edit]) -> EditedFacts:
+    """What the verifier is told of the edits."""
+    return EditedFacts(facts, ((edit.kind == ADD, edit.triple) for edit in edits))
+
+
 @settings(max_examples=200, deadline=None)
 @given(changes())
 def test_an_edited_graph_holds_what_a_set_of_triples_holds(case):
@@ -63,12 +70,17 @@ def test_an_edited_graph_holds_what_a_set_of_triples_holds(case):
     graph = apply(kg, edits)
     assert set(graph.triples()) == expected
     assert len(graph) == len(expected)
+    facts = changed(StatedFacts(triples), edits)
+    around = {(h, r, t) for h in facts.entities() for r in facts.relations for t in facts.entities()}
+    assert {triple for triple in around if facts.holds(*triple)} == expected
+    assert set(facts.entities()) == set(graph.entities)
+    assert set(facts.relations) == set(graph.relations)
     assert set(kg.triples()) == before == set(triples)
     for label in {name for h, _, t in expected for name in (h, t)}:
         walked = {(label, r, t) for r, t in graph.neighbours(label, directed=True)}
         assert walked == {t for t in expected if t[0] == label}
-        backwards = set(graph.neighbours(label)[len(walked) :])
-        assert backwards == {(f"~{r}", h) for h, r, t in expected if t == label}
+        returned = set(graph.neighbours(label)[len(walked) :])
+        assert returned == {(backwards(r, graph.relations), h) for h, r, t in expected if t == label}
 
 
 @settings(max_examples=60, deadline=None)
@@ -93,10 +105,9 @@ def test_what_was_removed_is_no_longer_verified_and_what_was_added_is():
     kg = KnowledgeGraph.from_triples(
         [("Inception", "directed by", "Nolan")], inverse_labels={"directed by": "directed"}
     )
-    graph = apply(
-        kg, [Edit(REMOVE, ("Nolan", "directed", "Inception")), Edit(ADD, ("Inception", "directed by", "Greta"))]
-    )
-    judge = Verifier(graph)
+    edits = [Edit(REMOVE, ("Nolan", "directed", "Inception")), Edit(ADD, ("Inception", "directed by", "Greta"))]
+    assert list(apply(kg, edits).triples()) == [("Inception", "directed by", "Greta")]
+    judge = Verifier(changed(StatedFacts(kg.triples(), kg.inverse_labels), edits))
     assert not judge.verify_text("Inception -> directed by -> Nolan")[1].faithful
     assert judge.verify_text("Greta -> directed -> Inception")[1].faithful
     assert judge.verify_text("Nolan -> directed -> Inception")[1].hops[0].verdict.value == "no such edge"

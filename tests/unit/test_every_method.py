@@ -15,7 +15,7 @@ from kgdemo.events import (
     Thought,
     from_json,
 )
-from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.facts import StatedFacts
 from kgdemo.methods import METHODS
 from kgdemo.verify import Verifier
 from tests.helpers.endpoint import Endpoint, serve
@@ -61,7 +61,7 @@ def test_it_ends_in_an_answer_and_every_path_of_the_graph_is_verified(method, fi
     assert not final.refusal
     found = {e.index: e.path for e in of(events, PathFound) if e.constrained}
     assert bool(found) == (method not in FREE)
-    own = Verifier(KnowledgeGraph.from_triples(FILMS))  # not the run's: its verdicts are looked at, not believed
+    own = Verifier(StatedFacts(FILMS))  # not the run's: its verdicts are looked at, not believed
     assert all(own.verify(path).faithful for path in found.values())
     assert {e.index: e.verdict.faithful for e in of(events, PathVerified) if e.constrained} == dict.fromkeys(
         found, True

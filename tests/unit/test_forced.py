@@ -12,6 +12,7 @@ from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.beam import BeamSettings, beam_search, check_forced
 from kgdemo.errors import UserError
 from kgdemo.events import DecodeStep, PathFound, PathVerified, RunStarted
+from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.methods import METHODS
@@ -51,7 +52,7 @@ def test_the_best_paths_that_begin_so_are_found(triples, family, beams, data):
     assert {h.tokens for h in finished} == set(brute)
     best = sorted(brute.values(), reverse=True)[:beams]
     assert [h.total for h in finished[:beams]] == pytest.approx(best, abs=1e-3)
-    verifier = Verifier(kg)
+    verifier = Verifier(StatedFacts(triples))
     for hypothesis in finished:
         for ids in hypothesis.state.paths:
             names = tuple(kg.entities[e] for e in ids.entities)

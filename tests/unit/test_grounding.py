@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.events import AnswerFinal, PathFound, Thought, from_json, to_json
+from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.reasoners.base import Resources
 from kgdemo.reasoners.embedded import EmbeddedReasoner
@@ -79,7 +80,8 @@ def test_events_survive_json(run):
 def test_whatever_the_reasoner_decides_everything_shown_is_in_the_graph(triples, method, seed, prose, hops, directed):
     kg, model, embedder = KnowledgeGraph.from_triples(triples), model_named("qwen2", 0), SpellingEmbedder()
     reasoner = ChanceReasoner(seed) if prose else EmbeddedReasoner(embedder)
-    resources = Resources(kg, Verifier(kg), model, TokenGraph(kg, model.label_tokens, directed), reasoner, embedder)
+    token_graph = TokenGraph(kg, model.label_tokens, directed)
+    resources = Resources(kg, Verifier(StatedFacts(triples)), model, token_graph, reasoner, embedder)
     topics = [triples[0][0], triples[-1][2], "Atlantis"]
     events = ask(method, "how many part of x?", topics, resources, hops=hops, directed=directed, beams=5)
     all_is_read_from_the_graph(events, resources)

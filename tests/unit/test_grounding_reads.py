@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.events import PathFound, Thought
+from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.reasoners.base import Resources
@@ -52,7 +53,9 @@ class Trusting(Verifier):
 def test_every_triple_shown_was_read_from_the_graph_in_this_run(triples, method, seed, prose):
     kg, embedder = Watched.over(triples), SpellingEmbedder()
     reasoner = ChanceReasoner(seed) if prose else EmbeddedReasoner(embedder)
-    resources = Resources(kg, Trusting(kg), MODEL, TokenGraph(kg, MODEL.label_tokens), reasoner, embedder)
+    resources = Resources(
+        kg, Trusting(StatedFacts(triples)), MODEL, TokenGraph(kg, MODEL.label_tokens), reasoner, embedder
+    )
     events = ask(method, "how many part of x?", [triples[0][0], triples[-1][2]], resources, hops=2, beams=5)
     shown = {triple for thought in of(events, Thought) for triple in thought.triples}
     shown |= {hop for found in of(events, PathFound) for hop in found.path.hops}

@@ -11,6 +11,7 @@ import pytest
 from kgdemo.constraint import token_graph as kept
 from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.constraint.token_graph import TokenCache, TokenGraph
+from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.arrays import save
 from kgdemo.pipeline import Pipeline
@@ -137,11 +138,11 @@ def test_a_folder_that_cannot_be_written_is_done_without(tmp_path, caplog):
 
 def test_a_visitors_graph_is_never_kept(tmp_path, monkeypatch):
     monkeypatch.setenv("KGDEMO_CACHE", str(tmp_path / "cache"))
-    save(KG, tmp_path / "mine")
+    save(KG, StatedFacts(KG.triples()), tmp_path / "mine")
     pipeline = Pipeline()
     monkeypatch.setattr(pipeline, "model", lambda name: random_model("qwen2"))
     pipeline.token_cache = TokenCache(tmp_path / "cache", least_labels=5)
-    pipeline.add_graph("theirs", KG)
+    pipeline.add_graph("theirs", KG, StatedFacts(KG.triples()))
     pipeline.resources(Settings("theirs"))
     assert not (tmp_path / "cache").exists()
     pipeline.resources(Settings(str(tmp_path / "mine")))

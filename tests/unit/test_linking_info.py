@@ -9,6 +9,7 @@ import pytest
 
 from kgdemo.cli import main
 from kgdemo.errors import GraphFormatError
+from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.io.arrays import save
 from kgdemo.kg.io.catalogue import open_graph
@@ -108,7 +109,8 @@ def test_a_side_file_is_saved_with_the_graph(tmp_path):
 @pytest.mark.parametrize("source", ["world", "saved"])
 def test_a_side_file_goes_with_a_triple_file_alone(tmp_path, source, capsys):
     side, folder = written(tmp_path, "Paris\tcity\n"), tmp_path / "kg"
-    save(KnowledgeGraph.from_triples([("Paris", "capital of", "France")]), folder)
+    triples = [("Paris", "capital of", "France")]
+    save(KnowledgeGraph.from_triples(triples), StatedFacts(triples), folder)
     graph = str(folder) if source == "saved" else source
     assert main(["kg", "save", graph, "--entities", str(side), "--out", str(tmp_path / "other")]) != 0
     assert "with a triple file" in capsys.readouterr().err

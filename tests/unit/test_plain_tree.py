@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.beam import BeamSettings, beam_search
+from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.models.base import PROMPT_END
@@ -60,7 +61,7 @@ def test_scores_are_those_of_single_texts(family, triples, beams):
     prompt = model.style.encode(model.label_tokens, PROMPT, [triples[0][0]])
     _, found = finish(beam_search(model.tree(prompt), automaton, BeamSettings(beams)))
     assert found
-    verifier = Verifier(kg)
+    verifier = Verifier(StatedFacts(triples))
     for hypothesis in found:
         with torch.inference_mode():
             logits = model.model(input_ids=torch.tensor([[*prompt, *hypothesis.tokens]]), use_cache=False).logits[0]

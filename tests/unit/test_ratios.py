@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.facts import StatedFacts
 from kgdemo.kg.path import Path
 from kgdemo.lab.evaluation.metrics import coverage_ratio, ill_formed, validity_ratio
 from kgdemo.verify import Verifier
@@ -22,7 +22,7 @@ def test_ratios():
 
 
 def test_ill_formed_counts_both_properties():
-    verifier = Verifier(KnowledgeGraph.from_triples([("a", "r", "b"), ("b", "r", "c"), ("x", "r", "y")]))
+    verifier = Verifier(StatedFacts([("a", "r", "b"), ("b", "r", "c"), ("x", "r", "y")]))
     good, apart, invented = ("b", "r", "c"), ("x", "r", "y"), ("a", "r", "c")
     assert ill_formed([("a", "r", "b"), good, apart, invented], ["a"], verifier) == [apart, invented]
     assert ill_formed([good, ("a", "r", "b")], ["c"], verifier) == [], "from the tail as well"

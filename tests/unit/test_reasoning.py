@@ -23,6 +23,7 @@ from kgdemo.events import (
     from_json,
     to_json,
 )
+from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.methods.registry import METHODS, method_named, register
@@ -32,6 +33,7 @@ from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.settings import Settings
 from kgdemo.verify import Verifier
 from tests.helpers.models import random_model
+from tests.helpers.oracles import verifier_of
 
 TRIPLES = [
     ("New York", "part of", "United States"),
@@ -55,7 +57,8 @@ def small_world(family: str = "qwen2", triples=TRIPLES) -> Resources:
     kg = KnowledgeGraph.from_triples(triples, "small")
     model = random_model(family, seed=1)
     embedder = LetterEmbedder()
-    return Resources(kg, Verifier(kg), model, TokenGraph(kg, model.label_tokens), EmbeddedReasoner(embedder), embedder)
+    verifier, token_graph = Verifier(StatedFacts(triples)), TokenGraph(kg, model.label_tokens)
+    return Resources(kg, verifier, model, token_graph, EmbeddedReasoner(embedder), embedder)
 
 
 @pytest.fixture(scope="module", params=["qwen2", "bert"])
@@ -155,7 +158,7 @@ def test_an_answer_is_completed_with_ends_of_the_type_asked_for_only():
     kinds = {"Cairo": "city", "Giza": "city", "Nile": "river"}
     info = {name: EntityInfo(kind, (), "", {}) for name, kind in kinds.items()}
     kg = KnowledgeGraph.from_triples(triples, "egypt", {}, info)
-    resources = replace(small_world(), kg=kg, verifier=Verifier(kg))
+    resources = replace(small_world(), kg=kg, verifier=verifier_of(kg))
     evidence = [Evidence(1, Path(("Egypt", "Cairo"), ("contains",)))]
     final = AnswerFinal("Cairo [1]", ("Cairo",), ((1,),), "test")
     cities = AnswerType(frozenset({"city"}), named=True)
@@ -169,7 +172,7 @@ def test_of_many_ends_the_few_of_the_type_asked_for_are_an_answer():
     kinds = {"Nile": "river", "Ismailia Canal": "river", "Sinai": "place"} | {f"city {n}": "city" for n in range(100)}
     info = {name: EntityInfo(kind) for name, kind in kinds.items()}
     kg = KnowledgeGraph.from_triples([("Egypt", "contains", name) for name in kinds], "egypt", {}, info)
-    resources = replace(small_world(), kg=kg, verifier=Verifier(kg))
+    resources = replace(small_world(), kg=kg, verifier=verifier_of(kg))
     evidence = [Evidence(1, Path(("Egypt", "Nile"), ("contains",)))]
     final = AnswerFinal("Nile [1]", ("Nile",), ((1,),), "test")
     rivers = AnswerType(frozenset({"river"}), named=True)  # Sinai may be one, but the Nile is

@@ -16,6 +16,7 @@ from kgdemo.decoding.adapter import GraphLogitsProcessor
 from kgdemo.decoding.beam import BeamSettings, beam_search
 from kgdemo.decoding.searches import DiverseSettings, SamplingSettings, diverse_search, greedy_path, sample
 from kgdemo.errors import UserError
+from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.methods.search_branch import constrained_branch
@@ -140,7 +141,7 @@ def test_every_search_writes_only_what_the_graph_knows(search, triples, beams, h
     branch = constrained_branch(model, prompt, automaton, Settings(beams=beams, search=search, explain=0))
     while branch.advance() is not None:
         pass
-    verifier = Verifier(kg)
+    verifier = Verifier(StatedFacts(triples))
     assert search == "sample" or branch.finished
     for hypothesis in branch.finished:
         for ids in hypothesis.state.paths:

@@ -15,7 +15,7 @@ from kgdemo.kg.path import Path
 from kgdemo.ranking.conjunctive import RelationGroup, path_to, reach
 from kgdemo.reasoners.base import Evidence
 from kgdemo.reasoners.embedded import EmbeddedReasoner
-from kgdemo.verify import Verifier
+from tests.helpers.oracles import verifier_of
 from tests.helpers.reasoning import SpellingEmbedder
 
 # of four borders three are stored in both directions
@@ -56,7 +56,7 @@ def test_most_of_its_edges_are_stored_both_ways(triples):
 def test_the_edges_of_either_direction_are_answers():
     paths = same_relations(KG, Path(("Austria", "Italy"), ("borders",)), directed=False)
     assert {path.end for path in paths} == {"Italy", "Hungary", "Germany"}
-    assert all(Verifier(KG).verify(path).faithful for path in paths)
+    assert all(verifier_of(KG).verify(path).faithful for path in paths)
     assert next(path for path in paths if path.end == "Germany").relations == ("~borders",)  # as it is stored
     assert {path.end for path in same_relations(KG, Path(("Austria", "Italy"), ("borders",)), directed=True)} == {
         "Italy",
@@ -66,7 +66,7 @@ def test_the_edges_of_either_direction_are_answers():
     assert [path.end for path in two] == ["Austria"]
 
 
-@pytest.mark.parametrize("reading", ["borders", "~borders"])
+@pytest.mark.parametrize("relation_label", ["borders", "~borders"])
 def test_they_are_reached_and_walked_to(relation_label: str):
     austria = KG.entities.find("Austria")
     assert austria is not None
@@ -76,7 +76,7 @@ def test_they_are_reached_and_walked_to(relation_label: str):
     for end in group.ends.tolist():
         ids = path_to(KG, group, end, False)
         said = Path(tuple(KG.entities[e] for e in ids.entities), tuple(KG.step_labels[s] for s in ids.steps))
-        assert Verifier(KG).verify(said).faithful
+        assert verifier_of(KG).verify(said).faithful
 
 
 def test_what_was_found_in_either_direction_is_cited_by_its_own_path():

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from kgdemo.errors import UserError
+from kgdemo.facts import StatedFacts
 from kgdemo.lab.evaluation.runner import HELD_OUT, SEEN, UNCLEAR, evaluate, group, read_held_out
 from kgdemo.lab.questions import Question
 from kgdemo.pipeline import Pipeline
@@ -46,7 +47,7 @@ def test_evaluate_measures_the_groups_apart(tmp_path):
     lines = [json.dumps({"id": i, "question": q, "q_entity": [t], "a_entity": [a]}) for i, q, t, a in rows]
     (tmp_path / "questions.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
     pipeline = Pipeline(chat=ChatSettings())
-    pipeline.add_graph("films", film_graph())
+    pipeline.add_graph("films", film_graph(), StatedFacts(film_graph().triples()))
     pipeline.add_model("random", random_model("qwen2"))
     settings = Settings(graph="films", model="random", beams=3, hops=1, directed=True, compare=False, explain=0)
     metrics = evaluate(pipeline, tmp_path / "questions.jsonl", settings, tmp_path / "out", held_out={"born in"})

@@ -20,12 +20,12 @@ from kgdemo.events import (
 )
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.verify import Verifier
 from kgdemo.view.escape import escaped, json_in_html, visible
 from kgdemo.view.frame import VIS, frame_document
 from kgdemo.view.page_records import EXPLAINED, OPTIONS, PRUNED, TOKENS, record
 from kgdemo.view.picture import MAX_LOOKED, MAX_NODES, Picture, Places
 from kgdemo.view.surroundings import MOST, neighbours_of
+from tests.helpers.oracles import verifier_of
 
 KG = KnowledgeGraph.from_triples(
     [("Inception", "directed by", "Nolan"), ("Nolan", "born in", "London"), ("Inception", "genre", "film")]
@@ -35,7 +35,7 @@ KG = KnowledgeGraph.from_triples(
 
 def grown(texts: list[tuple[bool, str]]) -> tuple[Picture, list[dict]]:
     """A picture after paths, and the records it gave."""
-    picture, verifier = Picture(KG), Verifier(KG)
+    picture, verifier = Picture(KG), verifier_of(KG)
     given = [picture.see(EntitiesLinked((), ("Inception",)))]
     for index, (constrained, text) in enumerate(texts, 1):
         path, verdict = verifier.verify_text(text)
@@ -62,7 +62,7 @@ def thought(number: int, *triples: tuple[str, str, str], fate: str = "open") -> 
 
 
 def path_events(text: str, index: int = 1) -> list[Event]:
-    path, verdict = Verifier(KG).verify_text(text)
+    path, verdict = verifier_of(KG).verify_text(text)
     return [PathFound(True, index, text, -1.0, path), PathVerified(True, index, verdict)]
 
 
@@ -85,7 +85,10 @@ def test_what_a_thought_touched_is_in_the_picture_until_a_path_holds_it():
 def test_a_fact_read_from_its_other_end_is_one_edge():
     kg = KnowledgeGraph.from_triples([("London", "birthplace of", "Nolan"), ("Inception", "directed by", "Nolan")])
     path = Path(("Inception", "Nolan", "London"), ("directed by", "~birthplace of"))
-    found = [PathFound(True, 1, str(path), -1.0, path), PathVerified(True, 1, Verifier(kg).verify(path))]
+    found = [
+        PathFound(True, 1, str(path), -1.0, path),
+        PathVerified(True, 1, verifier_of(kg).verify(path)),
+    ]
     seen = [
         thought(1, ("Inception", "directed by", "Nolan")),
         thought(2, ("London", "birthplace of", "Nolan")),
@@ -103,7 +106,7 @@ def test_an_edge_walked_both_ways_is_drawn_once_and_two_facts_twice():
         for index, step in enumerate(steps):
             path = Path.from_labels(step)
             events += [PathFound(True, index, str(path), -1.0, path)]
-            events += [PathVerified(True, index, Verifier(kg).verify(path))]
+            events += [PathVerified(True, index, verifier_of(kg).verify(path))]
         edges = after(events, kg)[1].values()
         return sorted((e["from"], e["label"], e["to"]) for e in edges if e["kind"] == "grounded")
 
@@ -236,7 +239,7 @@ def test_neighbours_fade_and_the_rest_is_counted():
 
 def test_the_picture_never_holds_more_nodes_than_agreed():
     kg = KnowledgeGraph.from_triples([("a", "r", f"b{n}") for n in range(400)])
-    picture, verifier = Picture(kg), Verifier(kg)
+    picture, verifier = Picture(kg), verifier_of(kg)
     picture.see(EntitiesLinked((), ("a",)))
     shown: set[str] = set()
     for n in range(400):

@@ -1,7 +1,7 @@
 """A graph as a folder of arrays that re-opens memory-mapped: a million triples are there at once.
 
 Layout: one ``.npy`` file an array, ``graph.json`` with name, readings and version, ``info.jsonl`` with
-types and aliases where the graph has any.
+types and aliases where the graph has any. ``facts.npy`` and ``facts.json`` are the verifier's, see ``facts``.
 """
 
 from __future__ import annotations
@@ -13,15 +13,22 @@ from pathlib import Path
 import numpy as np
 
 from kgdemo.errors import GraphFormatError
+from kgdemo.facts import SavedFacts, StatedFacts
 from kgdemo.kg.graph import Adjacency, EntityInfo, KnowledgeGraph
 from kgdemo.kg.labels import LabelTable
 
-VERSION = 1
+VERSION = 2
 _HEADER = "graph.json"
 
 
-def save(kg: KnowledgeGraph, folder: Path) -> None:
-    """Write a graph into ``folder``, which is made."""
+def save(kg: KnowledgeGraph, facts: StatedFacts | SavedFacts, folder: Path) -> None:
+    """Write a graph into ``folder``, which is made.
+
+    Args:
+        kg: the graph.
+        facts: of the same source, for whoever verifies paths of the saved graph.
+        folder: where to.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in (("entities", kg.entities), ("relations", kg.relations)):
         np.save(folder / f"{name}.blob.npy", table.blob)
@@ -33,6 +40,7 @@ def save(kg: KnowledgeGraph, folder: Path) -> None:
     with (folder / "info.jsonl").open("w", encoding="utf-8") as stream:
         for label, info in kg.info.items():
             stream.write(json.dumps({"entity": label, **asdict(info)}, ensure_ascii=False) + "\n")
+    facts.write(folder)
     header = {"version": VERSION, "name": kg.name, "inverse_readings": kg.inverse_labels}
     (folder / _HEADER).write_text(json.dumps(header, ensure_ascii=False), "utf-8")  # last: a folder with it is whole
 

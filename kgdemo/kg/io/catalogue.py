@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgdemo.errors import GraphFormatError
+from kgdemo.facts import SavedFacts, StatedFacts, tsv_triples
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.io.arrays import is_saved_graph, load
 from kgdemo.kg.io.entities import read_entity_info
@@ -69,13 +70,40 @@ def open_graph(source: str, entities: Path | None = None) -> KnowledgeGraph:
     path = Path(source)
     if is_saved_graph(path):
         return load(path)
-    if not path.suffix and not path.exists():
-        raise GraphFormatError(
-            f"There is no graph {source!r}; choose {', '.join(embedded_names())} or give a triple file."
-        )
-    kind_of(path.name)
+    _known_kind(path)
     info = read_entity_info(entities) if entities else None
     return KnowledgeGraph.from_triples(read_triples(path), path.name.split(".")[0], info=info)
+
+
+def open_facts(source: str) -> StatedFacts | SavedFacts:
+    """What the files of a graph state, for the verifier: read anew, and nothing of it by way of ``open_graph``.
+
+    Tab-separated files, the embedded ones among them, are read by code of the verifier's own. The other formats have
+    one parser.
+
+    Args:
+        source: as for ``open_graph``.
+
+    Raises:
+        GraphFormatError: there is no such graph, or a file cannot be read.
+    """
+    if source in embedded_names():
+        folder = _HERE / source
+        inverse = {relation.name: relation.inverse for relation in read_schema(folder).values()}
+        return StatedFacts((triple for theme in themes(folder) for triple in tsv_triples(theme)), inverse)
+    path = Path(source)
+    if is_saved_graph(path):
+        return SavedFacts(path)
+    tabs = _known_kind(path) == ".tsv" and path.is_file()
+    return StatedFacts(tsv_triples(path) if tabs else read_triples(path))
+
+
+def _known_kind(path: Path) -> str:
+    if not path.suffix and not path.exists():
+        raise GraphFormatError(
+            f"There is no graph {str(path)!r}; choose {', '.join(embedded_names())} or give a triple file."
+        )
+    return kind_of(path.name)
 
 
 def _is_triple_file(source: str) -> bool:

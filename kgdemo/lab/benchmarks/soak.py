@@ -21,6 +21,7 @@ from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.constraint.trie import EnumeratedTrie
 from kgdemo.decoding.beam import BeamSettings, Hypothesis, Step, beam_search
 from kgdemo.decoding.searches import DiverseSettings, SamplingSettings, diverse_search, greedy_path, sample
+from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph, Triple
 from kgdemo.kg.path import Path
 from kgdemo.lab.benchmarks.reference import networkx_graph, walks
@@ -179,7 +180,7 @@ def judge(
     case: Case, kg: KnowledgeGraph, label_tokens: LabelTokens, finished: Sequence[Hypothesis], tally: Tally
 ) -> None:
     """Count what is wrong with the found paths; labels spelled alike share tokens, so one may hold several."""
-    verifier, found = Verifier(kg), set()
+    verifier, found = Verifier(StatedFacts(case.triples)), set()
     for hypothesis in finished:
         ended = hypothesis.tokens[-len(label_tokens.end) :] == label_tokens.end and hypothesis.state.complete
         tally.unclosed += not (ended and hypothesis.state.paths)

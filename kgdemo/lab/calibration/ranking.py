@@ -18,6 +18,7 @@ from tqdm import tqdm
 
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.errors import UserError
+from kgdemo.kg.labels import fold
 from kgdemo.lab.questions import Question, read_questions
 from kgdemo.methods.gcr import scorer_for
 from kgdemo.methods.search_branch import constrained_branch
@@ -25,7 +26,6 @@ from kgdemo.pipeline import Pipeline
 from kgdemo.ranking.backoff import unseen_paths
 from kgdemo.ranking.scorer import FEATURES, different_paths, groups_of, known_score, labelled
 from kgdemo.settings import Settings
-from kgdemo.verify import fold
 
 _RIDGE = 2e-3
 FOLDS = 8

@@ -6,8 +6,9 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from kgdemo.kg.graph import KnowledgeGraph, Triple
+from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
-from kgdemo.verify import HopVerdict, Verdict, Verifier, fold
+from kgdemo.verify import Verdict, Verifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +186,7 @@ def coverage_ratio(retrieved: Iterable[Hashable], truth: Iterable[Hashable]) -> 
 def valid_steps(verdicts: Iterable[Verdict]) -> tuple[int, int]:
     """How many of the steps of paths are in the graph, and how many steps there are."""
     hops = [hop for verdict in verdicts for hop in verdict.hops]
-    return sum(hop.verdict is HopVerdict.OK for hop in hops), len(hops)
+    return sum(hop.verdict.holds for hop in hops), len(hops)
 
 
 def validity_ratio(verdicts: Iterable[Verdict]) -> float:

@@ -13,6 +13,7 @@ from statistics import median
 from tqdm import tqdm
 
 from kgdemo.errors import UserError
+from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.lab.evaluation.judge import Judge, judge_all
 from kgdemo.lab.evaluation.metrics import Prediction, Steps, summarise, true_steps
@@ -144,7 +145,7 @@ def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool) 
     """One question; a failure is recorded, not raised, so that one bad line does not stop a run."""
     if question.graph:
         source = f"question:{question.id}"
-        pipeline.add_graph(source, KnowledgeGraph.from_triples(question.graph, source))
+        pipeline.add_graph(source, KnowledgeGraph.from_triples(question.graph, source), StatedFacts(question.graph))
         settings = replace(settings, graph=source)
     kg = pipeline.graph(settings.graph)
     topics = () if link else tuple(e for e in question.topic_entities if e in kg.entities)

@@ -11,6 +11,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
 from kgdemo.events import Event
+from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
 from kgdemo.methods import retrieval
 from kgdemo.methods.grounding import tasks
@@ -29,7 +30,6 @@ from kgdemo.methods.hop_lists import (
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
-from kgdemo.verify import fold
 
 
 @dataclass(frozen=True, slots=True)

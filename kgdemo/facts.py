@@ -1,0 +1,285 @@
+"""What the sources of a graph state: the verifier's own index of triples, made from their labels alone.
+
+The decoder walks the arrays of ``kg.graph``. Nothing here reads them, so a fault in building, saving or opening those
+arrays cannot make the verifier agree with a path that no source states. Three kinds of source are known: triples as
+they were read (``StatedFacts``), those with a few changes (``EditedFacts``), and a saved graph (``SavedFacts``), whose
+index was made from the source when it was saved.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from array import array
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from hashlib import blake2b
+from itertools import compress, count, pairwise
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgdemo.errors import GraphFormatError
+
+Triple = tuple[str, str, str]
+_INDEX, _HEADER = "facts.npy", "facts.json"
+_READ = 50_000  # labels of a saved graph taken at once when all are gone through
+
+
+class Facts(Protocol):
+    """What a verifier asks of a source of triples."""
+
+    @property
+    def relations(self) -> Collection[str]:
+        """The relations of the triples."""
+
+    @property
+    def inverse_labels(self) -> Mapping[str, str]:
+        """Relation -> how the schema reads it from tail to head, for those relations that have such words."""
+
+    def entities(self) -> Iterator[str]:
+        """The entities of the triples, each once."""
+
+    def has_entity(self, label: str) -> bool:
+        """Whether an entity has exactly this label."""
+
+    def holds(self, head: str, relation: str, tail: str) -> bool:
+        """Whether this very triple, in this direction, is stated."""
+
+
+class StatedFacts:
+    """An index in memory: ids of labels in dictionaries, and for each relation its pairs of ids, sorted.
+
+    Args:
+        triples: (head, relation, tail) labels as the source states them; repeats count once.
+        inverse_labels: see ``Facts``.
+    """
+
+    def __init__(self, triples: Iterable[Triple], inverse_labels: Mapping[str, str] | None = None) -> None:
+        self.inverse_labels = dict(inverse_labels or {})
+        self._entities: dict[str, int] = {}
+        relations: dict[str, int] = {}
+        heads, between, tails = array("I"), array("I"), array("I")
+        for head, relation, tail in triples:
+            heads.append(self._entities.setdefault(head, len(self._entities)))
+            between.append(relations.setdefault(relation, len(relations)))
+            tails.append(self._entities.setdefault(tail, len(self._entities)))
+        pairs = np.array(heads, dtype=np.uint64) << np.uint64(32) | np.array(tails, dtype=np.uint64)
+        ids = np.array(between, dtype=np.uint32)
+        order = np.lexsort((pairs, ids))
+        ends = np.cumsum(np.bincount(ids, minlength=len(relations)))[:-1]
+        self._pairs = dict(zip(relations, np.split(pairs[order], ends), strict=False))
+
+    @property
+    def relations(self) -> Collection[str]:
+        """See ``Facts``."""
+        return self._pairs.keys()
+
+    def entities(self) -> Iterator[str]:
+        """See ``Facts``."""
+        return iter(self._entities)
+
+    def has_entity(self, label: str) -> bool:
+        """See ``Facts``."""
+        return label in self._entities
+
+    def holds(self, head: str, relation: str, tail: str) -> bool:
+        """See ``Facts``."""
+        first, last, pairs = self._entities.get(head), self._entities.get(tail), self._pairs.get(relation)
+        if first is None or last is None or pairs is None:
+            return False
+        pair = np.uint64(first << 32 | last)
+        place = int(np.searchsorted(pairs, pair))
+        return place < len(pairs) and bool(pairs[place] == pair)
+
+    def triples(self) -> Iterator[Triple]:
+        """All triples, by relation; repeats are yielded as often as they were stated."""
+        labels = list(self._entities)
+        for relation, pairs in self._pairs.items():
+            for pair in pairs.tolist():
+                yield labels[pair >> 32], relation, labels[pair & 0xFFFFFFFF]
+
+    def write(self, folder: Path) -> None:
+        """Write the index of a saved graph into its folder, see ``SavedFacts``."""
+        digests = bytearray()
+        for label in self._entities:
+            digests += _digest(label)
+        for triple in self.triples():
+            digests += _digest(*triple)
+        found = np.unique(np.frombuffer(bytes(digests), dtype=np.uint64).reshape(-1, 2), axis=0)
+        np.save(folder / _INDEX, np.ascontiguousarray(found.T))
+        header = {"relations": list(self.relations), "inverse_labels": self.inverse_labels}
+        (folder / _HEADER).write_text(json.dumps(header, ensure_ascii=True), "utf-8")
+
+
+class SavedFacts:
+    """The index beside the arrays of a saved graph: digests of its triples and entities, sorted, memory-mapped.
+
+    A digest has 128 bits, so that no false claim is found by chance or by search, and a graph of many millions of
+    triples opens at once. The arrays beside it are read for one thing: the spellings that a name may be matched to.
+    Only those whose digest is in the index count.
+
+    Args:
+        folder: of the saved graph.
+
+    Raises:
+        GraphFormatError: the index is missing or damaged.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        try:
+            digests = np.load(folder / _INDEX, mmap_mode="r", allow_pickle=False)
+            self._first: NDArray[np.uint64] = np.asarray(digests[0])
+            self._second: NDArray[np.uint64] = np.asarray(digests[1])
+            header = json.loads((folder / _HEADER).read_text("utf-8"))
+            self.relations: Collection[str] = frozenset(header["relations"])
+            self.inverse_labels: Mapping[str, str] = header["inverse_labels"]
+        except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+            raise GraphFormatError(
+                f"{folder} has no index for the verifier ({error}); save the graph again."
+            ) from error
+
+    def entities(self) -> Iterator[str]:
+        """See ``Facts``."""
+        blob = np.load(self._folder / "entities.blob.npy", mmap_mode="r", allow_pickle=False)
+        offsets = np.load(self._folder / "entities.offsets.npy", mmap_mode="r", allow_pickle=False)
+        for place in range(0, len(offsets) - 1, _READ):
+            bounds = offsets[place : place + _READ + 1].tolist()
+            text = blob[bounds[0] : bounds[-1]].tobytes()
+            labels = [
+                text[begin - bounds[0] : end - bounds[0]].decode("utf-8", "surrogatepass")
+                for begin, end in pairwise(bounds)
+            ]
+            yield from compress(labels, self._have(b"".join(map(_digest, labels))))
+
+    def has_entity(self, label: str) -> bool:
+        """See ``Facts``."""
+        return bool(self._have(_digest(label))[0])
+
+    def holds(self, head: str, relation: str, tail: str) -> bool:
+        """See ``Facts``."""
+        return bool(self._have(_digest(head, relation, tail))[0])
+
+    def write(self, folder: Path) -> None:
+        """Write the same index into the folder of another saved graph."""
+        for name in (_INDEX, _HEADER):
+            shutil.copyfile(self._folder / name, folder / name)
+
+    def _have(self, digests: bytes) -> NDArray[np.bool_]:
+        """Whether each of these digests is in the index; they are sorted by their first half, seldom alike in it."""
+        first, second = np.frombuffer(digests, dtype=np.uint64).reshape(-1, 2).T
+        found, place = np.zeros(len(first), dtype=np.bool_), self._first.searchsorted(first)
+        while (here := (place < len(self._first))).any():
+            at = np.minimum(place, len(self._first) - 1)
+            here &= self._first[at] == first
+            found |= here & (self._second[at] == second)
+            if not (here & ~found).any():
+                break
+            place += 1
+        return found
+
+
+class EditedFacts:
+    """Facts with a few triples added and removed, one change after another.
+
+    Args:
+        base: what was stated before.
+        edits: (whether it is added, triple); the triple may also be named as a hop against its edge.
+    """
+
+    def __init__(self, base: Facts, edits: Iterable[tuple[bool, Triple]]) -> None:
+        self.base = base
+        self.inverse_labels = base.inverse_labels
+        self._stated: dict[Triple, bool] = {}
+        for adds, hop in edits:
+            meant = stated_as(hop, self)
+            if adds:
+                self._change(hop if hop[1] in base.relations else meant[-1], True)
+            else:
+                self._change(next((triple for triple in meant if self.holds(*triple)), hop), False)
+
+    @property
+    def relations(self) -> Collection[str]:
+        """See ``Facts``."""
+        return {*self.base.relations, *(relation for _, relation, _ in self._added())}
+
+    def entities(self) -> Iterator[str]:
+        """See ``Facts``; an entity that has lost its last triple is still one."""
+        yield from self.base.entities()
+        new = dict.fromkeys(label for head, _, tail in self._added() for label in (head, tail))
+        yield from (label for label in new if not self.base.has_entity(label))
+
+    def has_entity(self, label: str) -> bool:
+        """See ``Facts``."""
+        return self.base.has_entity(label) or any(label in (head, tail) for head, _, tail in self._added())
+
+    def holds(self, head: str, relation: str, tail: str) -> bool:
+        """See ``Facts``."""
+        stated = self._stated.get((head, relation, tail))
+        return self.base.holds(head, relation, tail) if stated is None else stated
+
+    def _change(self, triple: Triple, stated: bool) -> None:
+        self._stated.pop(triple, None)
+        if self.base.holds(*triple) != stated:
+            self._stated[triple] = stated
+
+    def _added(self) -> list[Triple]:
+        return [triple for triple, stated in self._stated.items() if stated]
+
+
+def backward_labels(relations: Collection[str], inverse_labels: Mapping[str, str]) -> dict[str, list[str]]:
+    """Label of a step -> the relations that such a step walks from tail to head.
+
+    A relation is walked so by the schema's words for it, and by its own name behind a tilde. Where that is the name of
+    a relation too, more tildes are put before it, until no relation that is named alike but for its tildes has such
+    a name: of ``part`` and ``~part`` the inverses are ``~~part`` and ``~~~part``.
+    """
+    tildes: defaultdict[str, set[int]] = defaultdict(set)
+    for relation in relations:
+        tildes[relation.lstrip("~")].add(len(relation) - len(relation.lstrip("~")))
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for relation in relations:
+        taken = tildes[relation.lstrip("~")]
+        more = next(n for n in count(1) if not taken & {n + before for before in taken})
+        found["~" * more + relation].append(relation)
+        schema = inverse_labels.get(relation)
+        if schema is not None and schema != "~" * more + relation:
+            found[schema].append(relation)
+    return dict(found)
+
+
+def stated_as(hop: Triple, facts: Facts) -> list[Triple]:
+    """The triples that a hop may stand for: itself, then those that it walks from tail to head."""
+    head, relation_label, tail = hop
+    backward = backward_labels(facts.relations, facts.inverse_labels).get(relation_label, ())
+    return [hop, *((tail, relation, head) for relation in backward)]
+
+
+def tsv_triples(path: Path) -> Iterator[Triple]:
+    """The triples of a tab-separated file, plain or gzip, read by code that the graph's loader does not use.
+
+    Raises:
+        GraphFormatError: the file cannot be read, or a line is no triple.
+    """
+    opener = gzip.open if path.suffix == ".gz" else open
+    number = 0
+    try:
+        with opener(path, "rt", encoding="utf-8-sig", newline="\n") as lines:
+            for line in lines:
+                number += 1
+                if line.strip():
+                    head, relation, tail = line.split("\t")
+                    yield head.strip(), relation.strip(), tail.strip()
+    except (OSError, EOFError, ValueError) as error:
+        where = f"{path.name}, line {number or 1}"
+        raise GraphFormatError(f"{where}: {error}; write head<TAB>relation<TAB>tail in UTF-8.") from error
+
+
+def _digest(*labels: str) -> bytes:
+    """16 bytes that stand for an entity (one label) or a triple (three); the lengths keep the labels apart."""
+    parts = [label.encode("utf-8", "surrogatepass") for label in labels]
+    return blake2b(b" ".join([*(b"%d" % len(part) for part in parts), *parts]), digest_size=16).digest()
