@@ -33,6 +33,7 @@ from kgdemo.linking.linker import EntityLinker, OverlayLinker
 from kgdemo.methods import METHODS, method_named
 from kgdemo.models.causal import EMBEDDED, CausalModel
 from kgdemo.models.embedding import sentence_embedder
+from kgdemo.query.query import understand
 from kgdemo.reasoners.base import Resources
 from kgdemo.reasoners.chat import reasoner_for
 from kgdemo.settings import LOCAL, ChatSettings, Profile, Settings, cache_folder, chat_from, check
@@ -207,7 +208,7 @@ class Pipeline:
                 f"The model {resources.model.name} takes no tree-shaped attention mask, so it reads every beam's text "
                 "anew: slower, with the same result."
             )
-        yield from method.run(question, linked.chosen, resources, settings)
+        yield from method.run(understand(question, linked.chosen, kg), resources, settings)
 
     def _link(self, question: str, settings: Settings, entities: Sequence[str]) -> EntitiesLinked:
         began = time.perf_counter()

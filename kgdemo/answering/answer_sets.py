@@ -1,6 +1,7 @@
-"""A question with eight right answers gets eight: the other ends of a cited relation path, read from the graph.
+"""How methods end: paths are verified and shown, the reasoner answers from them, and the answer set is completed.
 
-Where the cited path meets paths of other topics, the answers are all the entities where such paths meet.
+A question with eight right answers gets eight: the other ends of a cited relation path are read from the graph. Where
+the cited path meets paths of other topics, the answers are all the entities where such paths meet.
 """
 
 from __future__ import annotations
@@ -13,52 +14,88 @@ import numpy as np
 from kgdemo.events import AnswerFinal, Event, Notice, PathFound, PathVerified
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path, PathIds, is_detour
-from kgdemo.query.answer_type import ANYTHING, AnswerType, answer_type_of, fits, kind_of
+from kgdemo.query.answer_type import ANYTHING, AnswerType, fits, kind_of
+from kgdemo.query.query import Query
 from kgdemo.ranking.conjunctive import RelationGroup, path_to, reach
 from kgdemo.reasoners.base import Evidence, Resources
 
-MOST = 20  # a country's hundred cities are a list, not an answer
+MAX_ENDS = 20  # a country's hundred cities are a list, not an answer
 
 
-def same_relations(kg: KnowledgeGraph, path: Path, directed: bool, limit: int = MOST) -> list[Path]:
-    """All paths from the same topic over the same relations that are no detours, in the graph's order.
+def show(
+    paths: Iterable[tuple[Path, float]], resources: Resources, limit: int
+) -> Generator[Event, None, list[Evidence]]:
+    """Verify paths that a method read from the graph and report them in the order given, each once.
 
-    Of a symmetric relation the edges of either direction count.
+    A path that does not verify is reported with its verdict and is no evidence.
 
     Args:
-        kg: the graph.
-        path: the path to generalise.
-        directed: follow edges from head to tail only.
-        limit: stop after so many different ends.
+        paths: each with its score, best first.
+        resources: for the verifier.
+        limit: how many to take.
     """
-    walks = [Path((path.entities[0],), ())]
-    for relation in path.relations:
-        alike = kg.alike(relation)
-        grown = []
-        for walk in walks:
-            steps = [
-                (end, relation_label)
-                for relation_label, end in kg.neighbours(walk.end, directed)
-                if relation_label in alike
-            ]
-            step_labels = dict(reversed(steps))  # of parallel edges the first
-            ends = dict.fromkeys(end for end, _ in steps if not is_detour((*walk.entities, end)))
-            grown += [Path((*walk.entities, end), (*walk.relations, step_labels[end])) for end in ends]
-        walks = grown[: 20 * limit]
-    first_by_end: dict[str, Path] = {}
-    for walk in walks:
-        first_by_end.setdefault(walk.end, walk)
-    return list(first_by_end.values())[:limit]
+    evidence = []
+    best: dict[Path, float] = {}
+    for path, score in paths:
+        best.setdefault(path, score)
+    for index, (path, score) in enumerate(list(best.items())[:limit], 1):
+        verdict = resources.verifier.verify(path)
+        yield PathFound(True, index, str(path), score, path)
+        yield PathVerified(True, index, verdict)
+        if verdict.faithful:
+            evidence.append(Evidence(index, path, path.end, score))
+    return evidence
+
+
+def conclude(
+    query: Query, evidence: Sequence[Evidence], resources: Resources, *, directed: bool, whole: bool, task: str = ""
+) -> Iterator[Event]:
+    """The reasoner's answer.
+
+    Args:
+        query: what is asked.
+        evidence: what it may cite.
+        resources: for reasoner and graph.
+        directed: follow edges from head to tail only.
+        whole: let the answer take in the other entities that a cited relation path leads to.
+        task: what the reasoner is told besides; empty for the usual.
+    """
+    for event in resources.reasoner.answer(query.text, evidence, task):
+        if isinstance(event, AnswerFinal) and whole:
+            yield from complete(event, evidence, resources, directed, query.answer_type)
+        else:
+            yield event
+
+
+def without_reasoner(evidence: Sequence[Evidence], answers: Sequence[str], by: str) -> AnswerFinal:
+    """An answer without a reasoner: what each path says, each thing once.
+
+    Args:
+        evidence: the paths.
+        answers: what each of them says; empty texts are passed over.
+        by: who found them.
+    """
+    different = list(dict.fromkeys(filter(None, answers)))
+    citations = tuple(
+        tuple(e.index for e, said in zip(evidence, answers, strict=True) if said == one) for one in different
+    )
+    text = ", ".join(one + "".join(f" [{i}]" for i in cited) for one, cited in zip(different, citations, strict=True))
+    refusal = "" if different else "No path was found."
+    return AnswerFinal(text or refusal, tuple(different), citations, by, refusal=refusal)
 
 
 def complete(
-    final: AnswerFinal, evidence: list[Evidence], resources: Resources, directed: bool, asked: AnswerType = ANYTHING
+    final: AnswerFinal,
+    evidence: Sequence[Evidence],
+    resources: Resources,
+    directed: bool,
+    answer_type: AnswerType = ANYTHING,
 ) -> Iterator[Event]:
     """Add to an answer the entities that its best cited relation path leads to as well.
 
     Each addition is verified like any path; what is added is listed apart, so that the page can say so. Only ends that
-    fit the type asked for as well as the path's are added; where there are more than ``MOST``, none is, and a notice
-    says so.
+    fit the type asked for as well as the path's are added. Where there are more than ``MAX_ENDS``, none is, and a
+    notice says so.
     """
     cited = [e for e in evidence if any(e.index in numbers for numbers in final.citations)]
     if final.refusal or not cited:
@@ -66,12 +103,12 @@ def complete(
         return
     best = cited[0]
     kg, paths = resources.kg, [best.path, *(e.path for e in evidence if e.index in best.partners)]
-    fit = fits(asked, kind_of(kg, best.path.end))
+    fit = fits(answer_type, kind_of(kg, best.path.end))
     groups, ends = _meeting(kg, paths, directed)
-    fitting = [end for end in ends if fits(asked, kind_of(kg, kg.entities[end])) >= fit]
-    if len(fitting) > MOST:
+    fitting = [end for end in ends if fits(answer_type, kind_of(kg, kg.entities[end])) >= fit]
+    if len(fitting) > MAX_ENDS:
         yield Notice(
-            f"The relations of path [{best.index}] lead to more than {MOST} entities; the answer lists only those "
+            f"The relations of path [{best.index}] lead to more than {MAX_ENDS} entities; the answer lists only those "
             "that the paths above have found."
         )
         yield final
@@ -103,66 +140,32 @@ def _holds(ids: PathIds, resources: Resources) -> bool:
     return not is_detour(ids.entities) and resources.verifier.verify(path).faithful
 
 
-# --------------------------------------------------------------------------------------------------
-# How methods end: the paths they found are verified and shown, then the reasoner answers from them.
+def same_relations(kg: KnowledgeGraph, path: Path, directed: bool, limit: int = MAX_ENDS) -> list[Path]:
+    """All paths from the same topic over the same relations that are no detours, in the graph's order.
 
-
-def show(
-    paths: Iterable[tuple[Path, float]], resources: Resources, limit: int
-) -> Generator[Event, None, list[Evidence]]:
-    """Verify paths that a method read from the graph and report them in the order given, each once.
-
-    A path that does not verify is reported with its verdict and is no evidence.
+    Of a symmetric relation the edges of either direction count.
 
     Args:
-        paths: each with its score, best first.
-        resources: for the verifier.
-        limit: how many to take.
-    """
-    evidence = []
-    best: dict[Path, float] = {}
-    for path, score in paths:
-        best.setdefault(path, score)
-    for index, (path, score) in enumerate(list(best.items())[:limit], 1):
-        verdict = resources.verifier.verify(path)
-        yield PathFound(True, index, str(path), score, path)
-        yield PathVerified(True, index, verdict)
-        if verdict.faithful:
-            evidence.append(Evidence(index, path, path.end, score))
-    return evidence
-
-
-def conclude(
-    question: str, evidence: Sequence[Evidence], resources: Resources, *, directed: bool, whole: bool, task: str = ""
-) -> Iterator[Event]:
-    """The reasoner's answer.
-
-    Args:
-        question: what was asked.
-        evidence: what it may cite.
-        resources: for reasoner and graph.
+        kg: the graph.
+        path: the path to generalise.
         directed: follow edges from head to tail only.
-        whole: let the answer take in the other entities that a cited relation path leads to.
-        task: what the reasoner is told besides; empty for the usual.
+        limit: stop after so many different ends.
     """
-    for event in resources.reasoner.answer(question, evidence, task):
-        if isinstance(event, AnswerFinal) and whole:
-            asked = answer_type_of(question, resources.kg.types)
-            yield from complete(event, list(evidence), resources, directed, asked)
-        else:
-            yield event
-
-
-def without_reasoner(evidence: Sequence[Evidence], answers: Sequence[str], by: str) -> AnswerFinal:
-    """An answer that no reasoner has thought over: what each path says, each thing once.
-
-    Args:
-        evidence: the paths.
-        answers: what each of them says; empty texts are passed over.
-        by: who found them.
-    """
-    told = list(dict.fromkeys(filter(None, answers)))
-    citations = tuple(tuple(e.index for e, said in zip(evidence, answers, strict=True) if said == one) for one in told)
-    text = ", ".join(one + "".join(f" [{i}]" for i in cited) for one, cited in zip(told, citations, strict=True))
-    refusal = "" if told else "No path was found."
-    return AnswerFinal(text or refusal, tuple(told), citations, by, refusal=refusal)
+    walks = [Path((path.entities[0],), ())]
+    for relation in path.relations:
+        alike = kg.alike(relation)
+        grown = []
+        for walk in walks:
+            steps = [
+                (end, relation_label)
+                for relation_label, end in kg.neighbours(walk.end, directed)
+                if relation_label in alike
+            ]
+            step_labels = dict(reversed(steps))  # of parallel edges the first
+            ends = dict.fromkeys(end for end, _ in steps if not is_detour((*walk.entities, end)))
+            grown += [Path((*walk.entities, end), (*walk.relations, step_labels[end])) for end in ends]
+        walks = grown[: 20 * limit]
+    first_by_end: dict[str, Path] = {}
+    for walk in walks:
+        first_by_end.setdefault(walk.end, walk)
+    return list(first_by_end.values())[:limit]

@@ -73,16 +73,16 @@ def _doubt(
 def _pool(
     options: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
-    from kgdemo.lab.calibration.ranking import cross_validated, fit_pool, hits, searched
+    from kgdemo.lab.calibration.ranking import cross_validated, fit_ranking, hits, searched
 
     found = [
         one.candidates
         for file, asked in _question_sets(options, settings)
         for one in searched(pipeline, file, asked, options.limit)
     ]
-    weights = fit_pool(found)
-    figures = {"pool": weights, "questions": len(found), "hits@1": hits(weights, found)}
-    return replace(style, pool=weights), {**figures, "hits@1_cross_validated": cross_validated(found)}
+    weights = fit_ranking(found)
+    figures = {"ranking": weights, "questions": len(found), "hits@1": hits(weights, found)}
+    return replace(style, ranking=weights), {**figures, "hits@1_cross_validated": cross_validated(found)}
 
 
 def _backoff(
@@ -100,7 +100,7 @@ def _backoff(
     held_out, found = read_held_out(options.held_out), []
     for file, asked in _question_sets(options, settings):
         own = searched(pipeline, file, asked, options.limit)
-        found += labelled_examples(pipeline.graph(asked.graph), own, held_out, style.pool or UNFITTED, str(file))
+        found += labelled_examples(pipeline.graph(asked.graph), own, held_out, style.ranking or UNFITTED, str(file))
     weights = fit_backoff(found)
     return replace(style, backoff=weights), {
         "backoff": weights,

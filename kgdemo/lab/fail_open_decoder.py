@@ -20,6 +20,7 @@ from kgdemo.methods import METHODS
 from kgdemo.methods.registry import MethodCard
 from kgdemo.methods.search_branch import constrained_branch
 from kgdemo.models.base import PathModel
+from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Evidence, Resources
 from kgdemo.settings import Settings
 
@@ -87,16 +88,16 @@ class FailsOpen:
         return 0 if state.inside is None else self.automaton.paths_left(state.inside)
 
 
-def run(question: str, topics: Sequence[str], resources: Resources, settings: Settings) -> Iterator[Event]:
+def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
     """GCR's decoding with the broken constraint; the paths are parsed from their text and judged like any text."""
     yield Notice(WARNING)
     began = time.perf_counter()
-    ids = [i for topic in topics if (i := resources.kg.entities.find(topic)) is not None]
+    ids = [i for topic in query.topics if (i := resources.kg.entities.find(topic)) is not None]
     automaton = KGAutomaton(resources.token_graph, ids, settings.hops)
     left = automaton.paths_left(automaton.start())
-    yield ConstraintReady("fails open", tuple(topics), settings.hops, left, 1000 * (time.perf_counter() - began))
+    yield ConstraintReady("fails open", query.topics, settings.hops, left, 1000 * (time.perf_counter() - began))
     model: PathModel = resources.model
-    prompt = model.style.encode(model.label_tokens, question, topics)
+    prompt = model.style.encode(model.label_tokens, query.text, query.topics)
     began = time.perf_counter()
     branch = constrained_branch(model, prompt, FailsOpen(automaton, tuple(model.label_tokens.end)), settings)
     while (step := branch.advance()) is not None:
@@ -121,7 +122,7 @@ def run(question: str, topics: Sequence[str], resources: Resources, settings: Se
         written,
         time.perf_counter() - began,
     )
-    yield from resources.reasoner.answer(question, evidence)
+    yield from resources.reasoner.answer(query.text, evidence)
 
 
 @contextmanager

@@ -1,10 +1,10 @@
 """Reasoning methods: one file or small folder for each system of the papers, and the registry that names them.
 
-A method is a generator of events over its resources. It asks the reasoner for decisions and shows nothing itself.
-Begin with ``gcr.py``, the main system. To add a method, write a file here and import it below: importing registers it.
+A method is a generator of events, ``run(query, resources, settings)``; it asks the reasoner for decisions and shows
+nothing itself. Begin with ``gcr.py``, the main system; to add a method, write a file here and import it below.
 """
 
-# The order of the imports is the order in which methods are listed.
+# Importing a method registers it; the order of the imports is the order in which methods are listed.
 # isort: off
 from kgdemo.methods import without_graph, text_rag, rog, tog, dog, fidelis, gcr, grounding
 from kgdemo.methods.registry import METHODS, method_named

@@ -1,7 +1,12 @@
-"""GCR without one of its two language models (table 3 and appendix E, Ablation Study).
+"""GCR: graph-constrained reasoning (Luo et al. 2025, section 4).
 
-Without the KG-specialised model the paths within L hops go to the general one as they are. Without the general
-model the hypothesis answers that the KG-specialised one wrote behind its paths are the answer.
+Three stages: KG-Trie construction (4.2), graph-constrained decoding of K paths with a hypothesis answer each (4.3), and
+inductive reasoning over them by a general language model (4.4). Beside it runs the same search without the constraint,
+and everything that either search writes is verified.
+
+Either of its two language models can be left out (table 3 and appendix E, Ablation Study). Without the KG-specialised
+model the paths within L hops go to the general one as they are. Without the general model the hypothesis answers that
+the KG-specialised one wrote behind its paths are the answer.
 """
 
 from __future__ import annotations
@@ -37,6 +42,7 @@ from kgdemo.methods.search_branch import (
 )
 from kgdemo.models.prompt_style import unseen_labels
 from kgdemo.options import chosen, option
+from kgdemo.query.query import Query
 from kgdemo.ranking.abstention import refusal
 from kgdemo.ranking.backoff import unseen_paths
 from kgdemo.ranking.conjunctive import conjunctive_first, with_topics
@@ -45,7 +51,7 @@ from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Evidence, Resources
 from kgdemo.settings import Settings
 
-_FED = 160  # paths given to the general model at the most: a hub has hundreds of thousands
+_MAX_READ = 160  # undecoded paths given to the general model: a hub has hundreds of thousands
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,45 +60,6 @@ class GcrOptions:
 
     path_model: bool = option(True, "no: the reasoner is given the paths within L hops, undecoded (table 3)")
     general_model: bool = option(True, "no: the hypothesis answers are the answer (table 3)")
-
-
-def all_paths(
-    question: str, topics: Sequence[str], resources: Resources, settings: Settings
-) -> Generator[Event, None, list[Evidence]]:
-    """The paths within L hops, verified, in place of those that the KG-specialised model would decode.
-
-    A language model is given all; of more than it could read those behind the relations nearest to the question.
-    The embedded reasoner answers from the first path, so it chooses the K nearest to the question first.
-    """
-    known = [topic for topic in topics if topic in resources.kg.entities]
-    paths: list[Path] = []
-    frontier = retrieval.starts_at(known)
-    for _ in range(settings.hops):
-        frontier = (
-            retrieval.facts(question, frontier, resources, settings, _FED - len(paths)) if len(paths) < _FED else []
-        )
-        paths += frontier
-    if len(paths) == _FED:
-        yield Notice(f"There are more paths than can be read at once; the reasoner is given {_FED}.")
-    if not deciding.writes_prose(resources.reasoner):
-        texts = [str(path) for path in paths]
-        chosen = yield from deciding.select(resources, "paths", question, "", texts, settings.beams)
-        paths = [paths[i] for i in chosen]
-    return (yield from show(((path, 0.0) for path in paths), resources, _FED))
-
-
-def hypotheses(evidence: Sequence[Evidence], resources: Resources) -> AnswerFinal:
-    """The hypothesis answers as they are; one that names its path's end, as the graph spells it."""
-    answers = [e.path.end if fold(e.hypothesis) == fold(e.path.end) else e.hypothesis for e in evidence]
-    return without_reasoner(evidence, answers, resources.model.name)
-
-
-# --------------------------------------------------------------------------------------------------
-# GCR: graph-constrained reasoning (Luo et al. 2025, section 4).
-#
-# Three stages: KG-Trie construction (4.2), graph-constrained decoding of K paths with a hypothesis answer
-# each (4.3), and inductive reasoning over them by a general language model (4.4). Beside it runs the same
-# search without the constraint, and everything either of them writes is verified.
 
 
 @register(
@@ -104,36 +71,34 @@ def hypotheses(evidence: Sequence[Evidence], resources: Resources) -> AnswerFina
     drivable=True,
     options=GcrOptions,
 )
-def run(question: str, topics: Sequence[str], resources: Resources, settings: Settings) -> Iterator[Event]:
-    """Stages 4.2 to 4.4 of the paper; either of its models can be left out (table 3)."""
+def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
+    """Stages 4.2 to 4.4 of the paper."""
     gcr = chosen(GcrOptions, settings.options)
-    evidence = yield from (decode_paths if gcr.path_model else all_paths)(question, topics, resources, settings)
-    refused = refusal(question, topics, evidence, resources) if gcr.path_model else None
+    evidence = yield from (decode_paths if gcr.path_model else all_paths)(query, resources, settings)
+    refused = refusal(query, evidence, resources) if gcr.path_model else None
     if refused or not gcr.general_model:
         yield refused or hypotheses(evidence, resources)
         return
-    yield from conclude(question, evidence, resources, directed=settings.directed, whole=settings.complete)
+    yield from conclude(query, evidence, resources, directed=settings.directed, whole=settings.complete)
 
 
-def decode_paths(
-    question: str, topics: Sequence[str], resources: Resources, settings: Settings
-) -> Generator[Event, None, list[Evidence]]:
-    """KG-Trie and graph-constrained decoding; other methods build on it too.
+def decode_paths(query: Query, resources: Resources, settings: Settings) -> Generator[Event, None, list[Evidence]]:
+    """KG-Trie construction and graph-constrained decoding.
 
     Returns:
         the grounded paths, numbered in the order they are ranked.
     """
     began = time.perf_counter()
-    ids = [i for topic in topics if (i := resources.kg.entities.find(topic)) is not None]
+    ids = [i for topic in query.topics if (i := resources.kg.entities.find(topic)) is not None]
     automaton = KGAutomaton(resources.token_graph, ids, settings.hops)
     paths = automaton.paths_left(automaton.start())
     ms, hit_rate = 1000 * (time.perf_counter() - began), resources.token_graph.sub_tries.state.hit_rate
-    yield ConstraintReady("automaton", tuple(topics), settings.hops, paths, ms, round(hit_rate, 4))
+    yield ConstraintReady("automaton", query.topics, settings.hops, paths, ms, round(hit_rate, 4))
 
-    prompt = resources.model.style.encode(resources.model.label_tokens, question, topics)
-    bound = constrained_branch(resources.model, prompt, automaton, settings)
-    free = unconstrained_branch(resources.model, prompt, settings.beams, settings.forced)
-    branches = [bound, free] if settings.compare else [bound]
+    prompt = resources.model.style.encode(resources.model.label_tokens, query.text, query.topics)
+    constrained = constrained_branch(resources.model, prompt, automaton, settings)
+    unconstrained = unconstrained_branch(resources.model, prompt, settings.beams, settings.forced)
+    branches = [constrained, unconstrained] if settings.compare else [constrained]
     while branches:
         for branch in list(branches):
             step = branch.advance()
@@ -141,43 +106,49 @@ def decode_paths(
                 branches.remove(branch)
             else:
                 yield step
-    evidence = yield from _grounded(bound, ids, scorer_for(question, topics, resources), resources, settings)
-    yield bound.call("reasoning paths", "\n".join(str(found.path) for found in evidence))
+    evidence = yield from _grounded(constrained, ids, scorer_for(query, resources), resources, settings)
+    yield constrained.call("reasoning paths", "\n".join(str(found.path) for found in evidence))
     if settings.compare:
-        written = yield from ungrounded(free, resources, settings.beams)
-        yield free.call(WITHOUT_GRAPH, "\n".join(path.text for path in written))
+        written = yield from ungrounded(unconstrained, resources, settings.beams)
+        yield unconstrained.call(WITHOUT_GRAPH, "\n".join(path.text for path in written))
     return evidence
 
 
-def scorer_for(question: str, topics: Sequence[str], resources: Resources) -> PathScorer:
-    """The experts that rank a question's paths beside the model."""
+def scorer_for(query: Query, resources: Resources) -> PathScorer:
+    """The features that rank a question's paths, with the weights of the path model."""
     style = resources.model.style
     unseen = unseen_labels(resources.kg, style.relations)
-    return PathScorer(
-        question, topics, resources.kg, resources.embedder, style.pool, unseen, style.backoff, style.similarity
-    )
+    return PathScorer(query, resources.kg, resources.embedder, style.ranking, unseen, style.backoff, style.similarity)
 
 
 def _grounded(
-    bound: Branch, ids: Sequence[int], scorer: PathScorer, resources: Resources, settings: Settings
+    constrained: Branch, ids: Sequence[int], scorer: PathScorer, resources: Resources, settings: Settings
 ) -> Generator[Event, None, list[Evidence]]:
-    """Rank, verify and report the constrained paths, read off the automaton's leaves."""
-    finished, graph = bound.finished or [], resources.token_graph
-    unseen = unseen_paths(graph, ids, settings, scorer, bound.tree, finished)
+    """Rank, verify and report the constrained paths, read off the automaton's leaves.
+
+    Args:
+        constrained: the finished search.
+        ids: of the topics.
+        scorer: for the ranking.
+        resources: for verifier and model.
+        settings: K and the ranking.
+    """
+    finished, graph = constrained.finished or [], resources.token_graph
+    unseen = unseen_paths(graph, ids, settings, scorer, constrained.tree, finished)
     finished, read = [*finished, *unseen], {hypothesis.tokens for hypothesis in unseen}
     if len({path.entities[0] for h in finished for path in h.state.paths}) > 1:
         if settings.ranking != "path":  # the score leaves entities out; a path's own has its topic in it
             finished = with_topics(graph, finished)
-        ranked, meets = conjunctive_first(graph, finished, bound.tree, settings.ranking, settings.beams, scorer)
+        ranked, meets = conjunctive_first(graph, finished, constrained.tree, settings.ranking, settings.beams, scorer)
     else:
         ranked = rank(graph, finished, settings.ranking, settings.beams, scorer)
         meets = [()] * len(ranked)
     ranked = [replace(path, read=path.read or path.hypothesis.tokens in read) for path in ranked]
-    answers = hypothesis_answers(bound, resources.model, [path.hypothesis for path in ranked])
+    answers = hypothesis_answers(constrained, resources.model, [path.hypothesis for path in ranked])
     evidence = []
     for index, (found, answer, partners) in enumerate(zip(ranked, answers, meets, strict=True), 1):
         path = labelled(graph, found.ids)
-        beam = -1 if found.read else bound.reader.beam_id(found.hypothesis.tokens)
+        beam = -1 if found.read else constrained.reader.beam_id(found.hypothesis.tokens)
         yield PathFound(True, index, str(path), found.path_score, path, beam, found.relation_score, found.read)
         yield HypothesisAnswer(True, index, answer)
         yield PathVerified(True, index, resources.verifier.verify(path, answer))
@@ -200,7 +171,7 @@ def _grounded(
 def _cut_short(ranked: Sequence[RankedPath], graph: TokenGraph, settings: Settings) -> Iterator[Event]:
     """Say so where the best path ends because of L alone: the model would rather have gone on.
 
-    Of the development questions of ``resources`` with L=2 that happens to 8 of 237, and 7 of these are answered wrong.
+    Of the development questions of ``world`` with L=2 that happens to 8 of 237, and 7 of these are answered wrong.
     """
     best = ranked[0] if ranked else None
     if best is None or best.read or len(best.ids.steps) < settings.hops:
@@ -211,3 +182,31 @@ def _cut_short(ranked: Sequence[RankedPath], graph: TokenGraph, settings: Settin
             f"The model would rather have gone on after path [1] ({going_on:.0%}), but paths end after "
             f"{settings.hops} hop{'s' if settings.hops > 1 else ''}: if the answer falls short, allow one more (L)."
         )
+
+
+def all_paths(query: Query, resources: Resources, settings: Settings) -> Generator[Event, None, list[Evidence]]:
+    """The paths within L hops, verified, in place of those that the KG-specialised model would decode.
+
+    A language model is given all of them; of more than it can read, those behind the relations nearest to the question.
+    The embedded reasoner answers from the first path, so it first chooses the K nearest to the question.
+    """
+    known = [topic for topic in query.topics if topic in resources.kg.entities]
+    paths: list[Path] = []
+    frontier = retrieval.starts_at(known)
+    for _ in range(settings.hops):
+        room = _MAX_READ - len(paths)
+        frontier = retrieval.facts(query, frontier, resources, settings, room) if room else []
+        paths += frontier
+    if len(paths) == _MAX_READ:
+        yield Notice(f"There are more paths than can be read at once; the reasoner is given {_MAX_READ}.")
+    if not resources.reasoner.is_language_model:
+        texts = [str(path) for path in paths]
+        nearest = yield from deciding.select(resources, "paths", query, "", texts, settings.beams)
+        paths = [paths[i] for i in nearest]
+    return (yield from show(((path, 0.0) for path in paths), resources, _MAX_READ))
+
+
+def hypotheses(evidence: Sequence[Evidence], resources: Resources) -> AnswerFinal:
+    """The hypothesis answers as they are; one that names its path's end, as the graph spells it."""
+    answers = [e.path.end if fold(e.hypothesis) == fold(e.path.end) else e.hypothesis for e in evidence]
+    return without_reasoner(evidence, answers, resources.model.name)

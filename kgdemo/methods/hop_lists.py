@@ -1,28 +1,33 @@
-"""Walking a graph from node to node: what leads on, and what was found there.
+"""Walking a graph from node to node: what leads on, what was found there, and who decides where to go.
 
-A *trail* is one relation path with all the entities that it leads to. Agent, Automatic Graph Exploration
-and the think-on-graph baseline walk by trails; nothing in them comes from anywhere but the graph.
+A *hop list* is one relation path with all the entities that it leads to; an *opening* is a relation that leads on and
+has not been followed yet. The agent, Automatic Graph Exploration, FiDeLiS and the think-on-graph baseline walk by them,
+and prune them by ``WalkDecisions``. Everything in a hop list comes from the graph.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from kgdemo.events import DeductionChecked, Event
 from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import SEPARATOR, Path
 from kgdemo.models.embedding import label_index
-from kgdemo.query.answer_type import answer_type_of, fits, kind_of
+from kgdemo.query.answer_type import fits, kind_of
+from kgdemo.query.query import Query
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources
+from kgdemo.reasoners.embedded import NAME
 from kgdemo.settings import Settings
 
-OFFERED = 24  # options put to a reasoner at once; more are cut to the nearest to the question by their relation
+MAX_OFFERED = 24  # options put to a reasoner at once; more are cut to the nearest to the question by their relation
 ENDS_SHOWN = 8
 _RELATIONS = "Which of these relations, each behind the path that leads to it, help to answer the question?"
 _ENOUGH = "The facts are enough to answer the question."
 _ENTITIES = "Which of the entities at the ends of these paths matter for the question?"
+_PATHS = "Which of these paths through the knowledge graph are the most helpful for the question?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,7 @@ class Opening:
         return (*stems(self.path), SEPARATOR.join([str(self.path), self.relation]))
 
     def follow(self, ends: Iterable[str] | None = None) -> HopList:
-        """The trail behind the opening, to some of its ends or to all."""
+        """The hop list behind the opening, to some of its ends or to all."""
         grown = (*self.path.relations, self.relation)
         chosen = self.ends if ends is None else tuple(ends)
         return HopList(tuple(Path((*self.path.entities, end), grown) for end in chosen))
@@ -105,80 +110,149 @@ def openings(path: Path, resources: Resources, settings: Settings) -> list[Openi
     return [Opening(path, relation, tuple(ends)) for relation, ends in found.items()]
 
 
-def nearest(question: str, options: Sequence[Opening], resources: Resources, limit: int = OFFERED) -> list[Opening]:
+def nearest(query: Query, options: Sequence[Opening], resources: Resources, limit: int = MAX_OFFERED) -> list[Opening]:
     """The openings whose relations are nearest to the question, best first."""
     labels = label_index(resources.embedder)
-    order = labels.nearest(question, [spoken(option.relation) for option in options], limit)
+    order = labels.nearest(query.text, [spoken(option.relation) for option in options], limit)
     return [options[i] for i in order]
 
 
-def prune_relations(
-    question: str, options: Sequence[Opening], resources: Resources, limit: int
-) -> Generator[Event, None, list[Opening]]:
-    """Keep the relations that help (Grounding algorithm 1, line 11; ToG's relation pruning)."""
-    offered = nearest(question, options, resources)
-    if deciding.writes_prose(resources.reasoner):
+def likeliest_first(query: Query, paths: Sequence[Path], resources: Resources) -> list[Path]:
+    """Paths over the same relations: those to the kind of thing asked for first, and of these to the best known."""
+    kg = resources.kg
+
+    def key(path: Path) -> tuple[int, int]:
+        return -fits(query.answer_type, kind_of(kg, path.end)), -kg.degree(kg.entities.find(path.end) or 0)
+
+    return sorted(paths, key=key)
+
+
+# Decisions on the way -----------------------------------------------------------------------------
+
+
+class WalkDecisions(Protocol):
+    """The decisions of a walk (Grounding algorithm 1; think-on-graph)."""
+
+    def prune_relations(
+        self, query: Query, options: Sequence[Opening], limit: int
+    ) -> Generator[Event, None, list[Opening]]:
+        """Keep the relations that help (Grounding algorithm 1, line 11; ToG's relation pruning)."""
+        ...
+
+    def prune_paths(self, query: Query, candidates: Sequence[Path], limit: int) -> Generator[Event, None, list[Path]]:
+        """Keep the most helpful of paths whose relations have been pruned (ToG's entity pruning)."""
+        ...
+
+    def enough(
+        self, query: Query, hop_lists: Sequence[HopList], ahead: Sequence[Opening], values: Sequence[str] = ()
+    ) -> Generator[Event, None, tuple[bool, HopList | None]]:
+        """Whether what was found answers the question (algorithm 1's End?; ToG's reasoning step).
+
+        Args:
+            query: what is asked.
+            hop_lists: what was found.
+            ahead: what could be followed next.
+            values: attributes found, in words.
+
+        Returns:
+            the outcome, and the hop list nearest to the question where one was singled out.
+        """
+        ...
+
+
+def walk_decisions(resources: Resources) -> WalkDecisions:
+    """The decisions of these resources' reasoner."""
+    return LanguageModelWalk(resources) if resources.reasoner.is_language_model else EmbeddingWalk(resources)
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageModelWalk:
+    """``WalkDecisions`` by a language model, which is asked each time."""
+
+    resources: Resources
+
+    def prune_relations(
+        self, query: Query, options: Sequence[Opening], limit: int
+    ) -> Generator[Event, None, list[Opening]]:
+        """See ``WalkDecisions``."""
+        offered = nearest(query, options, self.resources)
         stems = [option.stem for option in offered]
-        chosen = yield from deciding.select(resources, "relations", question, _RELATIONS, stems, limit)
-    else:
-        scores = yield from deciding.compare(resources, "relations", question, [o.steps for o in offered], limit)
-        chosen = tuple(deciding.best(scores, limit))
-    return [offered[i] for i in chosen]
+        chosen = yield from deciding.select(self.resources, "relations", query, _RELATIONS, stems, limit)
+        return [offered[i] for i in chosen]
+
+    def prune_paths(self, query: Query, candidates: Sequence[Path], limit: int) -> Generator[Event, None, list[Path]]:
+        """See ``WalkDecisions``."""
+        texts = [str(path) for path in candidates]
+        chosen = yield from deciding.select(self.resources, "paths", query, _PATHS, texts, limit)
+        return [candidates[i] for i in chosen]
+
+    def enough(
+        self, query: Query, hop_lists: Sequence[HopList], ahead: Sequence[Opening], values: Sequence[str] = ()
+    ) -> Generator[Event, None, tuple[bool, HopList | None]]:
+        """See ``WalkDecisions``: the model says yes or no and singles nothing out."""
+        if not hop_lists:
+            return False, None
+        facts = [*map(str, hop_lists), *values]
+        return (yield from deciding.verify(self.resources, query, _ENOUGH, facts)), None
 
 
-def prune_entities(question: str, option: Opening, resources: Resources, limit: int) -> Generator[Event, None, HopList]:
+@dataclass(frozen=True, slots=True)
+class EmbeddingWalk:
+    """``WalkDecisions`` by sentence embeddings, which compare relation paths with the question."""
+
+    resources: Resources
+
+    def prune_relations(
+        self, query: Query, options: Sequence[Opening], limit: int
+    ) -> Generator[Event, None, list[Opening]]:
+        """See ``WalkDecisions``."""
+        offered = nearest(query, options, self.resources)
+        steps = [option.steps for option in offered]
+        scores = yield from deciding.compare(self.resources, "relations", query, steps, limit)
+        return [offered[i] for i in deciding.best(scores, limit)]
+
+    def prune_paths(self, query: Query, candidates: Sequence[Path], limit: int) -> Generator[Event, None, list[Path]]:
+        """See ``WalkDecisions``: names say little to embeddings, and the relations are chosen already."""
+        yield from ()
+        return list(candidates[:limit])
+
+    def enough(
+        self, query: Query, hop_lists: Sequence[HopList], ahead: Sequence[Opening], values: Sequence[str] = ()
+    ) -> Generator[Event, None, tuple[bool, HopList | None]]:
+        """See ``WalkDecisions``: what was found is compared with what lies ahead.
+
+        Of either what leads to the kind of thing asked for counts. When a hop list found is nearest to the question,
+        that is the end.
+        """
+        if not hop_lists:
+            return False, None
+        kg = self.resources.kg
+        known: list[HopList | Opening] = [*hop_lists, *nearest(query, ahead, self.resources)]
+        fitting = [option for option in known if fits(query.answer_type, kind_of(kg, option.ends[0]))]
+        options = list({option.stem: option for option in fitting or known}.values())
+        scores = yield from deciding.compare(self.resources, "enough", query, [o.steps for o in options], 1)
+        best = options[deciding.best(scores, 1)[0]]
+        found = best if isinstance(best, HopList) else None
+        yield DeductionChecked(_ENOUGH, (best.stem,), found is not None, NAME)
+        return found is not None, found
+
+
+def prune_entities(query: Query, option: Opening, resources: Resources, limit: int) -> Generator[Event, None, HopList]:
     """Keep the entities that matter behind one relation (algorithm 1, line 12); few enough are all kept.
 
     Of more than can be offered the ones named in the question come first, then the likeliest.
     """
     if len(option.ends) <= limit:
         return option.follow()
-    asked = question.casefold()
-    paths = likeliest_first(question, option.follow().paths, resources)
-    offered = [path.end for path in sorted(paths, key=lambda path: path.end.casefold() not in asked)[:OFFERED]]
+    asked = query.text.casefold()
+    paths = likeliest_first(query, option.follow().paths, resources)
+    offered = [path.end for path in sorted(paths, key=lambda path: path.end.casefold() not in asked)[:MAX_OFFERED]]
     texts = [str(path) for path in option.follow(offered).paths]
-    chosen = yield from deciding.select(resources, "entities", question, _ENTITIES, texts, limit)
+    chosen = yield from deciding.select(resources, "entities", query, _ENTITIES, texts, limit)
     return option.follow(offered[i] for i in chosen)
 
 
-def likeliest_first(question: str, paths: Sequence[Path], resources: Resources) -> list[Path]:
-    """Paths over the same relations: those to the kind of thing asked for first, and of these to the best known."""
-    asked, kg = answer_type_of(question, resources.kg.types), resources.kg
-    return sorted(
-        paths, key=lambda path: (-fits(asked, kind_of(kg, path.end)), -kg.degree(kg.entities.find(path.end) or 0))
-    )
-
-
-def enough(
-    question: str,
-    hop_lists: Sequence[HopList],
-    ahead: Sequence[Opening],
-    resources: Resources,
-    values: Sequence[str] = (),
-) -> Generator[Event, None, tuple[bool, HopList | None]]:
-    """Whether what was found answers the question (algorithm 1's End?; ToG's reasoning step).
-
-    A language model says yes or no. The embedded reasoner cannot; it compares what was found with what lies
-    ahead, of either what leads to the kind of thing asked for, and when a trail found is nearest to the question,
-    that is the end.
-
-    Returns:
-        the outcome, and the trail nearest to the question where one was singled out.
-    """
-    if not hop_lists:
-        return False, None
-    if deciding.writes_prose(resources.reasoner):
-        facts = [*map(str, hop_lists), *values]
-        return (yield from deciding.verify(resources, question, _ENOUGH, facts)), None
-    known = [*hop_lists, *nearest(question, ahead, resources)]
-    asked = answer_type_of(question, resources.kg.types)
-    fitting = [option for option in known if fits(asked, kind_of(resources.kg, option.ends[0]))]
-    options = {option.stem: option for option in fitting or known}
-    scores = yield from deciding.compare(resources, "enough", question, [o.steps for o in options.values()], 1)
-    best = list(options.values())[deciding.best(scores, 1)[0]]
-    found = best if isinstance(best, HopList) else None
-    yield DeductionChecked(_ENOUGH, (best.stem,), found is not None, resources.reasoner.name)
-    return found is not None, found
+# Paths as text ------------------------------------------------------------------------------------
 
 
 def named(entities: Sequence[str], limit: int = ENDS_SHOWN) -> str:

@@ -1,14 +1,18 @@
-"""The registry of methods: each is a generator of events over its resources, registered under a name."""
+"""The registry of methods: each is a generator of events, registered under a name, and described in words.
+
+The descriptions are for the command line, the table of methods and the page.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 from kgdemo.errors import UserError
 from kgdemo.events import Event
 from kgdemo.options import Given, Option, chosen, options_of
+from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 
@@ -16,10 +20,8 @@ from kgdemo.settings import Settings
 class Method(Protocol):
     """A reasoning method: control flow as a generator of events."""
 
-    def __call__(
-        self, question: str, topics: Sequence[str], resources: Resources, settings: Settings
-    ) -> Iterator[Event]:
-        """Answer ``question`` from the topic entities (graph labels)."""
+    def __call__(self, query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
+        """Answer the query from its topic entities."""
         ...
 
 
@@ -103,8 +105,7 @@ def method_named(name: str) -> MethodCard:
     return METHODS[name]
 
 
-# --------------------------------------------------------------------------------------------------
-# The registered methods in words: for the command line, the table of README.md here and the page.
+# In words -----------------------------------------------------------------------------------------
 
 
 def as_text() -> str:

@@ -19,6 +19,7 @@ from kgdemo.linking.names import NameIndex
 from kgdemo.linking.words import ordinary_words, words_of
 from kgdemo.methods.hop_lists import nearest, openings, start
 from kgdemo.models.embedding import label_index
+from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 
@@ -49,29 +50,29 @@ def node_text(label: str, kg: KnowledgeGraph) -> str:
 
 
 def facts(
-    question: str, starts: Iterable[Path], resources: Resources, settings: Settings, limit: int = MAX_READ
+    query: Query, starts: Iterable[Path], resources: Resources, settings: Settings, limit: int = MAX_READ
 ) -> list[Path]:
     """Paths one hop longer than ``starts``: those whose relations are nearest to the question first.
 
     Args:
-        question: decides which relations come first where there are too many facts.
+        query: decides which relations come first where there are too many facts.
         starts: paths to go on from; of no hops for the facts around an entity.
         resources, settings: the graph, and how it is walked.
         limit: how many to return.
     """
     found = [opening for path in starts for opening in openings(path, resources, settings)]
     longer: list[Path] = []
-    for opening in nearest(question, found, resources, len(found)):
+    for opening in nearest(query, found, resources, len(found)):
         longer += opening.follow().paths
         if len(longer) >= limit:
             break
     return longer[:limit]
 
 
-def rank(question: str, paths: Sequence[Path], resources: Resources, limit: int) -> list[tuple[Path, float]]:
+def rank(query: Query, paths: Sequence[Path], resources: Resources, limit: int) -> list[tuple[Path, float]]:
     """The paths nearest to the question with their cosine similarity, each read as one sentence."""
     unique = list(dict.fromkeys(paths))
-    likeness = label_index(resources.embedder).similarity(question, [sentence(path) for path in unique])
+    likeness = label_index(resources.embedder).similarity(query.text, [sentence(path) for path in unique])
     order = sorted(range(len(unique)), key=lambda i: -likeness[i])[:limit]
     return [(unique[i], float(likeness[i])) for i in order]
 

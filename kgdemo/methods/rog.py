@@ -18,13 +18,14 @@ from kgdemo.kg.path import SEPARATOR, Path
 from kgdemo.methods.registry import register
 from kgdemo.methods.search_branch import unconstrained_branch
 from kgdemo.models.embedding import label_index
+from kgdemo.query.query import Query
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 
-_OFFERED = 60  # relations named to a chat model; it was not trained on the graph's vocabulary, as RoG's is
+_OFFERED = 60  # relations named to a chat model; unlike RoG's, it was not trained on the graph's vocabulary
 _PLAN = (
-    "Plan how to answer the question with a knowledge graph. Write up to {most} relation paths, the likeliest "
+    "Plan how to answer the question with a knowledge graph. Write up to {limit} relation paths, the likeliest "
     "first, each of at most {hops} relations joined by ->, starting at the entities {topics}; separate the paths "
     "by semicolons. These are the graph's relations (~ reads one backwards): {relations}."
 )
@@ -47,26 +48,24 @@ class Plan:
     "Luo et al. 2024 (RoG), section 4",
     "Plans relation paths without the graph, then looks in the graph for paths with these relations.",
 )
-def run(question: str, topics: Sequence[str], resources: Resources, settings: Settings) -> Iterator[Event]:
+def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
     """Planning, retrieval, reasoning."""
-    planning = _written_plans if deciding.writes_prose(resources.reasoner) else _decoded_plans
-    plans = yield from planning(question, topics, resources, settings)
+    planning = _written_plans if resources.reasoner.is_language_model else _decoded_plans
+    plans = yield from planning(query, resources, settings)
     found: list[tuple[Path, float]] = []
     for number, plan in enumerate(plans, 1):
-        instances, reason = _instances(plan, topics, resources, settings)
+        instances, reason = _instances(plan, query.topics, resources, settings)
         triples = tuple(dict.fromkeys(hop for path in instances[: settings.beams] for hop in path.hops))
         fate = "kept" if instances else "pruned"
         yield Thought("thought", number, (), f"Plan: {plan}", (), triples, plan.score, fate, reason)
         found += [(path, plan.score) for path in instances]
     evidence = yield from show(found, resources, settings.beams)
-    yield from conclude(question, evidence, resources, directed=settings.directed, whole=settings.complete)
+    yield from conclude(query, evidence, resources, directed=settings.directed, whole=settings.complete)
 
 
-def _decoded_plans(
-    question: str, topics: Sequence[str], resources: Resources, settings: Settings
-) -> Generator[Event, None, list[Plan]]:
-    """The relations of the paths that the path model writes freely; what entities it writes is passed over."""
-    prompt = resources.model.style.encode(resources.model.label_tokens, question, topics)
+def _decoded_plans(query: Query, resources: Resources, settings: Settings) -> Generator[Event, None, list[Plan]]:
+    """The relations of the paths that the path model writes freely; the entities it writes are ignored."""
+    prompt = resources.model.style.encode(resources.model.label_tokens, query.text, query.topics)
     branch = unconstrained_branch(resources.model, prompt, settings.beams)
     while (step := branch.advance()) is not None:
         yield step
@@ -81,19 +80,17 @@ def _decoded_plans(
     return plans
 
 
-def _written_plans(
-    question: str, topics: Sequence[str], resources: Resources, settings: Settings
-) -> Generator[Event, None, list[Plan]]:
+def _written_plans(query: Query, resources: Resources, settings: Settings) -> Generator[Event, None, list[Plan]]:
     """A chat model's relation paths; it is told the relations that are nearest to the question."""
     step_labels = list(dict.fromkeys(resources.kg.step_labels))
-    nearest = label_index(resources.embedder).nearest(question, [spoken(r) for r in step_labels], _OFFERED)
+    nearest = label_index(resources.embedder).nearest(query.text, [spoken(r) for r in step_labels], _OFFERED)
     task = _PLAN.format(
         limit=settings.beams,
         hops=settings.hops,
-        topics=", ".join(topics),
+        topics=", ".join(query.topics),
         relations=", ".join(step_labels[i] for i in nearest),
     )
-    text = yield from deciding.plan(resources, question, task)
+    text = yield from deciding.plan(resources, query, task)
     paths = ([part.strip() for part in path.split("->")] for path in text.split(";"))
     written = dict.fromkeys(tuple(filter(None, path))[: settings.hops] for path in paths)
     return [Plan(_spelled(relations, resources), 0.0) for relations in written if relations][: settings.beams]

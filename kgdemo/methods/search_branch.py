@@ -1,4 +1,8 @@
-"""From steps of the search to events: tokens as text, beams with ids, reasons in words."""
+"""A search of the path model as events: under the graph's constraint, or unconstrained and then verified.
+
+GCR runs both side by side; the baselines that do not look at the graph run the unconstrained one alone. A ``Branch`` is
+one search; its ``StepReader`` turns each step into an event, with tokens as text, ids for beams and reasons in words.
+"""
 
 from __future__ import annotations
 
@@ -42,82 +46,6 @@ from kgdemo.ranking.scorer import POOL
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 
-
-class StepReader:
-    """Gives every beam of one search an id and turns each step into an event.
-
-    Args:
-        model: for the text of tokens.
-        constraint: for counts and reasons.
-        constrained: which branch the events belong to.
-    """
-
-    def __init__(self, model: PathModel, constraint: Constraint, constrained: bool) -> None:
-        self.model, self.constraint, self.constrained = model, constraint, constrained
-        self._ids: dict[tuple[int, ...], int] = {(): 0}
-
-    def beam_id(self, tokens: tuple[int, ...]) -> int:
-        """The id of the beam that these tokens make; 0 is the empty one."""
-        return self._ids.setdefault(tokens, len(self._ids))
-
-    def read(self, step: Step) -> DecodeStep:
-        """The event of one step."""
-        choices = []
-        for choice in step.choices:
-            parent = step.beams[choice.parent].hypothesis
-            choices.append(
-                TokenChoice(
-                    self.beam_id((*parent.tokens, choice.token)),
-                    self.beam_id(parent.tokens),
-                    choice.token,
-                    self.model.token_text(choice.token),
-                    choice.log_prob,
-                    choice.score,
-                    choice.fate,
-                )
-            )
-        left = sum(self.constraint.paths_left(h.state) for h in step.live)
-        watched = tuple(self._watch(view) for view in step.beams) if self.constrained else ()
-        return DecodeStep(self.constrained, step.number, tuple(choices), watched, left)
-
-    def text(self, hypothesis: Hypothesis) -> str:
-        """What a beam has written so far."""
-        return self.model.label_tokens.tokenizer.decode(list(hypothesis.tokens), skip_special_tokens=False)
-
-    def _watch(self, view: BeamView) -> BeamWatch:
-        state = view.hypothesis.state
-        allowed_mass = max(1.0 - view.forbidden_mass, 1e-12)
-        masked = []
-        for token, log_prob in view.masked:
-            text = self.model.token_text(token)
-            masked.append(MaskedToken(text, math.exp(log_prob), self._reason(state, token, text)))
-        top = tuple(
-            AllowedToken(token, self.model.token_text(token), math.exp(p), min(1.0, math.exp(p) / allowed_mass))
-            for token, p in view.top
-        )
-        return BeamWatch(
-            self.beam_id(view.hypothesis.tokens),
-            self.text(view.hypothesis),
-            view.allowed,
-            self.constraint.paths_left(state),
-            view.forbidden_mass,
-            tuple(masked),
-            top,
-        )
-
-    def _reason(self, state: State, token: int, text: str) -> str:
-        """Why the constraint forbids a token; empty where nothing is forbidden."""
-        if isinstance(self.constraint, KGAutomaton) and isinstance(state, AutomatonState):
-            return reason(self.constraint, state, token, text)
-        return state.trie.reason(state, text) if isinstance(state, TripleState) else ""
-
-
-# --------------------------------------------------------------------------------------------------
-# A search of the path model as events: under the graph's constraint, or freely, and then judged.
-#
-# GCR runs both side by side; the baselines that do not look at the graph run the free one alone.
-
-
 ANSWER_TOKENS = 16
 PATH_TOKENS = 256  # the longest constrained path; the graph ends it long before
 MIN_ROOM = 48  # a path of two hops
@@ -132,7 +60,7 @@ class Branch:
     tree: TokenTree
     constraint: Constraint
     reader: StepReader
-    search: Generator
+    search: Generator[Step, None, list[Hypothesis]]
     finished: list[Hypothesis] | None = None
     seconds: float = 0.0  # spent in this search, whatever ran beside it
     answer_tokens: int = 0  # written behind its paths
@@ -224,7 +152,7 @@ def _search(
     if isinstance(constraint, KGAutomaton) and len(constraint.topics) > 1 and not settings.forced:
         parts = [SingleTopic(constraint, place) for place in range(len(constraint.topics))]
         return per_topic_search([beam_search(tree, part, limits) for part in parts])
-    return beam_search(tree, constraint, limits)  # what is forced is the beam search's to go on from
+    return beam_search(tree, constraint, limits)  # only the beam search goes on from forced tokens
 
 
 def unconstrained_branch(model: PathModel, prompt: Sequence[int], beams: int, forced: tuple[int, ...] = ()) -> Branch:
@@ -236,7 +164,7 @@ def unconstrained_branch(model: PathModel, prompt: Sequence[int], beams: int, fo
 
 
 def sampled_branch(model: PathModel, prompt: Sequence[int], count: int, temperature: float, seed: int = 0) -> Branch:
-    """Chains drawn at random instead of searched for, every token allowed."""
+    """Chains drawn at random instead of searched for, with every token allowed."""
     began, longest = time.perf_counter(), room_for(model, prompt, FREE_TOKENS)
     tree, constraint = model.tree(prompt), FreeText(model.label_tokens.end)
     search = sample(tree, constraint, SamplingSettings(count, longest, temperature, seed))
@@ -244,7 +172,7 @@ def sampled_branch(model: PathModel, prompt: Sequence[int], count: int, temperat
 
 
 def ungrounded(free: Branch, resources: Resources, limit: int) -> Generator[Event, None, list[FreePath]]:
-    """Report what the model wrote without the graph, parsed by its arrows and judged like any path."""
+    """Report what the model wrote without the graph, parsed by its arrows and verified like any path."""
     finished = (free.finished or [])[:limit]
     answers = hypothesis_answers(free, resources.model, finished)
     written = []
@@ -272,3 +200,72 @@ def hypothesis_answers(branch: Branch, model: PathModel, finished: Sequence[Hypo
 
 def _since(began: float) -> float:
     return time.perf_counter() - began
+
+
+class StepReader:
+    """Gives every beam of one search an id and turns each step into an event.
+
+    Args:
+        model: for the text of tokens.
+        constraint: for counts and reasons.
+        constrained: which branch the events belong to.
+    """
+
+    def __init__(self, model: PathModel, constraint: Constraint, constrained: bool) -> None:
+        self.model, self.constraint, self.constrained = model, constraint, constrained
+        self._ids: dict[tuple[int, ...], int] = {(): 0}
+
+    def beam_id(self, tokens: tuple[int, ...]) -> int:
+        """The id of the beam that these tokens make; 0 is the empty one."""
+        return self._ids.setdefault(tokens, len(self._ids))
+
+    def read(self, step: Step) -> DecodeStep:
+        """The event of one step."""
+        choices = []
+        for choice in step.choices:
+            parent = step.beams[choice.parent].hypothesis
+            choices.append(
+                TokenChoice(
+                    self.beam_id((*parent.tokens, choice.token)),
+                    self.beam_id(parent.tokens),
+                    choice.token,
+                    self.model.token_text(choice.token),
+                    choice.log_prob,
+                    choice.score,
+                    choice.fate,
+                )
+            )
+        left = sum(self.constraint.paths_left(h.state) for h in step.live)
+        watched = tuple(self._watch(view) for view in step.beams) if self.constrained else ()
+        return DecodeStep(self.constrained, step.number, tuple(choices), watched, left)
+
+    def text(self, hypothesis: Hypothesis) -> str:
+        """What a beam has written so far."""
+        return self.model.label_tokens.tokenizer.decode(list(hypothesis.tokens), skip_special_tokens=False)
+
+    def _watch(self, view: BeamView) -> BeamWatch:
+        state = view.hypothesis.state
+        allowed_mass = max(1.0 - view.forbidden_mass, 1e-12)
+        masked = []
+        for token, log_prob in view.masked:
+            text = self.model.token_text(token)
+            masked.append(MaskedToken(text, math.exp(log_prob), self._reason(state, token, text)))
+        top = tuple(
+            AllowedToken(token, self.model.token_text(token), math.exp(p), min(1.0, math.exp(p) / allowed_mass))
+            for token, p in view.top
+        )
+        return BeamWatch(
+            self.beam_id(view.hypothesis.tokens),
+            self.text(view.hypothesis),
+            view.allowed,
+            self.constraint.paths_left(state),
+            view.forbidden_mass,
+            tuple(masked),
+            top,
+        )
+
+    def _reason(self, state: State, token: int, text: str) -> str:
+        """Why the constraint forbids a token; empty where nothing is forbidden."""
+        if isinstance(self.constraint, KGAutomaton) and isinstance(state, AutomatonState):
+            return reason(self.constraint, state, token, text)
+        return state.trie.reason(state, text) if isinstance(state, TripleState) else ""

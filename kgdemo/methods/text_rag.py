@@ -13,6 +13,7 @@ from kgdemo.events import CandidatesScored, Event
 from kgdemo.kg.path import Path
 from kgdemo.methods import retrieval
 from kgdemo.methods.registry import register
+from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 
@@ -26,9 +27,9 @@ _EXTENDED = 5  # facts whose neighbours Graph-RAG adds
     "Amayuelas et al. 2025 (Grounding), section 5",
     "Searches the graph's facts as plain sentences by words and embeddings, and answers from the nearest.",
 )
-def text_rag(question: str, topics: Sequence[str], resources: Resources, settings: Settings) -> Iterator[Event]:
+def text_rag(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
     """The graph as text: no entity linking, no following of edges. The topics are not used."""
-    yield from _answer_from(question, _sentences(question, resources, settings), resources, settings)
+    yield from _answer_from(query, _sentences(query, resources, settings), resources, settings)
 
 
 @register(
@@ -37,12 +38,12 @@ def text_rag(question: str, topics: Sequence[str], resources: Resources, setting
     "Amayuelas et al. 2025 (Grounding), section 5",
     "As Text-RAG, with the neighbours of what was found, one hop further.",
 )
-def graph_rag(question: str, topics: Sequence[str], resources: Resources, settings: Settings) -> Iterator[Event]:
+def graph_rag(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
     """Text-RAG's facts, and the facts around the entities that the best of them lead to."""
-    found = _sentences(question, resources, settings)
-    near = [path for path, _ in retrieval.rank(question, found, resources, _EXTENDED)]
-    further = retrieval.facts(question, near, resources, settings)
-    yield from _answer_from(question, [*found, *further], resources, settings)
+    found = _sentences(query, resources, settings)
+    near = [path for path, _ in retrieval.rank(query, found, resources, _EXTENDED)]
+    further = retrieval.facts(query, near, resources, settings)
+    yield from _answer_from(query, [*found, *further], resources, settings)
 
 
 @register(
@@ -51,24 +52,24 @@ def graph_rag(question: str, topics: Sequence[str], resources: Resources, settin
     "Baek et al. 2023 (KAPING), section 3",
     "Takes the K triples around the question's entities that are nearest to it by embeddings.",
 )
-def kaping(question: str, topics: Sequence[str], resources: Resources, settings: Settings) -> Iterator[Event]:
+def kaping(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
     """Triples of the linked entities, one hop, ranked by embeddings; K is the number of paths."""
-    known = [topic for topic in topics if topic in resources.kg.entities]
-    found = retrieval.facts(question, retrieval.starts_at(known), resources, settings)
-    yield from _answer_from(question, found, resources, settings)
+    known = [topic for topic in query.topics if topic in resources.kg.entities]
+    found = retrieval.facts(query, retrieval.starts_at(known), resources, settings)
+    yield from _answer_from(query, found, resources, settings)
 
 
-def _sentences(question: str, resources: Resources, settings: Settings) -> list[Path]:
+def _sentences(query: Query, resources: Resources, settings: Settings) -> list[Path]:
     """Facts around the nodes whose text is nearest to the question."""
-    nodes = retrieval.nodes(question, resources, _NODES)
-    return retrieval.facts(question, retrieval.starts_at(nodes), resources, settings)
+    nodes = retrieval.nodes(query.text, resources, _NODES)
+    return retrieval.facts(query, retrieval.starts_at(nodes), resources, settings)
 
 
-def _answer_from(question: str, found: Sequence[Path], resources: Resources, settings: Settings) -> Iterator[Event]:
+def _answer_from(query: Query, found: Sequence[Path], resources: Resources, settings: Settings) -> Iterator[Event]:
     """The K nearest paths, verified, and the reasoner's answer from them."""
-    ranked = retrieval.rank(question, found, resources, settings.beams)
+    ranked = retrieval.rank(query, found, resources, settings.beams)
     scores = tuple(score for _, score in ranked)
     texts = tuple(str(path) for path, _ in ranked)
     yield CandidatesScored("retrieval", texts, scores, (True,) * len(ranked), "sentence embeddings")
     evidence = yield from show(ranked, resources, settings.beams)
-    yield from conclude(question, evidence, resources, directed=settings.directed, whole=settings.complete)
+    yield from conclude(query, evidence, resources, directed=settings.directed, whole=settings.complete)

@@ -1,7 +1,7 @@
 """ToG-like agent beam search (Sun et al. 2024, Think-on-Graph): paths grown hop by hop, pruned by the reasoner.
 
-At each depth relations are proposed and pruned, then entities, and the reasoner says whether the N paths
-left are enough. Grounding's algorithm 1 prunes in the same way; the decisions are the same code.
+At each depth relations are proposed and pruned, then entities, and the reasoner says whether the N paths left are
+enough. Grounding's algorithm 1 prunes in the same way, so the decisions are the same code (``WalkDecisions``).
 """
 
 from __future__ import annotations
@@ -13,16 +13,24 @@ from kgdemo.answering.answer_sets import conclude, show
 from kgdemo.events import Event, Thought
 from kgdemo.kg.graph import Triple
 from kgdemo.kg.path import Path
-from kgdemo.methods.hop_lists import HopList, Opening, enough, nearest, openings, prune_entities, prune_relations, start
+from kgdemo.methods.hop_lists import (
+    HopList,
+    Opening,
+    WalkDecisions,
+    nearest,
+    openings,
+    prune_entities,
+    start,
+    walk_decisions,
+)
 from kgdemo.methods.registry import register
-from kgdemo.reasoners import decisions as deciding
+from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 
 WIDTH = 3  # N, the paper's beam width
 DEPTH = 3  # the paper's greatest depth; L bounds it further
-_TOLD = 6  # options dropped that are told as thoughts, the nearest; all are among the candidates
-_PATHS = "Which of these paths through the knowledge graph are the most helpful for the question?"
+_DROPPED_SHOWN = 6  # dropped options that are shown as thoughts, the nearest; all are among the candidates
 
 
 @register(
@@ -31,45 +39,40 @@ _PATHS = "Which of these paths through the knowledge graph are the most helpful 
     "Sun et al. 2024 (ToG), section 2",
     "Grows three paths hop by hop: the reasoner prunes relations, then entities, and says when it is enough.",
 )
-def run(question: str, topics: Sequence[str], resources: Resources, settings: Settings) -> Iterator[Event]:
+def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
     """Search and prune relations, search and prune entities, reason; at most three hops."""
-    beams: list[Path] = [start(topic) for topic in topics if topic in resources.kg.entities]
+    decisions = walk_decisions(resources)
+    beams: list[Path] = [start(topic) for topic in query.topics if topic in resources.kg.entities]
     hop_lists: list[HopList] = []
     thoughts = _Thoughts()
     for _ in range(min(DEPTH, settings.hops)):
         ahead = [opening for beam in beams for opening in openings(beam, resources, settings)]
         if not ahead:
             break
-        kept = yield from prune_relations(question, ahead, resources, WIDTH)
-        left = nearest(question, [opening for opening in ahead if opening not in kept], resources, _TOLD)
+        kept = yield from decisions.prune_relations(query, ahead, WIDTH)
+        left = nearest(query, [opening for opening in ahead if opening not in kept], resources, _DROPPED_SHOWN)
         yield from thoughts.relations_dropped(left, len(kept))
-        hop_lists, beams = yield from _pruned(question, kept, resources, thoughts)
+        hop_lists, beams = yield from _pruned(query, kept, resources, decisions, thoughts)
         further = [opening for beam in beams for opening in openings(beam, resources, settings)]
-        holds, best = yield from enough(question, hop_lists, further, resources)
+        holds, best = yield from decisions.enough(query, hop_lists, further)
         if holds:
             beams = [path for path in beams if best and path in best.paths] or beams
             break
     paths = [(path, 0.0) for path in beams if path.relations]
     evidence = yield from show(paths, resources, settings.beams)
-    yield from conclude(question, evidence, resources, directed=settings.directed, whole=settings.complete)
+    yield from conclude(query, evidence, resources, directed=settings.directed, whole=settings.complete)
 
 
 def _pruned(
-    question: str, kept: Sequence[Opening], resources: Resources, thoughts: _Thoughts
+    query: Query, kept: Sequence[Opening], resources: Resources, decisions: WalkDecisions, thoughts: _Thoughts
 ) -> Generator[Event, None, tuple[list[HopList], list[Path]]]:
-    """The N paths left behind the relations kept, one of each relation before a second of any, and their trails."""
+    """The N paths left behind the relations kept, one of each relation before a second of any, and their hop lists."""
     found: list[HopList] = []
     for opening in kept:
-        found.append((yield from prune_entities(question, opening, resources, WIDTH)))
+        found.append((yield from prune_entities(query, opening, resources, WIDTH)))
     columns = zip_longest(*(hop_list.paths for hop_list in found))
     candidates = [path for path in chain.from_iterable(columns) if path is not None]
-    if deciding.writes_prose(resources.reasoner):
-        texts = [str(path) for path in candidates]
-        chosen = yield from deciding.select(resources, "paths", question, _PATHS, texts, WIDTH)
-        beams = [candidates[i] for i in chosen]
-    else:
-        # names say little to a reasoner that compares texts; the relations it has chosen already
-        beams = candidates[:WIDTH]
+    beams = yield from decisions.prune_paths(query, candidates, WIDTH)
     yield from thoughts.paths_weighed(candidates, beams)
     left = [HopList(tuple(path for path in hop_list.paths if path in beams)) for hop_list in found]
     return [hop_list for hop_list in left if hop_list.paths], beams
@@ -79,7 +82,7 @@ class _Thoughts:
     """The search as a tree: every path kept hangs from the one it grew from, and what was dropped beside it."""
 
     def __init__(self) -> None:
-        self._told = 0
+        self._count = 0
         self._of: dict[Path, int] = {}  # the thought of each path kept
 
     def relations_dropped(self, dropped: Sequence[Opening], kept: int) -> Iterator[Event]:
@@ -106,6 +109,6 @@ class _Thoughts:
         entities: tuple[str, ...] = (),
         triples: tuple[Triple, ...] = (),
     ) -> Thought:
-        self._told += 1
+        self._count += 1
         parents = (self._of[before],) if before in self._of else ()  # the topics are no thoughts
-        return Thought("thought", self._told, parents, text, entities, triples, fate=fate, reason=reason)
+        return Thought("thought", self._count, parents, text, entities, triples, fate=fate, reason=reason)

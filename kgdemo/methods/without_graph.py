@@ -1,20 +1,22 @@
 """Answers without the graph: direct, chain-of-thought (Wei et al. 2022), self-consistency (Wang et al. 2023).
 
-With a chat model these prompt it. Without one the path model speaks, the same that GCR constrains, with
-every token allowed: it writes reasoning paths and an answer behind each. Whatever either of them writes as a
-path is looked up in the graph afterwards and shown as what it is; the answer is not changed by that.
+A chat model is prompted for them. Without one the path model writes, the same that GCR constrains, with every token
+allowed: it writes reasoning paths and an answer behind each. Whatever either of them writes as a path is looked up in
+the graph afterwards and shown with its verdict; the answer is not changed by that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from kgdemo.events import AnswerFinal, Event, HypothesisAnswer, Notice, PathFound, PathVerified
 from kgdemo.kg.labels import fold
 from kgdemo.methods.registry import register
 from kgdemo.methods.search_branch import Branch, FreePath, sampled_branch, unconstrained_branch, ungrounded
 from kgdemo.options import chosen, option
+from kgdemo.query.query import Query
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
@@ -35,16 +37,9 @@ _FROM_CHAIN = (
     "Amayuelas et al. 2025 (Grounding), section 5",
     "The first thing the model says, with no look at the graph.",
 )
-def direct(question: str, topics: Sequence[str], resources: Resources, settings: Settings) -> Iterator[Event]:
-    """Zero-shot. The path model cannot but write a path before its answer: its greedy one."""
-    if deciding.writes_prose(resources.reasoner):
-        text = yield from deciding.think(resources, question, _ANSWER, ())
-        yield _final(_listed(text), text, resources.reasoner.name)
-        return
-    written = yield from _paths(
-        unconstrained_branch(resources.model, _prompt(question, topics, resources), 1), resources, 1
-    )
-    yield from _answered(written[:1], written, resources)
+def direct(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
+    """Zero-shot."""
+    yield from _author(query, resources).direct()
 
 
 @register(
@@ -53,17 +48,9 @@ def direct(question: str, topics: Sequence[str], resources: Resources, settings:
     "Wei et al. 2022, section 2",
     "The model writes its most probable chain of facts from memory, then the answer. Nothing is looked up.",
 )
-def cot(question: str, topics: Sequence[str], resources: Resources, settings: Settings) -> Iterator[Event]:
-    """The best of K chains by beam search; a chat model writes one."""
-    if deciding.writes_prose(resources.reasoner):
-        chain = yield from _chain(question, (), 1, resources)
-        text = yield from deciding.think(resources, question, _FROM_CHAIN, [chain.text])
-        yield from _unchecked([chain])
-        yield _final(_listed(text), text, resources.reasoner.name)
-        return
-    branch = unconstrained_branch(resources.model, _prompt(question, topics, resources), settings.beams)
-    written = yield from _paths(branch, resources, settings.beams)
-    yield from _answered(written[:1], written, resources)
+def cot(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
+    """One chain of facts, and the answer behind it."""
+    yield from _author(query, resources).chain_of_thought(settings.beams)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,43 +68,98 @@ class Draws:
     "The model writes K chains from memory, and the answer that most of them reach is taken.",
     options=Draws,
 )
-def self_consistency(question: str, topics: Sequence[str], resources: Resources, settings: Settings) -> Iterator[Event]:
-    """K sampled chains and a vote; a chat model, asked at temperature 0, is asked for different chains instead."""
-    written: list[FreePath] = []
-    if deciding.writes_prose(resources.reasoner):
-        for index in range(1, settings.beams + 1):
-            written.append((yield from _chain(question, [chain.text for chain in written], index, resources)))
-    else:
-        draws = chosen(Draws, settings.options)
-        prompt = _prompt(question, topics, resources)
-        branch = sampled_branch(resources.model, prompt, settings.beams, draws.temperature, draws.seed)
-        written = yield from _paths(branch, resources, settings.beams)
-    yield from _answered(majority(written), written, resources)
+def self_consistency(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
+    """K different chains and a vote."""
+    author = _author(query, resources)
+    written = yield from author.chains(settings.beams, chosen(Draws, settings.options))
+    yield from _answered(majority(written), written, author.name)
 
 
-def _prompt(question: str, topics: Sequence[str], resources: Resources) -> list[int]:
-    return resources.model.style.encode(resources.model.label_tokens, question, topics)
+class _Author(Protocol):
+    """Writes from memory: a chat model, or the path model without its constraint."""
+
+    name: str
+
+    def direct(self) -> Iterator[Event]:
+        """The answer at once."""
+        ...
+
+    def chain_of_thought(self, beams: int) -> Iterator[Event]:
+        """One chain, and the answer; ``beams`` is the width of a search for the chain."""
+        ...
+
+    def chains(self, count: int, draws: Draws) -> Generator[Event, None, list[FreePath]]:
+        """Several chains."""
+        ...
 
 
-def _paths(branch: Branch, resources: Resources, limit: int) -> Generator[Event, None, list[FreePath]]:
-    """Run a free search of the path model to its end; its paths, judged."""
-    while (step := branch.advance()) is not None:
-        yield step
-    written = yield from ungrounded(branch, resources, limit)
-    yield branch.call("free paths", "\n".join(path.text for path in written))
-    return written
+def _author(query: Query, resources: Resources) -> _Author:
+    return (_ChatAuthor if resources.reasoner.is_language_model else _PathModelAuthor)(query, resources)
 
 
-def _chain(question: str, before: Sequence[str], index: int, resources: Resources) -> Generator[Event, None, FreePath]:
-    """One chain by a chat model, judged; its end is its answer."""
-    others = ["", "Write another one than these:", *before] if before else []
-    text = yield from deciding.plan(resources, question, "\n".join([_CHAIN, *others]))
-    path, verdict = resources.verifier.verify_text(text)
-    answer = path.end if path else text.split("->")[-1].strip()
-    yield PathFound(False, index, text, 0.0, path)
-    yield HypothesisAnswer(False, index, answer)
-    yield PathVerified(False, index, verdict)
-    return FreePath(text, path, answer, 0.0, verdict.faithful)
+class _ChatAuthor:
+    """A chat model, asked at temperature 0."""
+
+    def __init__(self, query: Query, resources: Resources) -> None:
+        self.query, self.resources, self.name = query, resources, resources.reasoner.name
+
+    def direct(self) -> Iterator[Event]:
+        text = yield from deciding.think(self.resources, self.query, _ANSWER, ())
+        yield _final(_listed(text), text, self.name)
+
+    def chain_of_thought(self, beams: int) -> Iterator[Event]:
+        chain = yield from self._chain((), 1)
+        text = yield from deciding.think(self.resources, self.query, _FROM_CHAIN, [chain.text])
+        yield _count_in_graph([chain])
+        yield _final(_listed(text), text, self.name)
+
+    def chains(self, count: int, draws: Draws) -> Generator[Event, None, list[FreePath]]:
+        """At temperature 0 nothing is drawn, so different chains are asked for."""
+        written: list[FreePath] = []
+        for index in range(1, count + 1):
+            written.append((yield from self._chain([chain.text for chain in written], index)))
+        return written
+
+    def _chain(self, before: Sequence[str], index: int) -> Generator[Event, None, FreePath]:
+        """One chain with its verdict; its end is its answer."""
+        others = ["", "Write another one than these:", *before] if before else []
+        text = yield from deciding.plan(self.resources, self.query, "\n".join([_CHAIN, *others]))
+        path, verdict = self.resources.verifier.verify_text(text)
+        answer = path.end if path else text.split("->")[-1].strip()
+        yield PathFound(False, index, text, 0.0, path)
+        yield HypothesisAnswer(False, index, answer)
+        yield PathVerified(False, index, verdict)
+        return FreePath(text, path, answer, 0.0, verdict.faithful)
+
+
+class _PathModelAuthor:
+    """The path model, which always writes a path before its answer."""
+
+    def __init__(self, query: Query, resources: Resources) -> None:
+        self.resources, self.model, self.name = resources, resources.model, resources.model.name
+        self.prompt = self.model.style.encode(self.model.label_tokens, query.text, query.topics)
+
+    def direct(self) -> Iterator[Event]:
+        """The answer behind its greedy path."""
+        yield from self.chain_of_thought(1)
+
+    def chain_of_thought(self, beams: int) -> Iterator[Event]:
+        """The best chain of a beam search."""
+        written = yield from self._paths(unconstrained_branch(self.model, self.prompt, beams), beams)
+        yield from _answered(written[:1], written, self.name)
+
+    def chains(self, count: int, draws: Draws) -> Generator[Event, None, list[FreePath]]:
+        """Sampled."""
+        branch = sampled_branch(self.model, self.prompt, count, draws.temperature, draws.seed)
+        return (yield from self._paths(branch, count))
+
+    def _paths(self, branch: Branch, limit: int) -> Generator[Event, None, list[FreePath]]:
+        """Run an unconstrained search to its end; its paths with their verdicts."""
+        while (step := branch.advance()) is not None:
+            yield step
+        written = yield from ungrounded(branch, self.resources, limit)
+        yield branch.call("free paths", "\n".join(path.text for path in written))
+        return written
 
 
 def majority(written: Sequence[FreePath]) -> list[FreePath]:
@@ -129,18 +171,17 @@ def majority(written: Sequence[FreePath]) -> list[FreePath]:
     return max(voters.values(), key=len, default=[])
 
 
-def _answered(chosen: Sequence[FreePath], written: Sequence[FreePath], resources: Resources) -> Iterator[Event]:
-    """The answer of the chains chosen, and how many of all chains are in the graph."""
-    by = resources.reasoner.name if deciding.writes_prose(resources.reasoner) else resources.model.name
-    yield from _unchecked(written)
-    answer = _answer_of(chosen[0]) if chosen else ""
-    votes = f" (said by {len(chosen)} of {len(written)} chains)" if len(chosen) > 1 else ""
+def _answered(taken: Sequence[FreePath], written: Sequence[FreePath], by: str) -> Iterator[Event]:
+    """The answer of the chains taken, and how many of all chains are in the graph."""
+    yield _count_in_graph(written)
+    answer = _answer_of(taken[0]) if taken else ""
+    votes = f" (said by {len(taken)} of {len(written)} chains)" if len(taken) > 1 else ""
     yield _final([answer] if answer else [], f"{answer}{votes}", by)
 
 
-def _unchecked(written: Sequence[FreePath]) -> Iterator[Event]:
-    true = sum(chain.faithful for chain in written)
-    yield Notice(f"This method does not look at the graph: {true} of the {len(written)} chains written are in it.")
+def _count_in_graph(written: Sequence[FreePath]) -> Notice:
+    faithful = sum(chain.faithful for chain in written)
+    return Notice(f"This method does not look at the graph: {faithful} of the {len(written)} chains written are in it.")
 
 
 def _answer_of(chain: FreePath) -> str:

@@ -140,23 +140,23 @@ class PromptStyle:
         bidirectional: the prompt's tokens see one another in both directions (a prefix language model);
             only models trained so gain from it.
         answer_mark: what stands between ``</PATH>`` and the hypothesis answer.
-        pool: weights of the experts that rank paths beside this model (``reasoning.prior``), fitted by
-            ``python -m kgdemo calibrate --pool``; None: the model is taken at its word.
-        backoff: weights of what stands for this model's probability where it was not trained on a relation
-            (``reasoning.prior``), fitted by ``python -m kgdemo calibrate --held-out``; None: it is asked all the same.
+        ranking: weights of the features that rank this model's paths (``ranking.scorer``), fitted by
+            ``python -m kgdemo calibrate --pool``; None: its own probability decides.
+        backoff: weights of what replaces this model's probability where it was not trained on a relation
+            (``ranking.scorer``), fitted by ``python -m kgdemo calibrate --held-out``; None: nothing replaces it.
         relations: spoken names of the relations it was trained on, from a list beside this file (``relations``);
             None: nothing is known of that, and every relation counts as known.
-        similarity: of questions and relation paths, as learnt (``similarity``), from a file beside this one; None: that
-            opinion is not heard.
-        abstention: weights of the signs that no path answers the question, fitted for this model by
-            ``python -m kgdemo calibrate``; None: never in doubt.
+        similarity: of questions and relation paths, as learnt (``similarity``), from a file beside this one; None: the
+            feature is 0.
+        abstention: weights of the features that tell that no path answers the question (``ranking.abstention``),
+            fitted for this model by ``python -m kgdemo calibrate``; None: it never abstains.
         abstention_graph: the graph they were fitted on, the only one they are used on; empty: any.
     """
 
     template: str = DEFAULT_TEMPLATE
     bidirectional: bool = False
     answer_mark: str = "\n# Answer:\n"
-    pool: Mapping[str, float] | None = None
+    ranking: Mapping[str, float] | None = None
     backoff: Mapping[str, float] | None = None
     relations: frozenset[str] | None = None
     similarity: LearntSimilarity | None = None

@@ -1,0 +1,6 @@
+"""What is asked, worked out once from a question's words: its form, its content words and the type of its answer.
+
+A module here knows words and the types of a graph's entities, nothing of models or paths. Whatever a room needs to know
+about a question becomes a field of ``Query``; no room below reads the question's words again.
+Begin with ``query.py``; ``answer_type.py`` holds the rules for the answer's type.
+"""

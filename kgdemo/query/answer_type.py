@@ -1,10 +1,9 @@
 """What kind of thing a question asks for: "which country …", "who …", "currency of …", "films with …".
 
-A small path model weighs these words too little: it may well stop at the city in which somebody was born when
-the country was asked for. Ranking takes the type as evidence of its own beside the model's probability (see
-``scorer``), doubt as a sign (see ``doubt``), and an answer keeps to it (see ``answer_sets``); no path is ever
-ruled out by it. A type may be *named* ("which country"), or only follow from a question word or a role ("who",
-"the author of"), which allows several.
+A small path model weighs these words too little: it may stop at the city in which somebody was born when the country
+was asked for. Ranking and abstention therefore take the type as a feature beside the model's probability, and answer
+sets are completed with ends of the right type only. No path is ruled out by its type. A type may be *named* ("which
+country"), or only be *implied* by a question word or a role ("who", "the author of"), which allows several types.
 """
 
 from __future__ import annotations

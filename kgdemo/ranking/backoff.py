@@ -1,12 +1,12 @@
-"""Paths over relations that the model was never trained on: found by what they say, not by decoding.
+"""Paths over relations that the model was not trained on: found by the words of their relations, not by decoding.
 
-At a hub the relations that a model knows fill every beam, however likely those that it does not know should be, so
-that no ranking of the decoded paths could mend it. Beams are therefore kept for the others: of the relation paths of
-one or two hops that lead over such a relation, the nearest to the question are read from the graph, one path each,
-and scored by the model like any other. What stands in their ranking for the model's probability is said in ``scorer``.
+At a hub the relations that a model knows fill every beam, however likely the unknown ones should be, and no ranking of
+the decoded paths could repair that. So the unknown ones get paths of their own: of the relation paths of one or two
+hops that use such a relation, the nearest to the question are read from the graph, one path each, and scored by the
+model like any other. ``scorer`` says what replaces the model's probability in their ranking.
 
 No path is enumerated: which relation follows which is seen from the edges of a topic's neighbours, and nearness is
-reckoned for all pairs at once from the vectors of single relations and words.
+computed for all pairs at once from the vectors of single relations and words.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def unseen_paths(
         topics: topic entity ids.
         settings: K of them are read from each topic, of L hops at the most; none where another ranking than
             ``pooled`` takes the model at its word, or a visitor has forced how paths begin.
-        scorer: knows which relations these are, and the question.
+        scorer: knows which relations these are, and the query.
         tree: to score the paths.
         decoded: what the search has found; its relation paths are not read again.
 
@@ -129,14 +129,14 @@ def _leading_on(kg: KnowledgeGraph, entities: NDArray[np.int32], directed: bool)
 
 
 def nearness(kg: KnowledgeGraph, walks: NDArray[np.int32], scorer: PathScorer) -> NDArray[np.float32]:
-    """Similarity and coverage together, which the pool weighs about alike, of sequences of steps.
+    """Similarity and lexical coverage, whose weights in the ranking are about alike, of sequences of steps.
 
     The vector of several relations is taken to be the mean of theirs, so each is encoded once, whatever it leads to.
 
     Args:
         kg: the graph.
         walks: step ids, ``(n, hops)``.
-        scorer: knows the question.
+        scorer: knows the query.
     """
     steps, places = np.unique(walks, return_inverse=True)
     if not len(steps):
@@ -144,7 +144,7 @@ def nearness(kg: KnowledgeGraph, walks: NDArray[np.int32], scorer: PathScorer) -
     places = places.reshape(walks.shape)
     relations = [kg.step_labels[step] for step in steps]
     vectors = scorer.labels.vectors([spoken(relation) for relation in relations])  # (s, d)
-    similar = vectors @ scorer.labels.vectors([scorer.question])[0]
+    similar = vectors @ scorer.labels.vectors([scorer.query.text])[0]
     between = vectors @ vectors.T
     length = np.sqrt(np.maximum(between[places[:, :, None], places[:, None, :]].sum(axis=(1, 2)), 1e-6))
     return similar[places].sum(axis=1) / length + _covers(relations, scorer)[places].max(axis=1).mean(axis=1)
@@ -154,6 +154,6 @@ def _covers(relations: Sequence[str], scorer: PathScorer) -> NDArray[np.float32]
     """How near the nearest word of each relation is to each of the question's, ``(relations, question's words)``."""
     words = [path_words([relation]) for relation in relations]
     said = list(dict.fromkeys(word for own in words for word in own))
-    near = scorer.labels.vectors(said) @ scorer.labels.vectors(scorer.words).T
+    near = scorer.labels.vectors(said) @ scorer.labels.vectors(scorer.query.content_words).T
     at = {word: place for place, word in enumerate(said)}
     return np.stack([near[[at[word] for word in own]].max(axis=0) for own in words])

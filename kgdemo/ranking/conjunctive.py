@@ -1,17 +1,21 @@
 """Questions about several entities at once: the answer must satisfy what is said of each of them.
 
 *Movies with De Niro directed by Scorsese* is a conjunctive query: one relation path from each topic, and the
-answers are where they meet. A *reading* of a question gives every topic one of its relation groups (all paths
-from it over the same relations, read to their ends from the graph) or leaves it out as mere context. Topics
-are taken as independent, so a reading's score is a sum over them:
+answers are where they meet. An *interpretation* of a question gives every topic one of its relation groups (all paths
+from it over the same relations, followed to their ends in the graph) or leaves it out as mere context. Topics
+are taken as independent, so the score of an interpretation is a sum over them:
 
     used topic:     log p(relations | topic) - log p(its best relations | topic)
     left-out topic: log of the odds that a named entity is mere context, ``CONTEXT``
 
-and a reading of several topics counts only if their groups meet. A reading of one topic alone therefore
+An interpretation with several topics counts only if their groups meet. An interpretation with one topic alone therefore
 scores ``(topics - 1) * CONTEXT`` at best; a pair outranks it when both its groups are among the plausible
 ones of their topics. Where none does, the paths stay ranked as they were. Nothing here depends on how sure
 the model is of a topic as such, only on how it orders that topic's relations.
+
+Paths that meet are shown first, one of each topic side by side (``conjunctive_first``). They need not be among the K
+decoded paths: of a prize's two hundred winners ten are decoded. A path that is missing is read from the graph, scored
+by the model like any other, and marked as read.
 """
 
 from __future__ import annotations
@@ -35,6 +39,8 @@ from kgdemo.ranking.scorer import PathScorer, RankedPath, rank, relation_score
 
 CONTEXT = math.log(0.02)  # people seldom name an entity that says nothing of the answer
 MAX_GROUPS = 8  # of a topic, best first; weaker ones could not outweigh ``CONTEXT``
+_BATCH = 128  # tokens in one forward pass: each makes a row as long as the vocabulary
+Key = tuple[int, tuple[str, ...], int]  # topic, relations, end
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,7 @@ class RelationGroup:
 
     Attributes:
         topic: entity id.
-        relations: readings, one a hop.
+        relations: labels, one a hop.
         log_prob: of the relations, given the topic.
         layers: the entities reached after 0, 1, … hops, each sorted; the last are the group's ends.
     """
@@ -77,7 +83,7 @@ class QueryInterpretation:
 def best_interpretation(
     topics: Sequence[Sequence[RelationGroup]], context: float = CONTEXT
 ) -> QueryInterpretation | None:
-    """The best reading that uses two topics or more; None when reading one topic alone is at least as good.
+    """The best interpretation with two topics or more; None when one topic alone is at least as good.
 
     Args:
         topics: for each topic its relation groups.
@@ -187,27 +193,22 @@ def _targets(edges: Adjacency, rows: NDArray[np.int32], relations: list[int]) ->
     return edges.targets[places[np.isin(edges.relations[places], relations)]]
 
 
-# --------------------------------------------------------------------------------------------------
-# Paths of several topics in the order they are shown: those that meet come first, one a topic side by side.
-#
-# A meeting need not be among the K decoded paths: of a prize's two hundred winners ten are decoded. What is
-# missing is read from the graph, scored by the model like any path, and says that it was read.
-
-
-_READ = 128  # tokens in one forward pass: each makes a row as long as the vocabulary
-Key = tuple[int, tuple[str, ...], int]  # topic, relations, end
+# The order in which paths of several topics are shown ---------------------------------------------
 
 
 def with_topics(graph: TokenGraph, finished: Sequence[Hypothesis]) -> list[Hypothesis]:
-    """Scores of searches that each had one topic, made comparable: the topic's own log-probability is added."""
+    """Scores of searches that each had one topic, made comparable: the topic's own log-probability is added.
+
+    Scores normalised over the graph leave entities out, so they say nothing of how likely the topic itself is.
+    """
     rows: dict[int, tuple[list[int], Sequence[float]]] = {}
     for hypothesis in finished:
         topic = hypothesis.state.paths[0].entities[0]
         label = list(graph.entities.row(topic))
         rows.setdefault(topic, (label, hypothesis.log_probs[: len(label)]))
     priors = topic_log_probs([label for label, _ in rows.values()], [own for _, own in rows.values()])
-    scorer = dict(zip(rows, priors, strict=True))
-    return [replace(h, score=h.score + scorer[h.state.paths[0].entities[0]]) for h in finished]
+    prior = dict(zip(rows, priors, strict=True))
+    return [replace(h, score=h.score + prior[h.state.paths[0].entities[0]]) for h in finished]
 
 
 def conjunctive_first(
@@ -224,12 +225,12 @@ def conjunctive_first(
         graph: the tokenised graph they were decoded on.
         finished: hypotheses of all topics, their scores comparable.
         tree: to score what is read from the graph.
-        ranking: as in ``ranking.rank``.
+        ranking: as in ``scorer.rank``.
         limit: how many paths to return at the most.
-        scorer: as in ``ranking.rank``.
+        scorer: as in ``scorer.rank``.
 
     Returns:
-        the paths, and for each the numbers (from 1) of those it meets. Where no reading of several topics
+        the paths, and for each the numbers (from 1) of those it meets. Where no interpretation with several topics
         holds, the order is that of ``rank`` and nothing meets.
     """
     decoded = rank(graph, finished, ranking, len(finished), scorer)
@@ -266,7 +267,7 @@ def _groups(graph: TokenGraph, decoded: Sequence[RankedPath]) -> list[list[Relat
 def _lead(
     graph: TokenGraph, interpretation: QueryInterpretation, decoded: Sequence[RankedPath], tree: TokenTree, limit: int
 ) -> list[RankedPath]:
-    """For each of the first answers of a reading one path of each group; what was decoded comes first."""
+    """For each of the first answers of an interpretation one path of each group; decoded paths come first."""
     by_key: dict[Key, RankedPath] = {}
     for path in decoded:
         by_key.setdefault(_key(graph, path), path)
@@ -295,11 +296,14 @@ def scored(graph: TokenGraph, paths: Sequence[PathIds], tree: TokenTree) -> list
         for end, token in enumerate(tokens):
             behind[tokens[:end]].add(token)
     grown = [written for written in behind if written]
-    nodes = {(): PROMPT_END, **{written: tree.size + place for place, written in enumerate(grown)}}
+    nodes: dict[tuple[int, ...], int] = {(): PROMPT_END}
+    nodes.update({written: tree.size + place for place, written in enumerate(grown)})
     row = tree.prompt_log_probs()
-    log_probs = {(token,): float(row[token]) for token in behind[()]}  # of the last token of what was written
-    for first in range(0, len(grown), _READ):
-        part = grown[first : first + _READ]
+    log_probs: dict[tuple[int, ...], float] = {
+        (token,): float(row[token]) for token in behind[()]
+    }  # of the last token of what was written
+    for first in range(0, len(grown), _BATCH):
+        part = grown[first : first + _BATCH]
         _, rows = tree.extend([nodes[written[:-1]] for written in part], [written[-1] for written in part])
         for written, row in zip(part, rows, strict=True):
             log_probs.update({(*written, token): float(row[token]) for token in behind[written]})

@@ -1,7 +1,7 @@
-"""The seam of reasoning: a method is a generator of events over a world; a reasoner takes decisions.
+"""The seam between methods and reasoners: what a method may use, and the decisions that a reasoner takes.
 
-Papers differ in the search and in the decisions a language model takes. Control flow is a *method*,
-one file each; decisions go through a *reasoner*, so every method runs with a chat model and without.
+Papers differ in the search and in the decisions that a language model takes. The control flow is a *method*; the
+decisions go through a *reasoner*, so that every method runs with a chat model and without one.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from kgdemo.kg.path import Path
 from kgdemo.models.base import PathModel
 from kgdemo.models.embedding import Embedder
 from kgdemo.query.answer_type import Fit
+from kgdemo.query.query import Query
 from kgdemo.verify import Verifier
 
 
@@ -26,9 +27,9 @@ class Evidence:
     """A path as a reasoner sees it: numbered from 1, with its hypothesis answer and its probability.
 
     Attributes:
-        partners: numbers of the paths from other topics that it meets at its end; see ``joint``.
-        fits: how well its end fits the kind of thing that the question asks for; see ``asked_type``.
-        said: what its relations say, see ``KnowledgeGraph.said``; empty where nobody has looked.
+        partners: numbers of the paths from other topics that it meets at its end; see ``ranking.conjunctive``.
+        fits: how well its end fits the kind of thing that the question asks for; see ``query.answer_type``.
+        said: what its relations say, see ``KnowledgeGraph.said``; empty where that was not looked up.
     """
 
     index: int
@@ -69,9 +70,17 @@ class FailedDecisionError(EndpointError):
 
 
 class Reasoner(Protocol):
-    """Takes the decisions that the papers give to a general language model."""
+    """Takes the decisions that the papers give to a general language model.
+
+    Attributes:
+        name: as the page names it.
+        is_language_model: it writes text of its own, and ``answer`` itself tells paths that answer from others. Where
+            a paper's decision differs without a language model, a method has two strategies of one interface and
+            chooses between them by this, once, where it begins.
+    """
 
     name: str
+    is_language_model: bool
 
     def select(self, question: str, task: str, options: Sequence[str], limit: int) -> Decision:
         """Choose at most ``limit`` of the options (FiDeLiS beam selection, relation and entity pruning)."""
@@ -85,15 +94,13 @@ class Reasoner(Protocol):
         """Whether the statement follows from the premises (deductive verification)."""
         ...
 
-    def plan(self, question: str, task: str) -> Decision:
-        """Write a short plan, or keywords, for answering the question."""
+    def plan(self, query: Query, task: str) -> Decision:
+        """Write a line that prepares an answer: a plan, or keywords."""
         ...
 
-    def thought(self, question: str, task: str, context: Sequence[str], options: Sequence[str]) -> Decision:
-        """Write the next thought, or take one of the options where these are given."""
+    def thought(self, question: str, task: str, context: Sequence[str]) -> Decision:
+        """Write the next thought behind those of the context."""
         ...
-
-    judges_paths: bool  # whether ``answer`` itself tells paths that answer from paths that do not
 
     def answer(self, question: str, evidence: Sequence[Evidence], task: str = "") -> Iterator[Event]:
         """Answer from numbered paths (GCR section 4.4): AnswerDelta events, LMCall, then one AnswerFinal."""

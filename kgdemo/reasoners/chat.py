@@ -1,4 +1,9 @@
-"""The chat reasoner: decisions by a general language model, asked in words and parsed strictly."""
+"""The chat reasoners: decisions by a general language model, asked in words.
+
+``ChatReasoner`` reads the replies of any chat model strictly. ``LocalReasoner`` is for a model on this machine, which
+shows its probabilities: a choice among given options is decoded under the constraint of a trie of these options, so the
+reply cannot be malformed.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +18,7 @@ from kgdemo.errors import EndpointError
 from kgdemo.events import AnswerDelta, AnswerFinal, Event, LMCall, Notice
 from kgdemo.models.chat import ChatModel, LocalChat, OpenAIChat, Usage
 from kgdemo.models.embedding import Embedder
+from kgdemo.query.query import Query
 from kgdemo.reasoners import prompts
 from kgdemo.reasoners.base import Decision, Evidence, FailedDecisionError, Reasoner
 from kgdemo.reasoners.embedded import EmbeddedReasoner
@@ -20,6 +26,7 @@ from kgdemo.reasoners.parsing import UnreadableReplyError, chosen_numbers, cited
 from kgdemo.settings import ChatSettings
 
 Parsed = TypeVar("Parsed")
+_VERDICTS = ("Yes", "No")
 
 
 class ChatReasoner:
@@ -29,7 +36,7 @@ class ChatReasoner:
         model: the chat model that decides.
     """
 
-    judges_paths = True
+    is_language_model = True
 
     def __init__(self, model: ChatModel) -> None:
         self.model = model
@@ -53,19 +60,15 @@ class ChatReasoner:
         holds, call = self._ask("verify", prompts.verify(question, statement, premises), yes_or_no)
         return Decision(holds=holds, call=call)
 
-    def plan(self, question: str, task: str) -> Decision:
+    def plan(self, query: Query, task: str) -> Decision:
         """See ``base.Reasoner``."""
-        text, call = self._ask("plan", prompts.plan(question, task), one_line)
+        text, call = self._ask("plan", prompts.plan(query.text, task), one_line)
         return Decision(text=text, call=call)
 
-    def thought(self, question: str, task: str, context: Sequence[str], options: Sequence[str]) -> Decision:
+    def thought(self, question: str, task: str, context: Sequence[str]) -> Decision:
         """See ``base.Reasoner``."""
-        prompt = prompts.thought(question, task, context, options)
-        if not options:
-            text, call = self._ask("thought", prompt, one_line)
-            return Decision(text=text, call=call)
-        chosen, call = self._ask("thought", prompt, lambda reply: chosen_numbers(reply, len(options), 1))
-        return Decision(text=options[chosen[0]], chosen=chosen, call=call)
+        text, call = self._ask("thought", prompts.thought(question, task, context), one_line)
+        return Decision(text=text, call=call)
 
     def answer(self, question: str, evidence: Sequence[Evidence], task: str = "") -> Iterator[Event]:
         """See ``base.Reasoner``: one call over all paths; a failed endpoint is said, and the paths stay."""
@@ -89,8 +92,8 @@ class ChatReasoner:
         return LMCall(self.name, "answer", prompt, text, usage.tokens_in, usage.tokens_out, seconds)
 
     def _ask(self, purpose: str, prompt: str, parse: Callable[[str], Parsed]) -> tuple[Parsed, LMCall]:
-        """See ``put``."""
-        return put(self.model, purpose, prompt, parse)
+        """See ``ask_and_parse``."""
+        return ask_and_parse(self.model, purpose, prompt, parse)
 
     def _final(self, text: str, evidence: Sequence[Evidence]) -> AnswerFinal:
         if not text.strip() or prompts.NO_ANSWER in text.upper():
@@ -100,7 +103,7 @@ class ChatReasoner:
         return AnswerFinal(text.strip(), tuple(n for n, _ in lines), tuple(c for _, c in lines), self.name)
 
 
-def put(model: ChatModel, purpose: str, prompt: str, parse: Callable[[str], Parsed]) -> tuple[Parsed, LMCall]:
+def ask_and_parse(model: ChatModel, purpose: str, prompt: str, parse: Callable[[str], Parsed]) -> tuple[Parsed, LMCall]:
     """Ask, parse, and on a reply that cannot be read ask once more with the complaint.
 
     Returns:
@@ -136,16 +139,6 @@ def put(model: ChatModel, purpose: str, prompt: str, parse: Callable[[str], Pars
     )
 
 
-# --------------------------------------------------------------------------------------------------
-# The chat reasoner on a local model: decisions among given options are decoded under constraint.
-#
-# A model on this machine shows its probabilities, so it needs not be trusted to reply in form: the options are
-# made a trie, and it can write nothing that is not in it. FiDeLiS and Grounding choose so among candidates.
-
-
-_VERDICTS = ("Yes", "No")
-
-
 class LocalReasoner(ChatReasoner):
     """See ``base.Reasoner``; free text (plans, thoughts, the answer) is asked for as of any chat model.
 
@@ -173,14 +166,6 @@ class LocalReasoner(ChatReasoner):
         scores, call = self._weigh("verify", prompts.verify(question, statement, premises), _VERDICTS, len(_VERDICTS))
         return Decision(holds=scores[0] > scores[1], scores=scores[:1], call=call)
 
-    def thought(self, question: str, task: str, context: Sequence[str], options: Sequence[str]) -> Decision:
-        """See ``base.Reasoner``."""
-        if not options:
-            return super().thought(question, task, context, options)
-        told = "\n".join([task, "So far:", *context])
-        made = self.select(question, told, options, 1)
-        return Decision(text=options[made.chosen[0]], chosen=made.chosen, scores=made.scores, call=made.call)
-
     def _weigh(self, purpose: str, prompt: str, options: Sequence[str], limit: int) -> tuple[tuple[float, ...], LMCall]:
         """The probabilities of the ``limit`` likeliest options, 0 for the others, and the call."""
         began, label_tokens = time.perf_counter(), self.local.causal.label_tokens
@@ -204,28 +189,12 @@ class LocalReasoner(ChatReasoner):
         return tuple(scores), LMCall(self.name, purpose, prompt, output, len(ids), written, seconds)
 
 
-# --------------------------------------------------------------------------------------------------
-# Which reasoner speaks: a configured chat model, at an endpoint or on this machine, else the embedded one.
-
-
-def chat_model(chat: ChatSettings) -> ChatModel | None:
-    """The chat model of these settings; None where none is configured.
+def reasoner_for(chat: ChatSettings, embedder: Embedder) -> Reasoner:
+    """The reasoner for these settings: a chat model, at an endpoint or on this machine, else the embedded one.
 
     Raises:
         ModelError: a local model that cannot be loaded.
     """
     if not chat.model:
-        return None
-    return LocalChat.load(chat.model) if chat.local else OpenAIChat(chat)
-
-
-def reasoner_for(chat: ChatSettings, embedder: Embedder) -> Reasoner:
-    """The reasoner for these settings.
-
-    Raises:
-        ModelError: a local model that cannot be loaded.
-    """
-    model = chat_model(chat)
-    if model is None:
         return EmbeddedReasoner(embedder)
-    return LocalReasoner(model) if isinstance(model, LocalChat) else ChatReasoner(model)
+    return LocalReasoner(LocalChat.load(chat.model)) if chat.local else ChatReasoner(OpenAIChat(chat))

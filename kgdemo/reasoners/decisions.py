@@ -1,7 +1,7 @@
-"""Decisions of the reasoner as events: what was weighed, what was kept, what a language model was asked.
+"""Decisions as events: what was weighed, what was kept, and what a language model was asked.
 
-Each function asks ``world.reasoner``, yields what came of it and returns the outcome, so that a method's
-control flow reads like its paper's. Where there is nothing to decide nobody is asked.
+Each function asks a reasoner, yields the events of the decision and returns its outcome, so that a method's control
+flow reads like its paper's. Where there is only one option, no reasoner is asked.
 """
 
 from __future__ import annotations
@@ -9,65 +9,68 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 
 from kgdemo.events import CandidatesScored, DeductionChecked, Event
-from kgdemo.reasoners.base import Decision, FailedDecisionError, Reasoner, Resources
-from kgdemo.reasoners.embedded import EmbeddedReasoner
-
-
-def writes_prose(reasoner: Reasoner) -> bool:
-    """Whether a reasoner writes thoughts of its own; the embedded one only chooses among options.
-
-    It compares options with the question, so it is shown them as paths alone, without the words around
-    them that a language model needs.
-    """
-    return not isinstance(reasoner, EmbeddedReasoner)
+from kgdemo.models.embedding import label_index
+from kgdemo.query.query import Query
+from kgdemo.reasoners.base import Decision, FailedDecisionError, Resources
+from kgdemo.reasoners.embedded import NAME
 
 
 def select(
-    resources: Resources, decision: str, question: str, task: str, options: Sequence[str], limit: int
+    resources: Resources, decision: str, query: Query, task: str, options: Sequence[str], limit: int
 ) -> Generator[Event, None, tuple[int, ...]]:
-    """Choose at most ``limit`` options; indices, best first."""
+    """Choose at most ``limit`` options.
+
+    Args:
+        resources: whose reasoner is asked.
+        decision: what the event is to call this.
+        query: what is asked.
+        task: what a language model is told; empty for the usual.
+        options: to choose among.
+        limit: how many to keep.
+
+    Returns:
+        indices of the options chosen, best first.
+    """
     if len(options) <= 1:
         return tuple(range(len(options)))
-    made = yield from _asked(lambda: resources.reasoner.select(question, task, options, limit))
+    made = yield from _asked(lambda: resources.reasoner.select(query.text, task, options, limit))
     chosen = tuple(dict.fromkeys(i for i in made.chosen if 0 <= i < len(options)))[:limit]
-    yield from emit_candidates(resources, decision, options, made, chosen)
+    yield from _scored(decision, options, made.scores, chosen, resources.reasoner.name)
     return chosen
 
 
 def score(
-    resources: Resources, decision: str, question: str, task: str, options: Sequence[str], limit: int
+    resources: Resources, decision: str, query: Query, task: str, options: Sequence[str], limit: int
 ) -> Generator[Event, None, tuple[float, ...]]:
-    """Rate every option; ``limit`` is how many the caller keeps, which the event says."""
+    """Rate every option; arguments as for ``select``, of which ``limit`` only tells the event what will be kept."""
     if not options:
         return ()
-    made = yield from _asked(lambda: resources.reasoner.score(question, task, options))
-    yield from emit_candidates(resources, decision, options, made, best(made.scores, limit))
+    made = yield from _asked(lambda: resources.reasoner.score(query.text, task, options))
+    yield from _scored(decision, options, made.scores, best(made.scores, limit), resources.reasoner.name)
     return made.scores
 
 
 def compare(
-    resources: Resources, decision: str, question: str, options: Sequence[Sequence[str]], limit: int
+    resources: Resources, decision: str, query: Query, options: Sequence[Sequence[str]], limit: int
 ) -> Generator[Event, None, tuple[float, ...]]:
-    """Rate paths without a language model.
+    """Rate paths by sentence embeddings, without a language model.
 
-    A path is rated by the mean over its steps, not by its text alone: the further ones hold the names of
+    A path is rated by the mean over its steps, not by its text alone: the later steps hold the names of
     entities on the way, which are more or less like the question by chance.
 
     Args:
-        resources: whose reasoner rates.
+        resources: for the embedder.
         decision: what the event is to call this.
-        question: what was asked.
+        query: what is asked.
         options: for each path its beginnings, one step longer each, itself last.
         limit: how many the caller keeps, which the event says.
     """
     if not options:
         return ()
     texts = list(dict.fromkeys(text for steps in options for text in steps))
-    rated = dict(zip(texts, resources.reasoner.score(question, "", texts).scores, strict=True))
+    rated = dict(zip(texts, label_index(resources.embedder).similarity(query.text, texts).tolist(), strict=True))
     scores = tuple(sum(rated[text] for text in steps) / len(steps) for steps in options)
-    yield from emit_candidates(
-        resources, decision, [steps[-1] for steps in options], Decision(scores=scores), best(scores, limit)
-    )
+    yield from _scored(decision, [steps[-1] for steps in options], scores, best(scores, limit), NAME)
     return scores
 
 
@@ -76,31 +79,30 @@ def best(scores: Sequence[float], limit: int) -> list[int]:
     return sorted(range(len(scores)), key=lambda i: -scores[i])[:limit]
 
 
-def verify(
-    resources: Resources, question: str, statement: str, premises: Sequence[str]
-) -> Generator[Event, None, bool]:
+def verify(resources: Resources, query: Query, statement: str, premises: Sequence[str]) -> Generator[Event, None, bool]:
     """Whether a statement follows from premises."""
-    made = yield from _asked(lambda: resources.reasoner.verify(question, statement, premises))
+    made = yield from _asked(lambda: resources.reasoner.verify(query.text, statement, premises))
     yield DeductionChecked(statement, tuple(premises), made.holds, resources.reasoner.name)
     return made.holds
 
 
-def think(resources: Resources, question: str, task: str, context: Sequence[str]) -> Generator[Event, None, str]:
+def think(resources: Resources, query: Query, task: str, context: Sequence[str]) -> Generator[Event, None, str]:
     """A sentence in the reasoner's own words."""
-    made = yield from _asked(lambda: resources.reasoner.thought(question, task, context, ()))
+    made = yield from _asked(lambda: resources.reasoner.thought(query.text, task, context))
     return made.text
 
 
-def plan(resources: Resources, question: str, task: str) -> Generator[Event, None, str]:
-    """A line in the form the task asks for."""
-    made = yield from _asked(lambda: resources.reasoner.plan(question, task))
+def plan(resources: Resources, query: Query, task: str) -> Generator[Event, None, str]:
+    """A line in the form that the task asks for."""
+    made = yield from _asked(lambda: resources.reasoner.plan(query, task))
     return made.text
 
 
-def emit_candidates(
-    resources: Resources, decision: str, options: Sequence[str], made: Decision, chosen: Sequence[int]
+def _scored(
+    decision: str, options: Sequence[str], scores: Sequence[float], chosen: Sequence[int], by: str
 ) -> Iterator[Event]:
-    scores = made.scores or (0.0,) * len(options)
+    """The options as an event: those chosen first, then the others by their scores."""
+    scores = scores or (0.0,) * len(options)
     others = sorted((i for i in range(len(options)) if i not in chosen), key=lambda i: -scores[i])
     order = [*chosen, *others]
     yield CandidatesScored(
@@ -108,12 +110,12 @@ def emit_candidates(
         tuple(options[i] for i in order),
         tuple(scores[i] for i in order),
         tuple(i in chosen for i in order),
-        resources.reasoner.name,
+        by,
     )
 
 
 def _asked(ask: Callable[[], Decision]) -> Generator[Event, None, Decision]:
-    """A decision with its call told, also where it failed."""
+    """A decision with its language-model call as an event, also where the call failed."""
     try:
         made = ask()
     except FailedDecisionError as failed:

@@ -1,26 +1,22 @@
-"""The embedded reasoner: decisions without a general language model, by similarity and path probability.
+"""The embedded reasoner: decisions without a general language model, by the similarity of sentence embeddings.
 
-FiDeLiS appendix B names this variant. It writes no prose of its own: plans are the question's content words,
-thoughts restate the option taken, and an answer is the end of the best group of paths, cited.
+FiDeLiS appendix B names this variant. It writes no text of its own: a plan is the question's content words, and an
+answer is the ends of the best group of paths, cited.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from kgdemo.events import AnswerDelta, AnswerFinal, Event
 from kgdemo.models.embedding import Embedder, label_index
+from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Decision, Evidence
 
 NAME = "the embedded reasoner"
 # cosine similarity above which a statement counts as said by the premises; MiniLM puts unrelated
 # sentences below 0.3 and paraphrases above 0.6
 _ENTAILED = 0.55
-_STOP_WORDS = frozenset(
-    "a an and are as at by did do does for from had has have how in is it its many much name of on or tell that the "
-    "their there these they this to was were what when where which who whom whose why will with you".split()
-)
 
 
 class EmbeddedReasoner:
@@ -31,7 +27,7 @@ class EmbeddedReasoner:
     """
 
     name = NAME
-    judges_paths = False
+    is_language_model = False
 
     def __init__(self, embedder: Embedder) -> None:
         self._labels = label_index(embedder)  # the same options come up again and again
@@ -54,17 +50,13 @@ class EmbeddedReasoner:
         best = max(self._similarity(statement, [*premises, joined]))
         return Decision(holds=best >= _ENTAILED, scores=(best,))
 
-    def plan(self, question: str, task: str) -> Decision:
+    def plan(self, query: Query, task: str) -> Decision:
         """See ``base.Reasoner``: the content words of the question."""
-        words = re.findall(r"[\w'-]+", question.lower())
-        return Decision(text=", ".join(dict.fromkeys(w for w in words if w not in _STOP_WORDS)))
+        return Decision(text=", ".join(query.content_words))
 
-    def thought(self, question: str, task: str, context: Sequence[str], options: Sequence[str]) -> Decision:
-        """See ``base.Reasoner``: takes the best option and says so; without options it repeats the last context."""
-        if not options:
-            return Decision(text=context[-1] if context else question)
-        choice = self.select(question, task, options, 1)
-        return Decision(options[choice.chosen[0]], choice.chosen, choice.scores)
+    def thought(self, question: str, task: str, context: Sequence[str]) -> Decision:
+        """See ``base.Reasoner``: repeats the last line of the context."""
+        return Decision(text=context[-1] if context else question)
 
     def answer(self, question: str, evidence: Sequence[Evidence], task: str = "") -> Iterator[Event]:
         """See ``base.Reasoner``: the ends of the paths that share topic and relations with the first one.

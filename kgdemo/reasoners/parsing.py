@@ -1,10 +1,19 @@
-"""Reading citations like ``[2]`` or ``[1, 3]`` out of an answer."""
+"""Reading what chat models write: citations in an answer, and replies to a decision.
+
+A reply that does not have the form asked for is an error, not a guess: the model is then asked once more.
+"""
 
 from __future__ import annotations
 
 import re
 
-_CITED = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")
+_CITED = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")  # [2] or [1, 3]
+_LIST = re.compile(r"(?<![\w.])\d+(?!\w)(?:(?:\s*[,;&]\s*(?:and\s+)?|\s+and\s+|[\s\]\[]+)\d+(?!\w))*")
+_LISTED = re.compile(r"\W*(\d+)[.):]\s+\S")  # an option repeated with its number
+
+
+class UnreadableReplyError(ValueError):
+    """A reply that does not have the form asked for; the message tells the model what is wrong."""
 
 
 def cited_lines(text: str, highest: int) -> list[tuple[str, tuple[int, ...]]]:
@@ -21,18 +30,6 @@ def cited_lines(text: str, highest: int) -> list[tuple[str, tuple[int, ...]]]:
         if name:
             lines.append((name, tuple(dict.fromkeys(n for n in numbers if 1 <= n <= highest))))
     return lines
-
-
-# --------------------------------------------------------------------------------------------------
-# Strict parsing of what chat models reply to a decision; a reply that cannot be read is an error, not a guess.
-
-
-_LIST = re.compile(r"(?<![\w.])\d+(?!\w)(?:(?:\s*[,;&]\s*(?:and\s+)?|\s+and\s+|[\s\]\[]+)\d+(?!\w))*")
-_LISTED = re.compile(r"\W*(\d+)[.):]\s+\S")  # an option repeated with its number
-
-
-class UnreadableReplyError(ValueError):
-    """A reply that does not have the form asked for; the message tells the model what is wrong."""
 
 
 def chosen_numbers(reply: str, options: int, limit: int) -> tuple[int, ...]:
@@ -59,7 +56,7 @@ def chosen_numbers(reply: str, options: int, limit: int) -> tuple[int, ...]:
 
 
 def _numbers_of(line: str) -> list[int]:
-    """The numbers that a line lists; none where it is not plain which ones are meant."""
+    """The numbers that a line lists; none where it is not clear which ones are meant."""
     listed = _LISTED.match(line)
     if listed:
         return [int(listed.group(1))]

@@ -95,11 +95,8 @@ def plan(question: str, task: str) -> str:
     )
 
 
-def thought(question: str, task: str, context: Sequence[str], options: Sequence[str]) -> str:
-    """The next thought or action (Grounding section 4)."""
-    choose = (
-        ["Take exactly one of these options and reply with its number only:", *_numbered(options)] if options else []
-    )
+def thought(question: str, task: str, context: Sequence[str]) -> str:
+    """The next thought (Grounding section 4)."""
     return "\n".join(
         [
             task or "Say in one sentence what to find out next to answer the question.",
@@ -107,7 +104,6 @@ def thought(question: str, task: str, context: Sequence[str], options: Sequence[
             "So far:",
             *(context or ["nothing yet"]),
             "",
-            *choose,
             "Reply:",
         ]
     )

@@ -8,7 +8,7 @@ from kgdemo.events import CandidatesScored, Event, PathFound, PathVerified, Thou
 from kgdemo.kg.path import Path
 from kgdemo.lab.evaluation.metrics import validity_ratio
 from kgdemo.methods.fidelis import FidelisOptions
-from kgdemo.methods.fidelis.plan import PLACEHOLDER
+from kgdemo.methods.fidelis.decisions import PLACEHOLDER
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import Clerk, of, run

@@ -18,6 +18,7 @@ from kgdemo.kg.path import Path
 from kgdemo.methods.registry import METHODS
 from kgdemo.models.chat import Usage
 from kgdemo.options import given
+from kgdemo.query.query import Query, understand
 from kgdemo.reasoners.base import Decision, Evidence, Reasoner, Resources
 from kgdemo.reasoners.chat import ChatReasoner
 from kgdemo.reasoners.embedded import EmbeddedReasoner
@@ -66,7 +67,7 @@ class ChanceReasoner:
         seed: of its decisions.
     """
 
-    name, judges_paths = "chance", True
+    name, is_language_model = "chance", True
 
     def __init__(self, seed: int) -> None:
         self.rng = Random(seed)
@@ -81,10 +82,10 @@ class ChanceReasoner:
     def verify(self, question: str, statement: str, premises: Sequence[str]) -> Decision:
         return Decision(holds=self.rng.random() < 0.3)
 
-    def plan(self, question: str, task: str) -> Decision:
+    def plan(self, query: Query, task: str) -> Decision:
         return Decision(text=self.rng.choice(["London; Atlantis", "part -> of; born in", "-", "a -> b -> c"]))
 
-    def thought(self, question: str, task: str, context: Sequence[str], options: Sequence[str]) -> Decision:
+    def thought(self, question: str, task: str, context: Sequence[str]) -> Decision:
         return Decision(text=self.rng.choice(["look at London", "", "Atlantis -> ruled by -> Poseidon"]))
 
     def answer(self, question: str, evidence: Sequence[Evidence], task: str = "") -> Iterator[Event]:
@@ -168,7 +169,7 @@ def run(
     card = METHODS[method]
     if options is not None:
         settings = replace(settings, options=given(options))
-    return card.run(question, topics, resources, settings)
+    return card.run(understand(question, topics, resources.kg), resources, settings)
 
 
 def all_is_read_from_the_graph(events: Sequence[Event], resources: Resources) -> None:

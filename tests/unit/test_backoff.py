@@ -18,6 +18,7 @@ from kgdemo.kg.path import Path
 from kgdemo.lab.training.templates import load_templates
 from kgdemo.models.causal import EMBEDDED_FOLDER
 from kgdemo.models.prompt_style import PromptStyle, read_relations, spoken_relation, unseen_labels, write_relations
+from kgdemo.query.query import understand
 from kgdemo.ranking import backoff
 from kgdemo.ranking.backoff import nearest_unseen, nearness, relation_walks
 from kgdemo.ranking.scorer import BACKOFF, FEATURES, PathScorer, coverage, path_words
@@ -27,7 +28,7 @@ from tests.helpers.oracles import all_paths
 from tests.helpers.reasoning import FILMS, SpellingEmbedder, ask, film_world, of
 from tests.helpers.strategies import graphs
 
-BY_WORDS = {"constant": -1.0, "likelihood": 0.0, "covered": 20.0, "hops": 0.0}
+BY_WORDS = {"constant": -1.0, "likelihood": 0.0, "lexical_coverage": 20.0, "hops": 0.0}
 NONE: frozenset[str] = frozenset()
 ALL = frozenset(relation for _, relation, _ in FILMS)
 
@@ -35,8 +36,8 @@ ALL = frozenset(relation for _, relation, _ in FILMS)
 def world_knowing(relations: frozenset[str] | None, backoff: dict[str, float] | None = None) -> Resources:
     """A film world whose model was trained on these relations alone."""
     resources = film_world()
-    pool = dict.fromkeys(FEATURES, 0.0) | {"likelihood": 1.0}
-    resources.model.style = replace(resources.model.style, pool=pool, relations=relations, backoff=backoff)
+    ranking = dict.fromkeys(FEATURES, 0.0) | {"likelihood": 1.0}
+    resources.model.style = replace(resources.model.style, ranking=ranking, relations=relations, backoff=backoff)
     return resources
 
 
@@ -97,14 +98,15 @@ def test_the_walks_are_those_of_all_paths(triples, hops, directed):
 def test_nearness_is_similarity_and_coverage_of_each_sequence():
     resources = film_world()
     kg, embedder = resources.kg, SpellingEmbedder()
-    scorer = PathScorer("in which year was it released", ["Inception"], kg, embedder)
-    (asked,) = embedder.encode([scorer.question])
+    scorer = PathScorer(understand("in which year was it released", ["Inception"], kg), kg, embedder)
+    (asked,) = embedder.encode([scorer.query.text])
     for walks in relation_walks(kg, kg.entities.find("Inception"), 2, directed=False):
         for walk, near in zip(walks, nearness(kg, walks, scorer), strict=True):
             step_labels = [kg.step_labels[step] for step in walk]
             mean = embedder.encode([spoken(relation_label) for relation_label in step_labels]).mean(axis=0)
             similar = float(mean @ asked) / float(np.linalg.norm(mean))
-            assert near == pytest.approx(similar + coverage(scorer.words, path_words(step_labels), embedder), abs=1e-5)
+            covered = coverage(scorer.query.content_words, path_words(step_labels), embedder)
+            assert near == pytest.approx(similar + covered, abs=1e-5)
     assert len(nearness(kg, np.empty((0, 2), np.int32), scorer)) == 0
 
 
@@ -143,9 +145,8 @@ def test_each_path_kept_has_an_unknown_relation_and_none_is_there_twice():
 
 def test_of_a_graph_with_too_many_relations_single_hops_are_read(monkeypatch):
     resources = film_world()
-    scorer = PathScorer(
-        "born in", ["Inception"], resources.kg, resources.embedder, None, unseen_labels(resources.kg, NONE), BY_WORDS
-    )
+    kg, query = resources.kg, understand("born in", ["Inception"], resources.kg)
+    scorer = PathScorer(query, kg, resources.embedder, None, unseen_labels(kg, NONE), BY_WORDS)
     asked = (resources.token_graph, resources.kg.entities.find("Inception"), Settings(beams=30, hops=3), scorer, set())
     hops = [len(ids.steps) for ids in nearest_unseen(*asked)]
     assert set(hops) == {1, 2}
@@ -182,20 +183,18 @@ def test_where_all_is_known_or_the_model_is_to_be_believed_nothing_changes(relat
 
 def test_words_stand_for_the_probability_of_what_is_unknown():
     resources = film_world()
-    weights = dict.fromkeys(FEATURES, 0.0) | {"likelihood": 2.0, "covered": 1.0}
+    query = understand("released year", ["Inception"], resources.kg)
+    weights = dict.fromkeys(FEATURES, 0.0) | {"likelihood": 2.0, "lexical_coverage": 1.0}
     by_words = dict(zip(BACKOFF, (-3.0, 0.5, 0.25, 1.0, 11.0, -1.5), strict=True))
-    scorer = PathScorer(
-        "released year", ["Inception"], resources.kg, resources.embedder, weights, frozenset(("born in",)), by_words
-    )
+    unseen = frozenset(("born in",))
+    scorer = PathScorer(query, resources.kg, resources.embedder, weights, unseen, by_words)
     known = scorer.features(Path(("Inception", "2010"), ("released in year",)), -4.0, -4.0)
     assert known.likelihood == -4.0
     path = Path(("Inception", "Tom Hardy", "London"), ("starring", "born in"))
     unknown = scorer.features(path, -4.0, -2.0)
     assert unknown.likelihood == pytest.approx(
-        -3.0 - 0.5 * 4 - 0.25 * 2 - 2 * 1.5 + unknown.learnt + 11.0 * unknown.covered
+        -3.0 - 0.5 * 4 - 0.25 * 2 - 2 * 1.5 + unknown.learned_similarity + 11.0 * unknown.lexical_coverage
     )
-    assert unknown.pooled(weights) == pytest.approx(2.0 * unknown.likelihood + unknown.covered)
-    plain = PathScorer(
-        "released year", ["Inception"], resources.kg, resources.embedder, weights, frozenset(("born in",))
-    )
+    assert unknown.score(weights) == pytest.approx(2.0 * unknown.likelihood + unknown.lexical_coverage)
+    plain = PathScorer(query, resources.kg, resources.embedder, weights, unseen)
     assert plain.features(path, -4.0, -2.0).likelihood == -4.0

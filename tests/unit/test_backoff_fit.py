@@ -18,28 +18,28 @@ from kgdemo.settings import Settings
 from tests.helpers.reasoning import film_world
 from tests.helpers.training import film_graph
 
-POOL = dict(zip(FEATURES, (0.5, 2.0, 1.0, 2.5, 4.0), strict=True))
+RANKING = dict(zip(FEATURES, (0.5, 2.0, 1.0, 2.5, 4.0), strict=True))
 
 
 def test_what_is_fitted_stands_in_place_of_the_probability_alone():
     rng = np.random.default_rng(1)
-    features_of_ends, right = rng.normal(size=(4, len(FEATURES))), np.array([0.0, 1.0, 0.0, 0.0])
+    features, right = rng.normal(size=(4, len(FEATURES))), np.array([0.0, 1.0, 0.0, 0.0])
     unseen, hops = np.array([True, False, True, False]), np.array([1, 1, 2, 2])
     known = np.array([-1.0, -2.0, -3.0, -4.0])
     question = Question("1", "where was tom born", ("Tom Hardy",), ("London",))
-    found = Searched(question, Candidates(features_of_ends, right), unseen, hops, known)
-    (one,) = labelled_examples(film_graph(), [found], {"born in"}, POOL, "asked")
+    found = Searched(question, Candidates(features, right), unseen, hops, known)
+    (one,) = labelled_examples(film_graph(), [found], {"born in"}, RANKING, "asked")
     assert one.held_out == {"born in"}
     weights = dict(zip(BACKOFF, (-2.0, 0.3, 0.6, 2.0, 7.0, -1.0), strict=True))
-    scores = one.candidates.given + one.candidates.features_of_ends @ np.array(list(weights.values()))
-    for group, own in enumerate(features_of_ends):
+    scores = one.candidates.given + one.candidates.features @ np.array(list(weights.values()))
+    for group, own in enumerate(features):
         said = dict(zip(FEATURES, own, strict=True))
         if unseen[group]:
-            words = 2.0 * said["learnt"] + 7.0 * said["covered"]
+            words = 2.0 * said["learned_similarity"] + 7.0 * said["lexical_coverage"]
             said["likelihood"] = -2.0 + 0.3 * own[0] + 0.6 * known[group] + words - hops[group]
-        assert scores[group] == pytest.approx(sum(POOL[name] * value for name, value in said.items()))
-    plain = one.candidates.given + one.candidates.features_of_ends @ np.array([PLAIN[name] for name in BACKOFF])
-    assert plain == pytest.approx(features_of_ends @ np.array(list(POOL.values())))
+        assert scores[group] == pytest.approx(sum(RANKING[name] * value for name, value in said.items()))
+    plain = one.candidates.given + one.candidates.features @ np.array([PLAIN[name] for name in BACKOFF])
+    assert plain == pytest.approx(features @ np.array(list(RANKING.values())))
 
 
 def test_questions_of_either_kind_are_told_apart_and_unclear_ones_left_out():
@@ -49,7 +49,7 @@ def test_questions_of_either_kind_are_told_apart_and_unclear_ones_left_out():
         Searched(Question("1", "?", (topic,), (end,)), group, np.zeros(1, bool), np.ones(1), np.zeros(1))
         for topic, end in questions
     ]
-    kinds = [one.held_out for one in labelled_examples(film_graph(), found, {"born in"}, POOL, "asked")]
+    kinds = [one.held_out for one in labelled_examples(film_graph(), found, {"born in"}, RANKING, "asked")]
     assert kinds == [frozenset(), {"born in"}]
 
 
@@ -121,7 +121,7 @@ def test_no_question_is_judged_by_weights_fitted_on_its_relation(monkeypatch):
 def test_a_search_says_which_groups_the_model_does_not_know(tmp_path):
     resources = film_world()
     known = frozenset(("starring", "born in", "capital of", "released in year"))
-    resources.model.style = replace(resources.model.style, pool=POOL, relations=known, backoff=PLAIN)
+    resources.model.style = replace(resources.model.style, ranking=RANKING, relations=known, backoff=PLAIN)
     line = {"id": "1", "question": "who directed it", "q_entity": ["Inception"], "a_entity": ["Christopher Nolan"]}
     (tmp_path / "questions.jsonl").write_text(json.dumps(line), "utf-8")
     pipeline = SimpleNamespace(resources=lambda settings: resources)

@@ -10,7 +10,8 @@ import pytest
 from kgdemo.events import CandidatesScored, DeductionChecked, PathFound, Thought
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.methods.hop_lists import HopList, enough, openings
+from kgdemo.methods.hop_lists import EmbeddingWalk, HopList, openings
+from kgdemo.query.query import understand
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import FILMS, Clerk, ask, clerk_world, film_world, of
 
@@ -81,9 +82,9 @@ def test_without_a_language_model_it_is_enough_when_the_kind_asked_for_was_found
     )
     resources = replace(film_world(), kg=kg)
     found = Path(("Inception", "2010"), ("released in year",))
-    ahead = openings(found, resources, Settings(hops=2))
+    query, ahead = understand(question, ["Inception"], kg), openings(found, resources, Settings(hops=2))
     assert [opening.ends for opening in ahead] == [("Shutter Island",)]
-    *_, said = steps = list(outcome(enough(question, [HopList((found,))], ahead, resources)))
+    *_, said = steps = list(outcome(EmbeddingWalk(resources).enough(query, [HopList((found,))], ahead)))
     assert said == (holds, HopList((found,)) if holds else None)
     assert [e.holds for e in of(steps[:-1], DeductionChecked)] == [holds]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kgdemo.events import CandidatesScored, PathFound
 from kgdemo.kg.path import Path
 from kgdemo.methods import retrieval
+from kgdemo.query.query import understand
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import ask, film_world, of
 
@@ -37,7 +38,8 @@ def test_kaping_takes_the_k_triples_of_the_topic_nearest_to_the_question():
 def test_a_hub_is_cut_to_the_relations_near_the_question():
     triples = [("hub", "part", f"n{i}") for i in range(500)] + [("hub", "born in", "London")]
     resources = film_world(triples=triples)
-    found = retrieval.facts("where born", retrieval.starts_at(["hub"]), resources, Settings(), limit=50)
+    query = understand("where born", ["hub"], resources.kg)
+    found = retrieval.facts(query, retrieval.starts_at(["hub"]), resources, Settings(), limit=50)
     assert len(found) == 50
     assert found[0].end == "London"
 

@@ -154,13 +154,13 @@ def test_calibrate_goes_on_where_it_stopped_and_writes_the_weights(files, tmp_pa
     arguments = ["calibrate", "--kg", files["kg"], "--model", str(folder), "--beams", "2", "--out", str(tmp_path)]
     arguments += [f"--{kind}={tmp_path / kind}.jsonl" for kind in ("answerable", "unanswerable")]
     assert main([*arguments, "--limit", "3"]) == 2  # too few, but what was asked is kept
-    kept = (tmp_path / "signs.jsonl").read_text("utf-8")
+    kept = (tmp_path / "features.jsonl").read_text("utf-8")
     assert len(kept.splitlines()) == 6
     capsys.readouterr()
     assert main([*arguments, "--save"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert {"recognised", "refused", "abstention"} <= set(found)
-    assert (tmp_path / "signs.jsonl").read_text("utf-8").startswith(kept)
+    assert (tmp_path / "features.jsonl").read_text("utf-8").startswith(kept)
     assert json.loads((folder / "kgdemo.json").read_text("utf-8"))["abstention"] == found["abstention"]
 
 
@@ -178,8 +178,8 @@ def test_the_ranking_is_fitted_and_saved(files, tmp_path, capsys):
     fit = [*arguments, "--pool", files["kg"], str(tmp_path / "asked.jsonl")]
     assert main([*fit, "1", "--save"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert {"pool", "questions", "hits@1", "hits@1_cross_validated"} == set(found)
-    assert json.loads((folder / "kgdemo.json").read_text("utf-8"))["pool"] == found["pool"]
+    assert {"ranking", "questions", "hits@1", "hits@1_cross_validated"} == set(found)
+    assert json.loads((folder / "kgdemo.json").read_text("utf-8"))["ranking"] == found["ranking"]
     assert main([*fit, "two"]) == 2
     assert "number of hops" in capsys.readouterr().err
     assert main(arguments) == 2

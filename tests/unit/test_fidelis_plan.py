@@ -6,7 +6,8 @@ import pytest
 
 from kgdemo.kg.path import Path
 from kgdemo.methods.fidelis import FidelisOptions
-from kgdemo.methods.fidelis.plan import PLACEHOLDER, read_plan, statement_of
+from kgdemo.methods.fidelis.decisions import PLACEHOLDER, read_plan, statement_of
+from kgdemo.query.query import understand
 from tests.helpers.fidelis import (
     PLAN,
     QUESTION,
@@ -14,11 +15,13 @@ from tests.helpers.fidelis import (
     ask,
     deducing,
 )
-from tests.helpers.reasoning import clerk_world
+from tests.helpers.reasoning import clerk_world, film_world
+
+QUERY = understand(QUESTION, ["Inception"], film_world().kg)
 
 
 def test_a_plan_in_three_parts_is_read():
-    plan = read_plan(PLAN, QUESTION, ["Inception"])
+    plan = read_plan(PLAN, QUERY)
     assert plan.keywords == "director, born"
     assert plan.steps.startswith("find the director")
     assert plan.filled(Path(("Inception", "London"), ("r",))) == f"{STATEMENT} London"
@@ -26,7 +29,7 @@ def test_a_plan_in_three_parts_is_read():
 
 @pytest.mark.parametrize("text", ["director, inception, born", "a | b", f"| | {PLACEHOLDER}", "a | b | no slot", ""])
 def test_other_plans_are_keywords_and_the_statement_is_made_by_rule(text):
-    plan = read_plan(text, QUESTION, ["Inception"])
+    plan = read_plan(text, QUERY)
     assert plan.keywords
     assert "inception" not in plan.keywords or "," not in plan.keywords
     assert plan.statement == f"{PLACEHOLDER} was the director of Inception born"

@@ -9,6 +9,7 @@ from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.methods.grounding import GroundingOptions
 from kgdemo.methods.hop_lists import likeliest_first
+from kgdemo.query.query import understand
 from kgdemo.reasoners.base import Resources
 from tests.helpers.reasoning import (
     ChanceReasoner,
@@ -111,6 +112,11 @@ def test_where_nothing_is_of_the_kind_asked_for_the_agent_still_ends():
 
 def test_ends_of_the_kind_asked_for_come_first_and_of_these_the_best_known():
     paths = [Path(("Inception", end), ("released in",)) for end in ("Japan", "2011", "2010")]
-    first = likeliest_first("When was Inception released?", paths, typed_world())
+    resources = typed_world()
+
+    def likeliest(question: str) -> list[Path]:
+        return likeliest_first(understand(question, ["Inception"], resources.kg), paths, resources)
+
+    first = likeliest("When was Inception released?")
     assert [path.end for path in first] == ["2010", "2011", "Japan"]  # two films were first shown in 2010
-    assert likeliest_first("Inception?", paths, typed_world())[0].end == "2010"
+    assert likeliest("Inception?")[0].end == "2010"

@@ -18,12 +18,11 @@ from kgdemo.decoding.per_topic_search import SingleTopic, topic_log_probs
 from kgdemo.events import AnswerFinal, DecodeStep, HypothesisAnswer, PathFound, PathVerified
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import is_detour
-from kgdemo.methods.registry import METHODS
 from kgdemo.ranking.conjunctive import RelationGroup, best_interpretation, path_to, reach, scored
 from kgdemo.ranking.scorer import relation_score
 from kgdemo.settings import Settings
 from tests.helpers.oracles import all_paths
-from tests.helpers.reasoning import FILMS, film_world, of
+from tests.helpers.reasoning import FILMS, film_world, of, run
 from tests.helpers.strategies import graphs
 
 NOLAN, HARDY = "Christopher Nolan", "Tom Hardy"
@@ -133,7 +132,7 @@ def test_topics_are_normalised_where_their_labels_part():
 def test_every_topic_keeps_beams_of_its_own():
     resources = film_world()
     settings = Settings(beams=3, hops=2, compare=False, complete=False)
-    events = list(METHODS["gcr"].run("what?", [NOLAN, HARDY], resources, settings))
+    events = list(run("gcr", "what?", [NOLAN, HARDY], resources, settings))
     steps = of(events, DecodeStep)
     known = {0}
     for step in steps:
@@ -148,7 +147,7 @@ def test_every_topic_keeps_beams_of_its_own():
 def test_paths_that_meet_come_first_and_are_cited_together():
     resources = film_world(triples=[t for t in FILMS if t[1] in ("directed by", "starring")])
     settings = Settings(beams=8, hops=1, compare=False)
-    events = list(METHODS["gcr"].run("films of Nolan with Hardy", [NOLAN, HARDY], resources, settings))
+    events = list(run("gcr", "films of Nolan with Hardy", [NOLAN, HARDY], resources, settings))
     found = of(events, PathFound)
     (final,) = of(events, AnswerFinal)
     assert set(final.answers) == {"Inception", "Dunkirk"}
@@ -166,7 +165,7 @@ def test_a_meeting_that_no_beam_found_is_read_from_the_graph_and_says_so():
     films += [(f"Other {n}", "directed by", NOLAN) for n in range(30)]
     resources = film_world(triples=films)
     settings = Settings(beams=2, hops=1, compare=False)
-    events = list(METHODS["gcr"].run("films of Nolan with Hardy", [NOLAN, HARDY], resources, settings))
+    events = list(run("gcr", "films of Nolan with Hardy", [NOLAN, HARDY], resources, settings))
     found = of(events, PathFound)
     assert [path.path.end for path in found] == ["Film 29", "Film 29"]
     assert [path.beam >= 0 for path in found] == [not path.read for path in found]
@@ -200,7 +199,7 @@ def test_an_answer_set_is_completed_by_meetings_only():
     ]
     resources = film_world(triples=films)
     settings = Settings(beams=4, hops=1, compare=False)
-    (final,) = of(list(METHODS["gcr"].run("films?", [NOLAN, HARDY], resources, settings)), AnswerFinal)
+    (final,) = of(list(run("gcr", "films?", [NOLAN, HARDY], resources, settings)), AnswerFinal)
     assert set(final.answers) == {f"Film {n}" for n in range(6)}
     assert len(final.completed) == 4
     assert all(len(numbers) == 2 for numbers in final.citations)

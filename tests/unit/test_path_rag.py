@@ -12,6 +12,7 @@ from kgdemo.kg.labels import spoken
 from kgdemo.methods.fidelis.path_rag import PathRag, VanillaRetriever
 from kgdemo.methods.hop_lists import start
 from kgdemo.models.embedding import LabelIndex, label_index
+from kgdemo.query.query import understand
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import SpellingEmbedder, film_world
@@ -63,7 +64,7 @@ def test_the_look_ahead_can_turn_the_order_round():
 def test_candidates_are_new_steps_of_the_graph(triples, limit):
     resources = film_world(triples=triples)
     rag = rag_for(resources, "part of New York", limit=limit)
-    for retriever in (rag, VanillaRetriever(rag, QUESTION)):
+    for retriever in (rag, VanillaRetriever(rag, understand(QUESTION, [], resources.kg))):
         path = start(triples[0][0])
         _, candidates = finish(retriever.candidates(path))
         assert len(candidates) <= limit

@@ -1,4 +1,4 @@
-"""The order of paths: the experts, the groups they judge, which paths are shown; and how the experts are weighed."""
+"""The order of paths: features, groups of paths, which paths are shown; and how the weights are fitted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from kgdemo.decoding.beam import Hypothesis
 from kgdemo.errors import UserError
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path, PathIds
-from kgdemo.lab.calibration.ranking import Candidates, cross_validated, fit_pool, hits, searched
+from kgdemo.lab.calibration.ranking import Candidates, cross_validated, fit_ranking, hits, searched
+from kgdemo.query.query import understand
 from kgdemo.ranking.scorer import FEATURES, UNFITTED, PathScorer, coverage, groups_of, labelled, rank
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import FILMS, INFO, INVERSE, SpellingEmbedder, film_world
@@ -39,16 +40,17 @@ def found(score: float, *walk: str) -> Hypothesis:
 
 
 def scorer(question: str, topic: str = "Inception", **weights: float) -> PathScorer:
-    """With the given weights; the other experts have no say."""
+    """With the given weights; the other features have none."""
     kg = KnowledgeGraph.from_triples(FILMS, "films", INVERSE, TYPED)
-    return PathScorer(
-        question, [topic], kg, SpellingEmbedder(), dict.fromkeys(FEATURES, 0.0) | {"likelihood": 1.0} | weights
-    )
+    every = dict.fromkeys(FEATURES, 0.0) | {"likelihood": 1.0} | weights
+    return PathScorer(understand(question, [topic], kg), kg, SpellingEmbedder(), every)
 
 
-def shown(finished, ranking: str, limit: int = 10, experts: PathScorer | None = None) -> list[str]:
+def shown(finished, ranking: str, limit: int = 10, with_scorer: PathScorer | None = None) -> list[str]:
     """The paths as text."""
-    return [str(labelled(GRAPH, p.ids)) for p in rank(GRAPH, finished, ranking, limit, experts or scorer("Inception"))]
+    return [
+        str(labelled(GRAPH, p.ids)) for p in rank(GRAPH, finished, ranking, limit, with_scorer or scorer("Inception"))
+    ]
 
 
 STARRING = [found(-2.0 - i / 10, "Inception", "starring", n) for i, n in enumerate(("Tom Hardy", "Elliot Page"))]
@@ -65,14 +67,14 @@ def test_the_tails_of_a_relation_speak_for_it_together():
 
 
 def test_the_type_asked_for_outweighs_a_likelier_relation():
-    asked = scorer("when was it", meant=12.0)
-    assert shown([DIRECTED, *STARRING, YEAR], "pooled", experts=asked)[0].endswith("2010")
-    assert not shown([DIRECTED, *STARRING, YEAR], "pooled", experts=scorer("when was it"))[0].endswith("2010")
+    asked = scorer("when was it", type_implied=12.0)
+    assert shown([DIRECTED, *STARRING, YEAR], "pooled", with_scorer=asked)[0].endswith("2010")
+    assert not shown([DIRECTED, *STARRING, YEAR], "pooled", with_scorer=scorer("when was it"))[0].endswith("2010")
 
 
 def test_words_of_the_question_speak_for_the_relation_they_name():
-    asked = scorer("the year it was released in", covered=40.0)
-    assert shown([DIRECTED, *STARRING, YEAR], "pooled", experts=asked)[0].endswith("2010")
+    asked = scorer("the year it was released in", lexical_coverage=40.0)
+    assert shown([DIRECTED, *STARRING, YEAR], "pooled", with_scorer=asked)[0].endswith("2010")
 
 
 def test_a_detour_comes_last_however_likely():
@@ -87,22 +89,22 @@ def test_a_detour_comes_last_however_likely():
 
 
 def test_the_best_group_is_shown_and_the_likeliest_paths_beside_it():
-    asked = scorer("when was it", meant=12.0)
-    order = shown([DIRECTED, *STARRING, YEAR], "pooled", limit=2, experts=asked)
+    asked = scorer("when was it", type_implied=12.0)
+    order = shown([DIRECTED, *STARRING, YEAR], "pooled", limit=2, with_scorer=asked)
     assert order == ["Inception -> released in year -> 2010", "Inception -> directed by -> Christopher Nolan"]
     assert shown([], "pooled") == []
-    with pytest.raises(ValueError, match="prior"):
+    with pytest.raises(ValueError, match="scorer"):
         rank(GRAPH, [YEAR], "pooled", 3)
 
 
 def test_a_group_holds_one_kind_of_end():
-    asked = scorer("which person is in it", named=5.0)
+    asked = scorer("which person is in it", type_named=5.0)
     groups = groups_of(GRAPH, rank(GRAPH, STARRING, "path", 9), asked)
     assert len(groups) == 1
-    assert groups[0].features.named == 0.0
+    assert groups[0].features.type_named == 0.0
     assert asked.fits("London")  # no type is known of it, which speaks against nothing
     year = groups_of(GRAPH, rank(GRAPH, [YEAR], "path", 9), asked)[0]
-    assert year.features.named == -1.0
+    assert year.features.type_named == -1.0
     assert year.score == pytest.approx(-9.0 - 5.0)
     assert asked.features(Path(("Inception", "2010"), ("released in year",)), -9.0, -9.0) == year.features
 
@@ -110,18 +112,18 @@ def test_a_group_holds_one_kind_of_end():
 def test_the_likelihood_of_a_relation_is_shared_by_its_ends_of_any_kind():
     typed = TYPED | {"Elliot Page": EntityInfo("character")}
     kg = KnowledgeGraph.from_triples(FILMS, "films", INVERSE, typed)
-    asked = PathScorer("which person is in it", ["Inception"], kg, SpellingEmbedder(), UNFITTED)
+    asked = PathScorer(understand("which person is in it", ["Inception"], kg), kg, SpellingEmbedder(), UNFITTED)
     first, second = groups_of(GRAPH, rank(GRAPH, STARRING, "path", 9), asked)
     assert (
         first.features.likelihood
         == second.features.likelihood
         == pytest.approx(math.log(math.exp(-2) + math.exp(-2.1)))
     )
-    assert first.features.named > second.features.named
+    assert first.features.type_named > second.features.type_named
 
 
 def test_a_model_without_weights_is_taken_at_its_word():
-    plain = PathScorer("which person is in it", ["Inception"], WORLD.kg, WORLD.embedder)
+    plain = PathScorer(understand("which person is in it", ["Inception"], WORLD.kg), WORLD.kg, WORLD.embedder)
     assert plain.weights == UNFITTED
     (group,) = groups_of(GRAPH, rank(GRAPH, [DIRECTED], "path", 1), plain)
     assert group.score == pytest.approx(-1.5)
@@ -134,7 +136,7 @@ def test_coverage_is_the_mean_of_the_nearest():
     assert coverage(["born", "directed"], ["born"], embedder) == pytest.approx((1 + one @ other) / 2)
 
 
-# weighing the experts ----------------------------------------------------------------------------
+# fitting the weights ----------------------------------------------------------------------------
 
 
 def made_up(count: int, weights: np.ndarray, seed: int = 0) -> list[Candidates]:
@@ -142,18 +144,18 @@ def made_up(count: int, weights: np.ndarray, seed: int = 0) -> list[Candidates]:
     rng = np.random.default_rng(seed)
     drawn = []
     for _ in range(count):
-        features_of_ends = rng.normal(size=(6, len(FEATURES)))
-        scores = features_of_ends @ weights
+        features = rng.normal(size=(6, len(FEATURES)))
+        scores = features @ weights
         chance = np.exp(scores - scores.max())
         right = np.zeros(6)
         right[rng.choice(6, p=chance / chance.sum())] = 1.0
-        drawn.append(Candidates(features_of_ends, right))
+        drawn.append(Candidates(features, right))
     return drawn
 
 
 def test_the_weights_that_made_the_questions_are_found():
     true = np.array([0.5, 2.0, 0.0, -1.0, 1.5])
-    weights = fit_pool(made_up(1500, true), ridge=0.0)
+    weights = fit_ranking(made_up(1500, true), ridge=0.0)
     assert [weights[name] for name in FEATURES] == pytest.approx(true, abs=0.25)
 
 
@@ -163,11 +165,11 @@ def test_the_fit_is_a_maximum():
     def likelihood(weights: dict[str, float]) -> float:
         row, total = np.array([weights[name] for name in FEATURES]), 0.0
         for one in questions:
-            chance = np.exp(one.features_of_ends @ row)
+            chance = np.exp(one.features @ row)
             total += math.log(chance @ one.right / chance.sum() + 1e-3)
         return total
 
-    best = fit_pool(questions, ridge=0.0)
+    best = fit_ranking(questions, ridge=0.0)
     for name in FEATURES:
         for step in (-0.2, 0.2):
             assert likelihood(best) > likelihood({**best, name: best[name] + step})
@@ -180,7 +182,7 @@ def test_hits_are_those_of_the_best_group():
     told = made_up(48, np.array([30.0, 0.0, 0.0, 0.0, 0.0]))
     assert cross_validated(told) > 0.8
     with pytest.raises(UserError, match="at least 16"):
-        fit_pool(told[:10])
+        fit_ranking(told[:10])
 
 
 def test_candidates_are_read_from_a_search(tmp_path):
@@ -195,7 +197,7 @@ def test_candidates_are_read_from_a_search(tmp_path):
     pipeline = SimpleNamespace(resources=lambda settings: resources)
     (found_one,) = searched(pipeline, file, replace(Settings(), beams=10, hops=1))
     assert found_one.question.id == "1"
-    assert found_one.candidates.features_of_ends.shape == (3, len(FEATURES))  # directed by, starring, released in year
+    assert found_one.candidates.features.shape == (3, len(FEATURES))  # directed by, starring, released in year
     assert sorted(found_one.candidates.right) == [0.0, 0.0, 1.0]
     assert not found_one.unseen.any()
 
@@ -220,7 +222,8 @@ def test_both_directions_of_a_symmetric_relation_are_one_group():
         decoded(-1.7, "~twin of", "Tokyo"),
     ]
     weights = dict.fromkeys(FEATURES, 0.0) | {"likelihood": 1.0}
-    ranked = rank(graph, finished, "pooled", 10, PathScorer("?", ["Paris"], twins, SpellingEmbedder(), weights))
+    scorer = PathScorer(understand("?", ["Paris"], twins), twins, SpellingEmbedder(), weights)
+    ranked = rank(graph, finished, "pooled", 10, scorer)
     # together they outweigh the mayor, and Rome is told once
     assert [(twins.entities[p.ids.entities[-1]], twins.step_labels[p.ids.steps[0]]) for p in ranked] == [
         ("Rome", "twin of"),

@@ -28,6 +28,7 @@ from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.methods.registry import METHODS, method_named, register
 from kgdemo.query.answer_type import AnswerType
+from kgdemo.query.query import understand
 from kgdemo.reasoners.base import Evidence, Resources
 from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.settings import Settings
@@ -65,7 +66,7 @@ def small_world(family: str = "qwen2", triples=TRIPLES) -> Resources:
 def events(request):
     resources = small_world(request.param)
     settings = Settings(beams=4, hops=2, explain=3)
-    return list(METHODS["gcr"].run("what is part of New York?", ["New York"], resources, settings))
+    return list(run("gcr", "what is part of New York?", ["New York"], resources, settings))
 
 
 def of(events, kind):
@@ -125,7 +126,8 @@ def test_events_survive_json(events):
 
 def test_without_comparison_nothing_runs_unconstrained():
     settings = Settings(beams=2, compare=False)
-    events = list(METHODS["gcr"].run("what?", ["Inception"], small_world(), settings))
+    resources = small_world()
+    events = list(run("gcr", "what?", ["Inception"], resources, settings))
     assert all(e.constrained for e in of(events, DecodeStep))
 
 
@@ -188,12 +190,13 @@ def test_a_refusal_is_not_completed():
 
 
 def test_a_method_is_added_by_registering_it():
-    def run(question, topics, resources, settings):
-        yield AnswerFinal(f"{topics[0]} is all I know", (topics[0],), ((),), "toy")
+    def run(query, resources, settings):
+        yield AnswerFinal(f"{query.topics[0]} is all I know", query.topics, ((),), "toy")
 
     register("toy", "Toy", "nobody", "Answers with the topic.")(run)
     try:
-        (final,) = method_named("toy").run("q", ["New York"], small_world(), Settings())
+        resources = small_world()
+        (final,) = method_named("toy").run(understand("q", ["New York"], resources.kg), resources, Settings())
         assert final.answers == ("New York",)
         with pytest.raises(ValueError, match="registered twice"):
             register("toy", "Toy", "nobody", "again")(run)
@@ -204,13 +207,13 @@ def test_a_method_is_added_by_registering_it():
 def test_a_question_longer_than_the_model_reads_is_one_sentence():
     resources = small_world("bert")
     with pytest.raises(ModelError, match="too long for the model"):
-        list(METHODS["gcr"].run("word " * 1100, ["Inception"], resources, Settings(beams=2)))
+        list(run("gcr", "word " * 1100, ["Inception"], resources, Settings(beams=2)))
 
 
 def test_a_walk_that_comes_back_ranks_last():
     resources = small_world()
     settings = Settings(beams=10, hops=2, compare=False)
-    events = list(METHODS["gcr"].run("what?", ["Inception"], resources, settings))
+    events = list(run("gcr", "what?", ["Inception"], resources, settings))
     back = [e.path.end == "Inception" for e in of(events, PathFound)]
     assert any(back)
     assert back == sorted(back)

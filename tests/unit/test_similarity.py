@@ -11,6 +11,7 @@ from kgdemo.lab.training.examples import Example
 from kgdemo.lab.training.loop import Share
 from kgdemo.lab.training.similarity import SimilarityConfig, train_similarity
 from kgdemo.models.prompt_style import LearntSimilarity, PromptStyle, path_sentence, read_similarity, write_similarity
+from kgdemo.query.query import understand
 from kgdemo.ranking.scorer import FEATURES, PathScorer
 from tests.helpers.reasoning import FILMS, INVERSE, SpellingEmbedder
 
@@ -95,15 +96,15 @@ def test_the_ranking_hears_it(learnt):
     path = Path(("Inception", "Christopher Nolan"), ("directed by",))
 
     def features(similarity: LearntSimilarity | None, relation: str = "directed by"):
-        scorer = PathScorer("who made Inception", ["Inception"], kg, EMBEDDER, similarity=similarity)
+        scorer = PathScorer(understand("who made Inception", ["Inception"], kg), kg, EMBEDDER, similarity=similarity)
         return scorer.features(Path(path.entities, (relation,)), -1.0, -1.0)
 
-    assert features(None).learnt == 0.0
-    assert features(untaught()).learnt == pytest.approx(
+    assert features(None).learned_similarity == 0.0
+    assert features(untaught()).learned_similarity == pytest.approx(
         float(EMBEDDER.encode(["who made Inception"])[0] @ EMBEDDER.encode(["directed by"])[0]), abs=1e-5
     )
-    assert features(learnt).learnt > features(learnt, "starring").learnt
-    weights = dict.fromkeys(FEATURES, 0.0) | {"learnt": 2.0}
-    assert features(learnt).pooled(weights) == pytest.approx(2 * features(learnt).learnt)
+    assert features(learnt).learned_similarity > features(learnt, "starring").learned_similarity
+    weights = dict.fromkeys(FEATURES, 0.0) | {"learned_similarity": 2.0}
+    assert features(learnt).score(weights) == pytest.approx(2 * features(learnt).learned_similarity)
     of_other_width = LearntSimilarity(np.eye(3, dtype=np.float32), np.eye(3, dtype=np.float32))
-    assert features(of_other_width).learnt == 0.0
+    assert features(of_other_width).learned_similarity == 0.0

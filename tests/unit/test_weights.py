@@ -41,9 +41,9 @@ def test_doubt_is_fitted_to_the_signs_there_are(pipeline):
 
 def test_what_stands_for_unknown_relations_is_fitted(pipeline):
     style = pipeline.model(EMBEDDED).style
-    assert style.pool is not None
+    assert style.ranking is not None
     assert style.backoff is not None
-    assert (set(style.pool), set(style.backoff)) == (set(FEATURES), set(BACKOFF))
+    assert (set(style.ranking), set(style.backoff)) == (set(FEATURES), set(BACKOFF))
 
 
 def test_a_graph_never_seen_is_read_by_its_words(pipeline):

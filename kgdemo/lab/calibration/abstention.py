@@ -1,9 +1,9 @@
-"""When to say that no path answers: the signs of doubt weighed by a logistic regression, for one model.
+"""When to say that no path answers: the features of ``ranking.abstention`` weighed by a logistic regression.
 
-Questions with an answer and questions without one are run, their signs written down (an interrupted run goes
+Questions with an answer and questions without one are run, their features written down (an interrupted run goes
 on where it stopped), and the weights fitted on one half of the unanswerable questions and all answerable ones;
 the other half only tells how well that went. Figures on answerable questions are cross-validated. The bias is
-set so that at most a given share of the answerable ones is refused. See ``reasoning.abstention``.
+set so that at most a given share of the answerable ones is refused.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from kgdemo.errors import UserError
 from kgdemo.events import EntitiesLinked, PathFound
 from kgdemo.lab.questions import Question, read_questions
 from kgdemo.pipeline import Pipeline
+from kgdemo.query.query import understand
 from kgdemo.ranking.abstention import BIAS, AbstentionFeatures, abstention_features
 from kgdemo.reasoners.base import Evidence
 from kgdemo.settings import Settings
@@ -33,35 +34,35 @@ _RIDGE = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One question's signs; ``answerable`` says what it is."""
+    """One question's features; ``answerable`` says what it is."""
 
     id: str
     answerable: bool
-    abstention_features: AbstentionFeatures
+    features: AbstentionFeatures
 
 
 def collect(
     pipeline: Pipeline, answerable: Path, unanswerable: Path, settings: Settings, out: Path, limit: int | None = None
 ) -> list[Judged]:
-    """The signs of two question sets, topic entities given where the sets give them.
+    """The features of two question sets, topic entities given where the sets give them.
 
     Args:
         pipeline: runs the questions.
         answerable, unanswerable: question files.
         settings: graph, model, K and L.
-        out: folder for ``signs.jsonl``; what it holds of these questions is not asked again.
+        out: folder for ``features.jsonl``; what it holds of these questions is not asked again.
         limit: only the first so many questions of each set.
     """
     model = pipeline.model(settings.model)
-    model.style = replace(model.style, abstention=None)  # what is to be fitted anew has no say in the signs
+    model.style = replace(model.style, abstention=None)  # what is to be fitted anew has no say
     out.mkdir(parents=True, exist_ok=True)
-    file = out / "signs.jsonl"
+    file = out / "features.jsonl"
     known = {judged.id: judged for judged in _read(file)}
     asked = [(q, True) for q in read_questions(answerable)[:limit]]
     asked += [(q, False) for q in read_questions(unanswerable)[:limit]]
     with file.open("a", encoding="utf-8") as stream:
         for question, right in tqdm([pair for pair in asked if pair[0].id not in known], unit="question"):
-            found = _signs(pipeline, question, replace(settings, compare=False, explain=0))
+            found = _features(pipeline, question, replace(settings, compare=False, explain=0))
             if found is not None:
                 known[question.id] = Judged(question.id, right, found)
                 record = {"id": question.id, "answerable": right, "features": asdict(found)}
@@ -74,7 +75,7 @@ def calibrate(judged: Sequence[Judged], most_refused: float = REFUSED) -> tuple[
     """Fit the weights.
 
     Args:
-        judged: signs of answerable and unanswerable questions; of the latter every second is held out.
+        judged: features of answerable and unanswerable questions; of the latter every second is held out.
         most_refused: share of the answerable questions that may be refused.
 
     Returns:
@@ -111,12 +112,12 @@ def fit(x: NDArray[np.float64], y: NDArray[np.float64], ridge: float = _RIDGE) -
     """Logistic regression on standardised columns by Newton's method, both classes weighing the same.
 
     Args:
-        x: ``(questions, signs)``.
+        x: ``(questions, features)``.
         y: 1 where there is no answer, else 0, ``(questions,)``.
-        ridge: penalty on the squared weights of the standardised signs.
+        ridge: penalty on the squared weights of the standardised features.
 
     Returns:
-        bias and weights for the signs as they are, ``(1 + signs,)``.
+        bias and weights for the features as they are, ``(1 + features,)``.
     """
     mean, spread = x.mean(axis=0), x.std(axis=0) + 1e-9
     rows = np.column_stack([np.ones(len(x)), (x - mean) / spread])
@@ -148,13 +149,11 @@ def _odds(x: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.fl
 
 
 def _matrix(judged: Sequence[Judged]) -> NDArray[np.float64]:
-    return np.array([[getattr(j.abstention_features, name) for name in NAMES] for j in judged], np.float64).reshape(
-        -1, len(NAMES)
-    )
+    return np.array([[getattr(j.features, name) for name in NAMES] for j in judged], np.float64).reshape(-1, len(NAMES))
 
 
-def _signs(pipeline: Pipeline, question: Question, settings: Settings) -> AbstentionFeatures | None:
-    """The signs of one question; None where no path was found."""
+def _features(pipeline: Pipeline, question: Question, settings: Settings) -> AbstentionFeatures | None:
+    """The features of one question; None where no path was found."""
     topics: tuple[str, ...] = ()
     evidence = []
     for event in pipeline.run(question.text, settings, question.topic_entities):
@@ -162,7 +161,10 @@ def _signs(pipeline: Pipeline, question: Question, settings: Settings) -> Absten
             topics = event.chosen
         elif isinstance(event, PathFound) and event.constrained and event.path:
             evidence.append(Evidence(event.index, event.path, "", event.score, event.relation_score))
-    return abstention_features(question.text, topics, evidence, pipeline.resources(settings)) if evidence else None
+    if not evidence:
+        return None
+    resources = pipeline.resources(settings)
+    return abstention_features(understand(question.text, topics, resources.kg), evidence, resources)
 
 
 def _read(file: Path) -> Iterator[Judged]:

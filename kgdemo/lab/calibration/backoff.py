@@ -1,7 +1,7 @@
-"""What is to stand for a model's probability of relations that it was never trained on, fitted by maximum likelihood.
+"""What replaces a model's probability of relations that it was not trained on, fitted by maximum likelihood.
 
 The model's training held some relations out, and questions about them tell how such relations are to be judged:
-the weights of ``PromptStyle.backoff`` are fitted like those of the pool (``pooling``), which stay as they are. How many
+the weights of ``PromptStyle.backoff`` are fitted like those of the ranking, which stay as they are. How many
 questions of a set are about such relations was decided by whoever held them out, so that it says nothing of how often
 they are asked for: of every set either kind counts the same.
 How well that carries over to yet other relations is measured by cross-validation over relations: those of a fold are
@@ -48,7 +48,7 @@ class LabelledExample:
 
 
 def labelled_examples(
-    kg: KnowledgeGraph, found: Iterable[Searched], held_out: Collection[str], pool: Mapping[str, float], source: str
+    kg: KnowledgeGraph, found: Iterable[Searched], held_out: Collection[str], ranking: Mapping[str, float], source: str
 ) -> Iterator[LabelledExample]:
     """Questions of whose relations it is clear whether the model was trained on them.
 
@@ -56,24 +56,24 @@ def labelled_examples(
         kg: the graph they are about.
         found: searched with the weights ``PLAIN``, so that each group has the model's own probability.
         held_out: relations held out of its training.
-        pool: weights of the experts.
+        ranking: weights of the features.
         source: name of the question set.
     """
-    row = np.array([pool[name] for name in FEATURES])
+    row = np.array([ranking[name] for name in FEATURES])
     for one in found:
         kind = group(kg, one.question, held_out)
         if kind == UNCLEAR:
             continue
         used = {step % len(kg.relations) for path in relation_paths(kg, one.question) for step in path.steps}
         names = {spoken_relation(r) for s in used if (r := kg.relations[s]) in held_out}
-        features_of_ends = one.candidates.features_of_ends
-        said = {**dict(zip(FEATURES, features_of_ends.T, strict=True)), "constant": np.ones(len(features_of_ends))}
-        said |= {"hops": one.hops, "known": one.known}
-        abstention_features = np.column_stack([said[name] for name in BACKOFF])
+        features = one.candidates.features
+        values = {**dict(zip(FEATURES, features.T, strict=True)), "constant": np.ones(len(features))}
+        values |= {"hops": one.hops, "known_likelihood": one.known}
+        backed_off = np.column_stack([values[name] for name in BACKOFF])
         share = row[0] * one.unseen  # of the likelihood, in whose place they stand
-        given = features_of_ends @ row - share * features_of_ends[:, 0]
+        given = features @ row - share * features[:, 0]
         yield LabelledExample(
-            Candidates(share[:, None] * abstention_features, one.candidates.right, given), frozenset(names), source
+            Candidates(share[:, None] * backed_off, one.candidates.right, given), frozenset(names), source
         )
 
 

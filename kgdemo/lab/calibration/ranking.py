@@ -1,9 +1,8 @@
-"""How far each expert is to be trusted in ranking paths: a log-linear pool fitted by maximum likelihood.
+"""How much each feature counts in ranking paths: a log-linear model fitted by maximum likelihood.
 
-Every question's candidates, the groups of ``reasoning.ranking``, are the outcomes of a softmax over the pooled
-opinions; the likelihood of a question is the expected share of right ends among the paths of the group drawn.
+Every question's candidates, the groups of ``ranking.scorer``, are the outcomes of a softmax over their weighted
+features; the likelihood of a question is the expected share of right ends among the paths of the group drawn.
 Penalised a little, its mean over the questions is maximised by gradient ascent, for there are few weights.
-See ``reasoning.prior``.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from kgdemo.lab.questions import Question, read_questions
 from kgdemo.methods.gcr import scorer_for
 from kgdemo.methods.search_branch import constrained_branch
 from kgdemo.pipeline import Pipeline
+from kgdemo.query.query import understand
 from kgdemo.ranking.backoff import unseen_paths
 from kgdemo.ranking.scorer import FEATURES, different_paths, groups_of, known_score, labelled
 from kgdemo.settings import Settings
@@ -37,13 +37,13 @@ class Candidates:
     """The groups of one question.
 
     Attributes:
-        features_of_ends: of the experts in the order of ``FEATURES``, ``(groups, experts)``.
+        features: in the order of ``FEATURES``, ``(groups, features)``.
         right: share of each group's paths that end at a right answer, ``(groups,)``.
         given: the part of each group's score that is not to be fitted, ``(groups,)``; or 0.
         counts: as how many questions this one counts.
     """
 
-    features_of_ends: NDArray[np.float64]
+    features: NDArray[np.float64]
     right: NDArray[np.float64]
     given: NDArray[np.float64] | float = 0.0
     counts: float = 1.0
@@ -87,7 +87,7 @@ def searched(pipeline: Pipeline, questions: Path, settings: Settings, limit: int
         branch = constrained_branch(resources.model, prompt, automaton, settings)
         while branch.advance() is not None:
             pass
-        scorer = scorer_for(question.text, topics, resources)
+        scorer = scorer_for(understand(question.text, topics, resources.kg), resources)
         finished = branch.finished or []
         finished = [*finished, *unseen_paths(resources.token_graph, ids, settings, scorer, branch.tree, finished)]
         paths = list(different_paths(resources.token_graph, finished))
@@ -98,31 +98,31 @@ def searched(pipeline: Pipeline, questions: Path, settings: Settings, limit: int
         if right.any():
             relations = [labelled(resources.token_graph, group.paths[0].ids).relations for group in groups]
             unseen = np.array([not scorer.unseen.isdisjoint(own) for own in relations])
-            features_of_ends = np.array([[getattr(group.features, name) for name in FEATURES] for group in groups])
+            features = np.array([[getattr(group.features, name) for name in FEATURES] for group in groups])
             known = np.array([known_score(resources.token_graph, group.paths[0], scorer) for group in groups])
             hops = np.array([len(own) for own in relations])
-            yield Searched(question, Candidates(features_of_ends, right), unseen, hops, known)
+            yield Searched(question, Candidates(features, right), unseen, hops, known)
 
 
-def fit_pool(found: Sequence[Candidates], ridge: float = _RIDGE) -> dict[str, float]:
-    """Maximum-likelihood weights of the experts; see ``fit``."""
+def fit_ranking(found: Sequence[Candidates], ridge: float = _RIDGE) -> dict[str, float]:
+    """Maximum-likelihood weights of the features; see ``fit``."""
     return {name: round(float(w), 2) for name, w in zip(FEATURES, fit(found, ridge), strict=True)}
 
 
 def fit(found: Sequence[Candidates], ridge: float = _RIDGE) -> NDArray[np.float64]:
-    """Maximum-likelihood weights of whatever opinions the candidates have.
+    """Maximum-likelihood weights of whatever features the candidates have.
 
     Args:
         found: of all questions.
-        ridge: penalty on the squared weights of the experts, whose spread within a question is set to 1.
+        ridge: penalty on the squared weights of the features, whose spread within a question is set to 1.
 
     Raises:
         UserError: there are too few questions.
     """
     if len(found) < 2 * FOLDS:
         raise UserError(f"Give at least {2 * FOLDS} questions whose answers are found; there are {len(found)}.")
-    spread = np.mean([c.features_of_ends.std(axis=0) for c in found], axis=0) + 1e-6
-    scaled = [replace(c, features_of_ends=c.features_of_ends / spread) for c in found]
+    spread = np.mean([c.features.std(axis=0) for c in found], axis=0) + 1e-6
+    scaled = [replace(c, features=c.features / spread) for c in found]
     weights, step = np.zeros(len(spread)), 1.0
     value, slope = _likelihood(weights, scaled, ridge)
     for _ in range(2000):
@@ -148,7 +148,7 @@ def hits(weights: dict[str, float], found: Sequence[Candidates]) -> float:
 
 def first_right(one: Candidates, weights: NDArray[np.float64]) -> float:
     """How often the first path of one question is right, any path of its best group being the first."""
-    return float(one.right[int((one.given + one.features_of_ends @ weights).argmax())])
+    return float(one.right[int((one.given + one.features @ weights).argmax())])
 
 
 def cross_validated(found: Sequence[Candidates]) -> float:
@@ -157,7 +157,7 @@ def cross_validated(found: Sequence[Candidates]) -> float:
     for number in range(FOLDS):
         rest = [c for i, c in enumerate(found) if i % FOLDS != number]
         part = found[number::FOLDS]
-        total += hits(fit_pool(rest), part) * len(part)
+        total += hits(fit_ranking(rest), part) * len(part)
     return total / len(found)
 
 
@@ -167,12 +167,12 @@ def _likelihood(
     """Mean penalised log-likelihood and its slope."""
     value, slope = 0.0, np.zeros_like(weights)
     for one in found:
-        scores = one.given + one.features_of_ends @ weights
+        scores = one.given + one.features @ weights
         chance = np.exp(scores - scores.max())
         chance /= chance.sum()
         right = float(chance @ one.right)
         value += one.counts * float(np.log(right + _LEAST))
         after = chance * one.right / (right + _LEAST)
-        slope += one.counts * one.features_of_ends.T @ (after - chance * after.sum())
+        slope += one.counts * one.features.T @ (after - chance * after.sum())
     total = sum(one.counts for one in found)
     return value / total - ridge * float(weights @ weights), slope / total - 2 * ridge * weights

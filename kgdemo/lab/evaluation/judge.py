@@ -11,9 +11,9 @@ from tqdm import tqdm
 
 from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.metrics import Prediction
-from kgdemo.models.chat import ChatModel
+from kgdemo.models.chat import ChatModel, LocalChat, OpenAIChat
 from kgdemo.reasoners import prompts
-from kgdemo.reasoners.chat import chat_model, put
+from kgdemo.reasoners.chat import ask_and_parse
 from kgdemo.reasoners.parsing import coherence
 from kgdemo.settings import ChatSettings
 
@@ -51,15 +51,15 @@ class Judge:
 
         Raises:
             UserError: none is configured, or there is no path to judge.
+            ModelError: a local model that cannot be loaded.
         """
-        model = chat_model(chat)
-        if model is None:
+        if not chat.model:
             raise UserError(
                 "--judge needs a chat model; set OPENAI_BASE_URL and KGDEMO_CHAT_MODEL or KGDEMO_CHAT_LOCAL."
             )
         if paths < 1:
             raise UserError(f"--judge {paths} would judge nothing; give the number of paths of each question.")
-        return cls(model, paths)
+        return cls(LocalChat.load(chat.model) if chat.local else OpenAIChat(chat), paths)
 
     def rate(self, prediction: Prediction, path: str) -> Judgement:
         """One path of one question.
@@ -68,7 +68,8 @@ class Judge:
             EndpointError: the model failed, or gave no rating twice.
         """
         answer = "; ".join(prediction.answers)
-        rating, call = put(self.model, "judge", prompts.coherence(prediction.question, path, answer), coherence)
+        prompt = prompts.coherence(prediction.question, path, answer)
+        rating, call = ask_and_parse(self.model, "judge", prompt, coherence)
         return Judgement(prediction.id, path, rating, call.output.strip(), call.calls)
 
 

@@ -1,4 +1,10 @@
-"""What can be chosen about DoG, with the paper's defaults."""
+"""What DoG writes and how: its options, chains of triples, searches as events, and the seam of the scripts.
+
+A chain grows by triples (Algorithm 1). Two scripts write them (``scripts``). One is the paper's, for a general model
+that reads the linearised graph and worked examples, and writes triples between marks with free text in between. The
+other is for models that were trained to write reasoning paths (the embedded one, the GCR checkpoints). ``Script`` is
+how the search sees them, and ``Writing`` what they share (sections 2.2 and 2.3).
+"""
 
 from __future__ import annotations
 
@@ -19,9 +25,13 @@ from kgdemo.methods.search_branch import StepReader
 from kgdemo.models.base import PathModel, TokenTree
 from kgdemo.models.token_tree import Writer
 from kgdemo.options import option
+from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
 
 SCRIPTS = ("auto", "path", "chain")
+TRIPLE_TOKENS = 256  # the longest triple; the trie ends it long before
+_KEPT_WRITERS = 16
+Found = TypeVar("Found")
 
 
 class Visibility(str, Enum):
@@ -37,8 +47,8 @@ class Visibility(str, Enum):
 class DogOptions:
     """What can be chosen about DoG.
 
-    ``triples`` is 120 by itself where the graph stands in the prompt, and 0 where it does not and so need not
-    be small; ``script`` is ``path`` by itself for models that know the path marks as tokens.
+    By default ``triples`` is 120 where the graph stands in the prompt, and 0 where it does not and so need not be
+    small. ``script=auto`` stands for ``path`` with models that know the path marks as tokens, else for ``chain``.
     """
 
     width: int = option(3, "chains kept, and triples tried behind each (bs, table 2)", minimum=1, maximum=50, public=4)
@@ -49,11 +59,7 @@ class DogOptions:
     free_tokens: int = option(64, "longest text between two triples, in tokens", maximum=512, public=64)
 
 
-# --------------------------------------------------------------------------------------------------
-# The parts of DoG's Algorithm 1: chains, the triples written behind them, and searches as events.
-
-
-Found = TypeVar("Found")
+# Chains ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,15 +159,15 @@ class Watching:
         self, tree: TokenTree, constraint: Constraint, behind: tuple[int, ...], limits: BeamSettings
     ) -> Generator[DecodeStep, None, list[Hypothesis]]:
         """A beam search; its finished hypotheses hold the tokens that came behind ``behind``."""
-        return (yield from self._told(beam_search(tree, constraint, limits), constraint, behind, True))
+        return (yield from self._events(beam_search(tree, constraint, limits), constraint, behind, True))
 
     def greedy(
         self, tree: TokenTree, constraint: Constraint, behind: tuple[int, ...], longest: int, constrained: bool
     ) -> Generator[DecodeStep, None, Hypothesis]:
         """A greedy search, likewise."""
-        return (yield from self._told(greedy_search(tree, constraint, longest), constraint, behind, constrained))
+        return (yield from self._events(greedy_search(tree, constraint, longest), constraint, behind, constrained))
 
-    def _told(
+    def _events(
         self, search: Generator[Step, None, Found], constraint: Constraint, behind: tuple[int, ...], constrained: bool
     ) -> Generator[DecodeStep, None, Found]:
         reader = _BehindReader(self.model, constraint, behind, self.ids, constrained)
@@ -197,16 +203,7 @@ class _BehindReader(StepReader):
         return super().text(replace(hypothesis, tokens=(*self._behind, *hypothesis.tokens)))
 
 
-# --------------------------------------------------------------------------------------------------
-# How a language model writes a chain of triples (DoG sections 2.2 and 2.3): the seam and what all scripts share.
-#
-# Two scripts stand behind it. ``chain_script`` is the paper's: a general model reads the linearised graph and
-# worked examples, and writes triples between marks with free text in between. ``path_script`` is for models
-# that were trained to write reasoning paths (the embedded one, the GCR checkpoints).
-
-
-TRIPLE_TOKENS = 256  # the longest triple; the trie ends it long before
-_KEPT_WRITERS = 16
+# Writing chains -----------------------------------------------------------------------------------
 
 
 class Script(Protocol):
@@ -240,9 +237,9 @@ class Writing:
     """What both scripts share: prompts that fit, token trees, and triples read off finished searches."""
 
     def __init__(
-        self, resources: Resources, question: str, query: QueryGraph, watching: Watching, limits: BeamSettings
+        self, resources: Resources, query: Query, subgraph: QueryGraph, watching: Watching, limits: BeamSettings
     ) -> None:
-        self.resources, self.question, self.query = resources, question, query
+        self.resources, self.query, self.subgraph = resources, query, subgraph
         self.model, self.label_tokens = resources.model, resources.model.label_tokens
         self.watching, self.limits = watching, limits
         self._writers: dict[tuple[int, ...], Writer] = {}
@@ -341,7 +338,7 @@ class Writing:
         """Linearised triples, each once, nearest to the question first where that is known."""
         rank = {triple: place for place, triple in enumerate(order)}
         links = sorted(links, key=lambda link: rank.get(link.triples[0], len(rank)))
-        return list(dict.fromkeys(" -> ".join(link.labels(self.query.kg)) for link in links))
+        return list(dict.fromkeys(" -> ".join(link.labels(self.subgraph.kg)) for link in links))
 
 
 def ends_of(pool: Iterable[IdTriple]) -> list[int]:

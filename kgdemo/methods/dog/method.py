@@ -1,7 +1,14 @@
-"""The graph of one question (DoG section 3.1 and appendix B): the triples nearest to it, still connected.
+"""DoG: decoding on graphs (Li et al. 2025, section 2).
 
-From the neighbourhood of the query entities the triples most similar to the question are taken one after
-another, each with the triples that lead to it from a query entity, until 120 are together.
+A language model writes a chain of triples. Each triple must touch what the chain has reached, and the query-centric
+subgraph grows by all triples around what has been written (section 2.3, equation 1). A triple-level beam search over
+the token-level one keeps the chains with the highest scores (section 2.4, Algorithm 1). A chain hangs together as
+trees, and each branch is a path from a topic: these paths are verified and answered from. Beside it runs the same
+prompt without the constraint, the paper's CoT baseline.
+
+Where the graph stands in the prompt it is cut to the question (section 3.1 and appendix B): from the neighbourhood of
+the query entities the triples most similar to the question are taken one after another, each with the triples that lead
+to it from a query entity, until 120 are together (``question_graph``).
 """
 
 from __future__ import annotations
@@ -25,108 +32,57 @@ from kgdemo.methods.dog.scripts import ChainScript, PathScript
 from kgdemo.methods.registry import register
 from kgdemo.models.embedding import LabelIndex, label_index
 from kgdemo.options import chosen
+from kgdemo.query.query import Query
 from kgdemo.ranking.abstention import refusal
 from kgdemo.ranking.scorer import labelled
 from kgdemo.reasoners.base import Evidence, Resources
 from kgdemo.settings import Settings
 
-MOST = 120  # DoG section 3.1
-# A hub has tens of thousands of triples and an embedder reads some hundreds a second: at each hop only so
-# many are read, chosen by the similarity of their relations, which are few.
-_READ = 2
+MAX_TRIPLES = 120  # DoG section 3.1
+# A hub has tens of thousands of triples and an embedder reads some hundreds a second. At each hop only this many times
+# the triples wanted are read, chosen by the similarity of their relations, which are few.
+_READ_FACTOR = 2
 
 
-def question_graph(
-    question: str, topics: Sequence[int], query: QueryGraph, labels: LabelIndex, hops: int, limit: int = MOST
-) -> tuple[IdTriple, ...]:
-    """The stored triples that a chain may use, nearest first.
-
-    Args:
-        question: what was asked.
-        topics: the query entities' ids.
-        query: the whole graph, as links.
-        labels: embeddings.
-        hops: how far from the query entities to look.
-        limit: how many triples to keep.
-    """
-    reached_by: dict[int, Link | None] = dict.fromkeys(topics)
-    frontier = list(reached_by)
-    near: list[Link] = []
-    for _ in range(hops):
-        links = _likeliest(question, query.links(frontier), query.kg, labels, _READ * limit)
-        near += links
-        frontier = []
-        for link in links:
-            if link.last not in reached_by:
-                reached_by[link.last] = link
-                frontier.append(link.last)
-    return _connected(_ranked(question, near, query.kg, labels, _READ * limit), reached_by, limit)
-
-
-def text_of(kg: KnowledgeGraph, link: Link) -> str:
-    """A link as the embedder reads it: ``(head, relation, tail)`` in the direction it is walked."""
-    steps = "-".join(spoken(kg.step_labels[step]) for step in link.path.steps)
-    return f"({kg.entities[link.first]}, {steps}, {kg.entities[link.last]})"
-
-
-def _likeliest(question: str, links: Sequence[Link], kg: KnowledgeGraph, labels: LabelIndex, limit: int) -> list[Link]:
-    """The links whose relations are most similar to the question; a fair share of each relation first."""
-    if len(links) <= limit:
-        return list(links)
-    relations = [" ".join(spoken(kg.step_labels[step]) for step in link.path.steps) for link in links]
-    names = list(dict.fromkeys(relations))
-    score = dict(zip(names, labels.similarity(question, names).tolist(), strict=True))
-    seen: dict[str, int] = {}
-    turns = []
-    for relation in relations:
-        seen[relation] = seen.get(relation, 0) + 1
-        turns.append(seen[relation] // max(limit // 4, 1))  # no relation takes more than a quarter at first
-    order = sorted(range(len(links)), key=lambda i: (turns[i], -score[relations[i]]))
-    return [links[i] for i in order[:limit]]
-
-
-def _ranked(question: str, links: Sequence[Link], kg: KnowledgeGraph, labels: LabelIndex, limit: int) -> list[Link]:
-    """Links by the similarity of the whole triple, best first."""
-    read = _likeliest(question, links, kg, labels, limit)
-    order = np.argsort(-labels.similarity(question, [text_of(kg, link) for link in read]), kind="stable")
-    return [read[i] for i in order]
-
-
-def _connected(ranked: Sequence[Link], reached_by: dict[int, Link | None], limit: int) -> tuple[IdTriple, ...]:
-    """Take links in order, each with those that lead to it, until ``limit`` triples are together."""
-    taken: dict[IdTriple, None] = {}
-    for link in ranked:
-        chain, back = list(link.triples), reached_by[link.first]
-        while back is not None:
-            chain += back.triples
-            back = reached_by[back.first]
-        new = [triple for triple in chain if triple not in taken]
-        if len(taken) + len(new) <= limit:
-            taken.update(dict.fromkeys(new))
-    return tuple(taken)
-
-
-# --------------------------------------------------------------------------------------------------
-# DoG's triple-level beam search over the token-level one (section 2.4, Algorithm 1).
+@register(
+    "dog",
+    "Decoding on graphs",
+    "Li et al. 2025 (DoG), section 2",
+    "Writes a chain of triples: each must touch what the chain has reached, and the graph in reach grows with it.",
+    constrained=True,
+    options=DogOptions,
+)
+def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
+    """Algorithm 1, its chains as verified paths, and an answer from them."""
+    dog = chosen(DogOptions, settings.options)
+    dog = replace(dog, width=min(dog.width, settings.beams))
+    search = Search(query, resources, settings, dog)
+    chains = yield from search.chains()
+    evidence = yield from grounded(chains, search.topic_ids, resources)
+    if settings.compare:
+        yield from search.unconstrained()
+    refused = refusal(query, evidence, resources)
+    if refused:
+        yield refused
+        return
+    yield from conclude(query, evidence, resources, directed=settings.directed, whole=settings.complete)
 
 
 class Search:
     """Algorithm 1 for one question.
 
     Args:
-        question, topics: what is asked, and the query entities' labels.
+        query: what is asked; its topics are the query entities.
         resources, settings, dog: the graph and the model, and what was chosen.
     """
 
-    def __init__(
-        self, question: str, topics: Sequence[str], resources: Resources, settings: Settings, dog: DogOptions
-    ) -> None:
+    def __init__(self, query: Query, resources: Resources, settings: Settings, dog: DogOptions) -> None:
         self.began = time.perf_counter()
-        self.question, self.topics, self.resources, self.settings, self.dog = question, topics, resources, settings, dog
-        self.topic_ids = [i for topic in topics if (i := resources.kg.entities.find(topic)) is not None]
+        self.query, self.resources, self.settings, self.dog = query, resources, settings, dog
+        self.topic_ids = [i for topic in query.topics if (i := resources.kg.entities.find(topic)) is not None]
         self.steps = dog.steps or settings.hops * max(1, min(2, len(self.topic_ids)))
         self.watching = Watching(resources.model)
-        self.query = QueryGraph(resources.kg, settings.directed)
+        self.subgraph = QueryGraph(resources.kg, settings.directed)
         self.trained = dog.script == "path" or (dog.script == "auto" and len(resources.model.label_tokens.start) == 1)
         self._thoughts = 0
         self.script = self._script(self._pool())
@@ -134,10 +90,11 @@ class Search:
     def chains(self) -> Generator[Event, None, list[TripleChain]]:
         """The best chains, best first (Algorithm 1; its line numbers in the comments)."""
         start = ChainState(tuple(self.topic_ids))  # 1, 2: the query-centric subgraph is what touches the topics
-        reach = self.query.links(start.visited)
+        reach = self.subgraph.links(start.visited)
         ms = 1000 * (time.perf_counter() - self.began)
-        yield ConstraintReady("query-centric subgraph", tuple(self.topics), self.settings.hops, len(reach), ms)
-        chains, finished = [TripleChain(start)], []
+        yield ConstraintReady("query-centric subgraph", self.query.topics, self.settings.hops, len(reach), ms)
+        chains = [TripleChain(start)]
+        finished: list[TripleChain] = []
         for step in range(self.steps):  # 3
             grown = yield from self._grown(chains)  # 5 to 13
             chains = yield from self._shown(grown, last=step + 1 == self.steps)  # 14
@@ -217,7 +174,7 @@ class Search:
         self._thoughts += 1
         last = chain.written[-1].link.last
         before = {*self.topic_ids, *(link.last for link in chain.state.links[:-1])}
-        links = [] if last in before else self.query.links([last], chain.state.used)
+        links = [] if last in before else self.subgraph.links([last], chain.state.used)
         new = sum(link.last not in before for link in links)
         entity = self.resources.kg.entities[last]
         text = f"{entity} brings {new} more triple{'s' * (new != 1)} within reach"
@@ -227,12 +184,12 @@ class Search:
         """The question's graph (section 3.1, appendix B); empty stands for the whole graph."""
         size = self.dog.triples
         if size is None:
-            size = 0 if self.trained and self.dog.visibility in (Visibility.AUTO, Visibility.HIDDEN) else MOST
+            size = 0 if self.trained and self.dog.visibility in (Visibility.AUTO, Visibility.HIDDEN) else MAX_TRIPLES
         if not size:
             return ()
         labels = label_index(self.resources.embedder)
-        pool = question_graph(self.question, self.topic_ids, self.query, labels, self.settings.hops, size)
-        self.query = QueryGraph(self.resources.kg, self.settings.directed, frozenset(pool))
+        pool = question_graph(self.query.text, self.topic_ids, self.subgraph, labels, self.settings.hops, size)
+        self.subgraph = QueryGraph(self.resources.kg, self.settings.directed, frozenset(pool))
         return pool
 
     def _script(self, pool: tuple[IdTriple, ...]) -> Script:
@@ -242,18 +199,17 @@ class Search:
             masked=self.settings.explain,
             look_ahead=self.settings.tokens_ahead(model.on_gpu),
         )
-        common = (self.resources, self.question, self.query, self.watching, limits)
+        common = (self.resources, self.query, self.subgraph, self.watching, limits)
         if self.trained:
             return PathScript(
                 *common,
-                topics=self.topics,
                 hops=self.settings.hops,
                 steps=self.steps,
                 visibility=Visibility.HIDDEN if dog.visibility is Visibility.AUTO else dog.visibility,
                 pool=pool,
             )
         constraint = ChainConstraint(
-            self.resources.token_graph, self.query, self.topic_ids, model.stop_ids, model.vocabulary
+            self.resources.token_graph, self.subgraph, self.topic_ids, model.stop_ids, model.vocabulary
         )
         return ChainScript(
             *common,
@@ -265,8 +221,7 @@ class Search:
         )
 
 
-# --------------------------------------------------------------------------------------------------
-# From DoG's chains to verified paths: a chain hangs together as trees, and each branch is a path from a topic.
+# From chains to verified paths -------------------------------------------------------------------
 
 
 def paths_of(chain: TripleChain, topics: Sequence[int]) -> list[PathIds]:
@@ -305,34 +260,74 @@ def grounded(
     return evidence
 
 
-# --------------------------------------------------------------------------------------------------
-# DoG, decoding on graphs (Li et al. 2025): well-formed chains of triples by graph-aware constrained decoding.
-#
-# The model writes one triple after another. Each must be a triple of the query-centric subgraph, which grows by
-# all triples around what has been written (section 2.3, equation 1). A triple-level beam search over the
-# token-level one keeps the chains with the highest scores (section 2.4, Algorithm 1). Beside it runs the same
-# prompt without the constraint, the paper's CoT baseline.
+# The graph of one question -----------------------------------------------------------------------
 
 
-@register(
-    "dog",
-    "Decoding on graphs",
-    "Li et al. 2025 (DoG), section 2",
-    "Writes a chain of triples: each must touch what the chain has reached, and the graph in reach grows with it.",
-    constrained=True,
-    options=DogOptions,
-)
-def run(question: str, topics: Sequence[str], resources: Resources, settings: Settings) -> Iterator[Event]:
-    """Algorithm 1, its chains as verified paths, and an answer from them."""
-    dog = chosen(DogOptions, settings.options)
-    dog = replace(dog, width=min(dog.width, settings.beams))
-    search = Search(question, topics, resources, settings, dog)
-    chains = yield from search.chains()
-    evidence = yield from grounded(chains, search.topic_ids, resources)
-    if settings.compare:
-        yield from search.unconstrained()
-    refused = refusal(question, topics, evidence, resources)
-    if refused:
-        yield refused
-        return
-    yield from conclude(question, evidence, resources, directed=settings.directed, whole=settings.complete)
+def question_graph(
+    question: str, topics: Sequence[int], subgraph: QueryGraph, labels: LabelIndex, hops: int, limit: int = MAX_TRIPLES
+) -> tuple[IdTriple, ...]:
+    """The stored triples that a chain may use, nearest first.
+
+    Args:
+        question: what was asked.
+        topics: the query entities' ids.
+        subgraph: the whole graph, as links.
+        labels: embeddings.
+        hops: how far from the query entities to look.
+        limit: how many triples to keep.
+    """
+    reached_by: dict[int, Link | None] = dict.fromkeys(topics)
+    frontier = list(reached_by)
+    near: list[Link] = []
+    for _ in range(hops):
+        links = _likeliest(question, subgraph.links(frontier), subgraph.kg, labels, _READ_FACTOR * limit)
+        near += links
+        frontier = []
+        for link in links:
+            if link.last not in reached_by:
+                reached_by[link.last] = link
+                frontier.append(link.last)
+    return _connected(_ranked(question, near, subgraph.kg, labels, _READ_FACTOR * limit), reached_by, limit)
+
+
+def text_of(kg: KnowledgeGraph, link: Link) -> str:
+    """A link as the embedder reads it: ``(head, relation, tail)`` in the direction it is walked."""
+    steps = "-".join(spoken(kg.step_labels[step]) for step in link.path.steps)
+    return f"({kg.entities[link.first]}, {steps}, {kg.entities[link.last]})"
+
+
+def _likeliest(question: str, links: Sequence[Link], kg: KnowledgeGraph, labels: LabelIndex, limit: int) -> list[Link]:
+    """The links whose relations are most similar to the question; a fair share of each relation first."""
+    if len(links) <= limit:
+        return list(links)
+    relations = [" ".join(spoken(kg.step_labels[step]) for step in link.path.steps) for link in links]
+    names = list(dict.fromkeys(relations))
+    score = dict(zip(names, labels.similarity(question, names).tolist(), strict=True))
+    seen: dict[str, int] = {}
+    turns = []
+    for relation in relations:
+        seen[relation] = seen.get(relation, 0) + 1
+        turns.append(seen[relation] // max(limit // 4, 1))  # no relation takes more than a quarter at first
+    order = sorted(range(len(links)), key=lambda i: (turns[i], -score[relations[i]]))
+    return [links[i] for i in order[:limit]]
+
+
+def _ranked(question: str, links: Sequence[Link], kg: KnowledgeGraph, labels: LabelIndex, limit: int) -> list[Link]:
+    """Links by the similarity of the whole triple, best first."""
+    read = _likeliest(question, links, kg, labels, limit)
+    order = np.argsort(-labels.similarity(question, [text_of(kg, link) for link in read]), kind="stable")
+    return [read[i] for i in order]
+
+
+def _connected(ranked: Sequence[Link], reached_by: dict[int, Link | None], limit: int) -> tuple[IdTriple, ...]:
+    """Take links in order, each with those that lead to it, until ``limit`` triples are together."""
+    taken: dict[IdTriple, None] = {}
+    for link in ranked:
+        chain, back = list(link.triples), reached_by[link.first]
+        while back is not None:
+            chain += back.triples
+            back = reached_by[back.first]
+        new = [triple for triple in chain if triple not in taken]
+        if len(taken) + len(new) <= limit:
+            taken.update(dict.fromkeys(new))
+    return tuple(taken)

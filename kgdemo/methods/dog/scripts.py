@@ -1,10 +1,12 @@
-"""The path script: chains by a model that was trained to write reasoning paths.
+"""The two scripts by which a language model writes a chain of triples.
 
-Such a model has never seen a linearised graph or a triple that stands alone. For each entity that the chain
-has visited it is shown the path that led there, in the form it was trained on, and what it writes next is the
-triple (equation 3, with the path as the generation so far). Behind each triple it may go on with an arrow or end
-the path; a chain is finished with the probability of the end, and goes on with that of the arrow. What it
-writes behind the end is its hypothesis answer.
+``PathScript`` is for a model that was trained to write reasoning paths. Such a model has never seen a linearised graph
+or a triple that stands alone. For each entity that the chain has visited it is shown the path that led there, in the
+form it was trained on, and what it writes next is the triple (equation 3, with the path as the generation so far).
+Behind each triple it may go on with an arrow or end the path; a chain is finished with the probability of the end, and
+goes on with that of the arrow. What it writes behind the end is its hypothesis answer.
+
+``ChainScript`` is the paper's: a general language model, prompted with the graph and worked examples (table 6).
 """
 
 from __future__ import annotations
@@ -20,118 +22,8 @@ from kgdemo.events import WITHOUT_GRAPH, Event, PathFound, PathVerified
 from kgdemo.methods.dog.chains import TRIPLE_TOKENS, Note, TripleChain, Visibility, Watching, Writing, Written, ends_of
 from kgdemo.methods.search_branch import ANSWER_TOKENS, room_for, unconstrained_branch, ungrounded
 from kgdemo.models.prompt_style import PromptStyle
+from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
-
-
-class PathScript(Writing):
-    """Chains by a model that was trained on reasoning paths.
-
-    Args:
-        resources, question, query, watching, limits: see ``Writing``.
-        topics: the query entities' labels.
-        hops: the longest path from a query entity.
-        steps: the most triples a chain may have (T).
-        visibility: what of the graph to put behind the entities in the prompt.
-        pool: the question's graph, nearest triples first.
-    """
-
-    closes = True
-
-    def __init__(
-        self,
-        resources: Resources,
-        question: str,
-        query: QueryGraph,
-        watching: Watching,
-        limits: BeamSettings,
-        *,
-        topics: Sequence[str],
-        hops: int,
-        steps: int,
-        visibility: Visibility,
-        pool: Sequence[IdTriple],
-    ) -> None:
-        super().__init__(resources, question, query, watching, limits)
-        self.topics, self.hops, self.steps, self.visibility, self.pool = topics, hops, steps, visibility, pool
-        self._known: dict[tuple[tuple[int, ...], tuple[int, ...]], list[Written]] = {}
-
-    def triples(self, chain: TripleChain, limit: int) -> Generator[Event, None, list[Written]]:
-        """See ``Script``: behind the topics, and behind every path of the chain that may grow."""
-        prompt = self.prompt(chain)
-        found: dict[tuple[IdTriple, ...], Written] = {}
-        for behind, heads, left in self._stems(chain):
-            for triple in (yield from self._behind(prompt, behind, heads, left, limit + self.steps - 1)):
-                known = found.get(triple.link.triples)
-                if chain.state.used.isdisjoint(triple.link.triples) and (known is None or triple.score > known.score):
-                    found[triple.link.triples] = triple
-        return sorted(found.values(), key=lambda w: -w.score)[:limit]
-
-    def note(self, chain: TripleChain) -> Generator[Event, None, Note]:
-        """See ``Script``: the hypothesis answer behind the end of the path."""
-        last = chain.written[-1]
-        mark = self.label_tokens.special(self.model.style.answer_mark) if self.model.style.answer_mark else ()
-        behind = (*last.tokens, *self.label_tokens.end, *mark)
-        free = FreeUntilMark(watch_for(self.label_tokens), self.model.stop_ids, self.model.vocabulary, closed=True)
-        tokens, _, _ = yield from self.write(last.prompt, behind, free, ANSWER_TOKENS)
-        text = self.plain(tokens[len(behind) :])
-        return Note(tokens, text, text, ended=True)
-
-    def unconstrained(self, prompt: tuple[int, ...], width: int) -> Iterator[Event]:
-        """See ``Script``: whole paths, as GCR's search without the constraint."""
-        free = unconstrained_branch(self.model, prompt, width)
-        while (step := free.advance()) is not None:
-            yield step
-        written = yield from ungrounded(free, self.resources, width)
-        yield free.call(WITHOUT_GRAPH, "\n".join(path.text for path in written))
-
-    def _stems(self, chain: TripleChain) -> list[tuple[tuple[int, ...], list[int], int]]:
-        """Texts that a triple may be written behind: (text, entities it may start from, hops left there)."""
-        topics = [i for t in self.topics if (i := self.query.kg.entities.find(t)) is not None]
-        left = dict.fromkeys(topics, self.hops)
-        stems: list[tuple[tuple[int, ...], list[int], int]] = [((), topics, self.hops)]
-        for triple in chain.written:
-            link = triple.link
-            if link.last not in left:
-                left[link.last] = left[link.first] - len(link.path.steps)
-                if left[link.last] > 0:
-                    stems.append((triple.tokens, [link.last], left[link.last]))
-        return stems
-
-    def _behind(
-        self, prompt: tuple[int, ...], behind: tuple[int, ...], heads: Sequence[int], left: int, limit: int
-    ) -> Generator[Event, None, list[Written]]:
-        """Triples behind a text: the same for every chain that holds it, so they are searched for once.
-
-        ``limit`` has room for those that a chain holds already.
-        """
-        key = (prompt, behind)
-        if key not in self._known:
-            links = [link for link in self.query.links(heads) if len(link.path.steps) <= left]
-            # the first mark ends the path, the second announces another triple
-            ends = [self.label_tokens.end] if left <= 1 else [self.label_tokens.end, self.label_tokens.arrow]
-            triple_tokens = TripleTokens.ONWARD if behind else TripleTokens.WALKED
-            trie = TripleTrie(self.resources.token_graph, links, triple_tokens, ends)
-            self._known[key] = (yield from self.search(prompt, behind, trie, ends, limit)) if links else []
-        return self._known[key]
-
-    def prompt(self, chain: TripleChain) -> tuple[int, ...]:
-        """See ``Script``."""
-        style, entities = self.model.style, list(self.topics)
-        bare = style.encode(self.label_tokens, self.question, entities)
-        room = room_for(self.model, bare, self.model.context) - TRIPLE_TOKENS
-        links: list[Link] = []
-        if self.visibility is Visibility.FULL:
-            links = self.query.links(ends_of(self.pool))
-        elif self.visibility is Visibility.LOCAL:
-            links = self.query.links(chain.state.visited)
-        if links and room > 0:
-            entities.append(self.fitting(self.lines(links, self.pool), room))
-        return tuple(style.encode(self.label_tokens, self.question, entities))
-
-
-# --------------------------------------------------------------------------------------------------
-# The chain script: chains by a general language model, prompted with the graph and worked examples (DoG table 6).
-
 
 _FREE_TOKENS = 160  # without a constraint nothing else ends a chain
 _SPAN = re.compile(f"{PATH_START}(.*?)(?={PATH_START}|{PATH_END}|$)", re.DOTALL)
@@ -171,11 +63,115 @@ Answer: <PATH> The Seventh Seal -> directed by -> Ingmar Bergman</PATH> So The S
 _ASKED = "Question: {question}\nGraph: [{entities}]\nAnswer: "
 
 
+class PathScript(Writing):
+    """Chains by a model that was trained on reasoning paths.
+
+    Args:
+        resources, query, subgraph, watching, limits: see ``Writing``.
+        hops: the longest path from a query entity.
+        steps: the most triples a chain may have (T).
+        visibility: what of the graph to put behind the entities in the prompt.
+        pool: the question's graph, nearest triples first.
+    """
+
+    closes = True
+
+    def __init__(
+        self,
+        resources: Resources,
+        query: Query,
+        subgraph: QueryGraph,
+        watching: Watching,
+        limits: BeamSettings,
+        *,
+        hops: int,
+        steps: int,
+        visibility: Visibility,
+        pool: Sequence[IdTriple],
+    ) -> None:
+        super().__init__(resources, query, subgraph, watching, limits)
+        self.hops, self.steps, self.visibility, self.pool = hops, steps, visibility, pool
+        self._known: dict[tuple[tuple[int, ...], tuple[int, ...]], list[Written]] = {}
+
+    def triples(self, chain: TripleChain, limit: int) -> Generator[Event, None, list[Written]]:
+        """See ``Script``: behind the topics, and behind every path of the chain that may grow."""
+        prompt = self.prompt(chain)
+        found: dict[tuple[IdTriple, ...], Written] = {}
+        for behind, heads, left in self._stems(chain):
+            for triple in (yield from self._behind(prompt, behind, heads, left, limit + self.steps - 1)):
+                known = found.get(triple.link.triples)
+                if chain.state.used.isdisjoint(triple.link.triples) and (known is None or triple.score > known.score):
+                    found[triple.link.triples] = triple
+        return sorted(found.values(), key=lambda w: -w.score)[:limit]
+
+    def note(self, chain: TripleChain) -> Generator[Event, None, Note]:
+        """See ``Script``: the hypothesis answer behind the end of the path."""
+        last = chain.written[-1]
+        mark = self.label_tokens.special(self.model.style.answer_mark) if self.model.style.answer_mark else ()
+        behind = (*last.tokens, *self.label_tokens.end, *mark)
+        free = FreeUntilMark(watch_for(self.label_tokens), self.model.stop_ids, self.model.vocabulary, closed=True)
+        tokens, _, _ = yield from self.write(last.prompt, behind, free, ANSWER_TOKENS)
+        text = self.plain(tokens[len(behind) :])
+        return Note(tokens, text, text, ended=True)
+
+    def unconstrained(self, prompt: tuple[int, ...], width: int) -> Iterator[Event]:
+        """See ``Script``: whole paths, as GCR's search without the constraint."""
+        free = unconstrained_branch(self.model, prompt, width)
+        while (step := free.advance()) is not None:
+            yield step
+        written = yield from ungrounded(free, self.resources, width)
+        yield free.call(WITHOUT_GRAPH, "\n".join(path.text for path in written))
+
+    def _stems(self, chain: TripleChain) -> list[tuple[tuple[int, ...], list[int], int]]:
+        """Texts that a triple may be written behind: (text, entities it may start from, hops left there)."""
+        topics = [i for t in self.query.topics if (i := self.subgraph.kg.entities.find(t)) is not None]
+        left = dict.fromkeys(topics, self.hops)
+        stems: list[tuple[tuple[int, ...], list[int], int]] = [((), topics, self.hops)]
+        for triple in chain.written:
+            link = triple.link
+            if link.last not in left:
+                left[link.last] = left[link.first] - len(link.path.steps)
+                if left[link.last] > 0:
+                    stems.append((triple.tokens, [link.last], left[link.last]))
+        return stems
+
+    def _behind(
+        self, prompt: tuple[int, ...], behind: tuple[int, ...], heads: Sequence[int], left: int, limit: int
+    ) -> Generator[Event, None, list[Written]]:
+        """Triples behind a text: the same for every chain that holds it, so they are searched for once.
+
+        ``limit`` has room for those that a chain holds already.
+        """
+        key = (prompt, behind)
+        if key not in self._known:
+            links = [link for link in self.subgraph.links(heads) if len(link.path.steps) <= left]
+            # the first mark ends the path, the second announces another triple
+            ends = [self.label_tokens.end] if left <= 1 else [self.label_tokens.end, self.label_tokens.arrow]
+            triple_tokens = TripleTokens.ONWARD if behind else TripleTokens.WALKED
+            trie = TripleTrie(self.resources.token_graph, links, triple_tokens, ends)
+            self._known[key] = (yield from self.search(prompt, behind, trie, ends, limit)) if links else []
+        return self._known[key]
+
+    def prompt(self, chain: TripleChain) -> tuple[int, ...]:
+        """See ``Script``."""
+        style, entities = self.model.style, list(self.query.topics)
+        bare = style.encode(self.label_tokens, self.query.text, entities)
+        room = room_for(self.model, bare, self.model.context) - TRIPLE_TOKENS
+        links: list[Link] = []
+        if self.visibility is Visibility.FULL:
+            links = self.subgraph.links(ends_of(self.pool))
+        elif self.visibility is Visibility.LOCAL:
+            links = self.subgraph.links(chain.state.visited)
+        if links and room > 0:
+            entities.append(self.fitting(self.lines(links, self.pool), room))
+        return tuple(style.encode(self.label_tokens, self.query.text, entities))
+
+
 class ChainScript(Writing):
     """Chains by a general language model, prompted as in table 6.
 
     Args:
-        resources, question, query, watching, limits: see ``Writing``.
+        resources, query, subgraph, watching, limits: see ``Writing``.
         constraint: the well-formed chains.
         visibility: ``full`` or ``local``; ``auto`` is full where the context has room for it.
         pool: the question's graph, nearest triples first.
@@ -188,8 +184,8 @@ class ChainScript(Writing):
     def __init__(
         self,
         resources: Resources,
-        question: str,
-        query: QueryGraph,
+        query: Query,
+        subgraph: QueryGraph,
         watching: Watching,
         limits: BeamSettings,
         *,
@@ -199,12 +195,12 @@ class ChainScript(Writing):
         free_tokens: int,
         steps: int,
     ) -> None:
-        super().__init__(resources, question, query, watching, limits)
+        super().__init__(resources, query, subgraph, watching, limits)
         self.constraint, self.pool, self.free_tokens = constraint, pool, free_tokens
         self._room = self.model.context - min(self.model.context // 2, steps * (64 + free_tokens))
         self._style = self._fitting_style()
         room_for(self.model, self._encoded(""), 1)  # says so where the question alone is too long
-        self._whole = self.lines(query.links(ends_of(pool)), pool) if pool else []
+        self._whole = self.lines(subgraph.links(ends_of(pool)), pool) if pool else []
         if visibility is Visibility.AUTO:
             fits = len(self._encoded(" | ".join(self._whole))) <= self._room
             visibility = Visibility.FULL if self._whole and fits else Visibility.LOCAL
@@ -254,17 +250,17 @@ class ChainScript(Writing):
         if self.visibility is Visibility.FULL:
             lines = self._whole
         else:
-            lines = self.lines(self.query.links(chain.state.visited), self.pool)
+            lines = self.lines(self.subgraph.links(chain.state.visited), self.pool)
         return self._encoded(self.fitting(lines, self._room - len(self._encoded(""))))
 
     def _encoded(self, graph: str) -> tuple[int, ...]:
-        return tuple(self._style.encode(self.label_tokens, self.question, [graph]))
+        return tuple(self._style.encode(self.label_tokens, self.query.text, [graph]))
 
     def _fitting_style(self) -> PromptStyle:
         """As many worked examples as leave half of the room to the graph."""
         for count in range(len(_EXAMPLES), -1, -1):
             template = _TASK + "".join(_EXAMPLES[:count]) + _ASKED
             style = PromptStyle(template, self.model.style.bidirectional)
-            if 2 * len(style.encode(self.label_tokens, self.question, [])) <= self._room or not count:
+            if 2 * len(style.encode(self.label_tokens, self.query.text, [])) <= self._room or not count:
                 break
         return style

@@ -1,13 +1,20 @@
-"""Who takes FiDeLiS's decisions: a language model, or the small models of appendix B.
+"""FiDeLiS's decisions: the plan, and who selects and verifies the steps of a path.
 
-Three decisions are taken at each depth (section 3.2): which candidates go on, whether a step follows from those
-before it, and whether the statement can be deduced. A language model is asked for all three. Appendix B
-replaces it in beam decisions by small models: by sentence embeddings here, by the path model in ``by_path_model``.
+The plan (section 3.2, appendix C.1) is made of the question before the search: keywords, steps, and the question as a
+declarative statement.
+
+Three decisions are taken at each depth (section 3.2): which candidates go on, whether a step follows from those before
+it, and whether the statement can be deduced. A language model is asked for all three (``ByReasoner``). Appendix B
+replaces it in beam decisions by small models: by sentence embeddings (``ByEmbeddings``), or by the model that was
+trained to write reasoning paths (``ByPathModel``). The latter decodes its choice under the constraint of the
+candidates, so that it cannot choose anything else. Where it would end the path, it takes the question to be answered
+(table 5's logit-based verification).
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -17,17 +24,70 @@ from kgdemo.decoding.beam import BeamSettings
 from kgdemo.events import DeductionChecked, Event
 from kgdemo.kg.path import Path
 from kgdemo.methods.dog.chains import Watching, Writing
-from kgdemo.methods.fidelis.path_rag import PathCandidate, told
-from kgdemo.methods.fidelis.plan import Plan
-from kgdemo.methods.hop_lists import HopList, enough, openings
+from kgdemo.methods.fidelis.path_rag import PathCandidate, candidates_scored
+from kgdemo.methods.hop_lists import EmbeddingWalk, HopList, openings, walk_decisions
 from kgdemo.methods.retrieval import sentence
 from kgdemo.models.embedding import label_index
+from kgdemo.query.query import Query
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 
+PLACEHOLDER = "*placeholder*"
+# appendix C.1, in our own words and on one line, which is what a reasoner's plan is
+PLAN_TASK = (
+    "Prepare a walk through a knowledge graph that leads to the answer. Write three parts separated by ' | ': all "
+    "keywords and relation names that may help, separated by commas | the steps of the walk, separated by ';' | the "
+    f"question as a statement with {PLACEHOLDER} in the answer's place, as in: The Seine flows through {PLACEHOLDER}."
+)
+_ASKING = re.compile(
+    r"^(?:tell me|name|list|by|in|on|at|from|of|to|for|with)?\s*"
+    r"(?:who|whom|whose|what|which|where|when|how many|how much|how)(?:'s|'re)?\b",
+    re.IGNORECASE,
+)
 # appendix C.4, in our own words
 _SELECT = "Which of these paths are the likeliest to lead to the answer?"
+
+
+# The plan ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What was made of the question before the search (appendix C.1)."""
+
+    keywords: str
+    steps: str
+    statement: str
+
+    def filled(self, path: Path) -> str:
+        """The declarative statement with the path's end in the answer's place (appendix C.6)."""
+        return self.statement.replace(PLACEHOLDER, path.end)
+
+
+def read_plan(text: str, query: Query) -> Plan:
+    """The three parts of a plan.
+
+    A reasoner that gives keywords only gets the statement by rule, and of its keywords those that name the
+    topics are left out: they are where the walk begins, not what to look for.
+    """
+    parts = [part.strip() for part in text.split("|")]
+    if len(parts) == 3 and all(parts) and PLACEHOLDER in parts[2]:
+        return Plan(*parts)
+    named = set(re.findall(r"\w+", " ".join(query.topics).casefold()))
+    words = [word.strip() for word in parts[0].split(",")]
+    telling = [word for word in words if not set(re.findall(r"\w+", word.casefold())) & named]
+    return Plan(", ".join(telling) or parts[0] or query.text, "", statement_of(query.text))
+
+
+def statement_of(question: str) -> str:
+    """A question as a statement: its question word becomes the placeholder."""
+    text = question.strip().rstrip("?").strip()
+    statement, count = _ASKING.subn(PLACEHOLDER, text, count=1)
+    return statement if count else f"{text}: {PLACEHOLDER}"
+
+
+# Who decides -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +131,17 @@ class Decisions(Protocol):
 
 
 class ByReasoner:
-    """All decisions by ``world.reasoner``, a language model.
+    """All decisions by the reasoner of the resources, usually a language model.
 
     Args:
-        resources, question, plan: what to decide on.
+        resources, query, plan: what to decide on.
         adequacy: ask whether the path is enough instead of deducing the statement (table 5).
     """
 
     halts = True
 
-    def __init__(self, resources: Resources, question: str, plan: Plan, settings: Settings, adequacy: bool) -> None:
-        self.resources, self.question, self.plan = resources, question, plan
+    def __init__(self, resources: Resources, query: Query, plan: Plan, settings: Settings, adequacy: bool) -> None:
+        self.resources, self.query, self.plan = resources, query, plan
         self.settings, self.adequacy = settings, adequacy
 
     def select(
@@ -90,7 +150,7 @@ class ByReasoner:
         """See ``Decisions``; the plan gives hints."""
         task = f"{_SELECT} The plan: {self.plan.steps}" if self.plan.steps else _SELECT
         texts = [str(c.path) for c in candidates]
-        chosen = yield from deciding.select(self.resources, "beam selection", self.question, task, texts, width)
+        chosen = yield from deciding.select(self.resources, "beam selection", self.query, task, texts, width)
         return [_longer(grown, candidates[i]) for i in chosen]
 
     def follows(self, before: Grown, grown: Grown) -> Generator[Event, None, bool]:
@@ -99,7 +159,7 @@ class ByReasoner:
             return True
         step = sentence(Path(grown.path.entities[-2:], grown.path.relations[-1:]))
         return (
-            yield from deciding.verify(self.resources, self.question, step, [*sentences(before.path), self.question])
+            yield from deciding.verify(self.resources, self.query, step, [*sentences(before.path), self.query.text])
         )
 
     def deduced(self, kept: Sequence[Grown]) -> Generator[Event, None, list[Grown]]:
@@ -108,10 +168,11 @@ class ByReasoner:
         for grown in kept:
             if self.adequacy:
                 ahead = openings(grown.path, self.resources, self.settings)
-                holds, _ = yield from enough(self.question, [HopList((grown.path,))], ahead, self.resources)
+                hop_lists = [HopList((grown.path,))]
+                holds, _ = yield from walk_decisions(self.resources).enough(self.query, hop_lists, ahead)
             else:
                 statement = self.plan.filled(grown.path)
-                holds = yield from deciding.verify(self.resources, self.question, statement, sentences(grown.path))
+                holds = yield from deciding.verify(self.resources, self.query, statement, sentences(grown.path))
             if holds:
                 found.append(grown)
         return found
@@ -124,21 +185,21 @@ class ByEmbeddings:
     nearest to the question, that is the end.
 
     Args:
-        resources, question, settings: what to decide on.
+        resources, query, settings: what to decide on.
     """
 
     halts = True
 
-    def __init__(self, resources: Resources, question: str, settings: Settings) -> None:
-        self.resources, self.question, self.settings = resources, question, settings
+    def __init__(self, resources: Resources, query: Query, settings: Settings) -> None:
+        self.resources, self.query, self.settings = resources, query, settings
 
     def select(
         self, grown: Grown, candidates: Sequence[PathCandidate], width: int
     ) -> Generator[Event, None, list[Grown]]:
         """See ``Decisions``; the ends' names say nothing to it and are left out."""
         texts = [HopList((c.path,)).stem for c in candidates]
-        chosen = label_index(self.resources.embedder).nearest(self.question, texts, width)
-        yield from told("beam selection", [candidates[i] for i in chosen])
+        chosen = label_index(self.resources.embedder).nearest(self.query.text, texts, width)
+        yield candidates_scored("beam selection", [candidates[i] for i in chosen])
         return [_longer(grown, candidates[i]) for i in chosen]
 
     def follows(self, before: Grown, grown: Grown) -> Generator[Event, None, bool]:
@@ -149,50 +210,31 @@ class ByEmbeddings:
     def deduced(self, kept: Sequence[Grown]) -> Generator[Event, None, list[Grown]]:
         """See ``Decisions``."""
         ahead = [opening for grown in kept for opening in openings(grown.path, self.resources, self.settings)]
-        holds, best = yield from enough(self.question, [HopList((g.path,)) for g in kept], ahead, self.resources)
+        hop_lists = [HopList((grown.path,)) for grown in kept]
+        holds, best = yield from EmbeddingWalk(self.resources).enough(self.query, hop_lists, ahead)
         return [g for g in kept if best and g.path in best.paths] if holds else []
-
-
-def sentences(path: Path) -> list[str]:
-    """Each hop as a sentence."""
-    return [sentence(Path((head, tail), (relation,))) for head, relation, tail in path.hops]
-
-
-def _longer(grown: Grown, candidate: PathCandidate) -> Grown:
-    """A path with the candidate's step; compared by the mean of its steps' scores."""
-    steps = (*grown.steps, candidate.score)
-    return Grown(candidate.path, sum(steps) / len(steps), steps)
-
-
-# --------------------------------------------------------------------------------------------------
-# FiDeLiS's beam decisions by the model that was trained to write reasoning paths (appendix B's small model).
-#
-# It decodes its choice under the constraint of the candidates, so that it cannot choose what is not there; where
-# it would end the path, it takes the question to be answered (table 5's logit-based verification).
 
 
 class ByPathModel:
     """Beam decisions by the model that was trained to write reasoning paths.
 
     Args:
-        resources, question, topics, plan: what to decide on.
-        settings: for how scores are taken and what is told of forbidden tokens.
+        resources, query, plan: what to decide on.
+        settings: for how scores are taken and what is shown of forbidden tokens.
     """
 
     halts = False
 
-    def __init__(
-        self, resources: Resources, question: str, topics: Sequence[str], plan: Plan, settings: Settings
-    ) -> None:
+    def __init__(self, resources: Resources, query: Query, plan: Plan, settings: Settings) -> None:
         self.resources, self.plan, self.hops = resources, plan, settings.hops
-        self.query = QueryGraph(resources.kg, settings.directed, collapse=False)
+        self.subgraph = QueryGraph(resources.kg, settings.directed, collapse=False)
         limits = BeamSettings(
             graph_normalised=settings.ranking != "path",
             masked=settings.explain,
             look_ahead=settings.tokens_ahead(resources.model.on_gpu),
         )
-        self.writing = Writing(resources, question, self.query, Watching(resources.model), limits)
-        self.prompt = tuple(resources.model.style.encode(resources.model.label_tokens, question, topics))
+        self.writing = Writing(resources, query, self.subgraph, Watching(resources.model), limits)
+        self.prompt = tuple(resources.model.style.encode(resources.model.label_tokens, query.text, query.topics))
 
     def select(
         self, grown: Grown, candidates: Sequence[PathCandidate], width: int
@@ -201,11 +243,10 @@ class ByPathModel:
         by_link = self._links(grown.path, candidates)
         label_tokens = self.resources.model.label_tokens
         last = len(grown.path.relations) + 1 >= self.hops
-        ends = (
-            [label_tokens.end] if last else [label_tokens.end, label_tokens.arrow]
-        )  # the second announces another step
-        spelling = TripleTokens.ONWARD if grown.tokens else TripleTokens.WALKED
-        trie = TripleTrie(self.resources.token_graph, list(by_link), spelling, ends)
+        # the second mark announces another step
+        ends = [label_tokens.end] if last else [label_tokens.end, label_tokens.arrow]
+        triple_tokens = TripleTokens.ONWARD if grown.tokens else TripleTokens.WALKED
+        trie = TripleTrie(self.resources.token_graph, list(by_link), triple_tokens, ends)
         written = yield from self.writing.search(self.prompt, grown.tokens, trie, ends, width)
         found = []
         for triple in written:
@@ -221,7 +262,7 @@ class ByPathModel:
         return before.path.end == grown.path.entities[-2]
 
     def deduced(self, kept: Sequence[Grown]) -> Generator[Event, None, list[Grown]]:
-        """See ``Decisions``: every path may end here, each with its probability; what is likely is said."""
+        """See ``Decisions``: every path may end here, with its probability; an event says whether that is likely."""
         for grown in kept:
             holds = grown.ending > math.log(0.5)
             premises = tuple(sentences(grown.path))
@@ -233,6 +274,17 @@ class ByPathModel:
         """The candidates as the constraint knows them."""
         kg = self.resources.kg
         wanted = {(c.path.relations[-1], c.path.end): c for c in candidates}
-        links = self.query.links([kg.entities.find(path.end)])  # type: ignore[list-item]
+        links = self.subgraph.links([kg.entities.find(path.end)])  # type: ignore[list-item]
         steps = [(link, (kg.step_labels[link.path.steps[0]], kg.entities[link.last])) for link in links]
         return {link: wanted[step] for link, step in steps if step in wanted}
+
+
+def sentences(path: Path) -> list[str]:
+    """Each hop as a sentence."""
+    return [sentence(Path((head, tail), (relation,))) for head, relation, tail in path.hops]
+
+
+def _longer(grown: Grown, candidate: PathCandidate) -> Grown:
+    """A path with the candidate's step; compared by the mean of its steps' scores."""
+    steps = (*grown.steps, candidate.score)
+    return Grown(candidate.path, sum(steps) / len(steps), steps)

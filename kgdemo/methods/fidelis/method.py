@@ -1,4 +1,10 @@
-"""What can be chosen about FiDeLiS: every component of tables 2, 4 and 5 can be switched off or replaced."""
+"""FiDeLiS (Sui et al. 2025, section 3): Path-RAG and deductive-verification beam search.
+
+A plan and a declarative statement are made of the question. Paths grow step by step among candidates that Path-RAG
+pre-selects (``path_rag``). A step is kept when it follows from the steps before it, and the search halts once the
+statement can be deduced (Algorithm 2). ``decisions`` holds the plan and those who decide. Every component of tables 2,
+4 and 5 can be switched off or replaced (``FidelisOptions``).
+"""
 
 from __future__ import annotations
 
@@ -8,13 +14,21 @@ from dataclasses import dataclass, replace
 from kgdemo.answering.answer_sets import conclude, show, without_reasoner
 from kgdemo.events import Event, Thought
 from kgdemo.kg.path import Path
-from kgdemo.methods.fidelis import plan as planning
-from kgdemo.methods.fidelis.decisions import ByEmbeddings, ByPathModel, ByReasoner, Decisions, Grown
+from kgdemo.methods.fidelis.decisions import (
+    PLAN_TASK,
+    ByEmbeddings,
+    ByPathModel,
+    ByReasoner,
+    Decisions,
+    Grown,
+    Plan,
+    read_plan,
+)
 from kgdemo.methods.fidelis.path_rag import PathRag, Retriever, TogRetriever, VanillaRetriever
-from kgdemo.methods.fidelis.plan import Plan
 from kgdemo.methods.hop_lists import start
 from kgdemo.methods.registry import register
 from kgdemo.options import chosen, option
+from kgdemo.query.query import Query
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
@@ -27,8 +41,8 @@ DECIDERS = ("auto", "reasoner", "embeddings", "path-model")
 class FidelisOptions:
     """What can be chosen about FiDeLiS; the defaults are the paper's (appendix A.4) where it names them.
 
-    It names no number for ``retrieved`` and ``candidates``. ``decisions`` are by themselves the reasoner's where
-    that is a language model, else the path model's where that knows path marks, else the embeddings'.
+    It names no number for ``retrieved`` and ``candidates``. ``decisions=auto`` stands for the reasoner where
+    that is a language model, else for the path model where that knows path marks, else for the embeddings.
     """
 
     width: int = option(4, "paths kept at each step (B)", minimum=1, maximum=50, public=4)
@@ -48,30 +62,43 @@ class FidelisOptions:
     decisions: str = option("auto", "who selects and verifies (appendix B)", choices=DECIDERS)
 
 
-# --------------------------------------------------------------------------------------------------
-# Deductive-verification beam search (FiDeLiS section 3.2, Algorithm 2).
+@register(
+    "fidelis",
+    "FiDeLiS",
+    "Sui et al. 2025 (FiDeLiS), section 3",
+    "Plans, grows paths step by step among retrieved candidates, checks that each step follows, and stops when "
+    "the answer can be deduced.",
+    options=FidelisOptions,
+)
+def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
+    """Section 3: plan, Path-RAG, beam search with deductive verification, and the answer from the paths."""
+    fidelis = chosen(FidelisOptions, settings.options)
+    fidelis = replace(fidelis, width=min(fidelis.width, settings.beams) if fidelis.beam_search else 1)
+    paths = yield from Search(query, resources, settings, fidelis).paths()
+    evidence = yield from show(paths, resources, settings.beams)
+    if fidelis.last_step:
+        yield from conclude(query, evidence, resources, directed=settings.directed, whole=settings.complete)
+    else:
+        yield without_reasoner(evidence, [e.path.end for e in evidence], "the paths themselves")
 
 
 class Search:
     """Algorithm 2 for one question.
 
     Args:
-        question, topics: what is asked, and where the walk begins.
+        query: what is asked; the walk begins at its topics.
         resources, settings, fidelis: the graph and who decides, and what was chosen.
     """
 
-    def __init__(
-        self, question: str, topics: Sequence[str], resources: Resources, settings: Settings, fidelis: FidelisOptions
-    ) -> None:
-        self.question, self.resources, self.settings, self.fidelis = question, resources, settings, fidelis
-        self.topics = [topic for topic in topics if topic in resources.kg.entities]
+    def __init__(self, query: Query, resources: Resources, settings: Settings, fidelis: FidelisOptions) -> None:
+        self.query, self.resources, self.settings, self.fidelis = query, resources, settings, fidelis
         self._thoughts = 0
 
     def paths(self) -> Generator[Event, None, list[tuple[Path, float]]]:
         """The paths found, likeliest first (line numbers of Algorithm 2 in the comments)."""
         plan = yield from self._plan()  # 2 to 4
         retriever, decisions = self._retriever(plan), self._decisions(plan)
-        beam = [Grown(start(topic)) for topic in self.topics]  # 1
+        beam = [Grown(start(topic)) for topic in self.query.topics if topic in self.resources.kg.entities]  # 1
         found: list[Grown] = []
         for _ in range(min(self.fidelis.depth, self.settings.hops)):  # 5
             chosen: list[tuple[Grown, Grown]] = []
@@ -92,8 +119,8 @@ class Search:
 
     def _plan(self) -> Generator[Event, None, Plan]:
         """Keywords, planning steps and the declarative statement, in one call (appendix C.1)."""
-        text = yield from deciding.plan(self.resources, self.question, planning.TASK)
-        plan = planning.read_plan(text, self.question, self.topics)
+        text = yield from deciding.plan(self.resources, self.query, PLAN_TASK)
+        plan = read_plan(text, self.query)
         if not self.fidelis.planning:
             plan = replace(plan, steps="")
         shown = "; ".join(filter(None, [f"keywords: {plan.keywords}", plan.steps, f"to deduce: {plan.statement}"]))
@@ -103,29 +130,29 @@ class Search:
     def _retriever(self, plan: Plan) -> Retriever:
         fidelis = self.fidelis
         if fidelis.retriever == "tog":
-            return TogRetriever(self.resources, self.settings, self.question, fidelis.width)
+            return TogRetriever(self.resources, self.settings, self.query, fidelis.width)
         rag = PathRag(
             self.resources,
             self.settings,
-            plan.keywords if fidelis.keywords else self.question,
+            plan.keywords if fidelis.keywords else self.query.text,
             alpha=fidelis.alpha,
             retrieved=fidelis.retrieved,
             limit=fidelis.candidates,
         )
-        return VanillaRetriever(rag, self.question) if fidelis.retriever == "vanilla" else rag
+        return VanillaRetriever(rag, self.query) if fidelis.retriever == "vanilla" else rag
 
     def _decisions(self, plan: Plan) -> Decisions:
         name, resources = self.fidelis.decisions, self.resources
         if name == "auto":
             trained = len(resources.model.label_tokens.start) == 1
-            name = (
-                "reasoner" if deciding.writes_prose(resources.reasoner) else "path-model" if trained else "embeddings"
-            )
+            name = "path-model" if trained else "embeddings"
+            if resources.reasoner.is_language_model:
+                name = "reasoner"
         if name == "reasoner":
-            return ByReasoner(resources, self.question, plan, self.settings, self.fidelis.adequacy)
+            return ByReasoner(resources, self.query, plan, self.settings, self.fidelis.adequacy)
         if name == "embeddings":
-            return ByEmbeddings(resources, self.question, self.settings)
-        return ByPathModel(resources, self.question, self.topics, plan, self.settings)
+            return ByEmbeddings(resources, self.query, self.settings)
+        return ByPathModel(resources, self.query, plan, self.settings)
 
     def _kept(self, chosen: Sequence[tuple[Grown, Grown]], decisions: Decisions) -> Generator[Event, None, list[Grown]]:
         """The B likeliest of the chosen paths whose last step follows from those before it."""
@@ -155,31 +182,3 @@ class Search:
         read = path is not None and self.resources.verifier.verify(path).faithful
         entities, triples = (path.entities, tuple(path.hops)) if path and read else ((), ())
         return Thought("thought", self._thoughts, parents, text, entities, triples, score, fate, reason)
-
-
-# --------------------------------------------------------------------------------------------------
-# FiDeLiS (Sui et al. 2025): Path-RAG and deductive-verification beam search.
-#
-# A plan and a declarative statement are made of the question; paths grow step by step among candidates that
-# Path-RAG pre-selects (``path_rag``); a step is kept when it follows from the steps before it, and the search
-# halts once the statement can be deduced (``search``). Who takes the decisions is in ``decisions``.
-
-
-@register(
-    "fidelis",
-    "FiDeLiS",
-    "Sui et al. 2025 (FiDeLiS), section 3",
-    "Plans, grows paths step by step among retrieved candidates, checks that each step follows, and stops when "
-    "the answer can be deduced.",
-    options=FidelisOptions,
-)
-def run(question: str, topics: Sequence[str], resources: Resources, settings: Settings) -> Iterator[Event]:
-    """Section 3: plan, Path-RAG, beam search with deductive verification, and the answer from the paths."""
-    fidelis = chosen(FidelisOptions, settings.options)
-    fidelis = replace(fidelis, width=min(fidelis.width, settings.beams) if fidelis.beam_search else 1)
-    paths = yield from Search(question, topics, resources, settings, fidelis).paths()
-    evidence = yield from show(paths, resources, settings.beams)
-    if fidelis.last_step:
-        yield from conclude(question, evidence, resources, directed=settings.directed, whole=settings.complete)
-    else:
-        yield without_reasoner(evidence, [e.path.end for e in evidence], "the paths themselves")

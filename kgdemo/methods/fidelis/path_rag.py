@@ -6,21 +6,22 @@ to the question's keywords and by what lies behind them (equation 2). All candid
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from kgdemo.events import CandidatesScored, Event
 from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path
-from kgdemo.methods.hop_lists import openings, prune_entities, prune_relations
+from kgdemo.methods.hop_lists import openings, prune_entities, walk_decisions
 from kgdemo.models.embedding import label_index
+from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 
-_WHOLE = 2000  # a graph of so few labels is embedded whole, as the paper does; of others what the search reaches
-_READ = 48  # entities embedded for one step: of a hub's thousands those behind the nearest relations
-_A_RELATION = 8  # of them behind one relation
+_MAX_WHOLE = 2000  # a graph of so few labels is embedded whole, as the paper does; of others what the search reaches
+_MAX_READ = 48  # entities embedded for one step: of a hub's thousands those behind the nearest relations
+_PER_RELATION = 8  # of them behind one relation
 _BY = "sentence embeddings"
 
 
@@ -64,45 +65,45 @@ class PathRag:
         self.keywords, self.alpha, self.limit = keywords, alpha, limit
         self._relations = self._nearest(list(dict.fromkeys(self.kg.step_labels)), retrieved, spoken)
         self._entities = self._nearest(
-            list(self.kg.entities) if len(self.kg.entities) <= _WHOLE else [], retrieved, str
+            list(self.kg.entities) if len(self.kg.entities) <= _MAX_WHOLE else [], retrieved, str
         )
 
     def candidates(self, path: Path) -> Generator[Event, None, list[PathCandidate]]:
         """See ``Retriever``; what was not retrieved for the keywords fills the places left."""
-        steps = self._steps(path.end, path.entities)
+        steps = self.steps(path.end, path.entities)
         hits = [(r, e) for r, e in steps if r in self._relations or e in self._entities]
-        base = self._base(self._readable(hits))[: self.limit]
+        base = self._base(self.readable(hits))[: self.limit]
         if len(base) < self.limit:
             others = [step for step in steps if step not in set(hits)]
-            base += self._base(self._readable(others))[: self.limit - len(base)]
+            base += self._base(self.readable(others))[: self.limit - len(base)]
         scored = [(*step, score + self.alpha * self._ahead(step[1], path)) for step, score in base]
         found = [_longer(path, *step) for step in sorted(scored, key=lambda s: -s[2])]
-        yield from told("Path-RAG", found)
+        yield candidates_scored("Path-RAG", found)
         return found
 
-    def _nearest(self, labels: Sequence[str], limit: int, read) -> frozenset[str]:
+    def _nearest(self, labels: Sequence[str], limit: int, read: Callable[[str], str]) -> frozenset[str]:
         """Algorithm 1, lines 12 and 13."""
-        if len(labels) > _WHOLE:
+        if len(labels) > _MAX_WHOLE:
             return frozenset()
         return frozenset(
             labels[i] for i in self.labels.nearest(self.keywords, [read(label) for label in labels], limit)
         )
 
-    def _steps(self, entity: str, visited: Sequence[str]) -> list[tuple[str, str]]:
+    def steps(self, entity: str, visited: Sequence[str]) -> list[tuple[str, str]]:
         """What leads on, but not back."""
         neighbours = self.kg.neighbours(entity, self.directed)
         return [(r, e) for r, e in dict.fromkeys(neighbours) if e not in visited]
 
-    def _readable(self, steps: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    def readable(self, steps: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
         """So many steps as can be embedded: behind the nearest relations, a few of each."""
         score = self._relation_scores([r for r, _ in steps])
         taken: dict[str, int] = {}
         few = []
         for relation, entity in sorted(steps, key=lambda step: -score[step[0]]):
             taken[relation] = taken.get(relation, 0) + 1
-            if taken[relation] <= _A_RELATION:
+            if taken[relation] <= _PER_RELATION:
                 few.append((relation, entity))
-        return few[:_READ]
+        return few[:_MAX_READ]
 
     def _relation_scores(self, relations: Sequence[str]) -> dict[str, float]:
         names = list(dict.fromkeys(relations))
@@ -118,7 +119,7 @@ class PathRag:
 
     def _ahead(self, entity: str, path: Path) -> float:
         """The best base score one hop further; of the next steps the one with the nearest relation is read."""
-        onward = self._steps(entity, (*path.entities, entity)) if self.alpha else []
+        onward = self.steps(entity, (*path.entities, entity)) if self.alpha else []
         if not onward:
             return 0.0
         score = self._relation_scores([r for r, _ in onward])
@@ -131,19 +132,19 @@ class VanillaRetriever:
 
     Args:
         rag: for the steps and the embeddings.
-        question: what was asked.
+        query: what is asked.
     """
 
-    def __init__(self, rag: PathRag, question: str) -> None:
-        self.rag, self.question = rag, question
+    def __init__(self, rag: PathRag, query: Query) -> None:
+        self.rag, self.query = rag, query
 
     def candidates(self, path: Path) -> Generator[Event, None, list[PathCandidate]]:
         """See ``Retriever``."""
-        steps = self.rag._readable(self.rag._steps(path.end, path.entities))
-        near = self.rag.labels.similarity(self.question, [f"{spoken(r)} {e}" for r, e in steps]).tolist()
+        steps = self.rag.readable(self.rag.steps(path.end, path.entities))
+        near = self.rag.labels.similarity(self.query.text, [f"{spoken(r)} {e}" for r, e in steps]).tolist()
         order = sorted(range(len(steps)), key=lambda i: -near[i])[: self.rag.limit]
         found = [_longer(path, *steps[i], near[i]) for i in order]
-        yield from told("vanilla retriever", found)
+        yield candidates_scored("vanilla retriever", found)
         return found
 
 
@@ -152,20 +153,21 @@ class TogRetriever:
 
     Args:
         resources, settings: the graph, how it is walked, and who decides.
-        question: what was asked.
+        query: what is asked.
         width: how many relations to keep, and entities behind each.
     """
 
-    def __init__(self, resources: Resources, settings: Settings, question: str, width: int) -> None:
-        self.resources, self.settings, self.question, self.width = resources, settings, question, width
+    def __init__(self, resources: Resources, settings: Settings, query: Query, width: int) -> None:
+        self.resources, self.settings, self.query, self.width = resources, settings, query, width
+        self.decisions = walk_decisions(resources)
 
     def candidates(self, path: Path) -> Generator[Event, None, list[PathCandidate]]:
         """See ``Retriever``."""
         ahead = openings(path, self.resources, self.settings)
-        kept = yield from prune_relations(self.question, ahead, self.resources, self.width)
+        kept = yield from self.decisions.prune_relations(self.query, ahead, self.width)
         found = []
         for rank, opening in enumerate(kept):
-            hop_list = yield from prune_entities(self.question, opening, self.resources, self.width)
+            hop_list = yield from prune_entities(self.query, opening, self.resources, self.width)
             found += [PathCandidate(longer, 1.0 - rank / len(kept)) for longer in hop_list.paths]
         return found
 
@@ -174,8 +176,8 @@ def _longer(path: Path, relation: str, entity: str, score: float) -> PathCandida
     return PathCandidate(Path((*path.entities, entity), (*path.relations, relation)), score)
 
 
-def told(decision: str, found: Sequence[PathCandidate]) -> Generator[Event, None, None]:
+def candidates_scored(decision: str, found: Sequence[PathCandidate]) -> CandidatesScored:
     """Candidates as an event."""
     scores = tuple(candidate.score for candidate in found)
     texts = tuple(str(candidate.path) for candidate in found)
-    yield CandidatesScored(decision, texts, scores, (True,) * len(found), _BY)
+    return CandidatesScored(decision, texts, scores, (True,) * len(found), _BY)

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from kgdemo.events import Event
 from kgdemo.kg.path import Path
 from kgdemo.methods import retrieval
-from kgdemo.methods.grounding import tasks
 from kgdemo.methods.grounding.chains import (
     Action,
     ActionKind,
@@ -27,13 +26,13 @@ from kgdemo.methods.grounding.chains import (
     features_of,
     retrievals,
 )
+from kgdemo.methods.grounding.decisions import Decisions
 from kgdemo.methods.hop_lists import HopList, named, nearest, openings, start
-from kgdemo.query.answer_type import answer_type_of, fits, kind_of
-from kgdemo.reasoners import decisions as deciding
+from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 
-_NODES = 5  # neighbours of one relation that the agent may go on from; all are read
+_MAX_REACHED = 5  # neighbours of one relation that the agent may go on from; all are read
 
 
 @dataclass(slots=True)
@@ -41,15 +40,16 @@ class Agent:
     """See ``strategies.Interaction``.
 
     Args:
-        question, topics: what is asked, and the entities that linking found; the keywords of RetrieveNode.
-        resources, settings: the graph, the reasoner, L.
+        query: what is asked; its topics are the keywords of RetrieveNode.
+        resources, settings: the graph, and L.
+        decisions: who thinks and acts.
         thoughts: numbers the thoughts.
     """
 
-    question: str
-    topics: Sequence[str]
+    query: Query
     resources: Resources
     settings: Settings
+    decisions: Decisions
     thoughts: Thoughts
 
     def begin(self) -> ThoughtChain:
@@ -58,45 +58,10 @@ class Agent:
 
     def expand(self, chain: ThoughtChain, branches: int) -> Generator[Event, None, list[ThoughtChain]]:
         """See ``Interaction``: thoughts and their actions, then what the graph says to each."""
-        actions = self._possible(chain)
-        decided = yield from (
-            self._written(chain, actions, branches)
-            if deciding.writes_prose(self.resources.reasoner)
-            else self._compared(actions, branches)
-        )
         grown = []
-        for text, action in decided:
+        for text, action in (yield from self.decisions.act(chain, self._possible(chain), branches)):
             grown.append((yield from self._act(chain, text, action)))
         return grown or [replace(chain, finished=True)]
-
-    # thought and action ------------------------------------------------------------------------
-
-    def _written(
-        self, chain: ThoughtChain, actions: Sequence[Action], branches: int
-    ) -> Generator[Event, None, list[tuple[str, Action]]]:
-        """A language model thinks, then takes the action that follows; once for each branch."""
-        decided: list[tuple[str, Action]] = []
-        for _ in range(min(branches, len(actions))):
-            task = tasks.another(tasks.AGENT_THOUGHT, [text for text, _ in decided])
-            text = yield from deciding.think(self.resources, self.question, task, chain.lines)
-            left = [a for a in actions if a not in [taken for _, taken in decided]]
-            task = tasks.with_context(tasks.AGENT_ACTION, [*chain.lines, f"Thought: {text}"])
-            options = [action.option for action in left]
-            for i in (yield from deciding.select(self.resources, "action", self.question, task, options, 1)):
-                decided.append((text, left[i]))
-        return decided
-
-    def _compared(self, actions: Sequence[Action], branches: int) -> Generator[Event, None, list[tuple[str, Action]]]:
-        """Without a language model the actions nearest to the question are taken, and the thought says so.
-
-        What is not the kind of thing asked for ends no chain, unless nothing else is left to do.
-        """
-        asked, kg = answer_type_of(self.question, self.resources.kg.types), self.resources.kg
-        fitting = [a for a in actions if not a.answer or any(fits(asked, kind_of(kg, end)) for end in a.ends)]
-        actions = fitting or actions
-        steps = [action.steps for action in actions]
-        scores = yield from deciding.compare(self.resources, "action", self.question, steps, branches)
-        return [(actions[i].thought, actions[i]) for i in deciding.best(scores, branches)]
 
     def _possible(self, chain: ThoughtChain) -> list[Action]:
         """The calls that make sense in a state."""
@@ -106,15 +71,13 @@ class Agent:
             for opening in openings(path, self.resources, self.settings)
             if call(ActionKind.CHECK, path.end, opening.relation) not in chain.done
         ]
-        likely = nearest(self.question, ahead, self.resources)
+        likely = nearest(self.query, ahead, self.resources)
         return [
-            *retrievals(chain, self.topics),
-            *checks(likely, chain, self.question),
+            *retrievals(chain, self.query.topics),
+            *checks(likely, chain, self.query),
             *features(chain, self.resources.kg),
             *endings(chain),
         ]
-
-    # what the graph says -----------------------------------------------------------------------
 
     def _act(self, chain: ThoughtChain, text: str, action: Action) -> Generator[Event, None, ThoughtChain]:
         """One step: the thought, the action, and the chain with the observation."""
@@ -152,10 +115,10 @@ class Agent:
                 node, f"number of “{action.opening.relation}”", str(len(hop_list.paths)), action.steps, hop_list
             )
             return f"{value}.", replace(chain, values=(*chain.values, value)), (node,), hop_list
-        reached = self._reached(chain, hop_list.paths[:_NODES])
+        reached = self._reached(chain, hop_list.paths[:_MAX_REACHED])
         said = f"The neighbours are {named(hop_list.ends)}."
         after = replace(chain, hop_lists=(*chain.hop_lists, hop_list), reached=reached)
-        return said, after, (node, *hop_list.ends[:_NODES]), hop_list
+        return said, after, (node, *hop_list.ends[:_MAX_REACHED]), hop_list
 
     def _retrieve(self, chain: ThoughtChain, keyword: str) -> tuple[str, ThoughtChain, tuple[str, ...], None]:
         found = retrieval.nodes(keyword, self.resources, 1)

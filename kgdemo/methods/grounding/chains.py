@@ -1,8 +1,10 @@
-"""What can be chosen about reasoning in steps, with the paper's defaults (section 5, Experimental methods)."""
+"""What reasoning in steps works on: its options, chains of thoughts with what they have read, and the agent's actions.
+
+The options' defaults are the paper's (section 5, Experimental methods).
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -13,7 +15,11 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.methods.hop_lists import HopList, Opening, named, stems
 from kgdemo.options import option
+from kgdemo.query.query import Form, Query
 from kgdemo.reasoners.base import Resources
+
+_MAX_TRIPLES = 12  # of one observation; the page would drown in a hub's
+_MAX_MEETINGS = 4
 
 
 class Strategy(str, Enum):
@@ -33,7 +39,7 @@ class Evaluator(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class GroundingOptions:
-    """See the module.
+    """What can be chosen about reasoning in steps.
 
     Section 7 finds Select slightly better than Score, and nothing gained beyond a search depth of 3. The paper
     names no number for the pruning; 3 is that of Think-on-Graph, whose pruning it follows.
@@ -53,11 +59,7 @@ OF_TREES = ("branches", "kept", "evaluator")  # a chain has no branches to grow 
 OF_SEARCHES = ("search_depth", "relations", "entities", "frontier")  # the agent does not search
 
 
-# --------------------------------------------------------------------------------------------------
-# A chain of thoughts and what it has read from the graph, and the thoughts' places among one another.
-
-
-_SHOWN = 12  # triples of one observation; the page would drown in a hub's
+# Chains of thoughts ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ class ThoughtChain:
         hop_lists: the triples read, as paths from where the chain began.
         values: features and counts read.
         done: searches and actions that need no repeating.
-        answer: what the chain finished with; two trails when the answer lies where they meet.
+        answer: what the chain finished with; two hop lists when the answer lies where they meet.
         value: or the feature or count that it finished with.
         finished: whether it needs no further step.
         score: the evaluator's, of the last time.
@@ -120,7 +122,7 @@ class ThoughtChain:
 
 
 def meet(hop_lists: tuple[HopList, ...]) -> tuple[str, ...]:
-    """The entities that all trails lead to, in the first one's order."""
+    """The entities that all hop lists lead to, in the first one's order."""
     return (
         tuple(end for end in hop_lists[0].ends if all(end in hop_list.ends for hop_list in hop_lists[1:]))
         if hop_lists
@@ -131,15 +133,15 @@ def meet(hop_lists: tuple[HopList, ...]) -> tuple[str, ...]:
 class Thoughts:
     """Numbers the thoughts of one run from 1 and remembers them.
 
-    A thought is told again, under its number, when it has been judged: with its fate, score and reason.
+    When a thought has been judged, it is emitted again under its number, with its fate, score and reason.
 
     Args:
-        resources: its verifier looks at every triple before it is shown.
+        resources: the verifier checks every triple before it is shown.
     """
 
     def __init__(self, resources: Resources) -> None:
         self.resources = resources
-        self._told: dict[int, Thought] = {}
+        self._by_number: dict[int, Thought] = {}
 
     def add(
         self,
@@ -152,24 +154,19 @@ class Thoughts:
         reason: str = "",
     ) -> Thought:
         """A new thought, action or observation; of its triples those that verify, the first dozen."""
-        held = tuple(t for t in triples[:_SHOWN] if self.resources.verifier.verify(Path.from_labels(t)).faithful)
-        thought = Thought(kind, len(self._told) + 1, parents, text, entities, held, fate=fate, reason=reason)
-        self._told[thought.id] = thought
+        held = tuple(t for t in triples[:_MAX_TRIPLES] if self.resources.verifier.verify(Path.from_labels(t)).faithful)
+        thought = Thought(kind, len(self._by_number) + 1, parents, text, entities, held, fate=fate, reason=reason)
+        self._by_number[thought.id] = thought
         return thought
 
     def judge(self, number: int, fate: str, reason: str, score: float = 0.0) -> Thought:
-        """A thought told before, with what became of it."""
-        judged = replace(self._told[number], fate=fate, reason=reason, score=score)
-        self._told[number] = judged
+        """An earlier thought, with what became of it."""
+        judged = replace(self._by_number[number], fate=fate, reason=reason, score=score)
+        self._by_number[number] = judged
         return judged
 
 
-# --------------------------------------------------------------------------------------------------
-# The agent's actions on a graph (section 4.2.1): which are possible, and how each reads.
-
-
-_COUNTING = re.compile(r"\b(how many|number of|count)\b", re.IGNORECASE)
-_MEETINGS = 4
+# The agent's actions (section 4.2.1) ---------------------------------------------------------------
 
 
 class ActionKind(str, Enum):
@@ -210,7 +207,7 @@ class Action:
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """The entities that a chain would end with: where the trails of the answer meet."""
+        """The entities that a chain would end with: where the hop lists of the answer meet."""
         return self.answer[0].ends if len(self.answer) == 1 else meet(self.answer)
 
     @property
@@ -245,9 +242,9 @@ def retrievals(chain: ThoughtChain, keywords: Sequence[str]) -> Iterator[Action]
             yield action
 
 
-def checks(openings: Sequence[Opening], chain: ThoughtChain, question: str) -> Iterator[Action]:
+def checks(openings: Sequence[Opening], chain: ThoughtChain, query: Query) -> Iterator[Action]:
     """List or, where the question asks for a number, count the neighbours by one relation."""
-    kinds = [ActionKind.CHECK, *([ActionKind.DEGREE] if _COUNTING.search(question) else [])]
+    kinds = [ActionKind.CHECK, *([ActionKind.DEGREE] if query.form is Form.COUNT else [])]
     for opening in openings:
         for kind in kinds:
             steps = (*opening.steps[:-1], f"how many {opening.stem}") if kind is ActionKind.DEGREE else opening.steps
@@ -266,12 +263,12 @@ def features(chain: ThoughtChain, kg: KnowledgeGraph) -> Iterator[Action]:
 
 
 def endings(chain: ThoughtChain) -> Iterator[Action]:
-    """Finish with what one trail leads to, with where two from different starts meet, or with a value read."""
+    """Finish with what one hop list leads to, with where two from different starts meet, or with a value read."""
     for hop_list in chain.hop_lists:
         yield Action(ActionKind.FINISH, (named(hop_list.ends),), hop_list.steps, answer=(hop_list,))
     meetings = ((one, other) for one, other in combinations(chain.hop_lists, 2) if meet((one, other)))
     apart = (pair for pair in meetings if pair[0].start != pair[1].start)
-    for one, other in islice(apart, _MEETINGS):
+    for one, other in islice(apart, _MAX_MEETINGS):
         steps = (*one.steps, *other.steps, f"{one.stem} and {other.stem}")
         yield Action(ActionKind.FINISH, (named(meet((one, other))),), steps, answer=(one, other))
     for value in chain.values:

@@ -1,16 +1,16 @@
-"""ThoughtChain-, Tree- and Graph-of-Thought over any way of interacting with the graph (section 4.1)."""
+"""Chain, Tree and Graph of Thought over any way of interacting with the graph (section 4.1)."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from kgdemo.events import Event
-from kgdemo.methods.grounding import tasks
-from kgdemo.methods.grounding.chains import Evaluator, GroundingOptions, Strategy, ThoughtChain, Thoughts, meet
-from kgdemo.reasoners import decisions as deciding
-from kgdemo.reasoners.base import Resources
+from kgdemo.methods.grounding.chains import GroundingOptions, Strategy, ThoughtChain, Thoughts, meet
+from kgdemo.methods.grounding.decisions import Decisions
+
+Item = TypeVar("Item")
 
 
 class Interaction(Protocol):
@@ -30,10 +30,15 @@ class Interaction(Protocol):
 
 @dataclass(slots=True)
 class Reasoning:
-    """One question under one strategy."""
+    """One question under one strategy.
 
-    question: str
-    resources: Resources
+    Args:
+        decisions: who rates and merges thoughts.
+        thoughts: numbers the thoughts.
+        options: how many steps, branches and states.
+    """
+
+    decisions: Decisions
     thoughts: Thoughts
     options: GroundingOptions
 
@@ -44,7 +49,7 @@ class Reasoning:
         return (yield from self.tree(interaction, merging=strategy is Strategy.GRAPH))
 
     def chain(self, interaction: Interaction) -> Generator[Event, None, list[ThoughtChain]]:
-        """ThoughtChain-of-Thought: each thought follows from all before it."""
+        """Chain-of-Thought: each thought follows from all before it."""
         chain = interaction.begin()
         for _ in range(self.options.steps):
             (chain,) = yield from interaction.expand(chain, 1)
@@ -71,43 +76,22 @@ class Reasoning:
                 break
         return states
 
-    # evaluation --------------------------------------------------------------------------------
-
     def _kept(self, candidates: Sequence[ThoughtChain]) -> Generator[Event, None, list[ThoughtChain]]:
-        """The t best states, best first; the others are pruned and told why."""
+        """The t best states by the heuristic V(p, s), best first; the others are pruned, with the reason."""
         limit = self.options.kept
-        order, scores = yield from self._rated(candidates, limit)
-        last = scores[order[-1]]
-        rated = self.options.evaluator is Evaluator.SCORE or not deciding.writes_prose(self.resources.reasoner)
+        ranked = yield from self.decisions.rate(candidates, limit)
+        order, scores = ranked.order, ranked.scores
         for place, i in enumerate(order, 1):
-            reason = f"rated {scores[i]:.2f}, number {place}" if rated else f"chosen as number {place}"
+            reason = f"rated {scores[i]:.2f}, number {place}" if ranked.rated else f"chosen as number {place}"
             yield from self._judged(candidates[i], "kept", reason, scores[i])
+        last = f"the last one kept {scores[order[-1]]:.2f}"
         for i in sorted(set(range(len(candidates))) - set(order)):
-            reason = (
-                f"rated {scores[i]:.2f}, the last one kept {last:.2f}" if rated else f"not among the {limit} chosen"
-            )
+            reason = f"rated {scores[i]:.2f}, {last}" if ranked.rated else f"not among the {limit} chosen"
             yield from self._judged(candidates[i], "pruned", reason, scores[i])
         return [replace(candidates[i], score=scores[i]) for i in order]
 
-    def _rated(
-        self, candidates: Sequence[ThoughtChain], limit: int
-    ) -> Generator[Event, None, tuple[list[int], Sequence[float]]]:
-        """The heuristic V(p, s): which states are the best, and a score for each."""
-        decision = f"thoughts ({self.options.evaluator.value})"
-        if not deciding.writes_prose(self.resources.reasoner):  # it chooses by its ratings: both evaluators are one
-            steps = [chain.gist for chain in candidates]
-            scores = yield from deciding.compare(self.resources, decision, self.question, steps, limit)
-            return deciding.best(scores, limit), scores
-        texts = [chain.told for chain in candidates]
-        if self.options.evaluator is Evaluator.SCORE:
-            scores = yield from deciding.score(self.resources, decision, self.question, tasks.SCORE_STATE, texts, limit)
-            return deciding.best(scores, limit), scores
-        chosen = yield from deciding.select(self.resources, decision, self.question, tasks.SELECT_STATE, texts, limit)
-        places = {i: 1 - place / len(chosen) for place, i in enumerate(chosen)}
-        return list(chosen), [places.get(i, 0.0) for i in range(len(candidates))]
-
     def _judged(self, chain: ThoughtChain, fate: str, reason: str, score: float = 0.0) -> Iterator[Event]:
-        """Tell a chain's newest thought again with its fate; one that never thought has none."""
+        """Emit a chain's newest thought again with its fate; a chain without thoughts has none."""
         if chain.branch:
             yield self.thoughts.judge(chain.branch, fate, reason, score)
 
@@ -119,8 +103,6 @@ class Reasoning:
             if twin is not chain:
                 yield from self._judged(chain, "pruned", f"comes to no more than thought {twin.branch}")
         return list(first.values())
-
-    # merging -----------------------------------------------------------------------------------
 
     def _merged(self, candidates: Sequence[ThoughtChain]) -> Generator[Event, None, list[ThoughtChain]]:
         """A thought out of each two neighbours, floor(n / 2) at each depth (equation 3; appendix E, table 5)."""
@@ -138,10 +120,7 @@ class Reasoning:
     ) -> Generator[Event, None, ThoughtChain]:
         """A(z_a, z_b): what either chain knows, and a thought that follows from both."""
         lines = ("Chain 1:", *one.lines, "Chain 2:", *other.lines)
-        if deciding.writes_prose(self.resources.reasoner):
-            text = yield from deciding.think(self.resources, self.question, tasks.MERGE, lines)
-        else:
-            text = f"Put together: {one.gist[-1]}; {other.gist[-1]}."
+        text = yield from self.decisions.merge(one, other, lines)
         parents = (*(one.last or ()), *(n for n in other.last if n not in one.last))
         thought = self.thoughts.add(
             "thought",
@@ -153,13 +132,14 @@ class Reasoning:
         )
         yield thought
         answer = tuple(dict.fromkeys((*one.answer, *other.answer))) if together else ()
+        gist = one.gist
+        if one.gist != other.gist:
+            gist = (*one.gist, *other.gist, f"{one.gist[-1]} and {other.gist[-1]}")
         return ThoughtChain(
             last=(thought.id,),
             branch=thought.id,
             lines=(*lines, f"Merged: {text}"),
-            gist=one.gist
-            if one.gist == other.gist
-            else (*one.gist, *other.gist, f"{one.gist[-1]} and {other.gist[-1]}"),
+            gist=gist,
             reached=_union(one.reached, other.reached),
             hop_lists=_union(one.hop_lists, other.hop_lists),
             values=_union(one.values, other.values),
@@ -169,5 +149,5 @@ class Reasoning:
         )
 
 
-def _union(one: tuple, other: tuple) -> tuple:
+def _union(one: Iterable[Item], other: Iterable[Item]) -> tuple[Item, ...]:
     return tuple(dict.fromkeys((*one, *other)))
