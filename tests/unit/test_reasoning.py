@@ -35,6 +35,7 @@ from kgdemo.settings import Settings
 from kgdemo.verify import Verifier
 from tests.helpers.models import random_model
 from tests.helpers.oracles import verifier_of
+from tests.helpers.reasoning import run
 
 TRIPLES = [
     ("New York", "part of", "United States"),
@@ -190,10 +191,10 @@ def test_a_refusal_is_not_completed():
 
 
 def test_a_method_is_added_by_registering_it():
-    def run(query, resources, settings):
+    def toy(query, resources, settings):
         yield AnswerFinal(f"{query.topics[0]} is all I know", query.topics, ((),), "toy")
 
-    register("toy", "Toy", "nobody", "Answers with the topic.")(run)
+    register("toy", "Toy", "nobody", "Answers with the topic.")(toy)
     try:
         resources = small_world()
         (final,) = method_named("toy").run(understand("q", ["New York"], resources.kg), resources, Settings())
