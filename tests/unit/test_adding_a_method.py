@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path as File
 
 import pytest
@@ -17,6 +17,7 @@ from kgdemo.lab.evaluation.compare_methods import compare_methods
 from kgdemo.methods import METHODS
 from kgdemo.methods.registry import as_markdown, register
 from kgdemo.options import pairs
+from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 from tests.helpers.page import SmallPipeline
@@ -27,8 +28,8 @@ NAMES = {
     "Event": Event,
     "Iterator": Iterator,
     "Path": Path,
+    "Query": Query,
     "Resources": Resources,
-    "Sequence": Sequence,
     "Settings": Settings,
     "conclude": conclude,
     "register": register,

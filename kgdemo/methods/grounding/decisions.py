@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from kgdemo.events import Event
+from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
 from kgdemo.methods import retrieval
 from kgdemo.methods.grounding import tasks
@@ -30,7 +31,6 @@ from kgdemo.query.query import Query
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
-from kgdemo.verify import fold
 
 
 @dataclass(frozen=True, slots=True)
