@@ -31,7 +31,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import embedded_names, open_facts, open_graph
 from kgdemo.linking.linker import EntityLinker, OverlayLinker
 from kgdemo.methods import METHODS, method_named
-from kgdemo.models.causal import EMBEDDED, CausalModel
+from kgdemo.models.causal import CausalModel
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.reasoners.base import Resources
 from kgdemo.reasoners.chat import reasoner_for
@@ -180,9 +180,7 @@ class Pipeline:
         if settings.forced and not method.drivable:
             drivable = ", ".join(card.title for card in METHODS.values() if card.drivable)
             raise UserError(f"{method.title} takes no forced tokens; choose {drivable} in the settings.")
-        method.check(settings.options, public=not self.profile.open_models)
-        if not self.profile.open_models and settings.model != EMBEDDED:
-            raise UserError("This server answers with its own model only; run the demo yourself to plug in another.")
+        method.check(settings.options, self.profile)
         if not self.profile.open_models and not self._known(settings.graph):
             raise UserError(f"This server knows the graphs {', '.join(embedded_names())}; choose one of them.")
         kg = self.graph(settings.graph)

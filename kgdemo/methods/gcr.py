@@ -36,14 +36,13 @@ from kgdemo.methods.search_branch import (
     ungrounded,
 )
 from kgdemo.models.prompt_style import unseen_labels
-from kgdemo.options import chosen, option
 from kgdemo.ranking.abstention import refusal
 from kgdemo.ranking.backoff import unseen_paths
 from kgdemo.ranking.conjunctive import conjunctive_first, with_topics
 from kgdemo.ranking.scorer import PathScorer, RankedPath, labelled, rank
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Evidence, Resources
-from kgdemo.settings import Settings
+from kgdemo.settings import Settings, chosen, option
 
 _FED = 160  # paths given to the general model at the most: a hub has hundreds of thousands
 

@@ -18,8 +18,8 @@ from kgdemo.events import WITHOUT_GRAPH, DecodeStep, Event, LMCall
 from kgdemo.methods.search_branch import StepReader
 from kgdemo.models.base import PathModel, TokenTree
 from kgdemo.models.token_tree import Writer
-from kgdemo.options import option
 from kgdemo.reasoners.base import Resources
+from kgdemo.settings import option
 
 SCRIPTS = ("auto", "path", "chain")
 

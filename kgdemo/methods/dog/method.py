@@ -24,11 +24,10 @@ from kgdemo.methods.dog.chains import DogOptions, Script, TripleChain, Visibilit
 from kgdemo.methods.dog.scripts import ChainScript, PathScript
 from kgdemo.methods.registry import register
 from kgdemo.models.embedding import LabelIndex, label_index
-from kgdemo.options import chosen
 from kgdemo.ranking.abstention import refusal
 from kgdemo.ranking.scorer import labelled
 from kgdemo.reasoners.base import Evidence, Resources
-from kgdemo.settings import Settings
+from kgdemo.settings import Settings, chosen
 
 MOST = 120  # DoG section 3.1
 # A hub has tens of thousands of triples and an embedder reads some hundreds a second: at each hop only so

@@ -14,10 +14,9 @@ from kgdemo.methods.fidelis.path_rag import PathRag, Retriever, TogRetriever, Va
 from kgdemo.methods.fidelis.plan import Plan
 from kgdemo.methods.hop_lists import start
 from kgdemo.methods.registry import register
-from kgdemo.options import chosen, option
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources
-from kgdemo.settings import Settings
+from kgdemo.settings import Settings, chosen, option
 
 RETRIEVERS = ("path-rag", "vanilla", "tog")
 DECIDERS = ("auto", "reasoner", "embeddings", "path-model")

@@ -12,8 +12,8 @@ from kgdemo.events import Thought
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.methods.hop_lists import HopList, Opening, named, stems
-from kgdemo.options import option
 from kgdemo.reasoners.base import Resources
+from kgdemo.settings import option
 
 
 class Strategy(str, Enum):

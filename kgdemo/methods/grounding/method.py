@@ -24,10 +24,9 @@ from kgdemo.methods.grounding.explore import Exploration
 from kgdemo.methods.grounding.strategies import Interaction, Reasoning
 from kgdemo.methods.hop_lists import HopList, likeliest_first
 from kgdemo.methods.registry import register
-from kgdemo.options import chosen
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Evidence, Resources
-from kgdemo.settings import Settings
+from kgdemo.settings import Settings, chosen
 
 
 def answer(question: str, chains: Sequence[ThoughtChain], resources: Resources, settings: Settings) -> Iterator[Event]:
