@@ -94,15 +94,10 @@ def _save(arguments: argparse.Namespace) -> int:
 def _trie(arguments: argparse.Namespace) -> int:
     from kgdemo.constraint.trie import EnumeratedTrie
     from kgdemo.pipeline import Pipeline
-    from kgdemo.settings import Settings
 
     if arguments.hops < 1:
         raise UserError(f"The number of hops L is {arguments.hops}; choose 1 or more.")
-    graph = (
-        Pipeline()
-        .resources(Settings(graph=arguments.graph, model=arguments.model, directed=arguments.directed))
-        .token_graph
-    )
+    graph = Pipeline().token_graph(arguments.graph, arguments.model, arguments.directed)
     began = time.perf_counter()
     if arguments.entity:
         trie = EnumeratedTrie.build(graph, _ids(graph.kg, arguments.entity), arguments.hops)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import gradio as gr
 from kgdemo.errors import UserError
 from kgdemo.events import AnswerFinal, EntitiesLinked, Event, Notice, PathFound, PathVerified, RunFailed, RunFinished
 from kgdemo.pipeline import Pipeline
-from kgdemo.settings import Settings
+from kgdemo.settings import Settings, Shown, shown
 from kgdemo.ui import zero
 from kgdemo.ui.asking import Visits, default_model
 from kgdemo.ui.fields import settings_of
@@ -37,6 +38,15 @@ class Endpoints:
         gr.api(self.paths, api_name="paths", concurrency_id="lm")
         gr.api(self.verify_path, api_name="verify_path")
         gr.api(self.link, api_name="link")
+
+    @classmethod
+    def settings(cls) -> dict[str, list[str]]:
+        """The names of the settings that each endpoint takes, read off its signature."""
+        known = [setting.name for setting in shown(Shown.API)]
+        endpoints = (cls.ask, cls.paths, cls.verify_path, cls.link)
+        return {
+            call.__name__: [name for name in inspect.signature(call).parameters if name in known] for call in endpoints
+        }
 
     def ask(
         self,

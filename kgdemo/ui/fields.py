@@ -99,7 +99,7 @@ def field_for(setting: Option, profile: Profile, standard: Settings) -> gr.compo
 
 
 def settings_of(values: Mapping[str, Any], profile: Profile) -> Settings:
-    """The settings of a run; an empty value leaves the default.
+    """The settings of a run; an empty text leaves the default.
 
     Args:
         values: by name, as a field or a program gives them.
@@ -111,7 +111,11 @@ def settings_of(values: Mapping[str, Any], profile: Profile) -> Settings:
     known = {setting.name: setting for setting in options_of(Settings)}
     return chosen(
         Settings,
-        ((name, _checked(known[name], value, profile)) for name, value in values.items() if _is_given(value)),
+        (
+            (name, _checked(known[name], value, profile))
+            for name, value in values.items()
+            if not _is_empty_text(known[name], value)
+        ),
         profile=profile,
     )
 
@@ -133,7 +137,7 @@ def filled(parameters: Mapping[str, str], profile: Profile) -> dict[str, Any]:
     found: dict[str, Any] = {"question": question} if question else {}
     for setting in ON_PAGE:
         written = str(parameters.get(setting.name, ""))
-        if not _is_given(written) or len(written) > _LONGEST:
+        if setting.name not in parameters or _is_empty_text(setting, written) or len(written) > _LONGEST:
             continue
         try:
             value = setting.read(_checked(setting, written, profile), profile)
@@ -143,8 +147,8 @@ def filled(parameters: Mapping[str, str], profile: Profile) -> dict[str, Any]:
     return found
 
 
-def _is_given(value: object) -> bool:
-    return value is not None and bool(str(value).strip())
+def _is_empty_text(setting: Option, value: object) -> bool:
+    return setting.kind in (str, tuple) and (value is None or not str(value).strip())
 
 
 def _checked(setting: Option, value: Any, profile: Profile) -> Any:

@@ -14,6 +14,7 @@ from kgdemo.kg.io.catalogue import embedded_names
 from kgdemo.methods import METHODS
 from kgdemo.pipeline import Pipeline
 from kgdemo.ui import assets
+from kgdemo.ui.api import Endpoints
 from kgdemo.ui.asking import Loading, names_like
 from kgdemo.ui.event_stream import EventStream
 from kgdemo.ui.fields import NAMES
@@ -69,6 +70,7 @@ def make_run_view(
         "limits": limits(pipeline),
         "fields": NAMES,
         "standard": dict(zip(NAMES, standard, strict=True)),
+        "endpoints": Endpoints.settings(),
         "mcp": has_mcp(),
         "graphs": embedded_names(),
     }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import inspect
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 
 import gradio as gr
 import pytest
@@ -61,15 +62,16 @@ def test_what_is_shown_is_what_is_declared():
 
 
 def test_the_api_takes_the_declared_settings_with_their_defaults():
-    for endpoint in (Endpoints.ask, Endpoints.paths, Endpoints.verify_path, Endpoints.link):
-        taken = inspect.signature(endpoint).parameters
-        declared = {setting.name: setting for setting in shown(Shown.API) if setting.name in taken}
-        assert taken.keys() - declared.keys() <= {"self", "question", "path", "request"}
-        assert all(f"{name}: " in (endpoint.__doc__ or "") for name in declared)
-        for name, setting in declared.items():
-            default = "" if setting.kind is tuple else getattr(Settings(), name)
+    declared = {setting.name: setting for setting in shown(Shown.API)}
+    assert set(Endpoints.settings()["ask"]) == declared.keys()
+    for endpoint, names in Endpoints.settings().items():
+        call = getattr(Endpoints, endpoint)
+        taken = inspect.signature(call).parameters
+        assert taken.keys() - set(names) <= {"self", "question", "path", "request"}
+        for name in names:
+            default = "" if declared[name].kind is tuple else getattr(Settings(), name)
             assert taken[name].default == default
-    assert {s.name for s in shown(Shown.API)} <= inspect.signature(Endpoints.ask).parameters.keys()
+            assert f"{name}: " in call.__doc__
 
 
 def test_the_public_page_offers_no_files_and_no_models():
@@ -80,12 +82,13 @@ def test_the_public_page_offers_no_files_and_no_models():
         check("q", Settings(model="someone/model"), PUBLIC)
 
 
-def test_an_empty_field_leaves_the_default():
-    assert fields.settings_of({"beams": None, "model": " ", "options": "", "graph": None}, LOCAL) == Settings()
+def test_an_empty_text_leaves_the_default_and_an_empty_number_is_a_mistake():
+    assert fields.settings_of({"model": " ", "options": "", "graph": None}, LOCAL) == Settings()
+    with pytest.raises(UserError, match=r"beams, “Paths \(K\)”, cannot be ''; choose a whole number from 1 to 50"):
+        fields.settings_of({"beams": None}, LOCAL)
 
 
-def test_the_table_of_limits_has_every_limit():
-    rows = limits_table().splitlines()[2:]
-    assert len(rows) == len(LOCAL.__slots__) - 1, "all but the name"
-    assert "| paths of a question (K) | 50 | 10 |" in rows
-    assert replace(LOCAL, beams=10).beams == PUBLIC.beams
+def test_the_table_of_limits_in_the_readme_is_the_profiles():
+    assert len(limits_table().splitlines()) == 2 + len(LOCAL.__slots__) - 1, "all but the name"
+    readme = (Path(fields.__file__).parent / "README.md").read_text("utf-8")
+    assert limits_table() in readme, "paste what kgdemo.settings.limits_table() returns"
