@@ -31,7 +31,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import embedded_names, open_facts, open_graph
 from kgdemo.linking.linker import EntityLinker, OverlayLinker
 from kgdemo.methods import METHODS, method_named
-from kgdemo.models.causal import EMBEDDED, CausalModel
+from kgdemo.models.causal import CausalModel
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.query.query import understand
 from kgdemo.reasoners.base import Resources
@@ -115,14 +115,27 @@ class Pipeline:
         """The verifier of a graph."""
         return self._once(("verifier", source), lambda: Verifier(self.facts(source)))
 
+    def token_graph(self, source: str, model: str, directed: bool) -> TokenGraph:
+        """A graph in a model's tokens; that of an edited graph shares the token ids of the graph before.
+
+        Args:
+            source: the graph.
+            model: whose tokeniser spells its labels.
+            directed: walk edges from head to tail only.
+        """
+
+        def build() -> TokenGraph:
+            edited = self._loaded.get(("like", source))
+            like = None if edited is None else self.token_graph(str(edited), model, directed)
+            store = None if source in self._brought else self.token_cache
+            return TokenGraph(self.graph(source), self.model(model).label_tokens, directed, like=like, store=store)
+
+        return self._once(("tokenised", source, model, directed), build)
+
     def resources(self, settings: Settings) -> Resources:
         """Everything a method may use under these settings."""
         kg, model = self.graph(settings.graph), self.model(settings.model)
-        key = ("tokenised", settings.graph, settings.model, settings.directed)
-        store = None if settings.graph in self._brought else self.token_cache
-        token_graph = self._once(
-            key, lambda: TokenGraph(kg, model.label_tokens, settings.directed, like=self._like(settings), store=store)
-        )
+        token_graph = self.token_graph(settings.graph, settings.model, settings.directed)
         verifier = self.verifier(settings.graph)
         embedder = sentence_embedder()
         reasoner = self._once(("reasoner", ""), lambda: reasoner_for(self.chat, embedder))
@@ -136,11 +149,6 @@ class Pipeline:
         new = [kg.entities[i] for i in range(len(base.kg.entities), len(kg.entities))]
         around = [(name, relation_label, other) for name in new for relation_label, other in kg.neighbours(name)]
         return OverlayLinker(base, EntityLinker(KnowledgeGraph.from_triples(around)), new) if around else base
-
-    def _like(self, settings: Settings) -> TokenGraph | None:
-        """The tokenised graph that the settings' graph is an edit of."""
-        like = self._loaded.get(("like", settings.graph))
-        return None if like is None else self.resources(dataclasses.replace(settings, graph=str(like))).token_graph
 
     def _once(self, key: Hashable, make: Callable[[], Loaded]) -> Loaded:
         with self._lock:
@@ -181,16 +189,14 @@ class Pipeline:
         if settings.forced and not method.drivable:
             drivable = ", ".join(card.title for card in METHODS.values() if card.drivable)
             raise UserError(f"{method.title} takes no forced tokens; choose {drivable} in the settings.")
-        method.check(settings.options, public=not self.profile.open_models)
-        if not self.profile.open_models and settings.model != EMBEDDED:
-            raise UserError("This server answers with its own model only; run the demo yourself to plug in another.")
+        method.check(settings.options, self.profile)
         if not self.profile.open_models and not self._known(settings.graph):
             raise UserError(f"This server knows the graphs {', '.join(embedded_names())}; choose one of them.")
         kg = self.graph(settings.graph)
         yield RunStarted(
             question, method.name, kg.name, len(kg), settings.model, settings.beams, settings.hops, settings.forced
         )
-        linked = self._link(question, settings, entities)
+        linked = self._link(question, settings.graph, entities)
         yield linked
         if not linked.chosen:
             near = ", ".join(candidate.entity for candidate in linked.nearest[:5])
@@ -210,17 +216,17 @@ class Pipeline:
             )
         yield from method.run(understand(question, linked.chosen, kg), resources, settings)
 
-    def _link(self, question: str, settings: Settings, entities: Sequence[str]) -> EntitiesLinked:
+    def _link(self, question: str, source: str, entities: Sequence[str]) -> EntitiesLinked:
         began = time.perf_counter()
         if entities:
-            kg = self.graph(settings.graph)
+            kg = self.graph(source)
             for entity in entities:
                 if entity not in kg.entities:
-                    near = [c.entity for c in self.linker(settings.graph).nearest(entity, 3)]
+                    near = [c.entity for c in self.linker(source).nearest(entity, 3)]
                     hint = f"; did you mean {', '.join(near)}?" if near else "; check its spelling."
                     raise UserError(f"The graph {kg.name} has no entity {entity!r}{hint}")
             return EntitiesLinked((), tuple(entities), given=True, ms=_since(began))
-        found = self.linker(settings.graph).link(question)
+        found = self.linker(source).link(question)
         nearest: tuple[Candidate, ...] = found.nearest
         return EntitiesLinked(found.mentions, found.chosen, nearest, ms=_since(began))
 

@@ -1,96 +1,65 @@
-"""Settings of one run and of the server, from arguments and environment, with the limits of two profiles."""
+"""What can be chosen, declared once: the limits of a server, the settings of a run, the options of a method.
+
+A declaration is a frozen dataclass whose fields are made by ``option``. It holds everything that is said about a
+setting: type, default, bounds or choices, help text, label, and where people meet it. Command line, page, share link
+and API are made from it, ``chosen`` reads their values into the dataclass, and ``Option.read`` words every refusal.
+Only the standard library is imported here, because the command line is built before anything is installed.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import os
-from collections.abc import Mapping
+import re
+import types
+import typing
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import Enum, Flag, auto
+from functools import cache
 from pathlib import Path, PurePath
+from typing import Any, TypeVar
 
 from kgdemo.errors import UserError
 
+# --------------------------------------------------------------------------------------------------
+# Limits: what a server allows its visitors.
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How to answer one question.
 
-    Attributes:
-        graph: name of an embedded graph, or a triple file.
-        model: KG-specialised language model: ``embedded``, a folder or a hub name.
-        method: a registered reasoning method.
-        beams: K, the number of paths.
-        hops: L, the longest path.
-        directed: walk edges from head to tail only (the papers' setting).
-        compare: also search without the constraint.
-        ranking: ``path`` orders paths by their probability (GCR equation 9), ``relation`` by that of
-            their relations first, which does not punish relations with many tails, and ``pooled`` by that
-            together with what the question's own words say (see ``reasoning.prior``).
-        explain: how many forbidden tokens to report for each beam and step; 0 where nobody watches.
-        search: how paths are decoded: ``beam`` (the K most probable), ``diverse`` (groups that keep apart),
-            ``greedy`` (one path) or ``sample`` (drawn at random).
-        look_ahead: what is read before the search asks for it: nothing (``off``), what it is certain to ask for
-            (``forced``), likely tokens as well (their number), or as suits the device (``auto``). It changes
-            how often the model is called, never what is found.
-        complete: let the answer take in the other entities that a cited relation path leads to.
-        forced: token ids that every path begins with, chosen by a visitor step by step; the search goes on
-            from there, with the graph and without it.
-        options: the method's own settings, as names and values (see ``reasoning.options``).
-    """
-
-    graph: str = "world"
-    model: str = "embedded"
-    method: str = "gcr"
-    beams: int = 10
-    hops: int = 2
-    directed: bool = False
-    compare: bool = True
-    ranking: str = "pooled"
-    explain: int = 4
-    complete: bool = True
-    forced: tuple[int, ...] = ()
-    options: tuple[tuple[str, str], ...] = ()
-    search: str = "beam"
-    look_ahead: str = "auto"
-
-    def tokens_ahead(self, on_gpu: bool) -> int | None:
-        """``look_ahead`` as a number: None for off, 0 for what is certain alone, else how many likely tokens.
-
-        A GPU is idle between small passes, so fewer and wider ones pay there; a CPU has to work for every token, and
-        fetches all weights for every pass.
-        """
-        named = {"off": None, "forced": 0, "auto": _AHEAD_ON_GPU if on_gpu else _AHEAD_ON_CPU}
-        return named[self.look_ahead] if self.look_ahead in named else int(self.look_ahead)
+def _limit(about: str, local: int, public: int) -> Any:
+    """A field of ``Profile``: what is limited, its value at home (the default) and on a public server."""
+    return dataclasses.field(default=local, metadata={"about": about, "public": public})
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What a server allows its visitors.
-
-    Attributes:
-        question: longest question, in characters.
-        beams, hops: largest K and L.
-        upload_triples, upload_bytes: largest graph a visitor may bring; bytes count as sent and again unpacked.
-        open_models: whether visitors may name models and files; never on a public server.
-        questions_a_minute: how often one visitor may ask; 0 for no limit.
-    """
+    """What a server allows its visitors; every limit is one line here."""
 
     name: str
-    question: int
-    beams: int
-    hops: int
-    upload_triples: int
-    upload_bytes: int
-    open_models: bool
-    questions_a_minute: int = 0
+    question: int = _limit("characters of a question", 2000, 300)
+    beams: int = _limit("paths of a question (K)", 50, 10)
+    hops: int = _limit("hops of a path (L)", 4, 3)
+    upload_triples: int = _limit("triples of a visitor's graph", 500_000, 20_000)
+    upload_bytes: int = _limit("bytes of a visitor's graph, as sent and again unpacked", 50_000_000, 2_000_000)
+    open_models: bool = _limit("visitors may name models and files", True, False)
+    questions_a_minute: int = _limit("questions a minute from one visitor; 0: as many as they like", 0, 12)
 
 
-LOCAL = Profile("local", 2000, 50, 4, 500_000, 50_000_000, True)
-PUBLIC = Profile("public", 300, 10, 3, 20_000, 2_000_000, False, 12)
-RANKINGS = ("pooled", "relation", "path")
-SEARCHES = ("beam", "diverse", "greedy", "sample")
-MAX_AHEAD = 512
-_AHEAD_ON_GPU = 48
-_AHEAD_ON_CPU = 16
+_LIMITS = {field.name: field.metadata for field in dataclasses.fields(Profile) if field.metadata}
+LOCAL = Profile("local")
+PUBLIC = Profile("public", **{name: told["public"] for name, told in _LIMITS.items()})
+
+
+def limits_table() -> str:
+    """All limits of both profiles, as a Markdown table."""
+
+    def cell(value: int) -> str:
+        return ("yes" if value else "no") if isinstance(value, bool) else f"{value:,}"
+
+    lines = ["| limit | at home | on a public server |", "|---|---:|---:|"]
+    for name, told in _LIMITS.items():
+        lines.append(f"| {told['about']} | {cell(getattr(LOCAL, name))} | {cell(getattr(PUBLIC, name))} |")
+    return "\n".join(lines)
 
 
 def profile_from(environment: Mapping[str, str] = os.environ) -> Profile:
@@ -106,6 +75,359 @@ def profile_from(environment: Mapping[str, str] = os.environ) -> Profile:
     return profiles[name]
 
 
+# --------------------------------------------------------------------------------------------------
+# Options: one thing that can be chosen, how it is declared, read and refused.
+
+
+Kind = TypeVar("Kind")
+Given = tuple[tuple[str, str], ...]  # names and values, as written
+_HELD = "option"
+_AUTO = "auto"  # how None is written
+_TRUTH = {"yes": True, "true": True, "on": True, "1": True, "no": False, "false": False, "off": False, "0": False}
+
+
+class Shown(Flag):
+    """Where people meet a setting."""
+
+    NOWHERE = 0
+    COMMAND = auto()  # an argument of ask, evaluate and calibrate
+    PAGE = auto()  # a field of the page, and with it a parameter of share links
+    API = auto()  # a parameter of the endpoint that answers questions
+    EVERYWHERE = COMMAND | PAGE | API
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One thing to choose, with all that is said about it.
+
+    Attributes:
+        default: as it is written.
+        help: what it is, in plain words; with symbol and place in the paper where it has them.
+        kind: bool, int, float, str, or tuple for names with values.
+        minimum, maximum: bounds of a number; a text with choices and a maximum may also be a whole number.
+        public: the upper bound on a public server, where it is lower.
+        limit: the field of ``Profile`` that is the upper bound, instead of ``maximum`` and ``public``.
+        choices: the values of a text, with the words that the page shows for them.
+        may_be_auto: ``auto`` leaves the choice to the method.
+        local_only: a public server keeps the default.
+        label: of its field on the page; the options of methods have none.
+        shown: where people meet it; the options of methods are all given in the setting ``options``.
+        flags: of the command line, where they are not the name.
+        metavar: what the command line's help calls the value.
+    """
+
+    name: str = ""
+    default: str = ""
+    help: str = ""
+    kind: type = str
+    minimum: float = 0
+    maximum: float = 0
+    public: float | None = None
+    limit: str = ""
+    choices: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    may_be_auto: bool = False
+    local_only: bool = False
+    label: str = ""
+    shown: Shown = Shown.NOWHERE
+    flags: tuple[str, ...] = ()
+    metavar: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.default}"
+
+    def allowed(self, profile: Profile = LOCAL) -> str:
+        """The values in words; empty for a free text."""
+        if self.kind is bool:
+            return "yes or no"
+        words = [f"one of {', '.join(self.choices)}"] if self.choices else []
+        if self.kind in (int, float) or self.highest(profile):
+            number = "a number" if self.kind is float else "a whole number"
+            words.append(f"{number} from {self.minimum:g} to {self.highest(profile):g}")
+        return ", or ".join([*words, _AUTO] if self.may_be_auto else words)
+
+    def highest(self, profile: Profile = LOCAL) -> float:
+        """The upper bound of a number."""
+        if self.limit:
+            return float(getattr(profile, self.limit))
+        return self.maximum if self.public is None or profile.open_models else self.public
+
+    def read(self, value: object, profile: Profile = LOCAL) -> Any:
+        """The value that is meant.
+
+        Args:
+            value: a text as written, or a value from a field or a program.
+            profile: limits of this server.
+
+        Raises:
+            UserError: it is no value, or one that this server does not allow.
+        """
+        if self.kind is tuple:
+            return value if isinstance(value, tuple) else pairs([value] if isinstance(value, str) else value or ())
+        if self.local_only and not profile.open_models and value != self.default:
+            raise UserError(
+                f"This server answers with its own {self.name} only; run the demo yourself to choose another."
+            )
+        try:
+            return self._meant(value, profile)
+        except ValueError:
+            called = f"setting {self.name}, “{self.label}”," if self.label else f"option {self.name}"
+            written = "" if value is None else str(value).strip()[:40]
+            raise UserError(
+                f"The {called} cannot be {written!r}; choose {self.allowed(profile)} (the default is {self.default})."
+            ) from None
+
+    def _meant(self, value: object, profile: Profile) -> object:
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)  # a slider may say 3.0
+        text = "" if value is None else str(value).strip().lower()
+        if self.may_be_auto and (value is None or text == _AUTO):
+            return None
+        if self.kind is bool and text in _TRUTH:
+            return _TRUTH[text]
+        if self.kind is str and not self.choices:
+            return str(value)
+        if text in self.choices:
+            return text
+        if self.kind is bool or not text.isascii() or not self.highest(profile):
+            raise ValueError(value)
+        number = float(text) if self.kind is float else int(text)
+        if not self.minimum <= number <= self.highest(profile):
+            raise ValueError(value)
+        return text if self.kind is str else number
+
+
+def option(
+    default: Any,
+    about: str,
+    *,
+    minimum: float = 0,
+    maximum: float = 0,
+    public: float | None = None,
+    limit: str = "",
+    choices: Iterable[str] = (),
+    local_only: bool = False,
+    label: str = "",
+    shown: Shown = Shown.NOWHERE,
+    flags: tuple[str, ...] = (),
+    metavar: str | None = None,
+) -> Any:
+    """A field of a declaration, with its help text; see ``Option``."""
+    held = Option(
+        help=about,
+        minimum=minimum,
+        maximum=maximum,
+        public=public,
+        limit=limit,
+        choices=_in_words(choices),
+        local_only=local_only,
+        label=label,
+        shown=shown,
+        flags=flags,
+        metavar=metavar,
+    )
+    return dataclasses.field(default=default, metadata={_HELD: held})
+
+
+@cache
+def options_of(declared: type, without: tuple[str, ...] = ()) -> tuple[Option, ...]:
+    """What can be chosen, read off a dataclass; ``without`` names fields that are of no use to a method."""
+    hints = typing.get_type_hints(declared)
+    return tuple(
+        _complete(field, hints[field.name]) for field in dataclasses.fields(declared) if field.name not in without
+    )
+
+
+def chosen(
+    declared: type[Kind],
+    given: Iterable[tuple[str, object]],
+    *,
+    method: str = "",
+    without: tuple[str, ...] = (),
+    profile: Profile = LOCAL,
+) -> Kind:
+    """What is given, the rest as by default.
+
+    Args:
+        declared: a dataclass of ``option`` fields.
+        given: names and values as written, or as a field or a program gives them.
+        method: whose options they are, for the message.
+        without: fields that this method has no use for.
+        profile: limits of this server.
+
+    Raises:
+        UserError: there is no option of that name, or it cannot have that value.
+    """
+    known, hints = {choice.name: choice for choice in options_of(declared, without)}, typing.get_type_hints(declared)
+    values: dict[str, object] = {}
+    for name, written in given:
+        if name not in known:
+            raise unknown(name, method, known.values())
+        value, hint = known[name].read(written, profile), hints[name]
+        values[name] = hint(value) if isinstance(hint, type) and issubclass(hint, Enum) else value
+    return declared(**values)
+
+
+def unknown(name: str, method: str, known: Iterable[Option]) -> UserError:
+    """The complaint about an option that a method does not have."""
+    listed = ", ".join(map(str, known))
+    hint = f"it knows {listed}." if listed else "it has none."
+    return UserError(f"The method {method or 'chosen'} has no option {name[:40]!r}; {hint}")
+
+
+def pairs(texts: Iterable[str]) -> Given:
+    """Names and values of texts like ``width=3``, or several of them apart by commas, semicolons or spaces.
+
+    Raises:
+        UserError: a text has no equals sign.
+    """
+    found = []
+    for part in (part for text in texts for part in re.split(r"[,;\s]+", text) if part):
+        name, equals, value = part.partition("=")
+        if not (name and equals and value):
+            raise UserError(f"{part[:40]!r} is no option; write each as name=value, for example width=3.")
+        found.append((name, value))
+    return tuple(found)
+
+
+def given(options: object) -> Given:
+    """The other way round: the pairs that make these options."""
+    return tuple((f.name, _written(getattr(options, f.name))) for f in dataclasses.fields(options))  # type: ignore[arg-type]
+
+
+def _complete(field: dataclasses.Field[Any], hint: Any) -> Option:
+    """The option of a field, with what its type says."""
+    may_be_auto = isinstance(hint, types.UnionType)
+    kind = next(k for k in typing.get_args(hint) if k is not types.NoneType) if may_be_auto else hint
+    kind = typing.get_origin(kind) or kind
+    held: Option = field.metadata[_HELD]
+    if issubclass(kind, Enum):
+        held, kind = dataclasses.replace(held, choices=_in_words(member.value for member in kind)), str
+    return dataclasses.replace(
+        held, name=field.name, default=_written(field.default), kind=kind, may_be_auto=may_be_auto
+    )
+
+
+def _in_words(choices: Iterable[str]) -> dict[str, str]:
+    """The words for each choice; the choice itself where there are none."""
+    return dict(choices) if isinstance(choices, Mapping) else {choice: choice for choice in choices}
+
+
+def _written(value: object) -> str:
+    if value is None:
+        return _AUTO
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return ", ".join("=".join(pair) for pair in value)
+    return str(value.value) if isinstance(value, Enum) else f"{value}"
+
+
+# --------------------------------------------------------------------------------------------------
+# Settings: what can be chosen about a run, whatever its method.
+
+
+RANKINGS = {"pooled": "all that speaks for them", "relation": "their relations first", "path": "their probability"}
+SEARCHES = ("beam", "diverse", "greedy", "sample")
+_AHEAD_ON_GPU, _AHEAD_ON_CPU = 48, 16  # tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to answer one question.
+
+    The page shows its fields in this order. Which graphs and methods there are, their registries know.
+    """
+
+    graph: str = option(
+        "world",
+        "an embedded graph, or the path of a triple file",
+        label="Knowledge graph",
+        shown=Shown.EVERYWHERE,
+        flags=("--kg",),
+        metavar="NAME|FILE",
+    )
+    method: str = option(
+        "gcr",
+        "a reasoning method, as `methods` lists them; evaluate takes several with commas, or all",
+        label="Method",
+        shown=Shown.EVERYWHERE,
+        flags=("--method", "--methods"),
+        metavar="NAME",
+    )
+    model: str = option(
+        "embedded",
+        "embedded, a folder, or a name on the Hugging Face hub",
+        label="Path model",
+        shown=Shown.COMMAND | Shown.PAGE,
+        local_only=True,
+        metavar="ID|DIR",
+    )
+    beams: int = option(
+        10, "number of paths", label="Paths (K)", shown=Shown.EVERYWHERE, minimum=1, limit="beams", metavar="K"
+    )
+    hops: int = option(
+        2,
+        "longest path, in hops",
+        label="Longest path in hops (L)",
+        shown=Shown.EVERYWHERE,
+        minimum=1,
+        limit="hops",
+        metavar="L",
+    )
+    directed: bool = option(
+        False, "walk edges from head to tail only, the papers' setting", label="Directed", shown=Shown.COMMAND
+    )
+    # ``path`` is the probability of GCR equation 9. ``relation`` leaves the entities' out, which does not punish
+    # relations with many tails. ``pooled`` adds to that what the question's own words say (``ranking.scorer``).
+    ranking: str = option(
+        "pooled",
+        "what comes first among the paths",
+        label="Rank paths by",
+        shown=Shown.COMMAND | Shown.PAGE,
+        choices=RANKINGS,
+    )
+    # The command line names this --unconstrained, and only where somebody looks at the comparison.
+    compare: bool = option(
+        True, "also decode without the graph", label="Also decode without the graph", shown=Shown.PAGE
+    )
+    options: Given = option(
+        (),
+        "options of the method, each as name=value, separated by commas",
+        label="Options of the method",
+        shown=Shown.EVERYWHERE,
+        flags=("--option",),
+        metavar="NAME=VALUE",
+    )
+    search: str = option("beam", "how paths are decoded", label="Search", shown=Shown.COMMAND, choices=SEARCHES)
+    # It changes how often the model is called, never what is found.
+    look_ahead: str = option(
+        "auto",
+        "what is read before the search asks: nothing (off), what is certain to be asked (forced), or N likely tokens",
+        label="Look-ahead",
+        shown=Shown.COMMAND,
+        choices=("auto", "off", "forced"),
+        maximum=512,
+        metavar="off|forced|N",
+    )
+    explain: int = option(4, "forbidden tokens reported for each beam and step; 0 where nobody looks", maximum=100)
+    complete: bool = option(True, "the answer takes in the other entities that a cited relation path leads to")
+    forced: tuple[int, ...] = option((), "token ids that every path begins with, chosen step by step on the page")
+
+    def tokens_ahead(self, on_gpu: bool) -> int | None:
+        """``look_ahead`` as a number: None for off, 0 for what is certain alone, else how many likely tokens.
+
+        A GPU is idle between small passes, so fewer and wider ones pay there; a CPU has to work for every token, and
+        fetches all weights for every pass.
+        """
+        named = {"off": None, "forced": 0, "auto": _AHEAD_ON_GPU if on_gpu else _AHEAD_ON_CPU}
+        return named[self.look_ahead] if self.look_ahead in named else int(self.look_ahead)
+
+
+def shown(where: Shown) -> tuple[Option, ...]:
+    """The settings that people meet there, in the order of their declaration."""
+    return tuple(setting for setting in options_of(Settings) if where in setting.shown)
+
+
 def check(question: str, settings: Settings, profile: Profile) -> str:
     """The question, stripped, once it and the settings are within the profile's limits.
 
@@ -119,20 +441,13 @@ def check(question: str, settings: Settings, profile: Profile) -> str:
         raise UserError(
             f"The question has {len(question):,} characters; shorten it to {profile.question:,} at the most."
         )
-    if not 1 <= settings.beams <= profile.beams:
-        raise UserError(f"The number of paths K is {settings.beams}; choose 1 to {profile.beams}.")
-    if not 1 <= settings.hops <= profile.hops:
-        raise UserError(f"The number of hops L is {settings.hops}; choose 1 to {profile.hops}.")
-    if settings.ranking not in RANKINGS:
-        raise UserError(f"The ranking {settings.ranking!r} is unknown; choose one of {', '.join(RANKINGS)}.")
-    if settings.search not in SEARCHES:
-        raise UserError(f"The search {settings.search!r} is unknown; choose one of {', '.join(SEARCHES)}.")
-    ahead = settings.look_ahead
-    if ahead not in ("auto", "off", "forced") and not (
-        ahead.isascii() and ahead.isdecimal() and len(ahead) < 5 and int(ahead) <= MAX_AHEAD
-    ):
-        raise UserError(f"The look-ahead {ahead!r} is unknown; choose auto, off, forced or a number up to {MAX_AHEAD}.")
+    for setting in options_of(Settings):
+        setting.read(getattr(settings, setting.name), profile)
     return question
+
+
+# --------------------------------------------------------------------------------------------------
+# What the environment says: the chat model, and where caches lie.
 
 
 @dataclass(frozen=True, slots=True)

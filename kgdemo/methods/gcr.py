@@ -41,7 +41,6 @@ from kgdemo.methods.search_branch import (
     ungrounded,
 )
 from kgdemo.models.prompt_style import unseen_labels
-from kgdemo.options import chosen, option
 from kgdemo.query.query import Query
 from kgdemo.ranking.abstention import refusal
 from kgdemo.ranking.backoff import unseen_paths
@@ -49,7 +48,7 @@ from kgdemo.ranking.conjunctive import conjunctive_first, with_topics
 from kgdemo.ranking.scorer import PathScorer, RankedPath, labelled, rank
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Evidence, Resources
-from kgdemo.settings import Settings
+from kgdemo.settings import Settings, chosen, option
 
 _MAX_READ = 160  # undecoded paths given to the general model: a hub has hundreds of thousands
 

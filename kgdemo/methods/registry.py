@@ -11,10 +11,9 @@ from typing import Protocol
 
 from kgdemo.errors import UserError
 from kgdemo.events import Event
-from kgdemo.options import Given, Option, chosen, options_of
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
-from kgdemo.settings import Settings
+from kgdemo.settings import LOCAL, Given, Option, Profile, Settings, chosen, options_of
 
 
 class Method(Protocol):
@@ -38,7 +37,7 @@ class MethodCard:
         paper: where it is described, with the section.
         constrained: it decodes under the graph's constraint, and can be compared with itself without.
         drivable: it goes on from tokens that a visitor forces.
-        declared: the dataclass of its options (see ``options``).
+        declared: the dataclass of its options (see ``kgdemo.settings``).
         without: fields of that which this method has no use for.
     """
 
@@ -57,13 +56,13 @@ class MethodCard:
         """What can be chosen about it."""
         return options_of(self.declared, self.without)
 
-    def check(self, given: Given, public: bool) -> None:
-        """Whether these options can be given to it.
+    def check(self, given: Given, profile: Profile = LOCAL) -> None:
+        """Whether these options can be given to it, on a server with these limits.
 
         Raises:
             UserError: one is unknown, or has a value that it cannot have.
         """
-        chosen(self.declared, given, method=self.name, without=self.without, public=public)
+        chosen(self.declared, given, method=self.name, without=self.without, profile=profile)
 
 
 METHODS: dict[str, MethodCard] = {}
@@ -120,14 +119,9 @@ def as_markdown() -> str:
     return "\n".join(lines)
 
 
-def options_in_words(card: MethodCard, public: bool) -> str:
-    """A method's options for one line of the page; empty where it has none.
-
-    Args:
-        card: the method.
-        public: tell the limits of a public server.
-    """
-    return "; ".join(f"{option} ({option.help}: {option.allowed(public)})" for option in card.options)
+def options_in_words(card: MethodCard, profile: Profile) -> str:
+    """A method's options for one line of the page, with the limits of the server; empty where it has none."""
+    return "; ".join(f"{option} ({option.help}: {option.allowed(profile)})" for option in card.options)
 
 
 def _told(card: MethodCard) -> Iterator[str]:

@@ -15,11 +15,10 @@ from kgdemo.events import AnswerFinal, Event, HypothesisAnswer, Notice, PathFoun
 from kgdemo.kg.labels import fold
 from kgdemo.methods.registry import register
 from kgdemo.methods.search_branch import Branch, FreePath, sampled_branch, unconstrained_branch, ungrounded
-from kgdemo.options import chosen, option
 from kgdemo.query.query import Query
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources
-from kgdemo.settings import Settings
+from kgdemo.settings import Settings, chosen, option
 
 _ANSWER = "Answer the question from what you know. Reply with the answer alone; separate several by semicolons."
 _CHAIN = (

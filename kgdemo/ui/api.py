@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import inspect
+from dataclasses import asdict, replace
 from typing import Any
 
 import gradio as gr
 
 from kgdemo.errors import UserError
 from kgdemo.events import AnswerFinal, EntitiesLinked, Event, Notice, PathFound, PathVerified, RunFailed, RunFinished
-from kgdemo.kg.io.catalogue import embedded_names
-from kgdemo.options import pairs
 from kgdemo.pipeline import Pipeline
-from kgdemo.settings import Settings
+from kgdemo.settings import Settings, Shown, shown
 from kgdemo.ui import zero
 from kgdemo.ui.asking import Visits, default_model
+from kgdemo.ui.fields import settings_of
 
+STANDARD = Settings()
 _LONGEST_PATH = 2000
 
 
@@ -38,13 +39,22 @@ class Endpoints:
         gr.api(self.verify_path, api_name="verify_path")
         gr.api(self.link, api_name="link")
 
+    @classmethod
+    def settings(cls) -> dict[str, list[str]]:
+        """The names of the settings that each endpoint takes, read off its signature."""
+        known = [setting.name for setting in shown(Shown.API)]
+        endpoints = (cls.ask, cls.paths, cls.verify_path, cls.link)
+        return {
+            call.__name__: [name for name in inspect.signature(call).parameters if name in known] for call in endpoints
+        }
+
     def ask(
         self,
         question: str,
-        graph: str = "world",
-        method: str = "gcr",
-        beams: int = 10,
-        hops: int = 2,
+        graph: str = STANDARD.graph,
+        method: str = STANDARD.method,
+        beams: int = STANDARD.beams,
+        hops: int = STANDARD.hops,
         options: str = "",
         request: gr.Request | None = None,
     ) -> dict[str, Any]:
@@ -61,7 +71,7 @@ class Endpoints:
         Returns:
             answer text, answers, cited paths, linked entities, what the page would point out, and what the run cost.
         """
-        events = self._run(question, graph, method, beams, hops, request, options)
+        events = self._run(question, request, graph=graph, method=method, beams=beams, hops=hops, options=options)
         final = next((e for e in events if isinstance(e, AnswerFinal)), None)
         cost = next((e for e in events if isinstance(e, RunFinished)), None)
         return {
@@ -79,9 +89,9 @@ class Endpoints:
     def paths(
         self,
         question: str,
-        graph: str = "world",
-        beams: int = 10,
-        hops: int = 2,
+        graph: str = STANDARD.graph,
+        beams: int = STANDARD.beams,
+        hops: int = STANDARD.hops,
         request: gr.Request | None = None,
     ) -> list[dict[str, Any]]:
         """Decode the reasoning paths for a question; each one exists in the knowledge graph.
@@ -95,9 +105,9 @@ class Endpoints:
         Returns:
             paths, best first, each with its text, score and whether every hop was verified.
         """
-        return _paths(self._run(question, graph, "gcr", beams, hops, request))
+        return _paths(self._run(question, request, graph=graph, beams=beams, hops=hops))
 
-    def verify_path(self, path: str, graph: str = "world") -> dict[str, Any]:
+    def verify_path(self, path: str, graph: str = STANDARD.graph) -> dict[str, Any]:
         """Check a written path, "entity -> relation -> entity …", hop by hop against a knowledge graph.
 
         Args:
@@ -109,12 +119,12 @@ class Endpoints:
         """
         if len(path) > _LONGEST_PATH:
             raise gr.Error(f"The path has {len(path)} characters; at most {_LONGEST_PATH} can be checked.")
-        settings = self._settings(graph)
+        settings = self._settings(graph=graph)
         found, verdict = self.pipeline.resources(settings).verifier.verify_text(path)
         hops = [{**asdict(hop), "verdict": hop.verdict.value} for hop in verdict.hops]
         return {"text": str(found) if found else None, "faithful": verdict.faithful, "hops": hops}
 
-    def link(self, question: str, graph: str = "world") -> dict[str, Any]:
+    def link(self, question: str, graph: str = STANDARD.graph) -> dict[str, Any]:
         """Find the entities of a knowledge graph that a question names.
 
         Args:
@@ -126,39 +136,32 @@ class Endpoints:
         """
         if len(question) > self.pipeline.profile.question:
             raise gr.Error(f"The question is longer than {self.pipeline.profile.question} characters; shorten it.")
-        linked = self.pipeline.linker(self._settings(graph).graph).link(question)
+        linked = self.pipeline.linker(self._settings(graph=graph).graph).link(question)
         return {
             "mentions": [asdict(mention) for mention in linked.mentions],
             "chosen": list(linked.chosen),
             "nearest": [candidate.entity for candidate in linked.nearest],
         }
 
-    def _run(
-        self,
-        question: str,
-        graph: str,
-        method: str,
-        beams: int,
-        hops: int,
-        request: gr.Request | None,
-        options: str = "",
-    ) -> list[Event]:
+    def _run(self, question: str, request: gr.Request | None, **values: Any) -> list[Event]:
         try:
             self.visits.count(str(request.session_hash) if request else "")
-            given = pairs([options])
         except UserError as error:
             raise gr.Error(str(error)) from None
-        settings = self._settings(graph, method=method, beams=beams, hops=hops, compare=False, explain=0, options=given)
+        settings = replace(self._settings(**values), compare=False, explain=0)
         events = list(zero.run(self.pipeline, question, settings))
         failed = next((e.message for e in events if isinstance(e, RunFailed)), None)
         if failed:
             raise gr.Error(failed)
         return events
 
-    def _settings(self, graph: str, **chosen: Any) -> Settings:
-        if graph not in embedded_names():
-            raise gr.Error(f"There is no graph {graph[:100]!r}; choose one of {', '.join(embedded_names())}.")
-        return Settings(graph=graph, model=default_model(), **chosen)
+    def _settings(self, **values: Any) -> Settings:
+        """The settings of a call; a program may name only what is embedded, at home too."""
+        try:
+            settings = settings_of(values, replace(self.pipeline.profile, open_models=False))
+        except UserError as error:
+            raise gr.Error(str(error)) from None
+        return replace(settings, model=default_model())
 
 
 def _paths(events: list[Event]) -> list[dict[str, Any]]:

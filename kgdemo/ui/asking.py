@@ -1,8 +1,4 @@
-"""How often one visitor may ask on a public server.
-
-Counted for each session (a tab, or a program's client), not for each address: a whole class may sit behind
-one. What all visitors may use together is bounded by the queue.
-"""
+"""From what stands in the page's fields to a run, and what surrounds a run: loading, and how often one may ask."""
 
 from __future__ import annotations
 
@@ -12,19 +8,23 @@ import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from kgdemo.errors import UserError
 from kgdemo.events import Event, RunFailed
-from kgdemo.kg.io.catalogue import embedded_names
-from kgdemo.methods import METHODS
 from kgdemo.models.causal import EMBEDDED
-from kgdemo.options import pairs
 from kgdemo.pipeline import Pipeline
-from kgdemo.settings import RANKINGS, Profile, Settings
+from kgdemo.settings import Settings
 from kgdemo.ui import zero
+from kgdemo.ui.fields import Fields, settings_of
 from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs
+
+logger = logging.getLogger(__name__)
+
+# --------------------------------------------------------------------------------------------------
+# How often one visitor may ask on a public server. Questions are counted for each session (a tab, or a program's
+# client), not for each address: a whole class may sit behind one. The queue bounds what all visitors use together.
 
 WINDOW = 60.0  # seconds
 _REMEMBERED = 10_000  # sessions
@@ -71,8 +71,6 @@ class Visits:
 # --------------------------------------------------------------------------------------------------
 # What is loaded while the first visitors read: a few stages, one after the other, and how far it has got.
 
-
-logger = logging.getLogger(__name__)
 Stage = tuple[str, Callable[[], object]]
 
 
@@ -131,45 +129,6 @@ class Loading:
 # From what stands in the page's fields to a run; mistakes become one clear sentence, never an error box.
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
-    """The page's fields, in the order in which gradio hands them over."""
-
-    question: str
-    graph: str
-    model: str
-    method: str
-    beams: float
-    hops: float
-    compare: bool
-    ranking: str
-    options: str = ""
-    client_graph: str = ""  # what the visitor has changed, see ``worlds.ClientGraph``
-
-    def settings(self, profile: Profile) -> Settings:
-        """Settings of a run.
-
-        Raises:
-            UserError: a field holds what this server does not allow.
-        """
-        if not profile.open_models and self.graph not in embedded_names():
-            raise UserError(f"This server knows the graphs {', '.join(embedded_names())}; choose one of them.")
-        try:
-            beams, hops = int(self.beams), int(self.hops)
-        except (TypeError, ValueError):
-            raise UserError("The numbers of paths K and hops L must be whole numbers.") from None
-        return Settings(
-            graph=str(self.graph or "world").strip(),
-            model=str(self.model or EMBEDDED).strip(),
-            method=self.method,
-            beams=beams,
-            hops=hops,
-            compare=bool(self.compare),
-            ranking=self.ranking,
-            options=pairs([str(self.options or "")]),
-        )
-
-
 def ask(
     pipeline: Pipeline,
     fields: Fields,
@@ -193,7 +152,7 @@ def ask(
     try:
         if visits is not None:
             visits.count(session)
-        settings = replace(fields.settings(pipeline.profile), forced=tuple(forced))
+        settings = replace(settings_of(fields.values, pipeline.profile), forced=tuple(forced))
         if session_graphs is not None:
             settings = replace(
                 settings, graph=session_graphs.source(settings.graph, ClientGraph.read(fields.client_graph))
@@ -215,9 +174,11 @@ def asked_again(fields: Fields, changed: Mapping[str, Any]) -> tuple[Fields, lis
     Returns:
         the fields to run with, the entities, the forced tokens.
     """
-    other = {name: str(changed[name]) for name in ("question", "method") if changed.get(name)}
+    question = str(changed.get("question") or fields.question)
+    method = str(changed.get("method") or fields.values["method"])
     entities = [str(name) for name in changed.get("entities") or ()][:20]
-    return replace(fields, **other), entities, [int(token) for token in changed.get("forced") or ()][:500]
+    again = replace(fields, question=question, values={**fields.values, "method": method})
+    return again, entities, [int(token) for token in changed.get("forced") or ()][:500]
 
 
 def names_like(labels: Iterable[str], written: str, limit: int = 8) -> list[str]:
@@ -251,51 +212,3 @@ def warming(pipeline: Pipeline, settings: Settings) -> Loading:
             ("index", lambda: pipeline.resources(settings).embedder.encode(["loaded with its first text"])),
         )
     )
-
-
-# --------------------------------------------------------------------------------------------------
-# A run as an address: which field each query parameter of a share link fills.
-#
-# A link may come from anyone, so it fills only what the page's own fields would allow. Whether it also asks is
-# the page's to say (``inputs.js``): only on an embedded graph with the server's own model.
-
-
-_LONGEST = 300  # characters of a graph's or model's name
-
-
-def filled(parameters: Mapping[str, str], profile: Profile, fields: tuple[str, ...]) -> dict[str, Any]:
-    """Values for the page's fields.
-
-    Args:
-        parameters: the address's query, one value a name.
-        profile: limits of this server.
-        fields: names of the fields that the page has.
-
-    Returns:
-        field name -> value, for those parameters that this server accepts; the others are left as they are.
-    """
-    found: dict[str, Any] = {}
-    for name in fields:
-        value = _value(name, str(parameters[name]), profile) if name in parameters else None
-        if value is not None:
-            found[name] = value
-    return found
-
-
-def _value(name: str, written: str, profile: Profile) -> Any:
-    """What a parameter means; None when this server does not accept it."""
-    if name == "question":
-        return " ".join(written[: profile.question].split()) or None
-    if name == "graph":
-        return written[:_LONGEST] if written in embedded_names() or profile.open_models else None
-    if name == "options":
-        return written[:_LONGEST]  # the method says what it makes of them
-    if name == "model":
-        return written[:_LONGEST] if profile.open_models else None
-    if name in ("beams", "hops"):
-        limit = profile.beams if name == "beams" else profile.hops
-        return int(written) if written.isascii() and written.isdigit() and 1 <= int(written[:6]) <= limit else None
-    if name == "compare":
-        return {"true": True, "false": False}.get(written)
-    choices = {"method": tuple(METHODS), "ranking": RANKINGS}.get(name, ())
-    return written if written in choices else None

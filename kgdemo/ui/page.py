@@ -7,16 +7,14 @@ from typing import Any
 
 import gradio as gr
 
-from kgdemo.kg.io.catalogue import embedded_names
-from kgdemo.methods import METHODS, method_named
-from kgdemo.methods.registry import options_in_words
 from kgdemo.pipeline import Pipeline
-from kgdemo.settings import RANKINGS, Settings, profile_from
+from kgdemo.settings import Settings, profile_from
 from kgdemo.ui import assets, zero
 from kgdemo.ui.api import Endpoints
-from kgdemo.ui.asking import Fields, Loading, Visits, ask, asked_again, default_model, filled, warming
+from kgdemo.ui.asking import Loading, Visits, ask, asked_again, default_model, warming
 from kgdemo.ui.event_stream import EventStream
-from kgdemo.ui.run_view import NAMES, has_mcp, make_run_view
+from kgdemo.ui.fields import NAMES, Fields, filled, page_fields
+from kgdemo.ui.run_view import has_mcp, make_run_view
 from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs
 
 AT_ONCE = 2  # questions answered at the same time; the others wait in the queue
@@ -35,7 +33,8 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> gr.Blocks
     """
     pipeline = pipeline or Pipeline(profile_from())
     assets.serve()
-    loading = warming(pipeline, Settings(model=default_model())) if warm else Loading()
+    standard = Settings(model=default_model())
+    loading = warming(pipeline, standard) if warm else Loading()
     text = assets.text()
     with gr.Blocks(title=text["title"], analytics_enabled=False) as page:
         gr.HTML(_header(text), elem_id="kg-header", apply_default_css=False)
@@ -50,7 +49,7 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> gr.Blocks
             go = gr.Button(text["ask"]["go"], variant="primary", elem_id="kg-go", scale=0, min_width=96)
             stop = gr.Button(text["ask"]["stop"], elem_id="kg-stop", scale=0, min_width=88)
         with gr.Accordion(text["settings"]["title"], open=False, elem_id="kg-settings"):
-            fields = _fields(pipeline, text["settings"])
+            fields = page_fields(pipeline.profile, standard)
         line = gr.HTML("", elem_id="kg-line", apply_default_css=False)
         world = gr.Textbox(visible=False)  # filled in by _WITH_WORLD
         feed, session_graphs, visits = (
@@ -90,48 +89,6 @@ def _header(text: dict[str, Any]) -> str:
     return f"<h1>{text['title']}</h1><p>{text['subtitle']}</p>"
 
 
-def _fields(pipeline: Pipeline, text: dict[str, Any]) -> list[gr.components.Component]:
-    """The settings; in the order of ``asking.Fields`` after the question."""
-    profile, local = pipeline.profile, pipeline.profile.open_models
-    with gr.Row():
-        method = gr.Dropdown(
-            [(card.title, card.name) for card in METHODS.values()], value="gcr", label=text["method"], min_width=200
-        )
-        graph = gr.Dropdown(
-            embedded_names(),
-            value="world",
-            label=text["graph"],
-            info=text["graph_info"] if local else None,
-            allow_custom_value=local,
-            min_width=200,
-        )
-        model = gr.Textbox(
-            default_model(), label=text["model"], info=text["model_info"], visible=local, min_width=200, max_lines=1
-        )
-    with gr.Row():
-        beams = gr.Slider(1, profile.beams, value=min(10, profile.beams), step=1, label=text["beams"], min_width=180)
-        hops = gr.Slider(1, profile.hops, value=2, step=1, label=text["hops"], min_width=180)
-        ranking = gr.Radio(
-            [(text["rankings"][name], name) for name in RANKINGS], value=RANKINGS[0], label=text["ranking"]
-        )
-        compare = gr.Checkbox(True, label=text["compare"])
-
-    def known(name: str) -> dict[str, Any]:
-        about = options_in_words(method_named(name), not local)
-        return {"visible": bool(about), "value": "", "info": about or None}
-
-    options = gr.Textbox(label=text["options"], placeholder=text["options_example"], max_lines=1, **known(method.value))
-    method.change(
-        lambda name: gr.update(**known(name)),
-        method,
-        options,
-        queue=False,
-        show_progress="hidden",
-        api_visibility="private",
-    )
-    return [graph, model, method, beams, hops, compare, ranking, options]
-
-
 def _events(
     pipeline: Pipeline,
     feed: EventStream,
@@ -144,10 +101,10 @@ def _events(
     stage: gr.HTML,
 ) -> None:
     def run(request: gr.Request, *values: Any) -> Iterator[str]:
-        yield from answered(request, Fields(*values))
+        yield from answered(request, Fields.of(values))
 
     def again(request: gr.Request, event: gr.EventData, *values: Any) -> Iterator[str]:
-        yield from answered(request, *asked_again(Fields(*values), event._data))
+        yield from answered(request, *asked_again(Fields.of(values), event._data))
 
     def answered(
         request: gr.Request, asked: Fields, chosen: Sequence[str] = (), forced: Sequence[int] = ()
@@ -181,7 +138,7 @@ def _inputs(page: gr.Blocks, pipeline: Pipeline, fields: list[gr.components.Comp
     """
 
     def fill(request: gr.Request) -> list[Any]:
-        values = filled(request.query_params, pipeline.profile, NAMES)
+        values = filled(request.query_params, pipeline.profile)
         return [gr.update(value=values[name]) if name in values else gr.skip() for name in NAMES]
 
     tell = "(...values) => { window.kgFields = values; window.dispatchEvent(new Event('kg-fields')); }"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib.util
 import json
 from typing import Any
@@ -15,15 +14,13 @@ from kgdemo.kg.io.catalogue import embedded_names
 from kgdemo.methods import METHODS
 from kgdemo.pipeline import Pipeline
 from kgdemo.ui import assets
-from kgdemo.ui.asking import Fields, Loading, names_like
+from kgdemo.ui.api import Endpoints
+from kgdemo.ui.asking import Loading, names_like
 from kgdemo.ui.event_stream import EventStream
+from kgdemo.ui.fields import NAMES
 from kgdemo.ui.session_graphs import SessionGraphs, limits
 from kgdemo.view.escape import json_in_html
 from kgdemo.view.surroundings import neighbours_of
-
-NAMES = tuple(
-    field.name for field in dataclasses.fields(Fields) if field.name != "client_graph"
-)  # of the page's fields
 
 # The stage's template is constant: gradio evaluates templates as code, so no text of anyone's may enter it.
 _TEMPLATE = '<div class="kg-stage" id="kg-stage"></div>'
@@ -73,6 +70,7 @@ def make_run_view(
         "limits": limits(pipeline),
         "fields": NAMES,
         "standard": dict(zip(NAMES, standard, strict=True)),
+        "endpoints": Endpoints.settings(),
         "mcp": has_mcp(),
         "graphs": embedded_names(),
     }

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kgdemo.ui.asking import Fields, asked_again
+from kgdemo.ui.asking import asked_again
+from kgdemo.ui.fields import Fields
 
-FIELDS = Fields("Where?", "world", "embedded", "gcr", 10, 2, True, "relation")
+FIELDS = Fields("Where?", {"graph": "world", "method": "gcr", "beams": 10})
 
 
 def test_entities_alone_leave_the_fields_as_they_are():
@@ -15,7 +16,8 @@ def test_entities_alone_leave_the_fields_as_they_are():
 
 def test_question_and_method_are_those_of_the_page_and_nothing_else_can_be_changed():
     changed = {"question": "Who?", "method": "dog", "model": "/etc/passwd", "graph": "/etc/passwd", "beams": 10**9}
-    assert asked_again(FIELDS, changed) == (replace(FIELDS, question="Who?", method="dog"), [], [])
+    values = {**FIELDS.values, "method": "dog"}
+    assert asked_again(FIELDS, changed) == (replace(FIELDS, question="Who?", values=values), [], [])
 
 
 def test_forced_tokens_are_numbers():

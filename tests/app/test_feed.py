@@ -6,15 +6,17 @@ import json
 
 from kgdemo.events import RunFailed, read_trace
 from kgdemo.ui import assets
-from kgdemo.ui.asking import Fields, ask, names_like
+from kgdemo.ui.asking import ask, names_like
 from kgdemo.ui.event_stream import INTERVAL, EventStream
+from kgdemo.ui.fields import Fields
 from tests.helpers.long_run import long_run
 from tests.helpers.page import NASTY, QUESTION
 
 
 def fields(**changed) -> Fields:
-    given = {"question": QUESTION, "graph": "world", "model": "embedded", "method": "gcr", "beams": 4, "hops": 2}
-    return Fields(**{**given, "compare": True, "ranking": "relation", "options": "", **changed})
+    given = {"graph": "world", "model": "embedded", "method": "gcr", "beams": 4, "hops": 2}
+    values = {**given, "compare": True, "ranking": "relation", "options": "", **changed}
+    return Fields(values.pop("question", QUESTION), values, values.pop("client_graph", ""))
 
 
 def batches(pipeline, asked: Fields, feed: EventStream | None = None, entities=()) -> list[dict]:

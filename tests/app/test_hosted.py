@@ -10,8 +10,8 @@ from gradio_client import Client
 
 from kgdemo.errors import UserError
 from kgdemo.settings import LOCAL, PUBLIC
-from kgdemo.ui.asking import WINDOW, Loading, Visits, filled
-from kgdemo.ui.run_view import NAMES
+from kgdemo.ui.asking import WINDOW, Loading, Visits
+from kgdemo.ui.fields import filled
 
 QUESTIONS = (
     "Where was the director of Inception born?",
@@ -75,7 +75,7 @@ def test_a_link_fills_what_the_server_allows():
         "compare": "false",
     }
     expected = {**link, "question": "Who?", "beams": 7, "hops": 3, "compare": False}
-    assert filled(link, PUBLIC, NAMES) == expected
+    assert filled(link, PUBLIC) == expected
 
 
 @pytest.mark.parametrize(
@@ -89,18 +89,18 @@ def test_a_link_fills_what_the_server_allows():
         ("beams", "-3"),
         ("beams", "9" * 5000),
         ("hops", "x"),
-        ("compare", "yes"),
+        ("compare", "maybe"),
         ("ranking", "best"),
         ("question", "  "),
         ("unknown", "1"),
     ],
 )
 def test_a_link_to_a_public_server_fills_nothing_else(name, written):
-    assert filled({name: written}, PUBLIC, NAMES) == {}
+    assert filled({name: written}, PUBLIC) == {}
 
 
 def test_a_long_question_in_a_link_is_cut_to_the_limit():
-    assert len(filled({"question": "x" * 10_000}, PUBLIC, NAMES)["question"]) == PUBLIC.question
+    assert len(filled({"question": "x" * 10_000}, PUBLIC)["question"]) == PUBLIC.question
 
 
 def test_loading_says_the_stage_and_ends():

@@ -132,7 +132,7 @@ def test_the_public_profile_takes_less_and_reads_no_file():
     assert "more than 20,000" in session_graphs.brought({"text": "a\tb\tc\n" * 20_001})["error"]
     assert "no known triple format" in session_graphs.brought({"name": "/etc/passwd", "base64": ""})["error"]
     (failed,) = run(session_graphs, "", graph="/etc/passwd")
-    assert "This server knows the graphs" in failed.message
+    assert "There is no graph '/etc/passwd' here" in failed.message
 
 
 def test_hostile_labels_come_back_as_data(session_graphs):

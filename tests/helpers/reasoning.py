@@ -17,12 +17,11 @@ from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.methods.registry import METHODS
 from kgdemo.models.chat import Usage
-from kgdemo.options import given
 from kgdemo.query.query import Query, understand
 from kgdemo.reasoners.base import Decision, Evidence, Reasoner, Resources
 from kgdemo.reasoners.chat import ChatReasoner
 from kgdemo.reasoners.embedded import EmbeddedReasoner
-from kgdemo.settings import Settings
+from kgdemo.settings import Settings, given
 from kgdemo.verify import Verifier
 from tests.helpers.models import random_model
 

@@ -46,7 +46,7 @@ test('a link asks by itself only on an embedded graph with the model of the serv
 });
 
 test('a program holds the inputs as Python literals', () => {
-  const program = pythonProgram('ask', { ...STANDARD, question: 'Who wrote "Dune" – 沙丘 😀?' }, '', 'http://localhost:1');
+  const program = pythonProgram('ask', ['graph', 'method', 'beams', 'hops', 'options'], { ...STANDARD, question: 'Who wrote "Dune" – 沙丘 😀?' }, '', 'http://localhost:1');
   assert.equal(program, `from gradio_client import Client
 
 client = Client("http://localhost:1")
@@ -62,7 +62,7 @@ print(result["answer"])
 for path in result["paths"]:
     print(path["text"], path["verified"])
 `);
-  assert.match(pythonProgram('verify_path', STANDARD, 'a -> r -> b', 'x'), /predict\(\n {4}"a -> r -> b",\n {4}graph="world",\n {4}api_name="\/verify_path"/);
+  assert.match(pythonProgram('verify_path', ['graph'], STANDARD, 'a -> r -> b', 'x'), /predict\(\n {4}"a -> r -> b",\n {4}graph="world",\n {4}api_name="\/verify_path"/);
 });
 
 // tables ------------------------------------------------------------------------------------------
@@ -111,8 +111,8 @@ beforeEach(() => {
   globalThis.localStorage = { getItem: (name) => kept.get(name) ?? null, setItem: (name, value) => kept.set(name, value) };
 });
 
-test('runs are stored newest first, bounded, and without model or key', () => {
-  for (let n = 0; n < 40; n += 1) remember({ question: `q${n} ${'x'.repeat(900)}`, graph: 'world', model: 'secret', key: 'secret' }, 'a'.repeat(900));
+test('runs are stored newest first, bounded, and without the model', () => {
+  for (let n = 0; n < 40; n += 1) remember({ question: `q${n} ${'x'.repeat(900)}`, graph: 'world', options: '', model: 'secret' }, 'a'.repeat(900));
   const runs = storedRuns();
   assert.equal(runs.length, 30);
   assert.deepEqual(JSON.parse(localStorage.getItem('kgdemo.runs')), runs);

@@ -16,10 +16,9 @@ from kgdemo.kg.path import Path
 from kgdemo.lab.evaluation.compare_methods import compare_methods
 from kgdemo.methods import METHODS
 from kgdemo.methods.registry import as_markdown, register
-from kgdemo.options import pairs
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
-from kgdemo.settings import Settings
+from kgdemo.settings import Settings, pairs
 from tests.helpers.page import SmallPipeline
 from tests.helpers.reasoning import of
 
@@ -58,7 +57,7 @@ def test_the_readmes_options_are_the_methods_own():
     checked = set()
     for method, first, further in named:
         for option in [first, *re.findall(r"\w+=\w+", further)]:
-            METHODS[method].check(pairs([option]), public=False)
+            METHODS[method].check(pairs([option]))
             checked.add((method, option))
     assert ("fidelis", "adequacy=yes") in checked, "the last of a long list"
 

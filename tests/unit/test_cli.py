@@ -53,8 +53,9 @@ def test_ask_prints_one_event_a_line(files, capsys):
     [
         (["ask", "  "], "question is empty"),
         (["ask", "a" * 10_000], "shorten it"),
-        (["ask", "q", "--beams", "0"], "choose 1 to"),
-        (["ask", "q", "--hops", "9"], "choose 1 to"),
+        (["ask", "q", "--beams", "0"], "choose a whole number from 1 to"),
+        (["ask", "q", "--hops", "9"], "choose a whole number from 1 to"),
+        (["ask", "q", "--ranking", "best"], "choose one of pooled, relation, path"),
         (["ask", "q", "--kg", "/no/such.tsv"], "There is no file"),
         (["ask", "q", "--kg", "atlantis"], "There is no graph"),
         (["ask", "q", "--method", "magic"], "There is no method"),

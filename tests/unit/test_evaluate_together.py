@@ -42,8 +42,8 @@ def test_together_equals_one_by_one(family, questions, tmp_path):
     pipeline = SmallPipeline()
     pipeline._small = random_model(family, seed=3)
     settings = Settings(beams=3, explain=0)
-    for together in (1, 3):
-        metrics = evaluate(pipeline, questions, settings, tmp_path / str(together), together=together)
+    for batched in (1, 3):
+        metrics = evaluate(pipeline, questions, settings, tmp_path / str(batched), batched=batched)
         assert metrics["questions"] == len(ASKED)
     assert predictions(tmp_path / "3") == predictions(tmp_path / "1")
     assert [line["id"] for line in predictions(tmp_path / "3")] == ["0", "1", "2", "3", "4"]
@@ -58,12 +58,12 @@ def test_a_run_that_breaks_goes_on_where_it_stopped(questions, tmp_path):
 
     settings, out = Settings(beams=2, explain=0, compare=False), tmp_path / "out"
     with pytest.raises(RuntimeError, match="switched off"):
-        evaluate(Breaking(), questions, settings, out, together=2)
+        evaluate(Breaking(), questions, settings, out, batched=2)
     assert [line["id"] for line in predictions(out)] == ["0", "1"]
-    evaluate(SmallPipeline(), questions, settings, out, together=2)
+    evaluate(SmallPipeline(), questions, settings, out, batched=2)
     assert [line["id"] for line in predictions(out)] == ["0", "1", "2", "3", "4"]
 
 
 def test_no_questions_at_a_time_is_a_mistake(questions, tmp_path):
     with pytest.raises(UserError, match="give 1 or more"):
-        evaluate(SmallPipeline(), questions, Settings(), tmp_path / "out", together=0)
+        evaluate(SmallPipeline(), questions, Settings(), tmp_path / "out", batched=0)

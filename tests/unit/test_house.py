@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 FLOORS = [
     ["errors", "facts"],
-    ["kg", "options", "settings"],
+    ["kg", "settings"],
     ["events", "verify", "constraint"],
     ["models", "view"],
     ["linking", "query"],
@@ -88,7 +88,7 @@ def test_the_verifier_shares_no_code_with_the_decoder():
 
 
 def test_the_bootstrap_runs_in_a_bare_python():
-    bare = [ROOT / "kgdemo" / f"{name}.py" for name in ("__main__", "bootstrap", "errors", "__init__")]
+    bare = [ROOT / "kgdemo" / f"{name}.py" for name in ("__main__", "bootstrap", "errors", "settings", "__init__")]
     for file in [*bare, *sorted((ROOT / "kgdemo" / "cli").glob("*.py"))]:
         name, top = file.stem, ast.parse(file.read_text("utf-8")).body
         for node in top:

@@ -25,7 +25,7 @@ def test_words_and_what_they_mean(word, on_gpu, tokens):
 
 @pytest.mark.parametrize("word", ["", "-1", "far", "513", "1e2", "²", "٣"])
 def test_anything_else_is_refused_in_one_sentence(word):
-    with pytest.raises(UserError, match="choose auto, off, forced or a number up to 512"):
+    with pytest.raises(UserError, match="choose one of auto, off, forced, or a whole number from 0 to 512"):
         check("who?", Settings(look_ahead=word), LOCAL)
 
 

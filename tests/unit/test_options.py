@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from kgdemo.errors import UserError
 from kgdemo.events import CandidatesScored, RunFailed, Thought
 from kgdemo.methods import METHODS
-from kgdemo.options import chosen, options_of, pairs
-from kgdemo.options import given as as_given
 from kgdemo.pipeline import Pipeline
-from kgdemo.settings import LOCAL, PUBLIC, ChatSettings, Profile, Settings
+from kgdemo.settings import LOCAL, PUBLIC, ChatSettings, Profile, Settings, chosen, options_of, pairs
+from kgdemo.settings import given as as_given
 from tests.helpers.page import SmallPipeline
 from tests.helpers.reasoning import film_world, of
 
@@ -52,7 +51,7 @@ def test_the_methods_with_settings_of_their_own_declare_them():
 def test_defaults_are_values_and_survive_being_written(card):
     written = tuple((option.name, option.default) for option in card.options)
     assert chosen(card.declared, written) == card.declared()
-    card.check(written, public=True)
+    card.check(written, PUBLIC)
     assert chosen(card.declared, as_given(card.declared())) == card.declared()
 
 
@@ -63,9 +62,9 @@ def test_any_value_allowed_survives_being_written(data):
     for option in card.options:
         kinds = {
             bool: st.sampled_from(["yes", "no"]),
-            int: st.integers(int(option.minimum), int(option.limit)).map(str),
-            float: st.floats(option.minimum, max(option.limit, option.minimum), allow_nan=False).map(repr),
-            str: st.sampled_from(option.choices or ("",)),
+            int: st.integers(int(option.minimum), int(option.maximum)).map(str),
+            float: st.floats(option.minimum, max(option.maximum, option.minimum), allow_nan=False).map(repr),
+            str: st.sampled_from([*option.choices] or [""]),
         }
         values[option.name] = data.draw(kinds[option.kind])
     made = chosen(card.declared, tuple(values.items()))
@@ -104,7 +103,7 @@ def test_a_public_server_keeps_searches_narrow():
     assert "from 1 to 4" in refusal("dog", "width=20", PUBLIC)
     assert "from 1 to 3" in refusal("explore-tot", "search_depth=5", PUBLIC)
     bounded = [o for card in WITH_OPTIONS for o in card.options if o.kind is int]
-    assert all(o.public is not None and o.public < o.limit for o in bounded)
+    assert all(o.public is not None and o.public < o.maximum for o in bounded)
 
 
 def test_pairs_are_read_from_a_field_or_from_repeated_arguments():

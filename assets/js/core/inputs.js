@@ -3,9 +3,6 @@
 /** @typedef {import('./types.js').FieldValue} FieldValue */
 /** @typedef {Record<string, FieldValue>} Values values of the fields by name */
 
-// in the order in which people read them
-const IN_LINK = ['question', 'graph', 'method', 'beams', 'hops', 'compare', 'ranking', 'options', 'model'];
-
 /** Gradio's event handlers put the fields' values here, see kgdemo/ui/page.py. */
 const page = /** @type {{kgFields?: FieldValue[]}} */ (globalThis);
 
@@ -60,13 +57,13 @@ export class Inputs {
 /**
  * The query of a share link; a value that is the standard one is left out.
  * @param {Values} values
- * @param {Values} standard
+ * @param {Values} standard the initial values of all fields, in the order in which the link names them
  * @param {string[]} entities
  * @returns {string}
  */
 export function linkQuery(values, standard, entities) {
   const query = new URLSearchParams();
-  for (const name of IN_LINK) {
+  for (const name of Object.keys(standard)) {
     const value = values[name];
     if (value === undefined || value === null || value === '' || (name !== 'question' && value === standard[name])) continue;
     query.set(name, String(value));

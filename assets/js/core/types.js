@@ -164,6 +164,7 @@
  * @property {{triples: number, bytes: number, minutes: number, kept: number}} limits of a visitor's own graph
  * @property {string[]} fields names of the page's fields, in gradio's order
  * @property {Record<string, FieldValue>} standard initial values of the fields
+ * @property {Record<string, string[]>} endpoints names of the settings that each endpoint takes
  * @property {boolean} mcp
  * @property {string[]} graphs names of the embedded graphs
  */

@@ -158,7 +158,7 @@ export function makeOwnRuns(text, inputs, show) {
 const STORE = 'kgdemo.runs';
 const STORED_RUNS = 30;
 const STORED_LENGTH = 300; // characters of a value
-const STORED_FIELDS = ['question', 'graph', 'method', 'beams', 'hops', 'compare', 'ranking']; // no model, endpoint or key
+const NOT_STORED = 'model'; // it may be a folder of the visitor's
 
 /** @typedef {Values & {question: string, answer: string}} StoredRun */
 
@@ -184,9 +184,9 @@ export function storedRuns() {
 export function remember(values, answer) {
   /** @type {Values} */
   const run = { time: new Date().toISOString(), answer: String(answer).slice(0, STORED_LENGTH) };
-  for (const name of STORED_FIELDS) {
-    const value = values[name];
-    if (value !== undefined && value !== null) run[name] = typeof value === 'string' ? value.slice(0, STORED_LENGTH) : value;
+  for (const [name, value] of Object.entries(values)) {
+    if (name === NOT_STORED || value === undefined || value === null || value === '') continue;
+    run[name] = typeof value === 'string' ? value.slice(0, STORED_LENGTH) : value;
   }
   store([run, ...storedRuns()].slice(0, STORED_RUNS));
 }

@@ -6,20 +6,20 @@ import { copied, h } from '../core/dom.js';
 /** @typedef {import('../core/inputs.js').Values} Values */
 
 /**
- * The endpoints: what each is asked about, the fields it takes, and what a program would print of its result.
- * @type {Record<'ask'|'paths'|'verify_path'|'link', {about: 'question'|'path', takes: string[], shows: string[]}>}
+ * The endpoints: what each is asked about, and what a program would print of its result.
+ * @type {Record<'ask'|'paths'|'verify_path'|'link', {about: 'question'|'path', shows: string[]}>}
  */
 const CALLS = {
   ask: {
-    about: 'question', takes: ['graph', 'method', 'beams', 'hops', 'options'],
+    about: 'question',
     shows: ['print(result["answer"])', 'for path in result["paths"]:', '    print(path["text"], path["verified"])'],
   },
-  paths: { about: 'question', takes: ['graph', 'beams', 'hops'], shows: ['for path in result:', '    print(path["text"], path["score"])'] },
+  paths: { about: 'question', shows: ['for path in result:', '    print(path["text"], path["score"])'] },
   verify_path: {
-    about: 'path', takes: ['graph'],
+    about: 'path',
     shows: ['print(result["faithful"])', 'for hop in result["hops"]:', '    print(hop["head"], hop["relation"], hop["tail"], hop["verdict"])'],
   },
-  link: { about: 'question', takes: ['graph'], shows: ['print(result["chosen"])'] },
+  link: { about: 'question', shows: ['print(result["chosen"])'] },
 };
 const ENDPOINTS = /** @type {(keyof typeof CALLS)[]} */ (Object.keys(CALLS));
 const PATH = 'The Magic Flute -> composed by -> Wolfgang Amadeus Mozart'; // until a run has found one
@@ -27,13 +27,14 @@ const PATH = 'The Magic Flute -> composed by -> Wolfgang Amadeus Mozart'; // unt
 /**
  * A program for gradio's Python client.
  * @param {keyof typeof CALLS} endpoint
+ * @param {string[]} takes names of the settings that the endpoint takes
  * @param {Values} values of the page's fields
  * @param {string} path to verify
  * @param {string} root address of the page, without a slash at its end
  * @returns {string}
  */
-export function pythonProgram(endpoint, values, path, root) {
-  const { about, takes, shows } = CALLS[endpoint];
+export function pythonProgram(endpoint, takes, values, path, root) {
+  const { about, shows } = CALLS[endpoint];
   const given = takes.filter((name) => name in values && values[name] !== '' && values[name] !== null);
   const call = [literal(about === 'path' ? path : values.question ?? ''), ...given.map((name) => `${name}=${literal(values[name])}`), `api_name="/${endpoint}"`];
   return ['from gradio_client import Client', '', `client = Client(${literal(root)})`, 'result = client.predict(',
@@ -71,7 +72,10 @@ export function makeProgram(boot, text, inputs) {
     said.textContent = (await copied(content())) ? words.copied : words.select;
   } } }, name);
   let path = PATH;
-  const fill = () => { python.textContent = pythonProgram(ENDPOINTS[endpoint.selectedIndex], inputs.values, path, root); };
+  const fill = () => {
+    const name = ENDPOINTS[endpoint.selectedIndex];
+    python.textContent = pythonProgram(name, boot.endpoints[name], inputs.values, path, root);
+  };
   inputs.listeners.push(fill);
   fill();
   const element = h('details', { class: 'card fold program' }, h('summary', {}, h('h2', {}, words.title)),

@@ -11,9 +11,8 @@ from kgdemo.lab.evaluation.judge import Judge
 from kgdemo.lab.evaluation.runner import evaluate
 from kgdemo.methods import METHODS, method_named
 from kgdemo.methods.registry import MethodCard
-from kgdemo.options import Given, unknown
 from kgdemo.pipeline import Pipeline
-from kgdemo.settings import Settings
+from kgdemo.settings import Given, Settings, unknown
 
 ALL = "all"
 # heading -> name of the metric, and the count without which it says nothing
@@ -59,12 +58,12 @@ def compare_methods(
     limit: int | None = None,
     link: bool = False,
     judge: Judge | None = None,
-    together: int = 1,
+    batched: int = 1,
 ) -> str:
     """Each method in a folder of its own under ``out``; the table is written after each, so that none is lost.
 
     Args:
-        pipeline, questions, limit, link, judge, together: see ``runner.evaluate``.
+        pipeline, questions, limit, link, judge, batched: see ``runner.evaluate``.
         names: the methods.
         settings: for all of them; each is given those of the options that it has.
         out: for ``METHOD/`` and ``table.md``.
@@ -81,7 +80,7 @@ def compare_methods(
     written = ""
     for card in cards:
         own = replace(settings, method=card.name, options=options[card.name])
-        metrics = evaluate(pipeline, questions, own, out / card.name, limit, link, judge, together=together)
+        metrics = evaluate(pipeline, questions, own, out / card.name, limit, link, judge, batched=batched)
         rows.append((card, metrics))
         written = table(rows, compared=settings.compare, judged=judge is not None)
         (out / "table.md").write_text(written + "\n", "utf-8")
@@ -122,5 +121,5 @@ def _own(given: Given, card: MethodCard, cards: Sequence[MethodCard]) -> Given:
             raise unknown(name, ", ".join(c.name for c in cards), (o for c in cards for o in c.options))
     own = {option.name for option in card.options}
     mine = tuple((name, value) for name, value in given if name in own)
-    card.check(mine, public=False)
+    card.check(mine)
     return mine

@@ -82,7 +82,7 @@ def evaluate(
     link: bool = False,
     judge: Judge | None = None,
     held_out: Collection[str] = (),
-    together: int = 1,
+    batched: int = 1,
 ) -> dict[str, float]:
     """Run a question set with one method.
 
@@ -95,21 +95,21 @@ def evaluate(
         link: find the topic entities in the text even where the set gives them.
         judge: rates how coherent the paths are (GCR appendix F.4).
         held_out: relations that the model was not trained on; questions about them are also measured apart.
-        together: how many questions are under way at the same time; their forward passes are shared
-            (``models.together``). Predictions are those of one by one, their seconds hold the waiting for others.
+        batched: how many questions are under way at the same time; their forward passes are joined
+            (``models.batched_forward``). Predictions are those of one by one; seconds hold the wait for others.
 
     Returns:
         the metrics, as written.
 
     Raises:
         UserError: ``out`` holds predictions made with other settings, there is no such method or option, or
-            ``together`` is no number of questions.
+            ``batched`` is no number of questions.
         EndpointError: the judge could not be asked; what it has judged is kept.
     """
     card = method_named(settings.method)
-    card.check(settings.options, public=False)
-    if together < 1:
-        raise UserError(f"--together is {together}; give 1 or more questions.")
+    card.check(settings.options)
+    if batched < 1:
+        raise UserError(f"--batched is {batched}; give 1 or more questions.")
     out.mkdir(parents=True, exist_ok=True)
     wanted = read_questions(questions)[:limit]
     file = out / "predictions.jsonl"
@@ -117,7 +117,7 @@ def evaluate(
     done = {p.id: p for p in _read(file)}
     left = [q for q in wanted if q.id not in done]
     _warm_up(pipeline, settings, left)
-    with file.open("a", encoding="utf-8") as stream, ThreadPoolExecutor(together) as threads:
+    with file.open("a", encoding="utf-8") as stream, ThreadPoolExecutor(batched) as threads:
         answered = threads.map(lambda question: ask(pipeline, question, settings, link), left)
         for prediction in tqdm(_stopping(answered, threads), unit="question", desc=card.name, total=len(left)):
             done[prediction.id] = prediction

@@ -24,9 +24,9 @@ from kgdemo.events import WITHOUT_GRAPH, DecodeStep, Event, LMCall
 from kgdemo.methods.search_branch import StepReader
 from kgdemo.models.base import PathModel, TokenTree
 from kgdemo.models.token_tree import Writer
-from kgdemo.options import option
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
+from kgdemo.settings import option
 
 SCRIPTS = ("auto", "path", "chain")
 TRIPLE_TOKENS = 256  # the longest triple; the trie ends it long before

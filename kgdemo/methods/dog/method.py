@@ -31,12 +31,11 @@ from kgdemo.methods.dog.chains import DogOptions, Script, TripleChain, Visibilit
 from kgdemo.methods.dog.scripts import ChainScript, PathScript
 from kgdemo.methods.registry import register
 from kgdemo.models.embedding import LabelIndex, label_index
-from kgdemo.options import chosen
 from kgdemo.query.query import Query
 from kgdemo.ranking.abstention import refusal
 from kgdemo.ranking.scorer import labelled
 from kgdemo.reasoners.base import Evidence, Resources
-from kgdemo.settings import Settings
+from kgdemo.settings import Settings, chosen
 
 MAX_TRIPLES = 120  # DoG section 3.1
 # A hub has tens of thousands of triples and an embedder reads some hundreds a second. At each hop only this many times

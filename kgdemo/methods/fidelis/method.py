@@ -27,11 +27,10 @@ from kgdemo.methods.fidelis.decisions import (
 from kgdemo.methods.fidelis.path_rag import PathRag, Retriever, TogRetriever, VanillaRetriever
 from kgdemo.methods.hop_lists import start
 from kgdemo.methods.registry import register
-from kgdemo.options import chosen, option
 from kgdemo.query.query import Query
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources
-from kgdemo.settings import Settings
+from kgdemo.settings import Settings, chosen, option
 
 RETRIEVERS = ("path-rag", "vanilla", "tog")
 DECIDERS = ("auto", "reasoner", "embeddings", "path-model")

@@ -14,9 +14,9 @@ from kgdemo.events import Thought
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.methods.hop_lists import HopList, Opening, named, stems
-from kgdemo.options import option
 from kgdemo.query.query import Form, Query
 from kgdemo.reasoners.base import Resources
+from kgdemo.settings import option
 
 _MAX_TRIPLES = 12  # of one observation; the page would drown in a hub's
 _MAX_MEETINGS = 4

@@ -27,10 +27,9 @@ from kgdemo.methods.grounding.explore import Exploration
 from kgdemo.methods.grounding.strategies import Interaction, Reasoning
 from kgdemo.methods.hop_lists import HopList, likeliest_first
 from kgdemo.methods.registry import register
-from kgdemo.options import chosen
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
-from kgdemo.settings import Settings
+from kgdemo.settings import Settings, chosen
 
 _PAPER = "Amayuelas et al. 2025 (Grounding), section {}"
 _WAYS = {"agent": ("Agent", "4.2.1"), "explore": ("Graph exploration", "4.2.2")}
