@@ -12,11 +12,10 @@ from functools import reduce
 import numpy as np
 
 from kgdemo.events import AnswerFinal, Event, Notice, PathFound, PathVerified
-from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.graph import KnowledgeGraph, Layers
 from kgdemo.kg.path import Path, PathIds, is_detour
 from kgdemo.query.answer_type import ANYTHING, AnswerType, fits, kind_of
 from kgdemo.query.query import Query
-from kgdemo.ranking.conjunctive import RelationGroup, path_to, reach
 from kgdemo.reasoners.base import Evidence, Resources
 
 MAX_ENDS = 20  # a country's hundred cities are a list, not an answer
@@ -104,7 +103,7 @@ def complete(
     best = cited[0]
     kg, paths = resources.kg, [best.path, *(e.path for e in evidence if e.index in best.partners)]
     fit = fits(answer_type, kind_of(kg, best.path.end))
-    groups, ends = _meeting(kg, paths, directed)
+    walks, ends = _meeting(kg, paths, directed)
     fitting = [end for end in ends if fits(answer_type, kind_of(kg, kg.entities[end])) >= fit]
     if len(fitting) > MAX_ENDS:
         yield Notice(
@@ -117,55 +116,22 @@ def complete(
         kg.entities[end]
         for end in fitting
         if kg.entities[end] not in final.answers
-        and all(_holds(path_to(kg, group, end, directed), resources) for group in groups)
+        and all(
+            _holds(kg.path_to(layers, path.relations, end, directed), resources)
+            for path, layers in zip(paths, walks, strict=True)
+        )
     ]
     citations = (*final.citations, *((best.index, *best.partners) for _ in additions))
     yield AnswerFinal(final.text, (*final.answers, *additions), citations, final.by, tuple(additions), final.refusal)
 
 
-def _meeting(kg: KnowledgeGraph, paths: Sequence[Path], directed: bool) -> tuple[list[RelationGroup], list[int]]:
-    """All paths with these topics and relations, and the entities to which all of them lead, none of them a topic."""
+def _meeting(kg: KnowledgeGraph, paths: Sequence[Path], directed: bool) -> tuple[list[Layers], list[int]]:
+    """What each path's topic and relations reach, and the entities that all of them lead to, none of them a topic."""
     topics = [kg.entities.find(path.entities[0]) or 0 for path in paths]
-    groups = [
-        RelationGroup(topic, path.relations, 0.0, reach(kg, topic, path.relations, directed))
-        for topic, path in zip(topics, paths, strict=True)
-    ]
-    return groups, np.setdiff1d(reduce(np.intersect1d, [group.ends for group in groups]), topics).tolist()
+    walks = [kg.reach(topic, path.relations, directed) for topic, path in zip(topics, paths, strict=True)]
+    return walks, np.setdiff1d(reduce(np.intersect1d, [layers[-1] for layers in walks]), topics).tolist()
 
 
 def _holds(ids: PathIds, resources: Resources) -> bool:
     """Whether a path is in the graph and no detour."""
-    entities, step_labels = resources.kg.entities, resources.kg.step_labels
-    path = Path(tuple(entities[e] for e in ids.entities), tuple(step_labels[s] for s in ids.steps))
-    return not is_detour(ids.entities) and resources.verifier.verify(path).faithful
-
-
-def same_relations(kg: KnowledgeGraph, path: Path, directed: bool, limit: int = MAX_ENDS) -> list[Path]:
-    """All paths from the same topic over the same relations that are no detours, in the graph's order.
-
-    Of a symmetric relation the edges of either direction count.
-
-    Args:
-        kg: the graph.
-        path: the path to generalise.
-        directed: follow edges from head to tail only.
-        limit: stop after so many different ends.
-    """
-    walks = [Path((path.entities[0],), ())]
-    for relation in path.relations:
-        alike = kg.alike(relation)
-        grown = []
-        for walk in walks:
-            steps = [
-                (end, relation_label)
-                for relation_label, end in kg.neighbours(walk.end, directed)
-                if relation_label in alike
-            ]
-            step_labels = dict(reversed(steps))  # of parallel edges the first
-            ends = dict.fromkeys(end for end, _ in steps if not is_detour((*walk.entities, end)))
-            grown += [Path((*walk.entities, end), (*walk.relations, step_labels[end])) for end in ends]
-        walks = grown[: 20 * limit]
-    first_by_end: dict[str, Path] = {}
-    for walk in walks:
-        first_by_end.setdefault(walk.end, walk)
-    return list(first_by_end.values())[:limit]
+    return not is_detour(ids.entities) and resources.verifier.verify(resources.kg.labelled(ids)).faithful

@@ -20,10 +20,9 @@ from kgdemo.constraint.base import Successors
 from kgdemo.constraint.free_text import FreeSpan, FreeUntilMark, watch_for
 from kgdemo.constraint.label_tokens import TokenTable, ranks
 from kgdemo.constraint.token_graph import TokenGraph
-from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.graph import IdTriple, KnowledgeGraph
 from kgdemo.kg.path import PathIds
 
-IdTriple = tuple[int, int, int]  # head, relation and tail ids, as stored
 _UNNAMED = re.compile(r"[mg]\.[0-9a-z_]+")  # Freebase's ids of things without a name
 _MEDIATOR = "mediator"  # the entity type that says so in graphs of other origin
 
@@ -110,10 +109,9 @@ class QueryGraph:
         return list(found.values())
 
     def _steps(self, entity: int, used: AbstractSet[IdTriple]) -> Iterator[tuple[PathIds, IdTriple]]:
-        relations = len(self.kg.relations)
         steps, targets = self.kg.steps(entity, self.directed)
         for step, target in zip(steps.tolist(), targets.tolist(), strict=True):
-            triple = (entity, step, target) if step < relations else (target, step - relations, entity)
+            triple = self.kg.stored(entity, step, target)
             if triple not in used and (self.pool is None or triple in self.pool):
                 yield PathIds((entity, target), (step,)), triple
 

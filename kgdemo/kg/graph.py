@@ -1,25 +1,30 @@
-"""The knowledge graph: interned labels and CSR adjacency in numpy.
+"""The knowledge graph: interned labels, CSR adjacency in numpy, and every walk over them.
 
-A *step* is a relation walked in one of its two directions. Step ids below ``len(relations)`` walk an
-edge from head to tail; the others walk it from tail to head. Each step has a *reading*, the words
-that stand for it in a path: the relation itself, or for an inverse step ``~relation`` unless the
-schema reads it otherwise (``directed by`` / ``directed``) or that is another relation's name.
+A *step* is a relation walked in one of its two directions. Step ids below ``len(relations)`` walk an edge from head
+to tail; the others walk it from tail to head. Each step has a *label*, the words that stand for it in a path: the
+relation itself, or for an inverse step ``~relation`` unless the schema gives other words (``directed by`` /
+``directed``) or that is another relation's name.
+
+All code that walks the graph calls the methods below. They work on ids and arrays; labels appear only at the edge
+(``neighbours``, ``labelled``).
 """
 
 from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kgdemo.kg.io.freebase import entity_kinds
 from kgdemo.kg.labels import LabelTable
+from kgdemo.kg.path import Path, PathIds, is_detour
 
 Triple = tuple[str, str, str]
+IdTriple = tuple[int, int, int]  # head, relation and tail ids, as stored
+Layers = tuple[NDArray[np.int32], ...]  # the entities reached after 0, 1, … hops, each sorted
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,13 @@ class Adjacency:
         # each row's begin, plus 0, 1, … within the row
         return np.repeat(begins - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
 
+    def follow(self, entities: NDArray[np.integer], relations: Collection[int]) -> NDArray[np.int32]:
+        """Where edges of these relations lead from any of these entities, in the order of the edges."""
+        if not relations:
+            return np.empty(0, np.int32)
+        places = self.places(entities)
+        return self.targets[places[np.isin(self.relations[places], list(relations))]]
+
 
 class KnowledgeGraph:
     """Labelled directed multigraph; parallel relations and self-loops are kept, repeats collapse.
@@ -82,7 +94,8 @@ class KnowledgeGraph:
         info: entity label -> type, aliases, description; entities without any are left out.
 
     Attributes:
-        types: of all entities that have one.
+        types: the types of all entities that have one.
+        step_labels: the label of each step, by step id.
     """
 
     def __init__(
@@ -105,7 +118,9 @@ class KnowledgeGraph:
         self.types = frozenset(known.type for known in self.info.values() if known.type)
         forward = list(relations)
         self.step_labels: list[str] = forward + inverse_step_labels(forward, self.inverse_labels)
-        self._step_of = {relation_label: step for step, relation_label in reversed(list(enumerate(self.step_labels)))}
+        self._steps_called: dict[str, list[int]] = defaultdict(list)
+        for step, label in enumerate(self.step_labels):
+            self._steps_called[label].append(step)
         self._symmetric: dict[int, bool] = {}
 
     def type_of(self, entity: int) -> str:
@@ -125,8 +140,7 @@ class KnowledgeGraph:
 
         Args:
             triples: repeats count once.
-            name, inverse_labels: see above.
-            info: see above; where it gives no type, that which relations named in Freebase's way tell counts.
+            name, inverse_labels, info: see above; information on entities that no triple names is left out.
         """
         entity_ids, relation_ids = _first_seen(), _first_seen()
         flat = array("i")
@@ -137,10 +151,6 @@ class KnowledgeGraph:
         relations, relation_rank = LabelTable.ranked(relation_ids)
         heads, between, tails = entity_rank[ids[:, 0]], relation_rank[ids[:, 1]], entity_rank[ids[:, 2]]
         heads, between, tails = _unique_edges(heads, between, tails, len(entities), len(relations))
-        known = {label: told for label, told in (info or {}).items() if label in entities}
-        for entity, kind in entity_kinds(heads, between, tails, list(relations)).items():
-            told = known.get(entities[entity], EntityInfo())
-            known[entities[entity]] = told if told.type else replace(told, type=kind)
         return cls(
             name,
             entities,
@@ -148,12 +158,14 @@ class KnowledgeGraph:
             Adjacency.build(heads, between, tails, len(entities)),
             Adjacency.build(tails, between, heads, len(entities)),
             inverse_labels,
-            known,
+            {label: known for label, known in (info or {}).items() if label in entities},
         )
 
     def __len__(self) -> int:
         """Number of triples."""
         return len(self.outgoing.targets)
+
+    # one hop -----------------------------------------------------------------------------------
 
     def steps(self, entity: int, directed: bool = False) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """All steps from an entity.
@@ -182,29 +194,259 @@ class KnowledgeGraph:
             degree += int(self.incoming.offsets[entity + 1] - self.incoming.offsets[entity])
         return degree
 
-    def alike(self, relation_label: str) -> tuple[str, ...]:
-        """The readings that say the same as this one: a symmetric relation may be walked in either direction.
+    def neighbours(self, label: str, directed: bool = False) -> list[tuple[str, str]]:
+        """(step label, entity) for each step from the entity called ``label``; empty when unknown."""
+        entity = self.entities.find(label)
+        if entity is None:
+            return []
+        steps, targets = self.steps(entity, directed)
+        return [(self.step_labels[s], self.entities[t]) for s, t in zip(steps, targets, strict=True)]
 
-        Symmetric is, beside what the schema says so of, a relation most of whose edges are stored in both directions:
-        whoever left out the others did not mean that A borders B and B does not border A.
+    def edges_from(
+        self, entities: NDArray[np.integer], directed: bool = False
+    ) -> tuple[NDArray[np.integer], NDArray[np.int32], NDArray[np.int32]]:
+        """All steps from several entities: source ids, step ids, target ids, three arrays of equal length."""
+        sources, steps, targets = [], [], []
+        for adjacency, first_step in self._sides(directed):
+            places = adjacency.places(entities)
+            sources.append(np.repeat(entities, adjacency.offsets[entities + 1] - adjacency.offsets[entities]))
+            steps.append(adjacency.relations[places] + np.int32(first_step))
+            targets.append(adjacency.targets[places])
+        return np.concatenate(sources), np.concatenate(steps), np.concatenate(targets)
+
+    def steps_from(self, entities: NDArray[np.integer], directed: bool = False) -> NDArray[np.int32]:
+        """The different steps from any of these entities, sorted."""
+        there = np.zeros(len(self.step_labels), np.bool_)
+        for adjacency, first_step in self._sides(directed):
+            there[adjacency.relations[adjacency.places(entities)] + first_step] = True
+        return np.flatnonzero(there).astype(np.int32)
+
+    def follow(self, entities: NDArray[np.integer], steps: Collection[int]) -> NDArray[np.int32]:
+        """All entities that one of these steps leads to from one of these entities, sorted, each once."""
+        count = len(self.relations)
+        ends = [
+            self.outgoing.follow(entities, [step for step in steps if step < count]),
+            self.incoming.follow(entities, [step - count for step in steps if step >= count]),
+        ]
+        return np.unique(np.concatenate(ends))
+
+    def _sides(self, directed: bool) -> list[tuple[Adjacency, int]]:
+        """Each adjacency that may be walked, and the id of its first step."""
+        return [(self.outgoing, 0)] if directed else [(self.outgoing, 0), (self.incoming, len(self.relations))]
+
+    # several hops ------------------------------------------------------------------------------
+
+    def reach(self, topic: int, relations: Sequence[str], directed: bool = False) -> Layers:
+        """The entities reached from a topic over a relation path after 0, 1, … hops.
+
+        A walk of several hops that leads back to the topic is left out, for it answers nothing.
+
+        Args:
+            topic: entity id.
+            relations: step labels, one a hop; of a symmetric relation both directions are walked.
+            directed: follow edges from head to tail only.
 
         Returns:
-            the relation's own reading and that of its inverse step, or the given one alone.
+            one more layer than relations, each sorted; the last layer holds the ends of the relation path.
         """
-        step, count = self._step_of.get(relation_label), len(self.relations)
-        if step is None:
-            return (relation_label,)
-        relation = step % count
-        both = (self.step_labels[relation], self.step_labels[relation + count])
+        layers = [np.array([topic], np.int32)]
+        for relation in relations:
+            layers.append(self.follow(layers[-1], self.steps_called(relation, directed)))
+        if len(relations) > 1:
+            layers[-1] = layers[-1][layers[-1] != topic]
+        return tuple(layers)
+
+    def path_to(self, layers: Layers, relations: Sequence[str], end: int, directed: bool = False) -> PathIds:
+        """One path over these relations to ``end``; a detour only where all such paths are detours.
+
+        Args:
+            layers: what ``reach`` returned for these relations and this direction.
+            relations, directed: as in ``reach``.
+            end: entity id, one of the last layer.
+
+        Raises:
+            ValueError: ``end`` is not among the ends.
+        """
+        allowed = [self.steps_called(relation, directed) for relation in relations]
+        for straight in (True, False):
+            path = self._walk_back(layers, allowed, (end,), (), straight)
+            if path is not None:
+                return path
+        raise ValueError(f"no path over {', '.join(relations)} leads to entity {end}")
+
+    def paths_over(
+        self, topic: int, relations: Sequence[str], directed: bool = False, limit: int = 20
+    ) -> list[PathIds]:
+        """Paths from a topic over these relations that are no detours, in the order of the graph's edges.
+
+        Args:
+            topic, relations, directed: as in ``reach``.
+            limit: how many to return at the most; of the shorter paths 20 times as many are followed.
+
+        Returns:
+            one path for each end; of parallel edges the first is taken.
+        """
+        paths = [PathIds((topic,), ())]
+        for relation in relations:
+            allowed = self.steps_called(relation, directed)
+            longer = []
+            for path in paths:
+                steps, targets = self.steps(path.entities[-1], directed)
+                fits = np.isin(steps, allowed)
+                onward: dict[int, int] = {}
+                for step, target in zip(steps[fits].tolist(), targets[fits].tolist(), strict=True):
+                    if not is_detour((*path.entities, target)):
+                        onward.setdefault(target, step)
+                longer += [PathIds((*path.entities, end), (*path.steps, step)) for end, step in onward.items()]
+            paths = longer[: 20 * limit]
+        by_end: dict[int, PathIds] = {}
+        for path in paths:
+            by_end.setdefault(path.entities[-1], path)
+        return list(by_end.values())[:limit]
+
+    def relation_paths(
+        self, topic: int, hops: int, directed: bool = False, width: int = 2000
+    ) -> list[NDArray[np.int32]]:
+        """Which sequences of steps lead on from a topic.
+
+        Args:
+            topic: entity id.
+            hops: the longest sequences.
+            directed: follow edges from head to tail only.
+            width: of the entities that a sequence reaches, the first so many are looked at for further steps.
+
+        Returns:
+            for each number of hops from 1 on the different sequences of step ids, ``(n, hops)``.
+        """
+        paths, ends = np.empty((1, 0), np.int32), [np.array([topic], np.int32)]
+        found: list[NDArray[np.int32]] = []
+        for hop in range(1, hops + 1):
+            onward = [self.steps_from(own, directed) for own in ends]
+            before = np.repeat(np.arange(len(paths)), np.array([len(steps) for steps in onward], np.int64))
+            last = np.concatenate([np.empty(0, np.int32), *onward])
+            paths = np.column_stack([paths[before], last])
+            found.append(paths)
+            if hop < hops:
+                ends = [
+                    self.follow(ends[i], [step])[:width] for i, step in zip(before.tolist(), last.tolist(), strict=True)
+                ]
+        return found
+
+    def shortest_edges(
+        self, topics: Iterable[int], ends: Iterable[int], hops: int, directed: bool = False
+    ) -> list[tuple[int, int, int]]:
+        """The edges of all shortest paths from the topics to each end.
+
+        Args:
+            topics, ends: entity ids; an end that is a topic has no path.
+            hops: ends further away are out of reach.
+            directed: follow edges from head to tail only.
+
+        Returns:
+            (source, step, target), each once.
+        """
+        frontier = np.unique(np.fromiter(topics, np.int32))
+        seen, wanted = np.zeros(len(self.entities), np.bool_), np.zeros(len(self.entities), np.bool_)
+        seen[frontier] = True
+        wanted[np.fromiter(ends, np.int32)] = True
+        wanted[frontier] = False
+        layers = []
+        for _ in range(hops):
+            if not np.any(wanted & ~seen) or not len(frontier):
+                break
+            edges = np.stack(self.edges_from(frontier, directed), axis=1)  # (n, 3)
+            layers.append(edges[~seen[edges[:, 2]]])
+            frontier = np.unique(layers[-1][:, 2])
+            seen[frontier] = True
+        found: list[tuple[int, int, int]] = []
+        for edges in reversed(layers):
+            leading = edges[wanted[edges[:, 2]]]
+            wanted[leading[:, 0]] = True
+            found += map(tuple, leading.tolist())
+        return found
+
+    def _walk_back(
+        self,
+        layers: Layers,
+        allowed: Sequence[Collection[int]],
+        entities: tuple[int, ...],
+        steps: tuple[int, ...],
+        straight: bool,
+    ) -> PathIds | None:
+        """The first path that leads from the last of these entities back to the topic.
+
+        Args:
+            layers: as in ``path_to``.
+            allowed: the steps of each hop.
+            entities: from the end backwards.
+            steps: between them, as walked towards the end.
+            straight: take no detour.
+        """
+        left = len(allowed) - len(steps)
+        if not left:
+            return PathIds(entities[::-1], steps[::-1])
+        count = len(self.relations)
+        taken, sources = self.steps(entities[-1])
+        turned = np.where(taken < count, taken + count, taken - count)
+        fits = np.isin(turned, list(allowed[left - 1])) & np.isin(sources, layers[left - 1])
+        for place in np.flatnonzero(fits).tolist():
+            further = (*entities, int(sources[place]))
+            if straight and is_detour(further):
+                continue
+            found = self._walk_back(layers, allowed, further, (*steps, int(turned[place])), straight)
+            if found is not None:
+                return found
+        return None
+
+    # labels of steps and paths -----------------------------------------------------------------
+
+    def alike(self, step_label: str) -> tuple[str, ...]:
+        """The step labels that say the same as this one: a symmetric relation may be walked in either direction.
+
+        A relation is symmetric if the schema says so, or if most of its edges are stored in both directions: who left
+        out the others did not mean that A borders B and B does not border A.
+
+        Returns:
+            the relation's own label and that of its inverse step, or the given label alone.
+        """
+        if step_label not in self._steps_called:
+            return (step_label,)
+        relation = self.relation_of(self._steps_called[step_label][0])
+        both = (self.step_labels[relation], self.step_labels[relation + len(self.relations)])
         if both[0] == both[1]:
-            return (relation_label,)
+            return (step_label,)
         if relation not in self._symmetric:
             self._symmetric[relation] = self._mostly_both_ways(relation)
-        return both if self._symmetric[relation] else (relation_label,)
+        return both if self._symmetric[relation] else (step_label,)
 
     def said(self, steps: Iterable[int]) -> tuple[str, ...]:
-        """What steps read as; a symmetric relation always as itself, so that what says the same reads the same."""
+        """The labels of steps; both directions of a symmetric relation get the same one."""
         return tuple(self.alike(self.step_labels[step])[0] for step in steps)
+
+    def labelled(self, ids: PathIds) -> Path:
+        """A path of ids as labels."""
+        return Path(
+            tuple(self.entities[entity] for entity in ids.entities), tuple(self.step_labels[s] for s in ids.steps)
+        )
+
+    def relation_of(self, step: int) -> int:
+        """The relation that a step walks, whichever way."""
+        return step % len(self.relations)
+
+    def inverse(self, step: int) -> int:
+        """The step that walks the same edges the other way."""
+        count = len(self.relations)
+        return step - count if step >= count else step + count
+
+    def stored(self, entity: int, step: int, target: int) -> IdTriple:
+        """The stored triple that a step from ``entity`` to ``target`` walks."""
+        count = len(self.relations)
+        return (entity, step, target) if step < count else (target, step - count, entity)
+
+    def steps_called(self, step_label: str, directed: bool = False) -> list[int]:
+        """All steps with this label; of a symmetric relation those in either direction."""
+        steps = [step for label in self.alike(step_label) for step in self._steps_called.get(label, ())]
+        return [step for step in steps if not directed or step < len(self.relations)]
 
     def _mostly_both_ways(self, relation: int) -> bool:
         places = np.flatnonzero(self.outgoing.relations == relation)
@@ -213,13 +455,7 @@ class KnowledgeGraph:
         stored, turned = heads * len(self.entities) + tails, tails * len(self.entities) + heads
         return bool(len(heads)) and bool(np.isin(turned, stored).mean() > 0.5)
 
-    def neighbours(self, label: str, directed: bool = False) -> list[tuple[str, str]]:
-        """(reading, entity) for each step from the entity called ``label``; empty when unknown."""
-        entity = self.entities.find(label)
-        if entity is None:
-            return []
-        steps, targets = self.steps(entity, directed)
-        return [(self.step_labels[s], self.entities[t]) for s, t in zip(steps, targets, strict=True)]
+    # stored triples ----------------------------------------------------------------------------
 
     def has_triple(self, head: str, relation: str, tail: str) -> bool:
         """Whether this very triple, in this direction, is stored."""

@@ -92,7 +92,7 @@ class Context:
 
     def steps(self, entity: int) -> NDArray[np.int32]:
         """The different steps from an entity."""
-        return np.unique(self.kg.steps(entity)[0])
+        return self.kg.steps_from(np.array([entity]))
 
     def is_relation_word(self, word: str) -> bool:
         """Whether the graph's relations use this word, so that a question may mean the relation by it."""

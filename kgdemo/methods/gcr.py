@@ -45,7 +45,7 @@ from kgdemo.query.query import Query
 from kgdemo.ranking.abstention import refusal
 from kgdemo.ranking.backoff import unseen_paths
 from kgdemo.ranking.conjunctive import conjunctive_first, with_topics
-from kgdemo.ranking.scorer import PathScorer, RankedPath, labelled, rank
+from kgdemo.ranking.scorer import PathScorer, RankedPath, rank
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Evidence, Resources
 from kgdemo.settings import Settings, chosen, option
@@ -146,7 +146,7 @@ def _grounded(
     answers = hypothesis_answers(constrained, resources.model, [path.hypothesis for path in ranked])
     evidence = []
     for index, (found, answer, partners) in enumerate(zip(ranked, answers, meets, strict=True), 1):
-        path = labelled(graph, found.ids)
+        path = graph.kg.labelled(found.ids)
         beam = -1 if found.read else constrained.reader.beam_id(found.hypothesis.tokens)
         yield PathFound(True, index, str(path), found.path_score, path, beam, found.relation_score, found.read)
         yield HypothesisAnswer(True, index, answer)

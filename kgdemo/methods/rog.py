@@ -11,7 +11,7 @@ import re
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
-from kgdemo.answering.answer_sets import conclude, same_relations, show
+from kgdemo.answering.answer_sets import MAX_ENDS, conclude, show
 from kgdemo.events import Event, Thought
 from kgdemo.kg.labels import fold, spoken
 from kgdemo.kg.path import SEPARATOR, Path
@@ -108,11 +108,12 @@ def _instances(plan: Plan, topics: Sequence[str], resources: Resources, settings
     unknown = [relation for relation in plan.relations if relation not in step_labels]
     if unknown:
         return [], f"the graph has no relation “{unknown[0]}”"
-    pattern = ("",) * len(plan.relations)
+    kg = resources.kg
     found = [
-        path
+        kg.labelled(ids)
         for topic in topics
-        for path in same_relations(resources.kg, Path((topic, *pattern), plan.relations), settings.directed)
+        if (start := kg.entities.find(topic)) is not None
+        for ids in kg.paths_over(start, plan.relations, settings.directed, MAX_ENDS)
     ]
     if not found:
         return [], "no such path starts at the question's entities"

@@ -23,13 +23,12 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import PathIds
 from kgdemo.models.base import TokenTree
-from kgdemo.ranking.conjunctive import RelationGroup, path_to, reach, scored
+from kgdemo.ranking.conjunctive import scored
 from kgdemo.ranking.scorer import PathScorer, path_words
 from kgdemo.settings import Settings
 
 HOPS = 2  # of the paths that are read; longer ones would be nearest to a question by accident
 _FURTHER = 0.3  # what a second hop must add to nearness: of many pairs one is always near
-_LOOKED_AT = 2000  # neighbours behind one relation whose own relations are seen
 _STEPS = 1000  # different steps that are compared with a question; of a graph that has more behind one topic, one hop
 _ENDS = 200  # of a path's ends, among which one of the type asked for is looked for
 
@@ -79,7 +78,7 @@ def nearest_unseen(
     """
     kg, found, seen = graph.kg, [], set(known)
     unseen = np.array([relation_label in scorer.unseen for relation_label in kg.step_labels])
-    walks = relation_walks(kg, topic, min(settings.hops, HOPS), graph.directed)
+    walks = kg.relation_paths(topic, min(settings.hops, HOPS), graph.directed)
     walks = [own[unseen[own].any(axis=1)] for own in walks]
     if len(np.unique(np.concatenate([own.ravel() for own in walks]))) > _STEPS:
         walks = [walks[0][:_STEPS]]
@@ -90,42 +89,14 @@ def nearest_unseen(
         if (topic, relations) in seen:
             continue
         seen.add((topic, relations))
-        group = RelationGroup(topic, relations, 0.0, reach(kg, topic, relations, graph.directed))
-        if len(group.ends):
-            ends = group.ends[:_ENDS].tolist()
+        layers = kg.reach(topic, relations, graph.directed)
+        if len(layers[-1]):
+            ends = layers[-1][:_ENDS].tolist()
             end = max(ends, key=lambda end: scorer.fits(kg.entities[end]))  # the first of those that fit best
-            found.append(path_to(kg, group, end, graph.directed))
+            found.append(kg.path_to(layers, relations, end, graph.directed))
         if len(found) == settings.beams:
             break
     return found
-
-
-def relation_walks(kg: KnowledgeGraph, topic: int, hops: int, directed: bool) -> list[NDArray[np.int32]]:
-    """Which sequences of steps lead from a topic, by their number of hops: one or two.
-
-    Returns:
-        for each number of hops the different sequences of step ids, ``(n, hops)``; of two hops those that are seen
-        from the first neighbours behind each relation.
-    """
-    steps, targets = kg.steps(topic, directed)
-    walks = [np.unique(steps).reshape(-1, 1)]
-    if hops > 1:
-        pairs = [np.empty((0, 2), np.int32)]
-        for step in walks[0][:, 0]:
-            onward = _leading_on(kg, np.unique(targets[steps == step])[:_LOOKED_AT], directed)
-            pairs.append(np.stack([np.full_like(onward, step), onward], axis=1))
-        walks.append(np.concatenate(pairs))
-    return walks
-
-
-def _leading_on(kg: KnowledgeGraph, entities: NDArray[np.int32], directed: bool) -> NDArray[np.int32]:
-    """The steps from any of these entities, sorted, each once."""
-    count = len(kg.relations)
-    there = np.zeros(2 * count, np.bool_)
-    there[kg.outgoing.relations[kg.outgoing.places(entities)]] = True
-    if not directed:
-        there[kg.incoming.relations[kg.incoming.places(entities)] + count] = True
-    return np.flatnonzero(there).astype(np.int32)
 
 
 def nearness(kg: KnowledgeGraph, walks: NDArray[np.int32], scorer: PathScorer) -> NDArray[np.float32]:

@@ -32,8 +32,8 @@ from kgdemo.constraint.automaton import AutomatonState, PathNode, Position, Segm
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.beam import Hypothesis
 from kgdemo.decoding.per_topic_search import topic_log_probs
-from kgdemo.kg.graph import Adjacency, KnowledgeGraph
-from kgdemo.kg.path import PathIds, is_detour
+from kgdemo.kg.graph import Layers
+from kgdemo.kg.path import PathIds
 from kgdemo.models.base import PROMPT_END, TokenTree
 from kgdemo.ranking.scorer import PathScorer, RankedPath, rank, relation_score
 
@@ -51,13 +51,13 @@ class RelationGroup:
         topic: entity id.
         relations: labels, one a hop.
         log_prob: of the relations, given the topic.
-        layers: the entities reached after 0, 1, … hops, each sorted; the last are the group's ends.
+        layers: what ``KnowledgeGraph.reach`` gives for topic and relations; the last holds the group's ends.
     """
 
     topic: int
     relations: tuple[str, ...]
     log_prob: float
-    layers: tuple[NDArray[np.int32], ...]
+    layers: Layers
 
     @property
     def ends(self) -> NDArray[np.int32]:
@@ -113,84 +113,6 @@ def best_interpretation(
     if len(topics) > 1:
         extend(0, (), 0.0, None)
     return best
-
-
-def reach(kg: KnowledgeGraph, topic: int, relations: Sequence[str], directed: bool) -> tuple[NDArray[np.int32], ...]:
-    """The entities reached from a topic over these relations after 0, 1, … hops, each sorted.
-
-    A walk of several hops that leads back to the topic is left out, for it answers nothing.
-    """
-    layers = [np.array([topic], np.int32)]
-    for relation in relations:
-        forward, backward = _directions(kg, relation, directed)
-        ends = [_targets(kg.outgoing, layers[-1], forward), _targets(kg.incoming, layers[-1], backward)]
-        layers.append(np.unique(np.concatenate(ends)))
-    if len(relations) > 1:
-        layers[-1] = layers[-1][layers[-1] != topic]
-    return tuple(layers)
-
-
-def path_to(kg: KnowledgeGraph, group: RelationGroup, end: int, directed: bool) -> PathIds:
-    """One path of a group that leads to ``end``; a detour only where all of them are.
-
-    Raises:
-        ValueError: ``end`` is not among the group's.
-    """
-    for straight in (True, False):
-        path = _walk_back(kg, group, (end,), (), directed, straight)
-        if path is not None:
-            return path
-    raise ValueError(f"no path of the group leads to entity {end}")
-
-
-def _walk_back(
-    kg: KnowledgeGraph,
-    group: RelationGroup,
-    entities: tuple[int, ...],
-    steps: tuple[int, ...],
-    directed: bool,
-    straight: bool,
-) -> PathIds | None:
-    """Go on from the last of these entities towards the group's topic; the first path that gets there.
-
-    Args:
-        entities: from an end of the group backwards.
-        steps: between them, as walked towards the end.
-        straight: take no detour.
-    """
-    left, count = len(group.relations) - len(steps), len(kg.relations)
-    if not left:
-        return PathIds(entities[::-1], steps[::-1])
-    forward, backward = _directions(kg, group.relations[left - 1], directed)
-    taken, sources = kg.steps(entities[-1])
-    turned = np.where(taken < count, taken + count, taken - count)
-    fits = np.isin(turned, [*forward, *(r + count for r in backward)]) & np.isin(sources, group.layers[left - 1])
-    for place in np.flatnonzero(fits).tolist():
-        further = (*entities, int(sources[place]))
-        if straight and is_detour(further):
-            continue
-        found = _walk_back(kg, group, further, (*steps, int(turned[place])), directed, straight)
-        if found is not None:
-            return found
-    return None
-
-
-def _directions(kg: KnowledgeGraph, interpretation: str, directed: bool) -> tuple[list[int], list[int]]:
-    """The relations with this reading when walked from head to tail, and when walked backwards.
-
-    Of a symmetric relation both readings are meant.
-    """
-    count, meant = len(kg.relations), kg.alike(interpretation)
-    steps = [step for step, words in enumerate(kg.step_labels) if words in meant]
-    return [s for s in steps if s < count], [s - count for s in steps if s >= count and not directed]
-
-
-def _targets(edges: Adjacency, rows: NDArray[np.int32], relations: list[int]) -> NDArray[np.int32]:
-    """Where edges of these relations lead from any of these entities."""
-    if not relations:
-        return np.empty(0, np.int32)
-    places = edges.places(rows)
-    return edges.targets[places[np.isin(edges.relations[places], relations)]]
 
 
 # The order in which paths of several topics are shown ---------------------------------------------
@@ -259,7 +181,7 @@ def _groups(graph: TokenGraph, decoded: Sequence[RankedPath]) -> list[list[Relat
             known = best[topic].get(relations, -math.inf)
             best[topic][relations] = max(known, path.relation_score)
     return [
-        [RelationGroup(topic, r, log_prob, reach(graph.kg, topic, r, graph.directed)) for r, log_prob in own.items()]
+        [RelationGroup(topic, r, log_prob, graph.kg.reach(topic, r, graph.directed)) for r, log_prob in own.items()]
         for topic, own in best.items()
     ]
 
@@ -279,7 +201,7 @@ def _lead(
 
     answers = sorted(keys, key=likely)[:limit]
     missing = {
-        key: path_to(graph.kg, group, answer, graph.directed)
+        key: graph.kg.path_to(group.layers, group.relations, answer, graph.directed)
         for answer in answers
         for group, key in zip(interpretation.groups, keys[answer], strict=True)
         if key not in by_key

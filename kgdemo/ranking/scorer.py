@@ -236,7 +236,7 @@ def groups_of(graph: TokenGraph, paths: Sequence[RankedPath], scorer: PathScorer
     scores: dict[tuple[int, tuple[str, ...], bool], list[float]] = defaultdict(list)
     for (topic, relations, _, detour), own in members.items():
         scores[topic, relations, detour] += [path.hypothesis.score for path in own]
-    scorer.embed([labelled(graph, path.ids) for path in paths])
+    scorer.embed([graph.kg.labelled(path.ids) for path in paths])
     groups = []
     for (topic, relations, _, detour), own in members.items():
         likelihood = float(np.logaddexp.reduce(scores[topic, relations, detour]))
@@ -250,7 +250,7 @@ def _group(graph: TokenGraph, own: Sequence[RankedPath], likelihood: float, deto
     own = sorted(own, key=lambda p: -p.hypothesis.score - _DEGREE_WEIGHT * math.log1p(degree[p.ids.entities[-1]]))
     different = list({path.ids.entities: path for path in reversed(own)}.values())[::-1]
     features = [
-        scorer.features(labelled(graph, path.ids), likelihood, known_score(graph, path, scorer)) for path in different
+        scorer.features(graph.kg.labelled(path.ids), likelihood, known_score(graph, path, scorer)) for path in different
     ]
     score, best = max(((f.score(scorer.weights), f) for f in features), key=lambda pair: pair[0])
     lifted = [_lifted(path, best.likelihood - likelihood) for path in different]
@@ -312,12 +312,6 @@ def different_paths(graph: TokenGraph, finished: Sequence[Hypothesis]) -> Iterat
                 seen.add(key)
                 score = relation_score(graph, ids, hypothesis.log_probs)
                 yield RankedPath(ids, hypothesis, hypothesis.total, score)
-
-
-def labelled(graph: TokenGraph, ids: PathIds) -> Path:
-    """A decoded path in labels."""
-    kg = graph.kg
-    return Path(tuple(kg.entities[e] for e in ids.entities), tuple(kg.step_labels[s] for s in ids.steps))
 
 
 def relation_score(graph: TokenGraph, ids: PathIds, log_probs: Sequence[float], but: Collection[str] = ()) -> float:

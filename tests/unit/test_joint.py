@@ -16,14 +16,10 @@ from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.beam import BeamSettings, beam_search
 from kgdemo.decoding.per_topic_search import SingleTopic, topic_log_probs
 from kgdemo.events import AnswerFinal, DecodeStep, HypothesisAnswer, PathFound, PathVerified
-from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.path import is_detour
-from kgdemo.ranking.conjunctive import RelationGroup, best_interpretation, path_to, reach, scored
+from kgdemo.ranking.conjunctive import RelationGroup, best_interpretation, scored
 from kgdemo.ranking.scorer import relation_score
 from kgdemo.settings import Settings
-from tests.helpers.oracles import all_paths
 from tests.helpers.reasoning import FILMS, film_world, of, run
-from tests.helpers.strategies import graphs
 
 NOLAN, HARDY = "Christopher Nolan", "Tom Hardy"
 
@@ -80,48 +76,6 @@ def test_groups_that_do_not_meet_or_are_far_fetched_give_none():
     assert best_interpretation([[group(0, -0.1, {5})], [group(1, -0.1, {6})]]) is None
     far = [group(1, -0.1, {6}), group(1, -9.0, {5}, "s")]
     assert best_interpretation([[group(0, -0.1, {5})], far]) is None
-
-
-def say_the_same(kg: KnowledgeGraph, one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether readings are the same, but for the direction of symmetric relations."""
-    return len(one) == len(other) and all(a in kg.alike(b) for a, b in zip(one, other, strict=True))
-
-
-@hypothesis_settings(deadline=None)
-@given(graphs(), st.data())
-def test_reach_and_path_to_agree_with_walks(triples, data):
-    kg = KnowledgeGraph.from_triples(triples, "g")
-    topic = data.draw(st.sampled_from(sorted({head for head, _, _ in triples})))
-    directed = data.draw(st.booleans())
-    walks = list(all_paths(triples, [topic], 2, directed))
-    if not walks:
-        return
-    relations = data.draw(st.sampled_from(walks))[1::2]
-    start = kg.entities.find(topic)
-    found = RelationGroup(start, relations, 0.0, reach(kg, start, relations, directed))
-    expected = {walk[-1] for walk in walks if say_the_same(kg, walk[1::2], relations)}
-    expected -= {topic} if len(relations) > 1 else set()
-    assert {kg.entities[int(e)] for e in found.ends} == expected
-    for end in found.ends.tolist():
-        ids = path_to(kg, found, end, directed)
-        labels = [kg.entities[ids.entities[0]]]
-        for step, entity in zip(ids.steps, ids.entities[1:], strict=True):
-            labels += [kg.step_labels[step], kg.entities[entity]]
-        assert tuple(labels) in walks
-        same = [w for w in walks if w[-1] == labels[-1] and say_the_same(kg, w[1::2], relations)]
-        assert is_detour(labels[::2]) == all(is_detour(walk[::2]) for walk in same)
-
-
-def test_an_edge_from_an_entity_to_itself_leads_there_and_a_longer_walk_home_leads_nowhere():
-    kg = KnowledgeGraph.from_triples([("Singapore", "capital", "Singapore"), ("Rome", "capital of", "Italy")], "g")
-    singapore, rome = kg.entities.find("Singapore"), kg.entities.find("Rome")
-    group = RelationGroup(singapore, ("capital",), 0.0, reach(kg, singapore, ("capital",), False))
-    assert group.ends.tolist() == [singapore]
-    assert path_to(kg, group, singapore, False).entities == (singapore, singapore)
-    with pytest.raises(ValueError, match="no path"):
-        path_to(kg, group, rome, False)
-    assert len(reach(kg, singapore, ("capital", "capital"), False)[-1]) == 0
-    assert len(reach(kg, rome, ("capital of", "~capital of"), False)[-1]) == 0
 
 
 def test_topics_are_normalised_where_their_labels_part():

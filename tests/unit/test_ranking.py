@@ -15,7 +15,7 @@ from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path, PathIds
 from kgdemo.lab.calibration.ranking import Candidates, cross_validated, fit_ranking, hits, searched
 from kgdemo.query.query import understand
-from kgdemo.ranking.scorer import FEATURES, UNFITTED, PathScorer, coverage, groups_of, labelled, rank
+from kgdemo.ranking.scorer import FEATURES, UNFITTED, PathScorer, coverage, groups_of, rank
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import FILMS, INFO, INVERSE, SpellingEmbedder, film_world
 
@@ -49,7 +49,7 @@ def scorer(question: str, topic: str = "Inception", **weights: float) -> PathSco
 def shown(finished, ranking: str, limit: int = 10, with_scorer: PathScorer | None = None) -> list[str]:
     """The paths as text."""
     return [
-        str(labelled(GRAPH, p.ids)) for p in rank(GRAPH, finished, ranking, limit, with_scorer or scorer("Inception"))
+        str(GRAPH.kg.labelled(p.ids)) for p in rank(GRAPH, finished, ranking, limit, with_scorer or scorer("Inception"))
     ]
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kgdemo.answering.answer_sets import complete, same_relations
+from kgdemo.answering.answer_sets import complete
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.errors import ModelError
 from kgdemo.events import (
@@ -130,20 +130,6 @@ def test_without_comparison_nothing_runs_unconstrained():
     resources = small_world()
     events = list(run("gcr", "what?", ["Inception"], resources, settings))
     assert all(e.constrained for e in of(events, DecodeStep))
-
-
-def test_same_relations_reads_the_whole_answer_set():
-    kg = small_world().kg
-    paths = same_relations(kg, Path(("New York", "Queens"), ("part",)), directed=False)
-    assert {path.end for path in paths} == {"Queens", "Bronx"}
-
-
-def test_same_relations_take_an_edge_to_itself_but_no_way_back():
-    kg = KnowledgeGraph.from_triples([("Singapore", "capital", "Singapore"), ("Rome", "capital of", "Italy")], "g")
-    loop = Path(("Singapore", "Singapore"), ("capital",))
-    assert same_relations(kg, loop, directed=False) == [loop]
-    home = Path(("Rome", "Italy", "Rome"), ("capital of", "~capital of"))
-    assert same_relations(kg, home, directed=False) == []
 
 
 def test_an_answer_is_completed_and_says_so():

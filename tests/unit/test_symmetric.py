@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgdemo.answering.answer_sets import same_relations
 from kgdemo.events import AnswerFinal
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.ranking.conjunctive import RelationGroup, path_to, reach
 from kgdemo.reasoners.base import Evidence
 from kgdemo.reasoners.embedded import EmbeddedReasoner
 from tests.helpers.oracles import verifier_of
@@ -53,30 +51,28 @@ def test_most_of_its_edges_are_stored_both_ways(triples):
         assert (len(both) == 2) == (turned[True] > turned[False])
 
 
-def test_the_edges_of_either_direction_are_answers():
-    paths = same_relations(KG, Path(("Austria", "Italy"), ("borders",)), directed=False)
-    assert {path.end for path in paths} == {"Italy", "Hungary", "Germany"}
+def ends(topic: str, *relations: str, directed: bool = False) -> dict[str, Path]:
+    """The paths from a topic over these relations, by their ends; all of them verified."""
+    paths = [KG.labelled(ids) for ids in KG.paths_over(KG.entities.find(topic), relations, directed)]
     assert all(verifier_of(KG).verify(path).faithful for path in paths)
-    assert next(path for path in paths if path.end == "Germany").relations == ("~borders",)  # as it is stored
-    assert {path.end for path in same_relations(KG, Path(("Austria", "Italy"), ("borders",)), directed=True)} == {
-        "Italy",
-        "Hungary",
-    }
-    two = same_relations(KG, Path(("Poland", "Germany", "Austria"), ("~borders", "borders")), directed=False)
-    assert [path.end for path in two] == ["Austria"]
+    return {path.end: path for path in paths}
 
 
-@pytest.mark.parametrize("relation_label", ["borders", "~borders"])
-def test_they_are_reached_and_walked_to(relation_label: str):
+def test_the_edges_of_either_direction_are_answers():
+    found = ends("Austria", "borders")
+    assert set(found) == {"Italy", "Hungary", "Germany"}
+    assert found["Germany"].relations == ("~borders",)  # as it is stored
+    assert set(ends("Austria", "borders", directed=True)) == {"Italy", "Hungary"}
+    assert set(ends("Poland", "~borders", "borders")) == {"Austria"}
+
+
+@pytest.mark.parametrize("relation", ["borders", "~borders"])
+def test_they_are_reached_and_walked_to(relation: str):
     austria = KG.entities.find("Austria")
-    assert austria is not None
-    layers = reach(KG, austria, (relation_label,), False)
+    layers = KG.reach(austria, (relation,))
     assert {KG.entities[end] for end in layers[-1]} == {"Italy", "Hungary", "Germany"}
-    group = RelationGroup(austria, (relation_label,), 0.0, layers)
-    for end in group.ends.tolist():
-        ids = path_to(KG, group, end, False)
-        said = Path(tuple(KG.entities[e] for e in ids.entities), tuple(KG.step_labels[s] for s in ids.steps))
-        assert verifier_of(KG).verify(said).faithful
+    for end in layers[-1].tolist():
+        assert verifier_of(KG).verify(KG.labelled(KG.path_to(layers, (relation,), end))).faithful
 
 
 def test_what_was_found_in_either_direction_is_cited_by_its_own_path():

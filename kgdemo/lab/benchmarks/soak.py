@@ -185,7 +185,7 @@ def judge(
         ended = hypothesis.tokens[-len(label_tokens.end) :] == label_tokens.end and hypothesis.state.complete
         tally.unclosed += not (ended and hypothesis.state.paths)
         for ids in hypothesis.state.paths:
-            path = Path(tuple(kg.entities[e] for e in ids.entities), tuple(kg.step_labels[s] for s in ids.steps))
+            path = kg.labelled(ids)
             found.add(path)
             tally.unverified += not verifier.verify(path).faithful
             tally.misspelled += hypothesis.tokens != _spelled(label_tokens, path)

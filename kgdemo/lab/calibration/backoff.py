@@ -64,7 +64,7 @@ def labelled_examples(
         kind = group(kg, one.question, held_out)
         if kind == UNCLEAR:
             continue
-        used = {step % len(kg.relations) for path in relation_paths(kg, one.question) for step in path.steps}
+        used = {kg.relation_of(step) for path in relation_paths(kg, one.question) for step in path.steps}
         names = {spoken_relation(r) for s in used if (r := kg.relations[s]) in held_out}
         features = one.candidates.features
         values = {**dict(zip(FEATURES, features.T, strict=True)), "constant": np.ones(len(features))}

@@ -24,7 +24,7 @@ from kgdemo.methods.search_branch import constrained_branch
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.query import understand
 from kgdemo.ranking.backoff import unseen_paths
-from kgdemo.ranking.scorer import FEATURES, different_paths, groups_of, known_score, labelled
+from kgdemo.ranking.scorer import FEATURES, different_paths, groups_of, known_score
 from kgdemo.settings import Settings
 
 _RIDGE = 2e-3
@@ -93,10 +93,10 @@ def searched(pipeline: Pipeline, questions: Path, settings: Settings, limit: int
         paths = list(different_paths(resources.token_graph, finished))
         groups = [group for group in groups_of(resources.token_graph, paths, scorer) if not group.detour]
         gold = {fold(answer) for answer in question.gold}
-        ends = [[fold(labelled(resources.token_graph, path.ids).end) for path in group.paths] for group in groups]
+        ends = [[fold(resources.kg.labelled(path.ids).end) for path in group.paths] for group in groups]
         right = np.array([np.mean([end in gold for end in own]) for own in ends])
         if right.any():
-            relations = [labelled(resources.token_graph, group.paths[0].ids).relations for group in groups]
+            relations = [resources.kg.labelled(group.paths[0].ids).relations for group in groups]
             unseen = np.array([not scorer.unseen.isdisjoint(own) for own in relations])
             features = np.array([[getattr(group.features, name) for name in FEATURES] for group in groups])
             known = np.array([known_score(resources.token_graph, group.paths[0], scorer) for group in groups])

@@ -214,30 +214,11 @@ def true_steps(
         directed: follow edges from head to tail only.
     """
     starts = {i for t in topics if (i := kg.entities.find(t)) is not None}
-    left = {i for g in gold if (i := kg.entities.find(g)) is not None} - starts
-    before: dict[int, list[tuple[int, int]]] = {start: [] for start in starts}
-    frontier, ends = starts, set[int]()
-    for _ in range(hops if left else 0):
-        reached: dict[int, list[tuple[int, int]]] = {}
-        for entity in frontier:
-            for step, target in zip(*(part.tolist() for part in kg.steps(entity, directed)), strict=True):
-                if target not in before:
-                    reached.setdefault(target, []).append((entity, step))
-        before |= reached
-        ends |= left & reached.keys()
-        left -= ends
-        frontier = set(reached)
-        if not left:
-            break
-    found: set[Step] = set()
-    waiting = list(ends)
-    while waiting:
-        entity = waiting.pop()
-        for previous, step in before.pop(entity, []):
-            relation = kg.relations[step % len(kg.relations)]
-            found.add((frozenset((kg.entities[previous], kg.entities[entity])), relation))
-            waiting.append(previous)
-    return frozenset(found)
+    ends = {i for g in gold if (i := kg.entities.find(g)) is not None}
+    return frozenset(
+        (frozenset((kg.entities[source], kg.entities[target])), kg.relations[kg.relation_of(step)])
+        for source, step, target in kg.shortest_edges(starts, ends, hops, directed)
+    )
 
 
 class Steps:

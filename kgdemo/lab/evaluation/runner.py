@@ -47,7 +47,7 @@ def group(kg: KnowledgeGraph, question: Question, held_out: Collection[str]) -> 
     *unclear* is the rest: where one path does and another does not, or none is within two hops.
     """
     uses = [
-        any(kg.relations[step % len(kg.relations)] in held_out for step in path.steps)
+        any(kg.relations[kg.relation_of(step)] in held_out for step in path.steps)
         for path in relation_paths(kg, question)
     ]
     if not uses or any(uses) != all(uses):

@@ -16,7 +16,6 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.lab.evaluation.runner import HELD_OUT, SEEN
 from kgdemo.lab.questions import Question
 from kgdemo.lab.training.templates import StepTemplates, TemplateSource
-from kgdemo.ranking.conjunctive import reach
 
 _TRIES = 100  # drawn for each question that is wanted: where they run out, they all read alike
 
@@ -65,8 +64,8 @@ def write_questions(file: Path, questions: Sequence[Question]) -> None:
 
 def _question(kg: KnowledgeGraph, name: str, text: str, topic: str, relation_label: str) -> Question:
     """All that the relation leads to from the topic answers it."""
-    step, count = kg.step_labels.index(relation_label), len(kg.relations)
-    relation = f"{'~' if step >= count else ''}{kg.relations[step % count]}"
-    reached = reach(kg, kg.entities.find(topic) or 0, (relation_label,), directed=False)[-1]
+    step = kg.step_labels.index(relation_label)
+    relation = f"{'~' if step >= len(kg.relations) else ''}{kg.relations[kg.relation_of(step)]}"
+    reached = kg.reach(kg.entities.find(topic) or 0, (relation_label,))[-1]
     ends = tuple(kg.entities[end] for end in reached.tolist())
     return Question(name, text, (topic,), ends, ends, relation_path=(relation,))

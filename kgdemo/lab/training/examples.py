@@ -32,21 +32,6 @@ class RelationPath:
     weight: float
 
 
-def inverse_step(kg: KnowledgeGraph, step: int) -> int:
-    """The step that walks the same edge the other way."""
-    relations = len(kg.relations)
-    return step - relations if step >= relations else step + relations
-
-
-def follow(kg: KnowledgeGraph, entities: NDArray[np.int32], step: int) -> NDArray[np.int32]:
-    """All entities one ``step`` away from any of ``entities``, sorted."""
-    reached = []
-    for entity in entities:
-        steps, targets = kg.steps(int(entity))
-        reached.append(targets[steps == step])
-    return np.unique(np.concatenate(reached)) if reached else entities[:0]
-
-
 def shortest_relation_paths(kg: KnowledgeGraph, topic: int, answers: set[int], limit: int = 12) -> list[RelationPath]:
     """Relation paths of the least length (one or two hops) from ``topic`` to ``answers``, best first."""
     steps, targets = kg.steps(topic)
@@ -71,7 +56,7 @@ def _two_hops(
         for middle in shared:
             for first in np.unique(steps[targets == middle]):
                 for back in np.unique(back_steps[middles == middle]):
-                    path = (int(first), inverse_step(kg, int(back)))
+                    path = (int(first), kg.inverse(int(back)))
                     counts[path] = counts.get(path, 0) + 1
     return counts
 
@@ -79,7 +64,7 @@ def _two_hops(
 def _ends(kg: KnowledgeGraph, topic: int, path: tuple[int, ...]) -> set[int]:
     frontier = np.array([topic], dtype=np.int32)
     for step in path:
-        frontier = follow(kg, frontier[:500], step)  # a hub's tail does not change the F1 that matters
+        frontier = kg.follow(frontier[:500], [step])  # a hub's tail does not change the F1 that matters
     return set(frontier.tolist())
 
 
@@ -127,7 +112,7 @@ class QuestionSource:
         for question in questions:
             answers = {i for label in question.gold if (i := kg.entities.find(label)) is not None}
             paths = meant_paths(kg, question)
-            used = {step % len(kg.relations) for path in paths for step in path.steps}
+            used = {kg.relation_of(step) for path in paths for step in path.steps}
             if paths and answers and not used & banned:
                 self.items.append((question, paths, answers))
 
@@ -149,15 +134,13 @@ class QuestionSource:
         """One random instance of a relation path that ends in an answer."""
         frontiers = [np.array([path.topic], dtype=np.int32)]
         for step in path.steps:
-            frontiers.append(follow(self.kg, frontiers[-1][:300], step))
+            frontiers.append(self.kg.follow(frontiers[-1][:300], [step]))
         ends = [int(e) for e in frontiers[-1] if int(e) in answers]
         if not ends:
             return None
         walk = [rng.choice(ends)]
-        relations = len(self.kg.relations)
         for step, frontier in zip(reversed(path.steps[1:]), reversed(frontiers[1:-1]), strict=True):
-            back = step - relations if step >= relations else step + relations
-            before = np.intersect1d(follow(self.kg, np.array([walk[0]], dtype=np.int32), back), frontier)
+            before = np.intersect1d(self.kg.follow(np.array(walk[:1], np.int32), [self.kg.inverse(step)]), frontier)
             walk.insert(0, int(rng.choice(before.tolist())))
         return walk
 
@@ -190,7 +173,7 @@ def _known_paths(kg: KnowledgeGraph, question: Question) -> list[RelationPath]:
         found = kg.relations.find(relation.removeprefix("~"))
         if found is None:
             return []
-        steps.append(found + len(kg.relations) * relation.startswith("~"))
+        steps.append(kg.inverse(found) if relation.startswith("~") else found)
     topics = [i for label in question.topic_entities if (i := kg.entities.find(label)) is not None]
     return [RelationPath(topic, tuple(steps), 1.0) for topic in topics] if steps else []
 
@@ -282,7 +265,7 @@ def wordings_of(
         if wording is None:
             continue
         meant = _meant(meant_paths(kg, question))
-        if not any(kg.relations[step % len(kg.relations)] in held_out for steps in meant for step in steps):
+        if not any(kg.relations[kg.relation_of(step)] in held_out for steps in meant for step in steps):
             for steps in meant:
                 chains[tuple(kg.step_labels[step] for step in steps)].append(wording)
     return dict(chains)

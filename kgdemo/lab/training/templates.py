@@ -126,7 +126,7 @@ class TemplateSource:
         for (relation, backwards), wordings in templates.items():
             found = kg.relations.find(relation)
             if found is not None:
-                self.templates[found + len(kg.relations) * backwards] = wordings
+                self.templates[kg.inverse(found) if backwards else found] = wordings
         order = np.argsort(kg.outgoing.relations, kind="stable")
         bounds = np.searchsorted(kg.outgoing.relations[order], np.arange(len(kg.relations) + 1))
         self.edges_of = [order[a:b] for a, b in pairwise(bounds)]
@@ -168,7 +168,9 @@ class TemplateSource:
         start, last, end, head = self._edge(rng)
         if rng.random() < 0.5:
             steps, others = self.kg.steps(end)
-            same = [int(o) for s, o in zip(steps, others, strict=True) if int(s) == self._turned(last) and o != start]
+            same = [
+                int(o) for s, o in zip(steps, others, strict=True) if int(s) == self.kg.inverse(last) and o != start
+            ]
             question = self._pick(rng, self.templates[last].questions, head)
             if not same or question is None:
                 return None
@@ -200,7 +202,7 @@ class TemplateSource:
             if not len(steps):
                 return None
             pick = rng.randrange(len(steps))
-            step, other = self._turned(int(steps[pick])), int(others[pick])
+            step, other = self.kg.inverse(int(steps[pick])), int(others[pick])
             wordings = self.templates.get(step)
             head = other if step < len(self.kg.relations) else entity
             noun = self._pick(rng, wordings.nouns, head) if wordings else None
@@ -219,12 +221,7 @@ class TemplateSource:
         return Example(roughen(rng, text), tuple(self.kg.entities[t] for t in topics), tuple(path), path[-1])
 
     def _edges(self, step: int) -> np.ndarray:
-        return self.edges_of[step % len(self.kg.relations)]
-
-    def _turned(self, step: int) -> int:
-        """The same edge walked from its other end."""
-        relations = len(self.kg.relations)
-        return step - relations if step >= relations else step + relations
+        return self.edges_of[self.kg.relation_of(step)]
 
     def _between_equals(self, step: int) -> bool:
         """Whether most edges of the step join two entities of one type."""
@@ -288,13 +285,12 @@ class ChainSource:
         levelled: bool = True,
     ) -> None:
         self.kg = kg
-        self.heads = np.repeat(np.arange(len(kg.entities), dtype=np.int32), np.diff(kg.outgoing.offsets))
         banned = {i for relation in held_out if (i := kg.relations.find(relation)) is not None}
         step_of = {relation_label: step for step, relation_label in enumerate(kg.step_labels)}
         self.chains: list[tuple[tuple[int, ...], NDArray[np.int32], Sequence[str]]] = []
         for step_labels, wordings in chains.items():
             steps = tuple(step_of[relation_label] for relation_label in step_labels if relation_label in step_of)
-            if len(steps) < len(step_labels) or banned & {step % len(kg.relations) for step in steps}:
+            if len(steps) < len(step_labels) or banned & {kg.relation_of(step) for step in steps}:
                 continue
             starts = self._starts(steps)
             if len(starts):
@@ -312,11 +308,9 @@ class ChainSource:
 
     def _starts(self, steps: Sequence[int]) -> NDArray[np.int32]:
         """The entities from which all steps can be walked: back from the last one."""
-        edges, relations = self.kg.outgoing, len(self.kg.relations)
         reached = np.arange(len(self.kg.entities), dtype=np.int32)
         for step in reversed(steps):
-            here, there = (self.heads, edges.targets) if step < relations else (edges.targets, self.heads)
-            reached = np.unique(here[(edges.relations == step % relations) & np.isin(there, reached)])
+            reached = self.kg.follow(reached, [self.kg.inverse(step)])
         return reached
 
     def _walk(self, rng: Random, start: int, steps: Sequence[int]) -> list[int] | None:

@@ -17,10 +17,11 @@ from typing import Protocol, TypeVar
 
 from kgdemo.constraint.base import Constraint, State
 from kgdemo.constraint.label_tokens import PATH_END, PATH_START
-from kgdemo.constraint.triple_chains import ChainState, IdTriple, Link, QueryGraph, TripleTrie
+from kgdemo.constraint.triple_chains import ChainState, Link, QueryGraph, TripleTrie
 from kgdemo.decoding.beam import BeamSettings, Hypothesis, Step, beam_search
 from kgdemo.decoding.searches import greedy_search
 from kgdemo.events import WITHOUT_GRAPH, DecodeStep, Event, LMCall
+from kgdemo.kg.graph import IdTriple
 from kgdemo.methods.search_branch import StepReader
 from kgdemo.models.base import PathModel, TokenTree
 from kgdemo.models.token_tree import Writer

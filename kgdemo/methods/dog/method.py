@@ -21,10 +21,10 @@ from dataclasses import replace
 import numpy as np
 
 from kgdemo.answering.answer_sets import conclude
-from kgdemo.constraint.triple_chains import ChainConstraint, ChainState, IdTriple, Link, QueryGraph
+from kgdemo.constraint.triple_chains import ChainConstraint, ChainState, Link, QueryGraph
 from kgdemo.decoding.beam import BeamSettings
 from kgdemo.events import ConstraintReady, Event, HypothesisAnswer, PathFound, PathVerified, Thought
-from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.graph import IdTriple, KnowledgeGraph
 from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path, PathIds
 from kgdemo.methods.dog.chains import DogOptions, Script, TripleChain, Visibility, Watching
@@ -33,7 +33,6 @@ from kgdemo.methods.registry import register
 from kgdemo.models.embedding import LabelIndex, label_index
 from kgdemo.query.query import Query
 from kgdemo.ranking.abstention import refusal
-from kgdemo.ranking.scorer import labelled
 from kgdemo.reasoners.base import Evidence, Resources
 from kgdemo.settings import Settings, chosen
 
@@ -152,7 +151,7 @@ class Search:
     def _thought(self, chain: TripleChain, kept: bool) -> Thought:
         self._thoughts += 1
         link, kg = chain.written[-1].link, self.resources.kg
-        path = labelled(self.resources.token_graph, link.path)
+        path = self.resources.kg.labelled(link.path)
         text, read = str(path), self.resources.verifier.verify(path).faithful
         if kept and chain.notes and chain.notes[-1].text:
             text += f" — {chain.notes[-1].text}"
@@ -247,7 +246,7 @@ def grounded(
     for chain in chains:
         for place, ids in enumerate(paths_of(chain, topics)):
             answer = chain.notes[-1].answer if chain.notes and not place else ""
-            found.setdefault(labelled(resources.token_graph, ids), (chain, answer))
+            found.setdefault(resources.kg.labelled(ids), (chain, answer))
     evidence = []
     for index, (path, (chain, answer)) in enumerate(found.items(), 1):
         beam = chain.written[-1].beam
