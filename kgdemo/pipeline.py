@@ -28,7 +28,7 @@ from kgdemo.events import (
 )
 from kgdemo.facts import Facts
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.io.catalogue import embedded_names, open_facts, open_graph
+from kgdemo.kg.io.catalogue import build_graph, embedded_names, open_facts, open_graph
 from kgdemo.linking.linker import EntityLinker, OverlayLinker
 from kgdemo.methods import METHODS, method_named
 from kgdemo.models.causal import CausalModel
@@ -148,7 +148,7 @@ class Pipeline:
             return EntityLinker(kg, embedder)
         new = [kg.entities[i] for i in range(len(base.kg.entities), len(kg.entities))]
         around = [(name, relation_label, other) for name in new for relation_label, other in kg.neighbours(name)]
-        return OverlayLinker(base, EntityLinker(KnowledgeGraph.from_triples(around)), new) if around else base
+        return OverlayLinker(base, EntityLinker(build_graph(around)), new) if around else base
 
     def _once(self, key: Hashable, make: Callable[[], Loaded]) -> Loaded:
         with self._lock:

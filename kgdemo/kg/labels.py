@@ -1,14 +1,11 @@
 """Interned labels: a sorted, memory-mappable table of strings.
 
 A label's id is its rank among the UTF-8 encoded labels, so a look-up is a binary search over one
-block of bytes and a table of a million labels opens without decoding any of them. ``spoken`` turns a label into words,
-and ``fold`` into the form in which names are compared.
+block of bytes and a table of a million labels opens without decoding any of them.
 """
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
@@ -101,28 +98,3 @@ class ExtendedLabelTable(LabelTable):
     def find(self, label: str) -> int | None:
         """Return the id of ``label``, or None when the table has no such label."""
         return self._added.get(label, self.base.find(label))
-
-
-def spoken(label: str) -> str:
-    """A relation as words: what an embedder trained on sentences reads best.
-
-    Freebase's ``/film/film/directed_by`` becomes ``film directed by``; of a collapsed mediator's two
-    relations both are kept.
-    """
-    parts = [
-        word for part in label.lstrip("~").split("/") for word in part.replace("_", " ").split(".") if word.strip()
-    ]
-    words = parts[-4:] if "/" in label or "." in label else parts
-    return " ".join(dict.fromkeys(" ".join(words).split()))
-
-
-def fold(label: str) -> str:
-    """A label without case, accents, punctuation and signs: how answers are scored and names in questions looked up.
-
-    Looser than ``verify.spelling_key``: there a wrong match would let a false claim pass, here a missed one costs more.
-    ``C++`` and ``C#`` both fold to ``c``.
-    """
-    plain = unicodedata.normalize("NFKD", label.casefold())
-    plain = "".join(c for c in plain if not unicodedata.combining(c))
-    tilde = "~" if plain.lstrip().startswith("~") else ""  # it turns a relation round, so it is no punctuation
-    return tilde + " ".join(re.sub(r"[^\w]|_", " ", plain).split())

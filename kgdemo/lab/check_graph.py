@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgdemo.kg.graph import EntityInfo, Triple
-from kgdemo.kg.io.catalogue import Relation, entity_lines, read_entities, read_schema, themes
+from kgdemo.kg.io.catalogue import Relation, entity_rows, read_schema, themes
+from kgdemo.kg.io.entities import joined
 from kgdemo.kg.io.formats import read_triples
 
 PLACES = frozenset(
@@ -38,7 +39,7 @@ class Finding:
 
 def check_folder(folder: Path) -> list[Finding]:
     """All findings of an embedded graph's own files."""
-    schema, info = read_schema(folder), read_entities(folder)
+    schema, info = read_schema(folder), joined(entity_rows(folder))
     findings = list(_schema(schema))
     seen: dict[Triple, str] = {}
     tails: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -68,9 +69,10 @@ def check_folder(folder: Path) -> list[Finding]:
     findings += [Finding("relation without a fact", "schema", r) for r in schema if r not in {t[1] for t in seen}]
     findings += _one_way(schema, seen)
     findings += _order(tails)
-    for where, label, kind, _ in entity_lines(folder):
-        if kind != info[label].type:
-            findings.append(Finding(f"type {kind} here, {info[label].type} elsewhere", where, label))
+    for row in entity_rows(folder):
+        if row.info.type != info[row.label].type:
+            what = f"type {row.info.type} here, {info[row.label].type} elsewhere"
+            findings.append(Finding(what, row.where, row.label))
     return findings
 
 
@@ -160,7 +162,7 @@ def disagreements(folder: Path, public: Path) -> Iterator[Finding]:
         folder: an embedded graph's folder.
         public: the folder that holds ``fb15k237`` and ``countries``.
     """
-    info = read_entities(folder)
+    info = joined(entity_rows(folder))
     ours: dict[tuple[str, str], set[str]] = defaultdict(set)
     symmetric = {name for name, relation in read_schema(folder).items() if relation.kind == "symmetric"}
     for theme in themes(folder):

@@ -16,15 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.words import FUNCTION_WORDS, spoken
 from kgdemo.linking.names import bracket_of, without_bracket
 from kgdemo.linking.words import name_words
-from kgdemo.models.embedding import Embedder
+from kgdemo.models.embedding import Embedder, embedding_cache
 
 _STEM = 6  # letters: direct|ed, direct|or; but not countr|y, county
-_LITTLE = frozenset(
-    "the a an of in on at to from by for with is are was were be been do does did has have had s and or who what which "
-    "when where why how that this it its they he she his her their i you we me my your there".split()
-)
 _SAME = {"movie": "film", "movies": "film", "films": "film", "books": "book", "songs": "song", "albums": "album"}
 _MADE_FROM = frozenset(word[:_STEM] for word in ("based", "adapted", "adaptation"))
 _NAMED = frozenset(("named",))
@@ -157,7 +154,7 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def _asked(words: Sequence[str]) -> frozenset[str]:
-    return frozenset(_SAME.get(word, word)[:_STEM] for word in words if word not in _LITTLE)
+    return frozenset(_SAME.get(word, word)[:_STEM] for word in words if word not in FUNCTION_WORDS)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -178,15 +175,11 @@ class Meaning:
     def __init__(self, kg: KnowledgeGraph, context: Context, embedder: Embedder) -> None:
         self.kg = kg
         self._context = context
-        self._embedder = embedder
-        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._embeddings = embedding_cache(embedder)
 
     def question(self, text: str, namesakes: Sequence[int] = ()) -> NDArray[np.float32]:
         """A question's vector, ``(d,)``; entities that may have to be told apart are embedded in the same go."""
-        new = [told for told in dict.fromkeys(map(self.text, namesakes)) if told not in self._vectors]
-        vectors = self._embedder.encode([text, *new])
-        self._vectors.update(zip(new, vectors[1:], strict=True))
-        return vectors[0]
+        return self._embeddings.vectors([text, *map(self.text, namesakes)])[0]
 
     def by_relations(self, asked: NDArray[np.float32], entities: Sequence[int]) -> NDArray[np.float32]:
         """Log-odds for each entity from its relations, as head and as tail; on average 0."""
@@ -195,9 +188,9 @@ class Meaning:
         used = sorted({int(step) % count for own in steps for step in own})
         likeness = np.zeros(count, dtype=np.float32)
         if count <= _MAX_AT_ONCE:  # the first question pays, the others look them up
-            self._embed([relation_text(relation) for relation in self.kg.relations])
-        texts = [relation_text(self.kg.relations[relation]) for relation in used]
-        likeness[used] = self._embed(texts) @ asked
+            self._embeddings.vectors([spoken(relation) for relation in self.kg.relations])
+        texts = [spoken(self.kg.relations[relation]) for relation in used]
+        likeness[used] = self._embeddings.vectors(texts) @ asked
         odds = [
             _FORWARD * likeness[own[own < count]].max(initial=0.0)
             + _BACKWARD * likeness[own[own >= count] - count].max(initial=0.0)
@@ -207,7 +200,7 @@ class Meaning:
 
     def by_text(self, asked: NDArray[np.float32], entities: Sequence[int]) -> NDArray[np.float32]:
         """Log-odds for each entity from its label, type and description; on average 0."""
-        odds = _TEXT * (self._embed([self.text(entity) for entity in entities]) @ asked)
+        odds = _TEXT * (self._embeddings.vectors([self.text(entity) for entity in entities]) @ asked)
         return odds - odds.mean()
 
     def text(self, entity: int) -> str:
@@ -217,18 +210,3 @@ class Meaning:
         told = [info.type, info.description] if info else []
         about = ", ".join(dict.fromkeys(filter(None, [bracket_of(label), *told])))
         return f"{without_bracket(label)}: {about}" if about else without_bracket(label)
-
-    def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed texts, each only once; ``(len(texts), d)``."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        if new:
-            self._vectors.update(zip(new, self._embedder.encode(new), strict=True))
-        return np.stack([self._vectors[text] for text in texts])
-
-
-def relation_text(relation: str) -> str:
-    """A relation in words; of a path of names the last three different parts: ``people person birthplace``."""
-    parts = [part.replace("_", " ") for part in re.split(r"[/.~]+", relation) if part]
-    if "/" not in relation:
-        return " ".join(parts)
-    return " ".join(list(dict.fromkeys(parts[1:] or parts))[-3:])

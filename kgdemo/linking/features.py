@@ -195,7 +195,7 @@ class Scorer:
         entity, kind = match.name.entity, match.name.kind
         inside = words[first:last]
         outside = [word.key for word in (*words[:first], *words[last:])]
-        profile, label = self.context.profile(entity), self.index.kg.entities[entity]
+        profile, label = self.context.profile(entity), self.context.kg.entities[entity]
         plain, weight = self._weights(match, inside)
         near = self._linked_nearby(match, whole)
         before = [other for other in near if other.last == first]
@@ -300,7 +300,7 @@ class Scorer:
         return any(
             not _overlap(match, other) and self.context.linked(match.name.entity, other.name.entity)
             for other in whole
-            if not self.index.kg.entities[other.name.entity][:1].islower()  # every painter is linked to *painter*
+            if not self.context.kg.entities[other.name.entity][:1].islower()  # every painter is linked to *painter*
         )
 
     def _linked_nearby(self, match: Match, whole: Sequence[Match]) -> dict[Match, float]:

@@ -14,7 +14,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.linking.context import Context, Meaning
 from kgdemo.linking.features import WEIGHTS, Scorer
 from kgdemo.linking.matching import Match, Matcher
-from kgdemo.linking.names import NameIndex
+from kgdemo.linking.names import name_index
 from kgdemo.linking.words import Word, words_of
 from kgdemo.models.embedding import Embedder
 
@@ -73,16 +73,16 @@ class EntityLinker:
     """Links questions to one graph; safe to use from several threads.
 
     Args:
-        kg: the graph; its names are indexed here, once.
+        kg: the graph; its names are indexed, unless they are already.
         embedder: for candidates that names do not tell apart; without one the graph's own signs decide.
     """
 
     def __init__(self, kg: KnowledgeGraph, embedder: Embedder | None = None) -> None:
         self.kg = kg
-        self._index = NameIndex(kg)
-        self._matcher = Matcher(self._index)
+        index = name_index(kg)
+        self._matcher = Matcher(index)
         self._context = Context(kg)
-        self._scorer = Scorer(self._index, self._context)
+        self._scorer = Scorer(index, self._context)
         self._meaning = None if embedder is None else Meaning(kg, self._context, embedder)
 
     def link(self, question: str, most_candidates: int = 5) -> Linking:

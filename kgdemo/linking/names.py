@@ -8,16 +8,18 @@ and demonyms of a small hand-written list (``United States``: ``USA``, ``America
 from __future__ import annotations
 
 import math
+import threading
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from rapidfuzz import fuzz, process
 
-from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.linking.words import all_ordinary, demonyms, name_words, other_names, without_article
 
 LINKING_WORDS = frozenset("the a an of and for in on at to de la von van jr sr".split())
@@ -100,14 +102,14 @@ def initials_of(name: str) -> str:
 
 
 class NameIndex:
-    """Names of one graph.
+    """Names of one graph; ``name_index`` gives the one that all share.
 
     Args:
-        kg: the graph; labels and aliases are read once.
+        kg: the graph; labels and aliases are read once. It is not kept, so that the index of a graph that is gone
+            can go as well.
     """
 
     def __init__(self, kg: KnowledgeGraph) -> None:
-        self.kg = kg
         self.names: list[Name] = []
         self._whole: dict[str, list[int]] = defaultdict(list)  # words run together -> name ids
         self._by_word: dict[str, list[int]] = defaultdict(list)  # word -> ids of longer names that hold it
@@ -115,7 +117,8 @@ class NameIndex:
         degrees = np.diff(kg.outgoing.offsets) + np.diff(kg.incoming.offsets)
         # in the order of degree, so that every list of names has the best-connected entities first
         for entity in np.argsort(-degrees, kind="stable").tolist():
-            counts.update(set(self._add_entity(entity, kg.entities[entity])))
+            label = kg.entities[entity]
+            counts.update(set(self._add_entity(entity, label, kg.info.get(label))))
         self._add_synonyms()
         self._scale = math.log(len(kg.entities) + 2)
         self._rarity = {
@@ -146,10 +149,9 @@ class NameIndex:
 
     # building ----------------------------------------------------------------------------------
 
-    def _add_entity(self, entity: int, label: str) -> tuple[str, ...]:
+    def _add_entity(self, entity: int, label: str, info: EntityInfo | None) -> tuple[str, ...]:
         """Add all names of one entity; return the words of its label."""
         plain = without_bracket(label)
-        info = self.kg.info.get(label)
         seen: set[tuple[str, ...]] = set()
         # UK £ is not quite called UK
         kind = NameKind.CUT if any(unicodedata.category(c) == "Sc" for c in plain) else NameKind.LABEL
@@ -214,6 +216,18 @@ class NameIndex:
             for words in given:
                 self._add(entity, words, kind, seen)
         return bool(found)
+
+
+_INDEXES: WeakKeyDictionary[KnowledgeGraph, NameIndex] = WeakKeyDictionary()
+_INDEXING = threading.Lock()
+
+
+def name_index(kg: KnowledgeGraph) -> NameIndex:
+    """The names of a graph, indexed once and kept as long as the graph."""
+    with _INDEXING:
+        if kg not in _INDEXES:
+            _INDEXES[kg] = NameIndex(kg)
+        return _INDEXES[kg]
 
 
 # --------------------------------------------------------------------------------------------------

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from kgdemo.events import DeductionChecked, Event
-from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import SEPARATOR, Path
-from kgdemo.models.embedding import label_index
+from kgdemo.kg.words import spoken
+from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import fits, kind_of
 from kgdemo.query.query import Query
 from kgdemo.reasoners import decisions as deciding
@@ -112,7 +112,7 @@ def openings(path: Path, resources: Resources, settings: Settings) -> list[Openi
 
 def nearest(query: Query, options: Sequence[Opening], resources: Resources, limit: int = MAX_OFFERED) -> list[Opening]:
     """The openings whose relations are nearest to the question, best first."""
-    labels = label_index(resources.embedder)
+    labels = embedding_cache(resources.embedder)
     order = labels.nearest(query.text, [spoken(option.relation) for option in options], limit)
     return [options[i] for i in order]
 

@@ -10,15 +10,14 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from weakref import WeakKeyDictionary
 
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path
-from kgdemo.linking.names import NameIndex
+from kgdemo.kg.words import spoken
+from kgdemo.linking.names import NameIndex, name_index
 from kgdemo.linking.words import ordinary_words, words_of
 from kgdemo.methods.hop_lists import nearest, openings, start
-from kgdemo.models.embedding import label_index
+from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
@@ -27,16 +26,16 @@ MAX_READ = 160  # facts embedded for one question
 _BY_WORD = 200  # names looked at for one word
 _RANKED = 32  # nodes embedded for one text
 
-_NAMES: WeakKeyDictionary[KnowledgeGraph, NameIndex] = WeakKeyDictionary()
-
 
 def nodes(text: str, resources: Resources, limit: int) -> list[str]:
     """The entities whose text is nearest to ``text`` (RetrieveNode; Text-RAG's retriever)."""
     labels = resources.kg.entities
     if text in labels and limit == 1:
         return [text]
-    found = [labels[i] for i in _by_words(text, _names(resources.kg), _RANKED)]
-    order = label_index(resources.embedder).nearest(text, [node_text(label, resources.kg) for label in found], limit)
+    found = [labels[i] for i in _by_words(text, name_index(resources.kg), _RANKED)]
+    order = embedding_cache(resources.embedder).nearest(
+        text, [node_text(label, resources.kg) for label in found], limit
+    )
     return [found[i] for i in order]
 
 
@@ -72,7 +71,7 @@ def facts(
 def rank(query: Query, paths: Sequence[Path], resources: Resources, limit: int) -> list[tuple[Path, float]]:
     """The paths nearest to the question with their cosine similarity, each read as one sentence."""
     unique = list(dict.fromkeys(paths))
-    likeness = label_index(resources.embedder).similarity(query.text, [sentence(path) for path in unique])
+    likeness = embedding_cache(resources.embedder).similarity(query.text, [sentence(path) for path in unique])
     order = sorted(range(len(unique)), key=lambda i: -likeness[i])[:limit]
     return [(unique[i], float(likeness[i])) for i in order]
 
@@ -88,13 +87,6 @@ def sentence(path: Path) -> str:
 def starts_at(entities: Iterable[str]) -> list[Path]:
     """Paths of no hops."""
     return [start(entity) for entity in entities]
-
-
-def _names(kg: KnowledgeGraph) -> NameIndex:
-    """The names of a graph, indexed once."""
-    if kg not in _NAMES:
-        _NAMES[kg] = NameIndex(kg)
-    return _NAMES[kg]
 
 
 def _by_words(text: str, index: NameIndex, limit: int) -> list[int]:

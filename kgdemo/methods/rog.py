@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from kgdemo.answering.answer_sets import MAX_ENDS, conclude, show
 from kgdemo.events import Event, Thought
-from kgdemo.kg.labels import fold, spoken
 from kgdemo.kg.path import SEPARATOR, Path
+from kgdemo.kg.words import fold, spoken
 from kgdemo.methods.registry import register
 from kgdemo.methods.search_branch import unconstrained_branch
-from kgdemo.models.embedding import label_index
+from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.query import Query
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources
@@ -83,7 +83,7 @@ def _decoded_plans(query: Query, resources: Resources, settings: Settings) -> Ge
 def _written_plans(query: Query, resources: Resources, settings: Settings) -> Generator[Event, None, list[Plan]]:
     """A chat model's relation paths; it is told the relations that are nearest to the question."""
     step_labels = list(dict.fromkeys(resources.kg.step_labels))
-    nearest = label_index(resources.embedder).nearest(query.text, [spoken(r) for r in step_labels], _OFFERED)
+    nearest = embedding_cache(resources.embedder).nearest(query.text, [spoken(r) for r in step_labels], _OFFERED)
     task = _PLAN.format(
         limit=settings.beams,
         hops=settings.hops,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from kgdemo.events import AnswerFinal, Event, HypothesisAnswer, Notice, PathFound, PathVerified
-from kgdemo.kg.labels import fold
+from kgdemo.kg.words import fold
 from kgdemo.methods.registry import register
 from kgdemo.methods.search_branch import Branch, FreePath, sampled_branch, unconstrained_branch, ungrounded
 from kgdemo.query.query import Query

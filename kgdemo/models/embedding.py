@@ -1,11 +1,14 @@
-"""Sentence embeddings by all-MiniLM-L6-v2, which comes inside a PyPI package: no network, no key."""
+"""Sentence embeddings by all-MiniLM-L6-v2, and the cache of them that the whole process shares.
+
+The model comes inside a PyPI package: no network, no key.
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Protocol
 
@@ -27,7 +30,7 @@ class Embedder(Protocol):
 
 
 class SentenceEmbedder:
-    """See ``base.Embedder``. The model is loaded with the first text; safe to use from several threads.
+    """See ``Embedder``. The model is loaded with the first text; safe to use from several threads.
 
     Args:
         folder: a sentence-transformers model; the packaged all-MiniLM-L6-v2 by default.
@@ -39,7 +42,7 @@ class SentenceEmbedder:
         self._lock = threading.Lock()
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See ``base.Embedder``."""
+        """See ``Embedder``."""
         with self._lock:  # the tokeniser inside is not thread-safe
             if self._model is None:
                 self._model = self._load()
@@ -68,39 +71,48 @@ def sentence_embedder() -> SentenceEmbedder:
     return SentenceEmbedder()
 
 
-# --------------------------------------------------------------------------------------------------
-# Sentence embeddings of labels and triples, made when first asked for and kept: a nearest-neighbour index.
-#
-# FiDeLiS (section 3.1) embeds every entity and relation of the graph beforehand. On a CPU that takes minutes
-# for twenty thousand entities and most of them are never looked at, so here a label is embedded when a search
-# first reaches it; the index is the same, filled from the question outwards.
+# vectors of texts, kept ----------------------------------------------------------------------
 
 
 _KEPT = 100_000  # texts; 150 MB of vectors
 
 
-class LabelIndex:
-    """Vectors of texts, each encoded once; safe to use from several threads.
+class EmbeddingCache:
+    """Vectors of texts, encoded when first asked for; safe to use from several threads.
+
+    FiDeLiS (section 3.1) embeds every entity and relation of a graph beforehand. On a CPU that takes minutes for
+    twenty thousand entities, and most of them are never looked at. Here the same index is filled from the question
+    outwards.
 
     Args:
         embedder: sentence embeddings.
+        limit: how many texts are kept; those not asked for longest go first.
     """
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, limit: int = _KEPT) -> None:
         self.embedder = embedder
-        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._limit = limit
+        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()  # least recently asked for first
+        self._table = threading.Lock()  # held while ``_vectors`` is read or changed
+        self._encoding = threading.Lock()  # held while texts are encoded; what is known can be read meanwhile
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """L2-normalised rows, ``(len(texts), d)``."""
-        with self._lock:
-            missing = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-            if missing:
-                self._vectors.update(zip(missing, self.embedder.encode(missing), strict=True))
-            rows = np.stack([self._vectors[text] for text in texts]) if texts else np.empty((0, 1), np.float32)
-            while len(self._vectors) > _KEPT:
-                self._vectors.popitem(last=False)
-        return rows
+        if not texts:
+            return np.empty((0, 1), np.float32)
+        found = self._known(texts)
+        if len(found) < len(set(texts)):
+            with self._encoding:
+                found |= self._known(
+                    [text for text in texts if text not in found]
+                )  # another thread may have come first
+                missing = [text for text in dict.fromkeys(texts) if text not in found]
+                if missing:
+                    # a row is copied, for as a view it would keep its whole batch in memory
+                    new = {text: row.copy() for text, row in zip(missing, self.embedder.encode(missing), strict=True)}
+                    self._keep(new)
+                    found |= new
+        return np.stack([found[text] for text in texts])
 
     def similarity(self, text: str, options: Sequence[str]) -> NDArray[np.float32]:
         """Cosine similarity of each option to the text."""
@@ -112,8 +124,26 @@ class LabelIndex:
         """Indices of the options most similar to the text, best first."""
         return np.argsort(-self.similarity(text, options), kind="stable")[:limit].tolist()
 
+    def __len__(self) -> int:
+        """How many texts are kept."""
+        return len(self._vectors)
+
+    def _known(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """The vectors of those texts that are kept; they count as asked for just now."""
+        with self._table:
+            found = {text: self._vectors[text] for text in texts if text in self._vectors}
+            for text in found:
+                self._vectors.move_to_end(text)
+        return found
+
+    def _keep(self, new: Mapping[str, NDArray[np.float32]]) -> None:
+        with self._table:
+            self._vectors.update(new)
+            while len(self._vectors) > self._limit:
+                self._vectors.popitem(last=False)
+
 
 @lru_cache(maxsize=2)
-def label_index(embedder: Embedder) -> LabelIndex:
-    """The index that belongs to an embedder."""
-    return LabelIndex(embedder)
+def embedding_cache(embedder: Embedder) -> EmbeddingCache:
+    """The cache that belongs to an embedder, shared by all who embed with it."""
+    return EmbeddingCache(embedder)

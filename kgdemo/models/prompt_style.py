@@ -16,18 +16,9 @@ from safetensors.numpy import load_file, save_file
 
 from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.labels import spoken
+from kgdemo.kg.words import relation_name, spoken
 
 RELATIONS_FILE = "relations.txt"
-
-
-def spoken_relation(relation: str) -> str:
-    """The words that tell a relation from others: the last part of a Freebase name, without underscores.
-
-    >>> spoken_relation("/film/film/release_date_s./film/film_regional_release_date/film_release_region")
-    'film release region'
-    """
-    return " ".join(relation.rstrip("/").rsplit("/", 1)[-1].replace("_", " ").casefold().split())
 
 
 def read_relations(folder: Path) -> frozenset[str] | None:
@@ -50,7 +41,7 @@ def unseen_labels(kg: KnowledgeGraph, known: frozenset[str] | None) -> frozenset
     """
     if known is None:
         return frozenset()
-    unseen = [spoken_relation(relation) not in known for relation in kg.relations]
+    unseen = [relation_name(relation) not in known for relation in kg.relations]
     if not any(unseen):
         return frozenset()
     by_step = list(zip(kg.step_labels, [*unseen, *unseen], strict=True))

@@ -12,13 +12,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.words import FUNCTION_WORDS
 from kgdemo.query.answer_type import AnswerType, answer_type_of
 
-FUNCTION_WORDS = frozenset(
-    "a an and are as at by did do does for from had has have how in is it its many me much name of on or please s tell "
-    "that the their there these they this to was were what whats when where which who whom whose whos why will with "
-    "you".split()
-)
 _WORD = re.compile(r"\w+")
 _COUNTING = re.compile(r"\b(how many|number of|count)\b", re.IGNORECASE)
 

@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass
 
 from kgdemo.events import AnswerFinal
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path
-from kgdemo.models.embedding import label_index
+from kgdemo.kg.words import spoken
+from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.query import Query
 from kgdemo.ranking.scorer import coverage, path_words
@@ -117,7 +117,7 @@ def _missing_relation(query: Query, resources: Resources) -> str:
     """The relation of the graph that is most like the question, if it is like enough and no topic has it."""
     step_labels = list(dict.fromkeys(resources.kg.step_labels))
     asked = " ".join(query.content_words)
-    likeness = label_index(resources.embedder).similarity(asked, [spoken(label) for label in step_labels])
+    likeness = embedding_cache(resources.embedder).similarity(asked, [spoken(label) for label in step_labels])
     nearest = step_labels[int(likeness.argmax())]
     had = {label for topic in query.topics for label, _ in resources.kg.neighbours(topic)}
     return nearest if likeness.max() >= _MIN_SIMILARITY and nearest not in had else ""

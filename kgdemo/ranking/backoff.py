@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.beam import Hypothesis
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import PathIds
+from kgdemo.kg.words import spoken
 from kgdemo.models.base import TokenTree
 from kgdemo.ranking.conjunctive import scored
 from kgdemo.ranking.scorer import PathScorer, path_words

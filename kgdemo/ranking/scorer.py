@@ -34,12 +34,12 @@ import numpy as np
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.beam import Hypothesis
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path, PathIds, is_detour
-from kgdemo.models.embedding import Embedder, label_index
+from kgdemo.kg.words import FUNCTION_WORDS, spoken
+from kgdemo.models.embedding import Embedder, embedding_cache
 from kgdemo.models.prompt_style import LearntSimilarity, path_sentence
 from kgdemo.query.answer_type import Fit, fits, kind_of
-from kgdemo.query.query import FUNCTION_WORDS, Query
+from kgdemo.query.query import Query
 
 POOL = 2  # times K complete paths are searched for; three times K gave the development set nothing more
 _DEGREE_WEIGHT = 0.4  # of the logarithm of an entity's degree: of a relation's tails the better known one is meant
@@ -110,7 +110,7 @@ class PathScorer:
         self.weights = UNFITTED if weights is None else weights
         self.backoff = backoff
         self.unseen = frozenset() if backoff is None else unseen
-        self.labels = label_index(embedder)
+        self.labels = embedding_cache(embedder)
         self._kg, self._similarity = kg, similarity
 
     def fits(self, end: str) -> Fit:
@@ -150,7 +150,7 @@ class PathScorer:
 
 def coverage(asked: Sequence[str], said: Sequence[str], embedder: Embedder) -> float:
     """How well words cover those of a question: the mean over the latter of the cosine to the nearest word."""
-    labels = label_index(embedder)
+    labels = embedding_cache(embedder)
     return float((labels.vectors(asked) @ labels.vectors(list(dict.fromkeys(said))).T).max(axis=1).mean())
 
 

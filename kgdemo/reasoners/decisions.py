@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 
 from kgdemo.events import CandidatesScored, DeductionChecked, Event
-from kgdemo.models.embedding import label_index
+from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Decision, FailedDecisionError, Resources
 from kgdemo.reasoners.embedded import NAME
@@ -68,7 +68,7 @@ def compare(
     if not options:
         return ()
     texts = list(dict.fromkeys(text for steps in options for text in steps))
-    rated = dict(zip(texts, label_index(resources.embedder).similarity(query.text, texts).tolist(), strict=True))
+    rated = dict(zip(texts, embedding_cache(resources.embedder).similarity(query.text, texts).tolist(), strict=True))
     scores = tuple(sum(rated[text] for text in steps) / len(steps) for steps in options)
     yield from _scored(decision, [steps[-1] for steps in options], scores, best(scores, limit), NAME)
     return scores

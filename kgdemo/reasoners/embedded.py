@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kgdemo.events import AnswerDelta, AnswerFinal, Event
-from kgdemo.models.embedding import Embedder, label_index
+from kgdemo.models.embedding import Embedder, embedding_cache
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Decision, Evidence
 
@@ -30,7 +30,7 @@ class EmbeddedReasoner:
     is_language_model = False
 
     def __init__(self, embedder: Embedder) -> None:
-        self._labels = label_index(embedder)  # the same options come up again and again
+        self._labels = embedding_cache(embedder)  # the same options come up again and again
 
     def select(self, question: str, task: str, options: Sequence[str], limit: int) -> Decision:
         """See ``base.Reasoner``: the options most similar to the question."""

@@ -22,6 +22,7 @@ from kgdemo.errors import UserError
 from kgdemo.facts import EditedFacts, Facts, StatedFacts
 from kgdemo.kg.edits import ADD, MAX_EDITS, Edit, apply, checked
 from kgdemo.kg.graph import KnowledgeGraph, Triple
+from kgdemo.kg.io.catalogue import build_graph
 from kgdemo.kg.io.upload import PASTED, read_upload, starters
 from kgdemo.pipeline import Pipeline
 from kgdemo.view.escape import visible
@@ -96,7 +97,7 @@ class SessionGraphs:
         """
         profile = self.pipeline.profile
         triples = read_upload(content, title, profile.upload_bytes, profile.upload_triples)
-        kg = KnowledgeGraph.from_triples(triples, title)
+        kg = build_graph(triples, title)
         name = OWN + secrets.token_urlsafe(16)
         with self._lock:
             self._keep(name, kg, StatedFacts(triples))

@@ -10,11 +10,11 @@ import pytest
 from kgdemo.events import HypothesisAnswer, LMCall, PathFound, PathVerified
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
-from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path
+from kgdemo.kg.words import relation_name, spoken
 from kgdemo.lab.training.templates import load_templates
 from kgdemo.models.causal import EMBEDDED_FOLDER
-from kgdemo.models.prompt_style import PromptStyle, read_relations, spoken_relation, unseen_labels, write_relations
+from kgdemo.models.prompt_style import PromptStyle, read_relations, unseen_labels, write_relations
 from kgdemo.query.query import understand
 from kgdemo.ranking import backoff
 from kgdemo.ranking.backoff import nearest_unseen, nearness
@@ -72,7 +72,7 @@ def test_the_shipped_model_knows_what_it_was_trained_on_and_not_chemistry():
     assert known is not None
     assert unseen_labels(open_graph("world"), known) == frozenset()
     for name in ("world", "freebase"):
-        assert {spoken_relation(relation) for relation, _ in load_templates(name)} <= known
+        assert {relation_name(relation) for relation, _ in load_templates(name)} <= known
     assert "ore of" in unseen_labels(open_graph("chemistry"), known)
 
 

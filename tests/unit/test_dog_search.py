@@ -15,7 +15,7 @@ from kgdemo.decoding.searches import greedy_search
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.methods.dog.method import question_graph
 from kgdemo.models.base import PROMPT_END
-from kgdemo.models.embedding import LabelIndex
+from kgdemo.models.embedding import EmbeddingCache
 from kgdemo.models.token_tree import Writer
 from tests.helpers.models import random_model
 from tests.helpers.reasoning import SpellingEmbedder
@@ -68,7 +68,7 @@ def test_the_questions_graph_is_small_and_connected():
     rng.shuffle(triples)
     kg = KnowledgeGraph.from_triples(triples)
     topic = kg.entities.find("Inception")
-    pool = question_graph("Who directed thing 7?", [topic], QueryGraph(kg), LabelIndex(SpellingEmbedder()), 2, 40)
+    pool = question_graph("Who directed thing 7?", [topic], QueryGraph(kg), EmbeddingCache(SpellingEmbedder()), 2, 40)
     assert 30 < len(pool) <= 40
     assert len(set(pool)) == len(pool)
     reached, left = {topic}, list(pool)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.linking.context import relation_text
 from kgdemo.linking.linker import EntityLinker
 from kgdemo.models.embedding import SentenceEmbedder, sentence_embedder
 
@@ -272,20 +271,6 @@ def test_any_text_gives_sound_mentions(linker: EntityLinker, kg: KnowledgeGraph,
         assert text[mention.start : mention.end] == mention.text
         assert all(candidate.entity in kg.entities and 0 <= candidate.score <= 1 for candidate in mention.candidates)
         ends = mention.end
-
-
-@pytest.mark.parametrize(
-    ("relation", "text"),
-    [
-        ("born in", "born in"),
-        ("place_of_birth", "place of birth"),
-        ("/people/person/place_of_birth", "person place of birth"),
-        ("/film/film/genre", "film genre"),
-        ("/", ""),
-    ],
-)
-def test_relations_in_words(relation: str, text: str):
-    assert relation_text(relation) == text
 
 
 def test_the_packaged_embedder_gives_unit_rows_and_knows_likeness():

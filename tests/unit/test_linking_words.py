@@ -6,7 +6,15 @@ import pytest
 
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.linking.matching import Matcher, MatchKind
-from kgdemo.linking.names import NameIndex, bracket_of, initials_of, numbered_forms, shorter_forms, without_bracket
+from kgdemo.linking.names import (
+    NameIndex,
+    bracket_of,
+    initials_of,
+    name_index,
+    numbered_forms,
+    shorter_forms,
+    without_bracket,
+)
 from kgdemo.linking.words import name_words, ordinary_words, words_of
 
 
@@ -92,9 +100,8 @@ def test_shorter_forms_and_initials():
     assert initials_of("Gone with the wind") == ""
 
 
-@pytest.fixture(scope="module")
-def index() -> NameIndex:
-    triples = [
+KG = KnowledgeGraph.from_triples(
+    [
         ("Barack Obama", "born in", "Hawaii"),
         ("Barack Obama", "spouse", "Michelle Obama"),
         ("City of Angels", "starring", "Meg Ryan"),
@@ -105,11 +112,16 @@ def index() -> NameIndex:
         ("Auburn University", "located in", "Alabama (state)"),
         ("University of Hamburg", "located in", "Germany"),
     ]
-    return NameIndex(KnowledgeGraph.from_triples(triples))
+)
+
+
+@pytest.fixture(scope="module")
+def index() -> NameIndex:
+    return name_index(KG)
 
 
 def called(index: NameIndex, words: str) -> list[str]:
-    return [index.kg.entities[name.entity] for name in index.whole(words)]
+    return [KG.entities[name.entity] for name in index.whole(words)]
 
 
 def test_other_names_and_demonyms(index: NameIndex):
@@ -132,7 +144,7 @@ def test_names_are_held_by_degree_and_without_brackets(index: NameIndex):
 def matched(index: NameIndex, text: str) -> set[tuple[str, str, MatchKind]]:
     words = words_of(text)
     return {
-        (" ".join(word.key for word in words[m.first : m.last]), index.kg.entities[m.name.entity], m.kind)
+        (" ".join(word.key for word in words[m.first : m.last]), KG.entities[m.name.entity], m.kind)
         for m in Matcher(index).find(words)
     }
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.kg.labels import spoken
+from kgdemo.kg.words import spoken
 from kgdemo.methods.fidelis.path_rag import PathRag, VanillaRetriever
 from kgdemo.methods.hop_lists import start
-from kgdemo.models.embedding import LabelIndex, label_index
+from kgdemo.models.embedding import EmbeddingCache, embedding_cache
 from kgdemo.query.query import understand
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
@@ -30,7 +30,7 @@ def rag_for(resources: Resources, keywords: str, alpha: float = 0.3, limit: int 
 def test_candidates_are_scored_by_equation_2(alpha):
     resources = film_world()
     keywords = "director, born"
-    index = label_index(resources.embedder)
+    index = embedding_cache(resources.embedder)
 
     def base(relation: str, entity: str) -> float:
         near = index.similarity(keywords, [spoken(relation), entity])
@@ -101,7 +101,7 @@ def test_texts_are_embedded_once():
             return super().encode(texts)
 
     embedder = Counting()
-    index = LabelIndex(embedder)
+    index = EmbeddingCache(embedder)
     assert index.nearest("director", ["born in", "directed by", "directed by"], 1) == [1]
     index.similarity("director", ["born in"])
     assert sorted(embedder.texts) == ["born in", "directed by", "director"]

@@ -9,11 +9,11 @@ import pytest
 
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
+from kgdemo.kg.words import relation_name
 from kgdemo.lab.questions import Question
 from kgdemo.lab.training import templates as template_files
 from kgdemo.lab.training.examples import Example, QuestionSource, draw_held_out, roughen, spoken_name
 from kgdemo.lab.training.templates import ChainSource, TemplateSource, load_chains, load_templates
-from kgdemo.models.prompt_style import spoken_relation
 from tests.helpers.training import TEMPLATES, film_graph
 
 KG = film_graph()
@@ -132,15 +132,15 @@ def test_a_name_is_held_out_in_every_graph_at_once():
         "freebase": ["/film/film/genre", "/tv/tv_program/genre", "/people/person/place_of_birth"],
         "metaqa": ["directed_by"],
     }
-    assert spoken_relation("/film/film/directed_by") == spoken_relation("directed by")
+    assert relation_name("/film/film/directed_by") == relation_name("directed by")
     seen_both_ways = set()
     for seed in range(20):
         held_out = draw_held_out(graphs, 1 / 3, seed)
         assert held_out == draw_held_out(graphs, 1 / 3, seed)
-        names = {spoken_relation(relation) for relations in held_out.values() for relation in relations}
+        names = {relation_name(relation) for relations in held_out.values() for relation in relations}
         assert len(names) == 2  # of five
         for graph, relations in graphs.items():
-            assert held_out[graph] == {r for r in relations if spoken_relation(r) in names}
+            assert held_out[graph] == {r for r in relations if relation_name(r) in names}
         seen_both_ways.add("genre" in names)
     assert seen_both_ways == {True, False}
     assert not any(draw_held_out(graphs, 0.0, 1).values())

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from kgdemo.errors import GraphFormatError
 from kgdemo.facts import SavedFacts, StatedFacts, tsv_triples
-from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
+from kgdemo.kg.graph import EntityInfo, KnowledgeGraph, Triple
 from kgdemo.kg.io.arrays import is_saved_graph, load
-from kgdemo.kg.io.entities import read_entity_info
+from kgdemo.kg.io.entities import EntityRow, joined, read_entity_info, read_entity_rows
 from kgdemo.kg.io.formats import kind_of, read_triples
+from kgdemo.kg.io.freebase import with_entity_kinds
 
 _HERE = Path(__file__).parent.parent / "data"
 SCHEMA_FILE = "schema.tsv"
@@ -58,7 +59,7 @@ def open_graph(source: str, entities: Path | None = None) -> KnowledgeGraph:
 
     Args:
         source: which graph.
-        entities: a side file with what is known of a triple file's entities, see ``info``.
+        entities: a side file with what is known of a triple file's entities, see ``entities``.
 
     Raises:
         GraphFormatError: there is no such graph, or a file cannot be read.
@@ -72,7 +73,19 @@ def open_graph(source: str, entities: Path | None = None) -> KnowledgeGraph:
         return load(path)
     _known_kind(path)
     info = read_entity_info(entities) if entities else None
-    return KnowledgeGraph.from_triples(read_triples(path), path.name.split(".")[0], info=info)
+    return build_graph(read_triples(path), path.name.split(".")[0], info)
+
+
+def build_graph(
+    triples: Iterable[Triple], name: str = "graph", info: Mapping[str, EntityInfo] | None = None
+) -> KnowledgeGraph:
+    """A graph from triples of unknown origin: a file, an upload, a question's own subgraph.
+
+    Args:
+        triples, name, info: as for ``KnowledgeGraph.from_triples``. Where ``info`` gives an entity no type, the type
+            that relations named in Freebase's way imply is taken.
+    """
+    return with_entity_kinds(KnowledgeGraph.from_triples(triples, name, info=info))
 
 
 def open_facts(source: str) -> StatedFacts | SavedFacts:
@@ -127,30 +140,17 @@ def read_schema(folder: Path) -> dict[str, Relation]:
         }
 
 
-def read_entities(folder: Path) -> dict[str, EntityInfo]:
-    """Types and aliases of an embedded graph's entities; themes may name the same one, and aliases add up."""
-    info: dict[str, EntityInfo] = {}
-    for _, label, kind, aliases in entity_lines(folder):
-        known = info.get(label, EntityInfo(kind))
-        info[label] = EntityInfo(known.type, tuple(dict.fromkeys((*known.aliases, *aliases))))
-    return info
-
-
-def entity_lines(folder: Path) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
-    """(where, label, type, aliases) for every line of the ``*.entities.tsv`` files.
+def entity_rows(folder: Path) -> Iterator[EntityRow]:
+    """What the ``*.entities.tsv`` files of an embedded graph say, line by line; themes may name the same entity.
 
     Raises:
         GraphFormatError: a line that has no label or type.
     """
     for file in sorted(folder.glob("*.entities.tsv")):
-        for number, line in enumerate(file.read_text("utf-8").split("\n"), 1):
-            columns = line.split("\t")
-            if not line.strip():
-                continue
-            if len(columns) not in (2, 3) or not columns[0] or not columns[1]:
-                raise GraphFormatError(f"{file.name}, line {number}: write entity<TAB>type<TAB>alias | alias.")
-            aliases = tuple(a.strip() for a in columns[2].split("|") if a.strip()) if len(columns) == 3 else ()
-            yield f"{file.name}, line {number}", columns[0], columns[1], aliases
+        for row in read_entity_rows(file):
+            if not row.info.type:
+                raise GraphFormatError(f"{row.where}: write entity<TAB>type<TAB>alias | alias.")
+            yield row
 
 
 def themes(folder: Path) -> list[Path]:
@@ -161,4 +161,4 @@ def themes(folder: Path) -> list[Path]:
 def _embedded(folder: Path) -> KnowledgeGraph:
     triples = (triple for theme in themes(folder) for triple in read_triples(theme))
     inverse = {relation.name: relation.inverse for relation in read_schema(folder).values()}
-    return KnowledgeGraph.from_triples(triples, folder.name, inverse, read_entities(folder))
+    return KnowledgeGraph.from_triples(triples, folder.name, inverse, joined(entity_rows(folder)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,65 +25,69 @@ _IDENTIFIER = re.compile(r"^(Q\d+|/[a-z]+/\w+)$")  # what stands where a source 
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    """One line's cells by column name, and where it stands."""
+class EntityRow:
+    """What one line says of an entity, and where it stands (``file, line 3``)."""
 
-    cells: dict[str, str]
     where: str
-
-    def cell(self, *columns: str) -> str:
-        """The first of these columns that is there; empty when none is."""
-        return next((self.cells[column] for column in columns if column in self.cells), "")
+    label: str
+    info: EntityInfo
 
 
 def read_entity_info(path: Path) -> dict[str, EntityInfo]:
-    """Read types, aliases and descriptions of entities, plain or gzip.
+    """Types, aliases and descriptions of the entities in a side file; see ``read_entity_rows`` and ``joined``."""
+    return joined(read_entity_rows(path))
+
+
+def joined(rows: Iterable[EntityRow]) -> dict[str, EntityInfo]:
+    """What is known of each entity: of several lines the aliases add up, and the first type and description stay."""
+    info: dict[str, EntityInfo] = {}
+    for row in rows:
+        known = info.get(row.label, EntityInfo())
+        info[row.label] = EntityInfo(
+            known.type or row.info.type,
+            tuple(dict.fromkeys((*known.aliases, *row.info.aliases))),
+            known.description or row.info.description,
+        )
+    return info
+
+
+def read_entity_rows(path: Path) -> Iterator[EntityRow]:
+    """The lines of a side file, plain or gzip.
 
     Args:
         path: a tab-separated file, see above.
-
-    Returns:
-        entity label -> what is known of it; of an entity on several lines the aliases are joined, and the
-        first type and description stay.
 
     Raises:
         GraphFormatError: the file is missing, damaged or not text, or a line (named) does not fit.
     """
     if not path.is_file():
         raise GraphFormatError(f"There is no file {path}; give a tab-separated file of entities.")
-    info: dict[str, EntityInfo] = {}
-    try:
-        for row in _rows(path):
-            label = row.cell(*_ENTITY_COLUMNS)
-            if not label:
-                raise GraphFormatError(f"{row.where}: the entity is missing; write entity<TAB>type<TAB>aliases.")
-            known = info.get(label, EntityInfo())
-            info[label] = EntityInfo(
-                known.type or row.cell("type"),
-                tuple(dict.fromkeys((*known.aliases, *_aliases(label, row)))),
-                known.description or row.cell("description"),
-            )
-    except (EOFError, OSError) as error:
-        raise GraphFormatError(f"{path.name} is damaged or cut off ({error}); copy or download it again.") from error
-    return info
-
-
-def _rows(path: Path) -> Iterator[_Row]:
     opener = gzip.open if path.suffix == ".gz" else open
     columns: tuple[str, ...] = ()
-    with opener(path, "rb") as stream:
-        for number, raw in enumerate(stream, 1):
-            where = f"{path.name}, line {number}"
-            cells = _cells(raw, where)
-            if not any(cells):
-                continue
-            if not columns:
-                columns = _header(cells)
-                if columns != _HEADERLESS or cells == list(_HEADERLESS):
+    try:
+        with opener(path, "rb") as stream:
+            for number, raw in enumerate(stream, 1):
+                where = f"{path.name}, line {number}"
+                cells = _cells(raw, where)
+                if not any(cells):
                     continue
-            if len(cells) > len(columns):
-                raise GraphFormatError(f"{where}: {len(cells)} columns where {len(columns)} are expected.")
-            yield _Row(dict(zip(columns, cells, strict=False)), where)
+                if not columns:
+                    columns = _header(cells)
+                    if columns != _HEADERLESS or cells == list(_HEADERLESS):
+                        continue
+                if len(cells) > len(columns):
+                    raise GraphFormatError(f"{where}: {len(cells)} columns where {len(columns)} are expected.")
+                yield _row(dict(zip(columns, cells, strict=False)), where)
+    except (EOFError, OSError) as error:
+        raise GraphFormatError(f"{path.name} is damaged or cut off ({error}); copy or download it again.") from error
+
+
+def _row(cells: Mapping[str, str], where: str) -> EntityRow:
+    label = next((cells[column] for column in _ENTITY_COLUMNS if column in cells), "")
+    if not label:
+        raise GraphFormatError(f"{where}: the entity is missing; write entity<TAB>type<TAB>aliases.")
+    info = EntityInfo(cells.get("type", ""), tuple(_aliases(label, cells)), cells.get("description", ""))
+    return EntityRow(where, label, info)
 
 
 def _cells(raw: bytes, where: str) -> list[str]:
@@ -103,10 +107,10 @@ def _header(cells: list[str]) -> tuple[str, ...]:
     return names if is_header else _HEADERLESS
 
 
-def _aliases(label: str, row: _Row) -> Iterator[str]:
-    """Other names on a line, without those that say nothing new."""
-    names = [alias.strip() for alias in row.cell("aliases").split("|")]
-    names += [row.cell("wikidata_label"), row.cell("freebase_name").replace("_", " ")]
-    for name in names:
+def _aliases(label: str, cells: Mapping[str, str]) -> Iterator[str]:
+    """Other names on a line, each once, without those that say nothing new."""
+    names = [alias.strip() for alias in cells.get("aliases", "").split("|")]
+    names += [cells.get("wikidata_label", ""), cells.get("freebase_name", "").replace("_", " ")]
+    for name in dict.fromkeys(names):
         if name and name != label and not _IDENTIFIER.match(name):
             yield name

@@ -6,20 +6,14 @@ import csv
 import gzip
 import io
 import json
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from urllib.parse import unquote
 
 from kgdemo.errors import GraphFormatError
 from kgdemo.kg.graph import Triple
-from kgdemo.kg.io.rdf import statements
+from kgdemo.kg.io.rdf import read_rdf
 
 SUFFIXES = (".tsv", ".txt", ".csv", ".jsonl", ".nt", ".ttl")
-_N_TRIPLE = re.compile(
-    r"^\s*(<[^>]*>|_:\S+)\s+(<[^>]*>)\s+"
-    r"(<[^>]*>|_:\S+|\"(?:[^\"\\]|\\.)*\"(?:@[A-Za-z0-9-]+|\^\^<[^>]*>)?)\s*\.\s*(?:#.*)?$"
-)
 
 
 def read_triples(path: Path) -> Iterator[Triple]:
@@ -59,7 +53,7 @@ def kind_of(name: str) -> str:
 
 
 def parse_triples(lines: Iterable[str], suffix: str, name: str) -> Iterator[Triple]:
-    """Parse lines of one format; blank lines and ``#`` comments in N-Triples are passed over.
+    """Parse lines of one format; blank lines are passed over, and comments where the format has them.
 
     Args:
         lines: lines of text, with or without their line ends.
@@ -69,15 +63,10 @@ def parse_triples(lines: Iterable[str], suffix: str, name: str) -> Iterator[Trip
     Raises:
         GraphFormatError: naming the first line that is no triple.
     """
-    if suffix in (".csv", ".tsv", ".ttl"):
-        yield from {".csv": _csv, ".tsv": _tsv, ".ttl": _ttl}[suffix](lines, name)
-        return
-    parse = {".jsonl": _jsonl, ".nt": _nt}[suffix]
-    for number, raw in enumerate(lines, 1):
-        line = raw.rstrip("\r\n")
-        if not line.strip() or (suffix == ".nt" and line.lstrip().startswith("#")):
-            continue
-        yield parse(line, f"{name}, line {number}")
+    if suffix in (".nt", ".ttl"):
+        yield from read_rdf(lines, suffix, name)
+    else:
+        yield from {".csv": _csv, ".tsv": _tsv, ".jsonl": _jsonl}[suffix](lines, name)
 
 
 def lines_of(stream: io.BufferedIOBase, name: str) -> Iterator[str]:
@@ -135,40 +124,16 @@ def _csv(lines: Iterable[str], name: str) -> Iterator[Triple]:
         raise GraphFormatError(f"{name}, line {reader.line_num}: {error}; write head,relation,tail.") from error
 
 
-def _jsonl(line: str, where: str) -> Triple:
-    try:
-        record = json.loads(line)
-        parts = [record[key] for key in ("head", "relation", "tail")]
-    except (json.JSONDecodeError, KeyError, TypeError, RecursionError) as error:
-        raise GraphFormatError(f'{where}: write {{"head": …, "relation": …, "tail": …}}.') from error
-    if not all(isinstance(part, str) for part in parts):
-        raise GraphFormatError(f"{where}: head, relation and tail must be strings.")
-    return _checked(parts, where)
-
-
-def _ttl(lines: Iterable[str], name: str) -> Iterator[Triple]:
-    for head, relation, tail, where in statements(lines, name):
-        text = tail[1:] if tail.startswith('"') else _readable(tail)
-        yield _checked([_readable(head), _readable(relation), text], where)
-
-
-def _nt(line: str, where: str) -> Triple:
-    match = _N_TRIPLE.match(line)
-    if match is None:
-        raise GraphFormatError(f'{where}: write <head> <relation> <tail> . or <head> <relation> "text" .')
-    return _checked([_readable(term) for term in match.groups()], where)
-
-
-def _readable(term: str) -> str:
-    """The words in an N-Triples term: a literal's text, or an address's last part with ``_`` as space."""
-    if term.startswith('"'):
-        text = term[1 : term.rindex('"')]
+def _jsonl(lines: Iterable[str], name: str) -> Iterator[Triple]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        where = f"{name}, line {number}"
         try:
-            return json.loads(f'"{text}"')
-        except json.JSONDecodeError:  # escapes that JSON lacks (\U0001F600, \'): keep them as written
-            return text
-    if term.startswith("_:"):  # a blank node: all it has is this mark
-        return term
-    address = term.strip("<>")
-    last = re.split(r"[/#]", address.rstrip("/#"))[-1]
-    return unquote(last).replace("_", " ") or address
+            record = json.loads(line)
+            parts = [record[key] for key in ("head", "relation", "tail")]
+        except (json.JSONDecodeError, KeyError, TypeError, RecursionError) as error:
+            raise GraphFormatError(f'{where}: write {{"head": …, "relation": …, "tail": …}}.') from error
+        if not all(isinstance(part, str) for part in parts):
+            raise GraphFormatError(f"{where}: head, relation and tail must be strings.")
+        yield _checked(parts, where)

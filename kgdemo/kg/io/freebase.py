@@ -12,14 +12,35 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
+
 _NAME = re.compile(r"/?\w+([/.]\w+){2,}")  # domain, type, property
 _FILE = Path(__file__).parent / "freebase_kinds.tsv"
+
+
+def with_entity_kinds(kg: KnowledgeGraph) -> KnowledgeGraph:
+    """The graph with a type for each entity that has none but whose edges tell one.
+
+    Returns:
+        a graph over the same arrays; ``kg`` itself where its relations are not named in Freebase's way.
+    """
+    heads = np.repeat(np.arange(len(kg.entities), dtype=np.int32), np.diff(kg.outgoing.offsets))
+    kinds = entity_kinds(heads, kg.outgoing.relations, kg.outgoing.targets, list(kg.relations))
+    if not kinds:
+        return kg
+    info = dict(kg.info)
+    for entity, kind in kinds.items():
+        label = kg.entities[entity]
+        known = info.get(label, EntityInfo())
+        info[label] = known if known.type else replace(known, type=kind)
+    return KnowledgeGraph(kg.name, kg.entities, kg.relations, kg.outgoing, kg.incoming, kg.inverse_labels, info)
 
 
 def entity_kinds(

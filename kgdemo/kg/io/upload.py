@@ -88,8 +88,10 @@ def _guessed(content: bytes) -> str:
     first = next((line.strip() for line in content.splitlines() if line.strip()), b"")
     if first.startswith(b"{"):
         return ".jsonl"
-    if first.startswith((b"<", b"_:", b"#", b"@prefix")) and b"\t" not in first and b"," not in first:
-        return ".nt"
+    if first.lower().startswith((b"<", b"_:", b"#", b"@prefix", b"prefix", b"@base", b"base")) and (
+        b"\t" not in first and b"," not in first
+    ):
+        return ".ttl"  # N-Triples are Turtle too
     return ".tsv" if b"\t" in first or b"," not in first else ".csv"
 
 

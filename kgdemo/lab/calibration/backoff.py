@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.words import relation_name
 from kgdemo.lab.calibration.ranking import FOLDS, Candidates, Searched, first_right, fit
 from kgdemo.lab.evaluation.runner import HELD_OUT, SEEN, UNCLEAR, group
 from kgdemo.lab.training.examples import relation_paths
-from kgdemo.models.prompt_style import spoken_relation
 from kgdemo.ranking.scorer import BACKOFF, FEATURES
 
 PLAIN: Mapping[str, float] = dict.fromkeys(BACKOFF, 0.0) | {"likelihood": 1.0}  # the model's own probability
@@ -65,7 +65,7 @@ def labelled_examples(
         if kind == UNCLEAR:
             continue
         used = {kg.relation_of(step) for path in relation_paths(kg, one.question) for step in path.steps}
-        names = {spoken_relation(r) for s in used if (r := kg.relations[s]) in held_out}
+        names = {relation_name(r) for s in used if (r := kg.relations[s]) in held_out}
         features = one.candidates.features
         values = {**dict(zip(FEATURES, features.T, strict=True)), "constant": np.ones(len(features))}
         values |= {"hops": one.hops, "known_likelihood": one.known}

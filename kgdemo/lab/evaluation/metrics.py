@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from kgdemo.kg.graph import KnowledgeGraph, Triple
-from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
+from kgdemo.kg.words import fold
 from kgdemo.verify import Verdict, Verifier
 
 

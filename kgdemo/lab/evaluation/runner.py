@@ -15,6 +15,7 @@ from tqdm import tqdm
 from kgdemo.errors import UserError
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.io.catalogue import build_graph
 from kgdemo.lab.evaluation.judge import Judge, judge_all
 from kgdemo.lab.evaluation.metrics import Prediction, Steps, summarise, true_steps
 from kgdemo.lab.evaluation.reading import RunFigures
@@ -145,7 +146,7 @@ def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool) 
     """One question; a failure is recorded, not raised, so that one bad line does not stop a run."""
     if question.graph:
         source = f"question:{question.id}"
-        pipeline.add_graph(source, KnowledgeGraph.from_triples(question.graph, source), StatedFacts(question.graph))
+        pipeline.add_graph(source, build_graph(question.graph, source), StatedFacts(question.graph))
         settings = replace(settings, graph=source)
     kg = pipeline.graph(settings.graph)
     topics = () if link else tuple(e for e in question.topic_entities if e in kg.entities)

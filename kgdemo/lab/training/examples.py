@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.words import relation_name
 from kgdemo.lab.questions import Question
 from kgdemo.linking.linker import EntityLinker
-from kgdemo.models.prompt_style import spoken_relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,10 +226,10 @@ def draw_held_out(graphs: Mapping[str, Iterable[str]], share: float, seed: int) 
     Returns:
         name of the graph -> its relations that are held out.
     """
-    names = sorted({spoken_relation(relation) for relations in graphs.values() for relation in relations})
+    names = sorted({relation_name(relation) for relations in graphs.values() for relation in relations})
     kept_out = set(Random(f"held-out-{seed}").sample(names, math.ceil(share * len(names))))
     return {
-        graph: frozenset(relation for relation in relations if spoken_relation(relation) in kept_out)
+        graph: frozenset(relation for relation in relations if relation_name(relation) in kept_out)
         for graph, relations in graphs.items()
     }
 

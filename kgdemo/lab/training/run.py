@@ -14,6 +14,7 @@ from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.errors import UserError
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
+from kgdemo.kg.words import relation_name
 from kgdemo.lab.evaluation.metrics import summarise
 from kgdemo.lab.evaluation.runner import ask
 from kgdemo.lab.questions import read_questions
@@ -30,7 +31,6 @@ from kgdemo.models.prompt_style import (
     PromptStyle,
     read_relations,
     read_similarity,
-    spoken_relation,
     write_relations,
     write_similarity,
 )
@@ -119,7 +119,7 @@ def _shares(recipe: Recipe, data: Path | None, out: Path) -> tuple[list[Share], 
         for spec in recipe.sources
     ]
     known = {r for name, kg in graphs.items() for r in kg.relations if r not in held_out[name]}
-    return shares, frozenset(map(spoken_relation, known))
+    return shares, frozenset(map(relation_name, known))
 
 
 def _source(kg: KnowledgeGraph, spec: SourceSpec, data: Path | None, held_out: frozenset[str]) -> Source:

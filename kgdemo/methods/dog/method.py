@@ -25,12 +25,12 @@ from kgdemo.constraint.triple_chains import ChainConstraint, ChainState, Link, Q
 from kgdemo.decoding.beam import BeamSettings
 from kgdemo.events import ConstraintReady, Event, HypothesisAnswer, PathFound, PathVerified, Thought
 from kgdemo.kg.graph import IdTriple, KnowledgeGraph
-from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path, PathIds
+from kgdemo.kg.words import spoken
 from kgdemo.methods.dog.chains import DogOptions, Script, TripleChain, Visibility, Watching
 from kgdemo.methods.dog.scripts import ChainScript, PathScript
 from kgdemo.methods.registry import register
-from kgdemo.models.embedding import LabelIndex, label_index
+from kgdemo.models.embedding import EmbeddingCache, embedding_cache
 from kgdemo.query.query import Query
 from kgdemo.ranking.abstention import refusal
 from kgdemo.reasoners.base import Evidence, Resources
@@ -185,7 +185,7 @@ class Search:
             size = 0 if self.trained and self.dog.visibility in (Visibility.AUTO, Visibility.HIDDEN) else MAX_TRIPLES
         if not size:
             return ()
-        labels = label_index(self.resources.embedder)
+        labels = embedding_cache(self.resources.embedder)
         pool = question_graph(self.query.text, self.topic_ids, self.subgraph, labels, self.settings.hops, size)
         self.subgraph = QueryGraph(self.resources.kg, self.settings.directed, frozenset(pool))
         return pool
@@ -262,7 +262,12 @@ def grounded(
 
 
 def question_graph(
-    question: str, topics: Sequence[int], subgraph: QueryGraph, labels: LabelIndex, hops: int, limit: int = MAX_TRIPLES
+    question: str,
+    topics: Sequence[int],
+    subgraph: QueryGraph,
+    labels: EmbeddingCache,
+    hops: int,
+    limit: int = MAX_TRIPLES,
 ) -> tuple[IdTriple, ...]:
     """The stored triples that a chain may use, nearest first.
 
@@ -294,7 +299,9 @@ def text_of(kg: KnowledgeGraph, link: Link) -> str:
     return f"({kg.entities[link.first]}, {steps}, {kg.entities[link.last]})"
 
 
-def _likeliest(question: str, links: Sequence[Link], kg: KnowledgeGraph, labels: LabelIndex, limit: int) -> list[Link]:
+def _likeliest(
+    question: str, links: Sequence[Link], kg: KnowledgeGraph, labels: EmbeddingCache, limit: int
+) -> list[Link]:
     """The links whose relations are most similar to the question; a fair share of each relation first."""
     if len(links) <= limit:
         return list(links)
@@ -310,7 +317,7 @@ def _likeliest(question: str, links: Sequence[Link], kg: KnowledgeGraph, labels:
     return [links[i] for i in order[:limit]]
 
 
-def _ranked(question: str, links: Sequence[Link], kg: KnowledgeGraph, labels: LabelIndex, limit: int) -> list[Link]:
+def _ranked(question: str, links: Sequence[Link], kg: KnowledgeGraph, labels: EmbeddingCache, limit: int) -> list[Link]:
     """Links by the similarity of the whole triple, best first."""
     read = _likeliest(question, links, kg, labels, limit)
     order = np.argsort(-labels.similarity(question, [text_of(kg, link) for link in read]), kind="stable")

@@ -27,7 +27,7 @@ from kgdemo.methods.dog.chains import Watching, Writing
 from kgdemo.methods.fidelis.path_rag import PathCandidate, candidates_scored
 from kgdemo.methods.hop_lists import EmbeddingWalk, HopList, openings, walk_decisions
 from kgdemo.methods.retrieval import sentence
-from kgdemo.models.embedding import label_index
+from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.query import Query
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources
@@ -198,7 +198,7 @@ class ByEmbeddings:
     ) -> Generator[Event, None, list[Grown]]:
         """See ``Decisions``; the ends' names say nothing to it and are left out."""
         texts = [HopList((c.path,)).stem for c in candidates]
-        chosen = label_index(self.resources.embedder).nearest(self.query.text, texts, width)
+        chosen = embedding_cache(self.resources.embedder).nearest(self.query.text, texts, width)
         yield candidates_scored("beam selection", [candidates[i] for i in chosen])
         return [_longer(grown, candidates[i]) for i in chosen]
 

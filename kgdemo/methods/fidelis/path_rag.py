@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from kgdemo.events import CandidatesScored, Event
-from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path
+from kgdemo.kg.words import spoken
 from kgdemo.methods.hop_lists import openings, prune_entities, walk_decisions
-from kgdemo.models.embedding import label_index
+from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
@@ -61,7 +61,7 @@ class PathRag:
         self, resources: Resources, settings: Settings, keywords: str, *, alpha: float, retrieved: int, limit: int
     ) -> None:
         self.kg, self.directed = resources.kg, settings.directed
-        self.labels = label_index(resources.embedder)
+        self.labels = embedding_cache(resources.embedder)
         self.keywords, self.alpha, self.limit = keywords, alpha, limit
         self._relations = self._nearest(list(dict.fromkeys(self.kg.step_labels)), retrieved, spoken)
         self._entities = self._nearest(

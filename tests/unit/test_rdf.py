@@ -1,4 +1,4 @@
-"""Turtle's short forms stand for the triples they abbreviate; what is wrong is named with its line."""
+"""RDF as labels: Turtle's short forms, nameless nodes, and mistakes named with their line."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 
 from kgdemo.errors import GraphFormatError
 from kgdemo.kg.io.formats import parse_triples, read_triples
+from kgdemo.kg.io.upload import PASTED, read_upload
 
 PREFIX = "@prefix f: <http://x/> .\n@prefix : <http://y#> .\n"
 
 
-def read(text: str) -> list[tuple[str, str, str]]:
+def read(text: str, suffix: str = ".ttl") -> list[tuple[str, str, str]]:
     """The triples of a text."""
-    return list(parse_triples(text.splitlines(keepends=True), ".ttl", "a.ttl"))
+    return list(parse_triples(text.splitlines(keepends=True), suffix, f"a{suffix}"))
 
 
 @pytest.mark.parametrize(
@@ -36,42 +37,81 @@ def read(text: str) -> list[tuple[str, str, str]]:
         ('f:a f:b """two\nlines, a # and "quotes" .""" .', [("a", "b", 'two\nlines, a # and "quotes" .')]),
         ("f:a f:b f:c.d . # not f:x\nf:e f:b f:c.", [("a", "b", "c.d"), ("e", "b", "c")]),
         ("@base <http://z/> .\n<a_b> <born%20in> <#c> .", [("a b", "born in", "c")]),
-        ("BASE <http://z/>\n<a> <b> <c> .", [("a", "b", "c")]),
+        ("<no_scheme> <b> <with blank> .", [("no scheme", "b", "with blank")]),
         ("f:a f:b f:AC\\/DC .", [("a", "b", "DC")]),
+        (
+            "f:a f:b [ f:c f:d ], [ f:e f:g ] .",
+            [
+                ("_:nameless 1", "c", "d"),
+                ("a", "b", "_:nameless 1"),
+                ("_:nameless 2", "e", "g"),
+                ("a", "b", "_:nameless 2"),
+            ],
+        ),
+        (
+            "f:a f:b (1 f:c) .",
+            [
+                ("_:nameless 1", "first", "1"),
+                ("a", "b", "_:nameless 1"),
+                ("_:nameless 2", "first", "c"),
+                ("_:nameless 1", "rest", "_:nameless 2"),
+                ("_:nameless 2", "rest", "nil"),
+            ],
+        ),
     ],
 )
-def test_short_forms_are_read_as_they_are_meant(text, expected):
+def test_turtle_is_read_as_it_is_meant(text, expected):
     assert read(PREFIX + text) == expected
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("f:a f:b f:c", "line 3: the last statement has no end"),
-        ('f:a f:b "cut', "line 3: write subject predicate object"),
-        ('f:a f:b """cut\noff', "line 3: write subject"),
-        ('f:a f:b """not cut\nat all""" . f:b', "line 4: the last statement has no end"),
-        ("f:a f:b '''three\n\\'''\nlines''' ; .\nq:x", "line 6: the prefix q: is not declared"),
-        ("f:a .", "line 3: 1 terms before '.'"),
-        (".", "line 3: 0 terms before '.'"),
-        ("f:a f:b .", "line 3: 2 terms before '.'"),
-        ("f:a f:b f:c f:d .", "line 3: more than three terms"),
-        ("\nq:a f:b f:c .", "line 4: the prefix q: is not declared; add @prefix q:"),
-        ("f:a f:b [ f:c f:d ] .", "line 3: blank nodes in brackets and lists are not read"),
-        ("f:a f:b (1 2) .", "line 3: blank nodes in brackets and lists are not read"),
-        ('"a" f:b f:c .', "line 3: '\"a\"' cannot stand here"),
-        ("f:a f:b nonsense .", "line 3: 'nonsense' cannot stand here"),
-        ("@prefix f <http://x/> .", "line 3: write"),
-        ("f:a f:b @prefix f: <http://x/> .", "line 3: a statement before @prefix has no end"),
-        ('f:a f:b "\\UFFFFFFFF" .', "line 3: \\UFFFFFFFF is no character"),
-        ('f:a f:b "\\ud800" .', "line 3: half a character"),
-        ('f:a f:b "" .', "line 3: head, relation and tail must all be given"),
+        ("f:a f:b f:c", "line 3: Unexpected end"),
+        ('f:a f:b "cut', "line 3: Unexpected end"),
+        ('f:a f:b """cut\noff', "line 3: Unexpected end"),
+        ('f:a f:b """not cut\nat all""" . f:b', "line 4: Unexpected end"),
+        ("f:a f:b '''three\n\\'''\nlines''' ; .\nq:x", "line 6: The prefix q: has not been declared"),
+        ("f:a .", "line 3: "),
+        ("f:a f:b f:c f:d .", "line 3: A dot is expected"),
+        ("\nq:a f:b f:c .", "line 4: The prefix q: has not been declared"),
+        ('"a" f:b f:c .', "line 3: "),
+        ("f:a f:b nonsense .", "line 3: nonsense is not a valid RDF object"),
+        ("@prefix f <http://x/> .", "line 3: "),
+        ('f:a f:b "\\UFFFFFFFF" .', "line 3: "),
+        ('f:a f:b "\\ud800" .', "line 3: "),
+        ('f:a f:b f:c . f:a f:b " " .', "triple 2 (a b (nothing)): head, relation and tail must all be given"),
     ],
 )
-def test_mistakes_are_named(text, words):
+def test_mistakes_are_named_in_one_sentence(text, words):
     with pytest.raises(GraphFormatError) as caught:
         read(PREFIX + text)
-    assert words in str(caught.value)
+    said = str(caught.value)
+    assert said.startswith(f"a.ttl, {words}")
+    assert said.endswith(".")
+    assert "\n" not in said
+
+
+def test_n_triples_have_one_triple_a_line():
+    good = '# films\n\n<http://x/a_b> <http://x#c> "d"@en .\n_:n1 <http://x/c%20d> "5"^^<http://t/int> . # five\n'
+    assert read(good, ".nt") == [("a b", "c", "d"), ("_:n1", "c d", "5")]
+    with pytest.raises(GraphFormatError, match=r"^a\.nt, line 5: .*write <head> <relation> <tail> \."):
+        read(good + "<http://x/a> f:b <http://x/c> .\n", ".nt")
+
+
+def test_triples_come_before_the_end_of_the_file_is_read():
+    def lines():
+        yield from ["<http://x/a> <http://x/b> <http://x/c> .\n"] * 9999
+        raise AssertionError("read to the end")
+
+    assert next(parse_triples(lines(), ".ttl", "a.ttl")) == ("a", "b", "c")
+
+
+def test_turtle_may_be_pasted_and_the_limit_of_triples_holds():
+    pasted = PREFIX.encode() + b"f:a f:b f:c; f:d f:e ."
+    assert read_upload(pasted, PASTED, 1000, 2) == [("a", "b", "c"), ("a", "d", "e")]
+    with pytest.raises(GraphFormatError, match="more than 1 triples"):
+        read_upload(pasted, PASTED, 1000, 1)
 
 
 names = st.from_regex(r"[A-Za-z][A-Za-z0-9-]{0,8}", fullmatch=True)

@@ -1,0 +1,57 @@
+"""Relations in words, words without content, and the form in which names are compared: one of each for the project.
+
+Everything that reads a relation as text uses ``spoken``: sentence embeddings for retrieval, ranking and linking,
+prompts, and the names by which a model's training is recorded. Everything that looks for the content words of a
+question or a relation leaves out ``FUNCTION_WORDS``. Everything that compares names loosely compares what ``fold`` makes
+of them.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+FUNCTION_WORDS = frozenset(
+    "a an and are as at by did do does for from had has have how in is it its many me much name of on or please s tell "
+    "that the their there these they this to was were what whats when where which who whom whose whos why will with "
+    "you".split()
+)
+
+
+def spoken(relation: str, parts: int = 4) -> str:
+    """A relation as words, without the mark of an inverse step; each word is said once.
+
+    Args:
+        relation: a plain label such as ``directed_by``, or a path of names such as Freebase's.
+        parts: of a path of names, how many of the last ones are told. Four tell both relations of a collapsed
+            mediator.
+
+    >>> spoken("~directed_by")
+    'directed by'
+    >>> spoken("/film/film/directed_by")
+    'film directed by'
+    """
+    names = [name.replace("_", " ") for name in relation.lstrip("~").replace("/", ".").split(".")]
+    names = [name for name in names if name.strip()]
+    return " ".join(dict.fromkeys(" ".join(names[-parts:]).split()))
+
+
+def relation_name(relation: str) -> str:
+    """The words that a relation shares with its namesakes in other graphs: its last name, in lower case.
+
+    >>> relation_name("/film/film/release_date_s./film/film_regional_release_date/film_release_region")
+    'film release region'
+    """
+    return spoken(relation, parts=1).casefold()
+
+
+def fold(label: str) -> str:
+    """A label without case, accents, punctuation and signs: how answers are scored and names in questions looked up.
+
+    Looser than ``verify.spelling_key``: there a wrong match would let a false claim pass, here a missed one costs more.
+    ``C++`` and ``C#`` both fold to ``c``.
+    """
+    plain = unicodedata.normalize("NFKD", label.casefold())
+    plain = "".join(c for c in plain if not unicodedata.combining(c))
+    tilde = "~" if plain.lstrip().startswith("~") else ""  # it turns a relation round, so it is no punctuation
+    return tilde + " ".join(re.sub(r"[^\w]|_", " ", plain).split())
