@@ -2,8 +2,7 @@
 
 Everything that reads a relation as text uses ``spoken``: sentence embeddings for retrieval, ranking and linking,
 prompts, and the names by which a model's training is recorded. Everything that looks for the content words of a
-question or a relation leaves out ``FUNCTION_WORDS``. Everything that compares names loosely compares what ``fold`` makes
-of them.
+question or a relation leaves out ``FUNCTION_WORDS``. Names are compared loosely by what ``fold`` makes of them.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.kg.io.catalogue import open_graph
+from kgdemo.kg.graph import EntityInfo
+from kgdemo.kg.io.catalogue import build_graph, open_graph
 
 CAPITAL, NATIONALITY = "/location/country/capital", "/people/person/nationality"
 CONTAINS, LIVED = "/location/location/contains", "/people/person/places_lived./people/place_lived/location"
@@ -18,7 +18,7 @@ FILM, SERIES = "/film/actor/film./film/performance/film", "/tv/tv_network/progra
 
 def kinds(*triples: tuple[str, str, str]) -> dict[str, str]:
     """Entity -> kind, of those that have one."""
-    return {label: info.type for label, info in KnowledgeGraph.from_triples(triples).info.items()}
+    return {label: info.type for label, info in build_graph(triples).info.items()}
 
 
 def test_both_ends_of_an_edge_are_told():
@@ -50,14 +50,14 @@ def test_other_names_tell_nothing(relation):
 
 def test_what_is_given_is_not_overridden():
     own = {"France": EntityInfo("republic"), "Paris": EntityInfo(aliases=("Lutetia",)), "Rome": EntityInfo("city")}
-    kg = KnowledgeGraph.from_triples([("France", CAPITAL, "Paris"), ("Spain", CAPITAL, "Madrid")], info=own)
+    kg = build_graph([("France", CAPITAL, "Paris"), ("Spain", CAPITAL, "Madrid")], info=own)
     assert kg.info == {
         "France": EntityInfo("republic"),
         "Paris": EntityInfo("city", ("Lutetia",)),
         "Spain": EntityInfo("country"),
         "Madrid": EntityInfo("city"),
     }
-    assert KnowledgeGraph.from_triples([]).info == {}
+    assert build_graph([]).info == {}
 
 
 def test_a_graph_file_has_them(tmp_path):

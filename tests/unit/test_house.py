@@ -77,6 +77,8 @@ def test_rooms_keep_to_their_trade():
         no_torch = {"kg", "constraint", "facts", "verify", "events", "view", "linking"}
         if room in no_torch and names & {"torch", "transformers"}:
             offenders.append(f"{here}: {room} knows nothing of torch models")
+        if file.parent == ROOT / "kgdemo" / "kg" and any(m.startswith("kgdemo.kg.io") for m in modules):
+            offenders.append(f"{here}: a graph does not know how it was read")
     assert not offenders, "\n".join(offenders)
 
 

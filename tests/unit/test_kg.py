@@ -18,6 +18,7 @@ from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.kg.io.formats import parse_triples, read_triples
 from kgdemo.kg.labels import LabelTable
 from tests.helpers.oracles import backwards
+from kgdemo.kg.words import relation_name, spoken
 from tests.helpers.strategies import graphs, labels
 
 
@@ -135,3 +136,23 @@ def test_a_damaged_saved_graph_is_named(tmp_path: FilePath):
     (tmp_path / "g" / "outgoing.targets.npy").unlink()
     with pytest.raises(GraphFormatError, match="save it again"):
         open_graph(str(tmp_path / "g"))
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        ("directed by", "directed by"),
+        ("~born_in", "born in"),
+        ("/film/film/directed_by", "film directed by"),
+        ("/award/award_winner/awards_won./award/award_honor/award", "awards won award honor"),
+        ("people.person.place_of_birth", "people person place of birth"),
+        ("/", ""),
+    ],
+)
+def test_relations_are_read_as_words(label, words):
+    assert spoken(label) == words
+
+
+def test_the_same_relation_has_one_name_in_all_graphs():
+    assert relation_name("/film/film/directed_by") == relation_name("film.film.directed_by") == "directed by"
+    assert relation_name("Directed by") == "directed by" != relation_name("/film/director/film")

@@ -12,7 +12,7 @@ from kgdemo.errors import GraphFormatError
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.io.arrays import save
-from kgdemo.kg.io.catalogue import open_graph
+from kgdemo.kg.io.catalogue import entity_rows, open_graph
 from kgdemo.kg.io.entities import read_entity_info
 from kgdemo.linking.linker import EntityLinker
 
@@ -53,12 +53,13 @@ def test_a_file_without_a_header(tmp_path: Path):
     }
 
 
-def test_the_embedded_files_can_be_read():
-    resources = Path(__file__).resolve().parents[2] / "kgdemo" / "kg" / "world"
-    for file in resources.glob("*.entities.tsv"):
-        info = read_entity_info(file)
-        assert info
-        assert all(known.type for known in info.values()), file.name
+def test_an_embedded_graph_gives_every_entity_a_type(tmp_path: Path):
+    written(tmp_path, "Paris\tcity\tLutetia\n", "a.entities.tsv")
+    written(tmp_path, "Oslo\tcity\nRome\n", "b.entities.tsv")
+    rows = entity_rows(tmp_path)
+    assert [(next(rows).label, next(rows).where)] == [("Paris", "b.entities.tsv, line 1")]
+    with pytest.raises(GraphFormatError, match=r"b\.entities\.tsv, line 2: write entity"):
+        next(rows)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kgdemo.kg.words import spoken
 from kgdemo.methods.fidelis.path_rag import PathRag, VanillaRetriever
 from kgdemo.methods.hop_lists import start
-from kgdemo.models.embedding import EmbeddingCache, embedding_cache
+from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.query import understand
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
@@ -89,33 +89,3 @@ def test_a_hub_is_read_in_part_and_every_relation_has_its_turn():
     _, candidates = finish(rag.candidates(start("Inception")))
     assert "Nolan" in {c.path.end for c in candidates}
     assert embedder.read < 600, "the labels of a small graph once, and nothing twice"
-
-
-def test_texts_are_embedded_once():
-    class Counting(SpellingEmbedder):
-        def __init__(self) -> None:
-            self.texts: list[str] = []
-
-        def encode(self, texts):
-            self.texts += texts
-            return super().encode(texts)
-
-    embedder = Counting()
-    index = EmbeddingCache(embedder)
-    assert index.nearest("director", ["born in", "directed by", "directed by"], 1) == [1]
-    index.similarity("director", ["born in"])
-    assert sorted(embedder.texts) == ["born in", "directed by", "director"]
-    assert index.similarity("director", []).shape == (0,)
-
-
-@pytest.mark.parametrize(
-    ("label", "words"),
-    [
-        ("directed by", "directed by"),
-        ("~born_in", "born in"),
-        ("/film/film/directed_by", "film directed by"),
-        ("/award/award_winner/awards_won./award/award_honor/award", "awards won award honor"),
-    ],
-)
-def test_relations_are_read_as_words(label, words):
-    assert spoken(label) == words
