@@ -56,10 +56,10 @@ def apply(kg: KnowledgeGraph, edits: Sequence[Edit]) -> KnowledgeGraph:
     Args:
         kg: the graph as it is.
         edits: from ``checked``; a triple may also be named as a hop against its edge, in the words of its
-            inverse reading (``~relation``).
+            inverse step (``~relation``).
 
     Returns:
-        a graph of the same name, readings and entity information; entities that lose their last edge stay.
+        a graph with the same name, step labels and entity information; entities that lose their last edge stay.
 
     Raises:
         UserError: a triple to remove is not there, or one to add is there already.

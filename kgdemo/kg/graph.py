@@ -403,8 +403,8 @@ class KnowledgeGraph:
     def alike(self, step_label: str) -> tuple[str, ...]:
         """The step labels that say the same as this one: a symmetric relation may be walked in either direction.
 
-        A relation is symmetric if the schema says so, or if most of its edges are stored in both directions: who left
-        out the others did not mean that A borders B and B does not border A.
+        A relation is symmetric if the schema says so, or if most of its edges are stored in both directions. The
+        remaining edges then merely lack their other direction: if A borders B, B borders A.
 
         Returns:
             the relation's own label and that of its inverse step, or the given label alone.

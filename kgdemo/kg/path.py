@@ -14,7 +14,7 @@ class Path:
 
     Attributes:
         entities: labels, one more than relations.
-        relations: readings: ``relation``, or for a step against the edge ``~relation`` or the schema's words.
+        relations: step labels: ``relation``, or for a step against the edge ``~relation`` or the schema's words.
     """
 
     entities: tuple[str, ...]
@@ -57,6 +57,6 @@ class PathIds:
 def is_detour(entities: Sequence[Hashable]) -> bool:
     """Whether a walk over these entities visits one twice, so that a shorter one says what it says.
 
-    An edge from an entity to itself is none: that Singapore has Singapore for its capital is said by no shorter walk.
+    An edge from an entity to itself is no detour: no shorter walk says that the capital of Singapore is Singapore.
     """
     return len(entities) > 2 and len(set(entities)) < len(entities)

@@ -22,7 +22,7 @@ def spoken(relation: str, parts: int = 4) -> str:
 
     Args:
         relation: a plain label such as ``directed_by``, or a path of names such as Freebase's.
-        parts: of a path of names, how many of the last ones are told. Four tell both relations of a collapsed
+        parts: of a path of names, how many of the last ones are said. Four cover both relations of a collapsed
             mediator.
 
     >>> spoken("~directed_by")

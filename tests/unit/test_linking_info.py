@@ -13,7 +13,7 @@ from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.io.arrays import save
 from kgdemo.kg.io.catalogue import entity_rows, open_graph
-from kgdemo.kg.io.entities import read_entity_info
+from kgdemo.kg.io.entities import EntityRow, read_entity_info
 from kgdemo.linking.linker import EntityLinker
 
 HEADER = "mid\tlabel\tfreebase_name\twikidata_label\twikidata_id\tdescription\n"
@@ -57,7 +57,8 @@ def test_an_embedded_graph_gives_every_entity_a_type(tmp_path: Path):
     written(tmp_path, "Paris\tcity\tLutetia\n", "a.entities.tsv")
     written(tmp_path, "Oslo\tcity\nRome\n", "b.entities.tsv")
     rows = entity_rows(tmp_path)
-    assert [(next(rows).label, next(rows).where)] == [("Paris", "b.entities.tsv, line 1")]
+    assert next(rows) == EntityRow("a.entities.tsv, line 1", "Paris", EntityInfo("city", ("Lutetia",)))
+    assert next(rows).label == "Oslo"
     with pytest.raises(GraphFormatError, match=r"b\.entities\.tsv, line 2: write entity"):
         next(rows)
 

@@ -1,6 +1,6 @@
 """A graph as a folder of arrays that re-opens memory-mapped: a million triples are there at once.
 
-Layout: one ``.npy`` file an array, ``graph.json`` with name, readings and version, ``info.jsonl`` with
+Layout: one ``.npy`` file an array, ``graph.json`` with name, inverse labels and version, ``info.jsonl`` with
 types and aliases where the graph has any. ``facts.npy`` and ``facts.json`` are the verifier's, see ``facts``.
 """
 

@@ -1,10 +1,10 @@
-"""What kind of thing an entity of a Freebase graph is, as the names of its relations tell.
+"""The type of each entity of a Freebase graph, as the names of its relations imply it.
 
 A relation of Freebase is named after the type it leaves from and the property it stands for: whatever
 ``/location/country/capital`` leaves from is a country, and what it leads to is a capital. ``freebase_kinds.tsv`` says
 which of these types and properties stand for which kind, in the words that people ask with. The kinds marked general
 hold of many things that are something else besides (a singer too has recordings, a university a revenue), so they are
-taken where no other is told.
+taken only where no other kind is implied.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FILE = Path(__file__).parent / "freebase_kinds.tsv"
 
 
 def with_entity_kinds(kg: KnowledgeGraph) -> KnowledgeGraph:
-    """The graph with a type for each entity that has none but whose edges tell one.
+    """The graph with a type for each entity that has none but whose edges imply one.
 
     Returns:
         a graph over the same arrays; ``kg`` itself where its relations are not named in Freebase's way.
@@ -46,29 +46,29 @@ def with_entity_kinds(kg: KnowledgeGraph) -> KnowledgeGraph:
 def entity_kinds(
     heads: NDArray[np.integer], relations: NDArray[np.integer], tails: NDArray[np.integer], names: Sequence[str]
 ) -> dict[int, str]:
-    """The kind that most edges of each entity tell.
+    """The kind that most edges of each entity imply.
 
     Args:
         heads, relations, tails: ids of the graph's edges, ``(edges,)`` each.
         names: of the relations, by id.
 
     Returns:
-        entity -> kind; entities of which no edge tells one are left out. Empty where the relations are not named in
+        entity -> kind; entities whose edges imply none are left out. Empty where the relations are not named in
         Freebase's way.
     """
     parts = [_type_and_property(name) for name in names]
     if not any(parts):
         return {}
     kinds: NDArray[np.object_] = np.full(int(max(heads.max(), tails.max())) + 1, "", dtype=object)
-    limit = np.zeros(len(kinds), np.int64)
+    votes = np.zeros(len(kinds), np.int64)  # edges that imply the kind taken so far
     for kind, types, properties, general in _kinds():
         leaves = np.array([bool(part) and part[0] in types for part in parts])
         leads = np.array([bool(part) and part[1] in properties for part in parts])
-        told = np.bincount(heads[leaves[relations]], minlength=len(kinds))
-        told += np.bincount(tails[leads[relations]], minlength=len(kinds))
-        better = (told > 0) & (limit == 0) if general else told > limit
-        kinds[better], limit[better] = kind, told[better]
-    return {entity: kinds[entity] for entity in np.flatnonzero(limit).tolist()}
+        implied = np.bincount(heads[leaves[relations]], minlength=len(kinds))
+        implied += np.bincount(tails[leads[relations]], minlength=len(kinds))
+        better = (implied > 0) & (votes == 0) if general else implied > votes
+        kinds[better], votes[better] = kind, implied[better]
+    return {entity: kinds[entity] for entity in np.flatnonzero(votes).tolist()}
 
 
 def _type_and_property(relation: str) -> tuple[str, str] | None:

@@ -1,7 +1,7 @@
-"""A graph that a visitor pastes or sends: the formats of ``formats``, within limits, and questions to start from.
+"""A graph that a visitor pastes or sends: any format of ``formats``, within limits, and questions to start from.
 
-Nothing is written to a disk and no address or path is ever read. A packed file is unpacked only as far as the
-limit goes, however much it claims to hold.
+Nothing is written to disk, and no address or path in the upload is followed. A packed file is unpacked only up to the
+limit.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ _PREPOSITIONS = frozenset("about at by for from in into of on to under with".spl
 _ASKABLE = 60  # characters of a name that reads well in a question
 
 
-def read_upload(content: bytes, name: str, most_bytes: int, most_triples: int) -> list[Triple]:
+def read_upload(content: bytes, name: str, max_bytes: int, max_triples: int) -> list[Triple]:
     """The triples of a text or file.
 
     Args:
         content: its bytes, plain or gzip.
-        name: its file name, which tells the format; ``PASTED``: the format is told from the text.
-        most_bytes: of the content as it comes, and again unpacked.
-        most_triples: how many it may hold.
+        name: its file name, which gives the format; with ``PASTED`` the format is guessed from the text.
+        max_bytes: the limit for the content as it comes, and again for the unpacked content.
+        max_triples: how many triples it may hold.
 
     Raises:
         GraphFormatError: it is too large, damaged, empty, or has a line (named) that is no triple.
     """
-    if len(content) > most_bytes:
-        size, limit = _size(len(content)), _size(most_bytes)
+    if len(content) > max_bytes:
+        size, limit = _size(len(content)), _size(max_bytes)
         raise GraphFormatError(f"{name} has {size}; at most {limit} can be taken, so shorten it.")
     if content.startswith(_GZIP):
-        content = _unpacked(content, name, most_bytes)
+        content = _unpacked(content, name, max_bytes)
     suffix = _guessed(content) if name == PASTED else kind_of(name)
     triples: list[Triple] = []
     for triple in parse_triples(lines_of(io.BytesIO(content), name), suffix, name):
-        if len(triples) == most_triples:
-            raise GraphFormatError(f"{name} has more than {most_triples:,} triples; leave some out.")
+        if len(triples) == max_triples:
+            raise GraphFormatError(f"{name} has more than {max_triples:,} triples; leave some out.")
         triples.append(triple)
     if not triples:
         raise GraphFormatError(f"{name} holds no triples; write one a line, for example head<TAB>relation<TAB>tail.")
