@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,8 +48,16 @@ class LabelTable(Sequence[str]):
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, index):  # slices are of no use here
-        """Return the label with id ``index``."""
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+
+    def __getitem__(self, index: SupportsIndex | slice) -> str | list[str]:
+        """Return the label with id ``index``, or the labels of a slice of ids."""
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
         return self._bytes(int(index)).decode("utf-8", "surrogatepass")
 
     def __iter__(self) -> Iterator[str]:

@@ -17,31 +17,36 @@ FUNCTION_WORDS = frozenset(
 )
 
 
-def spoken(relation: str, parts: int = 4) -> str:
+def spoken(relation: str, parts: int = 4, separators: str = "/.") -> str:
     """A relation as words, without the mark of an inverse step; each word is said once.
 
     Args:
         relation: a plain label such as ``directed_by``, or a path of names such as Freebase's.
         parts: of a path of names, how many of the last ones are said. Four cover both relations of a collapsed
             mediator.
+        separators: the marks between the names of such a path.
 
     >>> spoken("~directed_by")
     'directed by'
     >>> spoken("/film/film/directed_by")
     'film directed by'
     """
-    names = [name.replace("_", " ") for name in relation.lstrip("~").replace("/", ".").split(".")]
+    names = [name.replace("_", " ") for name in re.split(f"[{re.escape(separators)}]", relation.lstrip("~"))]
     names = [name for name in names if name.strip()]
     return " ".join(dict.fromkeys(" ".join(names[-parts:]).split()))
 
 
 def relation_name(relation: str) -> str:
-    """The words that a relation shares with its namesakes in other graphs: its last name, in lower case.
+    """The words by which a model's training knows a relation: its last name, in lower case.
+
+    Dots separate nothing here. A model trained on ``/people/person/parents`` has not learnt to write
+    ``people.person.parents``: where such relations counted as known, 4 of the 18 questions over WebQSP's subgraphs
+    were answered, and 8 where they did not.
 
     >>> relation_name("/film/film/release_date_s./film/film_regional_release_date/film_release_region")
     'film release region'
     """
-    return spoken(relation, parts=1).casefold()
+    return spoken(relation, parts=1, separators="/").casefold()
 
 
 def fold(label: str) -> str:

@@ -118,11 +118,13 @@ class EmbeddingCache:
         """Cosine similarity of each option to the text."""
         if not options:
             return np.empty(0, np.float32)
-        return self.vectors(options) @ self.vectors([text])[0]
+        likeness: NDArray[np.float32] = self.vectors(options) @ self.vectors([text])[0]
+        return likeness
 
     def nearest(self, text: str, options: Sequence[str], limit: int) -> list[int]:
         """Indices of the options most similar to the text, best first."""
-        return np.argsort(-self.similarity(text, options), kind="stable")[:limit].tolist()
+        order: list[int] = np.argsort(-self.similarity(text, options), kind="stable").tolist()
+        return order[:limit]
 
     def __len__(self) -> int:
         """How many texts are kept."""

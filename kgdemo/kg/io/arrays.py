@@ -75,7 +75,8 @@ def load(folder: Path) -> KnowledgeGraph:
 
 
 def _array(folder: Path, name: str) -> np.ndarray:
-    return np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+    array: np.ndarray = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+    return array
 
 
 def _adjacency(folder: Path, name: str) -> Adjacency:

@@ -62,8 +62,8 @@ def entity_kinds(
     kinds: NDArray[np.object_] = np.full(int(max(heads.max(), tails.max())) + 1, "", dtype=object)
     votes = np.zeros(len(kinds), np.int64)  # edges that imply the kind taken so far
     for kind, types, properties, general in _kinds():
-        leaves = np.array([bool(part) and part[0] in types for part in parts])
-        leads = np.array([bool(part) and part[1] in properties for part in parts])
+        leaves = np.array([part is not None and part[0] in types for part in parts])
+        leads = np.array([part is not None and part[1] in properties for part in parts])
         implied = np.bincount(heads[leaves[relations]], minlength=len(kinds))
         implied += np.bincount(tails[leads[relations]], minlength=len(kinds))
         better = (implied > 0) & (votes == 0) if general else implied > votes

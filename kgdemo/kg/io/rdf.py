@@ -12,6 +12,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable, Iterator
+from typing import IO, cast
 from urllib.parse import unquote
 
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
@@ -34,7 +35,7 @@ def read_rdf(lines: Iterable[str], suffix: str, name: str) -> Iterator[tuple[str
         GraphFormatError: naming the line that is no RDF, or the triple that has an empty part.
     """
     nameless: dict[str, str] = {}
-    quads = parse(_Lines(lines), format=_FORMATS[suffix], lenient=True)  # lenient: addresses need not be valid IRIs
+    quads = parse(_stream(lines), format=_FORMATS[suffix], lenient=True)  # lenient: addresses need not be valid IRIs
     number = 0
     try:
         for number, quad in enumerate(quads, 1):
@@ -78,6 +79,10 @@ def _readable(address: str) -> str:
     """The last part of an address in words."""
     last = re.split(r"[/#]", address.rstrip("/#"))[-1]
     return (unquote(last).replace("_", " ") or address).strip()
+
+
+def _stream(lines: Iterable[str]) -> IO[bytes]:
+    return cast("IO[bytes]", _Lines(lines))  # the parser only calls ``read``
 
 
 class _Lines(io.RawIOBase):
