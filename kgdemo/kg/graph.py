@@ -137,7 +137,7 @@ class KnowledgeGraph:
         relations, relation_rank = LabelTable.ranked(relation_ids)
         heads, between, tails = entity_rank[ids[:, 0]], relation_rank[ids[:, 1]], entity_rank[ids[:, 2]]
         heads, between, tails = _unique_edges(heads, between, tails, len(entities), len(relations))
-        known = {label: told for label, told in (info or {}).items() if label in entities}
+        known = {label: told for label, told in (info or {}).items() if label in entity_ids}
         for entity, kind in entity_kinds(heads, between, tails, list(relations)).items():
             told = known.get(entities[entity], EntityInfo())
             known[entities[entity]] = told if told.type else replace(told, type=kind)

@@ -11,7 +11,7 @@ from kgdemo.constraint.free_text import ChoiceState, ChoiceTrie
 from kgdemo.decoding.beam import BeamSettings, beam_search
 from kgdemo.errors import EndpointError
 from kgdemo.events import AnswerDelta, AnswerFinal, Event, LMCall, Notice
-from kgdemo.models.chat import ChatModel, LocalChat, OpenAIChat, Usage
+from kgdemo.models.chat import ChatModel, LocalChat, Usage
 from kgdemo.models.embedding import Embedder
 from kgdemo.reasoners import prompts
 from kgdemo.reasoners.base import Decision, Evidence, FailedDecisionError, Reasoner
@@ -216,7 +216,11 @@ def chat_model(chat: ChatSettings) -> ChatModel | None:
     """
     if not chat.model:
         return None
-    return LocalChat.load(chat.model) if chat.local else OpenAIChat(chat)
+    if chat.local:
+        return LocalChat.load(chat.model)
+    from kgdemo.models.endpoint import OpenAIChat  # imports openai, which takes a second that runs without a key save
+
+    return OpenAIChat(chat)
 
 
 def reasoner_for(chat: ChatSettings, embedder: Embedder) -> Reasoner:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from kgdemo.errors import EndpointError
 from kgdemo.events import AnswerDelta, AnswerFinal, LMCall, Notice
 from kgdemo.kg.path import Path
-from kgdemo.models.chat import OpenAIChat, Usage
+from kgdemo.models.chat import Usage
+from kgdemo.models.endpoint import OpenAIChat
 from kgdemo.reasoners.base import Evidence
 from kgdemo.reasoners.chat import ChatReasoner
 from kgdemo.reasoners.parsing import UnreadableReplyError, chosen_numbers, cited_lines, one_line, ratings, yes_or_no
