@@ -158,7 +158,7 @@ class KnowledgeGraph:
             Adjacency.build(heads, between, tails, len(entities)),
             Adjacency.build(tails, between, heads, len(entities)),
             inverse_labels,
-            {label: known for label, known in (info or {}).items() if label in entities},
+            {label: known for label, known in (info or {}).items() if label in entity_ids},
         )
 
     def __len__(self) -> int:

@@ -101,6 +101,12 @@ def initials_of(name: str) -> str:
     return "".join(letters).lower() if 3 <= len(letters) == len(parts) <= 6 else ""
 
 
+def _has_currency_sign(name: str) -> bool:
+    if name.isascii():
+        return "$" in name
+    return any(unicodedata.category(letter) == "Sc" for letter in name)
+
+
 class NameIndex:
     """Names of one graph; ``name_index`` gives the one that all share.
 
@@ -116,8 +122,9 @@ class NameIndex:
         counts: Counter[str] = Counter()
         degrees = np.diff(kg.outgoing.offsets) + np.diff(kg.incoming.offsets)
         # in the order of degree, so that every list of names has the best-connected entities first
+        labels = list(kg.entities)
         for entity in np.argsort(-degrees, kind="stable").tolist():
-            label = kg.entities[entity]
+            label = labels[entity]
             counts.update(set(self._add_entity(entity, label, kg.info.get(label))))
         self._add_synonyms()
         self._scale = math.log(len(kg.entities) + 2)
@@ -152,14 +159,18 @@ class NameIndex:
     def _add_entity(self, entity: int, label: str, info: EntityInfo | None) -> tuple[str, ...]:
         """Add all names of one entity; return the words of its label."""
         plain = without_bracket(label)
+        plain_words = name_words(plain)
         seen: set[tuple[str, ...]] = set()
         # UK £ is not quite called UK
-        kind = NameKind.CUT if any(unicodedata.category(c) == "Sc" for c in plain) else NameKind.LABEL
-        self._add(entity, name_words(plain), kind, seen)
-        self._add(entity, name_words(label), NameKind.LABEL, seen, in_parts=False)
+        kind = NameKind.CUT if _has_currency_sign(plain) else NameKind.LABEL
+        self._add(entity, plain_words, kind, seen)
+        if plain != label or kind is NameKind.CUT:
+            self._add(entity, name_words(label), NameKind.LABEL, seen, in_parts=False)
         for alias in info.aliases if info else ():
-            self._add(entity, name_words(without_bracket(alias)), NameKind.ALIAS, seen)
-            self._add(entity, name_words(alias), NameKind.ALIAS, seen, in_parts=False)
+            short = without_bracket(alias)
+            self._add(entity, name_words(short), NameKind.ALIAS, seen)
+            if short != alias:
+                self._add(entity, name_words(alias), NameKind.ALIAS, seen, in_parts=False)
         for known in list(seen):
             self._add(entity, without_article(known), NameKind.SHORT, seen)
             if known[-1] in _CLUB:
@@ -170,10 +181,11 @@ class NameIndex:
         for spoken in numbered_forms(plain):
             self._add(entity, name_words(spoken), NameKind.SHORT, seen)
         for form in shorter_forms(plain):
-            self._add(entity, name_words(form), NameKind.CUT, seen)
-            self._add(entity, without_article(name_words(form)), NameKind.CUT, seen)
+            words = name_words(form)
+            self._add(entity, words, NameKind.CUT, seen)
+            self._add(entity, without_article(words), NameKind.CUT, seen)
         self._add(entity, tuple(filter(None, [initials_of(plain)])), NameKind.INITIALS, seen)
-        return name_words(plain)
+        return plain_words
 
     def _add(
         self, entity: int, words: tuple[str, ...], kind: NameKind, seen: set[tuple[str, ...]], in_parts: bool = True
@@ -184,8 +196,9 @@ class NameIndex:
         seen.add(words)
         self._whole["".join(words)].append(len(self.names))
         if in_parts and len(words) > 1 and kind in (NameKind.LABEL, NameKind.ALIAS):
-            for word in set(words) - LINKING_WORDS:
-                self._by_word[word].append(len(self.names))
+            for word in dict.fromkeys(words):
+                if word not in LINKING_WORDS:
+                    self._by_word[word].append(len(self.names))
         self.names.append(Name(entity, words, kind))
 
     def _add_synonyms(self) -> None:

@@ -64,14 +64,8 @@ class Word:
 
 def words_of(text: str) -> list[Word]:
     """Split a question into words that know their place in it."""
-    joined: list[tuple[int, int]] = []
-    for start, end in (match.span() for match in _WORD.finditer(text)):
-        if joined and _is_initial(text, *joined[-1]) and _continues_initials(text, joined[-1][1], start, end):
-            joined[-1] = (joined[-1][0], end)
-        else:
-            joined.append((start, end))
     words: list[Word] = []
-    for start, end in joined:
+    for start, end in _spans(text):
         keys = _spellings(text[start:end])
         if keys:
             possessive = _POSSESSIVE.search(text[start:end])
@@ -84,8 +78,24 @@ def words_of(text: str) -> list[Word]:
 
 
 def name_words(name: str) -> tuple[str, ...]:
-    """The folded words of a name, as ``words_of`` spells them when the name stands in a question."""
-    return tuple(word.key for word in words_of(name))
+    """The folded words of a name, as ``words_of`` spells them when the name stands in a question.
+
+    A graph has many names, so nothing else of a ``Word`` is worked out here.
+    """
+    keys = ["and" if name[start:end] == "&" else _folded(name[start:end]) for start, end in _spans(name)]
+    return tuple(key for key in keys if key)
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    """Where each word begins and ends; letters that stand alone are drawn together."""
+    spans: list[tuple[int, int]] = []
+    for start, end in (match.span() for match in _WORD.finditer(text)):
+        joins = end - start == 1 and spans and _continues_initials(text, spans[-1][1], start, end)
+        if joins and _is_initial(text, *spans[-1]):
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return spans
 
 
 def _is_ordinary(written: str, key: str, before: str) -> bool:

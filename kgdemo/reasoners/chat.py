@@ -16,7 +16,7 @@ from kgdemo.constraint.free_text import ChoiceState, ChoiceTrie
 from kgdemo.decoding.beam import BeamSettings, beam_search
 from kgdemo.errors import EndpointError
 from kgdemo.events import AnswerDelta, AnswerFinal, Event, LMCall, Notice
-from kgdemo.models.chat import ChatModel, LocalChat, OpenAIChat, Usage
+from kgdemo.models.chat import ChatModel, LocalChat, Usage
 from kgdemo.models.embedding import Embedder
 from kgdemo.query.query import Query
 from kgdemo.reasoners import prompts
@@ -197,4 +197,8 @@ def reasoner_for(chat: ChatSettings, embedder: Embedder) -> Reasoner:
     """
     if not chat.model:
         return EmbeddedReasoner(embedder)
-    return LocalReasoner(LocalChat.load(chat.model)) if chat.local else ChatReasoner(OpenAIChat(chat))
+    if chat.local:
+        return LocalReasoner(LocalChat.load(chat.model))
+    from kgdemo.models.endpoint import OpenAIChat  # imports openai, which takes a second that runs without a key save
+
+    return ChatReasoner(OpenAIChat(chat))

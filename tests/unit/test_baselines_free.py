@@ -10,7 +10,7 @@ from kgdemo.decoding.searches import SamplingSettings, sample
 from kgdemo.events import DecodeStep, HypothesisAnswer, LMCall, Notice, PathFound, PathVerified
 from kgdemo.methods import without_graph as baselines_free
 from kgdemo.methods.search_branch import FreePath
-from kgdemo.models.chat import OpenAIChat
+from kgdemo.models.endpoint import OpenAIChat
 from kgdemo.reasoners.chat import ChatReasoner
 from kgdemo.settings import ChatSettings
 from kgdemo.verify import HopVerdict

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.models.base import PROMPT_END
+from kgdemo.models.bert import LeanBert
 from kgdemo.models.causal import EMBEDDED, CausalModel
-from kgdemo.models.cpu_layers import LeanBert
 from kgdemo.models.token_tree import PooledTokenTree
 from tests.unit.test_decoding import model_named
 

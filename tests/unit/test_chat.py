@@ -10,7 +10,8 @@ from kgdemo.errors import EndpointError
 from kgdemo.events import AnswerDelta, AnswerFinal, LMCall, Notice
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.models.chat import OpenAIChat, Usage
+from kgdemo.models.chat import Usage
+from kgdemo.models.endpoint import OpenAIChat
 from kgdemo.query.query import understand
 from kgdemo.reasoners.base import Evidence
 from kgdemo.reasoners.chat import ChatReasoner

@@ -10,7 +10,7 @@ import pytest
 from kgdemo.errors import EndpointError
 from kgdemo.events import AnswerDelta, AnswerFinal, Event, LMCall, Notice, PathFound, PathVerified
 from kgdemo.methods.registry import METHODS
-from kgdemo.models.chat import OpenAIChat
+from kgdemo.models.endpoint import OpenAIChat
 from kgdemo.reasoners.chat import ChatReasoner
 from kgdemo.settings import ChatSettings, Settings
 from tests.helpers.endpoint import Endpoint, serve

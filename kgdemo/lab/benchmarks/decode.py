@@ -40,7 +40,7 @@ from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.lab.benchmarks.reference import Generated, ReferenceTrie, generate, networkx_graph
 from kgdemo.lab.benchmarks.synthetic import qwen2_shaped, tokenizer_of_size, two_hop_graph
 from kgdemo.lab.benchmarks.timing import Clock, Row, timed
-from kgdemo.models.causal import EMBEDDED, CausalModel
+from kgdemo.models.causal import EMBEDDED_FOLDER, CausalModel
 from kgdemo.models.cpu_layers import without_onednn
 from kgdemo.models.token_tree import PooledTokenTree
 from kgdemo.settings import Settings
@@ -158,7 +158,7 @@ class Timing:
 def decode_rows(sizes: DecodeSizes, clock: Clock) -> Iterator[Row]:
     """All rows of ``bench decode``, three a model, one at a time."""
     if sizes.embedded:
-        model, kg = CausalModel.load(EMBEDDED), open_graph("world")
+        model, kg = CausalModel.load(str(EMBEDDED_FOLDER)), open_graph("world")
         tasks = [_task("embedded model on world", model, kg, *asked) for asked in _QUESTIONS]
         yield from _task_rows(tasks[0], sizes, clock)
         yield _ahead_row(tasks, sizes, clock)

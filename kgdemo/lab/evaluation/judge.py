@@ -11,7 +11,8 @@ from tqdm import tqdm
 
 from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.metrics import Prediction
-from kgdemo.models.chat import ChatModel, LocalChat, OpenAIChat
+from kgdemo.models.chat import ChatModel, LocalChat
+from kgdemo.models.endpoint import OpenAIChat
 from kgdemo.reasoners import prompts
 from kgdemo.reasoners.chat import ask_and_parse
 from kgdemo.reasoners.parsing import coherence

@@ -1,0 +1,340 @@
+"""BERT on a CPU, its arithmetic alone, with the weights of a file or of a transformers model.
+
+Two models of this project are BERTs: the embedded path model, which decodes, and all-MiniLM-L6-v2, which embeds
+sentences. A search calls the first often, for a few tokens each time, and then a fifth of the time goes into what
+transformers does around the arithmetic: hooks, dropout, chunking, building masks. Importing transformers takes longer
+than a whole question, so both are also loaded without it, straight from ``model.safetensors`` and ``tokenizer.json``.
+The forward pass is that of ``transformers.BertLMHeadModel`` in evaluation. Several texts are read at once; what they
+do not share is attention.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import tokenizers
+import torch
+from numpy.typing import NDArray
+from safetensors.torch import load_file
+from torch import Tensor, nn
+from torch.nn.functional import layer_norm, normalize, scaled_dot_product_attention
+
+from kgdemo.models.batched_forward import Pass
+from kgdemo.models.cpu_layers import OneDNNLinear, pack, product
+
+if TYPE_CHECKING:
+    from transformers import BertLMHeadModel
+
+WEIGHTS_FILE, CONFIG_FILE, TOKENIZER_FILE = "model.safetensors", "config.json", "tokenizer.json"
+
+
+@dataclass(frozen=True, slots=True)
+class BertConfig:
+    """The part of a ``config.json`` that the arithmetic depends on, in transformers' names."""
+
+    num_hidden_layers: int
+    num_attention_heads: int
+    layer_norm_eps: float
+    max_position_embeddings: int
+    vocab_size: int
+
+    @classmethod
+    def load(cls, folder: Path) -> BertConfig:
+        """Read the configuration of a model folder.
+
+        Raises:
+            OSError, ValueError, KeyError: it is missing or damaged.
+        """
+        record = json.loads((folder / CONFIG_FILE).read_text("utf-8"))
+        return cls(*(record[name] for name in cls.__dataclass_fields__))
+
+    @classmethod
+    def of(cls, config: Any) -> BertConfig:
+        """The same of a transformers configuration."""
+        return cls(*(getattr(config, name) for name in cls.__dataclass_fields__))
+
+
+# --------------------------------------------------------------------------------------------------
+# The layers.
+
+
+class _Layer(nn.Module):
+    """One layer: attention of each text over itself and what it has in its cache, then the two inner products."""
+
+    def __init__(self, weights: Mapping[str, Tensor], prefix: str, config: BertConfig) -> None:
+        super().__init__()
+        attention = f"{prefix}attention."
+        self.heads = config.num_attention_heads
+        self.query, self.key, self.value = (
+            _linear(weights, f"{attention}self.{part}") for part in ("query", "key", "value")
+        )
+        self.attended = _linear(weights, f"{attention}output.dense")
+        self.attended_norm = _norm(weights, f"{attention}output.LayerNorm", config)
+        self.inner = _linear(weights, f"{prefix}intermediate.dense")
+        self.outer = _linear(weights, f"{prefix}output.dense")
+        self.outer_norm = _norm(weights, f"{prefix}output.LayerNorm", config)
+
+    def read(self, rows: Tensor, number: int, texts: Sequence[_Text]) -> Tensor:
+        """Rows of all texts through layer ``number``, ``(n, width)`` -> ``(n, width)``."""
+        rows = _normed(self.attended_norm, rows + product(self.attended, self._attend(rows, number, texts)))
+        inner = product(self.inner, rows, "gelu")
+        return _normed(self.outer_norm, rows + product(self.outer, inner))
+
+    def _attend(self, rows: Tensor, number: int, texts: Sequence[_Text]) -> Tensor:
+        """Self-attention of each text, ``(n, width)``."""
+        sizes = [text.tokens for text in texts]
+        parts = [product(linear, rows).split(sizes) for linear in (self.query, self.key, self.value)]
+        attended = []
+        for text, *mine in zip(texts, *parts, strict=True):
+            query, key, value = (x.view(1, len(x), self.heads, -1).transpose(1, 2) for x in mine)  # (1, heads, n, each)
+            if text.cache is not None:
+                key, value = text.cache.update(key, value, number)  # (1, heads, pool, each)
+            found = scaled_dot_product_attention(query, key, value, attn_mask=text.mask)
+            attended.append(found[0].transpose(0, 1).reshape(text.tokens, -1))
+        return torch.cat(attended)
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """How one text attends: ``mask`` is added to the scores; without one, every token sees every other."""
+
+    tokens: int
+    cache: Any = None  # a ``KeyValues``, or transformers' cache
+    mask: Tensor | None = None
+
+
+class _Body(nn.Module):
+    """Embeddings and layers, which decoder and sentence encoder share."""
+
+    def __init__(self, weights: Mapping[str, Tensor], prefix: str, config: BertConfig) -> None:
+        super().__init__()
+        embeddings = f"{prefix}embeddings."
+        self.words = _parameter(weights[f"{embeddings}word_embeddings.weight"])
+        self.places = _parameter(weights[f"{embeddings}position_embeddings.weight"])
+        self.types = _parameter(weights[f"{embeddings}token_type_embeddings.weight"])
+        self.norm = _norm(weights, f"{embeddings}LayerNorm", config)
+        self.layers = nn.ModuleList(
+            _Layer(weights, f"{prefix}encoder.layer.{number}.", config) for number in range(config.num_hidden_layers)
+        )
+
+    def read(self, ids: Tensor, positions: Tensor, texts: Sequence[_Text]) -> Tensor:
+        """The last layer's rows for the tokens of all texts, one behind the other, ``(n, width)``."""
+        rows = _normed(self.norm, self.words[ids] + self.places[positions] + self.types[0])
+        for number, layer in enumerate(self.layers):
+            rows = layer.read(rows, number, texts)  # type: ignore[operator]  # a ModuleList forgets what it holds
+        return rows
+
+
+def _parameter(weights: Tensor) -> nn.Parameter:
+    """The given parameter itself, so that a model in training is seen as it is; else one that is never trained."""
+    return weights if isinstance(weights, nn.Parameter) else nn.Parameter(weights, requires_grad=False)
+
+
+def _linear(weights: Mapping[str, Tensor], name: str) -> OneDNNLinear:
+    weight = weights[f"{name}.weight"]
+    layer = nn.Linear(weight.shape[1], weight.shape[0], device="meta")
+    layer.weight, layer.bias = _parameter(weight), _parameter(weights[f"{name}.bias"])
+    return OneDNNLinear(layer)
+
+
+def _norm(weights: Mapping[str, Tensor], name: str, config: BertConfig) -> nn.LayerNorm:
+    norm = nn.LayerNorm(weights[f"{name}.weight"].shape[0], config.layer_norm_eps, device="meta")
+    norm.weight, norm.bias = _parameter(weights[f"{name}.weight"]), _parameter(weights[f"{name}.bias"])
+    return norm
+
+
+def _normed(norm: nn.LayerNorm, rows: Tensor) -> Tensor:
+    return layer_norm(rows, norm.normalized_shape, norm.weight, norm.bias, norm.eps)
+
+
+# --------------------------------------------------------------------------------------------------
+# The decoder: what the embedded path model reads tokens with.
+
+
+class LeanBert(nn.Module):
+    """A BERT decoder in fp32 on a CPU.
+
+    Args:
+        weights: tensors by the names that transformers gives them; parameters among them are shared, not copied.
+        config: the sizes.
+    """
+
+    def __init__(self, weights: Mapping[str, Tensor], config: BertConfig) -> None:
+        super().__init__()
+        head = "cls.predictions."
+        tied = {
+            f"{head}decoder.weight": weights["bert.embeddings.word_embeddings.weight"],
+            f"{head}decoder.bias": weights[f"{head}bias"],
+        }
+        weights = {**tied, **weights}
+        self.config = config
+        self.dtype = torch.float32
+        self.body = _Body(weights, "bert.", config)
+        self.transform = _linear(weights, f"{head}transform.dense")
+        self.transform_norm = _norm(weights, f"{head}transform.LayerNorm", config)
+        self.decoder = _linear(weights, f"{head}decoder")
+
+    @classmethod
+    def load(cls, folder: Path) -> LeanBert:
+        """The decoder in a model folder, read without transformers.
+
+        Raises:
+            OSError, ValueError, KeyError, SafetensorError: a file is missing or damaged.
+        """
+        return cls(_weights(folder), BertConfig.load(folder))
+
+    @classmethod
+    def of(cls, model: BertLMHeadModel) -> LeanBert:
+        """The arithmetic of a transformers model that ``suits``; they share all weights."""
+        return cls(dict(model.named_parameters(remove_duplicate=False)), BertConfig.of(model.config))
+
+    @staticmethod
+    def suits(model: nn.Module) -> bool:
+        """Whether a model is a BERT decoder in fp32 on a CPU whose linear layers are ``OneDNNLinear``."""
+        config: Any = getattr(model, "config", None)
+        # the class is told by its name: importing it would import transformers
+        return (
+            type(model).__name__ == "BertLMHeadModel"
+            and config.hidden_act == "gelu"
+            and not config.add_cross_attention
+            and model.device.type == "cpu"
+            and model.dtype is torch.float32
+            and isinstance(model.cls.predictions.decoder, OneDNNLinear)  # type: ignore[union-attr]
+        )
+
+    @torch.inference_mode()
+    def read(self, passes: Sequence[Pass]) -> list[Tensor]:
+        """Read tokens of several texts, each behind those in its own cache.
+
+        Returns:
+            for each pass the logits of its last tokens, ``(kept, V)``.
+        """
+        texts = [_Text(one.input_ids.shape[1], one.past_key_values, one.attention_mask) for one in passes]
+        ids = torch.cat([one.input_ids[0] for one in passes])
+        positions = torch.cat([one.position_ids[0] for one in passes])
+        rows = self.body.read(ids, positions, texts).split([text.tokens for text in texts])
+        kept = [one.logits_to_keep for one in passes]
+        last = torch.cat([part[len(part) - keep :] for part, keep in zip(rows, kept, strict=True)])
+        last = _normed(self.transform_norm, product(self.transform, last, "gelu"))
+        return list(product(self.decoder, last).split(kept))
+
+
+# --------------------------------------------------------------------------------------------------
+# The sentence encoder: all-MiniLM-L6-v2.
+
+
+_LONGEST = 256  # tokens of a sentence, as the model's own sentence_bert_config.json has it
+_AT_ONCE = 64  # sentences
+
+
+class SentenceBert:
+    """A BERT whose mean last row is a sentence's embedding.
+
+    Args:
+        folder: a sentence-transformers model of the modules Transformer, mean Pooling and Normalize.
+
+    Raises:
+        OSError, ValueError, KeyError, SafetensorError: a file is missing or damaged.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._body = _Body(_weights(folder), "", BertConfig.load(folder))
+        pack(self._body)
+        self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER_FILE))
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(_LONGEST)
+
+    @property
+    def width(self) -> int:
+        """Size d of an embedding."""
+        return int(self._body.words.shape[1])
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts; ``(len(texts), d)``, every row of length 1."""
+        parts = [self._embed(texts[first : first + _AT_ONCE]) for first in range(0, len(texts), _AT_ONCE)]
+        return np.concatenate([np.empty((0, self.width), np.float32), *parts])
+
+    @torch.inference_mode()
+    def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        found = self._tokenizer.encode_batch_fast(list(texts))
+        sizes = [len(one.ids) for one in found]
+        ids = torch.tensor([token for one in found for token in one.ids])
+        rows = self._body.read(ids, torch.cat([torch.arange(size) for size in sizes]), [_Text(size) for size in sizes])
+        means = torch.stack([part.mean(dim=0) for part in rows.split(sizes)])
+        return normalize(means, dim=1).numpy()
+
+
+def _weights(folder: Path) -> dict[str, Tensor]:
+    """The weights of a model folder in fp32."""
+    return {name: tensor.float() for name, tensor in load_file(folder / WEIGHTS_FILE).items()}
+
+
+# --------------------------------------------------------------------------------------------------
+# The decoder's tokeniser, without transformers.
+
+
+class FileTokenizer:
+    """The tokeniser in a model folder; see ``label_tokens.Tokenizer``, whose calls mean what they mean in transformers.
+
+    Args:
+        folder: holds ``tokenizer.json`` and, in ``tokenizer_config.json``, the name of the token that ends a text.
+
+    Raises:
+        OSError, ValueError, KeyError: a file is missing or damaged.
+    """
+
+    chat_template = None
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            described = (folder / TOKENIZER_FILE).read_bytes()
+            self._literal = tokenizers.Tokenizer.from_buffer(described)  # special tokens in a text count
+            self.backend_tokenizer = tokenizers.Tokenizer.from_buffer(described)  # they are spelled out
+        except OSError:
+            raise
+        except Exception as error:  # the library raises nothing more special
+            raise ValueError(f"{TOKENIZER_FILE}: {error}") from error
+        self.backend_tokenizer.encode_special_tokens = True
+        for backend in (self._literal, self.backend_tokenizer):
+            backend.no_padding()
+            backend.no_truncation()
+        config = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
+        self.eos_token: str = config["eos_token"]
+        self.eos_token_id = int(self.convert_tokens_to_ids(self.eos_token))
+
+    def __len__(self) -> int:
+        return self._literal.get_vocab_size(with_added_tokens=True)
+
+    def __call__(self, text: Any, add_special_tokens: bool = True, split_special_tokens: bool = False) -> Any:
+        """Token ids of a text, or of each of a list of texts, under ``input_ids``."""
+        backend = self.backend_tokenizer if split_special_tokens else self._literal
+        if isinstance(text, str):
+            return {"input_ids": backend.encode(text, add_special_tokens=add_special_tokens).ids}
+        found = backend.encode_batch_fast(list(text), add_special_tokens=add_special_tokens)
+        return {"input_ids": [one.ids for one in found]}
+
+    def decode(self, token_ids: Sequence[int], skip_special_tokens: bool = False) -> str:
+        """The text of token ids."""
+        return self._literal.decode([int(token) for token in token_ids], skip_special_tokens=skip_special_tokens)
+
+    def convert_tokens_to_ids(self, tokens: str) -> int:
+        """The id of a token.
+
+        Raises:
+            KeyError: the vocabulary has none of that name.
+        """
+        found = self._literal.token_to_id(tokens)
+        if found is None:
+            raise KeyError(tokens)
+        return found
+
+    def convert_ids_to_tokens(self, ids: Any) -> Any:
+        """The name of one token, or of each of several."""
+        if isinstance(ids, int):
+            return self._literal.id_to_token(ids)
+        return [self._literal.id_to_token(int(token)) for token in ids]
