@@ -32,6 +32,7 @@ from kgdemo.methods.search_branch import (
     Branch,
     constrained_branch,
     hypothesis_answers,
+    too_long,
     unconstrained_branch,
     ungrounded,
 )
@@ -39,7 +40,7 @@ from kgdemo.models.prompt_style import unseen_labels
 from kgdemo.options import chosen, option
 from kgdemo.ranking.abstention import refusal
 from kgdemo.ranking.backoff import unseen_paths
-from kgdemo.ranking.conjunctive import conjunctive_first, with_topics
+from kgdemo.ranking.conjunctive import PathReader, conjunctive_first, with_topics
 from kgdemo.ranking.scorer import PathScorer, RankedPath, labelled, rank
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Evidence, Resources
@@ -163,12 +164,13 @@ def _grounded(
 ) -> Generator[Event, None, list[Evidence]]:
     """Rank, verify and report the constrained paths, read off the automaton's leaves."""
     finished, graph = bound.finished or [], resources.token_graph
-    unseen = unseen_paths(graph, ids, settings, scorer, bound.tree, finished)
+    reader = PathReader(graph, bound.tree, bound.longest)
+    unseen = unseen_paths(graph, ids, settings, scorer, reader, finished)
     finished, read = [*finished, *unseen], {hypothesis.tokens for hypothesis in unseen}
     if len({path.entities[0] for h in finished for path in h.state.paths}) > 1:
         if settings.ranking != "path":  # the score leaves entities out; a path's own has its topic in it
             finished = with_topics(graph, finished)
-        ranked, meets = conjunctive_first(graph, finished, bound.tree, settings.ranking, settings.beams, scorer)
+        ranked, meets = conjunctive_first(graph, finished, reader, settings.ranking, settings.beams, scorer)
     else:
         ranked = rank(graph, finished, settings.ranking, settings.beams, scorer)
         meets = [()] * len(ranked)
@@ -193,6 +195,8 @@ def _grounded(
                 resources.kg.said(found.ids.steps),
             )
         )
+    if bound.cut_off or reader.left_out:
+        yield too_long(resources.model, bound.longest)
     yield from _cut_short(ranked, graph, settings)
     return evidence
 

@@ -19,7 +19,7 @@ from kgdemo.events import AnswerFinal, DecodeStep, HypothesisAnswer, PathFound, 
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import is_detour
 from kgdemo.methods.registry import METHODS
-from kgdemo.ranking.conjunctive import RelationGroup, best_interpretation, path_to, reach, scored
+from kgdemo.ranking.conjunctive import PathReader, RelationGroup, best_interpretation, path_to, reach
 from kgdemo.ranking.scorer import relation_score
 from kgdemo.settings import Settings
 from tests.helpers.oracles import all_paths
@@ -187,7 +187,8 @@ def test_a_path_read_from_the_graph_is_scored_as_if_decoded():
     except StopIteration as end:
         finished = end.value
     paths = [hypothesis.state.paths[0] for hypothesis in finished]
-    for hypothesis, again in zip(finished, scored(graph, paths, tree), strict=True):
+    for hypothesis, again in zip(finished, PathReader(graph, tree, 256).read(paths), strict=True):
+        assert again is not None
         assert again.hypothesis.tokens == hypothesis.tokens
         assert again.hypothesis.log_probs == pytest.approx(hypothesis.log_probs, abs=1e-4)
         expected = relation_score(graph, again.ids, hypothesis.log_probs)
