@@ -37,6 +37,7 @@ from kgdemo.methods.search_branch import (
     Branch,
     constrained_branch,
     hypothesis_answers,
+    too_long,
     unconstrained_branch,
     ungrounded,
 )
@@ -44,7 +45,7 @@ from kgdemo.models.prompt_style import unseen_labels
 from kgdemo.query.query import Query
 from kgdemo.ranking.abstention import refusal
 from kgdemo.ranking.backoff import unseen_paths
-from kgdemo.ranking.conjunctive import conjunctive_first, with_topics
+from kgdemo.ranking.conjunctive import PathReader, conjunctive_first, with_topics
 from kgdemo.ranking.scorer import PathScorer, RankedPath, rank
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Evidence, Resources
@@ -133,12 +134,13 @@ def _grounded(
         settings: K and the ranking.
     """
     finished, graph = constrained.finished or [], resources.token_graph
-    unseen = unseen_paths(graph, ids, settings, scorer, constrained.tree, finished)
+    reader = PathReader(graph, constrained.tree, constrained.longest)
+    unseen = unseen_paths(graph, ids, settings, scorer, reader, finished)
     finished, read = [*finished, *unseen], {hypothesis.tokens for hypothesis in unseen}
     if len({path.entities[0] for h in finished for path in h.state.paths}) > 1:
         if settings.ranking != "path":  # the score leaves entities out; a path's own has its topic in it
             finished = with_topics(graph, finished)
-        ranked, meets = conjunctive_first(graph, finished, constrained.tree, settings.ranking, settings.beams, scorer)
+        ranked, meets = conjunctive_first(graph, finished, reader, settings.ranking, settings.beams, scorer)
     else:
         ranked = rank(graph, finished, settings.ranking, settings.beams, scorer)
         meets = [()] * len(ranked)
@@ -163,6 +165,8 @@ def _grounded(
                 resources.kg.said(found.ids.steps),
             )
         )
+    if constrained.cut_off or reader.left_out:
+        yield too_long(resources.model, constrained.longest)
     yield from _cut_short(ranked, graph, settings)
     return evidence
 

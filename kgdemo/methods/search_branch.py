@@ -36,6 +36,7 @@ from kgdemo.events import (
     HypothesisAnswer,
     LMCall,
     MaskedToken,
+    Notice,
     PathFound,
     PathVerified,
     TokenChoice,
@@ -61,15 +62,19 @@ class Branch:
     constraint: Constraint
     reader: StepReader
     search: Generator[Step, None, list[Hypothesis]]
+    longest: int  # tokens of a path, end mark included
     finished: list[Hypothesis] | None = None
     seconds: float = 0.0  # spent in this search, whatever ran beside it
     answer_tokens: int = 0  # written behind its paths
+    cut_off: bool = False  # beams were under way when they had ``longest`` tokens
 
     def advance(self) -> DecodeStep | None:
         """One step further; None once the search has ended."""
         began = time.perf_counter()
         try:
-            return self.reader.read(next(self.search))
+            step: Step = next(self.search)
+            self.cut_off = self.cut_off or (bool(step.live) and step.number + 1 >= self.longest)
+            return self.reader.read(step)
         except StopIteration as end:
             self.finished = end.value
             return None
@@ -107,12 +112,26 @@ def room_for(model: PathModel, prompt: Sequence[int], limit: int) -> int:
     Raises:
         ModelError: the prompt leaves no room for a path.
     """
-    room = model.context - len(prompt) - ANSWER_TOKENS
+    room = model.context - len(prompt) - len(_answer_mark(model)) - ANSWER_TOKENS
     if room < MIN_ROOM:
         raise ModelError(
-            f"The question is too long for the model {model.name}, which reads {model.context} tokens; shorten it."
+            f"The question with its topic entities is too long for the model {model.name}, which reads "
+            f"{model.context:,} tokens; shorten it, or ask about entities with shorter names."
         )
     return min(limit, room)
+
+
+def too_long(model: PathModel, longest: int) -> Notice:
+    """What is said where paths were left out because of their length in tokens."""
+    return Notice(
+        f"Paths of more than {longest:,} tokens were left out, for the model {model.name} reads {model.context:,} "
+        "tokens at a time; a graph with shorter labels has none."
+    )
+
+
+def _answer_mark(model: PathModel) -> tuple[int, ...]:
+    """The tokens that announce a hypothesis answer."""
+    return model.label_tokens.special(model.style.answer_mark) if model.style.answer_mark else ()
 
 
 def constrained_branch(model: PathModel, prompt: Sequence[int], constraint: Constraint, settings: Settings) -> Branch:
@@ -126,7 +145,7 @@ def constrained_branch(model: PathModel, prompt: Sequence[int], constraint: Cons
     check_forced(constraint, settings.forced, model.token_text)
     tree = model.tree(prompt)
     search = _search(tree, constraint, settings, longest, settings.tokens_ahead(model.on_gpu))
-    return Branch(prompt, tree, constraint, StepReader(model, constraint, True), search, seconds=_since(began))
+    return Branch(prompt, tree, constraint, StepReader(model, constraint, True), search, longest, _since(began))
 
 
 def _search(
@@ -160,7 +179,9 @@ def unconstrained_branch(model: PathModel, prompt: Sequence[int], beams: int, fo
     began, longest = time.perf_counter(), room_for(model, prompt, FREE_TOKENS + len(forced))
     tree, constraint = model.tree(prompt), FreeText(model.label_tokens.end)
     search = beam_search(tree, constraint, BeamSettings(beams, max_tokens=longest, forced=forced))
-    return Branch(prompt, tree, constraint, StepReader(model, constraint, False), search, seconds=_since(began))
+    return Branch(
+        prompt, tree, constraint, StepReader(model, constraint, False), search, longest, seconds=_since(began)
+    )
 
 
 def sampled_branch(model: PathModel, prompt: Sequence[int], count: int, temperature: float, seed: int = 0) -> Branch:
@@ -168,7 +189,9 @@ def sampled_branch(model: PathModel, prompt: Sequence[int], count: int, temperat
     began, longest = time.perf_counter(), room_for(model, prompt, FREE_TOKENS)
     tree, constraint = model.tree(prompt), FreeText(model.label_tokens.end)
     search = sample(tree, constraint, SamplingSettings(count, longest, temperature, seed))
-    return Branch(prompt, tree, constraint, StepReader(model, constraint, False), search, seconds=_since(began))
+    return Branch(
+        prompt, tree, constraint, StepReader(model, constraint, False), search, longest, seconds=_since(began)
+    )
 
 
 def ungrounded(free: Branch, resources: Resources, limit: int) -> Generator[Event, None, list[FreePath]]:
@@ -190,8 +213,7 @@ def ungrounded(free: Branch, resources: Resources, limit: int) -> Generator[Even
 def hypothesis_answers(branch: Branch, model: PathModel, finished: Sequence[Hypothesis]) -> list[str]:
     """The hypothesis answers, decoded freely after each path (GCR section 4.3)."""
     began = time.perf_counter()
-    mark = model.label_tokens.special(model.style.answer_mark) if model.style.answer_mark else ()
-    written = greedy_continuations(branch.tree, finished, mark, model.stop_ids, ANSWER_TOKENS)
+    written = greedy_continuations(branch.tree, finished, _answer_mark(model), model.stop_ids, ANSWER_TOKENS)
     branch.answer_tokens += sum(map(len, written))
     branch.seconds += time.perf_counter() - began
     decode = model.label_tokens.tokenizer.decode

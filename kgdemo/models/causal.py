@@ -78,8 +78,8 @@ class CausalModel:
     def tree(self, prompt: Sequence[int]) -> TokenTree:
         """See ``base.PathModel``."""
         if self.pooled:
-            return PooledTokenTree(self.reader, prompt, self.style.bidirectional)
-        return PlainTokenTree(self.model, prompt)
+            return PooledTokenTree(self.reader, prompt, self.style.bidirectional, self.context)
+        return PlainTokenTree(self.model, prompt, self.context)
 
     @property
     def on_gpu(self) -> bool:

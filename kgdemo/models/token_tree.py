@@ -8,6 +8,7 @@ pass of its own. Works for every model that takes a 4-D attention mask and expli
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from kgdemo.errors import ModelError
 from kgdemo.models.base import PROMPT_END, TokenTree
 from kgdemo.models.batched_forward import BatchedForward, Pass
 
@@ -28,13 +30,17 @@ class PooledTokenTree:
         model: a transformers causal language model in evaluation mode, or one that threads share.
         prompt: token ids.
         bidirectional: let the prompt's tokens see one another in both directions.
+        context: positions that the model knows.
     """
 
-    def __init__(self, model: torch.nn.Module, prompt: Sequence[int], bidirectional: bool) -> None:
+    def __init__(
+        self, model: torch.nn.Module, prompt: Sequence[int], bidirectional: bool, context: int = sys.maxsize
+    ) -> None:
         self.model = model if isinstance(model, BatchedForward) else BatchedForward(model)
         self.device = self.model.device
         self.prompt = tuple(prompt)
         self.bidirectional = bidirectional
+        self.context = context
         self.cache = self.model.new_cache()
         self.depths: list[int] = []  # position of each node, counted from the start of the prompt
         self.calls = 0
@@ -69,6 +75,7 @@ class PooledTokenTree:
         """Append tokens, and read the prompt along with them if it has not been read; ``(n, V)``."""
         first, begun = len(self.depths), self._first is not None
         self._append(parents)
+        _check_length(max(self.depths[first:], default=len(self.prompt) - 1) + 1, self.context)
         prompt = () if begun else self.prompt
         mask = np.ones((len(prompt) + len(tokens), len(self.prompt) + len(self.depths)), bool)
         mask[len(prompt) :, len(self.prompt) :] = self._visible[first : len(self.depths), : len(self.depths)]
@@ -135,10 +142,12 @@ class PlainTokenTree:
     Args:
         model: a transformers causal language model in evaluation mode.
         prompt: token ids.
+        context: positions that the model knows.
     """
 
-    def __init__(self, model: torch.nn.Module, prompt: Sequence[int]) -> None:
+    def __init__(self, model: torch.nn.Module, prompt: Sequence[int], context: int = sys.maxsize) -> None:
         self.model = model
+        self.context = context
         self.device = next(model.parameters()).device
         self.prompt = tuple(prompt)
         self.calls = 0
@@ -188,6 +197,7 @@ class PlainTokenTree:
         """fp32 log-probabilities of what follows each place (text, position), ``(places, V)``."""
         self.calls += 1
         width = len(self.prompt) + max(map(len, texts))
+        _check_length(width, self.context)
         ids = torch.zeros(len(texts), width, dtype=torch.long)
         look = torch.zeros(len(texts), width, dtype=torch.long)
         for row, text in enumerate(texts):
@@ -197,6 +207,18 @@ class PlainTokenTree:
         output = self.model(input_ids=ids.to(self.device), attention_mask=look.to(self.device), use_cache=False)
         at_rows, at_columns = torch.tensor(places, device=self.device).unbind(1)
         return torch.log_softmax(output.logits[at_rows, at_columns].float(), dim=-1)
+
+
+def _check_length(positions: int, context: int) -> None:
+    """Refuse a text that the model has no positions for.
+
+    Searches keep to the room there is, so that this is a last resort; an index error would say nothing to anyone.
+    """
+    if positions > context:
+        raise ModelError(
+            f"The model reads {context:,} tokens at a time and this text has {positions:,}; "
+            "ask with fewer hops, or on a graph with shorter labels."
+        )
 
 
 def fits_pool(model: torch.nn.Module) -> bool:

@@ -22,8 +22,7 @@ from kgdemo.decoding.beam import Hypothesis
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import PathIds
 from kgdemo.kg.words import spoken
-from kgdemo.models.base import TokenTree
-from kgdemo.ranking.conjunctive import scored
+from kgdemo.ranking.conjunctive import PathReader
 from kgdemo.ranking.scorer import PathScorer, path_words
 from kgdemo.settings import Settings
 
@@ -38,7 +37,7 @@ def unseen_paths(
     topics: Sequence[int],
     settings: Settings,
     scorer: PathScorer,
-    tree: TokenTree,
+    reader: PathReader,
     decoded: Sequence[Hypothesis],
 ) -> list[Hypothesis]:
     """Paths with a relation that the model was not trained on, read from the graph and scored.
@@ -49,7 +48,7 @@ def unseen_paths(
         settings: K of them are read from each topic, of L hops at the most; none where another ranking than
             ``pooled`` takes the model at its word, or a visitor has forced how paths begin.
         scorer: knows which relations these are, and the query.
-        tree: to score the paths.
+        reader: to score the paths; those too long for the model are left out.
         decoded: what the search has found; its relation paths are not read again.
 
     Returns:
@@ -60,7 +59,8 @@ def unseen_paths(
         return []
     known = {(ids.entities[0], graph.kg.said(ids.steps)) for h in decoded for ids in h.state.paths}
     read = [path for topic in topics for path in nearest_unseen(graph, topic, settings, scorer, known)]
-    return [replace(path.hypothesis, score=path.relation_score) for path in scored(graph, read, tree)]
+    scored = [path for path in reader.read(read) if path is not None]
+    return [replace(path.hypothesis, score=path.relation_score) for path in scored]
 
 
 def nearest_unseen(

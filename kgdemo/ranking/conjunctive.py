@@ -27,6 +27,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from kgdemo.constraint.automaton import AutomatonState, PathNode, Position, Segment
 from kgdemo.constraint.token_graph import TokenGraph
@@ -136,7 +137,7 @@ def with_topics(graph: TokenGraph, finished: Sequence[Hypothesis]) -> list[Hypot
 def conjunctive_first(
     graph: TokenGraph,
     finished: Sequence[Hypothesis],
-    tree: TokenTree,
+    reader: PathReader,
     ranking: str,
     limit: int,
     scorer: PathScorer | None = None,
@@ -146,7 +147,7 @@ def conjunctive_first(
     Args:
         graph: the tokenised graph they were decoded on.
         finished: hypotheses of all topics, their scores comparable.
-        tree: to score what is read from the graph.
+        reader: to score what is read from the graph.
         ranking: as in ``scorer.rank``.
         limit: how many paths to return at the most.
         scorer: as in ``scorer.rank``.
@@ -160,7 +161,7 @@ def conjunctive_first(
     if interpretation is None or len(interpretation.groups) > limit:
         ranked = rank(graph, finished, ranking, limit, scorer)
         return ranked, [()] * len(ranked)
-    lead = _lead(graph, interpretation, decoded, tree, limit // len(interpretation.groups))
+    lead = _lead(graph, interpretation, decoded, reader, limit // len(interpretation.groups))
     shown = {_key(graph, path) for path in lead}
     rest = [path for path in rank(graph, finished, ranking, limit, scorer) if _key(graph, path) not in shown]
     size = len(interpretation.groups)
@@ -187,9 +188,16 @@ def _groups(graph: TokenGraph, decoded: Sequence[RankedPath]) -> list[list[Relat
 
 
 def _lead(
-    graph: TokenGraph, interpretation: QueryInterpretation, decoded: Sequence[RankedPath], tree: TokenTree, limit: int
+    graph: TokenGraph,
+    interpretation: QueryInterpretation,
+    decoded: Sequence[RankedPath],
+    reader: PathReader,
+    limit: int,
 ) -> list[RankedPath]:
-    """For each of the first answers of an interpretation one path of each group; decoded paths come first."""
+    """For each of the first answers of an interpretation one path of each group; decoded paths come first.
+
+    An answer is left out where one of its paths is too long for the model.
+    """
     by_key: dict[Key, RankedPath] = {}
     for path in decoded:
         by_key.setdefault(_key(graph, path), path)
@@ -206,36 +214,100 @@ def _lead(
         for group, key in zip(interpretation.groups, keys[answer], strict=True)
         if key not in by_key
     }
-    by_key.update(zip(missing, scored(graph, list(missing.values()), tree), strict=True))
-    return [by_key[key] for answer in answers for key in keys[answer]]
+    read = zip(missing, reader.read(list(missing.values())), strict=True)
+    by_key.update((key, path) for key, path in read if path is not None)
+    whole = [answer for answer in answers if all(key in by_key for key in keys[answer])]
+    return [by_key[key] for answer in whole for key in keys[answer]]
 
 
-def scored(graph: TokenGraph, paths: Sequence[PathIds], tree: TokenTree) -> list[RankedPath]:
-    """Paths read from the graph with the model's log-probabilities; what they have in common is read once."""
-    spelled = [_tokens(graph, path) for path in paths]
-    behind: dict[tuple[int, ...], set[int]] = defaultdict(set)  # what was written -> what follows; parents first
-    for tokens in spelled:
-        for end, token in enumerate(tokens):
-            behind[tokens[:end]].add(token)
-    grown = [written for written in behind if written]
-    nodes: dict[tuple[int, ...], int] = {(): PROMPT_END}
-    nodes.update({written: tree.size + place for place, written in enumerate(grown)})
-    row = tree.prompt_log_probs()
-    log_probs: dict[tuple[int, ...], float] = {
-        (token,): float(row[token]) for token in behind[()]
-    }  # of the last token of what was written
-    for first in range(0, len(grown), _BATCH):
-        part = grown[first : first + _BATCH]
-        _, rows = tree.extend([nodes[written[:-1]] for written in part], [written[-1] for written in part])
-        for written, row in zip(part, rows, strict=True):
-            log_probs.update({(*written, token): float(row[token]) for token in behind[written]})
-    found = []
-    for path, tokens in zip(paths, spelled, strict=True):
-        own = [log_probs[tokens[: end + 1]] for end in range(len(tokens))]
-        state = AutomatonState((Position(Segment.DONE, _path_node(path)),))
-        hypothesis = Hypothesis(tokens, tuple(own), state, nodes[tokens[:-1]], sum(own))
-        found.append(RankedPath(path, hypothesis, sum(own), relation_score(graph, path, own), read=True))
-    return found
+class PathReader:
+    """Gives paths that were read from the graph the model's log-probabilities.
+
+    Args:
+        graph: the tokenised graph.
+        tree: of the question's prompt.
+        longest: tokens that a path may have, as in the search; a longer one may not fit the model beside its prompt.
+
+    Attributes:
+        left_out: how many paths were too long.
+    """
+
+    def __init__(self, graph: TokenGraph, tree: TokenTree, longest: int) -> None:
+        self.graph = graph
+        self.tree = tree
+        self.longest = longest
+        self.left_out = 0
+
+    def read(self, paths: Sequence[PathIds]) -> list[RankedPath | None]:
+        """Score paths; None stands for one that is too long. What paths have in common is read once."""
+        spelled = [_tokens(self.graph, path, self.longest) for path in paths]
+        self.left_out += spelled.count(None)
+        trie = _TokenTrie()
+        ways = [None if tokens is None else trie.add(tokens) for tokens in spelled]
+        log_probs, in_tree = self._log_probs(trie)
+        found: list[RankedPath | None] = []
+        for path, tokens, way in zip(paths, spelled, ways, strict=True):
+            if tokens is None or way is None:
+                found.append(None)
+                continue
+            own = [log_probs[node] for node in way]
+            state = AutomatonState((Position(Segment.DONE, _path_node(path)),))
+            hypothesis = Hypothesis(tokens, tuple(own), state, in_tree[trie.parents[way[-1]]], sum(own))
+            score = relation_score(self.graph, path, own)
+            found.append(RankedPath(path, hypothesis, sum(own), score, read=True))
+        return found
+
+    def _log_probs(self, trie: _TokenTrie) -> tuple[list[float], dict[int, int]]:
+        """The log-probability of each token of a trie behind those before it, and its inner nodes' ids in the tree."""
+        inner = [node for node, following in enumerate(trie.following) if following]
+        in_tree = {PROMPT_END: PROMPT_END, **{node: self.tree.size + place for place, node in enumerate(inner)}}
+        log_probs = [0.0] * len(trie.tokens)
+
+        def note(following: Sequence[int], row: Tensor) -> None:
+            values = row[[trie.tokens[node] for node in following]].tolist()
+            for node, value in zip(following, values, strict=True):
+                log_probs[node] = value
+
+        note(trie.first, self.tree.prompt_log_probs())
+        for start in range(0, len(inner), _BATCH):
+            part = inner[start : start + _BATCH]
+            parents = [in_tree[trie.parents[node]] for node in part]
+            _, rows = self.tree.extend(parents, [trie.tokens[node] for node in part])
+            for node, row in zip(part, rows, strict=True):
+                note(trie.following[node], row)
+        return log_probs, in_tree
+
+
+class _TokenTrie:
+    """Token sequences that share their beginnings; memory grows with the number of different tokens in them.
+
+    Attributes:
+        parents: of each node the node before it, ``PROMPT_END`` where there is none; parents have lower numbers.
+        tokens: of each node.
+        following: the nodes behind each node.
+        first: the nodes that sequences begin with.
+    """
+
+    def __init__(self) -> None:
+        self.parents: list[int] = []
+        self.tokens: list[int] = []
+        self.following: list[list[int]] = []
+        self.first: list[int] = []
+        self._nodes: dict[tuple[int, int], int] = {}
+
+    def add(self, tokens: Sequence[int]) -> list[int]:
+        """Take in a sequence; its nodes."""
+        way, parent = [], PROMPT_END
+        for token in tokens:
+            node = self._nodes.setdefault((parent, token), len(self.tokens))
+            if node == len(self.tokens):
+                self.parents.append(parent)
+                self.tokens.append(token)
+                self.following.append([])
+                (self.first if parent == PROMPT_END else self.following[parent]).append(node)
+            way.append(node)
+            parent = node
+        return way
 
 
 def _key(graph: TokenGraph, path: RankedPath) -> Key:
@@ -243,17 +315,16 @@ def _key(graph: TokenGraph, path: RankedPath) -> Key:
     return ids.entities[0], graph.kg.said(ids.steps), ids.entities[-1]
 
 
-def _tokens(graph: TokenGraph, path: PathIds) -> tuple[int, ...]:
-    """A path as the model writes it, end mark included."""
-    tokens = [*graph.entities.row(path.entities[0])]
+def _tokens(graph: TokenGraph, path: PathIds, longest: int) -> tuple[int, ...] | None:
+    """A path as the model writes it, end mark included; None where that is more than ``longest`` tokens."""
+    arrow = graph.label_tokens.arrow
+    parts: list[Sequence[int]] = [graph.entities.row(path.entities[0])]
     for step, entity in zip(path.steps, path.entities[1:], strict=True):
-        tokens += [
-            *graph.label_tokens.arrow,
-            *graph.steps.row(step),
-            *graph.label_tokens.arrow,
-            *graph.entities.row(entity),
-        ]
-    return tuple(int(token) for token in (*tokens, *graph.label_tokens.end))
+        parts += [arrow, graph.steps.row(step), arrow, graph.entities.row(entity)]
+    parts.append(graph.label_tokens.end)
+    if sum(map(len, parts)) > longest:
+        return None
+    return tuple(int(token) for part in parts for token in part)
 
 
 def _path_node(path: PathIds) -> PathNode:

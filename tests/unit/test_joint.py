@@ -16,7 +16,7 @@ from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.beam import BeamSettings, beam_search
 from kgdemo.decoding.per_topic_search import SingleTopic, topic_log_probs
 from kgdemo.events import AnswerFinal, DecodeStep, HypothesisAnswer, PathFound, PathVerified
-from kgdemo.ranking.conjunctive import RelationGroup, best_interpretation, scored
+from kgdemo.ranking.conjunctive import PathReader, RelationGroup, best_interpretation
 from kgdemo.ranking.scorer import relation_score
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import FILMS, film_world, of, run
@@ -140,7 +140,8 @@ def test_a_path_read_from_the_graph_is_scored_as_if_decoded():
     except StopIteration as end:
         finished = end.value
     paths = [hypothesis.state.paths[0] for hypothesis in finished]
-    for hypothesis, again in zip(finished, scored(graph, paths, tree), strict=True):
+    for hypothesis, again in zip(finished, PathReader(graph, tree, 256).read(paths), strict=True):
+        assert again is not None
         assert again.hypothesis.tokens == hypothesis.tokens
         assert again.hypothesis.log_probs == pytest.approx(hypothesis.log_probs, abs=1e-4)
         expected = relation_score(graph, again.ids, hypothesis.log_probs)

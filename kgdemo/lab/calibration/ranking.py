@@ -24,6 +24,7 @@ from kgdemo.methods.search_branch import constrained_branch
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.query import understand
 from kgdemo.ranking.backoff import unseen_paths
+from kgdemo.ranking.conjunctive import PathReader
 from kgdemo.ranking.scorer import FEATURES, different_paths, groups_of, known_score
 from kgdemo.settings import Settings
 
@@ -89,7 +90,8 @@ def searched(pipeline: Pipeline, questions: Path, settings: Settings, limit: int
             pass
         scorer = scorer_for(understand(question.text, topics, resources.kg), resources)
         finished = branch.finished or []
-        finished = [*finished, *unseen_paths(resources.token_graph, ids, settings, scorer, branch.tree, finished)]
+        reader = PathReader(resources.token_graph, branch.tree, branch.longest)
+        finished = [*finished, *unseen_paths(resources.token_graph, ids, settings, scorer, reader, finished)]
         paths = list(different_paths(resources.token_graph, finished))
         groups = [group for group in groups_of(resources.token_graph, paths, scorer) if not group.detour]
         gold = {fold(answer) for answer in question.gold}

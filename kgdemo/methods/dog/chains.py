@@ -20,9 +20,9 @@ from kgdemo.constraint.label_tokens import PATH_END, PATH_START
 from kgdemo.constraint.triple_chains import ChainState, Link, QueryGraph, TripleTrie
 from kgdemo.decoding.beam import BeamSettings, Hypothesis, Step, beam_search
 from kgdemo.decoding.searches import greedy_search
-from kgdemo.events import WITHOUT_GRAPH, DecodeStep, Event, LMCall
+from kgdemo.events import WITHOUT_GRAPH, DecodeStep, Event, LMCall, Notice
 from kgdemo.kg.graph import IdTriple
-from kgdemo.methods.search_branch import StepReader
+from kgdemo.methods.search_branch import StepReader, too_long
 from kgdemo.models.base import PathModel, TokenTree
 from kgdemo.models.token_tree import Writer
 from kgdemo.query.query import Query
@@ -244,6 +244,7 @@ class Writing:
         self.model, self.label_tokens = resources.model, resources.model.label_tokens
         self.watching, self.limits = watching, limits
         self._writers: dict[tuple[int, ...], Writer] = {}
+        self._told_too_long = False
 
     def writer(self, prompt: tuple[int, ...]) -> tuple[Writer, int]:
         """The token tree of a prompt, and how many tokens had to be read for it."""
@@ -264,8 +265,13 @@ class Writing:
     ) -> Generator[Event, None, list[Written]]:
         """Token-level beam search for triples behind some text."""
         began = time.perf_counter()
+        longest = min(TRIPLE_TOKENS, self.room(prompt, behind))
+        if longest < trie.longest:
+            yield from self._tell_too_long(longest)
+        if longest <= 0:
+            return []
         writer, read = self.writer(prompt)
-        limits = replace(self.limits, beams=limit * len(ends), max_tokens=TRIPLE_TOKENS)
+        limits = replace(self.limits, beams=limit * len(ends), max_tokens=longest)
         finished = yield from self.watching.beams(writer.behind(behind), trie, behind, limits)
         found = self._read_off(finished, prompt, behind, trie, ends)[:limit]
         shown = self.label_tokens.tokenizer.decode([*prompt, *behind])
@@ -311,6 +317,10 @@ class Writing:
     ) -> Generator[Event, None, tuple[tuple[int, ...], str, State]]:
         """Free text, the most probable token at a time: all tokens behind the prompt, the new text, how it ended."""
         began = time.perf_counter()
+        longest = min(longest, self.room(prompt, behind))
+        if longest <= 0:
+            yield from self._tell_too_long(0)
+            return behind, "", free.start()
         writer, read = self.writer(prompt)
         written = yield from self.watching.greedy(writer.behind(behind), free, behind, longest, constrained)
         text = self.label_tokens.tokenizer.decode(list(written.tokens), skip_special_tokens=False)
@@ -319,6 +329,16 @@ class Writing:
         purpose = "text between triples" if constrained else WITHOUT_GRAPH
         yield LMCall(self.model.name, purpose, shown, text, read, len(written.tokens), seconds)
         return (*behind, *written.tokens), text, written.state
+
+    def room(self, prompt: Sequence[int], behind: Sequence[int]) -> int:
+        """Tokens that the model has positions for behind a prompt and what was written behind it."""
+        return self.model.context - len(prompt) - len(behind)
+
+    def _tell_too_long(self, longest: int) -> Iterator[Notice]:
+        """Say once a run that triples or texts are left out because of their length."""
+        if not self._told_too_long:
+            self._told_too_long = True
+            yield too_long(self.model, max(longest, 0))
 
     def plain(self, tokens: Sequence[int]) -> str:
         """Tokens as text, without special ones and path marks."""

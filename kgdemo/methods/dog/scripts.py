@@ -212,7 +212,7 @@ class ChainScript(Writing):
         prompt = self.prompt(chain)
         behind = chain.notes[-1].tokens if chain.notes else ()
         trie = self.constraint.trie(chain.state)
-        room = self.model.context - len(prompt) - len(behind) - self.free_tokens
+        room = self.room(prompt, behind) - self.free_tokens
         if not trie.start().alive or room < trie.longest:
             return []
         return (yield from self.search(prompt, behind, trie, [self.label_tokens.end], limit))
