@@ -162,7 +162,9 @@ class Option:
             UserError: it is no value, or one that this server does not allow.
         """
         if self.kind is tuple:
-            return value if isinstance(value, tuple) else pairs([value] if isinstance(value, str) else value or ())
+            return (
+                value if isinstance(value, tuple) else pairs(value if isinstance(value, list) else [str(value or "")])
+            )
         if self.local_only and not profile.open_models and value != self.default:
             raise UserError(
                 f"This server answers with its own {self.name} only; run the demo yourself to choose another."
@@ -229,7 +231,7 @@ def option(
 
 
 @cache
-def options_of(declared: type, without: tuple[str, ...] = ()) -> tuple[Option, ...]:
+def options_of(declared: type[Any], without: tuple[str, ...] = ()) -> tuple[Option, ...]:
     """What can be chosen, read off a dataclass; ``without`` names fields that are of no use to a method."""
     hints = typing.get_type_hints(declared)
     return tuple(
