@@ -16,7 +16,6 @@ import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum, Flag, auto
-from functools import cache
 from pathlib import Path, PurePath
 from typing import Any, TypeVar
 
@@ -230,7 +229,6 @@ def option(
     return dataclasses.field(default=default, metadata={_HELD: held})
 
 
-@cache
 def options_of(declared: type[Any], without: tuple[str, ...] = ()) -> tuple[Option, ...]:
     """What can be chosen, read off a dataclass; ``without`` names fields that are of no use to a method."""
     hints = typing.get_type_hints(declared)
