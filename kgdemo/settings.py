@@ -16,7 +16,6 @@ import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum, Flag, auto
-from functools import cache
 from pathlib import Path, PurePath
 from typing import Any, TypeVar
 
@@ -162,7 +161,9 @@ class Option:
             UserError: it is no value, or one that this server does not allow.
         """
         if self.kind is tuple:
-            return value if isinstance(value, tuple) else pairs([value] if isinstance(value, str) else value or ())
+            return (
+                value if isinstance(value, tuple) else pairs(value if isinstance(value, list) else [str(value or "")])
+            )
         if self.local_only and not profile.open_models and value != self.default:
             raise UserError(
                 f"This server answers with its own {self.name} only; run the demo yourself to choose another."
@@ -228,8 +229,7 @@ def option(
     return dataclasses.field(default=default, metadata={_HELD: held})
 
 
-@cache
-def options_of(declared: type, without: tuple[str, ...] = ()) -> tuple[Option, ...]:
+def options_of(declared: type[Any], without: tuple[str, ...] = ()) -> tuple[Option, ...]:
     """What can be chosen, read off a dataclass; ``without`` names fields that are of no use to a method."""
     hints = typing.get_type_hints(declared)
     return tuple(

@@ -144,7 +144,13 @@ def _backoff(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
     from kgdemo.errors import UserError
-    from kgdemo.lab.calibration.backoff import PLAIN, fit_backoff, hits_over_relations, labelled_examples
+    from kgdemo.lab.calibration.backoff import (
+        PLAIN,
+        LabelledExample,
+        fit_backoff,
+        hits_over_relations,
+        labelled_examples,
+    )
     from kgdemo.lab.calibration.ranking import searched
     from kgdemo.lab.evaluation.runner import read_held_out
     from kgdemo.ranking.scorer import UNFITTED
@@ -152,7 +158,8 @@ def _backoff(
     if style.relations is None:
         raise UserError(f"The model {settings.model} has no relations.txt; export it anew from its training.")
     pipeline.model(settings.model).style = replace(style, backoff=PLAIN)
-    held_out, found = read_held_out(arguments.held_out), []
+    held_out = read_held_out(arguments.held_out)
+    found: list[LabelledExample] = []
     for file, asked in _question_sets(arguments, settings):
         own = searched(pipeline, file, asked, arguments.limit)
         found += labelled_examples(pipeline.graph(asked.graph), own, held_out, style.ranking or UNFITTED, str(file))

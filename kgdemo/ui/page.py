@@ -7,13 +7,14 @@ from typing import Any
 
 import gradio as gr
 
+from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings, profile_from
 from kgdemo.ui import assets, zero
 from kgdemo.ui.api import Endpoints
 from kgdemo.ui.asking import Loading, Visits, ask, asked_again, default_model, warming
 from kgdemo.ui.event_stream import EventStream
-from kgdemo.ui.fields import NAMES, Fields, filled, page_fields
+from kgdemo.ui.fields import NAMES, Fields, filled, page_fields, settings_of
 from kgdemo.ui.run_view import has_mcp, make_run_view
 from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs
 
@@ -110,9 +111,12 @@ def _events(
         request: gr.Request, asked: Fields, chosen: Sequence[str] = (), forced: Sequence[int] = ()
     ) -> Iterator[str]:
         events = ask(pipeline, asked, chosen, session_graphs, forced, visits, str(request.session_hash))
-        yield from feed.batches(
-            events, lambda: pipeline.graph(session_graphs.source(asked.graph, ClientGraph.read(asked.client_graph)))
-        )
+
+        def graph() -> KnowledgeGraph:
+            named = settings_of(asked.values, pipeline.profile).graph
+            return pipeline.graph(session_graphs.source(named, ClientGraph.read(asked.client_graph)))
+
+        yield from feed.batches(events, graph)
 
     common: dict[str, Any] = {
         "inputs": fields,
