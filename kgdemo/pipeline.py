@@ -10,8 +10,7 @@ import dataclasses
 import logging
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import TypeVar, cast
+from collections.abc import Iterator, Sequence
 
 from kgdemo.constraint.token_graph import TokenCache, TokenGraph
 from kgdemo.errors import UserError
@@ -33,6 +32,7 @@ from kgdemo.linking.linker import EntityLinker, OverlayLinker
 from kgdemo.methods import METHODS, method_named
 from kgdemo.models.causal import CausalModel
 from kgdemo.models.embedding import sentence_embedder
+from kgdemo.once import OncePerKey
 from kgdemo.query.query import understand
 from kgdemo.reasoners.base import Resources
 from kgdemo.reasoners.chat import reasoner_for
@@ -40,7 +40,6 @@ from kgdemo.settings import LOCAL, ChatSettings, Profile, Settings, cache_folder
 from kgdemo.verify import Verifier
 
 logger = logging.getLogger(__name__)
-Loaded = TypeVar("Loaded")
 
 
 class Pipeline:
@@ -56,19 +55,19 @@ class Pipeline:
         self.chat = chat_from() if chat is None else chat
         folder = cache_folder()
         self.token_cache = TokenCache(folder) if folder else None
-        self._loaded: dict[Hashable, object] = {}
+        self._loaded = OncePerKey()
         self._brought: set[str] = set()  # graphs that are no file of ours, a visitor's for one: never kept on disk
-        self._lock = threading.RLock()
+        self._lock = threading.RLock()  # of adding and forgetting graphs; nothing is built under it
 
     # what is loaded ----------------------------------------------------------------------------
 
     def graph(self, source: str) -> KnowledgeGraph:
         """The graph of that name or file; opened once."""
-        return self._once(("graph", source), lambda: open_graph(source))
+        return self._loaded.get(("graph", source), lambda: open_graph(source))
 
     def facts(self, source: str) -> Facts:
         """What the source of that graph states, read for the verifier alone; opened once."""
-        return self._once(("facts", source), lambda: open_facts(source))
+        return self._loaded.get(("facts", source), lambda: open_facts(source))
 
     def add_graph(self, source: str, kg: KnowledgeGraph, facts: Facts, like: str = "") -> None:
         """Make a graph built in memory known under a name.
@@ -81,39 +80,37 @@ class Pipeline:
         """
         with self._lock:
             self.forget_graph(source)
-            self._loaded["graph", source] = kg
-            self._loaded["facts", source] = facts
+            self._loaded.put(("graph", source), kg)
+            self._loaded.put(("facts", source), facts)
             self._brought.add(source)
             if like:
-                self._loaded["like", source] = like
+                self._loaded.put(("like", source), like)
 
     def forget_graph(self, source: str) -> None:
         """Drop a graph and all that was built on it."""
         with self._lock:
             self._brought.discard(source)
-            for key in [k for k in self._loaded if isinstance(k, tuple) and k[0] != "model" and k[1] == source]:
-                del self._loaded[key]
+            self._loaded.drop(lambda key: isinstance(key, tuple) and key[0] != "model" and key[1] == source)
 
     def _known(self, source: str) -> bool:
         """Whether a graph is embedded or was handed over in memory: a public server opens no other file."""
-        return source in embedded_names() or ("graph", source) in self._loaded
+        return source in embedded_names() or self._loaded.peek(("graph", source)) is not None
 
     def model(self, name: str) -> CausalModel:
         """The KG-specialised language model of that name; loaded once."""
-        return self._once(("model", name), lambda: CausalModel.load(name))
+        return self._loaded.get(("model", name), lambda: CausalModel.load(name))
 
     def add_model(self, name: str, model: CausalModel) -> None:
         """Make a model in memory known under a name; one known before must share its tokeniser."""
-        with self._lock:
-            self._loaded["model", name] = model
+        self._loaded.put(("model", name), model)
 
     def linker(self, source: str) -> EntityLinker | OverlayLinker:
         """The entity linker of a graph."""
-        return self._once(("linker", source), lambda: self._new_linker(source))
+        return self._loaded.get(("linker", source), lambda: self._new_linker(source))
 
     def verifier(self, source: str) -> Verifier:
         """The verifier of a graph."""
-        return self._once(("verifier", source), lambda: Verifier(self.facts(source)))
+        return self._loaded.get(("verifier", source), lambda: Verifier(self.facts(source)))
 
     def token_graph(self, source: str, model: str, directed: bool) -> TokenGraph:
         """A graph in a model's tokens; that of an edited graph shares the token ids of the graph before.
@@ -125,12 +122,12 @@ class Pipeline:
         """
 
         def build() -> TokenGraph:
-            edited = self._loaded.get(("like", source))
+            edited = self._loaded.peek(("like", source))
             like = None if edited is None else self.token_graph(str(edited), model, directed)
             store = None if source in self._brought else self.token_cache
             return TokenGraph(self.graph(source), self.model(model).label_tokens, directed, like=like, store=store)
 
-        return self._once(("tokenised", source, model, directed), build)
+        return self._loaded.get(("tokenised", source, model, directed), build)
 
     def resources(self, settings: Settings) -> Resources:
         """Everything a method may use under these settings."""
@@ -138,23 +135,17 @@ class Pipeline:
         token_graph = self.token_graph(settings.graph, settings.model, settings.directed)
         verifier = self.verifier(settings.graph)
         embedder = sentence_embedder()
-        reasoner = self._once(("reasoner", ""), lambda: reasoner_for(self.chat, embedder))
+        reasoner = self._loaded.get(("reasoner", ""), lambda: reasoner_for(self.chat, embedder))
         return Resources(kg, verifier, model, token_graph, reasoner, embedder)
 
     def _new_linker(self, source: str) -> EntityLinker | OverlayLinker:
-        kg, embedder, like = self.graph(source), sentence_embedder(), self._loaded.get(("like", source))
+        kg, embedder, like = self.graph(source), sentence_embedder(), self._loaded.peek(("like", source))
         base = None if like is None else self.linker(str(like))
         if not isinstance(base, EntityLinker):
             return EntityLinker(kg, embedder)
         new = [kg.entities[i] for i in range(len(base.kg.entities), len(kg.entities))]
         around = [(name, relation_label, other) for name in new for relation_label, other in kg.neighbours(name)]
         return OverlayLinker(base, EntityLinker(build_graph(around)), new) if around else base
-
-    def _once(self, key: Hashable, make: Callable[[], Loaded]) -> Loaded:
-        with self._lock:
-            if key not in self._loaded:
-                self._loaded[key] = make()
-            return cast(Loaded, self._loaded[key])
 
     # running -----------------------------------------------------------------------------------
 

@@ -14,8 +14,9 @@ import re
 import types
 import typing
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, Flag, auto
+from ipaddress import ip_address
 from pathlib import Path, PurePath
 from typing import Any, TypeVar
 
@@ -41,7 +42,16 @@ class Profile:
     upload_triples: int = _limit("triples of a visitor's graph", 500_000, 20_000)
     upload_bytes: int = _limit("bytes of a visitor's graph, as sent and again unpacked", 50_000_000, 2_000_000)
     open_models: bool = _limit("visitors may name models and files", True, False)
-    questions_a_minute: int = _limit("questions a minute from one visitor; 0: as many as they like", 0, 12)
+    label: int = _limit("characters of a name in a visitor's graph; 0: any number", 0, 200)
+    body_bytes: int = _limit("bytes of a request's body", 200_000_000, 6_000_000)
+    graphs: int = _limit("graphs kept of a visitor", 8, 3)
+    graphs_an_address: int = _limit("graphs kept of all visitors behind one address", 8, 24)
+    graphs_in_all: int = _limit("graphs kept of all visitors together", 8, 64)
+    triples_in_all: int = _limit("triples of all visitors' graphs together", 4_000_000, 500_000)
+    questions_a_minute: int = _limit("questions a minute from one address; 0: any number", 0, 30)
+    # The header in which a proxy hands over the visitor's address (``KGDEMO_PROXY_HEADER``). Where it is empty there is
+    # no proxy, and such headers are not believed.
+    proxy_header: str = ""
 
 
 _LIMITS = {field.name: field.metadata for field in dataclasses.fields(Profile) if field.metadata}
@@ -65,13 +75,36 @@ def profile_from(environment: Mapping[str, str] = os.environ) -> Profile:
     """The profile named by ``KGDEMO_PROFILE``; public on Hugging Face Spaces unless told otherwise.
 
     Raises:
-        UserError: there is no such profile.
+        UserError: there is no such profile, or a number is none.
     """
     name = environment.get("KGDEMO_PROFILE") or ("public" if environment.get("SPACE_ID") else "local")
     profiles = {profile.name: profile for profile in (LOCAL, PUBLIC)}
     if name not in profiles:
         raise UserError(f"KGDEMO_PROFILE is {name!r}; set it to one of {', '.join(profiles)}.")
-    return profiles[name]
+    profile = replace(profiles[name], proxy_header=environment.get("KGDEMO_PROXY_HEADER", "").strip())
+    often = environment.get("KGDEMO_QUESTIONS_A_MINUTE", "").strip()
+    if not often:
+        return profile
+    if not (often.isascii() and often.isdecimal() and len(often) < 7):
+        raise UserError(f"KGDEMO_QUESTIONS_A_MINUTE is {often[:20]!r}; set it to a whole number, 0 for no limit.")
+    return replace(profile, questions_a_minute=int(often))
+
+
+def check_host(host: str, environment: Mapping[str, str] = os.environ) -> None:
+    """Refuse to serve the open profile to other machines unless it was asked for by name.
+
+    Raises:
+        UserError: the address is not this machine's alone, and visitors could name any file.
+    """
+    try:
+        here = ip_address(host).is_loopback
+    except ValueError:
+        here = host == "localhost"
+    if profile_from(environment).open_models and not here and not environment.get("KGDEMO_PROFILE"):
+        raise UserError(
+            f"At the address {host} other machines could open any file of this one; set KGDEMO_PROFILE=public for "
+            "visitors, or KGDEMO_PROFILE=local if everyone who can reach it may."
+        )
 
 
 # --------------------------------------------------------------------------------------------------

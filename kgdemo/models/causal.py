@@ -6,6 +6,8 @@ a CPU it is loaded without transformers, whose import alone takes longer than a 
 
 from __future__ import annotations
 
+import hashlib
+import threading
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +27,8 @@ from kgdemo.models.token_tree import PlainTokenTree, PooledTokenTree, fits_pool
 
 EMBEDDED = "embedded"
 EMBEDDED_FOLDER = Path(__file__).parent / "weights"
+_CHECKSUMS = "SHA256SUMS"  # beside the shipped weights
+_LOADING = threading.Lock()
 
 
 class CausalModel:
@@ -64,13 +68,15 @@ class CausalModel:
             raise ModelError(f"There is no model folder {name}; give a folder, a hub name (owner/model) or 'embedded'.")
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         try:
+            if name == EMBEDDED:
+                _check_shipped(folder)
             if name == EMBEDDED and device == "cpu" and has_onednn():
                 model, tokenizer = LeanBert.load(folder), FileTokenizer(folder)
             else:
                 model, tokenizer = _from_transformers(str(folder) if folder.exists() else name, device)
-        except (OSError, ValueError, KeyError, SafetensorError) as error:
+        except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
             raise ModelError(
-                f"The model {name} cannot be loaded ({str(error).splitlines()[0]}); "
+                f"The model {name} cannot be loaded ({next(iter(str(error).splitlines()), type(error).__name__)}); "
                 "check the name, or the folder's config.json, tokenizer and weights."
             ) from error
         return cls(name, model, tokenizer, PromptStyle.load(folder))
@@ -117,6 +123,19 @@ class CausalModel:
 def model_folder(name: str) -> Path:
     """Where a model's files are, if it is not one of the hub."""
     return EMBEDDED_FOLDER if name == EMBEDDED else Path(name)
+
+
+def _check_shipped(folder: Path) -> None:
+    """Compare the shipped files with their checksums: a flipped byte would load in silence and answer nonsense.
+
+    Raises:
+        ModelError: a file is missing or is not as shipped.
+    """
+    for line in (folder / _CHECKSUMS).read_text("ascii").splitlines():
+        expected, name = line.split()
+        file = folder / name
+        if not file.is_file() or hashlib.sha256(file.read_bytes()).hexdigest() != expected:
+            raise ModelError(f"The shipped file {file} is damaged or missing; fetch the project anew.")
 
 
 def _from_transformers(source: str, device: str) -> tuple[torch.nn.Module, Any]:

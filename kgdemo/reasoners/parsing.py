@@ -10,10 +10,17 @@ import re
 _CITED = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")  # [2] or [1, 3]
 _LIST = re.compile(r"(?<![\w.])\d+(?!\w)(?:(?:\s*[,;&]\s*(?:and\s+)?|\s+and\s+|[\s\]\[]+)\d+(?!\w))*")
 _LISTED = re.compile(r"\W*(\d+)[.):]\s+\S")  # an option repeated with its number
+_TOO_MANY = 10**9  # more than there are options or paths
 
 
 class UnreadableReplyError(ValueError):
     """A reply that does not have the form asked for; the message tells the model what is wrong."""
+
+
+def _number(digits: str) -> int:
+    """A number of any length. One too long to be of use counts as ``_TOO_MANY``: Python reads 4,300 digits at most."""
+    digits = digits.strip()
+    return int(digits) if len(digits) < 10 else _TOO_MANY
 
 
 def cited_lines(text: str, highest: int) -> list[tuple[str, tuple[int, ...]]]:
@@ -25,7 +32,7 @@ def cited_lines(text: str, highest: int) -> list[tuple[str, tuple[int, ...]]]:
     """
     lines = []
     for raw in text.splitlines():
-        numbers = [int(n) for group in _CITED.findall(raw) for n in group.split(",")]
+        numbers = [_number(n) for group in _CITED.findall(raw) for n in group.split(",")]
         name = _CITED.sub("", raw).strip().lstrip("-*• ").strip(" .;,").strip("*_")
         if name:
             lines.append((name, tuple(dict.fromkeys(n for n in numbers if 1 <= n <= highest))))
@@ -59,9 +66,9 @@ def _numbers_of(line: str) -> list[int]:
     """The numbers that a line lists; none where it is not clear which ones are meant."""
     listed = _LISTED.match(line)
     if listed:
-        return [int(listed.group(1))]
+        return [_number(listed.group(1))]
     lists = _LIST.findall(line)
-    return [int(n) for n in re.findall(r"\d+", lists[0])] if len(lists) == 1 else []
+    return [_number(n) for n in re.findall(r"\d+", lists[0])] if len(lists) == 1 else []
 
 
 def ratings(reply: str, options: int) -> tuple[float, ...]:
@@ -70,7 +77,7 @@ def ratings(reply: str, options: int) -> tuple[float, ...]:
     Raises:
         UnreadableReplyError: a rating is missing or outside 0 to 10.
     """
-    found = {int(n): float(r) for n, r in re.findall(r"^\s*(\d+)\s*[:.)-]\s*(\d+(?:\.\d+)?)", reply, re.MULTILINE)}
+    found = {_number(n): float(r) for n, r in re.findall(r"^\s*(\d+)\s*[:.)-]\s*(\d+(?:\.\d+)?)", reply, re.MULTILINE)}
     missing = [n for n in range(1, options + 1) if n not in found]
     if missing:
         raise UnreadableReplyError(f"the rating of option {missing[0]} is missing; write one line an option.")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import closing
 from dataclasses import asdict, replace
 from typing import Any
 
 import gradio as gr
+from gradio.context import LocalContext
 
 from kgdemo.errors import UserError
 from kgdemo.events import AnswerFinal, EntitiesLinked, Event, Notice, PathFound, PathVerified, RunFailed, RunFinished
@@ -15,6 +17,7 @@ from kgdemo.settings import Settings, Shown, shown
 from kgdemo.ui import zero
 from kgdemo.ui.asking import Visits, default_model
 from kgdemo.ui.fields import settings_of
+from kgdemo.ui.guard import address_of
 
 STANDARD = Settings()
 _LONGEST_PATH = 2000
@@ -25,7 +28,7 @@ class Endpoints:
 
     Args:
         pipeline: answers the questions.
-        visits: counts the questions of each session.
+        visits: counts the questions from each address.
     """
 
     def __init__(self, pipeline: Pipeline, visits: Visits) -> None:
@@ -145,11 +148,16 @@ class Endpoints:
 
     def _run(self, question: str, request: gr.Request | None, **values: Any) -> list[Event]:
         try:
-            self.visits.count(str(request.session_hash) if request else "")
+            self.visits.count(address_of(request))
         except UserError as error:
             raise gr.Error(str(error)) from None
         settings = replace(self._settings(**values), compare=False, explain=0)
-        events = list(zero.run(self.pipeline, question, settings))
+        events: list[Event] = []
+        with closing(zero.run(self.pipeline, question, settings)) as running:
+            for event in running:
+                events.append(event)
+                if _asker_has_gone():
+                    raise gr.Error("Nobody waits for this answer any more.")
         failed = next((e.message for e in events if isinstance(e, RunFailed)), None)
         if failed:
             raise gr.Error(failed)
@@ -162,6 +170,15 @@ class Endpoints:
         except UserError as error:
             raise gr.Error(str(error)) from None
         return replace(settings, model=default_model())
+
+
+def _asker_has_gone() -> bool:
+    """Whether the connection that waits for this call's answer was closed; gradio marks the call in its queue."""
+    page, event_id = LocalContext.blocks.get(None), LocalContext.event_id.get(None)
+    if page is None or event_id is None:
+        return False
+    waiting = page._queue.event_ids_to_events.get(event_id)
+    return waiting is not None and not waiting.alive
 
 
 def _paths(events: list[Event]) -> list[dict[str, Any]]:

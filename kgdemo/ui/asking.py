@@ -27,14 +27,14 @@ logger = logging.getLogger(__name__)
 # client), not for each address: a whole class may sit behind one. The queue bounds what all visitors use together.
 
 WINDOW = 60.0  # seconds
-_REMEMBERED = 10_000  # sessions
+_REMEMBERED = 10_000  # addresses
 
 
 class Visits:
     """Counts questions.
 
     Args:
-        limit: questions that a session may ask in a minute; 0 for no limit.
+        limit: questions a minute from one address; 0 for no limit.
         clock: seconds, ever rising; tests give their own.
     """
 
@@ -44,8 +44,8 @@ class Visits:
         self._asked: OrderedDict[str, deque[float]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def count(self, session: str) -> None:
-        """One more question of this session.
+    def count(self, address: str) -> None:
+        """One more question from this address.
 
         Raises:
             UserError: it has asked too often.
@@ -54,14 +54,14 @@ class Visits:
             return
         now = self._clock()
         with self._lock:
-            times = self._asked.setdefault(session, deque())
-            self._asked.move_to_end(session)
+            times = self._asked.setdefault(address, deque())
+            self._asked.move_to_end(address)
             while times and times[0] <= now - WINDOW:
                 times.popleft()
             if len(times) >= self.limit:
                 wait = max(1, round(times[0] + WINDOW - now))
                 raise UserError(
-                    f"This server takes {self.limit} questions a minute from one visitor; ask again in {wait} s."
+                    f"This server takes {self.limit} questions a minute from one address; ask again in {wait} s."
                 )
             times.append(now)
             while len(self._asked) > _REMEMBERED:
@@ -136,7 +136,7 @@ def ask(
     session_graphs: SessionGraphs | None = None,
     forced: Sequence[int] = (),
     visits: Visits | None = None,
-    session: str = "",
+    address: str = "",
 ) -> Iterator[Event]:
     """Run the pipeline on the fields.
 
@@ -147,11 +147,11 @@ def ask(
         session_graphs: the visitors' graphs; None: only the pipeline's.
         forced: token ids that every path begins with.
         visits: counts how often a visitor asks; None: nobody counts.
-        session: the visitor.
+        address: the visitor's.
     """
     try:
         if visits is not None:
-            visits.count(session)
+            visits.count(address)
         settings = replace(settings_of(fields.values, pipeline.profile), forced=tuple(forced))
         if session_graphs is not None:
             settings = replace(

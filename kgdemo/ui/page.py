@@ -6,15 +6,17 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import gradio as gr
+from starlette.middleware import Middleware
 
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.pipeline import Pipeline
-from kgdemo.settings import Settings, profile_from
+from kgdemo.settings import Profile, Settings, profile_from
 from kgdemo.ui import assets, zero
 from kgdemo.ui.api import Endpoints
 from kgdemo.ui.asking import Loading, Visits, ask, asked_again, default_model, warming
 from kgdemo.ui.event_stream import EventStream
 from kgdemo.ui.fields import NAMES, Fields, filled, page_fields, settings_of
+from kgdemo.ui.guard import Guard, address_of
 from kgdemo.ui.run_view import has_mcp, make_run_view
 from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs
 
@@ -59,7 +61,7 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> gr.Blocks
             Visits(pipeline.profile.questions_a_minute),
         )
         stage = make_run_view(
-            pipeline, feed, session_graphs, loading, text, [field.value for field in (question, *fields)]
+            pipeline, feed, session_graphs, visits, loading, text, [field.value for field in (question, *fields)]
         )
         _events(pipeline, feed, session_graphs, visits, [question, *fields, world], go, stop, line, stage)
         _inputs(page, pipeline, [question, *fields])
@@ -72,8 +74,12 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> gr.Blocks
     return page
 
 
-def launch_arguments() -> dict[str, Any]:
-    """What gradio takes at the launch instead of at the page's making."""
+def launch_arguments(profile: Profile | None = None) -> dict[str, Any]:
+    """What gradio takes at the launch instead of at the page's making.
+
+    Args:
+        profile: limits on requests; by default those of the profile that the environment names.
+    """
     return {
         "theme": gr.themes.Base(
             font=["Inter", "system-ui", "sans-serif"], font_mono=["JetBrains Mono", "ui-monospace", "monospace"]
@@ -83,6 +89,7 @@ def launch_arguments() -> dict[str, Any]:
         "ssr_mode": False,
         "mcp_server": has_mcp(),
         "show_error": True,
+        "app_kwargs": {"middleware": [Middleware(Guard, profile=profile or profile_from())]},
     }
 
 
@@ -110,7 +117,7 @@ def _events(
     def answered(
         request: gr.Request, asked: Fields, chosen: Sequence[str] = (), forced: Sequence[int] = ()
     ) -> Iterator[str]:
-        events = ask(pipeline, asked, chosen, session_graphs, forced, visits, str(request.session_hash))
+        events = ask(pipeline, asked, chosen, session_graphs, forced, visits, address_of(request))
 
         def graph() -> KnowledgeGraph:
             named = settings_of(asked.values, pipeline.profile).graph

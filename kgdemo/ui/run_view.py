@@ -15,10 +15,11 @@ from kgdemo.methods import METHODS
 from kgdemo.pipeline import Pipeline
 from kgdemo.ui import assets
 from kgdemo.ui.api import Endpoints
-from kgdemo.ui.asking import Loading, names_like
+from kgdemo.ui.asking import Loading, Visits, names_like
 from kgdemo.ui.event_stream import EventStream
 from kgdemo.ui.fields import NAMES
-from kgdemo.ui.session_graphs import SessionGraphs, limits
+from kgdemo.ui.guard import address_of
+from kgdemo.ui.session_graphs import SessionGraphs, Visitor, limits
 from kgdemo.view.escape import json_in_html
 from kgdemo.view.surroundings import neighbours_of
 
@@ -42,6 +43,7 @@ def make_run_view(
     pipeline: Pipeline,
     feed: EventStream,
     session_graphs: SessionGraphs,
+    visits: Visits,
     loading: Loading,
     text: dict[str, Any],
     standard: list[Any],
@@ -52,6 +54,7 @@ def make_run_view(
         pipeline: answers the questions.
         feed: the runs under way.
         session_graphs: visitors' graphs.
+        visits: counts what visitors ask for.
         loading: how far the server has come with its loading.
         text: all words of the page.
         standard: what stands in the fields at first, in the order of ``NAMES``.
@@ -96,8 +99,13 @@ def make_run_view(
     def change(asked: dict[str, Any]) -> dict[str, Any]:
         return session_graphs.tried(graph_of(asked), json.dumps({"edits": asked["edits"]}))
 
-    def bring(asked: dict[str, Any]) -> dict[str, Any]:
-        return session_graphs.brought(asked)
+    def bring(asked: dict[str, Any], request: gr.Request) -> dict[str, Any]:
+        visitor = Visitor(address_of(request), str(asked.get("visitor", ""))[:100])
+        try:
+            visits.count(visitor.address)
+        except UserError as error:
+            return {"error": str(error)}
+        return session_graphs.brought(asked, visitor)
 
     def near(asked: dict[str, Any]) -> dict[str, Any]:
         return neighbours_of(graph_of(asked), str(asked["entity"]))

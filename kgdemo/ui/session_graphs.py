@@ -28,7 +28,7 @@ from kgdemo.pipeline import Pipeline
 from kgdemo.view.escape import visible
 
 OWN, EDITED = "own:", "edited:"
-MAX_KEPT = 8  # of each of the two kinds, for all visitors together
+MAX_EDITED = 8  # edited graphs of all visitors together; each is made anew from its edits when it is asked again
 SECONDS_KEPT = 3600.0
 _ROWS_SHOWN = 5
 
@@ -71,8 +71,32 @@ class Brought:
     starters: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Who brought a graph.
+
+    Attributes:
+        address: as ``guard`` says.
+        name: what the visitor's page calls itself, at random; several may sit behind one address.
+    """
+
+    address: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Whose a brought graph is, and how large."""
+
+    visitor: Visitor
+    triples: int
+
+
 class SessionGraphs:
     """All visitors' graphs of one server; safe to use from several threads.
+
+    A visitor who brings more than the profile allows loses the own graph that was unused longest. Where an address or
+    the server is full, so does a visitor who has several, but nobody loses the last one: the newcomer is refused.
 
     Args:
         pipeline: where the graphs are made known.
@@ -83,40 +107,46 @@ class SessionGraphs:
         self.pipeline = pipeline
         self._clock = clock
         self._asked: OrderedDict[str, float] = OrderedDict()  # name -> when last asked
+        self._kept: dict[str, _Kept] = {}  # the brought ones among them
         self._lock = threading.RLock()
 
-    def bring(self, content: bytes, title: str) -> Brought:
+    def bring(self, content: bytes, title: str, visitor: Visitor = Visitor()) -> Brought:
         """Take in a visitor's graph.
 
         Args:
             content: text or file of triples, see ``kg.upload``.
             title: what the visitor calls it; tells the format of a file.
+            visitor: whose it is.
 
         Raises:
-            UserError: it cannot be read or is too large.
+            UserError: it cannot be read or is too large, or there is no room for it.
         """
         profile = self.pipeline.profile
-        triples = read_upload(content, title, profile.upload_bytes, profile.upload_triples)
+        triples = read_upload(content, title, profile.upload_bytes, profile.upload_triples, profile.label)
         kg = build_graph(triples, title)
         name = OWN + secrets.token_urlsafe(16)
         with self._lock:
+            self._forget_old()
+            self._make_room(visitor, len(kg))
+            self._kept[name] = _Kept(visitor, len(kg))
             self._keep(name, kg, StatedFacts(triples))
         sizes = len(kg), len(kg.entities), len(kg.relations)
         rows = tuple((visible(h, 200), visible(r, 200), visible(t, 200)) for h, r, t in triples[:_ROWS_SHOWN])
         return Brought(name, title, *sizes, rows, tuple(starters(kg)))
 
-    def brought(self, sent: Mapping[str, Any]) -> dict[str, Any]:
+    def brought(self, sent: Mapping[str, Any], visitor: Visitor = Visitor()) -> dict[str, Any]:
         """``bring`` for the browser: what was brought, or ``{"error": one sentence}``.
 
         Args:
             sent: ``text``, or a file's ``name`` and ``base64``.
+            visitor: whose it is.
         """
         try:
             if "base64" not in sent:
-                return asdict(self.bring(str(sent.get("text", "")).encode("utf-8", "replace"), PASTED))
+                return asdict(self.bring(str(sent.get("text", "")).encode("utf-8", "replace"), PASTED, visitor))
             enough = 4 * (self.pipeline.profile.upload_bytes // 3 + 2)  # of base64, to see that it is too much
             content = b64decode(str(sent["base64"])[:enough])
-            return asdict(self.bring(content, visible(sent.get("name", ""), 80)))
+            return asdict(self.bring(content, visible(sent.get("name", ""), 80), visitor))
         except UserError as error:
             return {"error": visible(error, 400)}
         except (ValueError, binascii.Error):
@@ -163,10 +193,48 @@ class SessionGraphs:
     def _keep(self, name: str, kg: KnowledgeGraph, facts: Facts, like: str = "") -> None:
         self.pipeline.add_graph(name, kg, facts, like)
         self._touch(name)
-        kind = OWN if name.startswith(OWN) else EDITED
-        of_kind = [known for known in self._asked if known.startswith(kind)]
-        for known in of_kind[:-MAX_KEPT]:
+        edited = [known for known in self._asked if known.startswith(EDITED)]
+        for known in edited[:-MAX_EDITED]:
             self._forget(known)
+
+    def _make_room(self, visitor: Visitor, triples: int) -> None:
+        """Forget graphs until one more of this visitor's may be kept.
+
+        Raises:
+            UserError: the address or the server is full of graphs that are their visitors' last.
+        """
+        own = self._graphs_of(visitor)
+        while len(own) >= self.pipeline.profile.graphs:
+            self._forget(own.pop(0))
+        while full := self._full(visitor, triples):
+            several = [
+                name
+                for name in self._asked
+                if name in self._kept
+                and (full == "server" or self._kept[name].visitor.address == visitor.address)
+                and len(self._graphs_of(self._kept[name].visitor)) > 1
+            ]
+            going = own or several
+            if not going:
+                where = "this server" if full == "server" else "your network"
+                raise UserError(
+                    f"There is no room for another graph from {where} at the moment; try again in some minutes, "
+                    "or with a smaller one."
+                )
+            self._forget(going.pop(0))
+
+    def _full(self, visitor: Visitor, triples: int) -> str:
+        """What has no room for another graph of so many triples: ``address``, ``server``, or nothing."""
+        profile, kept = self.pipeline.profile, self._kept.values()
+        if sum(one.visitor.address == visitor.address for one in kept) >= profile.graphs_an_address:
+            return "address"
+        if len(kept) >= profile.graphs_in_all or sum(one.triples for one in kept) + triples > profile.triples_in_all:
+            return "server"
+        return ""
+
+    def _graphs_of(self, visitor: Visitor) -> list[str]:
+        """The names of a visitor's brought graphs, the one unused longest first."""
+        return [name for name in self._asked if name in self._kept and self._kept[name].visitor == visitor]
 
     def _touch(self, name: str) -> None:
         self._asked[name] = self._clock()
@@ -178,6 +246,7 @@ class SessionGraphs:
 
     def _forget(self, name: str) -> None:
         del self._asked[name]
+        self._kept.pop(name, None)
         self.pipeline.forget_graph(name)
 
 
@@ -189,5 +258,5 @@ def limits(pipeline: Pipeline) -> dict[str, Any]:
         "bytes": profile.upload_bytes,
         "edits": MAX_EDITS,
         "minutes": round(SECONDS_KEPT / 60),
-        "kept": MAX_KEPT,
+        "kept": profile.graphs,
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from gradio_client import Client
 
@@ -14,8 +16,13 @@ def pipeline() -> SmallPipeline:
 
 
 @pytest.fixture(scope="session")
-def address(tmp_path_factory):
-    with served(tmp_path_factory.mktemp("page") / "server.log") as found:
+def server_log(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("page") / "server.log"
+
+
+@pytest.fixture(scope="session")
+def address(server_log):
+    with served(server_log) as found:
         yield found
 
 

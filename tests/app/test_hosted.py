@@ -9,7 +9,7 @@ import pytest
 from gradio_client import Client
 
 from kgdemo.errors import UserError
-from kgdemo.settings import LOCAL, PUBLIC
+from kgdemo.settings import LOCAL, PUBLIC, check_host, profile_from
 from kgdemo.ui.asking import WINDOW, Loading, Visits
 from kgdemo.ui.fields import filled
 
@@ -47,12 +47,12 @@ def test_twenty_visitors_at_once_each_get_their_own_answer(address, client):
         assert got == alone[question]
 
 
-def test_a_session_may_ask_so_often_and_again_after_a_while():
+def test_an_address_may_ask_so_often_and_again_after_a_while():
     now = [100.0]
     visits = Visits(PUBLIC.questions_a_minute, clock=lambda: now[0])
     for _ in range(PUBLIC.questions_a_minute):
         visits.count("one")
-    with pytest.raises(UserError, match=r"questions a minute from one visitor; ask again in \d+ s\."):
+    with pytest.raises(UserError, match=r"questions a minute from one address; ask again in \d+ s\."):
         visits.count("one")
     visits.count("another")
     now[0] += WINDOW
@@ -101,6 +101,23 @@ def test_a_link_to_a_public_server_fills_nothing_else(name, written):
 
 def test_a_long_question_in_a_link_is_cut_to_the_limit():
     assert len(filled({"question": "x" * 10_000}, PUBLIC)["question"]) == PUBLIC.question
+
+
+def test_the_open_profile_is_served_to_other_machines_only_by_name():
+    check_host("127.0.0.1", {})
+    check_host("0.0.0.0", {"KGDEMO_PROFILE": "local"})
+    check_host("0.0.0.0", {"SPACE_ID": "owner/space"})
+    for host in ("0.0.0.0", "::", "192.168.0.2", "some.host"):
+        with pytest.raises(UserError, match="KGDEMO_PROFILE"):
+            check_host(host, {})
+
+
+def test_an_operator_names_the_proxy_and_how_often_may_be_asked():
+    named = {"KGDEMO_PROFILE": "public", "KGDEMO_PROXY_HEADER": "X-Real-IP", "KGDEMO_QUESTIONS_A_MINUTE": "7"}
+    profile = profile_from(named)
+    assert (profile.proxy_header, profile.questions_a_minute) == ("X-Real-IP", 7)
+    with pytest.raises(UserError, match="whole number"):
+        profile_from({"KGDEMO_QUESTIONS_A_MINUTE": "often"})
 
 
 def test_loading_says_the_stage_and_ends():

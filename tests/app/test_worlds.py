@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from dataclasses import replace
 
 import pytest
 from gradio_client.exceptions import AppError
@@ -12,7 +13,7 @@ from kgdemo.errors import UserError
 from kgdemo.events import ConstraintReady, EntitiesLinked, PathFound, PathVerified, RunFailed, RunStarted
 from kgdemo.settings import PUBLIC
 from kgdemo.ui.asking import ask
-from kgdemo.ui.session_graphs import MAX_KEPT, SECONDS_KEPT, ClientGraph, SessionGraphs
+from kgdemo.ui.session_graphs import SECONDS_KEPT, ClientGraph, SessionGraphs, Visitor
 from tests.app.test_feed import fields
 from tests.helpers.page import NASTY, TRIPLES, SmallPipeline
 from tests.helpers.reasoning import of
@@ -109,7 +110,7 @@ def test_a_mistake_is_one_sentence(session_graphs, world, says):
 def test_the_oldest_go_first_and_all_go_in_time(both):
     clock = Clock()
     session_graphs = SessionGraphs(both, clock)
-    names = [session_graphs.bring(FILMS, f"{number}.tsv").own for number in range(MAX_KEPT + 1)]
+    names = [session_graphs.bring(FILMS, f"{number}.tsv").own for number in range(both.profile.graphs + 1)]
     with pytest.raises(UserError, match="forgotten"):
         session_graphs.source("world", ClientGraph(names[0]))
     clock.now = SECONDS_KEPT - 1
@@ -124,19 +125,52 @@ def test_the_oldest_go_first_and_all_go_in_time(both):
     assert not [key for key in both._loaded if key[1] in names]
 
 
+def test_nobody_loses_the_last_graph_to_another_and_a_full_server_says_so():
+    profile = replace(PUBLIC, graphs=2, graphs_an_address=3, graphs_in_all=4)
+    session_graphs = SessionGraphs(SmallPipeline(profile), Clock())
+
+    def bring(address: str, name: str) -> str:
+        return session_graphs.bring(FILMS, "films.tsv", Visitor(address, name)).own
+
+    def kept(name: str) -> bool:
+        return name in session_graphs._asked
+
+    stranger = bring("there", "s")
+    hoard = [bring("here", "a") for _ in range(9)]
+    assert [kept(name) for name in (stranger, *hoard[-3:])] == [True, False, True, True]
+    other = bring("here", "b")
+    third = bring("here", "c")  # the address is full: the one who has two makes room
+    assert [kept(name) for name in (*hoard[-2:], other, third)] == [False, True, True, True]
+    with pytest.raises(UserError, match="no room for another graph from your network"):
+        bring("here", "d")
+    with pytest.raises(UserError, match="no room for another graph from this server"):
+        bring("elsewhere", "e")
+    assert kept(stranger)
+    again = bring("here", "b")
+    assert [kept(name) for name in (other, again)] == [False, True]
+
+
+def test_twenty_visitors_of_one_class_keep_twenty_graphs():
+    session_graphs = SessionGraphs(SmallPipeline(PUBLIC), Clock())
+    names = [session_graphs.bring(FILMS, "x.tsv", Visitor("school", str(number))).own for number in range(20)]
+    assert [session_graphs.source("world", ClientGraph(name)) for name in names] == names
+
+
 def test_the_public_profile_takes_less_and_reads_no_file():
     session_graphs = SessionGraphs(SmallPipeline(PUBLIC))
     assert "at most" in session_graphs.brought({"text": "x" * (PUBLIC.upload_bytes + 1)})["error"]
     packed = b64encode(b"x" * (PUBLIC.upload_bytes + 100)).decode()
     assert "at most" in session_graphs.brought({"name": "x.tsv", "base64": packed})["error"]
     assert "more than 20,000" in session_graphs.brought({"text": "a\tb\tc\n" * 20_001})["error"]
+    assert "a name of 201 characters" in session_graphs.brought({"text": f"a\tb\t{'c' * 201}\n"})["error"]
     assert "no known triple format" in session_graphs.brought({"name": "/etc/passwd", "base64": ""})["error"]
     (failed,) = run(session_graphs, "", graph="/etc/passwd")
     assert "There is no graph '/etc/passwd' here" in failed.message
 
 
 def test_hostile_labels_come_back_as_data(session_graphs):
-    text = "".join(f"Nasty\tsays {n}\t{label}\n" for n, label in enumerate(NASTY))
+    longest = session_graphs.pipeline.profile.label or 10_000
+    text = "".join(f"Nasty\tsays {n}\t{label[:longest]}\n" for n, label in enumerate(NASTY))
     brought = session_graphs.brought({"text": text})
     assert brought["triples"] == len(NASTY)
     assert len(json.dumps(brought)) < 5000

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FLOORS = [
-    ["errors", "facts"],
+    ["errors", "facts", "once"],
     ["kg", "settings"],
     ["events", "verify", "constraint"],
     ["models", "view"],

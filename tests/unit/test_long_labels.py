@@ -10,6 +10,7 @@ import torch
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.errors import ModelError
 from kgdemo.events import AnswerFinal, Notice, PathFound, RunFailed
+from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import PathIds
 from kgdemo.models.base import PROMPT_END
@@ -48,7 +49,7 @@ class FlatTree:
 @pytest.fixture(scope="module")
 def pipeline() -> Pipeline:
     pipeline = Pipeline()
-    pipeline.add_graph("long", KnowledgeGraph.from_triples(TRIPLES, "long"))
+    pipeline.add_graph("long", KnowledgeGraph.from_triples(TRIPLES, "long"), StatedFacts(TRIPLES))
     return pipeline
 
 

@@ -21,7 +21,7 @@ _PREPOSITIONS = frozenset("about at by for from in into of on to under with".spl
 _ASKABLE = 60  # characters of a name that reads well in a question
 
 
-def read_upload(content: bytes, name: str, max_bytes: int, max_triples: int) -> list[Triple]:
+def read_upload(content: bytes, name: str, max_bytes: int, max_triples: int, max_label: int = 0) -> list[Triple]:
     """The triples of a text or file.
 
     Args:
@@ -29,6 +29,7 @@ def read_upload(content: bytes, name: str, max_bytes: int, max_triples: int) -> 
         name: its file name, which gives the format; with ``PASTED`` the format is guessed from the text.
         max_bytes: the limit for the content as it comes, and again for the unpacked content.
         max_triples: how many triples it may hold.
+        max_label: characters of the longest name it may hold; 0 for no limit.
 
     Raises:
         GraphFormatError: it is too large, damaged, empty, or has a line (named) that is no triple.
@@ -43,6 +44,12 @@ def read_upload(content: bytes, name: str, max_bytes: int, max_triples: int) -> 
     for triple in parse_triples(lines_of(io.BytesIO(content), name), suffix, name):
         if len(triples) == max_triples:
             raise GraphFormatError(f"{name} has more than {max_triples:,} triples; leave some out.")
+        longest = max(triple, key=len)
+        if 0 < max_label < len(longest):
+            raise GraphFormatError(
+                f"{name} has a name of {len(longest):,} characters, beginning {longest[:30]!r}; "
+                f"at most {max_label} can be taken, so shorten it."
+            )
         triples.append(triple)
     if not triples:
         raise GraphFormatError(f"{name} holds no triples; write one a line, for example head<TAB>relation<TAB>tail.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -170,10 +171,18 @@ def _warm_up(pipeline: Pipeline, settings: Settings, questions: Sequence[Questio
 
 
 def _read(file: Path) -> list[Prediction]:
+    """The predictions of a run that was broken off; a record that was not written whole is cut away and made anew."""
     if not file.exists():
         return []
-    lines = file.read_text("utf-8").split("\n")
-    return [Prediction.from_record(json.loads(line)) for line in lines if line.endswith("}")]
+    content = file.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    if whole < len(content):
+        os.truncate(file, whole)
+    try:
+        lines = content[:whole].decode("utf-8").split("\n")[:-1]
+        return [Prediction.from_record(json.loads(line)) for line in lines]
+    except (ValueError, TypeError, KeyError) as error:
+        raise UserError(f"{file} is damaged ({error}); remove it, or the lines that are no records.") from error
 
 
 def _plain(settings: Settings) -> dict[str, object]:

@@ -1,0 +1,103 @@
+"""What stands before every request: a limit on its body, and the address of the visitor who sent it."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from kgdemo.settings import Profile
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+HEADER = "x-kgdemo-visitor"
+_LOOPBACK = ("127.0.0.1", "::1")
+
+
+class Guard:
+    """An ASGI middleware.
+
+    A body is refused by the length it declares, or as soon as more has arrived, before anything is made of it. The
+    visitor's address is written into a header of our own, where all parts of the server find it. Calls of MCP tools
+    reach the endpoints by way of the server itself; these carry the header on, signed with a secret of this process.
+
+    Args:
+        app: what is guarded.
+        profile: its ``body_bytes`` and ``proxy_header``.
+    """
+
+    def __init__(self, app: ASGIApp, profile: Profile) -> None:
+        self.app = app
+        self.profile = profile
+        self._signature = secrets.token_hex(16)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        sent = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        declared = sent.get("content-length", "0")
+        if not (declared.isascii() and declared.isdecimal() and len(declared) < 16):
+            declared = "0"  # the server's own parser refuses it
+        if int(declared) > self.profile.body_bytes:
+            await self._refuse(send)
+            return
+        signed = f"{self._address(scope, sent)} {self._signature}"
+        kept = [pair for pair in scope["headers"] if pair[0].lower() != HEADER.encode()]
+        scope = {**scope, "headers": [*kept, (HEADER.encode(), signed.encode("latin-1", "replace"))]}
+        await self._limited(scope, receive, send)
+
+    def _address(self, scope: Scope, sent: Mapping[str, str]) -> str:
+        """The visitor's address: from the trusted header where the operator names one, else that of the connection."""
+        host = str((scope.get("client") or ("",))[0])
+        carried, _, signature = sent.get(HEADER, "").rpartition(" ")
+        if host in _LOOPBACK and secrets.compare_digest(signature.encode(), self._signature.encode()):
+            return carried
+        if self.profile.proxy_header:
+            # a proxy appends the address that it sees; what stands before may come from the client
+            forwarded = sent.get(self.profile.proxy_header.lower(), "").split(",")[-1].strip()
+            return forwarded[:100] or host
+        return host
+
+    async def _limited(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on; its body is cut off, and the request refused, once it is longer than allowed."""
+        arrived, too_long, begun = 0, False, False
+
+        async def counted() -> Message:
+            nonlocal arrived, too_long
+            message = await receive()
+            arrived += len(message.get("body", b""))
+            if arrived > self.profile.body_bytes:
+                too_long = True
+                return {"type": "http.disconnect"}
+            return message
+
+        async def answered(message: Message) -> None:
+            nonlocal begun
+            if not too_long or begun:
+                begun = True
+                await send(message)
+
+        try:
+            await self.app(scope, counted, answered)
+        except Exception:
+            if not too_long:
+                raise
+        if too_long and not begun:
+            await self._refuse(send)
+
+    async def _refuse(self, send: Send) -> None:
+        most = f"{self.profile.body_bytes / 1_000_000:g} MB"
+        body = json.dumps({"error": f"The request is larger than {most}, the most this server takes; send less."})
+        headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
+        await send({"type": "http.response.start", "status": 413, "headers": headers})
+        await send({"type": "http.response.body", "body": body.encode()})
+
+
+def address_of(request: Any) -> str:
+    """The address of the visitor behind a request of gradio or starlette; empty where no guard has seen it."""
+    headers = getattr(request, "headers", None) or {}
+    return str(headers.get(HEADER, "")).rpartition(" ")[0]
