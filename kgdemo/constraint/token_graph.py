@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from kgdemo.constraint.label_tokens import LabelTokens, TokenTable, ranks
 from kgdemo.constraint.sub_tries import Cache, SubTrie
-from kgdemo.kg.graph import Adjacency, KnowledgeGraph
+from kgdemo.kg.adjacency import Adjacency
+from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import LabelTable
 
 logger = logging.getLogger(__name__)

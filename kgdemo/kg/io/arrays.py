@@ -14,7 +14,8 @@ import numpy as np
 
 from kgdemo.errors import GraphFormatError
 from kgdemo.facts import SavedFacts, StatedFacts
-from kgdemo.kg.graph import Adjacency, EntityInfo, KnowledgeGraph
+from kgdemo.kg.adjacency import Adjacency
+from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.labels import LabelTable
 
 VERSION = 2
