@@ -10,11 +10,13 @@ import math
 import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from kgdemo.constraint.automaton import AutomatonState, KGAutomaton
+from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.base import Constraint, State
 from kgdemo.constraint.explanations import reason
 from kgdemo.constraint.free_text import FreeText
+from kgdemo.constraint.sub_tries import AutomatonState
 from kgdemo.constraint.triple_chains import TripleState
 from kgdemo.decoding.beam import (
     BeamSettings,
@@ -59,7 +61,7 @@ class Branch:
 
     prompt: Sequence[int]
     tree: TokenTree
-    constraint: Constraint
+    constraint: Constraint[Any]
     reader: StepReader
     search: Generator[Step, None, list[Hypothesis]]
     longest: int  # tokens of a path, end mark included
@@ -134,7 +136,9 @@ def _answer_mark(model: PathModel) -> tuple[int, ...]:
     return model.label_tokens.special(model.style.answer_mark) if model.style.answer_mark else ()
 
 
-def constrained_branch(model: PathModel, prompt: Sequence[int], constraint: Constraint, settings: Settings) -> Branch:
+def constrained_branch(
+    model: PathModel, prompt: Sequence[int], constraint: Constraint[Any], settings: Settings
+) -> Branch:
     """A search for paths that the graph allows and that begin as ``settings.forced`` says.
 
     Raises:
@@ -149,7 +153,7 @@ def constrained_branch(model: PathModel, prompt: Sequence[int], constraint: Cons
 
 
 def _search(
-    tree: TokenTree, constraint: Constraint, settings: Settings, longest: int, ahead: int | None
+    tree: TokenTree, constraint: Constraint[Any], settings: Settings, longest: int, ahead: int | None
 ) -> Generator[Step, None, list[Hypothesis]]:
     """The search that the settings name; beams search from several topics side by side."""
     limits = BeamSettings(
@@ -233,7 +237,7 @@ class StepReader:
         constrained: which branch the events belong to.
     """
 
-    def __init__(self, model: PathModel, constraint: Constraint, constrained: bool) -> None:
+    def __init__(self, model: PathModel, constraint: Constraint[Any], constrained: bool) -> None:
         self.model, self.constraint, self.constrained = model, constraint, constrained
         self._ids: dict[tuple[int, ...], int] = {(): 0}
 
@@ -263,7 +267,8 @@ class StepReader:
 
     def text(self, hypothesis: Hypothesis) -> str:
         """What a beam has written so far."""
-        return self.model.label_tokens.tokenizer.decode(list(hypothesis.tokens), skip_special_tokens=False)
+        text: str = self.model.label_tokens.tokenizer.decode(list(hypothesis.tokens), skip_special_tokens=False)
+        return text
 
     def _watch(self, view: BeamView) -> BeamWatch:
         state = view.hypothesis.state

@@ -97,7 +97,8 @@ def abstention_features(query: Query, evidence: Sequence[Evidence], resources: R
 def abstention_log_odds(features: AbstentionFeatures, weights: Mapping[str, float]) -> float:
     """Log-odds that the paths do not answer; the bias has the price of a wrong refusal in it."""
     values = asdict(features)
-    return weights.get(BIAS, 0.0) + sum(weight * values[name] for name, weight in weights.items() if name != BIAS)
+    weighted: float = sum(weight * values[name] for name, weight in weights.items() if name != BIAS)
+    return weights.get(BIAS, 0.0) + weighted
 
 
 def _words_of(path: Path, kg: KnowledgeGraph) -> list[str]:

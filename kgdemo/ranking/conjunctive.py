@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from kgdemo.constraint.automaton import AutomatonState, PathNode, Position, Segment
+from kgdemo.constraint.sub_tries import AutomatonState, PathNode, Position, Segment
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.beam import Hypothesis
 from kgdemo.decoding.per_topic_search import topic_log_probs
@@ -328,7 +328,7 @@ def _tokens(graph: TokenGraph, path: PathIds, longest: int) -> tuple[int, ...] |
 
 
 def _path_node(path: PathIds) -> PathNode:
-    trail = PathNode(path.entities[0])
+    node = PathNode(path.entities[0])
     for number, (step, entity) in enumerate(zip(path.steps, path.entities[1:], strict=True), 1):
-        trail = PathNode(entity, step, trail, number)
-    return trail
+        node = PathNode(entity, step, node, number)
+    return node

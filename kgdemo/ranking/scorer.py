@@ -69,7 +69,8 @@ class PathFeatures:
 
     def score(self, weights: Mapping[str, float]) -> float:
         """The weighted sum: the path's log-odds but for a constant."""
-        return sum(weight * getattr(self, name) for name, weight in weights.items())
+        total: float = sum(weight * getattr(self, name) for name, weight in weights.items())
+        return total
 
 
 FEATURES = tuple(field.name for field in fields(PathFeatures))
@@ -211,7 +212,7 @@ def rank(
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Paths from one topic over relations that say the same, with ends that all fit the type asked for or all do not.
+    """Paths from one topic over relations that say the same, with ends that fit the type asked for equally well.
 
     Attributes:
         paths: likeliest and best known ends first, each walk once: a symmetric relation says the same both ways.
@@ -227,8 +228,8 @@ class Group:
 
 
 def groups_of(graph: TokenGraph, paths: Sequence[RankedPath], scorer: PathScorer) -> list[Group]:
-    """Paths by topic, relations and whether they fit the type asked for; best group first, detours last."""
-    members: dict[tuple[int, tuple[str, ...], bool, bool], list[RankedPath]] = defaultdict(list)
+    """Paths by topic, relations and how well they fit the type asked for; best group first, detours last."""
+    members: dict[tuple[int, tuple[str, ...], Fit, bool], list[RankedPath]] = defaultdict(list)
     for path in paths:
         end = graph.kg.entities[path.ids.entities[-1]]
         relations, detour = graph.kg.said(path.ids.steps), is_detour(path.ids.entities)

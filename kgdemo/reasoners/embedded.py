@@ -81,7 +81,8 @@ class EmbeddedReasoner:
         yield AnswerFinal(text, tuple(ends), citations, self.name)
 
     def _similarity(self, text: str, options: Sequence[str]) -> list[float]:
-        return self._labels.similarity(text, options).tolist()
+        scores: list[float] = self._labels.similarity(text, options).tolist()
+        return scores
 
 
 def _same_group(one: Evidence, other: Evidence) -> bool:

@@ -92,7 +92,7 @@ def yes_or_no(reply: str) -> bool:
     Raises:
         UnreadableReplyError: it is neither.
     """
-    words = re.findall(r"[a-z]+", reply.lower())
+    words: list[str] = re.findall(r"[a-z]+", reply.lower())
     if not words or words[0] not in ("yes", "no"):
         raise UnreadableReplyError("it does not start with yes or no.")
     return words[0] == "yes"

@@ -6,6 +6,7 @@ import http.client
 import json
 import threading
 import time
+from contextlib import closing
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -83,15 +84,15 @@ def test_the_page_refuses_a_body_that_is_too_long(address):
 
 def test_a_call_ends_when_nobody_waits_for_it_any_more(address, server_log):
     host = urlsplit(address).netloc
-    asking = http.client.HTTPConnection(host)
     body = json.dumps({"data": [ENDLESS, "world", "gcr", 3, 2, ""]})
-    asking.request("POST", "/gradio_api/call/ask", body, {"Content-Type": "application/json"})
-    event = json.loads(asking.getresponse().read())["event_id"]
-    waiting = http.client.HTTPConnection(host, timeout=60)
-    waiting.request("GET", f"/gradio_api/call/ask/{event}")
-    waiting.getresponse().readline()
-    before = server_log.read_text().count(CLOSED)
-    waiting.close()
+    with closing(http.client.HTTPConnection(host)) as asking:
+        asking.request("POST", "/gradio_api/call/ask", body, {"Content-Type": "application/json"})
+        event = json.loads(asking.getresponse().read())["event_id"]
+    with closing(http.client.HTTPConnection(host, timeout=60)) as waiting:
+        waiting.request("GET", f"/gradio_api/call/ask/{event}")
+        with closing(waiting.getresponse()) as answer:
+            answer.readline()
+            before = server_log.read_text().count(CLOSED)
     deadline = time.monotonic() + 60
     while server_log.read_text().count(CLOSED) == before and time.monotonic() < deadline:
         threading.Event().wait(0.1)

@@ -40,7 +40,7 @@ def test_a_chat_models_chain_is_looked_up_and_the_answer_stays_its_own():
     clerk = Clerk(writes={"as one chain": "inception → directed by → Tom Hardy → born in → london", "Reply": "Paris"})
     events = ask("cot", QUESTION, ["Inception"], clerk_world(clerk))
     (verified,) = of(events, PathVerified)
-    assert [hop.verdict for hop in verified.verdict.hops] == [HopVerdict.NO_EDGE, HopVerdict.OK]
+    assert [hop.verdict for hop in verified.verdict.hops] == [HopVerdict.NO_EDGE, HopVerdict.MATCHED]
     assert of(events, PathFound)[0].path.end == "London", "as the graph spells it"
     assert "inception → directed by" in clerk.prompts[-1], "the chain is in the last prompt"
     assert events[-1].answers == ("Paris",)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from kgdemo.constraint.base import Constraint, State
 from kgdemo.constraint.label_tokens import PATH_END, PATH_START
@@ -157,26 +157,31 @@ class Watching:
     steps: int = 0
 
     def beams(
-        self, tree: TokenTree, constraint: Constraint, behind: tuple[int, ...], limits: BeamSettings
+        self, tree: TokenTree, constraint: Constraint[Any], behind: tuple[int, ...], limits: BeamSettings
     ) -> Generator[DecodeStep, None, list[Hypothesis]]:
         """A beam search; its finished hypotheses hold the tokens that came behind ``behind``."""
         return (yield from self._events(beam_search(tree, constraint, limits), constraint, behind, True))
 
     def greedy(
-        self, tree: TokenTree, constraint: Constraint, behind: tuple[int, ...], longest: int, constrained: bool
+        self, tree: TokenTree, constraint: Constraint[Any], behind: tuple[int, ...], longest: int, constrained: bool
     ) -> Generator[DecodeStep, None, Hypothesis]:
         """A greedy search, likewise."""
         return (yield from self._events(greedy_search(tree, constraint, longest), constraint, behind, constrained))
 
     def _events(
-        self, search: Generator[Step, None, Found], constraint: Constraint, behind: tuple[int, ...], constrained: bool
+        self,
+        search: Generator[Step, None, Found],
+        constraint: Constraint[Any],
+        behind: tuple[int, ...],
+        constrained: bool,
     ) -> Generator[DecodeStep, None, Found]:
         reader = _BehindReader(self.model, constraint, behind, self.ids, constrained)
         while True:
             try:
                 step = next(search)
             except StopIteration as end:
-                return end.value
+                found: Found = end.value
+                return found
             yield replace(reader.read(step), number=self.steps)
             self.steps += 1
 
@@ -187,7 +192,7 @@ class _BehindReader(StepReader):
     def __init__(
         self,
         model: PathModel,
-        constraint: Constraint,
+        constraint: Constraint[Any],
         behind: tuple[int, ...],
         ids: dict[tuple[int, ...], int],
         constrained: bool,
@@ -293,6 +298,7 @@ class Writing:
         for hypothesis in finished:
             for leaf in hypothesis.state.leaves:  # type: ignore[attr-defined]
                 size, spelled = len(ends[leaf.end]), trie.spelled(leaf.link)
+                beam = self.watching.ids[behind + hypothesis.tokens]
                 mark = sum(hypothesis.log_probs[-size:])
                 ending = -math.inf if leaf.end else mark
                 start, stop = len(spelled.first), len(spelled.first) + len(spelled.relation)
@@ -305,7 +311,7 @@ class Writing:
                     prompt,
                     tokens,
                     max(ending, known.ending) if known else ending,
-                    self.watching.ids[(*behind, *hypothesis.tokens)],
+                    beam,
                 )
         best: dict[tuple[IdTriple, ...], Written] = {}  # a triple may have been written from either end
         for triple in sorted(found.values(), key=lambda w: -w.score):
@@ -313,7 +319,12 @@ class Writing:
         return list(best.values())
 
     def write(
-        self, prompt: tuple[int, ...], behind: tuple[int, ...], free: Constraint, longest: int, constrained: bool = True
+        self,
+        prompt: tuple[int, ...],
+        behind: tuple[int, ...],
+        free: Constraint[Any],
+        longest: int,
+        constrained: bool = True,
     ) -> Generator[Event, None, tuple[tuple[int, ...], str, State]]:
         """Free text, the most probable token at a time: all tokens behind the prompt, the new text, how it ended."""
         began = time.perf_counter()
@@ -342,7 +353,7 @@ class Writing:
 
     def plain(self, tokens: Sequence[int]) -> str:
         """Tokens as text, without special ones and path marks."""
-        text = self.label_tokens.tokenizer.decode(list(tokens), skip_special_tokens=True)
+        text: str = self.label_tokens.tokenizer.decode(list(tokens), skip_special_tokens=True)
         return text.replace(PATH_START, "").replace(PATH_END, "").strip()
 
     def fitting(self, lines: Sequence[str], room: int) -> str:
