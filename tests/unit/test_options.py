@@ -15,7 +15,7 @@ from kgdemo.pipeline import Pipeline
 from kgdemo.settings import LOCAL, PUBLIC, ChatSettings, Profile, Settings, chosen, options_of, pairs
 from kgdemo.settings import given as as_given
 from tests.helpers.page import SmallPipeline
-from tests.helpers.reasoning import film_world, of
+from tests.helpers.reasoning import film_world, of, run
 
 QUESTION = "Where was the director of Inception born?"
 WITH_OPTIONS = [card for card in METHODS.values() if card.options]
@@ -117,9 +117,9 @@ def test_an_option_given_as_text_changes_the_run():
     resources = film_world()
     for method, text, kind in (("dog", "width=1", Thought), ("fidelis", "retriever=vanilla", CandidatesScored)):
         settings = Settings(method=method, compare=False, explain=0)
-        plain = list(METHODS[method].run(QUESTION, ["Inception"], resources, settings))
+        plain = list(run(method, QUESTION, ["Inception"], resources, settings))
         told = dataclasses.replace(settings, options=pairs([text]))
-        changed = list(METHODS[method].run(QUESTION, ["Inception"], resources, told))
+        changed = list(run(method, QUESTION, ["Inception"], resources, told))
         assert of(plain, kind) != of(changed, kind)
 
 
