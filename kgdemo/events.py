@@ -292,6 +292,23 @@ class AnswerFinal:
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """What the picture of the run gains; added to a run for those who draw it (``view.picture.with_picture``).
+
+    Attributes:
+        nodes, edges: new ones, and those that look different now.
+        gone: ids of nodes that are no longer shown.
+        left_out: how many nodes there was no room for so far.
+    """
+
+    nodes: tuple[dict[str, Any], ...] = ()
+    edges: tuple[dict[str, Any], ...] = ()
+    gone: tuple[str, ...] = ()
+    left_out: int = 0
+    t: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
     """Something the visitor should know that does not end the run."""
 
@@ -334,6 +351,7 @@ Event = Union[
     LMCall,
     AnswerDelta,
     AnswerFinal,
+    Picture,
     Notice,
     RunFinished,
     RunFailed,

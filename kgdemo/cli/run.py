@@ -76,8 +76,13 @@ def _ask(arguments: argparse.Namespace) -> int:
     from kgdemo.events import RunFailed, to_json
     from kgdemo.pipeline import Pipeline
 
-    failed = ""
-    for event in Pipeline().run(arguments.question, settings, arguments.entity):
+    failed, pipeline = "", Pipeline()
+    events = pipeline.run(arguments.question, settings, arguments.entity)
+    if arguments.json:  # a trace: the page opens it and draws its picture
+        from kgdemo.view.picture import with_picture
+
+        events = with_picture(events, lambda: pipeline.graph(settings.graph))
+    for event in events:
         if arguments.json:
             print(to_json(event), flush=True)
         else:

@@ -20,7 +20,7 @@ from kgdemo.events import (
     EntitiesLinked,
     Event,
     Notice,
-    PathVerified,
+    Picture,
     RunFailed,
     RunFinished,
     RunStarted,
@@ -28,7 +28,7 @@ from kgdemo.events import (
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.view.escape import json_in_html
 from kgdemo.view.page_records import Record, record
-from kgdemo.view.picture import Picture
+from kgdemo.view.picture import with_picture
 
 INTERVAL = 0.08  # seconds between two updates of the page
 REMEMBERED = 64  # runs
@@ -36,15 +36,12 @@ _AT_ONCE = (RunStarted, EntitiesLinked, ConstraintReady, AnswerFinal, Notice, Ru
 
 
 def records(events: Iterable[Event], graph: Callable[[], KnowledgeGraph]) -> Iterator[tuple[Record, bool]]:
-    """Each event's record, followed by what it adds to the picture; with whether it should be shown at once."""
-    picture: Picture | None = None
-    for event in events:
-        yield record(event), isinstance(event, _AT_ONCE)
-        if isinstance(event, (EntitiesLinked, PathVerified)) or picture is not None:
-            picture = picture or Picture(graph())
-            patch = picture.see(event)
-            if patch is not None:
-                yield patch, isinstance(event, EntitiesLinked)
+    """Each event's record, the picture's included; with whether it should be shown at once."""
+    before: Event | None = None
+    for event in with_picture(events, graph):
+        at_once = isinstance(before, EntitiesLinked) if isinstance(event, Picture) else isinstance(event, _AT_ONCE)
+        yield record(event), at_once
+        before = event
 
 
 @dataclass(frozen=True, slots=True)

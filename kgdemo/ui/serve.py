@@ -10,9 +10,11 @@ from collections.abc import Sequence
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # before gradio is imported: no telemetry
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 
+from kgdemo.ui import zero  # noqa: F401  first of all: where GPUs are lent, ``spaces`` must come before torch
+
+# isort: split
 from kgdemo.errors import UserError
 from kgdemo.settings import check_host
-from kgdemo.ui import zero  # noqa: F401  first of all: where GPUs are lent, ``spaces`` must come before torch
 from kgdemo.ui.page import create_app, launch_arguments
 
 

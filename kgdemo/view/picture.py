@@ -6,14 +6,14 @@ A node keeps its place once it has one, so a picture that grows while a question
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
 from pyvis.network import Network
 
-from kgdemo.events import CandidatesScored, EntitiesLinked, Event, PathFound, PathVerified, Thought
+from kgdemo.events import CandidatesScored, EntitiesLinked, Event, PathFound, PathVerified, Picture, Thought
 from kgdemo.kg.graph import KnowledgeGraph, Triple
 from kgdemo.kg.path import SEPARATOR, Path
 from kgdemo.view.escape import visible
@@ -178,7 +178,7 @@ def _said_backwards(edge: Edge, head: str, relation: str, tail: str) -> bool:
 
 def sent(edge: Edge) -> Edge:
     """The edge as the page gets it."""
-    return {name: value for name, value in edge.items() if name != "says"}
+    return {name: list(value) if isinstance(value, list) else value for name, value in edge.items() if name != "says"}
 
 
 # --------------------------------------------------------------------------------------------------
@@ -199,8 +199,25 @@ _LABEL = 40
 _LOOKS = (DROPPED, LOOKED)  # groups of nodes that no path holds (yet)
 
 
+def with_picture(events: Iterable[Event], graph: Callable[[], KnowledgeGraph]) -> Iterator[Event]:
+    """A run with what each event adds to its picture right behind that event.
+
+    Args:
+        events: of one run.
+        graph: gives the graph it was asked on; called once there is something to draw.
+    """
+    builder: PictureBuilder | None = None
+    for event in events:
+        yield event
+        if builder is None and isinstance(event, (EntitiesLinked, PathVerified)):
+            builder = PictureBuilder(graph())
+        gained = builder.see(event) if builder is not None else None
+        if gained is not None:
+            yield replace(gained, t=event.t)
+
+
 @dataclass(slots=True)
-class Picture:
+class PictureBuilder:
     """Grows with the events of one run.
 
     Args:
@@ -219,8 +236,8 @@ class Picture:
     _changed: dict[str, dict[str, Any]] = field(default_factory=dict)  # nodes to send
     _gone: list[str] = field(default_factory=list)
 
-    def see(self, event: Event) -> dict[str, Any] | None:
-        """What this event adds to the picture, as a record for the page; None when nothing."""
+    def see(self, event: Event) -> Picture | None:
+        """What this event adds to the picture; None when nothing."""
         if isinstance(event, PathFound):
             self._paths[event.constrained, event.index] = event
             return None
@@ -228,15 +245,12 @@ class Picture:
         edges = list(self._drawn(event))
         if not (edges or self._changed or len(self._left_out) > left_out):
             return None
-        record = {
-            "event": "Picture",
-            "nodes": list(self._changed.values()),
-            "edges": [sent(edge) for edge in {edge["id"]: edge for edge in edges}.values()],
-            "gone": self._gone,
-            "left_out": len(self._left_out),
-        }
+        changed = {edge["id"]: edge for edge in edges}
+        gained = Picture(
+            tuple(self._changed.values()), tuple(map(sent, changed.values())), tuple(self._gone), len(self._left_out)
+        )
         self._changed, self._gone = {}, []
-        return record
+        return gained
 
     def _drawn(self, event: Event) -> Iterator[Edge]:
         if isinstance(event, EntitiesLinked):

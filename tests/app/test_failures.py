@@ -55,14 +55,14 @@ def written(constraint, tokens):
     ],
 )
 def test_the_broken_decoder_lets_through_what_the_sound_one_does_not(pipeline, text, sound, faithful):
-    world = pipeline.world(Settings(graph="world", model="embedded"))
-    label_tokens = world.model.label_tokens
-    automaton = KGAutomaton(world.token_graph, [world.kg.entities.find("Inception")], hops=1)
+    resources = pipeline.resources(Settings(graph="world", model="embedded"))
+    label_tokens = resources.model.label_tokens
+    automaton = KGAutomaton(resources.token_graph, [resources.kg.entities.find("Inception")], hops=1)
     tokens = [*label_tokens.plain(f" {text}"), *label_tokens.end]
     right, wrong = written(automaton, tokens), written(broken.FailsOpen(automaton, tuple(label_tokens.end)), tokens)
     assert (right is not None and right.complete) == sound
     assert (wrong is not None and wrong.complete) == ("Nolan" in text)  # within its index it still holds
-    assert world.verifier.verify_text(text)[1].faithful == faithful
+    assert resources.verifier.verify_text(text)[1].faithful == faithful
 
 
 def test_a_failure_that_no_longer_fails_is_refused_and_the_broken_method_is_gone(pipeline):

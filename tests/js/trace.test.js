@@ -36,14 +36,14 @@ for (const [text, reason] of [
 }
 
 test('a record with any field of a wrong type, or without it, is refused', () => {
-  const optional = new Set(['t', 'schema', 'forced', 'given', 'ms', 'cache_hit_rate', 'relation_score', 'read', 'path', 'stage_ms', 'look_ahead', 'triples', 'event']);
+  const optional = new Set(['t', 'schema', 'forced', 'given', 'ms', 'cache_hit_rate', 'relation_score', 'read', 'path', 'stage_ms', 'look_ahead', 'triples', 'calls', 'passes', 'left_out', 'event']);
   const others = [
     { event: 'Thought', kind: 'thought', id: 1, parents: [], text: 'x', entities: [], score: 0, fate: 'open', reason: '' },
     { event: 'CandidatesScored', decision: 'x', options: ['a'], scores: [1], kept: [true], by: 'm' },
     { event: 'DeductionChecked', statement: 'x', premises: ['y'], holds: true, by: 'm' },
     { event: 'Notice', text: 'x' }, { event: 'RunFailed', message: 'x' }];
   assert.equal(readTrace(lines([FLUTE[0], ...others])).length, 6);
-  const kinds = new Map([...FLUTE, ...others].filter((event) => event.event !== 'LMCall').map((event) => [event.event, event]));
+  const kinds = new Map([...FLUTE, ...others].map((event) => [event.event, event]));
   assert.ok(kinds.size >= 15);
   for (const event of kinds.values()) {
     for (const field of Object.keys(event).filter((name) => !optional.has(name))) {
@@ -55,7 +55,22 @@ test('a record with any field of a wrong type, or without it, is refused', () =>
   }
 });
 
-test('a record of a kind that is not known is taken as it is', () => {
-  const events = [FLUTE[0], { event: 'SomethingNew', x: 1 }, { event: 'constructor' }];
-  assert.deepEqual(readTrace(lines(events)), events);
+test('a record of a kind that is not known is refused', () => {
+  for (const event of ['SomethingNew', 'constructor']) {
+    assert.throws(() => readTrace(lines([FLUTE[0], { event, x: 1 }, FLUTE[0]])), refusedAs('other'));
+  }
+});
+
+test('whole events become the records that the page is sent', () => {
+  const choice = (beam, fate) => ({ beam, parent: 0, token: 7, text: 'x', log_prob: -1, score: -2, fate });
+  const watch = { beam: 0, text: 'x', allowed: 2, paths_left: 3, forbidden_mass: 0.5,
+    masked: [{ text: 'y', prob: 0.5, reason: 'no edge' }], top: [{ token: 7, text: 'x', prob: 0.5, share: 1 }] };
+  const step = { event: 'DecodeStep', constrained: true, number: 1, paths_left: 3, watched: [watch],
+    choices: [...Array(6).keys()].map((beam) => choice(beam, 'pruned')).concat(choice(9, 'kept')) };
+  const scored = { event: 'CandidatesScored', decision: 'd', by: 'm', options: Array(20).fill('a'), scores: Array(20).fill(1), kept: Array(20).fill(true) };
+  const [, read, few] = readTrace(lines([FLUTE[0], step, scored]));
+  assert.deepEqual(read.choices.map((c) => [c[0], c[5]]), [[9, 'k'], [0, 'p'], [1, 'p'], [2, 'p'], [3, 'p']]);
+  assert.deepEqual(read.watched[0].masked, [['y', 0.5, 'no edge']]);
+  assert.deepEqual(read.watched[0].top, [['x', 0.5, 1, 7]]);
+  assert.deepEqual([few.options.length, few.left_out], [16, 4]);
 });

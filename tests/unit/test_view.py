@@ -15,6 +15,7 @@ from kgdemo.events import (
     MaskedToken,
     PathFound,
     PathVerified,
+    Picture,
     Thought,
     TokenChoice,
 )
@@ -23,7 +24,7 @@ from kgdemo.kg.path import Path
 from kgdemo.view.escape import escaped, json_in_html, visible
 from kgdemo.view.frame import VIS, frame_document
 from kgdemo.view.page_records import EXPLAINED, OPTIONS, PRUNED, TOKENS, record
-from kgdemo.view.picture import MAX_LOOKED, MAX_NODES, Picture, Places
+from kgdemo.view.picture import MAX_LOOKED, MAX_NODES, PictureBuilder, Places
 from kgdemo.view.surroundings import MOST, neighbours_of
 from tests.helpers.oracles import verifier_of
 
@@ -33,9 +34,9 @@ KG = KnowledgeGraph.from_triples(
 )
 
 
-def grown(texts: list[tuple[bool, str]]) -> tuple[Picture, list[dict]]:
+def grown(texts: list[tuple[bool, str]]) -> tuple[PictureBuilder, list[Picture]]:
     """A picture after paths, and the records it gave."""
-    picture, verifier = Picture(KG), verifier_of(KG)
+    picture, verifier = PictureBuilder(KG), verifier_of(KG)
     given = [picture.see(EntitiesLinked((), ("Inception",)))]
     for index, (constrained, text) in enumerate(texts, 1):
         path, verdict = verifier.verify_text(text)
@@ -46,13 +47,13 @@ def grown(texts: list[tuple[bool, str]]) -> tuple[Picture, list[dict]]:
 
 def after(events: list[Event], kg: KnowledgeGraph = KG) -> tuple[dict[str, dict], dict[str, dict]]:
     """Nodes and edges of the picture as the page has them after events."""
-    picture, nodes, edges = Picture(kg), {}, {}
+    picture, nodes, edges = PictureBuilder(kg), {}, {}
     for event in [EntitiesLinked((), ("Inception",)), *events]:
-        given = picture.see(event) or {"gone": (), "nodes": (), "edges": ()}
-        for name in given["gone"]:
+        given = picture.see(event) or Picture()
+        for name in given.gone:
             del nodes[name]
-        nodes |= {node["id"]: node for node in given["nodes"]}
-        edges |= {edge["id"]: edge for edge in given["edges"]}
+        nodes |= {node["id"]: node for node in given.nodes}
+        edges |= {edge["id"]: edge for edge in given.edges}
         edges = {key: edge for key, edge in edges.items() if edge["from"] in nodes and edge["to"] in nodes}
     return nodes, edges
 
@@ -135,10 +136,10 @@ def test_options_that_were_turned_down_are_nodes_where_they_are_paths_of_the_gra
 def test_what_was_looked_at_does_not_fill_the_picture():
     nodes, _ = after([thought(n, ("Inception", "starring", f"Actor {n:03}")) for n in range(1, 30)])
     assert sum(node["group"] == "looked" for node in nodes.values()) == MAX_LOOKED
-    picture = Picture(KG)
+    picture = PictureBuilder(KG)
     picture.see(EntitiesLinked((), ("Inception",)))
     given = [picture.see(thought(n, ("Inception", "starring", f"Actor {n:03}"))) for n in range(1, 30)]
-    assert given[-1]["left_out"] == 29 - MAX_LOOKED
+    assert given[-1].left_out == 29 - MAX_LOOKED
 
 
 def test_children_lie_around_their_parent_and_what_is_invented_above_everything():
@@ -204,9 +205,9 @@ def test_a_node_keeps_its_place_while_the_picture_grows():
     _, given = grown(texts)
     places: dict[str, tuple[int, int]] = {}
     for one in given:
-        for gone in one["gone"]:
+        for gone in one.gone:
             places.pop(gone, None)
-        for node in one["nodes"]:
+        for node in one.nodes:
             assert places.setdefault(node["id"], (node["x"], node["y"])) == (node["x"], node["y"])
     assert places["London"][0] > places["Nolan"][0] > places["Inception"][0]
     assert grown(texts)[1] == given
@@ -214,41 +215,41 @@ def test_a_node_keeps_its_place_while_the_picture_grows():
 
 def test_no_two_nodes_share_a_place():
     _, given = grown([(True, f"Inception -> starring -> Actor {n:03}") for n in range(30)])
-    nodes = {node["id"]: (node["x"], node["y"]) for one in given for node in one["nodes"]}
-    for gone in (name for one in given for name in one["gone"]):
+    nodes = {node["id"]: (node["x"], node["y"]) for one in given for node in one.nodes}
+    for gone in (name for one in given for name in one.gone):
         assert gone in nodes  # it came back with a place of its own
     assert len(set(nodes.values())) == len(nodes)
 
 
 def test_invented_hops_are_ghosts_in_the_same_picture():
     _, given = grown([(True, "Inception -> directed by -> Nolan"), (False, "Inception -> directed by -> Spielborg")])
-    edges = {edge["id"]: edge for one in given for edge in one["edges"]}
+    edges = {edge["id"]: edge for one in given for edge in one.edges}
     ghosts = [edge for edge in edges.values() if edge["kind"] == "ghost"]
     assert [(edge["from"], edge["to"], edge["paths"]) for edge in ghosts] == [("Inception", "Spielborg", ["x2"])]
     assert any(edge["kind"] == "grounded" and edge["paths"] == ["g1"] for edge in edges.values())
-    groups = {node["id"]: node["group"] for one in given for node in one["nodes"]}
+    groups = {node["id"]: node["group"] for one in given for node in one.nodes}
     assert groups["Spielborg"] == "ghost"
 
 
 def test_neighbours_fade_and_the_rest_is_counted():
     _, given = grown([])
-    groups = [node["group"] for node in given[0]["nodes"]]
-    more = [node["label"] for node in given[0]["nodes"] if node["group"] == "more"]
+    groups = [node["group"] for node in given[0].nodes]
+    more = [node["label"] for node in given[0].nodes if node["group"] == "more"]
     assert more == [f"+{32 - groups.count('neighbour')} more"]
 
 
 def test_the_picture_never_holds_more_nodes_than_agreed():
     kg = KnowledgeGraph.from_triples([("a", "r", f"b{n}") for n in range(400)])
-    picture, verifier = Picture(kg), verifier_of(kg)
+    picture, verifier = PictureBuilder(kg), verifier_of(kg)
     picture.see(EntitiesLinked((), ("a",)))
     shown: set[str] = set()
     for n in range(400):
         path = Path(("a", f"b{n}"), ("r",))
         picture.see(PathFound(True, n, str(path), -1.0, path))
         given = picture.see(PathVerified(True, n, verifier.verify(path)))
-        shown |= {node["id"] for node in given["nodes"]}
+        shown |= {node["id"] for node in given.nodes}
     assert len(shown) <= MAX_NODES
-    assert given["left_out"] == 400 - len(shown)
+    assert given.left_out == 400 - len(shown)
 
 
 def test_the_frame_loads_nothing_from_elsewhere():

@@ -1,4 +1,5 @@
 // A run as a file: a header line, then exactly the records that the page was sent. Read back, it gives the same page.
+// What `ask --json` prints is a trace too: whole events, which are made records here as the server makes them.
 
 import { stateAfter } from '../core/state.js';
 
@@ -26,7 +27,7 @@ export function writeTrace(events) {
  */
 export function readTrace(text) {
   if (text.length > MAX_LENGTH) throw new TraceError('large');
-  const lines = text.split('\n').filter((line) => line.trim()).map(parsed); // not by \r or U+2028: labels may hold those
+  const lines = text.split('\n').filter((line) => line.trim()).map(parsed).map(asRecord); // not by \r or U+2028: labels may hold those
   const header = /** @type {{trace?: unknown, version?: unknown}|null|undefined} */ (lines[0]);
   if (header?.trace === KIND && Number(header.version) > VERSION) throw new TraceError('newer');
   if (header?.trace === KIND) lines.shift();
@@ -55,6 +56,46 @@ function parsed(line) {
   } catch {
     throw new TraceError('other');
   }
+}
+
+// whole events as records, see kgdemo/view/page_records.py ------------------------------------------------
+
+const MAX_PRUNED = 4; // discarded tokens of a step
+const MAX_TOKENS = 4; // forbidden or allowed tokens of a beam
+const MAX_OPTIONS = 16; // of a decision
+
+/**
+ * A whole event as the record that the page is sent of it; a record stays as it is.
+ * @param {unknown} line
+ * @returns {unknown}
+ */
+export function asRecord(line) {
+  const event = /** @type {any} */ (line);
+  if (event?.event === 'DecodeStep' && [event.choices, event.watched].every(Array.isArray)) {
+    const whole = event.choices.filter(isObject);
+    if (whole.length !== event.choices.length) return line;
+    const pruned = whole.filter((/** @type {any} */ c) => c.fate === 'pruned').slice(0, MAX_PRUNED);
+    const choices = [...whole.filter((/** @type {any} */ c) => c.fate !== 'pruned'), ...pruned]
+      .map((c) => [c.beam, c.parent, c.text, c.log_prob, c.score, String(c.fate)[0], c.token]);
+    return { ...event, choices, watched: event.watched.map(watchRow) };
+  }
+  if (event?.event === 'CandidatesScored' && event.left_out === undefined && Array.isArray(event.options)) {
+    const first = (/** @type {any} */ values) => (Array.isArray(values) ? values.slice(0, MAX_OPTIONS) : values);
+    const leftOut = Math.max(0, event.options.length - MAX_OPTIONS);
+    return { ...event, options: first(event.options), scores: first(event.scores), kept: first(event.kept), left_out: leftOut };
+  }
+  return line;
+}
+
+/** @type {(value: unknown) => boolean} */
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** @type {(watch: any) => any} */
+function watchRow(watch) {
+  const rows = (/** @type {any} */ items, /** @type {string[]} */ names) => (Array.isArray(items) && items.every(isObject)
+    ? items.slice(0, MAX_TOKENS).map((item) => names.map((name) => item[name])) : items);
+  if (!isObject(watch)) return watch;
+  return { ...watch, masked: rows(watch.masked, ['text', 'prob', 'reason']), top: rows(watch.top, ['text', 'prob', 'share', 'token']) };
 }
 
 // what a record must look like, so that every view can draw it ------------------------------------------
@@ -101,18 +142,19 @@ const SHAPES = new Map(Object.entries({
   AnswerDelta: record({ text }),
   AnswerFinal: record({ text, answers: list(text), citations: list(list(number)), by: text, completed: list(text), refusal: text }),
   Notice: record({ text }),
+  LMCall: record({ by: text, purpose: text, prompt: text, output: text, tokens_in: number, tokens_out: number, seconds: number }),
   RunFinished: record({ seconds: number, lm_calls: number, tokens_in: number, tokens_out: number }),
   RunFailed: record({ message: text }),
   Picture: record({ nodes: list(node), edges: list(edge), gone: list(text), left_out: number }),
 }));
 
 /**
- * Whether a record has the shape of its kind; records of other kinds are taken as they are.
+ * Whether a record is of a known kind and has its shape.
  * @param {unknown} value
  * @returns {value is RunEvent}
  */
 function isEvent(value) {
   if (!record({ event: text })(value)) return false;
   const { event } = /** @type {{event: string}} */ (value);
-  return SHAPES.get(event)?.(value) ?? true;
+  return SHAPES.get(event)?.(value) ?? false;
 }
