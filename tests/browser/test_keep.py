@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from kgdemo.cli import main
+from kgdemo.events import AnswerFinal, from_json
 from tests.browser.conftest import drawn
 from tests.browser.test_page import ask, over, replay
 from tests.helpers.page import QUESTION
@@ -58,6 +60,24 @@ def test_a_trace_holds_the_records_sent_and_opens_as_the_same_page(page: Page):
     page.get_by_role("button", name="To the end").click()
     over(page)
     assert (page.locator(".card.grounded .beams").inner_text(), page.locator(".answer .text").inner_text()) == shown
+
+
+@pytest.mark.parametrize("method", ["gcr", "fidelis", "agent-tot"])
+def test_what_ask_prints_as_json_opens_and_plays_to_the_same_answer(page: Page, method: str, capsys):
+    asked = ["ask", "Who founded the company that makes the iPhone?", "--method", method, "--unconstrained", "--json"]
+    assert main(asked) == 0
+    content = capsys.readouterr().out
+    answer = next(e for line in content.splitlines() if isinstance(e := from_json(line), AnswerFinal))
+    page.get_by_text("Your runs").click()
+    opened(page, content)
+    page.get_by_role("button", name="To the end").click()
+    over(page)
+    for name in answer.answers:
+        expect(page.locator(".answer .text")).to_contain_text(name)
+    wrong = content.replace('"event": "AnswerFinal"', '"event": "AnswerFinally"')
+    page.get_by_text("Your runs").click()
+    opened(page, wrong)
+    expect(page.locator(".fold .failed")).to_contain_text("not a trace")
 
 
 def test_a_file_that_is_no_trace_is_refused_in_one_sentence(page: Page):

@@ -8,6 +8,13 @@
 /** @typedef {import('./types.js').FoundPath} FoundPath */
 
 /**
+ * Whether a hop is in the graph; a name may have been written otherwise than the graph spells it.
+ * @param {string} verdict
+ * @returns {boolean}
+ */
+export const holds = (verdict) => verdict === 'ok' || verdict === 'matched';
+
+/**
  * The state before the first record.
  * @returns {RunState}
  */

@@ -1,7 +1,7 @@
 // Files made from what the page knows of a run: tables, GraphML, SVG, and one HTML page that opens from a disk.
 
 import { h, xmlText } from '../core/dom.js';
-import { allPaths, pathKey, pictureOf, relationsOf } from '../core/state.js';
+import { allPaths, holds, pathKey, pictureOf, relationsOf } from '../core/state.js';
 import { drawGraph } from '../graph/drawing.js';
 
 /** @typedef {import('../core/types.js').RunState} RunState */
@@ -143,5 +143,5 @@ function hopRow(path, hop, text) {
   const verdicts = text.verdicts;
   return h('tr', { 'data-path': pathKey(path) }, h('td', {}, `${path.constrained ? '' : '~'}${path.index}`),
     h('td', {}, xmlText(hop.head)), h('td', {}, xmlText(hop.relation)), h('td', {}, xmlText(hop.tail)),
-    h('td', { class: hop.verdict === 'ok' ? 'ok' : 'no' }, verdicts[hop.verdict] ?? xmlText(hop.verdict)));
+    h('td', { class: holds(hop.verdict) ? 'ok' : 'no' }, verdicts[hop.verdict] ?? xmlText(hop.verdict)));
 }

@@ -2,7 +2,7 @@
 // search, and a table that holds the same as the picture.
 
 import { h, refill, say, wordsFor } from '../core/dom.js';
-import { allPaths, pathKey, relationsOf } from '../core/state.js';
+import { allPaths, holds, pathKey, relationsOf } from '../core/state.js';
 import { makeExplorer } from './explore.js';
 import { placeLabels } from './labels.js';
 
@@ -97,7 +97,7 @@ export function makeGraph(boot, text, light, near) {
   function drawRows(state, looked) {
     const paths = allPaths(state).filter((path) => path.verdict);
     refill(rows, [paths.map((path) => [pathKey(path), path.verdict?.hops]), looked], () => [
-      paths.map((path) => path.verdict?.hops.map((hop) => h('tr', { class: hop.verdict === 'ok' ? 'ok' : 'no', keys: [pathKey(path)] },
+      paths.map((path) => path.verdict?.hops.map((hop) => h('tr', { class: holds(hop.verdict) ? 'ok' : 'no', keys: [pathKey(path)] },
         h('td', {}, `${path.constrained ? '' : '~'}${path.index}`), h('td', {}, hop.head), h('td', {}, hop.relation), h('td', {}, hop.tail),
         h('td', {}, wordsFor(text.verdicts, hop.verdict, ''))))),
       looked.map((edge) => h('tr', { keys: edge.paths }, h('td', {}, '–'), h('td', {}, edge.from), h('td', {}, relationsOf(edge).join(', ')),

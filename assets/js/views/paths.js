@@ -1,7 +1,7 @@
 // The two columns of paths: what the model writes with the graph and without it, as a list or as the tree of beams.
 
 import { h, refill, say, score, wordsFor } from '../core/dom.js';
-import { branchOf, cut, divergence, lineage, pathKey, ranked, standing, verifiedCount } from '../core/state.js';
+import { branchOf, cut, divergence, holds, lineage, pathKey, ranked, standing, verifiedCount } from '../core/state.js';
 import { makeBeamTree } from './beam_tree.js';
 
 /** @typedef {import('../core/types.js').PageText} PageText */
@@ -187,12 +187,12 @@ function pathRow(path, mark, text, follow) {
  */
 function verdicts(verdict, text) {
   if (!verdict) return null;
-  const wrong = verdict.hops.some((hop) => hop.verdict !== 'ok');
+  const wrong = verdict.hops.some((hop) => !holds(hop.verdict));
   if (!wrong || verdict.hops.length < 2) {
     const kind = verdict.hops[0]?.verdict ?? 'malformed';
     return h('span', { class: `verdict ${verdict.faithful ? 'ok' : 'no'}` }, wordsFor(text.verdicts, kind, ''));
   }
-  return verdict.hops.map((hop, i) => h('span', { class: `verdict ${hop.verdict === 'ok' ? 'ok' : 'no'}` },
+  return verdict.hops.map((hop, i) => h('span', { class: `verdict ${holds(hop.verdict) ? 'ok' : 'no'}` },
     say(text.beams.hop, { i: i + 1, verdict: wordsFor(text.verdicts, hop.verdict) })));
 }
 
@@ -208,7 +208,7 @@ function hopParts(path, hops, mark, text) {
   return [...path.entities.map((name, place) => {
     const verdict = (place ? hops[place - 1]?.verdict : null) ?? 'ok';
     const title = verdict === 'ok' ? null : wordsFor(text.verdicts, verdict, '');
-    const wrong = verdict === 'ok' ? '' : 'bad';
+    const wrong = holds(verdict) ? '' : 'bad';
     const arrow = () => h('span', { class: `arrow ${wrong}`, title }, ' → ');
     return [
       place ? [arrow(), h('span', { class: `relation ${wrong}`, title }, marked(path.relations[place - 1], mark, 2 * place - 1, text)), arrow()] : null,
