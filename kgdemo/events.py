@@ -21,6 +21,7 @@ from kgdemo.kg.path import Path
 from kgdemo.verify import Verdict
 
 SCHEMA = 1
+ON_PATH, IN_GRAPH, NOWHERE = "path", "graph", "nowhere"  # where an answer of a general model was found
 WITHOUT_GRAPH = "without the constraint"  # the purpose of a model call made for comparison only
 
 
@@ -270,6 +271,46 @@ class AnswerDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class Operand:
+    """One thing that an operation works on.
+
+    Attributes:
+        entity: what it is.
+        paths: the grounded paths by which the graph leads to it; none where it is a topic, or one of all of a kind.
+        attribute: of which it has a value: an attribute of the graph's literals, or a relation to a year.
+        value, unit: the value as the source states it; see ``kg.literals``.
+    """
+
+    entity: str
+    paths: tuple[Path, ...] = ()
+    attribute: str = ""
+    value: str = ""
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An answer that was computed from grounded paths and stated values, for the verifier to compute again.
+
+    Attributes:
+        kind: ``count``, ``holds``, ``value``, ``greatest``, ``least``, ``nth``, ``filter``, ``both``, ``difference``.
+        text: the calculation in plain words.
+        operands: what it works on.
+        result: what comes out: entities, a number, ``yes`` or ``no``.
+        argument: what the kind needs besides: the place of ``nth``, the bound of ``filter`` (``< 1980``).
+        verified: the verifier computed the same from the sources alone.
+    """
+
+    kind: str
+    text: str
+    operands: tuple[Operand, ...]
+    result: tuple[str, ...]
+    argument: str = ""
+    verified: bool = False
+    t: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerFinal:
     """The answer.
 
@@ -278,8 +319,12 @@ class AnswerFinal:
         answers: the entities or values answered; empty when there is no answer.
         citations: for each answer the indices of the paths that support it.
         by: which reasoner spoke.
-        completed: answers read from the graph because a cited relation leads to them too.
+        completed: entities read from the graph because a cited relation leads to them too. They are among the answers
+            of our own reasoner, and beside those of a general language model, whose answers are its own.
+        places: for each answer of a general language model, whether it is on a path it cites (``path``), elsewhere in
+            the graph (``graph``), or not in it at all (``nowhere``); empty for our own reasoner.
         refusal: why there is no answer, empty when there is one.
+        failed: there is none because the model could not be asked; the refusal is not its own.
     """
 
     text: str
@@ -288,6 +333,16 @@ class AnswerFinal:
     by: str
     completed: tuple[str, ...] = ()
     refusal: str = ""
+    failed: bool = False
+    places: tuple[str, ...] = ()
+    t: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class NextQuestions:
+    """What can be asked next; added to a run for those who show it (``view.next_questions.with_next``)."""
+
+    questions: tuple[str, ...]
     t: float = 0.0
 
 
@@ -350,7 +405,9 @@ Event = Union[
     DeductionChecked,
     LMCall,
     AnswerDelta,
+    Operation,
     AnswerFinal,
+    NextQuestions,
     Picture,
     Notice,
     RunFinished,
@@ -376,9 +433,14 @@ def from_json(line: str) -> Event:
     """
     try:
         record = json.loads(line)
-        kind = _KINDS[record.pop("event")]
-        return _build(kind, record)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        name = record.pop("event")
+        if name not in _KINDS:
+            raise ValueError(f"there is no event called {str(name)[:40]!r}")
+        result: Event = _build(_KINDS[name], record)
+        return result
+    except KeyError as error:
+        raise UserError("This is not a recorded trace of this demo (a line names no event).") from error
+    except (ValueError, TypeError, AttributeError) as error:
         raise UserError(f"This is not a recorded trace of this demo ({error}).") from error
 
 
@@ -391,11 +453,14 @@ def read_trace(text: str) -> Iterator[Event]:
     """Read a trace file.
 
     Raises:
-        UserError: it is not one.
+        UserError: it is not one; the line is named.
     """
-    for line in text.split("\n"):  # not splitlines: labels may hold other line separators
+    for number, line in enumerate(text.split("\n"), 1):  # not splitlines: labels may hold other line separators
         if line.strip():
-            yield from_json(line)
+            try:
+                yield from_json(line)
+            except UserError as error:
+                raise UserError(f"Line {number}: {error}") from error
 
 
 def _build(kind: Any, value: Any) -> Any:
@@ -410,8 +475,15 @@ def _build(kind: Any, value: Any) -> Any:
             return tuple(_build(parts[0], item) for item in value)
         return tuple(_build(part, item) for part, item in zip(parts, value, strict=True))
     if dataclasses.is_dataclass(kind):
-        hints = typing.get_type_hints(kind)
-        return kind(**{name: _build(hints[name], item) for name, item in value.items()})  # type: ignore[operator]
+        hints, given, title = typing.get_type_hints(kind), {}, getattr(kind, "__name__", "")
+        for name, item in value.items():
+            if name not in hints:
+                raise TypeError(f"{title} has no field {name[:40]!r}")
+            try:
+                given[name] = _build(hints[name], item)
+            except (TypeError, ValueError) as error:
+                raise TypeError(f"{title}.{name}: {error}") from error
+        return kind(**given)  # type: ignore[operator]
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind(value)
     if origin is dict or kind is Any:
@@ -419,5 +491,5 @@ def _build(kind: Any, value: Any) -> Any:
     if kind is float and isinstance(value, int):
         return float(value)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise TypeError(f"{value!r} is not a {kind.__name__}")
+        raise TypeError(f"{str(value)[:40]!r} is not a {kind.__name__}")
     return value

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from kgdemo.errors import GraphFormatError
 
 Triple = tuple[str, str, str]
+Statement = tuple[str, str, str, str]  # entity, attribute, value and unit
 _INDEX, _HEADER = "facts.npy", "facts.json"
 _READ = 50_000  # labels of a saved graph taken at once when all are gone through
 
@@ -49,6 +50,9 @@ class Facts(Protocol):
     def holds(self, head: str, relation: str, tail: str) -> bool:
         """Whether this very triple, in this direction, is stated."""
 
+    def states(self, entity: str, attribute: str, value: str, unit: str) -> bool:
+        """Whether an attribute of an entity is stated to have this very value; what an entity is, is its ``type``."""
+
 
 class StatedFacts:
     """An index in memory: ids of labels in dictionaries, and for each relation its pairs of ids, sorted.
@@ -56,10 +60,17 @@ class StatedFacts:
     Args:
         triples: (head, relation, tail) labels as the source states them; repeats count once.
         inverse_labels: see ``Facts``.
+        statements: (entity, attribute, value, unit) as the source writes them.
     """
 
-    def __init__(self, triples: Iterable[Triple], inverse_labels: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        triples: Iterable[Triple],
+        inverse_labels: Mapping[str, str] | None = None,
+        statements: Iterable[Statement] = (),
+    ) -> None:
         self.inverse_labels = dict(inverse_labels or {})
+        self._statements = frozenset(statements)
         self._entities: dict[str, int] = {}
         relations: dict[str, int] = {}
         heads, between, tails = array("I"), array("I"), array("I")
@@ -94,6 +105,10 @@ class StatedFacts:
         pair = np.uint64(first << 32 | last)
         place = int(np.searchsorted(pairs, pair))
         return place < len(pairs) and bool(pairs[place] == pair)
+
+    def states(self, entity: str, attribute: str, value: str, unit: str) -> bool:
+        """See ``Facts``."""
+        return (entity, attribute, value, unit) in self._statements
 
     def triples(self) -> Iterator[Triple]:
         """All triples, by relation; repeats are yielded as often as they were stated."""
@@ -164,6 +179,10 @@ class SavedFacts:
         """See ``Facts``."""
         return bool(self._have(_digest(head, relation, tail))[0])
 
+    def states(self, entity: str, attribute: str, value: str, unit: str) -> bool:
+        """See ``Facts``; a saved graph has triples alone."""
+        return False
+
     def write(self, folder: Path) -> None:
         """Write the same index into the folder of another saved graph."""
         for name in (_INDEX, _HEADER):
@@ -222,6 +241,10 @@ class EditedFacts:
         stated = self._stated.get((head, relation, tail))
         return self.base.holds(head, relation, tail) if stated is None else stated
 
+    def states(self, entity: str, attribute: str, value: str, unit: str) -> bool:
+        """See ``Facts``; edits change triples alone."""
+        return self.base.states(entity, attribute, value, unit)
+
     def _change(self, triple: Triple, stated: bool) -> None:
         self._stated.pop(triple, None)
         if self.base.holds(*triple) != stated:
@@ -277,6 +300,21 @@ def tsv_triples(path: Path) -> Iterator[Triple]:
     except (OSError, EOFError, ValueError) as error:
         where = f"{path.name}, line {number or 1}"
         raise GraphFormatError(f"{where}: {error}; write head<TAB>relation<TAB>tail in UTF-8.") from error
+
+
+def tsv_statements(path: Path) -> Iterator[Statement]:
+    """What a file of values or of entities states, read by code that the graph's loader does not use.
+
+    Args:
+        path: lines of entity, attribute, value and unit; or, in a file of entities, of entity and type.
+    """
+    is_types = path.name.endswith(".entities.tsv")
+    for line in path.read_text("utf-8-sig").split("\n"):
+        cells = [cell.strip() for cell in line.split("\t")]
+        if is_types and len(cells) > 1:
+            yield cells[0], "type", cells[1], ""
+        elif len(cells) > 2:
+            yield cells[0], cells[1], cells[2], "".join(cells[3:4])
 
 
 def _digest(*labels: str) -> bytes:

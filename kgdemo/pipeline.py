@@ -6,21 +6,28 @@ API all call it.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import logging
+import re
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 
+from kgdemo.answering.operations import answer
 from kgdemo.constraint.token_graph import TokenCache, TokenGraph
 from kgdemo.errors import UserError
 from kgdemo.events import (
+    AnswerFinal,
     Candidate,
     ConstraintReady,
     EntitiesLinked,
     Event,
     LMCall,
     Notice,
+    Operand,
+    Operation,
+    PathFound,
     RunFailed,
     RunFinished,
     RunStarted,
@@ -28,18 +35,27 @@ from kgdemo.events import (
 from kgdemo.facts import Facts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import build_graph, embedded_names, open_facts, open_graph
+from kgdemo.kg.path import Path
 from kgdemo.linking.linker import EntityLinker, OverlayLinker
+from kgdemo.linking.names import name_index
 from kgdemo.methods import METHODS, method_named
 from kgdemo.models.causal import CausalModel
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.once import OncePerKey
-from kgdemo.query.query import understand
+from kgdemo.query.form import WITHOUT_TOPIC, Form, Plan, plan_of
+from kgdemo.query.query import Query, understand, vocabulary_of
+from kgdemo.query.wording import corrected
 from kgdemo.reasoners.base import Resources
 from kgdemo.reasoners.chat import reasoner_for
+from kgdemo.reasoners.embedded import EmbeddedReasoner
+from kgdemo.reasoners.fallback import FallbackReasoner
+from kgdemo.reasoners.prompts import prompts_in
 from kgdemo.settings import LOCAL, ChatSettings, Profile, Settings, cache_folder, chat_from, check
 from kgdemo.verify import Verifier
+from kgdemo.verify_operations import verify_operation
 
 logger = logging.getLogger(__name__)
+_NEAR = 0.1  # a candidate below this is no suggestion
 
 
 class Pipeline:
@@ -57,6 +73,7 @@ class Pipeline:
         self.token_cache = TokenCache(folder) if folder else None
         self._loaded = OncePerKey()
         self._brought: set[str] = set()  # graphs that are no file of ours, a visitor's for one: never kept on disk
+        self.when_forgotten: list[Callable[[str], None]] = []  # told the source of each graph that is dropped
         self._lock = threading.RLock()  # of adding and forgetting graphs; nothing is built under it
 
     # what is loaded ----------------------------------------------------------------------------
@@ -91,6 +108,8 @@ class Pipeline:
         with self._lock:
             self._brought.discard(source)
             self._loaded.drop(lambda key: isinstance(key, tuple) and key[0] != "model" and key[1] == source)
+        for told in self.when_forgotten:
+            told(source)
 
     def _known(self, source: str) -> bool:
         """Whether a graph is embedded or was handed over in memory: a public server opens no other file."""
@@ -130,13 +149,16 @@ class Pipeline:
         return self._loaded.get(("tokenised", source, model, directed), build)
 
     def resources(self, settings: Settings) -> Resources:
-        """Everything a method may use under these settings."""
+        """Everything a method may use for one run under these settings."""
         kg, model = self.graph(settings.graph), self.model(settings.model)
         token_graph = self.token_graph(settings.graph, settings.model, settings.directed)
         verifier = self.verifier(settings.graph)
         embedder = sentence_embedder()
-        reasoner = self._loaded.get(("reasoner", ""), lambda: reasoner_for(self.chat, embedder))
-        return Resources(kg, verifier, model, token_graph, reasoner, embedder)
+        prompts = prompts_in(settings.prompts)
+        reasoner = self._loaded.get(("reasoner", "", prompts), lambda: reasoner_for(self.chat, embedder, prompts))
+        if reasoner.is_language_model:
+            reasoner = FallbackReasoner(reasoner, EmbeddedReasoner(embedder), self.chat)
+        return Resources(kg, verifier, model, token_graph, reasoner, embedder, prompts)
 
     def _new_linker(self, source: str) -> EntityLinker | OverlayLinker:
         kg, embedder, like = self.graph(source), sentence_embedder(), self._loaded.peek(("like", source))
@@ -166,6 +188,11 @@ class Pipeline:
             for event in self._events(question, settings, entities):
                 counts.see(event)
                 yield dataclasses.replace(event, t=round(time.perf_counter() - began, 4))
+                if 0 < self.profile.seconds < time.perf_counter() - began:
+                    raise UserError(
+                        f"This took longer than {self.profile.seconds} s, the most that this server spends on a "
+                        "question; ask with fewer paths or hops."
+                    )
         except UserError as error:
             yield RunFailed(str(error), t=round(time.perf_counter() - began, 4))
         else:
@@ -188,24 +215,102 @@ class Pipeline:
             question, method.name, kg.name, len(kg), settings.model, settings.beams, settings.hops, settings.forced
         )
         linked = self._link(question, settings.graph, entities)
-        yield linked
-        if not linked.chosen:
-            near = ", ".join(candidate.entity for candidate in linked.nearest[:5])
-            raise UserError(
-                f"No entity of the graph {kg.name} was found in the question; "
-                + (
-                    f"the nearest names are {near}. Pick one or rephrase."
-                    if near
-                    else "name one, or choose another graph."
-                )
-            )
+        meant = self._spelled(question, linked, kg, settings.graph)
+        if meant != question:
+            yield Notice(f"Read as: {meant}")
+            question, linked = meant, self._link(meant, settings.graph, entities)
+        without_topic = not linked.chosen and plan_of(question).form in WITHOUT_TOPIC
+        yield dataclasses.replace(linked, nearest=()) if without_topic else linked
+        if not linked.chosen and not without_topic:
+            raise UserError(self._nothing_found(linked, kg))
         resources = self.resources(settings)
         if not resources.model.pooled:
             yield Notice(
                 f"The model {resources.model.name} takes no tree-shaped attention mask, so it reads every beam's text "
                 "anew: slower, with the same result."
             )
-        yield from method.run(understand(question, linked.chosen, kg), resources, settings)
+        query = understand(question, linked.chosen, kg)
+        if settings.hops < query.plan.hops <= self.profile.hops:
+            yield Notice(
+                f"The question names several relations, so paths of up to {query.plan.hops} hops are searched."
+            )
+            settings = dataclasses.replace(settings, hops=query.plan.hops)
+        general = resources.reasoner.is_language_model  # which reads a question within a question itself
+        if query.plan.inner and not general and not _names_the_order(linked):
+            found = yield from self._first_asked(query.plan, settings)
+            if not found:
+                return
+            question = query.plan.outer.format(re.sub(r" \([^)]*\)$", "", found))
+            query = understand(question, [found], kg)
+        if general and query.plan.form in (Form.ENTITY, Form.UNANSWERABLE):
+            yield from method.run(query, resources, settings)
+            return
+
+        def ask(asked: Query) -> Iterator[Event]:
+            yield from method.run(asked, resources, settings)
+
+        def ask_the_graph(asked: Query) -> Iterator[Event]:
+            """Without the general model, and without what is only looked at: this answers for the graph."""
+            own = dataclasses.replace(resources, reasoner=EmbeddedReasoner(resources.embedder))
+            plain = dataclasses.replace(settings, compare=False, explain=0, forced=(), options=())
+            yield from method_named("gcr").run(asked, own, plain)
+
+        def link(text: str) -> Sequence[str]:
+            """The entities that a text may name, those chosen first."""
+            if text in kg.entities:
+                return (text,)
+            found = self.linker(settings.graph).link(text)
+            others = (candidate.entity for mention in found.mentions for candidate in mention.candidates)
+            return tuple(dict.fromkeys((*found.chosen, *others)))
+
+        common = (resources, link, settings.directed, self._vocabulary(kg))
+        if general:
+            yield from _beside(method.run(query, resources, settings), answer(query, ask_the_graph, *common))
+        else:
+            yield from answer(query, ask, *common)
+
+    def _first_asked(self, plan: Plan, settings: Settings) -> Generator[Event, None, str]:
+        """Answer the question within a question; what it is computed from is shown, its search is not.
+
+        Returns:
+            the entity found; empty where there is none, which then is the answer.
+        """
+        inner = dataclasses.replace(settings, compare=False, explain=0, forced=())
+        final, paths = None, dict[int, Path]()
+        for event in self._events(plan.inner, inner, ()):
+            if isinstance(event, AnswerFinal):
+                final = event
+            elif isinstance(event, Operation):
+                yield event
+            elif isinstance(event, PathFound) and event.path is not None:
+                paths[event.index] = event.path
+        found = final.answers[0] if final is not None and final.answers else ""
+        cited = tuple(paths[i] for i in (final.citations[0] if final and final.citations else ()) if i in paths)[:1]
+        step = Operation("step", f"{plan.inner}? {found}", (Operand(found, cited),), (found,))
+        if final is None or final.refusal or found not in self.graph(settings.graph).entities:
+            why = "Nothing was found." if final is None else final.text
+            said = f"To answer this I first asked “{plan.inner}?”. {why}"
+            yield AnswerFinal(said, (), (), "computed from the graph", refusal=said)
+            return ""
+        if cited and verify_operation(step, self.verifier(settings.graph)):
+            yield dataclasses.replace(step, verified=True)
+        yield Notice(f"First asked: {plan.inner}? Answer: {found}.")
+        return found
+
+    def _vocabulary(self, kg: KnowledgeGraph) -> frozenset[str]:
+        return self._loaded.get(("words", kg.name), lambda: vocabulary_of(kg))
+
+    def _spelled(self, question: str, linked: EntitiesLinked, kg: KnowledgeGraph, source: str) -> str:
+        """The question with mistyped words put right; what names an entity stays as it is."""
+        mentions = self.linker(source).link(question).mentions if linked.given else linked.mentions
+        named = [(mention.start, mention.end) for mention in mentions]
+        return corrected(question, named, self._vocabulary(kg), name_index(kg).knows)
+
+    @staticmethod
+    def _nothing_found(linked: EntitiesLinked, kg: KnowledgeGraph) -> str:
+        near = ", ".join(candidate.entity for candidate in linked.nearest[:5] if candidate.score >= _NEAR)
+        hint = f"the nearest names are {near}. Pick one or rephrase." if near else "name one, or choose another graph."
+        return f"No entity of the graph {kg.name} was found in the question; {hint}"
 
     def _link(self, question: str, source: str, entities: Sequence[str]) -> EntitiesLinked:
         began = time.perf_counter()
@@ -220,6 +325,33 @@ class Pipeline:
         found = self.linker(source).link(question)
         nearest: tuple[Candidate, ...] = found.nearest
         return EntitiesLinked(found.mentions, found.chosen, nearest, ms=_since(began))
+
+
+def _beside(run: Iterator[Event], computed: Iterator[Event]) -> Iterator[Event]:
+    """A general model's run; before its answer, which stays its own, what the graph gives by calculation is said."""
+    final: AnswerFinal | None = None
+    for event in run:
+        if isinstance(event, AnswerFinal):
+            final = event
+        else:
+            yield event
+    made: list[Operation | AnswerFinal] = []
+    with contextlib.suppress(UserError):  # there is nothing to compute with; the model's answer stands without
+        made += [event for event in computed if isinstance(event, (Operation, AnswerFinal))]
+    results = [event for event in made if isinstance(event, AnswerFinal) and not event.refusal]
+    if results and any(isinstance(event, Operation) and event.verified for event in made):
+        text = re.sub(r"\s*\[\d+(?:, \d+)*\]", "", results[-1].text)  # the paths it cites are of another run
+        yield Notice(f"Computed from the graph, apart from the general model's answer: {text}")
+    if final is not None:
+        yield final
+
+
+def _names_the_order(linked: EntitiesLinked) -> bool:
+    """Whether a name that was found has a place in an order within it: *First World War*, *The Last Supper*."""
+    texts = [mention.text for mention in linked.mentions if mention.candidates[0].entity in linked.chosen]
+    if linked.given:
+        texts += linked.chosen
+    return any(re.search(r"\b(?:first|second|third|last|(?:larg|high|bigg|old|small)est)\b", t, re.I) for t in texts)
 
 
 @dataclasses.dataclass(slots=True)

@@ -48,6 +48,9 @@ class Profile:
     graphs_an_address: int = _limit("graphs kept of all visitors behind one address", 8, 24)
     graphs_in_all: int = _limit("graphs kept of all visitors together", 8, 64)
     triples_in_all: int = _limit("triples of all visitors' graphs together", 4_000_000, 500_000)
+    seconds: int = _limit("seconds of a run; 0: any number", 0, 120)
+    at_once: int = _limit("questions answered at the same time; the others wait", 2, 2)
+    answer_bytes: int = _limit("bytes of recent answers kept, to be shown again", 64_000_000, 64_000_000)
     questions_a_minute: int = _limit("questions a minute from one address; 0: any number", 0, 30)
     # The header in which a proxy hands over the visitor's address (``KGDEMO_PROXY_HEADER``). Where it is empty there is
     # no proxy, and such headers are not believed.
@@ -442,8 +445,22 @@ class Settings:
         maximum=512,
         metavar="off|forced|N",
     )
+    prompts: str = option(
+        "",
+        "a folder with prompts of your own for a general language model; copy and change files of "
+        "kgdemo/reasoners/prompts",
+        label="Prompts",
+        shown=Shown.COMMAND,
+        local_only=True,
+        metavar="DIR",
+    )
     explain: int = option(4, "forbidden tokens reported for each beam and step; 0 where nobody looks", maximum=100)
-    complete: bool = option(True, "the answer takes in the other entities that a cited relation path leads to")
+    complete: bool = option(
+        True,
+        "add to the answer what else the cited relations lead to",
+        label="Add what else the cited relations lead to",
+        shown=Shown.COMMAND | Shown.PAGE,
+    )
     forced: tuple[int, ...] = option((), "token ids that every path begins with, chosen step by step on the page")
 
     def tokens_ahead(self, on_gpu: bool) -> int | None:
@@ -467,6 +484,7 @@ def check(question: str, settings: Settings, profile: Profile) -> str:
     Raises:
         UserError: one sentence that says what is wrong and what to do.
     """
+    question = question.encode("utf-8", "replace").decode("utf-8")  # half a character, as JSON can hold it, is none
     question = " ".join(question.split())
     if not question:
         raise UserError("The question is empty; type one, for example: Where was the composer of The Magic Flute born?")
@@ -490,7 +508,12 @@ class ChatSettings:
     Attributes:
         model: its name there, or a folder or hub name; empty: none is configured.
         timeout: seconds until an endpoint that says nothing is given up.
-        longest: seconds until one that goes on and on is.
+        longest: seconds until one that goes on and on is, all tries together.
+        retries: how often a fault that may pass is tried again.
+        patience: seconds before the first of these tries; twice as many before each further one.
+        reply_tokens: tokens of a reply at the most.
+        at_once: calls side by side, of decisions that do not depend on each other.
+        calls, tokens, seconds: what the decisions of one run may cost; 0 for no limit. The answer is asked for anyway.
         local: ``model`` is loaded by this process.
     """
 
@@ -499,6 +522,13 @@ class ChatSettings:
     api_key: str = ""
     timeout: float = 30.0
     longest: float = 120.0
+    retries: int = 3
+    patience: float = 1.0
+    reply_tokens: int = 1024
+    at_once: int = 4
+    calls: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
     local: bool = False
 
     @property
@@ -511,8 +541,40 @@ def chat_from(environment: Mapping[str, str] = os.environ) -> ChatSettings:
     """The chat model that the environment names.
 
     ``KGDEMO_CHAT_LOCAL`` is a folder or a hub name, loaded here; else ``OPENAI_API_KEY``, ``OPENAI_BASE_URL``
-    and ``KGDEMO_CHAT_MODEL`` name an endpoint.
+    and ``KGDEMO_CHAT_MODEL`` name an endpoint. ``KGDEMO_CHAT_LIMITS`` sets the limits, for example
+    ``calls=40, tokens=60000, seconds=120, timeout=60``.
+
+    Raises:
+        UserError: a limit is unknown, or is no number.
     """
+    named = _chat_named(environment)
+    limits: dict[str, Any] = {}
+    for name, written in pairs([environment.get("KGDEMO_CHAT_LIMITS", "")]):
+        if name not in _CHAT_LIMITS:
+            raise UserError(f"KGDEMO_CHAT_LIMITS has no limit {name!r}; it knows {', '.join(_CHAT_LIMITS)}.")
+        try:
+            limits[name] = _CHAT_LIMITS[name](written)
+        except ValueError:
+            raise UserError(f"KGDEMO_CHAT_LIMITS says {name}={written[:20]}; give a number.") from None
+        if limits[name] < 0 or limits[name] != limits[name]:
+            raise UserError(f"KGDEMO_CHAT_LIMITS says {name}={written[:20]}; give a number of 0 or more.")
+    return replace(named, **limits) if named.model else named
+
+
+_CHAT_LIMITS: dict[str, Any] = {
+    "calls": int,
+    "tokens": int,
+    "seconds": float,
+    "timeout": float,
+    "longest": float,
+    "retries": int,
+    "reply_tokens": int,
+    "at_once": int,
+}
+
+
+def _chat_named(environment: Mapping[str, str]) -> ChatSettings:
+    """The model alone."""
     if environment.get("KGDEMO_CHAT_LOCAL"):
         return ChatSettings(environment["KGDEMO_CHAT_LOCAL"], local=True)
     key, url = environment.get("OPENAI_API_KEY", ""), environment.get("OPENAI_BASE_URL", "")
@@ -520,6 +582,11 @@ def chat_from(environment: Mapping[str, str] = os.environ) -> ChatSettings:
         return ChatSettings()
     model = environment.get("KGDEMO_CHAT_MODEL") or "gpt-4o-mini"
     return ChatSettings(model, url, key or "none")
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def cache_folder(environment: Mapping[str, str] = os.environ) -> Path | None:

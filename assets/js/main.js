@@ -5,10 +5,11 @@ import { EventStream } from './core/event_stream.js';
 import { Inputs } from './core/inputs.js';
 import { Player } from './core/player.js';
 import { stageNow } from './core/state.js';
+import { makeAddress, placeOf } from './files/address.js';
 import { makeKeep, makeOwnRuns } from './files/keep.js';
 import { makeGraph } from './graph/graph.js';
 import { makeAllowed } from './views/allowed.js';
-import { makeAnswer, makeBrief } from './views/answer.js';
+import { makeAnswer, makeNext } from './views/answer.js';
 import { makeEdits } from './views/edits.js';
 import { makeForcing } from './views/forcing.js';
 import { makeLinking } from './views/linking.js';
@@ -19,7 +20,7 @@ import { makeProgram } from './views/program.js';
 import { makeRail } from './views/rail.js';
 import { makeThoughts } from './views/thoughts.js';
 import { makeTour } from './views/tour.js';
-import { introduction, makeGallery, makeHow, makeLoading, showChoices } from './views/welcome.js';
+import { introduction, makeGallery, makeHow, makeLoading, makeRecording, showChoices } from './views/welcome.js';
 
 /** @typedef {import('./core/types.js').PageText} PageText */
 /** @typedef {import('./core/types.js').RunEvent} RunEvent */
@@ -46,6 +47,8 @@ import { introduction, makeGallery, makeHow, makeLoading, showChoices } from './
 export function mount({ stage, boot, server, watch, value, again }) {
   const { text } = boot;
   let due = false; // a drawing is on its way
+  let settled = false; // it is known whether a recorded run plays first; until then nothing stands where it will be
+  let opening = false; // nothing has been asked yet: a recorded run plays by itself
   const player = new Player(() => schedule());
   const stream = new EventStream(player, (gap) => server.missed(gap), () => begun());
 
@@ -61,36 +64,47 @@ export function mount({ stage, boot, server, watch, value, again }) {
   const graph = makeGraph(boot, text, (keys) => lightFromFrame(keys), (asked) => server.near(asked));
   const rail = makeRail(player, text);
   const linking = makeLinking(text, (entities) => again({ entities }), (written) => server.entities({ run: player.run ?? '', written }));
-  const methods = makeMethods(boot, text, revisit, again);
-  const keep = makeKeep(text, inputs, graph.png);
+  const methods = makeMethods(boot, text, revisit, again, edits.of);
   const ownRuns = makeOwnRuns(text, inputs, openRun);
   const program = makeProgram(boot, text, inputs);
   const gallery = makeGallery(boot, text, replay);
-  const constrained = makePaths(true, text, allowed.follow);
-  const unconstrained = makePaths(false, text, allowed.follow);
-  const answer = makeAnswer(boot, text, methods.control);
+  const constrained = makePaths(true, text, allowed.follow, schedule);
+  const unconstrained = makePaths(false, text, allowed.follow, schedule);
+  const address = makeAddress({
+    inputs, editsOf: edits.of, own: () => own.name() !== '', revisit, arrange: putBack, reopen: () => begin(true),
+    recordings: new Set([...boot.examples, ...boot.failures].map((one) => one.id)),
+    trees: () => [constrained.isTree() ? 'with' : '', unconstrained.isTree() ? 'without' : ''].filter(Boolean),
+  });
+  const keep = makeKeep(text, graph.png, address.link);
+  const answer = makeAnswer(boot, text, methods.control, statusOf);
+  const next = makeNext(text, askThis);
+  const recording = makeRecording(boot, text, askThis);
   const thoughts = makeThoughts(text);
-  const brief = makeBrief(text, statusOf);
-  const views = [forcing, rail, linking, brief, constrained, unconstrained, allowed, graph, thoughts, answer, methods, edits, keep, ownRuns, gallery, program];
+  const views = [forcing, rail, linking, recording, next, constrained, unconstrained, allowed, graph, thoughts, answer, methods, edits, keep, ownRuns, gallery, program];
 
-  const low = h('div', { class: 'two low' }, graph.element, thoughts.element, answer.element);
+  const intro = introduction(text, inputs, askThis);
+  const low = h('div', { class: 'two low' }, answer.element, graph.element, thoughts.element, answer.reasons);
   const columns = h('div', { class: 'two' }, constrained.element, unconstrained.element);
   const legend = regionsLegend(text.beams);
   const status = h('p', { class: 'sr-only', role: 'status', 'aria-live': 'polite' });
   const messages = h('div', { class: 'messages', role: 'alert' });
-  const board = h('div', { class: 'board' }, rail.element, messages, linking.element, brief.element, legend, columns,
-    forcing.element, allowed.element, low, methods.element, edits.element, keep.element);
+  const notices = h('div', { class: 'notices', role: 'status' });
+  const board = h('div', { class: 'board' }, messages, recording.element, linking.element, notices, low, next.element, rail.element, legend, columns,
+    forcing.element, allowed.element, methods.element, edits.element, keep.element);
   const how = makeHow(text);
   const tour = makeTour(text, player, () => replay(boot.examples[0]), board);
   const more = h('div', { class: 'more' }, how, gallery.element, ownRuns.element, program.element);
-  const intro = introduction(text);
   const examples = exampleRow();
-  stage.replaceChildren(h('div', { class: 'kg' }, examples, makeLoading(text, () => server.loaded({})), own.element, intro,
-    gallery.banner, board, more, tour.panel, status));
+  const others = [examples, own.element];
+  const narrow = innerWidth <= 760; // on a phone the run comes first
+  const below = h('div', {}, narrow ? others : null, more);
+  stage.replaceChildren(h('div', { class: 'kg' }, makeLoading(text, () => server.loaded({})), intro.element, intro.themes, narrow ? null : others,
+    gallery.banner, board, below, tour.panel, status));
   lightFromFrame = watchHover(board, graph.tellKeys);
 
   /** A question is on its way: what was read or filled in before it is folded away. */
   function begun() {
+    opening = false;
     allowed.reset();
     how.open = false;
     own.fold();
@@ -107,37 +121,37 @@ export function mount({ stage, boot, server, watch, value, again }) {
   function draw() {
     const { state } = player;
     board.hidden = player.origin === 'idle';
-    intro.hidden = !board.hidden;
-    examples.classList.toggle('one-line', intro.hidden);
+    below.hidden = !settled;
+    /** @type {HTMLElement|null} */ (document.querySelector('footer'))?.style.setProperty('display', settled ? '' : 'none');
+    intro.draw(state, opening || board.hidden);
     board.dataset.run = player.run ?? '';
-    board.dataset.origin = player.origin;
-    board.dataset.over = String(player.over);
+    board.dataset.origin = opening ? 'opening' : player.origin;
+    board.dataset.over = String(player.over && !opening);
     markStop(stopButton, player.origin === 'live' && !player.ended);
     for (const view of views) view.draw(state, player);
     arrange(state);
-    refill(messages, [state.failed?.message, state.notices], () => [
-      state.failed ? h('p', { class: 'failed' }, state.failed.message) : null, state.notices.map((notice) => h('p', { class: 'notice' }, notice))]);
+    if (!opening) address.draw(state, player);
+    waitFor(player.over);
+    refill(messages, state.failed?.message, () => (state.failed ? h('p', { class: 'failed' }, state.failed.message) : null));
+    refill(notices, state.notices, () => state.notices.map((notice) => h('p', { class: 'notice' }, notice)));
     refill(status, [statusOf(state)], () => [statusOf(state)]);
   }
 
   /**
-   * Leave out the cards that a method has no use for, and put its thoughts before the paths that it ended with.
+   * Leave out the cards that a method has no use for.
    * @param {RunState} state
    */
   function arrange(state) {
     const held = boot.methods.find((method) => method.name === state.run?.method)?.constrained ?? true;
     const { constrained: ours, unconstrained: theirs } = state;
     unconstrained.element.hidden = (!held || Boolean(state.finished)) && !theirs.paths.length && !theirs.steps.length;
-    constrained.element.hidden = !held && !ours.paths.length;
-    allowed.element.hidden = !held && !ours.steps.length;
+    constrained.element.hidden = (!held || Boolean(state.finished)) && !ours.paths.length;
+    allowed.element.hidden = (!held || Boolean(state.finished)) && !ours.steps.length;
     low.classList.toggle('thinking', !thoughts.element.hidden);
-    legend.hidden = !held && !ours.steps.length && !theirs.paths.length;
-    const alone = unconstrained.element.hidden || constrained.element.hidden;
+    legend.hidden = (!held || Boolean(state.finished)) && !ours.steps.length && !theirs.paths.length;
+    const alone = unconstrained.element.hidden !== constrained.element.hidden;
     columns.classList.toggle('alone', alone);
-    const home = alone ? columns : low;
-    if (answer.element.parentElement !== home) home.append(answer.element);
-    const thoughtFirst = !held && !thoughts.element.hidden;
-    if (thoughtFirst !== (columns.previousElementSibling === low)) (thoughtFirst ? low : legend).after(columns);
+    graph.element.hidden = (Boolean(state.finished) || Boolean(state.failed)) && !state.nodes.size;
   }
 
   /** @param {RunState} state */
@@ -151,7 +165,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
   function exampleRow() {
     const buttons = boot.examples.map((example) => h('button', { type: 'button', class: 'example', on: { click: () => replay(example) } },
       h('span', { 'aria-hidden': 'true' }, '▸ '), example.question));
-    return h('nav', { class: 'examples', 'aria-label': text.ask.examples }, h('span', {}, text.ask.try), buttons, boot.examples.length ? tour.start : null);
+    return h('nav', { class: 'examples', 'aria-label': text.ask.examples }, boot.examples.length ? tour.start : null, h('span', {}, text.ask.try), buttons);
   }
 
   // showing a run ---------------------------------------------------------------------------------
@@ -162,18 +176,63 @@ export function mount({ stage, boot, server, watch, value, again }) {
    * @param {string} run
    */
   function revisit(events, run) {
+    opening = false;
     stream.drop();
     allowed.reset();
     player.load(events, run);
     player.seek(player.stops.length);
   }
 
-  /** @param {RecordedRun} recorded */
-  async function replay(recorded) {
+  /** @param {RecordedRun} run */
+  async function replay(run) {
     tour.leave();
     how.open = false;
-    const written = await (await fetch(new URL(recorded.url, document.baseURI))).text();
-    showRun(written.split('\n').filter(Boolean).map((line) => JSON.parse(line)), recorded.id, recorded.question);
+    showRun(await recorded(run), run.id, run.question);
+  }
+
+  /** @type {(run: RecordedRun) => Promise<RunEvent[]>} */
+  async function recorded(run) {
+    const written = await (await fetch(new URL(run.url, document.baseURI))).text();
+    return written.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+  }
+
+  // links -----------------------------------------------------------------------------------------
+
+  /** @type {import('./files/address.js').Place|null} what is to be put back once the run of a link has ended */
+  let wanted = null;
+
+  /**
+   * Show what the page's address says, now that the fields hold what it says of them.
+   * @param {import('./files/address.js').Place} place
+   */
+  async function follow(place) {
+    const known = [...boot.examples, ...boot.failures].find((one) => one.id === place.recorded);
+    if (known) {
+      await replay(known);
+      putBack(place);
+    } else if (inputs.asks(boot.graphs)) {
+      wanted = place;
+      edits.restore(place.edits);
+      if (place.entities.length || place.forced.length) again({ entities: place.entities, forced: place.forced });
+      else /** @type {HTMLElement|null} */ (document.querySelector('#kg-go'))?.click();
+    }
+  }
+
+  /** @param {boolean} over the shown run has ended */
+  function waitFor(over) {
+    if (!wanted || !over || player.origin !== 'live') return;
+    const place = wanted;
+    wanted = null;
+    putBack(place);
+  }
+
+  /** @param {import('./files/address.js').Place} place */
+  function putBack(place) {
+    constrained.look(place.trees.includes('with'));
+    unconstrained.look(place.trees.includes('without'));
+    const first = player.events[0];
+    if (first?.event === 'RunStarted') fillQuestion(first.question);
+    player.seek(place.step ?? player.stops.length);
   }
 
   /** @param {RunEvent[]} events of a trace that the visitor has opened */
@@ -182,8 +241,29 @@ export function mount({ stage, boot, server, watch, value, again }) {
     showRun(events, 'opened', first.event === 'RunStarted' ? first.question : '');
   }
 
+  /** The page has been opened and its address asks nothing: play a recorded run, so that there is something to see. */
+  async function begin(reopened = false) {
+    const [first] = boot.examples;
+    const asked = new URLSearchParams(location.search);
+    const alone = !asked.has('question') && !asked.has('recorded');
+    const events = first && alone ? await recorded(first).catch(() => []) : [];
+    settled = true;
+    schedule();
+    if ((player.origin !== 'idle' && !reopened) || !events.length) return;
+    stream.drop();
+    opening = true;
+    player.load(events, first.id);
+  }
+
+  /** @param {string} question */
+  function askThis(question) {
+    fillQuestion(question);
+    again({ question });
+  }
+
   /** @type {(events: RunEvent[], name: string, question: string) => void} */
   function showRun(events, name, question) {
+    opening = false;
     stream.drop();
     allowed.reset();
     fillQuestion(question);
@@ -193,11 +273,13 @@ export function mount({ stage, boot, server, watch, value, again }) {
   showChoices(inputs, boot, text, own.title);
   stopButton?.addEventListener('click', () => stream.drop());
   stage.asked = () => edits.asked();
-  const linked = () => { if (inputs.asks(boot.graphs)) followLink(again); };
+  const linked = () => follow(placeOf(location.search));
   if (/** @type {{kgLinked?: boolean}} */ (globalThis).kgLinked) linked();
   else window.addEventListener('kg-linked', linked, { once: true });
   watch('value', () => stream.take(value()));
+  inputs.listeners.push(schedule);
   schedule();
+  begin();
   stage.dataset.ready = 'true';
 }
 
@@ -217,14 +299,4 @@ function markStop(button, running) {
  */
 function regionsLegend(words) {
   return h('p', { class: 'regions' }, h('span', { class: regionOf(true) }, words.held), h('span', { class: regionOf(false) }, words.freely));
-}
-
-/**
- * The page's address named a question, which the fields hold now: ask it, with the entities of the link if it names any.
- * @param {(asked: Asked) => void} again
- */
-function followLink(again) {
-  const entities = new URLSearchParams(location.search).getAll('entity');
-  if (entities.length) again({ entities });
-  else /** @type {HTMLElement|null} */ (document.querySelector('#kg-go'))?.click();
 }

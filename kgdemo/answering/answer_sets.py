@@ -7,18 +7,21 @@ the cited path meets paths of other topics, the answers are all the entities whe
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
 
-from kgdemo.events import AnswerFinal, Event, Notice, PathFound, PathVerified
+from kgdemo.answering.sets import MAX_MEMBERS
+from kgdemo.events import IN_GRAPH, NOWHERE, ON_PATH, AnswerFinal, Event, Notice, PathFound, PathVerified
 from kgdemo.kg.graph import KnowledgeGraph, Layers
 from kgdemo.kg.path import Path, PathIds, is_detour
+from kgdemo.kg.words import fold
+from kgdemo.linking.names import name_index
+from kgdemo.linking.words import name_words
 from kgdemo.query.answer_type import ANYTHING, AnswerType, fits, kind_of
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Evidence, Resources
-
-MAX_ENDS = 20  # a country's hundred cities are a list, not an answer
 
 
 def show(
@@ -51,19 +54,41 @@ def conclude(
 ) -> Iterator[Event]:
     """The reasoner's answer.
 
+    What a language model says stays as it said it: each answer is looked up on the paths it cites, and what the graph
+    adds stands beside the answers, not among them. Our own reasoner speaks for the graph, so the two are one there.
+
     Args:
         query: what is asked.
         evidence: what it may cite.
         resources: for reasoner and graph.
         directed: follow edges from head to tail only.
-        whole: let the answer take in the other entities that a cited relation path leads to.
+        whole: add the other entities that a cited relation path leads to.
         task: what the reasoner is told besides; empty for the usual.
     """
+    general = resources.reasoner.is_language_model
     for event in resources.reasoner.answer(query.text, evidence, task):
-        if isinstance(event, AnswerFinal) and whole:
-            yield from complete(event, evidence, resources, directed, query.answer_type)
+        if isinstance(event, AnswerFinal):
+            final = placed(event, evidence, resources.kg) if general else event
+            if whole:
+                yield from complete(final, evidence, resources, directed, query.answer_type, apart=general)
+            else:
+                yield final
         else:
             yield event
+
+
+def placed(final: AnswerFinal, evidence: Sequence[Evidence], kg: KnowledgeGraph) -> AnswerFinal:
+    """An answer with the place of each name: on a path it cites, elsewhere in the graph, or nowhere in it."""
+    on_path = {e.index: {fold(entity) for entity in e.path.entities} for e in evidence}
+
+    def place(name: str, cited: Sequence[int]) -> str:
+        if any(fold(name) in on_path.get(index, ()) for index in cited):
+            return ON_PATH
+        read = any(fold(name) in entities for entities in on_path.values())
+        return IN_GRAPH if read or name_index(kg).whole("".join(name_words(name))) else NOWHERE
+
+    places = tuple(place(name, cited) for name, cited in zip(final.answers, final.citations, strict=True))
+    return replace(final, places=places)
 
 
 def without_reasoner(evidence: Sequence[Evidence], answers: Sequence[str], by: str) -> AnswerFinal:
@@ -89,14 +114,30 @@ def complete(
     resources: Resources,
     directed: bool,
     answer_type: AnswerType = ANYTHING,
+    apart: bool = False,
 ) -> Iterator[Event]:
     """Add to an answer the entities that its best cited relation path leads to as well.
 
     Each addition is verified like any path; what is added is listed apart, so that the page can say so. Only ends that
-    fit the type asked for as well as the path's are added. Where there are more than ``MAX_ENDS``, none is, and a
-    notice says so.
+    fit the type asked for as well as the path's are added. Where there are more than ``MAX_MEMBERS``, none is, and
+    a notice says so.
+
+    Args:
+        final, evidence: the answer, and the paths that it may cite.
+        resources: for graph and verifier.
+        directed: follow edges from head to tail only.
+        answer_type: what is asked for.
+        apart: the answers stay as they are, and only a path that leads to what cites it is taken up: an answer that is
+            not on its path is not repaired.
     """
-    cited = [e for e in evidence if any(e.index in numbers for numbers in final.citations)]
+    cited = [
+        e
+        for e in evidence
+        if any(
+            e.index in numbers and (not apart or fold(name) == fold(e.path.end))
+            for name, numbers in zip(final.answers, final.citations, strict=True)
+        )
+    ]
     if final.refusal or not cited:
         yield final
         return
@@ -105,22 +146,26 @@ def complete(
     fit = fits(answer_type, kind_of(kg, best.path.end))
     walks, ends = _meeting(kg, paths, directed)
     fitting = [end for end in ends if fits(answer_type, kind_of(kg, kg.entities[end])) >= fit]
-    if len(fitting) > MAX_ENDS:
+    if len(fitting) > MAX_MEMBERS:
         yield Notice(
-            f"The relations of path [{best.index}] lead to more than {MAX_ENDS} entities; the answer lists only those "
-            "that the paths above have found."
+            f"The relations of path [{best.index}] lead to more than {MAX_MEMBERS:,} entities; the answer lists only "
+            "those that the paths above have found."
         )
         yield final
         return
+    answered = {fold(name) for name in final.answers} if apart else set(final.answers)
     additions = [
         kg.entities[end]
         for end in fitting
-        if kg.entities[end] not in final.answers
+        if (fold(kg.entities[end]) if apart else kg.entities[end]) not in answered
         and all(
             _holds(kg.path_to(layers, path.relations, end, directed), resources)
             for path, layers in zip(paths, walks, strict=True)
         )
     ]
+    if apart:
+        yield replace(final, completed=tuple(additions))
+        return
     citations = (*final.citations, *((best.index, *best.partners) for _ in additions))
     yield AnswerFinal(final.text, (*final.answers, *additions), citations, final.by, tuple(additions), final.refusal)
 

@@ -1,4 +1,4 @@
-"""``train`` and ``bench``: a model fine-tuned, and our engine beside the reference approach."""
+"""``train``, ``bench`` and ``site``: a model fine-tuned, our engine beside the reference, recorded runs to host."""
 
 from __future__ import annotations
 
@@ -8,9 +8,19 @@ from pathlib import Path
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register ``train --out DIR`` and ``bench decode | index | soak``."""
+    """Register ``train --out DIR``, ``bench decode | index | soak`` and ``site OUT``."""
     _add_train(commands.add_parser("train", help="fine-tune a KG-specialised language model"))
     _add_bench(commands.add_parser("bench", help="our engine beside the reference approach"))
+    site = commands.add_parser("site", help="write the recorded runs as a page that needs no server")
+    site.add_argument("out", type=Path, metavar="OUT", help="folder; index.html in it opens from a disk too")
+    site.set_defaults(run=_site)
+
+
+def _site(arguments: argparse.Namespace) -> int:
+    from kgdemo.lab.site import write_site
+
+    print(write_site(arguments.out))
+    return 0
 
 
 def _add_train(parser: argparse.ArgumentParser) -> None:
@@ -39,12 +49,21 @@ def _train(arguments: argparse.Namespace) -> int:
     return 0
 
 
+_WHAT = "soak: random decodes, every path judged; load: many askers of the page at once"
+
+
 def _add_bench(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=("decode", "index", "soak"), help="soak: random decodes, every path judged")
+    parser.add_argument("what", choices=("decode", "index", "soak", "load"), help=_WHAT)
     parser.add_argument("--quick", action="store_true", help="smaller sizes, under a minute on two quiet cores")
     parser.add_argument("--cpu-time", action="store_true", help="processor time, for a machine that is busy")
     parser.add_argument("--decodes", type=int, default=1_000, metavar="N", help="of the soak")
+    parser.add_argument("--whole", type=int, metavar="N", help="soak: N whole runs instead, by page, API and command")
     parser.add_argument("--seed", type=int, default=0, help="of the soak's first decode; the others follow")
+    parser.add_argument("--url", help="load: a page that is served already; else one is started")
+    parser.add_argument("--askers", type=int, default=20, metavar="N", help="load: who ask at the same time")
+    parser.add_argument("--questions", type=Path, metavar="FILE", help="load: a question set; else the page's examples")
+    parser.add_argument("--number", type=int, default=60, metavar="N", help="load: questions in all, over and over")
+    parser.add_argument("--different", action="store_true", help="load: make repeated questions differ, by a number")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one row a line")
     form.add_argument("--markdown", action="store_true", help="print a table for a README")
@@ -53,7 +72,9 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
 
 def _bench(arguments: argparse.Namespace) -> int:
     if arguments.what == "soak":
-        return _soak(arguments)
+        return _soak(arguments) if arguments.whole is None else _soak_whole(arguments)
+    if arguments.what == "load":
+        return _load(arguments)
     import time
     from dataclasses import asdict
 
@@ -77,6 +98,28 @@ def _bench(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _load(arguments: argparse.Namespace) -> int:
+    from contextlib import nullcontext
+    from dataclasses import asdict
+    from itertools import cycle, islice
+
+    from kgdemo.lab.benchmarks import load as bench_load
+    from kgdemo.lab.questions import read_questions
+    from kgdemo.ui.assets import examples
+
+    if arguments.questions:
+        texts = [question.text for question in read_questions(arguments.questions)]
+    else:
+        texts = [example["question"] for example in examples()]
+    asked = list(islice(cycle(texts), max(arguments.number, 1)))
+    if arguments.different:  # a question in the same words twice would be answered once
+        asked = [text if n < len(texts) else f"{text} ({n // len(texts)})" for n, text in enumerate(asked)]
+    with nullcontext(arguments.url) if arguments.url else bench_load.own_server() as url:
+        found = bench_load.load(bench_load.Page(url), asked, max(arguments.askers, 1))
+    print(json.dumps({"name": "load", **asdict(found)}) if arguments.json else bench_load.sentence(found))
+    return 1 if found.failed else 0
+
+
 def _soak(arguments: argparse.Namespace) -> int:
     import time
     from dataclasses import asdict
@@ -96,4 +139,27 @@ def _soak(arguments: argparse.Namespace) -> int:
         seeds = counts.pop("seeds")
         print(", ".join(f"{count:,} {name}" for name, count in counts.items()))
         print(f"seeds of the faults: {seeds[:20]}" if seeds else "no faults")
+    return 1 if tally.faults else 0
+
+
+def _soak_whole(arguments: argparse.Namespace) -> int:
+    from dataclasses import asdict
+
+    from tqdm import tqdm
+
+    from kgdemo.cli import main
+    from kgdemo.lab.benchmarks.whole_runs import WholeTally, soak_whole
+
+    tally = WholeTally()
+    runs = soak_whole(arguments.whole, arguments.seed, tally, main)
+    for _ in tqdm(runs, total=arguments.whole, unit=" runs", mininterval=5):
+        pass
+    if arguments.json:
+        print(json.dumps({"name": "soak --whole", **asdict(tally)}, ensure_ascii=False))
+    else:
+        print(
+            f"{tally.runs:,} runs: {tally.answered:,} answered, {tally.paths:,} paths, {tally.refused:,} refused in "
+            f"a sentence; slowest {tally.slowest:.1f} s, at most {tally.largest / 1e9:.2f} GB added"
+        )
+        print("\n".join(tally.faults) if tally.faults else "no faults")
     return 1 if tally.faults else 0

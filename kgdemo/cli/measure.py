@@ -23,6 +23,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     _add_calibrate(
         commands.add_parser("calibrate", help="fit when a model says that no path answers, or how its paths are ranked")
     )
+    _add_compare(
+        commands.add_parser("compare", help="two runs of evaluate over the same questions, with a paired test")
+    )
+    _add_study(commands.add_parser("study", help="a table or figure of the papers: a few variants of one setting"))
+    _add_report(commands.add_parser("report", help="runs of evaluate as one HTML file: table, plot, what changed"))
     _add_templates(commands.add_parser("templates", help="write questions made from templates, to measure with"))
 
 
@@ -58,8 +63,9 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     from kgdemo.lab.evaluation.judge import Judge
     from kgdemo.lab.evaluation.runner import evaluate, evaluate_linking, read_held_out
     from kgdemo.pipeline import Pipeline
+    from kgdemo.settings import LOCAL
 
-    pipeline = Pipeline()
+    pipeline = Pipeline(replace(LOCAL, question=20_000))  # cases of MedQA, with their choices, are long
     judge = Judge.by(pipeline.chat, arguments.judge) if arguments.judge is not None else None
     settings = settings_from(arguments, compare=arguments.unconstrained, explain=0)
     names = methods_named(arguments.method)
@@ -74,6 +80,55 @@ def _evaluate(arguments: argparse.Namespace) -> int:
         one = replace(settings, method=names[0])
         metrics = evaluate(pipeline, arguments.questions, one, *rest, held_out=held_out, batched=arguments.batched)
         print(json.dumps(metrics, indent=2))
+    return 0
+
+
+def _add_compare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("first", type=Path, metavar="DIR", help="--out of an evaluation of one method")
+    parser.add_argument("second", type=Path, metavar="DIR", help="that of another, over the same questions")
+    parser.set_defaults(run=_compare)
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    from kgdemo.lab.evaluation.significance import as_table, compare_runs
+
+    print(as_table(compare_runs(arguments.first, arguments.second)))
+    return 0
+
+
+def _add_study(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("recipe", metavar="NAME", help="constraint, beams, hops, ablations, …; a wrong one lists them")
+    add_settings(parser)
+    parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="a question set")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="runs, table and report; resumed")
+    parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
+    parser.set_defaults(run=_study)
+
+
+def _study(arguments: argparse.Namespace) -> int:
+    from kgdemo.lab.evaluation.study import study
+    from kgdemo.pipeline import Pipeline
+    from kgdemo.settings import LOCAL
+
+    settings = settings_from(arguments, compare=False, explain=0)
+    pipeline = Pipeline(replace(LOCAL, question=20_000))
+    print(study(pipeline, arguments.recipe, arguments.questions, settings, arguments.out, arguments.limit))
+    return 0
+
+
+def _add_report(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("runs", type=Path, nargs="+", metavar="DIR", help="--out of evaluations; the first is compared")
+    parser.add_argument("--out", type=Path, default=Path("report.html"), metavar="FILE", help="report.html by default")
+    parser.set_defaults(run=_report)
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    from kgdemo.lab.evaluation.report import html_report, read_runs
+
+    runs = read_runs(arguments.runs)
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    arguments.out.write_text(html_report(runs), "utf-8")
+    print(f"{len(runs)} runs in {arguments.out}")
     return 0
 
 

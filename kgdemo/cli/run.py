@@ -12,6 +12,7 @@ from kgdemo.settings import Settings, Shown, chosen, shown
 
 if TYPE_CHECKING:
     from kgdemo.events import Event
+    from kgdemo.kg.graph import KnowledgeGraph
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -79,9 +80,13 @@ def _ask(arguments: argparse.Namespace) -> int:
     failed, pipeline = "", Pipeline()
     events = pipeline.run(arguments.question, settings, arguments.entity)
     if arguments.json:  # a trace: the page opens it and draws its picture
+        from kgdemo.view.next_questions import with_next
         from kgdemo.view.picture import with_picture
 
-        events = with_picture(events, lambda: pipeline.graph(settings.graph))
+        def graph() -> KnowledgeGraph:
+            return pipeline.graph(settings.graph)
+
+        events = with_picture(with_next(events, graph), graph)
     for event in events:
         if arguments.json:
             print(to_json(event), flush=True)
@@ -105,8 +110,17 @@ def _tell(event: Event) -> None:
         print(f"{mark}{event.index:>2}. {event.text}  ({event.score:.2f}){note}")
     elif isinstance(event, events.PathVerified) and not event.verdict.faithful:
         print("      " + ", ".join(hop.verdict.value for hop in event.verdict.hops))
+    elif isinstance(event, events.Operation):
+        checked = "  (computed again by the verifier)" if event.verified else ""
+        print(f"computed: {event.text} = {', '.join(event.result)}{checked}")
     elif isinstance(event, events.AnswerFinal):
         print(f"answer: {event.text}  (by {event.by})")
+        for name, place in zip(event.answers, event.places, strict=False):
+            if place != events.ON_PATH:
+                where = "elsewhere in the graph" if place == events.IN_GRAPH else "nowhere in the graph"
+                print(f"  {name} is on no path that is cited for it; it is {where}")
+        if event.completed:
+            print(f"  also read from the graph: {', '.join(event.completed)}")
     elif isinstance(event, events.Notice):
         print(event.text)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kgdemo.constraint.automaton import AutomatonState, KGAutomaton, Position, Segment
+from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.label_tokens import TokenTable
+from kgdemo.constraint.sub_tries import AutomatonState, Position, Segment
 
 
 def reason(automaton: KGAutomaton, state: AutomatonState, token: int, token_text: str) -> str:
@@ -86,7 +87,8 @@ def _written(automaton: KGAutomaton, position: Position) -> str:
         ids = graph.entities.row(int(trie.targets[position.low]))
     else:
         return ""
-    return graph.label_tokens.tokenizer.decode(ids[:depth].tolist())
+    result: str = graph.label_tokens.tokenizer.decode(ids[:depth].tolist())
+    return result
 
 
 def _last_label(automaton: KGAutomaton, position: Position) -> str:

@@ -103,7 +103,7 @@ class Sized(Protocol):
         ...
 
 
-CacheEntry = TypeVar("Kept", bound=Sized)
+CacheEntry = TypeVar("CacheEntry", bound=Sized)
 
 
 @dataclass(frozen=True, slots=True)

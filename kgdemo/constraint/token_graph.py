@@ -234,4 +234,5 @@ def _sum_by_row(
     values: NDArray[np.float64], offsets: NDArray[np.int64], targets: NDArray[np.int32]
 ) -> NDArray[np.float64]:
     sums = np.concatenate([[0.0], np.cumsum(values[targets])])
-    return sums[offsets[1:]] - sums[offsets[:-1]]
+    result: NDArray[np.float64] = sums[offsets[1:]] - sums[offsets[:-1]]
+    return result

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -136,7 +137,7 @@ def _one_hop(
     return np.concatenate(sources), np.concatenate(steps), np.concatenate(targets)
 
 
-def _order(graph: TokenGraph, source: NDArray, steps: NDArray, targets: NDArray) -> NDArray[np.int64]:
+def _order(graph: TokenGraph, source: NDArray[Any], steps: NDArray[Any], targets: NDArray[Any]) -> NDArray[np.int64]:
     """Rows by source, then by the rank of step and entity; one key where it fits into 63 bits."""
     step, target = graph.step_rank[steps], graph.entity_rank[targets]
     if float(len(source) + 1) * len(graph.steps) * len(graph.entities) < 2.0**62:
@@ -412,7 +413,7 @@ class EnumeratedTrie:
         return cls(paths, nodes)
 
 
-def _arrays(folder: Path, names: Iterable[str]) -> Iterator[NDArray]:
+def _arrays(folder: Path, names: Iterable[str]) -> Iterator[NDArray[Any]]:
     """Arrays that stay on disk until they are read."""
     return (np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in names)
 

@@ -245,7 +245,8 @@ class TripleTrie:
 
     def leaf(self, row: int) -> Leaf:
         """The triple of a sorted row."""
-        return self._leaves[self._order[row]]
+        result: Leaf = self._leaves[self._order[row]]
+        return result
 
     def reason(self, state: TripleState, token_text: str) -> str:
         """Why a token may not follow, in words."""
@@ -278,7 +279,8 @@ class TripleTrie:
     def _relation(self, steps: tuple[int, ...]) -> list[int]:
         """A relation's tokens; the labels around a mediator are joined by a hyphen (DoG appendix B)."""
         if len(steps) == 1:
-            return self.graph.steps.row(steps[0]).tolist()
+            result: list[int] = self.graph.steps.row(steps[0]).tolist()
+            return result
         return self.graph.label_tokens.plain(" " + "-".join(self.graph.kg.step_labels[step] for step in steps))
 
 

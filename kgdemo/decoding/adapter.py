@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -71,7 +72,7 @@ class GraphLogitsProcessor(LogitsProcessor):
         self.end_of_text = int(tokenizer.eos_token_id)
         self.start = tuple(graph.label_tokens.start)
         find = graph.kg.entities.find
-        self.constraints: list[Constraint] = [
+        self.constraints: list[Constraint[Any]] = [
             KGAutomaton(graph, [i for topic in row if (i := find(topic)) is not None], hops) for row in topics
         ]
         self._places: dict[tuple[int, tuple[int, ...]], _Place] = {}
@@ -104,7 +105,7 @@ class GraphLogitsProcessor(LogitsProcessor):
         self._places = places  # the next call's texts are one token longer than these
         return masked
 
-    def _masked(self, scores: Tensor, place: _Place, constraint: Constraint) -> Tensor:
+    def _masked(self, scores: Tensor, place: _Place, constraint: Constraint[Any]) -> Tensor:
         masked = torch.full_like(scores, -torch.inf)
         masked[self.end_of_text] = max(WAY_OUT, torch.finfo(scores.dtype).min)
         if not place.lost and place.state is not None and place.state.alive:
@@ -121,7 +122,7 @@ class GraphLogitsProcessor(LogitsProcessor):
             place = self._after(place, token, self.constraints[question])
         return place
 
-    def _after(self, place: _Place, token: int, constraint: Constraint) -> _Place:
+    def _after(self, place: _Place, token: int, constraint: Constraint[Any]) -> _Place:
         if place.state is None:
             last = (*place.last, token)[-len(self.start) :]
             return _Place(state=constraint.start()) if last == self.start else _Place(last)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -129,7 +130,7 @@ class Step:
 
 
 def beam_search(
-    tree: TokenTree, constraint: Constraint, settings: BeamSettings
+    tree: TokenTree, constraint: Constraint[Any], settings: BeamSettings
 ) -> Generator[Step, None, list[Hypothesis]]:
     """Search for the ``settings.wanted`` best complete paths.
 
@@ -167,7 +168,7 @@ def beam_search(
 
 def _candidates(
     live: Sequence[Hypothesis],
-    followers: Sequence[Successors],
+    followers: Sequence[Successors[Any]],
     log_probs: Tensor,
     settings: BeamSettings,
     number: int,
@@ -181,14 +182,14 @@ def _candidates(
     return [c for c in found if c.index in _places(followers[c.beam], forced)]
 
 
-def _places(allowed: Successors, token: int) -> list[int]:
+def _places(allowed: Successors[Any], token: int) -> list[int]:
     """Where a token stands among the successors: one index, or none when it may not follow."""
     return [token] if allowed.tokens is None else np.flatnonzero(allowed.tokens == token).tolist()
 
 
 def sort_out(
     live: Sequence[Hypothesis],
-    followers: Sequence[Successors],
+    followers: Sequence[Successors[Any]],
     candidates: Sequence[TokenCandidate],
     settings: BeamSettings,
 ) -> tuple[list[Choice], list[Hypothesis], list[Hypothesis]]:
@@ -224,11 +225,12 @@ def settled(live: Sequence[Hypothesis], finished: Sequence[Hypothesis], settings
         return False
     best = max(live, key=lambda beam: beam.score)
     longest = settings.max_tokens if settings.length_penalty > 0 else len(best.tokens) + 1
-    return best.score / longest**settings.length_penalty <= finished[-1].score
+    result: bool = best.score / longest**settings.length_penalty <= finished[-1].score
+    return result
 
 
 def views_of(
-    live: Sequence[Hypothesis], followers: Sequence[Successors], log_probs: Tensor, masked: int
+    live: Sequence[Hypothesis], followers: Sequence[Successors[Any]], log_probs: Tensor, masked: int
 ) -> tuple[BeamView, ...]:
     """What was allowed and forbidden, for those who watch."""
     if not masked:
@@ -248,7 +250,7 @@ def views_of(
         ragged = Ragged.of([followers[i] for i in bound])
         taken = forbidden_mass(rows, ragged)
         for i, mass, top, left in zip(bound, taken, *split_best(rows, ragged, masked), strict=True):
-            views[i] = BeamView(live[i], len(followers[i].tokens), mass, tuple(left), tuple(top))  # type: ignore[arg-type]
+            views[i] = BeamView(live[i], len(followers[i].tokens), mass, tuple(left), tuple(top))
     return tuple(views)
 
 
@@ -291,7 +293,7 @@ def greedy_continuations(
 # A path's beginning chosen by a person instead of by the search, checked before anything is decoded.
 
 
-def check_forced(constraint: Constraint, tokens: Sequence[int], text_of: Callable[[int], str]) -> None:
+def check_forced(constraint: Constraint[Any], tokens: Sequence[int], text_of: Callable[[int], str]) -> None:
     """Walk a constraint along forced tokens; the model is not asked.
 
     Args:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -51,7 +52,7 @@ class Ragged:
     offsets: NDArray[np.int64]
 
     @classmethod
-    def of(cls, followers: Sequence[Successors]) -> Ragged:
+    def of(cls, followers: Sequence[Successors[Any]]) -> Ragged:
         """Lay the successors out."""
         counts = [0 if f.tokens is None else len(f.tokens) for f in followers]
         offsets = np.zeros(len(counts) + 1, np.int64)
@@ -68,11 +69,11 @@ class Ragged:
 
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Of each beam's stretch of ``values`` (n,); ``(beams,)``."""
-        return np.bincount(self.rows, values, len(self.offsets) - 1)
+        return np.bincount(self.rows, values, len(self.offsets) - 1).astype(np.float64, copy=False)
 
 
 def best_candidates(
-    log_probs: Tensor, followers: Sequence[Successors], scores: Sequence[float], limit: int, graph_normalised: bool
+    log_probs: Tensor, followers: Sequence[Successors[Any]], scores: Sequence[float], limit: int, graph_normalised: bool
 ) -> list[TokenCandidate]:
     """The best continuations over all beams, best first; ties go to the lower beam, then the lower index.
 
@@ -103,7 +104,7 @@ def _free(log_probs: Tensor, scores: Sequence[float], free: list[int], limit: in
 
 
 def _bound(
-    log_probs: Tensor, followers: Sequence[Successors], scores: Sequence[float], limit: int, graph_normalised: bool
+    log_probs: Tensor, followers: Sequence[Successors[Any]], scores: Sequence[float], limit: int, graph_normalised: bool
 ) -> list[TokenCandidate]:
     ragged = Ragged.of(followers)
     values = ragged.gather(log_probs).cpu().numpy().astype(np.float64)  # sums of many log-probabilities follow
@@ -131,7 +132,8 @@ def best_places(totals: NDArray[np.float64], limit: int) -> NDArray[np.int64]:
 def forbidden_mass(log_probs: Tensor, ragged: Ragged) -> list[float]:
     """The probability that the constraint takes away from each beam, 0..1."""
     allowed = ragged.sums(np.exp(ragged.gather(log_probs).cpu().numpy().astype(np.float64)))
-    return (1.0 - allowed).clip(0.0).tolist()
+    result: list[float] = (1.0 - allowed).clip(0.0).tolist()
+    return result
 
 
 def split_best(log_probs: Tensor, ragged: Ragged, limit: int) -> tuple[list[list[tuple[int, float]]], ...]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -58,7 +58,7 @@ class _Node:
     row: Tensor | None = None
     gains: NDArray[np.float64] | None = None
     children: dict[int, _Node] = field(default_factory=dict)
-    followers: Successors | None = None
+    followers: Successors[Any] | None = None
 
 
 class LookAhead:
@@ -70,7 +70,7 @@ class LookAhead:
         settings: those of the search: how far to look, how continuations rank, where paths are cut off.
     """
 
-    def __init__(self, tree: TokenTree, constraint: Constraint, settings: BeamSettings) -> None:
+    def __init__(self, tree: TokenTree, constraint: Constraint[Any], settings: BeamSettings) -> None:
         self.tree = tree
         self.constraint = constraint
         self.settings = settings
@@ -95,7 +95,7 @@ class LookAhead:
         root.row = self.tree.prompt_log_probs()
         return root.row[None]
 
-    def followers(self, beam: Hypothesis) -> Successors:
+    def followers(self, beam: Hypothesis) -> Successors[Any]:
         """What may follow a beam; it is often known from looking ahead."""
         node = self._at.get(beam.node)
         return self.constraint.successors(beam.state) if node is None else self._followers(node)
@@ -233,14 +233,14 @@ class LookAhead:
         share = 0.0 if self._is_normalised(allowed) else self._share
         return np.full(count, share - math.log(max(count, 1)))
 
-    def _is_normalised(self, allowed: Successors) -> bool:
+    def _is_normalised(self, allowed: Successors[Any]) -> bool:
         return self.settings.graph_normalised and allowed.inside_entity
 
     def _worth_scoring(self, node: _Node) -> bool:
         """Whether anything may follow it, within the length limit (and so within the model's context)."""
         return node.state.alive and node.depth < self.settings.max_tokens
 
-    def _followers(self, node: _Node) -> Successors:
+    def _followers(self, node: _Node) -> Successors[Any]:
         if node.followers is None:
             node.followers = self.constraint.successors(node.state)
         return node.followers

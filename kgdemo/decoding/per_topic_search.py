@@ -10,8 +10,9 @@ import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
-from kgdemo.constraint.automaton import AutomatonState, KGAutomaton, Position, Segment
+from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.base import Successors
+from kgdemo.constraint.sub_tries import AutomatonState, Position, Segment
 from kgdemo.decoding.beam import BeamView, Choice, Hypothesis, Step
 
 
@@ -85,7 +86,10 @@ def _joined(steps: Sequence[Step]) -> Step:
 
 def _merged(one: BeamView, other: BeamView) -> BeamView:
     """Two views of the same tokens, inside the labels of different topics."""
-    state = AutomatonState((*one.hypothesis.state.positions, *other.hypothesis.state.positions))
+    ours, theirs = one.hypothesis.state, other.hypothesis.state
+    assert isinstance(ours, AutomatonState)
+    assert isinstance(theirs, AutomatonState)
+    state = AutomatonState((*ours.positions, *theirs.positions))
     top = dict((*one.top, *other.top))
     masked = {token: p for token, p in (*one.masked, *other.masked) if token not in top}
     return BeamView(

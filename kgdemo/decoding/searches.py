@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,7 +18,7 @@ from kgdemo.decoding.look_ahead import LookAhead
 from kgdemo.models.base import TokenTree
 
 
-def greedy_search(tree: TokenTree, constraint: Constraint, max_tokens: int) -> Generator[Step, None, Hypothesis]:
+def greedy_search(tree: TokenTree, constraint: Constraint[Any], max_tokens: int) -> Generator[Step, None, Hypothesis]:
     """The most probable token that the constraint allows, one after another, until it is complete or dead.
 
     A beam of one is something else: it weighs an early end against all that might follow.
@@ -51,7 +52,9 @@ def greedy_search(tree: TokenTree, constraint: Constraint, max_tokens: int) -> G
     return written
 
 
-def greedy_path(tree: TokenTree, constraint: Constraint, max_tokens: int) -> Generator[Step, None, list[Hypothesis]]:
+def greedy_path(
+    tree: TokenTree, constraint: Constraint[Any], max_tokens: int
+) -> Generator[Step, None, list[Hypothesis]]:
     """Greedy search in the shape of the other searches (GCR's and the baselines' cheapest decoding).
 
     Yields:
@@ -89,7 +92,7 @@ class SamplingSettings:
 
 
 def sample(
-    tree: TokenTree, constraint: Constraint, settings: SamplingSettings
+    tree: TokenTree, constraint: Constraint[Any], settings: SamplingSettings
 ) -> Generator[Step, None, list[Hypothesis]]:
     """Draw ``settings.count`` chains, each by itself; two may be the same.
 
@@ -176,7 +179,7 @@ class _Group:
 
 
 def diverse_search(
-    tree: TokenTree, constraint: Constraint, settings: DiverseSettings
+    tree: TokenTree, constraint: Constraint[Any], settings: DiverseSettings
 ) -> Generator[Step, None, list[Hypothesis]]:
     """Search for ``settings.search.beams`` complete paths that differ from early on.
 
@@ -219,7 +222,7 @@ def _drop_the_dead(group: _Group) -> None:
 
 
 def _advance(
-    group: _Group, constraint: Constraint, limits: BeamSettings, said: Counter[int], penalty: float
+    group: _Group, constraint: Constraint[Any], limits: BeamSettings, said: Counter[int], penalty: float
 ) -> tuple[Sequence[BeamView], list[Choice]]:
     """One step of one group: what it saw and chose; its live beams are those kept, not yet scored."""
     followers = [constraint.successors(beam.state) for beam in group.live]

@@ -120,6 +120,7 @@ def _with(kg: KnowledgeGraph, added: Sequence[Triple], removed: Iterable[Triple]
         Adjacency.build(tails, between, heads, len(entities)),
         kg.inverse_labels,
         kg.info,
+        kg.literals,
     )
 
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from kgdemo.kg.adjacency import Adjacency
 from kgdemo.kg.labels import LabelTable
+from kgdemo.kg.literals import Literals
 from kgdemo.kg.path import Path, PathIds, is_detour
 
 Triple = tuple[str, str, str]
@@ -50,6 +51,7 @@ class KnowledgeGraph:
         inverse_labels: relation -> the words for walking it backwards; a relation that maps to
             itself is symmetric.
         info: entity label -> type, aliases, description; entities without any are left out.
+        literals: the values that the graph states of its entities; no path leads through them.
 
     Attributes:
         types: the types of all entities that have one.
@@ -65,6 +67,7 @@ class KnowledgeGraph:
         incoming: Adjacency,
         inverse_labels: Mapping[str, str] | None = None,
         info: Mapping[str, EntityInfo] | None = None,
+        literals: Literals | None = None,
     ) -> None:
         self.name = name
         self.entities = entities
@@ -73,6 +76,7 @@ class KnowledgeGraph:
         self.incoming = incoming
         self.inverse_labels = dict(inverse_labels or {})
         self.info = dict(info or {})
+        self.literals: Literals = literals or {}
         self.types = frozenset(known.type for known in self.info.values() if known.type)
         forward = list(relations)
         self.step_labels: list[str] = forward + inverse_step_labels(forward, self.inverse_labels)
@@ -93,12 +97,13 @@ class KnowledgeGraph:
         name: str = "graph",
         inverse_labels: Mapping[str, str] | None = None,
         info: Mapping[str, EntityInfo] | None = None,
+        literals: Literals | None = None,
     ) -> KnowledgeGraph:
         """Build a graph in memory from (head, relation, tail) labels.
 
         Args:
             triples: repeats count once.
-            name, inverse_labels, info: see above; information on entities that no triple names is left out.
+            name, inverse_labels, info, literals: see above; information on entities that no triple names is left out.
         """
         entity_ids, relation_ids = _first_seen(), _first_seen()
         flat = array("i")
@@ -117,6 +122,7 @@ class KnowledgeGraph:
             Adjacency.build(tails, between, heads, len(entities)),
             inverse_labels,
             {label: known for label, known in (info or {}).items() if label in entity_ids},
+            literals,
         )
 
     def __len__(self) -> int:

@@ -17,8 +17,8 @@ from kgdemo.kg.io.entities import joined
 from kgdemo.kg.io.formats import read_triples
 
 PLACES = frozenset(
-    "country city region continent island mountain river lake sea ocean desert building bridge monument museum "
-    "university school stadium landmark".split()
+    "country city region state province continent island mountain river lake sea ocean desert building bridge monument "
+    "museum university school stadium landmark".split()
 )
 KINDS = frozenset(("one", "many", "symmetric"))
 ONE_WAY = frozenset(("child", "located in", "orbits", "part of war", "part of album", "flows into", "doctoral advisor"))

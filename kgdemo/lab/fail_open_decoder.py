@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from kgdemo.constraint.automaton import AutomatonState, KGAutomaton
+from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.base import Successors
 from kgdemo.constraint.free_text import FreeState, FreeText
+from kgdemo.constraint.sub_tries import AutomatonState
 from kgdemo.events import ConstraintReady, Event, LMCall, Notice, PathFound, PathVerified
 from kgdemo.kg.path import PathIds
 from kgdemo.methods import METHODS

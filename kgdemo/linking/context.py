@@ -68,8 +68,9 @@ class Context:
         holders: Counter[str] = Counter()
         for adjacency, offset in ends:
             owners = np.repeat(np.arange(len(kg.entities)), np.diff(adjacency.offsets))
-            pairs = np.unique(np.stack([adjacency.relations.astype(np.int64), owners]), axis=1)
-            for step, count in enumerate(np.bincount(pairs[0], minlength=len(kg.relations)).tolist()):
+            pairs = np.unique(adjacency.relations * np.int64(len(kg.entities)) + owners)
+            steps = pairs // max(1, len(kg.entities))
+            for step, count in enumerate(np.bincount(steps, minlength=len(kg.relations)).tolist()):
                 for stem in self._step_stems[step + offset]:
                     holders[stem] = max(holders[stem], count)
         scale = math.log(len(kg.entities) + 2)
@@ -179,7 +180,8 @@ class Meaning:
 
     def question(self, text: str, namesakes: Sequence[int] = ()) -> NDArray[np.float32]:
         """A question's vector, ``(d,)``; entities that may have to be told apart are embedded in the same go."""
-        return self._embeddings.vectors([text, *map(self.text, namesakes)])[0]
+        result: NDArray[np.float32] = self._embeddings.vectors([text, *map(self.text, namesakes)])[0]
+        return result
 
     def by_relations(self, asked: NDArray[np.float32], entities: Sequence[int]) -> NDArray[np.float32]:
         """Log-odds for each entity from its relations, as head and as tail; on average 0."""
@@ -196,12 +198,14 @@ class Meaning:
             + _BACKWARD * likeness[own[own >= count] - count].max(initial=0.0)
             for own in steps
         ]
-        return np.asarray(odds, dtype=np.float32) - np.float32(np.mean(odds))
+        result: NDArray[np.float32] = np.asarray(odds, dtype=np.float32) - np.float32(np.mean(odds))
+        return result
 
     def by_text(self, asked: NDArray[np.float32], entities: Sequence[int]) -> NDArray[np.float32]:
         """Log-odds for each entity from its label, type and description; on average 0."""
         odds = _TEXT * (self._embeddings.vectors([self.text(entity) for entity in entities]) @ asked)
-        return odds - odds.mean()
+        result: NDArray[np.float32] = odds - odds.mean()
+        return result
 
     def text(self, entity: int) -> str:
         """An entity in words: label, type or bracket, description."""

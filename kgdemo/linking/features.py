@@ -112,7 +112,8 @@ class MentionFeatures:
 
     def times(self, weights: MentionFeatures) -> float:
         """The weighed sum: log-odds."""
-        return sum(getattr(self, name) * getattr(weights, name) for name in self.__slots__)
+        result: float = sum(getattr(self, name) * getattr(weights, name) for name in self.__slots__)
+        return result
 
 
 WEIGHTS = MentionFeatures(

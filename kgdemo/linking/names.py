@@ -24,6 +24,7 @@ from kgdemo.linking.words import all_ordinary, demonyms, name_words, other_names
 
 LINKING_WORDS = frozenset("the a an of and for in on at to de la von van jr sr".split())
 
+_MARKS = (", ", ": ", " – ", " - ")
 _COMPANY = frozenset("corporation corp company co inc ltd plc llc com communications".split())
 _CLUB = ("fc", "cf", "afc")  # people say Liverpool for the club as often as for the city
 _MIN_ISM = 5  # letters: Cubism has cubists, a prism has nobody
@@ -74,7 +75,7 @@ def bracket_of(label: str) -> str:
 
 def shorter_forms(name: str) -> Iterator[str]:
     """What people also call a thing of this name: before the comma, around the colon, without Corporation."""
-    for mark in (", ", ": ", " – ", " - "):
+    for mark in _MARKS:
         head, found, tail = name.partition(mark)
         if found:
             yield head
@@ -96,6 +97,8 @@ def numbered_forms(name: str) -> Iterator[str]:
 
 def initials_of(name: str) -> str:
     """The initials of a name of three capitalised words or more; two letters would mean too many things."""
+    if name.count(" ") + name.count("-") < 2:  # nearly all names, and a large graph has many
+        return ""
     parts = [word for word in name.replace("-", " ").split() if word.lower() not in LINKING_WORDS]
     letters = [part[0] for part in parts if part[0].isupper()]
     return "".join(letters).lower() if 3 <= len(letters) == len(parts) <= 6 else ""

@@ -21,10 +21,10 @@ _WORD = re.compile(rf"[^\W_]+(?:[{_APOSTROPHES}][^\W_]+)*[+#]*|&")
 _POSSESSIVE = re.compile(rf"[{_APOSTROPHES}][sS]$")
 _BEFORE_US = frozenset("the in of a which what every first former current".split())  # the country, not the pronoun
 # what people type for letters that are no accented ones: Wisla, Orsted
-_AS_TYPED = {
+_AS_TYPED: dict[int, str | int | None] = {
     **{ord(mark): None for mark in f"{_APOSTROPHES}."},
     **str.maketrans("łŁøØđĐðÐıİ", "lLoOdDdDiI"),
-    **str.maketrans({"æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "þ": "th", "Þ": "Th"}),
+    **{ord(one): two for one, two in {"æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "þ": "th", "Þ": "Th"}.items()},
 }
 _LETTERS_APART = re.compile(r"[\s.]*")
 
@@ -82,6 +82,9 @@ def name_words(name: str) -> tuple[str, ...]:
 
     A graph has many names, so nothing else of a ``Word`` is worked out here.
     """
+    parts = name.split()
+    if all(len(part) > 1 and part.isascii() and part.isalpha() for part in parts):  # most names: nothing to fold
+        return tuple(name.lower().split())
     keys = ["and" if name[start:end] == "&" else _folded(name[start:end]) for start, end in _spans(name)]
     return tuple(key for key in keys if key)
 

@@ -24,10 +24,7 @@ from kgdemo.settings import Settings
 
 MAX_OFFERED = 24  # options put to a reasoner at once; more are cut to the nearest to the question by their relation
 ENDS_SHOWN = 8
-_RELATIONS = "Which of these relations, each behind the path that leads to it, help to answer the question?"
 _ENOUGH = "The facts are enough to answer the question."
-_ENTITIES = "Which of the entities at the ends of these paths matter for the question?"
-_PATHS = "Which of these paths through the knowledge graph are the most helpful for the question?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +174,17 @@ class LanguageModelWalk:
         """See ``WalkDecisions``."""
         offered = nearest(query, options, self.resources)
         stems = [option.stem for option in offered]
-        chosen = yield from deciding.select(self.resources, "relations", query, _RELATIONS, stems, limit)
+        chosen = yield from deciding.select(
+            self.resources, "relations", query, self.resources.prompts.text("relations"), stems, limit
+        )
         return [offered[i] for i in chosen]
 
     def prune_paths(self, query: Query, candidates: Sequence[Path], limit: int) -> Generator[Event, None, list[Path]]:
         """See ``WalkDecisions``."""
         texts = [str(path) for path in candidates]
-        chosen = yield from deciding.select(self.resources, "paths", query, _PATHS, texts, limit)
+        chosen = yield from deciding.select(
+            self.resources, "paths", query, self.resources.prompts.text("paths"), texts, limit
+        )
         return [candidates[i] for i in chosen]
 
     def enough(
@@ -193,7 +194,8 @@ class LanguageModelWalk:
         if not hop_lists:
             return False, None
         facts = [*map(str, hop_lists), *values]
-        return (yield from deciding.verify(self.resources, query, _ENOUGH, facts)), None
+        task = self.resources.prompts.text("enough")
+        return (yield from deciding.verify(self.resources, query, _ENOUGH, facts, task)), None
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +250,7 @@ def prune_entities(query: Query, option: Opening, resources: Resources, limit: i
     paths = likeliest_first(query, option.follow().paths, resources)
     offered = [path.end for path in sorted(paths, key=lambda path: path.end.casefold() not in asked)[:MAX_OFFERED]]
     texts = [str(path) for path in option.follow(offered).paths]
-    chosen = yield from deciding.select(resources, "entities", query, _ENTITIES, texts, limit)
+    chosen = yield from deciding.select(resources, "entities", query, resources.prompts.text("entities"), texts, limit)
     return option.follow(offered[i] for i in chosen)
 
 

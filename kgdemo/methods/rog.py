@@ -11,7 +11,7 @@ import re
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
-from kgdemo.answering.answer_sets import MAX_ENDS, conclude, show
+from kgdemo.answering.answer_sets import conclude, show
 from kgdemo.events import Event, Thought
 from kgdemo.kg.path import SEPARATOR, Path
 from kgdemo.kg.words import fold, spoken
@@ -24,11 +24,7 @@ from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 
 _OFFERED = 60  # relations named to a chat model; unlike RoG's, it was not trained on the graph's vocabulary
-_PLAN = (
-    "Plan how to answer the question with a knowledge graph. Write up to {limit} relation paths, the likeliest "
-    "first, each of at most {hops} relations joined by ->, starting at the entities {topics}; separate the paths "
-    "by semicolons. These are the graph's relations (~ reads one backwards): {relations}."
-)
+_INSTANCES = 20  # of one plan that are shown; the answer has them all
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +80,15 @@ def _written_plans(query: Query, resources: Resources, settings: Settings) -> Ge
     """A chat model's relation paths; it is told the relations that are nearest to the question."""
     step_labels = list(dict.fromkeys(resources.kg.step_labels))
     nearest = embedding_cache(resources.embedder).nearest(query.text, [spoken(r) for r in step_labels], _OFFERED)
-    task = _PLAN.format(
+    task = resources.prompts.text(
+        "rog-plan",
         limit=settings.beams,
         hops=settings.hops,
         topics=", ".join(query.topics),
         relations=", ".join(step_labels[i] for i in nearest),
     )
     text = yield from deciding.plan(resources, query, task)
-    paths = ([part.strip() for part in path.split("->")] for path in text.split(";"))
+    paths = ([part.strip() for part in path.split("->")] for path in re.split(r"[;\n]", text))
     written = dict.fromkeys(tuple(filter(None, path))[: settings.hops] for path in paths)
     return [Plan(_spelled(relations, resources), 0.0) for relations in written if relations][: settings.beams]
 
@@ -113,7 +110,7 @@ def _instances(plan: Plan, topics: Sequence[str], resources: Resources, settings
         kg.labelled(ids)
         for topic in topics
         if (start := kg.entities.find(topic)) is not None
-        for ids in kg.paths_over(start, plan.relations, settings.directed, MAX_ENDS)
+        for ids in kg.paths_over(start, plan.relations, settings.directed, _INSTANCES)
     ]
     if not found:
         return [], "no such path starts at the question's entities"

@@ -149,7 +149,7 @@ def constrained_branch(
     check_forced(constraint, settings.forced, model.token_text)
     tree = model.tree(prompt)
     search = _search(tree, constraint, settings, longest, settings.tokens_ahead(model.on_gpu))
-    return Branch(prompt, tree, constraint, StepReader(model, constraint, True), search, longest, _since(began))
+    return Branch(prompt, tree, constraint, StepReader(model, constraint, True), search, longest, seconds=_since(began))
 
 
 def _search(

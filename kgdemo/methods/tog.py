@@ -25,6 +25,7 @@ from kgdemo.methods.hop_lists import (
 )
 from kgdemo.methods.registry import register
 from kgdemo.query.query import Query
+from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 
@@ -67,9 +68,8 @@ def _pruned(
     query: Query, kept: Sequence[Opening], resources: Resources, decisions: WalkDecisions, thoughts: _Thoughts
 ) -> Generator[Event, None, tuple[list[HopList], list[Path]]]:
     """The N paths left behind the relations kept, one of each relation before a second of any, and their hop lists."""
-    found: list[HopList] = []
-    for opening in kept:
-        found.append((yield from prune_entities(query, opening, resources, WIDTH)))
+    pruned = [prune_entities(query, opening, resources, WIDTH) for opening in kept]
+    found = yield from deciding.together(resources, pruned)
     columns = zip_longest(*(hop_list.paths for hop_list in found))
     candidates = [path for path in chain.from_iterable(columns) if path is not None]
     beams = yield from decisions.prune_paths(query, candidates, WIDTH)

@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from kgdemo.errors import EndpointError
 from kgdemo.events import AnswerFinal, Event, HypothesisAnswer, Notice, PathFound, PathVerified
 from kgdemo.kg.words import fold
 from kgdemo.methods.registry import register
@@ -18,16 +19,8 @@ from kgdemo.methods.search_branch import Branch, FreePath, sampled_branch, uncon
 from kgdemo.query.query import Query
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources
+from kgdemo.reasoners.final_answer import read_answer
 from kgdemo.settings import Settings, chosen, option
-
-_ANSWER = "Answer the question from what you know. Reply with the answer alone; separate several by semicolons."
-_CHAIN = (
-    "Think step by step from what you know. Write the facts that lead from an entity of the question to its "
-    "answer as one chain, entity -> relation -> entity -> relation -> entity, in one line and nothing else."
-)
-_FROM_CHAIN = (
-    "Answer the question with your chain of thought. Reply with the answer alone; separate several by semicolons."
-)
 
 
 @register(
@@ -97,32 +90,63 @@ def _author(query: Query, resources: Resources) -> _Author:
 
 
 class _ChatAuthor:
-    """A chat model, asked at temperature 0."""
+    """A chat model, asked at temperature 0 unless chains are drawn."""
 
     def __init__(self, query: Query, resources: Resources) -> None:
         self.query, self.resources, self.name = query, resources, resources.reasoner.name
 
+    def _task(self, name: str, **slots: str) -> str:
+        return self.resources.prompts.text(name, **slots)
+
     def direct(self) -> Iterator[Event]:
-        text = yield from deciding.think(self.resources, self.query, _ANSWER, ())
+        text = yield from deciding.think(self.resources, self.query, self._task("direct"), (), own=True)
         yield _final(_listed(text), text, self.name)
 
     def chain_of_thought(self, beams: int) -> Iterator[Event]:
         chain = yield from self._chain((), 1)
-        text = yield from deciding.think(self.resources, self.query, _FROM_CHAIN, [chain.text])
+        text = yield from deciding.think(self.resources, self.query, self._task("chain-answer"), [chain.text], own=True)
         yield _count_in_graph([chain])
         yield _final(_listed(text), text, self.name)
 
     def chains(self, count: int, draws: Draws) -> Generator[Event, None, list[FreePath]]:
-        """At temperature 0 nothing is drawn, so different chains are asked for."""
-        written: list[FreePath] = []
-        for index in range(1, count + 1):
-            written.append((yield from self._chain([chain.text for chain in written], index)))
+        """Independent samples; a model that cannot be sampled from is asked for different chains instead.
+
+        Where the model fails at some of them, the vote is among the others.
+
+        Raises:
+            EndpointError: it failed at all of them.
+        """
+        if self.resources.reasoner.samples:
+            asked = [self._if_written((), index, draws.temperature) for index in range(1, count + 1)]
+            tried = yield from deciding.together(self.resources, asked)
+        else:
+            tried = []
+            for index in range(1, count + 1):
+                before = [chain.text for chain in tried if isinstance(chain, FreePath)]
+                tried.append((yield from self._if_written(before, index)))
+        written = [chain for chain in tried if isinstance(chain, FreePath)]
+        failed = [error for error in tried if isinstance(error, EndpointError)]
+        if not written:
+            raise failed[0]
+        if failed:
+            yield Notice(f"{failed[0]} The vote is among {len(written)} chains.")
         return written
 
-    def _chain(self, before: Sequence[str], index: int) -> Generator[Event, None, FreePath]:
+    def _if_written(
+        self, before: Sequence[str], index: int, temperature: float = 0.0
+    ) -> Generator[Event, None, FreePath | EndpointError]:
+        """One chain, or why there is none."""
+        try:
+            return (yield from self._chain(before, index, temperature))
+        except EndpointError as error:
+            return error
+
+    def _chain(self, before: Sequence[str], index: int, temperature: float = 0.0) -> Generator[Event, None, FreePath]:
         """One chain with its verdict; its end is its answer."""
-        others = ["", "Write another one than these:", *before] if before else []
-        text = yield from deciding.plan(self.resources, self.query, "\n".join([_CHAIN, *others]))
+        others = "\n".join(["Write another chain than these:", *before]) if before else ""
+        task = self._task("chain", before=others)
+        text = yield from deciding.plan(self.resources, self.query, task, own=True, temperature=temperature)
+        text = next((line for line in text.splitlines() if "->" in line), text.splitlines()[0])
         path, verdict = self.resources.verifier.verify_text(text)
         answer = path.end if path else text.split("->")[-1].strip()
         yield PathFound(False, index, text, 0.0, path)
@@ -191,7 +215,7 @@ def _answer_of(chain: FreePath) -> str:
 
 
 def _listed(text: str) -> list[str]:
-    return [part for part in (piece.strip(" .\"'") for piece in text.split(";")) if part]
+    return [name for name, _ in read_answer(text, {})]
 
 
 def _final(answers: Sequence[str], text: str, by: str) -> AnswerFinal:

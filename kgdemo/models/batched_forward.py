@@ -121,7 +121,7 @@ class BatchedForward(nn.Module):
             one.done = True
 
     def _alone(self, wanted: Pass) -> Tensor:
-        return self.model(
+        result: Tensor = self.model(
             input_ids=wanted.input_ids,
             attention_mask=wanted.attention_mask,
             position_ids=wanted.position_ids,
@@ -129,3 +129,4 @@ class BatchedForward(nn.Module):
             use_cache=True,
             logits_to_keep=wanted.logits_to_keep,
         ).logits[0]
+        return result

@@ -196,15 +196,17 @@ class LeanBert(nn.Module):
     @staticmethod
     def suits(model: nn.Module) -> bool:
         """Whether a model is a BERT decoder in fp32 on a CPU whose linear layers are ``OneDNNLinear``."""
-        config: Any = getattr(model, "config", None)
+        any_model: Any = model
+        config = getattr(model, "config", None)
         # the class is told by its name: importing it would import transformers
         return (
             type(model).__name__ == "BertLMHeadModel"
+            and config is not None
             and config.hidden_act == "gelu"
             and not config.add_cross_attention
-            and model.device.type == "cpu"
-            and model.dtype is torch.float32
-            and isinstance(model.cls.predictions.decoder, OneDNNLinear)  # type: ignore[union-attr]
+            and any_model.device.type == "cpu"
+            and any_model.dtype is torch.float32
+            and isinstance(any_model.cls.predictions.decoder, OneDNNLinear)
         )
 
     @torch.inference_mode()

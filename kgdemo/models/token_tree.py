@@ -117,7 +117,7 @@ class PooledTokenTree:
             fp32 log-probabilities of what follows each of the last ``keep`` tokens, ``(keep, V)``.
         """
         self.calls += 1
-        dtype = self.model.dtype
+        dtype: torch.dtype = self.model.dtype  # type: ignore[assignment]  # of any module torch says Tensor | Module
         mask = np.where(may_look, 0.0, torch.finfo(dtype).min)  # doubles: numpy knows no bfloat16
         wanted = Pass(
             input_ids=torch.tensor([ids], device=self.device),

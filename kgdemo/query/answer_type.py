@@ -41,7 +41,7 @@ class Fit(IntEnum):
     YES = 2
 
 
-_SYNONYMS = {
+SYNONYMS = {
     "movie": "film",
     "show": "series",
     "town": "city",
@@ -66,12 +66,10 @@ _SYNONYMS = {
     "brand": "company",
     "prize": "award",
     "style": "movement",
-    "moon": "celestial body",
-    "planet": "celestial body",
 }
 _PLACES = frozenset(
-    "place city county country region continent island building museum university school landmark monument bridge "
-    "mountain lake river sea ocean desert stadium habitat".split()
+    "place city county country region state province continent island building museum university school landmark "
+    "monument bridge mountain lake river sea ocean desert stadium habitat".split()
 )
 _SOMEBODY = frozenset(("person", "deity", "character", "mythical figure"))
 _WHO = _SOMEBODY.union("band company organization team position dynasty country".split())
@@ -88,6 +86,7 @@ _ROLES = {  # nouns that are no type but say which types can be meant
         "maker designer singer songwriter artist actor actress star screenwriter developer producer".split(),
         _MAKER,
     ),
+    **dict.fromkeys("winner laureate champion".split(), _WHO),
     **dict.fromkeys("birthplace hometown location place".split(), _PLACES),
     **dict.fromkeys("birthyear birthdate birthday date".split(), _TIME),
     **dict.fromkeys(
@@ -178,19 +177,21 @@ def _of_phrase(words: list[str], types: Collection[str]) -> AnswerType:
 
 def _kind(word: str, types: Collection[str]) -> AnswerType:
     """What one word asks for: a type it names, or those of a role."""
-    singulars = _singulars(word)
-    meant = {kind for one in singulars for kind in (one, _SYNONYMS.get(one, one))} - {"place"}  # that is any kind of it
+    forms = singulars(word)
+    meant = {kind for one in forms for kind in (one, SYNONYMS.get(one, one))} - {"place"}  # that is any kind of it
+    if "region" in meant:  # a state is one as well
+        meant |= {"state", "province"}
     named = frozenset(meant.intersection(types))
     if named:
         return AnswerType(named, named=True)
-    return next((AnswerType(_ROLES[one]) for one in singulars if one in _ROLES), ANYTHING)
+    return next((AnswerType(_ROLES[one]) for one in forms if one in _ROLES), ANYTHING)
 
 
-def _singulars(word: str) -> tuple[str, ...]:
+def singulars(word: str) -> tuple[str, ...]:
     """A word and what it may be the plural of."""
-    singulars = [word]
+    forms = [word]
     if word.endswith("ies"):
-        singulars.append(word[:-3] + "y")
+        forms.append(word[:-3] + "y")
     if word.endswith("s"):
-        singulars += [word[:-1], word[:-2]] if word.endswith("es") else [word[:-1]]
-    return tuple(singulars)
+        forms += [word[:-1], word[:-2]] if word.endswith("es") else [word[:-1]]
+    return tuple(forms)

@@ -9,21 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
+from pathlib import Path
 
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.words import FUNCTION_WORDS
+from kgdemo.kg.words import FUNCTION_WORDS, spoken
 from kgdemo.query.answer_type import AnswerType, answer_type_of
+from kgdemo.query.form import Plan, plan_of
 
 _WORD = re.compile(r"\w+")
-_COUNTING = re.compile(r"\b(how many|number of|count)\b", re.IGNORECASE)
-
-
-class Form(Enum):
-    """What the answer is made of."""
-
-    ENTITY = "entity"  # entities, or a value that the graph holds
-    COUNT = "count"  # the number of entities
+_DATA = Path(__file__).parent / "data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +27,14 @@ class Query:
     Attributes:
         text: the question as it was typed.
         topics: the entities that it is about, as the graph spells them.
-        form: what the answer is made of.
+        plan: what the answer is made of, and what has to be done for it.
         answer_type: the kind of thing that the question asks for.
         content_words: its words without function words and the topics' names, in lower case; never empty.
     """
 
     text: str
     topics: tuple[str, ...]
-    form: Form
+    plan: Plan
     answer_type: AnswerType
     content_words: tuple[str, ...]
 
@@ -53,8 +47,16 @@ def understand(text: str, topics: Sequence[str], kg: KnowledgeGraph) -> Query:
         topics: the entities that it is about; those that the graph does not hold are kept.
         kg: knows the types that an answer may have and the topics' other names.
     """
-    form = Form.COUNT if _COUNTING.search(text) else Form.ENTITY
-    return Query(text, tuple(topics), form, answer_type_of(text, kg.types), _content_words(text, topics, kg))
+    return Query(text, tuple(topics), plan_of(text), answer_type_of(text, kg.types), _content_words(text, topics, kg))
+
+
+def vocabulary_of(kg: KnowledgeGraph) -> frozenset[str]:
+    """The words that questions about a graph are made of, in lower case: common ones, its relations', its types'."""
+    lines = (_DATA / "words.txt").read_text("utf-8").splitlines()
+    common = (word for line in lines if not line.startswith("#") for word in line.split())
+    relations = (word for label in kg.step_labels for word in spoken(label).lower().split())
+    types = (word for name in kg.types for word in name.lower().split())
+    return frozenset((*common, *FUNCTION_WORDS, *relations, *types))
 
 
 def _content_words(text: str, topics: Sequence[str], kg: KnowledgeGraph) -> tuple[str, ...]:

@@ -203,9 +203,9 @@ def _lead(
         by_key.setdefault(_key(graph, path), path)
     keys = {a: [(g.topic, g.relations, a) for g in interpretation.groups] for a in interpretation.answers.tolist()}
 
-    def likely(answer: int) -> tuple[int, float]:
+    def likely(answer: int) -> tuple[int, float, int]:
         scores = [by_key[key].rank_score for key in keys[answer] if key in by_key]
-        return -len(scores), -max(scores, default=0.0)
+        return -len(scores), -max(scores, default=0.0), -graph.kg.degree(answer)  # of Poseidon more is known
 
     answers = sorted(keys, key=likely)[:limit]
     missing = {
@@ -318,7 +318,7 @@ def _key(graph: TokenGraph, path: RankedPath) -> Key:
 def _tokens(graph: TokenGraph, path: PathIds, longest: int) -> tuple[int, ...] | None:
     """A path as the model writes it, end mark included; None where that is more than ``longest`` tokens."""
     arrow = graph.label_tokens.arrow
-    parts: list[Sequence[int]] = [graph.entities.row(path.entities[0])]
+    parts: list[Sequence[int] | NDArray[np.int32]] = [graph.entities.row(path.entities[0])]
     for step, entity in zip(path.steps, path.entities[1:], strict=True):
         parts += [arrow, graph.steps.row(step), arrow, graph.entities.row(entity)]
     parts.append(graph.label_tokens.end)

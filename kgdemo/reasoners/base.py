@@ -19,6 +19,7 @@ from kgdemo.models.base import PathModel
 from kgdemo.models.embedding import Embedder
 from kgdemo.query.answer_type import Fit
 from kgdemo.query.query import Query
+from kgdemo.reasoners.prompts import SHIPPED, Prompts
 from kgdemo.verify import Verifier
 
 
@@ -50,15 +51,23 @@ class Decision:
         text: free text (plan, thought, sentence); empty for choices.
         chosen: indices of the options chosen, best first.
         scores: one for each option, higher is better; empty for free text.
+        thoughts: for each option chosen the thought that it follows from, where the reasoner wrote one.
+        written: for each option chosen what was written behind it, for options that leave something open.
         holds: the outcome of a yes/no question.
         call: the language-model call, for the count; None where no model was asked.
+        replaced: why the embedded reasoner decided in a language model's place; empty where it did not.
+        notices: what the visitor should know about that.
     """
 
     text: str = ""
     chosen: tuple[int, ...] = ()
     scores: tuple[float, ...] = ()
+    thoughts: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
     holds: bool = False
     call: LMCall | None = None
+    replaced: str = ""
+    notices: tuple[str, ...] = ()
 
 
 class FailedDecisionError(EndpointError):
@@ -69,6 +78,10 @@ class FailedDecisionError(EndpointError):
         self.call = call
 
 
+class UnreadableDecisionError(FailedDecisionError):
+    """The model replied, but no decision can be read in what it wrote."""
+
+
 class Reasoner(Protocol):
     """Takes the decisions that the papers give to a general language model.
 
@@ -77,10 +90,14 @@ class Reasoner(Protocol):
         is_language_model: it writes text of its own, and ``answer`` itself tells paths that answer from others. Where
             a paper's decision differs without a language model, a method has two strategies of one interface and
             chooses between them by this, once, where it begins.
+        at_once: how many decisions may be asked of it side by side.
+        samples: a temperature makes its replies differ.
     """
 
     name: str
     is_language_model: bool
+    at_once: int
+    samples: bool
 
     def select(self, question: str, task: str, options: Sequence[str], limit: int) -> Decision:
         """Choose at most ``limit`` of the options (FiDeLiS beam selection, relation and entity pruning)."""
@@ -90,12 +107,16 @@ class Reasoner(Protocol):
         """Rate every option (Score evaluator)."""
         ...
 
-    def verify(self, question: str, statement: str, premises: Sequence[str]) -> Decision:
+    def propose(self, question: str, task: str, context: Sequence[str], options: Sequence[str], limit: int) -> Decision:
+        """Choose at most ``limit`` different next steps behind those of the context, each with a thought."""
+        ...
+
+    def verify(self, question: str, statement: str, premises: Sequence[str], task: str = "") -> Decision:
         """Whether the statement follows from the premises (deductive verification)."""
         ...
 
-    def plan(self, query: Query, task: str) -> Decision:
-        """Write a line that prepares an answer: a plan, or keywords."""
+    def plan(self, query: Query, task: str, temperature: float = 0.0) -> Decision:
+        """Write text that prepares an answer: a plan, keywords, a chain; at a temperature a sample of it."""
         ...
 
     def thought(self, question: str, task: str, context: Sequence[str]) -> Decision:
@@ -117,3 +138,4 @@ class Resources:
     token_graph: TokenGraph
     reasoner: Reasoner
     embedder: Embedder
+    prompts: Prompts = SHIPPED

@@ -1,6 +1,6 @@
 """The chat reasoners: decisions by a general language model, asked in words.
 
-``ChatReasoner`` reads the replies of any chat model strictly. ``LocalReasoner`` is for a model on this machine, which
+``ChatReasoner`` reads the replies of any chat model. ``LocalReasoner`` is for a model on this machine, which
 shows its probabilities: a choice among given options is decoded under the constraint of a trie of these options, so the
 reply cannot be malformed.
 """
@@ -9,24 +9,59 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from kgdemo.constraint.free_text import ChoiceState, ChoiceTrie
 from kgdemo.decoding.beam import BeamSettings, beam_search
 from kgdemo.errors import EndpointError
 from kgdemo.events import AnswerDelta, AnswerFinal, Event, LMCall, Notice
-from kgdemo.models.chat import ChatModel, LocalChat, Usage
+from kgdemo.models.chat import ChatModel, LocalChat, StructuredChat, Usage, whole_reply
 from kgdemo.models.embedding import Embedder
 from kgdemo.query.query import Query
-from kgdemo.reasoners import prompts
-from kgdemo.reasoners.base import Decision, Evidence, FailedDecisionError, Reasoner
+from kgdemo.reasoners.base import Decision, Evidence, FailedDecisionError, Reasoner, UnreadableDecisionError
 from kgdemo.reasoners.embedded import EmbeddedReasoner
-from kgdemo.reasoners.parsing import UnreadableReplyError, chosen_numbers, cited_lines, one_line, ratings, yes_or_no
+from kgdemo.reasoners.fallback import UNASKED
+from kgdemo.reasoners.final_answer import read_answer
+from kgdemo.reasoners.parsing import (
+    UnreadableReplyError,
+    chosen_numbers,
+    cleaned,
+    one_line,
+    proposals,
+    ratings,
+    said_lines,
+    without_thinking,
+    yes_or_no,
+)
+from kgdemo.reasoners.prompts import SHIPPED, Prompts, so_far
 from kgdemo.settings import ChatSettings
 
 Parsed = TypeVar("Parsed")
+CUT = "length"  # how the protocol says that a reply was cut
 _VERDICTS = ("Yes", "No")
+
+
+# The forms of decisions, for endpoints that keep to a JSON schema -----------------------------------
+
+Schema = Mapping[str, Any]
+
+
+def _object(**properties: Schema) -> Schema:
+    """An object with exactly these properties."""
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _list(item: Schema) -> Schema:
+    return {"type": "array", "items": item}
+
+
+_NUMBER: Schema = {"type": "integer"}
+_TEXT: Schema = {"type": "string"}
+CHOICE = _object(numbers=_list(_NUMBER))
+RATINGS = _object(ratings=_list({"type": "number"}))
+VERDICT = _object(answer={"type": "string", "enum": ["yes", "no"]})
+STEPS = _object(steps=_list(_object(thought=_TEXT, action=_NUMBER, node=_TEXT)))
 
 
 class ChatReasoner:
@@ -34,109 +69,164 @@ class ChatReasoner:
 
     Args:
         model: the chat model that decides.
+        prompts: what it is told.
     """
 
     is_language_model = True
 
-    def __init__(self, model: ChatModel) -> None:
-        self.model = model
+    def __init__(self, model: ChatModel, prompts: Prompts = SHIPPED) -> None:
+        self.model, self.prompts = model, prompts
         self.name = model.name
+        self.at_once: int = getattr(model, "at_once", 1)  # a model in this process answers one at a time
+        self.samples = isinstance(model, StructuredChat)
 
     def select(self, question: str, task: str, options: Sequence[str], limit: int) -> Decision:
         """See ``base.Reasoner``."""
-        prompt = prompts.select(question, task, options, limit)
-        chosen, call = self._ask("select", prompt, lambda reply: chosen_numbers(reply, len(options), limit))
+        prompt = self.prompts.select(question, task, options, limit)
+        chosen, call = self._ask("select", prompt, lambda reply: chosen_numbers(reply, options, limit), CHOICE)
         # options not chosen rank behind the chosen ones, in the order given
         scores = tuple(1.0 - chosen.index(i) / len(options) if i in chosen else 0.0 for i in range(len(options)))
         return Decision(chosen=chosen, scores=scores, call=call)
 
     def score(self, question: str, task: str, options: Sequence[str]) -> Decision:
         """See ``base.Reasoner``."""
-        scores, call = self._ask("score", prompts.score(question, task, options), lambda r: ratings(r, len(options)))
+        scores, call = self._ask(
+            "score", self.prompts.score(question, task, options), lambda r: ratings(r, len(options)), RATINGS
+        )
         return Decision(scores=scores, call=call)
 
-    def verify(self, question: str, statement: str, premises: Sequence[str]) -> Decision:
+    def propose(self, question: str, task: str, context: Sequence[str], options: Sequence[str], limit: int) -> Decision:
+        """See ``base.Reasoner``: all in one call, so that the steps differ."""
+        prompt = self.prompts.propose(question, task, context, options, limit)
+        steps, call = self._ask("propose", prompt, lambda reply: proposals(reply, options, limit), STEPS)
+        chosen, thoughts, written = zip(*steps, strict=True)
+        return Decision(chosen=chosen, thoughts=thoughts, written=written, call=call)
+
+    def verify(self, question: str, statement: str, premises: Sequence[str], task: str = "") -> Decision:
         """See ``base.Reasoner``."""
-        holds, call = self._ask("verify", prompts.verify(question, statement, premises), yes_or_no)
+        holds, call = self._ask("verify", self.prompts.verify(question, statement, premises, task), yes_or_no, VERDICT)
         return Decision(holds=holds, call=call)
 
-    def plan(self, query: Query, task: str) -> Decision:
+    def plan(self, query: Query, task: str, temperature: float = 0.0) -> Decision:
         """See ``base.Reasoner``."""
-        text, call = self._ask("plan", prompts.plan(query.text, task), one_line)
+        prompt = self.prompts.plan(query.text, task)
+        text, call = self._ask("plan", prompt, lambda reply: "\n".join(said_lines(reply)), temperature=temperature)
         return Decision(text=text, call=call)
 
     def thought(self, question: str, task: str, context: Sequence[str]) -> Decision:
         """See ``base.Reasoner``."""
-        text, call = self._ask("thought", prompts.thought(question, task, context), one_line)
+        text, call = self._ask("thought", self.prompts.thought(question, task, context), one_line)
         return Decision(text=text, call=call)
 
     def answer(self, question: str, evidence: Sequence[Evidence], task: str = "") -> Iterator[Event]:
         """See ``base.Reasoner``: one call over all paths; a failed endpoint is said, and the paths stay."""
-        prompt = prompts.answer_from_paths(question, evidence, task)
-        usage, began, text = Usage(), time.perf_counter(), ""
+        suggested = [f"  (suggested answer: {e.hypothesis})" if e.hypothesis else "" for e in evidence]
+        paths = [f"[{e.index}] {e.path}{said}" for e, said in zip(evidence, suggested, strict=True)]
+        prompt = self.prompts.answer_from_paths(question, paths, task)
+        usage, began, text, told = Usage(), time.perf_counter(), "", ""
         try:
-            for piece in self.model.stream(prompt, usage):
-                text += piece
-                yield AnswerDelta(piece)
+            for text in whole_reply(self.model.stream(prompt, usage), usage):
+                spoken = without_thinking(text, ended=False)
+                if len(spoken) > len(told):
+                    yield AnswerDelta(spoken[len(told) :])
+                    told = spoken
         except EndpointError as error:
             yield self._answered(prompt, text, usage, began)
             yield Notice(f"{error} The grounded paths below stand without it.")
-            refusal = "The general language model could not be asked; the paths are what the graph says."
-            yield AnswerFinal(refusal, (), (), self.name, refusal=refusal)
+            yield AnswerFinal(UNASKED, (), (), self.name, refusal=UNASKED, failed=True)
             return
         yield self._answered(prompt, text, usage, began)
-        yield self._final(text, evidence)
+        if usage.finish == CUT:
+            yield Notice(f"The reply of {self.name} was cut after {usage.tokens_out:,} tokens; it may lack answers.")
+        yield self._final(text, evidence, usage.finish == CUT)
 
     def _answered(self, prompt: str, text: str, usage: Usage, began: float) -> LMCall:
         seconds = time.perf_counter() - began
-        return LMCall(self.name, "answer", prompt, text, usage.tokens_in, usage.tokens_out, seconds)
+        return LMCall(self.name, "answer", prompt, text, usage.tokens_in, usage.tokens_out, seconds, usage.calls)
 
-    def _ask(self, purpose: str, prompt: str, parse: Callable[[str], Parsed]) -> tuple[Parsed, LMCall]:
+    def _ask(
+        self,
+        purpose: str,
+        prompt: str,
+        parse: Callable[[str], Parsed],
+        schema: Schema | None = None,
+        temperature: float = 0.0,
+    ) -> tuple[Parsed, LMCall]:
         """See ``ask_and_parse``."""
-        return ask_and_parse(self.model, purpose, prompt, parse)
+        return ask_and_parse(self.model, purpose, prompt, parse, self.prompts, schema, temperature)
 
-    def _final(self, text: str, evidence: Sequence[Evidence]) -> AnswerFinal:
-        if not text.strip() or prompts.NO_ANSWER in text.upper():
+    def _final(self, text: str, evidence: Sequence[Evidence], cut: bool) -> AnswerFinal:
+        said = cleaned(text)
+        answers = read_answer(text, {e.index: e.path for e in evidence}, cut)
+        if not answers:
             refusal = f"{self.name} found no path that answers the question."
-            return AnswerFinal(text.strip() or refusal, (), (), self.name, refusal=refusal)
-        lines = cited_lines(text, highest=max((e.index for e in evidence), default=0))
-        return AnswerFinal(text.strip(), tuple(n for n, _ in lines), tuple(c for _, c in lines), self.name)
+            return AnswerFinal(said or refusal, (), (), self.name, refusal=refusal)
+        return AnswerFinal(said, tuple(name for name, _ in answers), tuple(cited for _, cited in answers), self.name)
 
 
-def ask_and_parse(model: ChatModel, purpose: str, prompt: str, parse: Callable[[str], Parsed]) -> tuple[Parsed, LMCall]:
+def ask_and_parse(
+    model: ChatModel,
+    purpose: str,
+    prompt: str,
+    parse: Callable[[str], Parsed],
+    prompts: Prompts = SHIPPED,
+    schema: Schema | None = None,
+    temperature: float = 0.0,
+) -> tuple[Parsed, LMCall]:
     """Ask, parse, and on a reply that cannot be read ask once more with the complaint.
+
+    Where the endpoint keeps to a JSON schema the reply has that form. An endpoint whose replies cannot be read then,
+    though it took the schema, is asked in words only from then on.
 
     Returns:
         what was parsed, and the call with the last prompt, which holds the first reply where there were two.
 
     Raises:
-        FailedDecisionError: the model failed, or the second reply cannot be read either.
+        FailedDecisionError: the model failed.
+        UnreadableDecisionError: the second reply cannot be read either.
     """
     began, asked, complaint, total = time.perf_counter(), prompt, "", Usage()
     reply = ""
+    total.calls = 0
 
-    def call(calls: int) -> LMCall:
+    def call() -> LMCall:
         seconds = time.perf_counter() - began
-        return LMCall(model.name, purpose, asked, reply, total.tokens_in, total.tokens_out, seconds, calls)
+        return LMCall(model.name, purpose, asked, reply, total.tokens_in, total.tokens_out, seconds, total.calls)
 
     for attempt in (1, 2):
         usage, reply = Usage(), ""
+        structured = schema is not None and attempt == 1 and isinstance(model, StructuredChat) and model.structured
+        if isinstance(model, StructuredChat):
+            pieces = model.stream(asked, usage, temperature, schema if structured else None)
+        else:
+            pieces = model.stream(asked, usage)
         try:
-            reply = "".join(model.stream(asked, usage))
+            for so_far in whole_reply(pieces, usage):
+                reply = so_far
         except EndpointError as error:
-            raise FailedDecisionError(str(error), call(attempt)) from error
-        finally:
-            total.tokens_in, total.tokens_out = total.tokens_in + usage.tokens_in, total.tokens_out + usage.tokens_out
+            _add(total, usage)
+            raise FailedDecisionError(str(error), call()) from error
+        _add(total, usage)
         try:
-            return parse(reply), call(attempt)
+            return parse(reply), call()
         except UnreadableReplyError as error:
             complaint = str(error)
+            if usage.finish == CUT:
+                complaint = f"it was cut after {usage.tokens_out:,} tokens; reply in fewer words."
+            if structured and isinstance(model, StructuredChat):
+                model.structured = False
         if attempt == 1:
             asked = prompts.again(prompt, reply, complaint)
-    raise FailedDecisionError(
-        f"The chat model {model.name} replied twice in a form that cannot be read ({complaint}); try another model.",
-        call(2),
+    raise UnreadableDecisionError(
+        f"The chat model {model.name} replied twice in a form that cannot be read ({complaint.rstrip('.')}).",
+        call(),
     )
+
+
+def _add(total: Usage, usage: Usage) -> None:
+    total.tokens_in += usage.tokens_in
+    total.tokens_out += usage.tokens_out
+    total.calls += usage.calls
 
 
 class LocalReasoner(ChatReasoner):
@@ -144,26 +234,33 @@ class LocalReasoner(ChatReasoner):
 
     Args:
         model: the model that decides.
+        prompts: what it is told.
     """
 
-    def __init__(self, model: LocalChat) -> None:
-        super().__init__(model)
+    def __init__(self, model: LocalChat, prompts: Prompts = SHIPPED) -> None:
+        super().__init__(model, prompts)
         self.local = model
 
     def select(self, question: str, task: str, options: Sequence[str], limit: int) -> Decision:
         """See ``base.Reasoner``: the options it would write with the highest probabilities."""
-        scores, call = self._weigh("select", prompts.choose(question, task, options), options, limit)
+        scores, call = self._weigh("select", self.prompts.choose(question, task, options), options, limit)
         order = sorted((i for i in range(len(options)) if scores[i]), key=lambda i: -scores[i])
         return Decision(chosen=tuple(order[:limit]), scores=scores, call=call)
 
     def score(self, question: str, task: str, options: Sequence[str]) -> Decision:
         """See ``base.Reasoner``: an option's rating is the probability that it would be written."""
-        scores, call = self._weigh("score", prompts.choose(question, task, options), options, len(options))
+        scores, call = self._weigh("score", self.prompts.choose(question, task, options), options, len(options))
         return Decision(scores=scores, call=call)
 
-    def verify(self, question: str, statement: str, premises: Sequence[str]) -> Decision:
+    def propose(self, question: str, task: str, context: Sequence[str], options: Sequence[str], limit: int) -> Decision:
+        """See ``base.Reasoner``: the options it would write; what it thinks of them is not asked."""
+        return self.select(question, f"{task}\nSo far:\n{so_far(context)}", options, limit)
+
+    def verify(self, question: str, statement: str, premises: Sequence[str], task: str = "") -> Decision:
         """See ``base.Reasoner``: whether yes is more probable than no."""
-        scores, call = self._weigh("verify", prompts.verify(question, statement, premises), _VERDICTS, len(_VERDICTS))
+        scores, call = self._weigh(
+            "verify", self.prompts.verify(question, statement, premises, task), _VERDICTS, len(_VERDICTS)
+        )
         return Decision(holds=scores[0] > scores[1], scores=scores[:1], call=call)
 
     def _weigh(self, purpose: str, prompt: str, options: Sequence[str], limit: int) -> tuple[tuple[float, ...], LMCall]:
@@ -189,7 +286,7 @@ class LocalReasoner(ChatReasoner):
         return tuple(scores), LMCall(self.name, purpose, prompt, output, len(ids), written, seconds)
 
 
-def reasoner_for(chat: ChatSettings, embedder: Embedder) -> Reasoner:
+def reasoner_for(chat: ChatSettings, embedder: Embedder, prompts: Prompts = SHIPPED) -> Reasoner:
     """The reasoner for these settings: a chat model, at an endpoint or on this machine, else the embedded one.
 
     Raises:
@@ -198,7 +295,7 @@ def reasoner_for(chat: ChatSettings, embedder: Embedder) -> Reasoner:
     if not chat.model:
         return EmbeddedReasoner(embedder)
     if chat.local:
-        return LocalReasoner(LocalChat.load(chat.model))
-    from kgdemo.models.endpoint import OpenAIChat  # imports openai, which takes a second that runs without a key save
+        return LocalReasoner(LocalChat.load(chat.model), prompts)
+    from kgdemo.models.endpoint import OpenAIChat  # needed by those with an endpoint only
 
-    return ChatReasoner(OpenAIChat(chat))
+    return ChatReasoner(OpenAIChat(chat), prompts)

@@ -7,12 +7,17 @@ flow reads like its paper's. Where there is only one option, no reasoner is aske
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
-from kgdemo.events import CandidatesScored, DeductionChecked, Event
+from kgdemo.errors import EndpointError
+from kgdemo.events import CandidatesScored, DeductionChecked, Event, Notice
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Decision, FailedDecisionError, Resources
 from kgdemo.reasoners.embedded import NAME
+
+Made = TypeVar("Made")
 
 
 def select(
@@ -35,8 +40,33 @@ def select(
         return tuple(range(len(options)))
     made = yield from _asked(lambda: resources.reasoner.select(query.text, task, options, limit))
     chosen = tuple(dict.fromkeys(i for i in made.chosen if 0 <= i < len(options)))[:limit]
-    yield from _scored(decision, options, made.scores, chosen, resources.reasoner.name)
+    yield from _scored(decision, options, made.scores, chosen, _by(made, resources))
     return chosen
+
+
+def propose(
+    resources: Resources,
+    decision: str,
+    query: Query,
+    task: str,
+    context: Sequence[str],
+    options: Sequence[str],
+    limit: int,
+) -> Generator[Event, None, list[tuple[int, str, str]]]:
+    """Choose at most ``limit`` next steps; arguments as for ``select``.
+
+    Returns:
+        the index of each option chosen, the thought that it follows from, and what was written behind its number;
+        empty where nothing was. One option may be chosen twice with different texts.
+    """
+    if len(options) <= 1:
+        return [(i, "", "") for i in range(len(options))]
+    made = yield from _asked(lambda: resources.reasoner.propose(query.text, task, context, options, limit))
+    empty = ("",) * len(made.chosen)
+    steps = list(zip(made.chosen, made.thoughts or empty, made.written or empty, strict=True))
+    kept = [step for step in steps if 0 <= step[0] < len(options)][:limit]
+    yield from _scored(decision, options, made.scores, list(dict.fromkeys(i for i, *_ in kept)), _by(made, resources))
+    return kept
 
 
 def score(
@@ -46,7 +76,7 @@ def score(
     if not options:
         return ()
     made = yield from _asked(lambda: resources.reasoner.score(query.text, task, options))
-    yield from _scored(decision, options, made.scores, best(made.scores, limit), resources.reasoner.name)
+    yield from _scored(decision, options, made.scores, best(made.scores, limit), _by(made, resources))
     return made.scores
 
 
@@ -79,23 +109,74 @@ def best(scores: Sequence[float], limit: int) -> list[int]:
     return sorted(range(len(scores)), key=lambda i: -scores[i])[:limit]
 
 
-def verify(resources: Resources, query: Query, statement: str, premises: Sequence[str]) -> Generator[Event, None, bool]:
-    """Whether a statement follows from premises."""
-    made = yield from _asked(lambda: resources.reasoner.verify(query.text, statement, premises))
-    yield DeductionChecked(statement, tuple(premises), made.holds, resources.reasoner.name)
+def verify(
+    resources: Resources, query: Query, statement: str, premises: Sequence[str], task: str = ""
+) -> Generator[Event, None, bool]:
+    """Whether a statement follows from premises, or what else the task asks of it."""
+    made = yield from _asked(lambda: resources.reasoner.verify(query.text, statement, premises, task))
+    yield DeductionChecked(statement, tuple(premises), made.holds, _by(made, resources))
     return made.holds
 
 
-def think(resources: Resources, query: Query, task: str, context: Sequence[str]) -> Generator[Event, None, str]:
-    """A sentence in the reasoner's own words."""
-    made = yield from _asked(lambda: resources.reasoner.thought(query.text, task, context))
+def think(
+    resources: Resources, query: Query, task: str, context: Sequence[str], own: bool = False
+) -> Generator[Event, None, str]:
+    """A sentence in the reasoner's own words.
+
+    Raises:
+        EndpointError: the language model failed, and ``own`` says that nobody else can write this.
+    """
+    made = yield from _asked(lambda: resources.reasoner.thought(query.text, task, context), own)
     return made.text
 
 
-def plan(resources: Resources, query: Query, task: str) -> Generator[Event, None, str]:
-    """A line in the form that the task asks for."""
-    made = yield from _asked(lambda: resources.reasoner.plan(query, task))
+def plan(
+    resources: Resources, query: Query, task: str, own: bool = False, temperature: float = 0.0
+) -> Generator[Event, None, str]:
+    """Text in the form that the task asks for, at a temperature a sample of it; ``own`` and errors as for ``think``."""
+    made = yield from _asked(lambda: resources.reasoner.plan(query, task, temperature), own)
     return made.text
+
+
+def together(resources: Resources, asked: Sequence[Generator[Event, None, Made]]) -> Generator[Event, None, list[Made]]:
+    """Take decisions that do not depend on each other side by side, as many as the reasoner bears.
+
+    Args:
+        resources: whose reasoner is asked.
+        asked: decisions under way, which share nothing.
+
+    Returns:
+        their outcomes, in the same order, as the events are.
+    """
+    limit = min(resources.reasoner.at_once, len(asked))
+    if limit <= 1:
+        outcomes = []
+        for one in asked:
+            outcomes.append((yield from one))
+        return outcomes
+    outcomes, threads = [], ThreadPoolExecutor(limit)
+    try:
+        for events, outcome in threads.map(_to_its_end, asked):
+            yield from events
+            outcomes.append(outcome)
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)
+    return outcomes
+
+
+def _to_its_end(asked: Generator[Event, None, Made]) -> tuple[list[Event], Made]:
+    """All events of a decision, and its outcome."""
+    events = []
+    while True:
+        try:
+            events.append(next(asked))
+        except StopIteration as end:
+            return events, end.value
+
+
+def _by(made: Decision, resources: Resources) -> str:
+    """Who took a decision."""
+    return NAME if made.replaced else resources.reasoner.name
 
 
 def _scored(
@@ -114,8 +195,12 @@ def _scored(
     )
 
 
-def _asked(ask: Callable[[], Decision]) -> Generator[Event, None, Decision]:
-    """A decision with its language-model call as an event, also where the call failed."""
+def _asked(ask: Callable[[], Decision], own: bool = False) -> Generator[Event, None, Decision]:
+    """A decision with its language-model call as an event, also where the call failed, and what there is to say of it.
+
+    Raises:
+        EndpointError: the model failed and nobody may decide in its place.
+    """
     try:
         made = ask()
     except FailedDecisionError as failed:
@@ -123,4 +208,7 @@ def _asked(ask: Callable[[], Decision]) -> Generator[Event, None, Decision]:
         raise
     if made.call is not None:
         yield made.call
+    if own and made.replaced:
+        raise EndpointError(made.replaced)
+    yield from map(Notice, made.notices)
     return made

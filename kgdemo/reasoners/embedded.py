@@ -28,6 +28,8 @@ class EmbeddedReasoner:
 
     name = NAME
     is_language_model = False
+    at_once = 1
+    samples = False
 
     def __init__(self, embedder: Embedder) -> None:
         self._labels = embedding_cache(embedder)  # the same options come up again and again
@@ -42,7 +44,11 @@ class EmbeddedReasoner:
         """See ``base.Reasoner``: cosine similarity to the question."""
         return Decision(scores=tuple(self._similarity(question, options)))
 
-    def verify(self, question: str, statement: str, premises: Sequence[str]) -> Decision:
+    def propose(self, question: str, task: str, context: Sequence[str], options: Sequence[str], limit: int) -> Decision:
+        """See ``base.Reasoner``: the options most similar to the question; it writes no thoughts."""
+        return self.select(question, task, options, limit)
+
+    def verify(self, question: str, statement: str, premises: Sequence[str], task: str = "") -> Decision:
         """See ``base.Reasoner``: whether the premises taken together are close to the statement."""
         if not premises:
             return Decision(holds=False, scores=(0.0,))
@@ -50,7 +56,7 @@ class EmbeddedReasoner:
         best = max(self._similarity(statement, [*premises, joined]))
         return Decision(holds=best >= _ENTAILED, scores=(best,))
 
-    def plan(self, query: Query, task: str) -> Decision:
+    def plan(self, query: Query, task: str, temperature: float = 0.0) -> Decision:
         """See ``base.Reasoner``: the content words of the question."""
         return Decision(text=", ".join(query.content_words))
 

@@ -1,101 +1,456 @@
-"""Reading what chat models write: citations in an answer, and replies to a decision.
+"""Reading what chat models write at a decision: as leniently as a person would, and no further.
 
-A reply that does not have the form asked for is an error, not a guess: the model is then asked once more.
+A reply is first cleaned of what is not addressed to the reader: reasoning blocks, special tokens, code fences. Then the
+choice is looked for where people put it: in JSON, in bold, behind “Answer:”, on a line of its own, in the concluding
+sentence. A reply in which nothing of the kind is found is an error, not a guess: the model is then asked once more.
+
+How final answers are read stands in ``final_answer``.
 """
 
 from __future__ import annotations
 
+import ast
+import json
 import re
+from collections.abc import Iterator, Sequence
 
-_CITED = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")  # [2] or [1, 3]
-_LIST = re.compile(r"(?<![\w.])\d+(?!\w)(?:(?:\s*[,;&]\s*(?:and\s+)?|\s+and\s+|[\s\]\[]+)\d+(?!\w))*")
-_LISTED = re.compile(r"\W*(\d+)[.):]\s+\S")  # an option repeated with its number
+from kgdemo.kg.words import fold
+
+_BLOCKS = r"think|thinking|thought|reasoning|reflection|scratchpad|analysis"
+_THINKING = re.compile(rf"<({_BLOCKS})>.*?</\1>|◁think▷.*?◁/think▷", re.DOTALL | re.IGNORECASE)
+_CLOSED_ONLY = re.compile(rf"\A.*</(?:{_BLOCKS})>|\A.*◁/think▷", re.DOTALL | re.IGNORECASE)  # opened by the prompt
+_OPEN_ONLY = re.compile(rf"<(?:{_BLOCKS})>.*\Z|◁think▷.*\Z", re.DOTALL | re.IGNORECASE)  # cut while it was thinking
+_CHANNEL = re.compile(r"\A.*<\|channel\|>final<\|message\|>", re.DOTALL)
+_SPECIAL = re.compile(r"<\|[^|>\n]{1,40}\|>|</?s>|<(?:end|start)_of_turn>|\[/?INST\]")
+_FENCE = re.compile(r"^\s*(?:```|~~~)[\w-]*[ \t]*$\n?|```", re.MULTILINE)
+_BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}+")
+_TAGGED = re.compile(r"</?(?:final_)?answers?>", re.IGNORECASE)
+_LINK = re.compile(r"(?<!!)\[([^\[\]\n]+)\]\((?:https?:|#|/|www\.)[^)\s]*\)")  # a Markdown link
+_LABEL = (
+    r"(?:my |the |so,? |therefore,? )*(?:final |short |best |correct )*"
+    r"(?:answers?|replies|reply|result|output|conclusion|choices?|selection|selected(?: options?)?|decision|verdict|"
+    r"numbers?|ratings?|thoughts?|next thought|plan|keywords?|entities|chain|antwort(?:en)?|réponses?|respuestas?|"
+    r"risposta|resposta|ответ|答案|回答|答え)(?:\(s\))?"
+)
+LABELLED = re.compile(rf"^\W*{_LABEL}(?!\w)\W*?\s*(?:[:：=]|(?<=\w)\s+(?:is|are|ist|est|es|è)\b:?)\s*", re.IGNORECASE)
+_PREAMBLE = re.compile(
+    r"^(?:sure|certainly|of course|okay|ok|yes|absolutely|great question|great|gerne|natürlich|bien sûr|claro|"
+    r"here (?:is|are|you go)|based on|below (?:is|are)|let me|let's|i(?:'|’)ll|i will|looking at|given)\b.*[:!.…]\s*$",
+    re.IGNORECASE,
+)
+_BULLET = re.compile(r"^\s*(?:[-*•‣–—>#]+\s+|\(?\d{1,3}[.):]\s+|\([a-z]\)\s+|[a-z][.)]\s+)+")
+_RUN = (
+    r"\d+(?:(?:\s*(?:,|;|&|/|and|und|et|y|or|、|，|>|≻)\s*)+(?:and\s+)?(?:options?\s+|#)?\d+|\s*[-–]\s*\d+(?!\w)"
+    r"|[\s\]\[]+\d+(?!\w|\.\s*\w))*"
+)
+_PURE = re.compile(rf"^\W*{_RUN}\W*$")
+_NUMBERED_LINE = re.compile(r"^\W*(?:options?\s*)?#?(\d+)\W{0,3}[.):\-–—]\W*\S", re.IGNORECASE)
+_REJECTED = re.compile(r"\b(?:not|no|irrelevant|unrelated|unhelpful|doesn't|isn't|useless|less)\b", re.IGNORECASE)
+_BOLD_RUN = re.compile(rf"(?:\*\*|__)\W*(?:options?\s+)?#?({_RUN})\W*?(?:\*\*|__)", re.IGNORECASE)
+_CONCLUDES = re.compile(
+    r"\b(?:choose|chose|select(?:ed)?|pick(?:ed)?|go(?:ing)? with|opt for|take|keep|answer|"
+    r"best(?: \w+){0,3}? (?:is|are)|"
+    r"therefore|thus|hence|so|conclusion|recommend|helpful(?: \w+){0,3}? (?:is|are)|relevant(?: \w+){0,3}? (?:is|are)|"
+    rf"likeliest(?: \w+){{0,3}}? (?:is|are))\b\D*?(?<![\w.])({_RUN})(?!\w)",
+    re.IGNORECASE,
+)
+_NAMED_RUN = re.compile(rf"(?:\b(?:options?|numbers?|paths?|no\.)\s*|#)({_RUN})(?!\w)", re.IGNORECASE)
+_ANY_RUN = re.compile(rf"(?<![\w.])({_RUN})(?!\w)")
+_ORDINALS = {
+    word: n
+    for n, words in enumerate(
+        ("first one", "second two", "third three", "fourth four", "fifth five", "sixth six", "seventh seven"), 1
+    )
+    for word in words.split()
+}
+_ORDINAL = re.compile(rf"\b(?:the ({'|'.join(_ORDINALS)})(?: \w+)?|option ({'|'.join(_ORDINALS)}))\b", re.IGNORECASE)
+_JSON = re.compile(r"\{|\[(?=\s*(?:[\"'{\[\]]|\d+\s*(?:,|\]\s*\Z)))")
+_JSON_OF_NAMES = re.compile(r"\{|^\s*\[(?=\s*[\"'{\]])", re.MULTILINE)
 _TOO_MANY = 10**9  # more than there are options or paths
+_YES = frozenset(
+    "y yes yeah yep true correct right entailed supported holds ja oui sí si да はい sim vero wahr".split()
+)
+_NO = frozenset("n no nope false incorrect wrong unsupported nein non нет いいえ não falsch faux".split())
+_DENIED = re.compile(
+    r"\b(?:does|do|did|is|are|can|could)(?:\s+not|n['’]t)\s+(?:\w+\s+){0,2}?"
+    r"(?:follow|hold|true|supported|entailed|enough|sufficient|deduced|concluded|inferred|established)|"
+    r"\bcannot be (?:\w+ )?(?:deduced|concluded|inferred|established|derived)|\b(?:in|un)sufficient\b|\bnot enough\b",
+    re.IGNORECASE,
+)
+_CONCLUDED = re.compile(
+    r"(?:,|:|\b(?:so|therefore|thus|hence|is|answer|say|definitely|clearly|certainly|probably))\s+\W*(yes|no|true|false)\b"
+    r"(?=\W*(?:$|[,;.:—–]|because|since|as\b))",
+    re.IGNORECASE,
+)
+_AFFIRMED = re.compile(
+    r"\b(?:it|statement|conclusion|claim|this)\s+(?:\w+\s+)?"
+    r"(?:follows|holds|is (?:\w+ )?(?:true|supported|entailed|correct))|"
+    r"\b(?:facts|they) (?:are|is) (?:\w+ )?(?:enough|sufficient)|\bcan be (?:\w+ )?(?:deduced|concluded|inferred)",
+    re.IGNORECASE,
+)
 
 
 class UnreadableReplyError(ValueError):
     """A reply that does not have the form asked for; the message tells the model what is wrong."""
 
 
-def _number(digits: str) -> int:
+# What is addressed to the reader -----------------------------------------------------------------
+
+
+def cleaned(reply: str) -> str:
+    """A reply without reasoning blocks, special tokens and code fences; Markdown emphasis stays.
+
+    A reply that was cut while the model was still thinking says nothing, and comes back empty.
+    """
+    text = without_thinking(reply)
+    text = _SPECIAL.sub("", _FENCE.sub("", text))
+    text = _BOXED.sub(r"\nFinal answer: \1\n", text)
+    text = _TAGGED.sub(lambda tag: "\n" if "/" in tag.group() else "\nFinal answer: ", text)
+    return _LINK.sub(lambda link: f"[{link[1]}]" if link[1].isdecimal() else link[1], text).strip()
+
+
+def without_thinking(reply: str, ended: bool = True) -> str:
+    """A reply without its reasoning blocks.
+
+    Args:
+        reply: as far as it has come.
+        ended: nothing more comes; else a tag that has only begun is held back.
+    """
+    if "<" not in reply and "◁" not in reply:
+        return reply
+    if not ended:
+        reply = re.sub(r"[<◁][^<>◁▷\s]{0,24}\Z", "", reply)
+    text = _THINKING.sub("", _CHANNEL.sub("", reply))
+    return _OPEN_ONLY.sub("", _CLOSED_ONLY.sub("", text))
+
+
+def unmarked(text: str) -> str:
+    """Text without Markdown emphasis, headings and quotes."""
+    text = re.sub(r"^\s*(?:#{1,6}\s+|>\s+)+", "", text, flags=re.MULTILINE)
+    return re.sub(r"\*{1,3}|`|(?<!\w)_{1,3}|_{1,3}(?!\w)|~~", "", text).strip()
+
+
+def without_bullet(line: str) -> str:
+    """A line without the bullet or number that it begins with."""
+    return _BULLET.sub("", line).strip()
+
+
+def json_in(text: str, numbers: bool = True) -> object:
+    """The JSON value that a text holds, also where it is broken off or slightly wrong; None where there is none.
+
+    Args:
+        text: a cleaned reply.
+        numbers: a list of numbers is one; else it is a citation.
+    """
+    begin = (_JSON if numbers else _JSON_OF_NAMES).search(text)
+    if begin is None:
+        return None
+    body = text[begin.start() :]
+    ends = [m.end() for m in re.finditer(r"[}\]]", body)]
+    tries = [body[:end] for end in reversed(ends[-40:])]
+    mended = () if re.match(r"\[\s*\d", body) else _closed(body)  # a list of numbers is read as text as well
+    for candidate in (*tries, *mended):
+        text = re.sub(r",\s*([}\]])", r"\1", candidate)
+        for read in (json.loads, ast.literal_eval):
+            try:
+                value = read(text)
+            except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+                continue
+            if isinstance(value, (dict, list)):
+                return value
+    return None
+
+
+def _closed(body: str) -> Iterator[str]:
+    """A JSON text that broke off, closed behind its last whole value."""
+    cut = body
+    for _ in range(12):
+        opened, quoted, escaped = [], False, False
+        for char in cut:
+            if quoted:
+                quoted, escaped = (char != '"' or escaped), char == "\\" and not escaped
+            elif char == '"':
+                quoted = True
+            elif char in "{[":
+                opened.append("}" if char == "{" else "]")
+            elif char in "}]" and opened:
+                opened.pop()
+        if not quoted and opened:
+            yield cut.rstrip().rstrip(",:") + "".join(reversed(opened))
+        shorter = max(cut.rfind(","), cut.rfind("{"), cut.rfind("["))
+        if shorter <= 0:
+            return
+        cut = cut[:shorter]
+
+
+def number_of(digits: str) -> int:
     """A number of any length. One too long to be of use counts as ``_TOO_MANY``: Python reads 4,300 digits at most."""
     digits = digits.strip()
     return int(digits) if len(digits) < 10 else _TOO_MANY
 
 
-def cited_lines(text: str, highest: int) -> list[tuple[str, tuple[int, ...]]]:
-    """The lines of an answer with the paths each cites.
+def numbers_in(run: str) -> list[int]:
+    """The numbers of a list such as ``1, 3 and 5-7``."""
+    found: list[int] = []
+    for first, last in re.findall(r"(\d+)(?:\s*[-–]\s*(\d+))?", run):
+        low, high = number_of(first), number_of(last or first)
+        found += range(low, high + 1) if low <= high < low + 100 else [low, high]
+    return list(dict.fromkeys(found))
+
+
+# Choices -----------------------------------------------------------------------------------------
+
+
+def chosen_numbers(reply: str, options: int | Sequence[str], limit: int) -> tuple[int, ...]:
+    """Indices (from 0) of the options that a reply chooses, best first; numbers that are no option are passed over.
 
     Args:
-        text: one answer a line, each with its citations.
-        highest: number of the last path; greater numbers cite nothing and are dropped.
-    """
-    lines = []
-    for raw in text.splitlines():
-        numbers = [_number(n) for group in _CITED.findall(raw) for n in group.split(",")]
-        name = _CITED.sub("", raw).strip().lstrip("-*• ").strip(" .;,").strip("*_")
-        if name:
-            lines.append((name, tuple(dict.fromkeys(n for n in numbers if 1 <= n <= highest))))
-    return lines
-
-
-def chosen_numbers(reply: str, options: int, limit: int) -> tuple[int, ...]:
-    """Indices (from 0) of the options whose numbers a reply lists.
-
-    The numbers stand together in one line, or each at the beginning of a line of its own; what a model says behind
-    them is passed over. A line with numbers here and there is not read: which of them are the choice?
+        reply: what the model wrote.
+        options: how many there are, or their texts, by which one that is repeated without its number is recognised.
+        limit: how many to take at the most.
 
     Raises:
-        UnreadableReplyError: it lists none, or numbers that are no option.
+        UnreadableReplyError: it chooses none.
     """
-    numbers: list[int] = []
-    for line in filter(str.strip, reply.splitlines()):
-        found = _numbers_of(line)
-        if not found:
-            break
-        numbers += found
-    if not numbers:
-        raise UnreadableReplyError(f"it does not begin with numbers between 1 and {options}, separated by commas.")
-    outside = [n for n in numbers if not 1 <= n <= options]
+    count = options if isinstance(options, int) else len(options)
+    text = cleaned(reply)
+    outside: list[int] = []
+    for numbers in _choices(text):
+        inside = [n for n in dict.fromkeys(numbers) if 1 <= n <= count]
+        if inside:
+            return tuple(n - 1 for n in inside)[:limit]
+        outside += numbers
+    if not isinstance(options, int) and (named := _options_named(text, options)):
+        return tuple(named[:limit])
     if outside:
-        raise UnreadableReplyError(f"{outside[0]} is not the number of an option; there are {options}.")
-    return tuple(dict.fromkeys(n - 1 for n in numbers))[:limit]
+        raise UnreadableReplyError(f"{outside[0]} is not the number of an option; there are {count}.")
+    raise UnreadableReplyError(f"it does not give numbers between 1 and {count}, separated by commas.")
 
 
-def _numbers_of(line: str) -> list[int]:
-    """The numbers that a line lists; none where it is not clear which ones are meant."""
-    listed = _LISTED.match(line)
-    if listed:
-        return [_number(listed.group(1))]
-    lists = _LIST.findall(line)
-    return [_number(n) for n in re.findall(r"\d+", lists[0])] if len(lists) == 1 else []
+def _choices(text: str) -> Iterator[list[int]]:
+    """The numbers in the places where a choice may stand, the plainest place first."""
+    data = json_in(text)
+    if data is not None:
+        yield list(_integers(data))
+    lines: list[str] = []
+    for line in map(unmarked, filter(str.strip, text.splitlines())):
+        if lines and _PURE.match(line) and re.search(r"\d\W*$", lines[-1]):  # one list, a number a line
+            lines[-1] += f", {line}"
+        else:
+            lines.append(line)
+    for line in reversed(lines):
+        said = LABELLED.match(line)
+        if said and (run := re.match(rf"\W*(?:options?\s*|#)?({_RUN})", line[said.end() :], re.IGNORECASE)):
+            yield numbers_in(run.group(1))
+    pure = [n for line in lines if _PURE.match(line) for n in numbers_in(line)]
+    if pure:
+        yield pure
+    bold = [n for run in _BOLD_RUN.findall(text) for n in numbers_in(run)]
+    plain = "\n".join(lines)
+    concluding = [numbers_in(run) for run in _CONCLUDES.findall(plain)]
+    listed = [line for line in lines if _NUMBERED_LINE.match(line)]
+    kept = [line for line in listed if not _REJECTED.search(line)]
+    if bold and len(listed) < 2:
+        yield bold
+    if concluding and len(kept) != len(listed):
+        yield concluding[-1]
+    if kept:
+        yield [number_of(match.group(1)) for line in kept if (match := _NUMBERED_LINE.match(line))]
+    if concluding:
+        yield concluding[0]
+    for pattern in (_NAMED_RUN, _ANY_RUN):
+        runs = [numbers_in(run) for run in pattern.findall(plain)]
+        if runs and (pattern is _NAMED_RUN or len(runs) == 1):
+            yield runs[0]
+    ordinals = [_ORDINALS[(a or b).lower()] for a, b in _ORDINAL.findall(plain)]
+    if ordinals:
+        yield ordinals
+
+
+def _integers(value: object) -> Iterator[int]:
+    """The whole numbers of a JSON value; in an object those under other keys than the reasons."""
+    if isinstance(value, bool):
+        return
+    if isinstance(value, (int, float)):
+        if 0 <= value < _TOO_MANY and value == int(value):
+            yield int(value)
+    elif isinstance(value, str):
+        if match := re.match(rf"\W*(?:options?\s*)?#?({_RUN})(?!\w)", value, re.IGNORECASE):
+            yield from numbers_in(match.group(1))
+    elif isinstance(value, dict):
+        wanted = [v for k, v in value.items() if not re.search("reason|explan|why|thought|score|rating|conf", str(k))]
+        for inner in wanted:
+            yield from _integers(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _integers(inner)
+
+
+def _options_named(text: str, options: Sequence[str]) -> list[int]:
+    """Options whose text stands in the reply, in its order; of options within one another the longest."""
+    said = f" {fold(unmarked(text))} "
+    places: list[tuple[int, int]] = []
+    for index in sorted(range(len(options)), key=lambda i: -len(options[i])):
+        option = f" {fold(options[index])} "
+        place = said.find(option) if option.strip() else -1
+        if place >= 0:
+            places.append((place, index))
+            said = said.replace(option, " " + "\0" * (len(option) - 2) + " ", 1)
+    return [index for _, index in sorted(places)]
+
+
+def proposals(reply: str, options: Sequence[str], limit: int) -> tuple[tuple[int, str, str], ...]:
+    """Next steps: the index (from 0) of an option each, the thought before it, and what is written behind the number.
+
+    Args:
+        reply: what the model wrote: a line for each step, ``thought | number``, or ``thought | number text``.
+        options: the texts of the options.
+        limit: how many steps to take at the most.
+
+    Raises:
+        UnreadableReplyError: it chooses none.
+    """
+    found: dict[tuple[int, str], str] = {}
+    data = json_in(cleaned(reply), numbers=False)
+    lines = [unmarked(line).strip("| ") for line in cleaned(reply).splitlines()] if data is None else _step_lines(data)
+    for line in lines:
+        thought, _, chosen = line.rpartition("|")
+        number = re.match(r"\W*(?:\w+\W*){0,2}?#?(\d+)(?!\w)\W*(.*)$", chosen)
+        if thought and number and 1 <= number_of(number[1]) <= len(options):
+            key = number_of(number[1]) - 1, number[2].strip(" []()\"'.:")
+            found.setdefault(key, without_bullet(thought).strip(" |"))
+    if not found:
+        found = dict.fromkeys(((index, "") for index in chosen_numbers(reply, options, limit)), "")
+    return tuple((index, thought, written) for (index, written), thought in found.items())[:limit]
+
+
+def _step_lines(data: object) -> list[str]:
+    """Steps that came as JSON, as the lines that were asked for."""
+    if isinstance(data, list):
+        return [line for item in data for line in _step_lines(item)]
+    if not isinstance(data, dict):
+        return []
+    if nested := [line for value in data.values() if isinstance(value, (list, dict)) for line in _step_lines(value)]:
+        return nested
+    thought = next((str(v) for k, v in data.items() if "thought" in str(k) or "reason" in str(k)), "")
+    number = next((v for v in data.values() if isinstance(v, int) or str(v).isdecimal()), "")
+    return [f"{' '.join(thought.split()).replace('|', '/') or '-'} | {number} {data.get('node') or ''}"]
+
+
+# Ratings and verdicts ----------------------------------------------------------------------------
 
 
 def ratings(reply: str, options: int) -> tuple[float, ...]:
-    """One rating an option, scaled to 0..1.
+    """One rating an option, scaled to 0..1; a scale up to 100 is understood as such.
 
     Raises:
         UnreadableReplyError: a rating is missing or outside 0 to 10.
     """
-    found = {_number(n): float(r) for n, r in re.findall(r"^\s*(\d+)\s*[:.)-]\s*(\d+(?:\.\d+)?)", reply, re.MULTILINE)}
+    text = cleaned(reply)
+    found = _ratings_in_json(json_in(text), options) or _ratings_in_lines(unmarked(text), options)
     missing = [n for n in range(1, options + 1) if n not in found]
     if missing:
         raise UnreadableReplyError(f"the rating of option {missing[0]} is missing; write one line an option.")
-    if any(not 0 <= found[n] <= 10 for n in range(1, options + 1)):
+    values = [found[n] for n in range(1, options + 1)]
+    top = 100.0 if options > 1 and max(values) > 10 and min(v for v in values if v > 0) >= 1 else 10.0
+    if any(not 0 <= value <= top for value in values):
         raise UnreadableReplyError("ratings go from 0 to 10.")
-    return tuple(found[n] / 10 for n in range(1, options + 1))
+    return tuple(value / top for value in values)
+
+
+def _ratings_in_json(data: object, options: int) -> dict[int, float]:
+    if isinstance(data, dict) and len(data) == 1 and isinstance(next(iter(data.values())), (list, dict)):
+        data = next(iter(data.values()))
+    if isinstance(data, dict):
+        pairs = {re.sub(r"\D", "", str(key)): value for key, value in data.items()}
+        rated = {number_of(key): _rating(value) for key, value in pairs.items() if key}
+        return {key: value for key, value in rated.items() if value is not None}
+    if isinstance(data, list) and len(data) == options:
+        values = [_rating(item) for item in data]
+        return {n: value for n, value in enumerate(values, 1) if value is not None}
+    return {}
+
+
+def _rating(value: object) -> float | None:
+    """A rating as JSON has it: a number, a text that begins with one, or an object that holds it."""
+    if isinstance(value, dict):
+        value = next(
+            (v for k, v in value.items() if re.search("score|rating|value|points", str(k), re.IGNORECASE)), None
+        )
+    if isinstance(value, str):
+        match = re.match(r"\s*(\d{1,6}(?:\.\d+)?)", value)
+        return float(match.group(1)) if match else None
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _ratings_in_lines(text: str, options: int) -> dict[int, float]:
+    listed = re.findall(r"(?<![\w.])\d{1,6}(?:\.\d+)?(?:\s*/\s*10)?(?!\w)", text)
+    if (
+        len(listed) == options == len(re.findall(r"\d+(?:\.\d+)?", text.replace("/10", "")))
+        and len(text.split("\n")) == 1
+    ):
+        return {n: float(v.split("/")[0]) for n, v in enumerate(listed, 1)}
+    found: dict[int, float] = {}
+    for line in text.splitlines():
+        begun = re.match(r"^\W*(?:options?\s*|path\s*|no\.\s*)?#?(\d+)\s*[\]|:.)=,–—-]+\s*(.*)$", line, re.IGNORECASE)
+        if begun is None:
+            continue
+        number, rest = number_of(begun.group(1)), begun.group(2)
+        rated = (
+            re.match(r"^(?:rating|score)?\W*(\d{1,6}(?:\.\d+)?)(?!\w)(?!\s+\w+ ->)", rest, re.IGNORECASE)
+            or re.search(r"(?:rating|score)\W*(\d{1,6}(?:\.\d+)?)", rest, re.IGNORECASE)
+            or re.search(r"(\d{1,6}(?:\.\d+)?)\s*(?:/|out of)\s*10", rest)
+            or re.search(r"(?:[:=|–—]|\s-)\s*(\d{1,6}(?:\.\d+)?)(?!\w)", rest)
+        )
+        if rated and number not in found:
+            found[number] = float(rated.group(1))
+    return found
 
 
 def yes_or_no(reply: str) -> bool:
-    """The answer to a yes/no question.
+    """The answer to a yes/no question: the first word, what stands behind “Answer:”, or the conclusion.
 
     Raises:
         UnreadableReplyError: it is neither.
     """
-    words: list[str] = re.findall(r"[a-z]+", reply.lower())
-    if not words or words[0] not in ("yes", "no"):
-        raise UnreadableReplyError("it does not start with yes or no.")
-    return words[0] == "yes"
+    text = cleaned(reply)
+    data = json_in(text)
+    if isinstance(data, dict):
+        values = [v for v in data.values() if isinstance(v, bool) or _verdict(str(v)) is not None]
+        if values:
+            return values[0] if isinstance(values[0], bool) else bool(_verdict(str(values[0])))
+    plain = unmarked(text)
+    lines = [line for line in plain.splitlines() if line.strip()]
+    for line in lines[:1]:
+        if (verdict := _verdict(line)) is not None:
+            return verdict
+    for line in reversed(lines):
+        said = LABELLED.match(line)
+        if said and (verdict := _verdict(line[said.end() :])) is not None:
+            return verdict
+    for sentence in reversed(re.split(r"(?<=[.!?])\s+|\n+", plain)):
+        last = _CONCLUDED.search(sentence)
+        if last:
+            return last.group(1).lower() in _YES
+        if (verdict := _verdict(sentence)) is not None:
+            return verdict
+        if _DENIED.search(sentence):
+            return False
+        if _AFFIRMED.search(sentence):
+            return True
+    raise UnreadableReplyError("it does not start with yes or no.")
+
+
+def _verdict(text: str) -> bool | None:
+    """Yes or no where a text begins with it."""
+    if found := re.match(r"\W*(?:[是对]|不是|否)", text):
+        return found.group().strip()[-1:] in "是对" and "不" not in found.group()
+    words = re.findall(r"[^\W\d_]+", text.lower())
+    if not words or words[:2] in (["no", "path"], ["no", "fact"], ["right", "now"], ["si", "les"]):
+        return None
+    if words[:2] == ["it", "does"] or words[:2] == ["not", "really"]:
+        return words[0] == "it" and words[2:3] not in (["not"], ["n"])
+    return True if words[0] in _YES else False if words[0] in _NO else None
 
 
 def coherence(reply: str) -> int:
@@ -104,19 +459,42 @@ def coherence(reply: str) -> int:
     Raises:
         UnreadableReplyError: no line says ``Score:`` with a whole number from 1 to 5.
     """
-    found = re.search(r"score\W*(\d+(?:\.\d+)?)", reply, re.IGNORECASE)
+    found = re.search(r"score\W*(\d+(?:\.\d+)?)", cleaned(reply), re.IGNORECASE)
     if found is None or found.group(1) not in ("1", "2", "3", "4", "5"):
         raise UnreadableReplyError("it has no line “Score: ” with a whole number from 1 to 5.")
     return int(found.group(1))
 
 
-def one_line(reply: str) -> str:
-    """The first line of text.
+# Free text ---------------------------------------------------------------------------------------
+
+
+def said_lines(reply: str) -> list[str]:
+    """The lines of a reply that say something: no preamble, no bullets, no label before them.
 
     Raises:
         UnreadableReplyError: there is none.
     """
-    lines = [line.strip() for line in reply.splitlines() if line.strip()]
-    if not lines:
+    lines = []
+    for raw in cleaned(reply).splitlines():
+        line = without_bullet(unmarked(raw))
+        line = LABELLED.sub("", line, count=1).strip() if "|" not in line else line
+        if line and re.search(r"\w|-", line):
+            lines.append(line)
+    told = [line for line in lines if not is_preamble(line)] or lines
+    if not told:
         raise UnreadableReplyError("it is empty.")
-    return lines[0]
+    return told
+
+
+def is_preamble(line: str) -> bool:
+    """Whether a line only announces what comes: “Sure! Here are the answers:”."""
+    return bool(_PREAMBLE.match(line)) or (line.endswith((":", "：")) and len(line.split()) > 1)
+
+
+def one_line(reply: str) -> str:
+    """The first line that says something.
+
+    Raises:
+        UnreadableReplyError: there is none.
+    """
+    return said_lines(reply)[0]

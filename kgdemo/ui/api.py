@@ -9,15 +9,17 @@ from typing import Any
 
 import gradio as gr
 from gradio.context import LocalContext
+from gradio.events import api
 
 from kgdemo.errors import UserError
 from kgdemo.events import AnswerFinal, EntitiesLinked, Event, Notice, PathFound, PathVerified, RunFailed, RunFinished
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings, Shown, shown
-from kgdemo.ui import zero
 from kgdemo.ui.asking import Visits, default_model
 from kgdemo.ui.fields import settings_of
 from kgdemo.ui.guard import address_of
+from kgdemo.ui.refusals import Refused
+from kgdemo.ui.shared_runs import SharedRuns
 
 STANDARD = Settings()
 _LONGEST_PATH = 2000
@@ -29,18 +31,20 @@ class Endpoints:
     Args:
         pipeline: answers the questions.
         visits: counts the questions from each address.
+        runs: shared by all visitors.
     """
 
-    def __init__(self, pipeline: Pipeline, visits: Visits) -> None:
+    def __init__(self, pipeline: Pipeline, visits: Visits, runs: SharedRuns) -> None:
         self.pipeline = pipeline
+        self.runs = runs
         self.visits = visits
 
     def register(self) -> None:
         """Add the endpoints to the page being built; questions share the queue of the page's own."""
-        gr.api(self.ask, api_name="ask", concurrency_id="lm")
-        gr.api(self.paths, api_name="paths", concurrency_id="lm")
-        gr.api(self.verify_path, api_name="verify_path")
-        gr.api(self.link, api_name="link")
+        api(self.ask, api_name="ask", concurrency_id="lm")
+        api(self.paths, api_name="paths", concurrency_id="lm")
+        api(self.verify_path, api_name="verify_path")
+        api(self.link, api_name="link")
 
     @classmethod
     def settings(cls) -> dict[str, list[str]]:
@@ -81,6 +85,8 @@ class Endpoints:
             "answer": final.text if final else "",
             "answers": list(final.answers) if final else [],
             "citations": [list(c) for c in final.citations] if final else [],
+            "places": list(final.places) if final else [],
+            "completed": list(final.completed) if final else [],
             "by": final.by if final else "",
             "entities": [name for e in events if isinstance(e, EntitiesLinked) for name in e.chosen],
             "paths": _paths(events),
@@ -120,9 +126,9 @@ class Endpoints:
         Returns:
             the path as the graph spells it, a verdict for each hop, and whether all of them hold.
         """
-        if len(path) > _LONGEST_PATH:
-            raise gr.Error(f"The path has {len(path)} characters; at most {_LONGEST_PATH} can be checked.")
         settings = self._settings(graph=graph)
+        if len(_text("path", path)) > _LONGEST_PATH:
+            raise Refused(f"The path has {len(path)} characters; at most {_LONGEST_PATH} can be checked.", "values")
         found, verdict = self.pipeline.resources(settings).verifier.verify_text(path)
         hops = [{**asdict(hop), "verdict": hop.verdict.value} for hop in verdict.hops]
         return {"text": str(found) if found else None, "faithful": verdict.faithful, "hops": hops}
@@ -137,8 +143,10 @@ class Endpoints:
         Returns:
             mentions with their candidates, the entities chosen, and the nearest names where none was found.
         """
-        if len(question) > self.pipeline.profile.question:
-            raise gr.Error(f"The question is longer than {self.pipeline.profile.question} characters; shorten it.")
+        if len(_text("question", question)) > self.pipeline.profile.question:
+            raise Refused(
+                f"The question is longer than {self.pipeline.profile.question} characters; shorten it.", "values"
+            )
         linked = self.pipeline.linker(self._settings(graph=graph).graph).link(question)
         return {
             "mentions": [asdict(mention) for mention in linked.mentions],
@@ -147,29 +155,40 @@ class Endpoints:
         }
 
     def _run(self, question: str, request: gr.Request | None, **values: Any) -> list[Event]:
+        _text("question", question)
         try:
             self.visits.count(address_of(request))
         except UserError as error:
-            raise gr.Error(str(error)) from None
+            raise Refused(error) from None
         settings = replace(self._settings(**values), compare=False, explain=0)
         events: list[Event] = []
-        with closing(zero.run(self.pipeline, question, settings)) as running:
+        with closing(self.runs.run(question, settings)) as running:
             for event in running:
                 events.append(event)
                 if _asker_has_gone():
-                    raise gr.Error("Nobody waits for this answer any more.")
+                    raise Refused("Nobody waits for this answer any more.")
         failed = next((e.message for e in events if isinstance(e, RunFailed)), None)
         if failed:
-            raise gr.Error(failed)
+            raise Refused(failed)
         return events
 
     def _settings(self, **values: Any) -> Settings:
         """The settings of a call; a program may name only what is embedded, at home too."""
+        for name in ("graph", "method", "options"):
+            if values.get(name) is not None:
+                _text(name, values[name])
         try:
             settings = settings_of(values, replace(self.pipeline.profile, open_models=False))
         except UserError as error:
-            raise gr.Error(str(error)) from None
+            raise Refused(error, "settings") from None
         return replace(settings, model=default_model())
+
+
+def _text(name: str, value: object) -> str:
+    """The value of a parameter, which has to be a text; programs may send anything."""
+    if not isinstance(value, str):
+        raise Refused(f"The parameter {name} has to be a text; write it in quotes.", "values")
+    return value
 
 
 def _asker_has_gone() -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import threading
 import time
 from collections import OrderedDict, deque
@@ -18,7 +19,9 @@ from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings
 from kgdemo.ui import zero
 from kgdemo.ui.fields import Fields, settings_of
+from kgdemo.ui.metrics import METRICS
 from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs
+from kgdemo.ui.shared_runs import SharedRuns
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +62,7 @@ class Visits:
             while times and times[0] <= now - WINDOW:
                 times.popleft()
             if len(times) >= self.limit:
+                METRICS.count("kgdemo_refused_total", reason="rate")
                 wait = max(1, round(times[0] + WINDOW - now))
                 raise UserError(
                     f"This server takes {self.limit} questions a minute from one address; ask again in {wait} s."
@@ -108,8 +112,12 @@ class Loading:
         self._run()
 
     def state(self) -> dict[str, object]:
-        """For the page: stages done, how many there are, the one under way (empty when none is), what went wrong."""
+        """``progress``, for a page, which is there now; so the loading begins."""
         self._seen.set()
+        return self.progress()
+
+    def progress(self) -> dict[str, object]:
+        """Stages done, how many there are, the one under way (empty when none is), what went wrong."""
         going = self._done < len(self._stages) and not self._failed
         stage = self._stages[self._done][0] if going else ""
         return {"done": self._done, "stages": len(self._stages), "stage": stage, "failed": self._failed}
@@ -137,6 +145,7 @@ def ask(
     forced: Sequence[int] = (),
     visits: Visits | None = None,
     address: str = "",
+    runs: SharedRuns | None = None,
 ) -> Iterator[Event]:
     """Run the pipeline on the fields.
 
@@ -148,19 +157,26 @@ def ask(
         forced: token ids that every path begins with.
         visits: counts how often a visitor asks; None: nobody counts.
         address: the visitor's.
+        runs: shared by all visitors; None: a run of its own.
     """
     try:
         if visits is not None:
             visits.count(address)
+    except UserError as error:
+        yield RunFailed(str(error))
+        return
+    try:
         settings = replace(settings_of(fields.values, pipeline.profile), forced=tuple(forced))
         if session_graphs is not None:
             settings = replace(
                 settings, graph=session_graphs.source(settings.graph, ClientGraph.read(fields.client_graph))
             )
     except UserError as error:
+        METRICS.count("kgdemo_refused_total", reason="settings")
         yield RunFailed(str(error))
         return
-    yield from zero.run(pipeline, str(fields.question or ""), settings, entities)
+    question = str(fields.question or "")
+    yield from runs.run(question, settings, entities) if runs else zero.run(pipeline, question, settings, entities)
 
 
 def asked_again(fields: Fields, changed: Mapping[str, Any]) -> tuple[Fields, list[str], list[int]]:
@@ -173,12 +189,23 @@ def asked_again(fields: Fields, changed: Mapping[str, Any]) -> tuple[Fields, lis
 
     Returns:
         the fields to run with, the entities, the forced tokens.
+
+    Raises:
+        UserError: ``changed`` does not have that form.
     """
+    tokens = changed.get("forced") or () if isinstance(changed, Mapping) else None
+    named = changed.get("entities") or () if isinstance(changed, Mapping) else None
+    if not isinstance(named, Sequence) or not isinstance(tokens, Sequence) or not all(map(_is_token, tokens)):
+        raise UserError("What was asked for cannot be read; load the page anew.")
     question = str(changed.get("question") or fields.question)
     method = str(changed.get("method") or fields.values["method"])
-    entities = [str(name) for name in changed.get("entities") or ()][:20]
+    entities = [str(name) for name in named][:20]
     again = replace(fields, question=question, values={**fields.values, "method": method})
-    return again, entities, [int(token) for token in changed.get("forced") or ()][:500]
+    return again, entities, [int(token) for token in tokens][:500]
+
+
+def _is_token(written: object) -> bool:
+    return isinstance(written, int) or (isinstance(written, str) and re.fullmatch("[0-9]{1,9}", written) is not None)
 
 
 def names_like(labels: Iterable[str], written: str, limit: int = 8) -> list[str]:

@@ -33,7 +33,8 @@ def url(path: Path) -> str:
 @cache
 def text() -> dict[str, Any]:
     """All text that a visitor reads, from one file."""
-    return json.loads((ASSETS / "text.en.json").read_text("utf-8"))
+    result: dict[str, Any] = json.loads((ASSETS / "text.en.json").read_text("utf-8"))
+    return result
 
 
 def frame() -> str:

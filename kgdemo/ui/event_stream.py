@@ -27,6 +27,7 @@ from kgdemo.events import (
 )
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.view.escape import json_in_html
+from kgdemo.view.next_questions import with_next
 from kgdemo.view.page_records import Record, record
 from kgdemo.view.picture import with_picture
 
@@ -36,9 +37,9 @@ _AT_ONCE = (RunStarted, EntitiesLinked, ConstraintReady, AnswerFinal, Notice, Ru
 
 
 def records(events: Iterable[Event], graph: Callable[[], KnowledgeGraph]) -> Iterator[tuple[Record, bool]]:
-    """Each event's record, the picture's included; with whether it should be shown at once."""
+    """Each event's record, those of picture and next questions included; with whether it should be shown at once."""
     before: Event | None = None
-    for event in with_picture(events, graph):
+    for event in with_picture(with_next(events, graph), graph):
         at_once = isinstance(before, EntitiesLinked) if isinstance(event, Picture) else isinstance(event, _AT_ONCE)
         yield record(event), at_once
         before = event
@@ -66,7 +67,8 @@ class EventStream:
 
     def batches(self, events: Iterable[Event], graph: Callable[[], KnowledgeGraph]) -> Iterator[str]:
         """JSON ``{"run", "from", "items"}``, at most one each ``INTERVAL`` seconds but for what cannot wait."""
-        run, kept = secrets.token_urlsafe(9), []
+        run = secrets.token_urlsafe(9)
+        kept: list[str] = []
         with self._lock:
             self._runs[run] = _Run(kept, graph)
             while len(self._runs) > REMEMBERED:

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import gradio as gr
 from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.routing import Route
 
+from kgdemo.errors import UserError
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.pipeline import Pipeline
-from kgdemo.settings import Profile, Settings, profile_from
+from kgdemo.settings import Settings, profile_from
 from kgdemo.ui import assets, zero
 from kgdemo.ui.api import Endpoints
 from kgdemo.ui.asking import Loading, Visits, ask, asked_again, default_model, warming
 from kgdemo.ui.event_stream import EventStream
 from kgdemo.ui.fields import NAMES, Fields, filled, page_fields, settings_of
 from kgdemo.ui.guard import Guard, address_of
+from kgdemo.ui.metrics import METRICS
+from kgdemo.ui.refusals import HANDLERS, Page, Refused
 from kgdemo.ui.run_view import has_mcp, make_run_view
 from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs
+from kgdemo.ui.shared_runs import SharedRuns
 
-AT_ONCE = 2  # questions answered at the same time; the others wait in the queue
 _FIRST_VIEW = 4.0  # seconds: a page that is being opened goes before the loading of the model
 
 # What the visitor has changed in the graph is kept by the browser, which sends it with every question.
 _WITH_WORLD = "(...values) => [...values.slice(0, -1), document.querySelector('#kg-stage')?.asked?.() ?? '']"
 
 
-def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> gr.Blocks:
+def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> Page:
     """Build the page.
 
     Args:
@@ -39,7 +46,8 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> gr.Blocks
     standard = Settings(model=default_model())
     loading = warming(pipeline, standard) if warm else Loading()
     text = assets.text()
-    with gr.Blocks(title=text["title"], analytics_enabled=False) as page:
+    page = Page(title=text["title"], analytics_enabled=False)
+    with page:
         gr.HTML(_header(text), elem_id="kg-header", apply_default_css=False)
         with gr.Row(elem_id="kg-ask", equal_height=True):
             question = gr.Textbox(
@@ -55,31 +63,42 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> gr.Blocks
             fields = page_fields(pipeline.profile, standard)
         line = gr.HTML("", elem_id="kg-line", apply_default_css=False)
         world = gr.Textbox(visible=False)  # filled in by _WITH_WORLD
-        feed, session_graphs, visits = (
-            EventStream(),
-            SessionGraphs(pipeline),
-            Visits(pipeline.profile.questions_a_minute),
-        )
+        feed, session_graphs, runs = EventStream(), SessionGraphs(pipeline), SharedRuns(pipeline)
+        visits = Visits(pipeline.profile.questions_a_minute)
         stage = make_run_view(
             pipeline, feed, session_graphs, visits, loading, text, [field.value for field in (question, *fields)]
         )
-        _events(pipeline, feed, session_graphs, visits, [question, *fields, world], go, stop, line, stage)
+        _events(runs, feed, session_graphs, visits, [question, *fields, world], go, stop, line, stage)
         _inputs(page, pipeline, [question, *fields])
-        Endpoints(pipeline, visits).register()
+        Endpoints(pipeline, visits, runs).register()
     page.queue(default_concurrency_limit=4, max_size=64)
     if warm and zero.ZERO:
         loading.finish()  # models have to be on the GPU before the page is served
     elif warm:
         loading.start(_FIRST_VIEW)
+    page.profile, page.loading = pipeline.profile, loading
     return page
 
 
-def launch_arguments(profile: Profile | None = None) -> dict[str, Any]:
+def launch_arguments(page: Page, stopping: threading.Event) -> dict[str, Any]:
     """What gradio takes at the launch instead of at the page's making.
 
     Args:
-        profile: limits on requests; by default those of the profile that the environment names.
+        page: what is served.
+        stopping: set once the server is to stop.
     """
+
+    def healthz(_: Request) -> JSONResponse:
+        state = page.loading.progress()
+        status = (
+            "stopping" if stopping.is_set() else "failed" if state["failed"] else "loading" if state["stage"] else "ok"
+        )
+        told = {"status": status, "loaded": state["done"], "to_load": state["stages"], "waiting": len(page._queue)}
+        return JSONResponse(told, 503 if status in ("stopping", "failed") else 200)
+
+    def metrics(_: Request) -> PlainTextResponse:
+        return PlainTextResponse(METRICS.text(len(page._queue)), media_type="text/plain; version=0.0.4")
+
     return {
         "theme": gr.themes.Base(
             font=["Inter", "system-ui", "sans-serif"], font_mono=["JetBrains Mono", "ui-monospace", "monospace"]
@@ -89,7 +108,11 @@ def launch_arguments(profile: Profile | None = None) -> dict[str, Any]:
         "ssr_mode": False,
         "mcp_server": has_mcp(),
         "show_error": True,
-        "app_kwargs": {"middleware": [Middleware(Guard, profile=profile or profile_from())]},
+        "app_kwargs": {
+            "middleware": [Middleware(Guard, profile=page.profile, stopping=stopping)],
+            "routes": [Route("/healthz", healthz), Route("/metrics", metrics)],
+            "exception_handlers": HANDLERS,
+        },
     }
 
 
@@ -98,7 +121,7 @@ def _header(text: dict[str, Any]) -> str:
 
 
 def _events(
-    pipeline: Pipeline,
+    runs: SharedRuns,
     feed: EventStream,
     session_graphs: SessionGraphs,
     visits: Visits,
@@ -108,16 +131,22 @@ def _events(
     line: gr.HTML,
     stage: gr.HTML,
 ) -> None:
+    pipeline = runs.pipeline
+
     def run(request: gr.Request, *values: Any) -> Iterator[str]:
         yield from answered(request, Fields.of(values))
 
     def again(request: gr.Request, event: gr.EventData, *values: Any) -> Iterator[str]:
-        yield from answered(request, *asked_again(Fields.of(values), event._data))
+        try:
+            asked = asked_again(Fields.of(values), event._data)
+        except UserError as error:
+            raise Refused(error) from None
+        yield from answered(request, *asked)
 
     def answered(
         request: gr.Request, asked: Fields, chosen: Sequence[str] = (), forced: Sequence[int] = ()
     ) -> Iterator[str]:
-        events = ask(pipeline, asked, chosen, session_graphs, forced, visits, address_of(request))
+        events = ask(pipeline, asked, chosen, session_graphs, forced, visits, address_of(request), runs)
 
         def graph() -> KnowledgeGraph:
             named = settings_of(asked.values, pipeline.profile).graph
@@ -132,12 +161,14 @@ def _events(
         "show_progress": "full",  # the place in the queue; the stage itself is never covered
         "show_progress_on": line,
         "concurrency_id": "lm",
-        "concurrency_limit": AT_ONCE,
+        "concurrency_limit": pipeline.profile.at_once,
         "api_visibility": "private",
     }
     # "once" would swallow a question that is asked while a stopped run winds up; the page drops the older of two runs
     common["trigger_mode"] = "multiple"
-    asking = gr.on([go.click, fields[0].submit], run, **common)
+    line_of_text = fields[0]
+    assert isinstance(line_of_text, gr.Textbox)
+    asking = gr.on([go.click, line_of_text.submit], run, **common)
     asking_again = stage.again(again, cancels=[asking], **common)
     stop.click(None, cancels=[asking, asking_again], api_visibility="private")
 

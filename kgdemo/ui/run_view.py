@@ -23,6 +23,8 @@ from kgdemo.ui.session_graphs import SessionGraphs, Visitor, limits
 from kgdemo.view.escape import json_in_html
 from kgdemo.view.surroundings import neighbours_of
 
+_LONGEST = 100  # characters of what is typed in a search field
+
 # The stage's template is constant: gradio evaluates templates as code, so no text of anyone's may enter it.
 _TEMPLATE = '<div class="kg-stage" id="kg-stage"></div>'
 _ON_LOAD = """
@@ -78,39 +80,40 @@ def make_run_view(
         "graphs": embedded_names(),
     }
 
-    def missed(asked: dict[str, Any]) -> str:
-        return feed.missed(str(asked["run"]), int(asked["have"]))
+    def missed(asked: Any) -> str:
+        have = _fields(asked).get("have")
+        return feed.missed(_text(asked, "run"), have if isinstance(have, int) else 0)
 
-    def graph_of(asked: dict[str, Any]) -> KnowledgeGraph:
+    def graph_of(asked: Any) -> KnowledgeGraph:
         """The graph of the run that is shown; a recorded one was asked on an embedded graph."""
-        name = str(asked.get("graph"))
+        name = _text(asked, "graph")
         try:
-            shown = feed.graph(str(asked["run"]))
+            shown = feed.graph(_text(asked, "run"))
         except UserError:  # a visitor's graph that has been forgotten
             shown = None
         return shown or pipeline.graph(name if name in embedded_names() else "world")
 
-    def entities(asked: dict[str, Any]) -> list[str]:
-        return names_like(graph_of(asked).entities, str(asked["written"])[:100])
+    def entities(asked: Any) -> list[str]:
+        return names_like(graph_of(asked).entities, _text(asked, "written"))
 
-    def relations(asked: dict[str, Any]) -> list[str]:
-        return names_like(graph_of(asked).relations, str(asked["written"])[:100])
+    def relations(asked: Any) -> list[str]:
+        return names_like(graph_of(asked).relations, _text(asked, "written"))
 
-    def change(asked: dict[str, Any]) -> dict[str, Any]:
-        return session_graphs.tried(graph_of(asked), json.dumps({"edits": asked["edits"]}))
+    def change(asked: Any) -> dict[str, Any]:
+        return session_graphs.tried(graph_of(asked), json.dumps({"edits": _fields(asked).get("edits")}))
 
-    def bring(asked: dict[str, Any], request: gr.Request) -> dict[str, Any]:
-        visitor = Visitor(address_of(request), str(asked.get("visitor", ""))[:100])
+    def bring(asked: Any, request: gr.Request) -> dict[str, Any]:
+        visitor = Visitor(address_of(request), _text(asked, "visitor"))
         try:
             visits.count(visitor.address)
         except UserError as error:
             return {"error": str(error)}
-        return session_graphs.brought(asked, visitor)
+        return session_graphs.brought(_fields(asked), visitor)
 
-    def near(asked: dict[str, Any]) -> dict[str, Any]:
-        return neighbours_of(graph_of(asked), str(asked["entity"]))
+    def near(asked: Any) -> dict[str, Any]:
+        return neighbours_of(graph_of(asked), str(_fields(asked).get("entity", "")))
 
-    def loaded(_: dict[str, Any]) -> dict[str, object]:
+    def loaded(_: Any) -> dict[str, object]:
         return loading.state()
 
     return gr.HTML(
@@ -121,3 +124,15 @@ def make_run_view(
         apply_default_css=False,
         elem_id="kg-stage-holder",
     )
+
+
+# What the browser sends may be anything: what is missing, or of another type, reads as empty.
+
+
+def _fields(asked: Any) -> dict[str, Any]:
+    return asked if isinstance(asked, dict) else {}
+
+
+def _text(asked: Any, name: str) -> str:
+    value = _fields(asked).get(name)
+    return value[:_LONGEST] if isinstance(value, str) else ""

@@ -54,7 +54,7 @@ class ClientGraph:
             edits = [Edit(str(kind), (str(h), str(r), str(t))) for kind, h, r, t in told.get("edits", [])]
             own = str(told.get("own", ""))
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
-            raise UserError(f"The changes of the graph cannot be read ({error}); load the page anew.") from error
+            raise UserError("The changes of the graph cannot be read; load the page anew.") from error
         return cls(own, checked(edits))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:  # nothing that imports torch may be loaded before ``spaces``
@@ -33,7 +33,9 @@ def _answer(place: int, question: str, settings: Settings, entities: tuple[str, 
     yield from _pipelines[place].run(question, settings, entities)
 
 
-def run(pipeline: Pipeline, question: str, settings: Settings, entities: Sequence[str] = ()) -> Iterator[Event]:
+def run(
+    pipeline: Pipeline, question: str, settings: Settings, entities: Sequence[str] = ()
+) -> Generator[Event, None, None]:
     """``pipeline.run``, on a lent GPU where this server has to borrow one."""
     if not ZERO:
         yield from pipeline.run(question, settings, entities)

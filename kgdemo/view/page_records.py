@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from kgdemo.events import BeamWatch, CandidatesScored, DecodeStep, Event, LMCall, to_json
+from kgdemo.events import BeamWatch, CandidatesScored, DecodeStep, Event, LMCall, Operation, to_json
 from kgdemo.view.escape import visible
 
 LONGEST = 2000  # characters of one text; a hostile label of 10 kB must not fill the page
@@ -17,6 +17,7 @@ EXPLAINED = 3  # beams of a step whose forbidden and allowed tokens are shown
 TOKENS = 4  # of each of them
 PRUNED = 4  # discarded tokens of a step that are shown
 OPTIONS = 16  # options of a decision, best first
+OPERANDS = 100  # operands of a calculation, those of the result before others
 
 Record = dict[str, Any]
 
@@ -32,9 +33,13 @@ def record(event: Event) -> Record:
         body["left_out"] = max(0, len(event.options) - OPTIONS)
         for name in ("options", "scores", "kept"):
             body[name] = body[name][:OPTIONS]
+    elif isinstance(event, Operation):
+        body["left_out"] = max(0, len(event.operands) - OPERANDS)
+        body["operands"] = _operands(event, body["operands"])
     elif isinstance(event, LMCall):
         body["prompt"], body["output"] = visible(event.prompt, LONGEST), visible(event.output, LONGEST)
-    return _lean(body)
+    result: Record = _lean(body)
+    return result
 
 
 def _choices(step: DecodeStep) -> list[list[Any]]:
@@ -44,6 +49,13 @@ def _choices(step: DecodeStep) -> list[list[Any]]:
     return [
         [c.beam, c.parent, c.text, round(c.log_prob, 2), round(c.score, 2), c.fate[0], c.token] for c in going + pruned
     ]
+
+
+def _operands(operation: Operation, operands: list[Record]) -> list[Record]:
+    """Those that are shown, in their order, each with its ``number`` from 1 on."""
+    numbered = [{"number": number, **operand} for number, operand in enumerate(operands, 1)]
+    first = sorted(numbered, key=lambda operand: operand["entity"] not in operation.result)[:OPERANDS]
+    return sorted(first, key=lambda operand: operand["number"])
 
 
 def _best_first(step: DecodeStep) -> set[int]:

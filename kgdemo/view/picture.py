@@ -13,8 +13,19 @@ from typing import Any
 
 from pyvis.network import Network
 
-from kgdemo.events import CandidatesScored, EntitiesLinked, Event, PathFound, PathVerified, Picture, Thought
+from kgdemo.events import (
+    CandidatesScored,
+    EntitiesLinked,
+    Event,
+    Operand,
+    Operation,
+    PathFound,
+    PathVerified,
+    Picture,
+    Thought,
+)
 from kgdemo.kg.graph import KnowledgeGraph, Triple
+from kgdemo.kg.literals import Literal
 from kgdemo.kg.path import SEPARATOR, Path
 from kgdemo.view.escape import visible
 from kgdemo.view.surroundings import telling_first
@@ -194,6 +205,7 @@ MAX_LOOKED = 18  # nodes that no path holds
 _TOUCHED = 4  # triples drawn of one thought
 _NEIGHBOURS = 8  # faded ones shown around a topic entity
 _INVENTED_PATHS = 4  # more ghosts hide what is real
+_OPERANDS = 12  # of a calculation that are drawn
 _OPTIONS = 4  # dropped options shown of one decision
 _LABEL = 40
 _LOOKS = (DROPPED, LOOKED)  # groups of nodes that no path holds (yet)
@@ -262,6 +274,12 @@ class PictureBuilder:
             found = self._paths.get((event.constrained, event.index))
             if found is not None and found.path is not None:
                 yield from self._add_path(found.path, event)
+        elif isinstance(event, Operation):
+            for number, operand in enumerate(event.operands, 1):
+                if number > _OPERANDS and operand.entity not in event.result:
+                    self._left_out.add(operand.entity)
+                    continue
+                yield from self._add_operand(operand, f"o{number}", operand.entity in event.result)
         elif isinstance(event, Thought):
             for place, triple in enumerate(event.triples):
                 if place >= _TOUCHED and triple[2] not in self._places and triple[0] in self._places:
@@ -315,6 +333,25 @@ class PictureBuilder:
             if hop:
                 kind = GROUNDED if found else GHOST
                 yield from self._edges.add(head, path.relations[hop - 1], entity, kind, key, verdict.value)
+
+    # what was computed with ------------------------------------------------------------------------
+
+    def _add_operand(self, operand: Operand, key: str, chosen: bool) -> Iterator[Edge]:
+        """The paths that lead to an operand, and an edge to its value where it has one."""
+        for path in operand.paths:
+            for hop, entity in enumerate(path.entities):
+                head, last = path.entities[hop - 1] if hop else "", hop == len(path.entities) - 1
+                if not self._place(entity, "end" if last else "entity", hop, head):
+                    return
+                if hop:
+                    yield from self._edges.add(head, path.relations[hop - 1], entity, GROUNDED, key)
+        if operand.attribute in ("", "type"):
+            return
+        entity, value = operand.entity, str(Literal(operand.value, "" if operand.unit == "year" else operand.unit))
+        if not self._place(entity, "end" if chosen else "entity", 0, ""):
+            return
+        if self._place(value, "value", self._places.column(entity) + 1, entity):
+            yield from self._edges.add(entity, operand.attribute, value, GROUNDED, key)
 
     # what was only looked at -----------------------------------------------------------------------
 

@@ -17,7 +17,8 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from kgdemo.settings import LOCAL, PUBLIC, Profile
-from kgdemo.ui.guard import HEADER, Guard, address_of
+from kgdemo.ui.assets import ASSETS
+from kgdemo.ui.guard import HEADER, HEADERS, Guard, address_of
 from tests.helpers.page import CLOSED, ENDLESS
 
 read: list[int] = []
@@ -69,6 +70,19 @@ def test_a_call_that_the_server_makes_to_itself_carries_the_address_on():
     inner = TestClient(guard, client=("127.0.0.1", 5000))
     signed = {HEADER: f"198.51.100.7 {guard._signature}"}
     assert inner.get("/", headers=signed).json()["address"] == "198.51.100.7"
+
+
+def test_page_assets_and_refusals_come_with_headers_against_foreign_code(address):
+    script = f"/gradio_api/file={(ASSETS / 'js' / 'main.js').as_posix()}"
+    for path, length in (("/", "0"), (script, "0"), ("/gradio_api/nothing", "0"), ("/", str(10 * LOCAL.body_bytes))):
+        with closing(http.client.HTTPConnection(urlsplit(address).netloc, timeout=60)) as connection:
+            connection.request("GET", path, headers={"Content-Length": length})
+            with closing(connection.getresponse()) as answer:
+                assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+    policy = HEADERS["content-security-policy"]
+    assert "connect-src 'self';" in policy
+    assert "object-src 'none'" in policy
+    assert "http" not in policy
 
 
 def test_the_page_refuses_a_body_that_is_too_long(address):

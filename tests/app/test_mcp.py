@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import ast
 import asyncio
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
+
+
+def in_a_loop_of_its_own(talk: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+    """What a coroutine returns; browser tests before may have left a loop running in this thread."""
+    with ThreadPoolExecutor(1) as apart:
+        return apart.submit(asyncio.run, talk()).result()
 
 
 def by_client(address: str, tool: str, given: dict[str, str]) -> tuple[dict[str, str], dict]:
@@ -23,8 +31,7 @@ def by_client(address: str, tool: str, given: dict[str, str]) -> tuple[dict[str,
             answer = await session.call_tool(tool, given)
             return offered, ast.literal_eval(answer.content[0].text)
 
-    with ThreadPoolExecutor(1) as apart:  # the browser tests before may have left a loop running in this thread
-        return apart.submit(asyncio.run, talk()).result()
+    return in_a_loop_of_its_own(talk)
 
 
 def test_the_tools_are_the_four_endpoints_and_answer(address: str):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
@@ -29,14 +30,25 @@ def drawn(place: Locator) -> None:
     place.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
 
 
-def press(button: Locator) -> None:
-    """Click what lies beside the picture's frame or below it.
+@pytest.fixture(autouse=True)
+def _steady_clicks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scroll before each click, and let what was scrolled be drawn.
 
     A sandboxed frame is drawn by a process of its own, and right after scrolling Chromium still sends clicks to
-    where the frame has been. So scroll first.
+    where the frame has been.
     """
-    button.scroll_into_view_if_needed()
-    drawn(button)
+    click = Locator.click
+
+    def steady(self: Locator, **options: Any) -> None:
+        self.scroll_into_view_if_needed()
+        drawn(self)
+        click(self, **options)
+
+    monkeypatch.setattr(Locator, "click", steady)
+
+
+def press(button: Locator) -> None:
+    """Click; see ``_steady_clicks``."""
     button.click()
 
 

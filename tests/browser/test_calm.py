@@ -66,6 +66,6 @@ def test_who_waits_is_told_the_place_in_the_queue_and_has_his_turn(page: Page, b
         other.get_by_role("button", name="Stop", exact=True).click()
         expect(other.get_by_role("status").filter(has_text="Stopped.")).to_have_count(1)
     over(page)
-    expect(page.locator(".brief .says")).not_to_be_empty()
+    expect(page.locator(".answer .says")).not_to_be_empty()
     for other in busy:
         other.context.close()

@@ -37,6 +37,15 @@ def test_a_good_reply_is_the_answer_and_cites_paths(page: Page, endpoint: Endpoi
     expect(page.locator(".answer")).to_contain_text("by m")
 
 
+def test_an_answer_that_is_not_on_its_path_is_flagged_and_not_repaired(page: Page, endpoint: Endpoint):
+    endpoint.mode, endpoint.replies = "stream", ["Atlantis [1]"]
+    ask(page, QUESTION)
+    over(page)
+    expect(page.locator(".answer .text")).to_contain_text("Atlantis")
+    expect(page.locator(".answer .misplaced")).to_contain_text("“Atlantis” is on no path that the answer cites for it")
+    expect(page.locator(".answer .misplaced")).to_contain_text("nowhere in the graph")
+
+
 @pytest.mark.parametrize(
     ("mode", "words"),
     [
@@ -50,7 +59,7 @@ def test_grounded_paths_stay_and_the_failure_is_said(page: Page, endpoint: Endpo
     endpoint.mode = mode
     ask(page, QUESTION)
     over(page)
-    expect(page.locator(".messages .notice")).to_contain_text(words)
+    expect(page.locator(".notices .notice")).to_contain_text(words)
     expect(page.locator(".card.grounded .ratio")).to_contain_text(re.compile(r"(\d+) of \1 paths exist"))
     expect(page.locator(".card.grounded li.path").first).to_be_visible()
     expect(page.locator(".answer .text")).to_contain_text("could not be asked")

@@ -14,6 +14,9 @@ SERIOUS = {"serious", "critical"}
 
 def complaints(page: Page) -> list[str]:
     """What axe-core calls serious or critical, with the elements it means; the graph's frame is a canvas."""
+    page.wait_for_function(
+        "document.getAnimations().every((one) => one.playState !== 'running')"
+    )  # half faded is no colour
     found = Axe().run(page, context={"exclude": [["iframe"]]}).response["violations"]
     return [f"{one['id']}: {node['html'][:200]}" for one in found if one["impact"] in SERIOUS for node in one["nodes"]]
 

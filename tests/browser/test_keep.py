@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import io
 import json
+import random
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from kgdemo.cli import main
 from kgdemo.events import AnswerFinal, from_json
-from tests.browser.conftest import drawn
+from tests.browser.conftest import drawn, press
 from tests.browser.test_page import ask, over, replay
 from tests.helpers.page import QUESTION
 
@@ -25,7 +28,7 @@ GRAPHML = "{http://graphml.graphdrawing.org/xmlns}"
 def saved(page: Page, name: str) -> Path:
     """The file that a button hands over."""
     with page.expect_download() as download:
-        page.get_by_role("button", name=name, exact=True).click()
+        press(page.get_by_role("button", name=name, exact=True))
     return Path(download.value.path())
 
 
@@ -86,7 +89,52 @@ def test_a_file_that_is_no_trace_is_refused_in_one_sentence(page: Page):
     for content, says in (("not json at all", "not a trace"), (newer, "newer version")):
         opened(page, content)
         expect(page.locator(".fold .failed")).to_contain_text(says)
-        expect(page.locator(".board")).to_be_hidden()
+        expect(page.locator(".board")).to_have_attribute("data-origin", "opening")
+
+
+WRONG = (None, -1, 1e308, "", "x" * 5000, [], {}, True, [None], {"a": 1}, "__proto__")
+
+
+def altered(records: list[dict[str, Any]], chance: random.Random) -> list[dict[str, Any]]:
+    """A run with one of its values, at any depth, replaced by one of another kind; records of all kinds alike."""
+    kind = chance.choice(sorted({one["event"] for one in records}))
+    place = chance.choice([i for i, one in enumerate(records) if one["event"] == kind])
+    result = copy.deepcopy(records)
+    holder: Any = result[place]
+    while True:
+        key = chance.choice(list(holder) if isinstance(holder, dict) else range(len(holder)))
+        if not (isinstance(holder[key], dict | list) and holder[key]) or chance.random() < 0.3:
+            break
+        holder = holder[key]
+    holder[key] = chance.choice(WRONG)
+    return result
+
+
+def test_an_altered_trace_is_refused_in_one_sentence_or_shown_to_its_end(page: Page):
+    chance = random.Random(5)
+    runs = [
+        [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+        for folder in ("traces", "failures")
+        for file in sorted(Path("assets", folder).glob("*.jsonl"))
+    ]
+    endings = set()
+    for number in range(60):
+        records = altered(chance.choice(runs), chance)
+        run = f"altered {number}"
+        if isinstance(records[0].get("question"), str):
+            records[0]["question"] = run
+        opened(page, "\n".join(map(json.dumps, records)))
+        ended = page.wait_for_function(
+            """(run) => document.querySelector('#kg-question textarea').value === run ? 'shown'
+                : document.querySelector('.fold .failed[role=alert]').textContent && 'refused'""",
+            arg=run,
+        ).json_value()
+        endings.add(ended)
+        if ended == "shown":
+            page.get_by_role("button", name="To the end").click()
+            drawn(page.locator(".board"))
+        page.evaluate("document.querySelector('.fold .failed[role=alert]').textContent = ''")
+    assert endings == {"shown", "refused"}  # and the page has complained of nothing, see its fixture
 
 
 def test_hostile_text_in_a_trace_stays_text(page: Page):
@@ -177,7 +225,18 @@ def test_runs_are_listed_bounded_and_cleared(page: Page):
     expect(page.locator(".past li a").first).to_have_text(QUESTION)
     expect(page.locator(".past li a")).to_have_count(30)
     kept = json.loads(page.evaluate("localStorage.getItem('kgdemo.runs')"))
-    assert set(kept[0]) == {"time", "answer", "question", "graph", "method", "beams", "hops", "compare", "ranking"}
+    assert set(kept[0]) == {
+        "time",
+        "answer",
+        "question",
+        "graph",
+        "method",
+        "beams",
+        "hops",
+        "compare",
+        "ranking",
+        "complete",
+    }
     page.get_by_role("button", name="Clear this list").click()
     expect(page.locator(".past")).to_contain_text("Nothing asked yet")
     assert json.loads(page.evaluate("localStorage.getItem('kgdemo.runs')")) == []

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import press
 from tests.browser.test_page import over
 
 pytestmark = pytest.mark.browser
@@ -47,7 +48,7 @@ def test_the_walk_blocks_nothing_and_sees_what_the_visitor_does(page: Page):
     expect(act).to_have_class("act done")
     page.get_by_role("button", name="Next", exact=True).click()
     expect(act).to_have_class("act")
-    page.locator(".example").nth(1).click()
+    press(page.locator(".example:not(.walk)").nth(1))
     expect(page.locator(".tour")).to_be_hidden()
 
 
@@ -62,8 +63,8 @@ def test_each_failure_is_told_and_replays(page: Page, case: str):
     over(page)
     refused = page.locator(".card.grounded .verdict.no").count()
     assert (refused > 0) == (case == "5-fails-open")
-    expect(page.locator(".messages", has_text="broken on purpose")).to_have_count(int(case == "5-fails-open"))
-    page.locator(".example").first.click()
+    expect(page.locator(".notices", has_text="broken on purpose")).to_have_count(int(case == "5-fails-open"))
+    page.locator(".example:not(.walk)").first.click()
     expect(page.locator(".banner")).to_be_hidden()
 
 

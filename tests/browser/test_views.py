@@ -53,7 +53,7 @@ def test_every_path_ends_in_a_leaf_of_the_tree_and_the_keys_walk_it(page: Page):
     first = tree.locator(".detail").inner_text()
     page.keyboard.press("ArrowRight")
     expect(tree.locator(".detail")).not_to_have_text(first)
-    expect(tree.locator(".detail")).to_contain_text("sum of log-probabilities")
+    expect(tree.locator(".detail")).to_contain_text("search score")
     page.keyboard.press("ArrowLeft")
     expect(tree.locator(".detail")).to_have_text(first)
     expect(page.locator(".where")).to_have_text(re.compile(r"step (\d+) / \1$"))  # the transport did not take the keys
@@ -143,8 +143,11 @@ def test_the_line_of_forbidden_mass_chooses_the_token_that_is_explained(page: Pa
 
 
 def test_the_picture_is_drawn_while_it_is_out_of_sight(page: Page):
-    replay(page)
-    assert page.evaluate("document.querySelector('.canvas').getBoundingClientRect().top > innerHeight")
+    page.locator(".failure").first.evaluate("(card) => card.closest('details').open = true")
+    page.locator(".failure").first.click()  # far below the picture
+    page.locator(".past").evaluate("(list) => list.closest('details').scrollIntoView()")
+    over(page)
+    assert page.evaluate("document.querySelector('.canvas').getBoundingClientRect().bottom < 0")
     expect(page.locator(".canvas")).to_have_attribute("data-drawn", re.compile(r"^\d\d+$"))
     inked = """(canvas) => { const copy = document.createElement('canvas'); copy.width = canvas.width;
       copy.height = canvas.height; const pen = copy.getContext('2d'); pen.drawImage(canvas, 0, 0);

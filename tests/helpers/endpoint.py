@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,7 +19,11 @@ class Endpoint:
     Attributes:
         replies: what to answer, one a call; the last one is repeated.
         reply: what to answer a prompt, in place of ``replies``.
-        mode: ``stream``, ``error``, ``nonsense`` or ``hang``; ``breaks off``, ``stalls`` and ``endless`` begin well.
+        mode: ``stream``, ``whole`` (no stream), ``cut`` (by the limit of tokens), ``error``, ``nonsense``, ``reset``,
+            ``hang`` or ``slow headers``; ``breaks off``, ``stalls``, ``endless`` and ``keeps alive`` begin well.
+        faults: the mode of a call by its number from 1; ``mode`` where it has none.
+        refuses: parameters that it answers with status 400.
+        headers: of an error.
         status: of an error.
         works: how many calls are answered well before ``mode`` sets in.
     """
@@ -27,15 +33,23 @@ class Endpoint:
     mode: str = "stream"
     status: int = 401
     works: int = 0
+    faults: Callable[[int], str] | None = None
+    refuses: tuple[str, ...] = ()
+    headers: dict[str, str] = field(default_factory=dict)
+    bodies: list[dict] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
     prompts: list[str] = field(default_factory=list)
     release: threading.Event = field(default_factory=threading.Event)
     url: str = ""
 
 
-def _chunk(text: str, usage: dict | None = None) -> bytes:
+_USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
+
+
+def _chunk(text: str, usage: dict | None = None, finish: str | None = None) -> bytes:
     """A piece of a reply, or the count at its end, as the protocol has it."""
     delta = {"role": "assistant", "content": text}
-    choices = [] if usage else [{"index": 0, "delta": delta, "finish_reason": None}]
+    choices = [] if usage else [{"index": 0, "delta": delta, "finish_reason": finish}]
     record = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": choices}
     return f"data: {json.dumps({**record, 'usage': usage})}\n\n".encode()
 
@@ -49,26 +63,53 @@ def serve(endpoint: Endpoint) -> Iterator[Endpoint]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            endpoint.prompts.append(body["messages"][-1]["content"])
-            mode = endpoint.mode if len(endpoint.prompts) > endpoint.works else "stream"
-            if mode == "error":
-                self._send(endpoint.status, "application/json", b'{"error": {"message": "bad key"}}')
+            with endpoint.lock:
+                endpoint.bodies.append(body)
+                endpoint.prompts.append(body["messages"][-1]["content"])
+                number, prompt = len(endpoint.prompts), endpoint.prompts[-1]
+            mode = endpoint.mode if number > endpoint.works else "stream"
+            if endpoint.faults:
+                mode = endpoint.faults(number) or mode
+            place = min(number, len(endpoint.replies)) - 1
+            text = endpoint.reply(prompt) if endpoint.reply else endpoint.replies[place]
+            refused = next((name for name in endpoint.refuses if name in body), "")
+            if refused:
+                said = {"error": {"message": f"Unsupported parameter: '{refused}'"}}
+                self._send(400, "application/json", json.dumps(said).encode())
+            elif mode.startswith("error"):
+                status = int(mode.partition(" ")[2] or endpoint.status)
+                self._send(status, "application/json", b'{"error": {"message": "bad key"}}', endpoint.headers)
             elif mode == "nonsense":
                 self._send(200, "text/html", b"<html>this is a wiki</html>")
+            elif mode == "reset":
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                self.close_connection = True
+                self.connection.close()
             elif mode == "hang":
                 endpoint.release.wait(30)
                 self.close_connection = True
-            elif mode in ("breaks off", "stalls", "endless"):
+            elif mode == "slow headers":
+                self._drip()
+            elif mode in ("breaks off", "stalls", "endless", "keeps alive"):
                 self._begin_well(mode)
+            elif mode == "whole" or not body.get("stream"):
+                message = {"role": "assistant", "content": text}
+                choice = {"index": 0, "message": message, "finish_reason": "stop"}
+                self._send(200, "application/json", json.dumps({"choices": [choice], "usage": _USAGE}).encode())
             else:
-                number = min(len(endpoint.prompts), len(endpoint.replies)) - 1
-                text = endpoint.reply(endpoint.prompts[-1]) if endpoint.reply else endpoint.replies[number]
-                self._send(200, "text/event-stream", self._stream(text))
+                self._send(200, "text/event-stream", self._stream(text, "length" if mode == "cut" else "stop"))
 
-        def _stream(self, reply: str) -> bytes:
+        def _drip(self) -> None:
+            """A response whose headers never end."""
+            self.close_connection = True
+            with suppress(OSError):
+                self.wfile.write(b"HTTP/1.1 200 OK\r\n")
+                while not endpoint.release.wait(0.02):
+                    self.wfile.write(b"X-More: yes\r\n")
+
+        def _stream(self, reply: str, finish: str) -> bytes:
             parts = [_chunk(piece) for piece in reply.splitlines(keepends=True)]
-            usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
-            return b"".join([*parts, _chunk("", usage), b"data: [DONE]\n\n"])
+            return b"".join([*parts, _chunk("", finish=finish), _chunk("", _USAGE), b"data: [DONE]\n\n"])
 
         def _begin_well(self, mode: str) -> None:
             """One piece of a reply of unknown length; then nothing, or the same for ever, or the line is cut."""
@@ -81,13 +122,17 @@ def serve(endpoint: Endpoint) -> Iterator[Endpoint]:
             self.close_connection = True
             with suppress(ConnectionError):  # the client hangs up
                 self.wfile.write(frame)
-                while mode == "endless" and not endpoint.release.is_set():
+                while mode == "endless" and not endpoint.release.wait(0.01):
                     self.wfile.write(frame)
+                while mode == "keeps alive" and not endpoint.release.wait(0.02):
+                    self.wfile.write(b"d\r\n: processing\n\r\n")
             if mode == "stalls":
                 endpoint.release.wait(30)
 
-        def _send(self, status: int, kind: str, body: bytes) -> None:
+        def _send(self, status: int, kind: str, body: bytes, headers: dict[str, str] | None = None) -> None:
             self.send_response(status)
+            for name, value in (headers or {}).items():
+                self.send_header(name, value)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

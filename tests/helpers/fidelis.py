@@ -33,7 +33,8 @@ class Deducing(Clerk):
 
     def reply(self, prompt: str) -> str:
         if prompt.splitlines()[-1] == "Does it follow?":
-            statement = next(line for line in prompt.splitlines() if line.startswith("Statement:"))
+            asked = prompt.rpartition("\n---\n")[2]
+            statement = next(line for line in asked.splitlines() if line.startswith("Statement:"))
             return "no" if STATEMENT in statement and "London" not in statement else "yes"
         return super().reply(prompt)
 

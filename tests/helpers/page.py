@@ -22,7 +22,9 @@ from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.models.causal import CausalModel
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import ChatSettings, Profile, Settings, profile_from
-from kgdemo.ui.page import create_app, launch_arguments
+from kgdemo.ui.metrics import start_logging
+from kgdemo.ui.page import create_app
+from kgdemo.ui.serve import serve
 from tests.helpers.long_run import long_run
 from tests.helpers.models import random_model
 
@@ -60,7 +62,7 @@ class SmallPipeline(Pipeline):
     """
 
     def __init__(self, profile: Profile | None = None, endpoint: str = "") -> None:
-        chat = ChatSettings("m", endpoint, "key", timeout=2.0) if endpoint else ChatSettings()
+        chat = ChatSettings("m", endpoint, "key", timeout=2.0, retries=0) if endpoint else ChatSettings()
         super().__init__(profile or profile_from({}), chat)
         info = {"Inception": EntityInfo("film"), "Christopher Nolan": EntityInfo("person", ("Nolan",))}
         self.add_graph("world", KnowledgeGraph.from_triples(TRIPLES, "world", info=info), StatedFacts(TRIPLES))
@@ -111,9 +113,18 @@ def served(output: Path, endpoint: str = "") -> Iterator[str]:
     with output.open("w") as stream, subprocess.Popen(command, stdout=stream, stderr=stream, env=environment) as server:
         try:
             _wait_for(address, server, output)
+            _servers[address] = server
             yield address
         finally:
-            server.terminate()
+            server.kill()  # a stop would wait for the runs that the tests have left
+
+
+_servers: dict[str, subprocess.Popen] = {}
+
+
+def server_of(address: str) -> subprocess.Popen:
+    """The process that serves the page of this address."""
+    return _servers[address]
 
 
 def _wait_for(address: str, server: subprocess.Popen, output: Path) -> None:
@@ -133,8 +144,8 @@ def _wait_for(address: str, server: subprocess.Popen, output: Path) -> None:
 
 def main(port: int, endpoint: str) -> None:
     """Serve until ended."""
-    page = create_app(SmallPipeline(endpoint=endpoint), warm=False)
-    page.launch(server_name="127.0.0.1", server_port=port, quiet=True, **launch_arguments())
+    start_logging()
+    serve(create_app(SmallPipeline(endpoint=endpoint), warm=False), "127.0.0.1", port)
 
 
 if __name__ == "__main__":

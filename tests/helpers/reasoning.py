@@ -21,6 +21,7 @@ from kgdemo.query.query import Query, understand
 from kgdemo.reasoners.base import Decision, Evidence, Reasoner, Resources
 from kgdemo.reasoners.chat import ChatReasoner
 from kgdemo.reasoners.embedded import EmbeddedReasoner
+from kgdemo.reasoners.fallback import FallbackReasoner
 from kgdemo.settings import Settings, given
 from kgdemo.verify import Verifier
 from tests.helpers.models import random_model
@@ -66,7 +67,7 @@ class ChanceReasoner:
         seed: of its decisions.
     """
 
-    name, is_language_model = "chance", True
+    name, is_language_model, at_once, samples = "chance", True, 1, False
 
     def __init__(self, seed: int) -> None:
         self.rng = Random(seed)
@@ -78,10 +79,13 @@ class ChanceReasoner:
     def score(self, question: str, task: str, options: Sequence[str]) -> Decision:
         return Decision(scores=tuple(self.rng.random() for _ in options))
 
-    def verify(self, question: str, statement: str, premises: Sequence[str]) -> Decision:
+    def propose(self, question: str, task: str, context: Sequence[str], options: Sequence[str], limit: int) -> Decision:
+        return self.select(question, task, options, limit)
+
+    def verify(self, question: str, statement: str, premises: Sequence[str], task: str = "") -> Decision:
         return Decision(holds=self.rng.random() < 0.3)
 
-    def plan(self, query: Query, task: str) -> Decision:
+    def plan(self, query: Query, task: str, temperature: float = 0.0) -> Decision:
         return Decision(text=self.rng.choice(["London; Atlantis", "part -> of; born in", "-", "a -> b -> c"]))
 
     def thought(self, question: str, task: str, context: Sequence[str]) -> Decision:
@@ -115,15 +119,18 @@ class Clerk:
     def reply(self, prompt: str) -> str:
         """The reply in the form that the prompt asks for."""
         form = prompt.splitlines()[-1]
-        options = re.findall(r"^(\d+)\. (.*(?:\n   .*)*)$", prompt, re.MULTILINE)
-        if form == "Numbers:":
+        asked = prompt.rpartition("\n---\n")[2]  # the examples stand above
+        options = re.findall(r"^(\d+)\. (.*(?:\n   .*)*)$", asked, re.MULTILINE)
+        if form in ("Numbers:", "Next steps:"):
             rank = {n: next((i for i, w in enumerate(self.wanted) if w in text), 99) for n, text in options}
-            limit = int(re.findall(r"Choose at most (\d+)", prompt)[0])
-            return ", ".join(sorted(rank, key=lambda n: rank[n])[:limit])
+            limit = int((re.findall(r"(?:Choose|Write) at most (\d+)", prompt) or ["1"])[0])
+            chosen = sorted(rank, key=lambda n: rank[n])[:limit]
+            said = next((text for phrase, text in self.writes.items() if phrase in prompt), "I look further.")
+            return ", ".join(chosen) if form == "Numbers:" else "\n".join(f"{said} | {n}" for n in chosen)
         if form == "Ratings:":
             return "\n".join(f"{n}: {9 if any(w in text for w in self.wanted) else 2}" for n, text in options)
         if form == "Does it follow?":
-            return "yes" if self.enough in prompt else "no"
+            return "yes" if self.enough in asked else "no"
         if form == "Answers:":
             return "London [1]"
         return next((text for phrase, text in self.writes.items() if phrase in prompt), "I look further.")
@@ -147,6 +154,11 @@ def film_world(reasoner: Reasoner | Callable | None = None, triples=FILMS, famil
 def clerk_world(clerk: Clerk, triples=FILMS) -> Resources:
     """A film world with a chat reasoner."""
     return film_world(ChatReasoner(clerk), triples)
+
+
+def with_fallback(reasoner: Reasoner) -> Resources:
+    """The same world, with a language model as a run has it: the embedded reasoner stands behind it."""
+    return film_world(FallbackReasoner(reasoner, EmbeddedReasoner(SpellingEmbedder())))
 
 
 def of(events: Sequence[Event], kind: type) -> list:

@@ -36,7 +36,7 @@ for (const [text, reason] of [
 }
 
 test('a record with any field of a wrong type, or without it, is refused', () => {
-  const optional = new Set(['t', 'schema', 'forced', 'given', 'ms', 'cache_hit_rate', 'relation_score', 'read', 'path', 'stage_ms', 'look_ahead', 'triples', 'calls', 'passes', 'left_out', 'event']);
+  const optional = new Set(['t', 'schema', 'forced', 'given', 'ms', 'cache_hit_rate', 'relation_score', 'read', 'path', 'stage_ms', 'look_ahead', 'triples', 'calls', 'passes', 'left_out', 'failed', 'places', 'event']);
   const others = [
     { event: 'Thought', kind: 'thought', id: 1, parents: [], text: 'x', entities: [], score: 0, fate: 'open', reason: '' },
     { event: 'CandidatesScored', decision: 'x', options: ['a'], scores: [1], kept: [true], by: 'm' },
@@ -53,6 +53,12 @@ test('a record with any field of a wrong type, or without it, is refused', () =>
       }
     }
   }
+});
+
+test('the line that is wrong is named, counted with the header', () => {
+  const lineOf = (text) => { try { readTrace(text); } catch (error) { return error.line; } return null; };
+  assert.equal(lineOf(lines([FLUTE[0], { event: 'SomethingNew' }])), 2);
+  assert.equal(lineOf(writeTrace([FLUTE[0], FLUTE[1], { event: 'Notice', text: 7 }])), 4);
 });
 
 test('a record of a kind that is not known is refused', () => {

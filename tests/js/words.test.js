@@ -5,6 +5,7 @@ import { beforeEach, test } from 'node:test';
 
 import { arrows, figure, percent, say, score, shownAs, wordsFor, xmlText } from '../../assets/js/core/dom.js';
 import { asksByItself, linkQuery } from '../../assets/js/core/inputs.js';
+import { addressQuery, placeOf } from '../../assets/js/files/address.js';
 import { stateAfter } from '../../assets/js/core/state.js';
 import { edgesCsv, nodesCsv, pathsCsv } from '../../assets/js/files/exports.js';
 import { fileName, forgetRuns, remember, storedRuns } from '../../assets/js/files/keep.js';
@@ -37,6 +38,15 @@ const STANDARD = { question: '', graph: 'world', method: 'gcr', beams: 10, hops:
 test('a link holds what is not at its standard value, and the entities', () => {
   const values = { ...STANDARD, question: 'Who directed Dunkirk?', beams: 3, compare: false };
   assert.equal(linkQuery(values, STANDARD, ['Dunkirk', 'A&B']), 'question=Who+directed+Dunkirk%3F&beams=3&compare=false&entity=Dunkirk&entity=A%26B');
+});
+
+test('what an address says is read back, and what does not fit is left out', () => {
+  const place = { entities: ['A&B'], forced: [1, 22], edits: [['remove', 'a "b"', 'r, s', 'c']], recorded: '', step: 7, trees: ['with', 'without'] };
+  assert.deepEqual(placeOf(`?${addressQuery({ ...STANDARD, question: 'Who?' }, STANDARD, place)}`), place);
+  const nothing = { entities: [], forced: [], edits: [], recorded: '', step: null, trees: [] };
+  assert.deepEqual(placeOf('?edit=["remove","a","r"]&edit=["drop","a","r","b"]&edit=7&forced=x,1.5,-2&step=x&trees=svg'), nothing);
+  assert.equal(placeOf(`?edit=${encodeURIComponent(JSON.stringify(['add', 'x'.repeat(301), 'r', 'b']))}`).edits.length, 0);
+  assert.equal(addressQuery({}, STANDARD, { ...nothing, recorded: '1-flute' }), 'recorded=1-flute');
 });
 
 test('a link asks by itself only on an embedded graph with the model of the server', () => {
@@ -81,13 +91,18 @@ test('tables hold the picture, and no cell is a formula', () => {
   const [paths, nodes, edges] = [pathsCsv(state), nodesCsv(state), edgesCsv(state)].map(rowsOf);
   assert.equal(paths.length, state.constrained.paths.length + state.unconstrained.paths.length);
   assert.ok(paths.filter((row) => row.with_graph === 'yes').every((row) => row.in_graph === 'yes'));
-  assert.deepEqual(paths.map((row) => Number(row.log_probability)), [...state.constrained.paths, ...state.unconstrained.paths].map((path) => path.score));
+  assert.deepEqual(paths.map((row) => Number(row.path_log_probability)), [...state.constrained.paths, ...state.unconstrained.paths].map((path) => path.score));
   const ids = new Set(nodes.map((row) => row.id));
   assert.ok(ids.has(`'${evil}`));
   assert.ok(edges.length && edges.every((row) => ids.has(row.from) && ids.has(row.to)));
   assert.ok(edges.some((row) => row.relation === 'composed by'));
+  for (const start of ['=', '+', '-', '@', '＝', '＋', '－', '＠', '﹦', '﹢', '﹣', '﹫', '\t', '\r', '\n', ' =', '\u200b=', '\ufeff＝']) {
+    const label = `${start}1+1`;
+    const [row] = rowsOf(nodesCsv({ ...state, nodes: new Map([[label, { id: label, group: 'entity' }]]), edges: new Map() }));
+    assert.equal(row?.id, `'${label}`, JSON.stringify(start));
+  }
   for (const row of [...paths, ...nodes, ...edges]) {
-    for (const [name, cell] of Object.entries(row)) assert.ok(name === 'log_probability' || !/^[=+\-@\t\r]/.test(cell), cell);
+    for (const [name, cell] of Object.entries(row)) assert.ok(['search_score', 'path_log_probability'].includes(name) || !/^[=+\-@\t\r]/.test(cell), cell);
   }
 });
 

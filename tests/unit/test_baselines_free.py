@@ -76,14 +76,40 @@ def test_a_seed_draws_the_same_chains_again_and_another_draws_others():
     assert len({tuple(texts(seed)) for seed in range(4)}) > 1
 
 
-def test_a_chat_model_is_asked_for_different_chains_and_they_vote():
-    chains = iter(["Inception -> set in -> Paris", "Inception -> shot in -> London", "Inception -> made in -> London"])
+CHAINS = ["Inception -> set in -> Paris", "Inception -> shot in -> London", "Inception -> made in -> London"]
+
+
+def test_a_chat_models_chains_are_independent_samples_and_they_vote():
+    chains = iter(CHAINS)
     with serve(Endpoint(reply=lambda _: next(chains))) as endpoint:
-        resources = film_world(ChatReasoner(OpenAIChat(ChatSettings("m", endpoint.url, "key", 10.0))))
+        settings = ChatSettings("m", endpoint.url, "key", 10.0, at_once=1)
+        resources = film_world(ChatReasoner(OpenAIChat(settings)))
         events = ask("self-consistency", QUESTION, ["Inception"], resources, beams=3)
-        assert "Inception -> set in -> Paris" in endpoint.prompts[1]
+    assert len(set(endpoint.prompts)) == 1, "none is told of the others"
+    assert [body["temperature"] for body in endpoint.bodies] == [0.7] * 3
     assert events[-1].answers == ("London",)
     assert [e.text for e in of(events, HypothesisAnswer)] == ["Paris", "London", "London"]
+
+
+def test_a_model_that_cannot_be_sampled_from_is_asked_for_different_chains():
+    class Writer(Clerk):
+        def reply(self, prompt: str) -> str:
+            return CHAINS[len(self.prompts) - 1]
+
+    writer = Writer()
+    events = ask("self-consistency", QUESTION, ["Inception"], clerk_world(writer), beams=3)
+    assert CHAINS[0] in writer.prompts[1]
+    assert events[-1].answers == ("London",)
+
+
+def test_where_some_chains_fail_the_others_vote():
+    failing = Endpoint(replies=[CHAINS[1]], faults=lambda number: "error 500" if number == 2 else "")
+    with serve(failing) as endpoint:
+        settings = ChatSettings("m", endpoint.url, "key", 10.0, at_once=1, retries=0)
+        resources = film_world(ChatReasoner(OpenAIChat(settings)))
+        events = ask("self-consistency", QUESTION, ["Inception"], resources, beams=3)
+    assert events[-1].answers == ("London",)
+    assert any("The vote is among 2 chains." in e.text for e in of(events, Notice))
 
 
 class Coin:

@@ -21,7 +21,7 @@ from kgdemo.reasoners.chat import LocalReasoner, reasoner_for
 from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.settings import ChatSettings, Settings, chat_from
 from tests.helpers.models import byte_level_tokenizer, random_model
-from tests.helpers.reasoning import SpellingEmbedder, film_world, of, run
+from tests.helpers.reasoning import SpellingEmbedder, of, run, with_fallback
 
 TEMPLATE = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</{{ m.role }}>{% endfor %}<assistant>"
 OPTIONS = ("New", "New York", "London -> capital of -> United Kingdom", "New", "12", "1")
@@ -167,7 +167,7 @@ def test_thoughts_and_the_answer_are_asked_for_in_words(chat):
 
 @pytest.mark.parametrize("method", ["fidelis", "tog", "agent-cot", "explore-cot"])
 def test_a_random_model_decides_every_step_without_leaving_the_graph(chat, method):
-    resources = film_world(LocalReasoner(chat))
+    resources = with_fallback(LocalReasoner(chat))
     asked = Settings(method=method, beams=3, hops=2, compare=False, explain=0)
     events = list(run(method, "Where was its director born?", ["Inception"], resources, asked))
     assert isinstance(events[-1], AnswerFinal)

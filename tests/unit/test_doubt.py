@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,11 +14,14 @@ from hypothesis import strategies as st
 from kgdemo.errors import UserError
 from kgdemo.events import AnswerFinal, PathFound
 from kgdemo.kg.path import Path
-from kgdemo.lab.calibration.abstention import NAMES, Judged, calibrate, fit
+from kgdemo.lab.calibration.abstention import NAMES, Judged, calibrate
 from kgdemo.lab.evaluation.metrics import Prediction, summarise
+from kgdemo.models.base import PROMPT_END
 from kgdemo.models.prompt_style import PromptStyle
 from kgdemo.query.query import understand
+from kgdemo.ranking import abstention
 from kgdemo.ranking.abstention import AbstentionFeatures, abstention_features, abstention_log_odds, refusal
+from kgdemo.ranking.relation_belief import RelationBelief, relation_beliefs
 from kgdemo.reasoners.base import Evidence, Resources
 from tests.helpers.reasoning import ChanceReasoner, ask, film_world, of
 
@@ -26,9 +30,9 @@ DIRECTED = Evidence(1, Path(("Inception", "Christopher Nolan"), ("directed by",)
 STARRED = Evidence(2, Path(("Inception", "Tom Hardy"), ("starring",)), "", -4.0, -3.0)
 
 
-def judged(number: int, answerable: bool, relation_log_prob: float, coverage: float) -> Judged:
+def judged(number: int, answerable: bool, log_prob: float, similarity: float) -> Judged:
     """Features of which two say something."""
-    return Judged(str(number), answerable, AbstentionFeatures(relation_log_prob, coverage, 0.1, 0.0))
+    return Judged(str(number), answerable, AbstentionFeatures(log_prob, 0.0, 0.0, similarity))
 
 
 def made_up(count: int, overlap: float) -> list[Judged]:
@@ -52,24 +56,43 @@ def refused(question: str, resources: Resources) -> AnswerFinal | None:
     return refusal(understand(question, ["Inception"], resources.kg), [DIRECTED], resources)
 
 
-def test_features_say_how_well_the_path_covers_the_question():
-    asked = features_of("who directed Inception", ["Inception"], [DIRECTED, STARRED])
-    other = features_of("what was the budget of Inception", ["Inception"], [DIRECTED, STARRED])
-    assert asked.lexical_coverage > other.lexical_coverage
-    assert asked.relation_log_prob == other.relation_log_prob == pytest.approx(np.log(np.exp(-0.5) + np.exp(-3.0)))
-    half = features_of("who directed and financed Inception", ["Inception"], [DIRECTED])
-    assert half.lexical_coverage < asked.lexical_coverage
-    assert half.content_words > asked.content_words
+def test_the_first_path_gives_the_features():
+    features = features_of("who directed Inception", ["Inception"], [DIRECTED, STARRED])
+    assert features.first_log_prob == -0.5
+    assert features.later_relations == 0.0
+    assert features.learned_similarity == 0.0  # this model has none
+    longer = Path(("Inception", "Christopher Nolan", "London"), ("directed by", "born in"))
+    query = understand("where was the director of Inception born", ["Inception"], WORLD.kg)
+    beliefs = relation_beliefs(query, longer, WORLD)
+    two = features_of(query.text, ["Inception"], [replace(DIRECTED, path=longer, relation_score=-99.0)])
+    assert two.first_log_prob == -15.0  # less says nothing more
+    assert two.later_relations == pytest.approx(beliefs[1].log_prob)
+    assert beliefs[1].log_prob < 0.0
 
 
-def test_paths_that_meet_cover_the_question_together():
-    starred = Evidence(2, Path(("Tom Hardy", "Inception"), ("starred in",)), "", -1.0, -0.5)
-    directed = Evidence(1, Path(("Christopher Nolan", "Inception"), ("directed",)), "", -1.0, -0.5)
-    question, topics = "directed by Nolan and starred Hardy", ["Christopher Nolan", "Tom Hardy"]
-    apart = features_of(question, topics, [directed, starred])
-    together = features_of(question, topics, [replace(directed, partners=(2,)), starred])
-    assert together.lexical_coverage > apart.lexical_coverage
-    assert together.relation_log_prob == 0.0
+def test_beliefs_are_shares_among_all_relations_of_the_graph():
+    path = Path(("Inception", "Christopher Nolan", "London"), ("directed by", "born in"))
+    query = understand("where was the director of Inception born", ["Inception"], WORLD.kg)
+    graph, model = WORLD.token_graph, WORLD.model
+    arrow = list(graph.label_tokens.arrow)
+    prompt = model.style.encode(model.label_tokens, query.text, query.topics)
+    before: list[int] = []
+    for hop, belief in enumerate(relation_beliefs(query, path, WORLD)):
+        before += [*graph.entities.row(WORLD.kg.entities.find(path.entities[hop])).tolist(), *arrow]
+        shares = {}
+        for step, label in enumerate(WORLD.kg.step_labels):  # one label at a time, each in a tree of its own
+            tree, tokens = model.tree(prompt), [*graph.steps.row(step).tolist(), arrow[0]]
+            nodes, row = tree.follow(PROMPT_END, before)
+            log_prob = float(row[tokens[0]])
+            for token, following in pairwise(tokens):
+                nodes, row = tree.follow(nodes[-1], [token])
+                log_prob += float(row[following])
+            shares[label] = np.exp(log_prob)
+        total = sum(shares.values())
+        assert belief.log_prob == pytest.approx(np.log(shares[path.relations[hop]] / total), abs=1e-3)
+        assert belief.wanted == max(shares, key=lambda label: shares[label])
+        assert belief.wanted_log_prob == pytest.approx(np.log(max(shares.values()) / total), abs=1e-3)
+        before += [*graph.steps.row(WORLD.kg.steps_called(path.relations[hop])[0]).tolist(), *arrow]
 
 
 def test_the_question_word_and_the_kind_of_end():
@@ -84,16 +107,22 @@ def test_the_question_word_and_the_kind_of_end():
     assert features_of("how did Hardy begin", ["Tom Hardy"], [starred]).type_match == 0.0
 
 
-def test_a_refusal_names_the_failure_and_leaves_the_paths():
+def test_a_refusal_names_the_failure_and_leaves_the_paths(monkeypatch):
     resources = film_world()
     resources.model.style = replace(resources.model.style, abstention={"bias": 1.0})
+    monkeypatch.setattr(abstention, "relation_beliefs", lambda *_: [RelationBelief(-4.0, "born in", -0.05)])
     missing = refused("birthplace of Inception", resources)
     assert missing is not None
-    assert "The graph is incomplete here: it knows “birthplace of”" in missing.text
-    unrelated = refused("gdp", resources)
-    assert unrelated is not None
-    assert "unrelated" in unrelated.text
-    assert "incomplete" not in unrelated.text
+    expected = (
+        "The model looks for “born in” (95% among the graph's relations), and the graph states none for Inception."
+    )
+    assert expected in missing.text
+    held = RelationBelief(-0.1, "directed by", -0.1)  # a relation that the topic has is not missing
+    monkeypatch.setattr(abstention, "relation_beliefs", lambda *_: [held])
+    unlikely = refused("gdp", resources)
+    assert unlikely is not None
+    assert "does not cover what is asked with “gdp”" in unlikely.text
+    monkeypatch.undo()
     events = ask("gcr", "gdp?", ["Inception"], resources, beams=3, compare=False)
     assert of(events, PathFound)
     (final,) = of(events, AnswerFinal)
@@ -111,31 +140,15 @@ def test_who_is_trusted_is_not_refused():
     assert refused("gdp", judge) is None
 
 
-def test_weights_are_those_of_a_slow_descent():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(60, 2)) * [1.0, 5.0] + [0.0, 3.0]
-    y = (x[:, 0] + 0.1 * x[:, 1] + rng.normal(size=60) > 0.5).astype(float)
-    mean, spread = x.mean(axis=0), x.std(axis=0)
-    share = np.where(y == 1, 0.5 / y.sum(), 0.5 / (1 - y).sum()) * len(y)
-    slow = np.zeros(3)
-    for _ in range(20_000):
-        rows = np.column_stack([np.ones(60), (x - mean) / spread])
-        slope = rows.T @ (share * (1 / (1 + np.exp(-rows @ slow)) - y)) + np.array([0.0, 1.0, 1.0]) * slow
-        slow -= 0.02 * slope
-    found = fit(x, y)
-    assert found[1:] * spread == pytest.approx(slow[1:], abs=1e-3)
-    assert found[0] + found[1:] @ mean == pytest.approx(slow[0], abs=1e-3)
-
-
 @hypothesis_settings(deadline=None, max_examples=20)
 @given(st.floats(0.01, 0.3))
 def test_no_more_answerable_questions_are_refused_than_agreed(limit: float):
     questions = made_up(180, overlap=3.0)
     weights, figures = calibrate(questions, limit)
-    refused = [abstention_log_odds(j.features, weights) > 1e-6 for j in questions if j.answerable]
+    refused = [abstention_log_odds(j.features, weights) > 1e-6 for j in questions if j.answered]
     assert np.mean(refused) <= limit + 0.01
     assert set(weights) == {"bias", *NAMES}
-    assert figures["answerable"] + figures["unanswerable"] == 180
+    assert figures["answered"] + figures["unanswered"] == 180
 
 
 def test_questions_that_differ_are_told_apart_and_too_few_are_refused():
@@ -147,7 +160,7 @@ def test_questions_that_differ_are_told_apart_and_too_few_are_refused():
 
 
 def test_the_weights_travel_with_the_model(tmp_path):
-    style = PromptStyle(abstention={"bias": 0.5, "relation_log_prob": -1.0})
+    style = PromptStyle(abstention={"bias": 0.5, "first_log_prob": -1.0})
     style.save(tmp_path)
     assert PromptStyle.load(tmp_path) == style
     (tmp_path / "kgdemo.json").write_text('{"answer_mark": "", "doubt_below": null}', "utf-8")

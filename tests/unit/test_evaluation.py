@@ -17,6 +17,7 @@ from kgdemo.lab.evaluation.compare_methods import compare_methods, methods_named
 from kgdemo.lab.evaluation.judge import Judge, judge_all
 from kgdemo.lab.evaluation.metrics import Prediction, StepCounts, Steps, summarise, true_steps
 from kgdemo.lab.evaluation.reading import RunFigures
+from kgdemo.lab.evaluation.runner import evaluate
 from kgdemo.lab.questions import Question
 from kgdemo.methods import METHODS
 from kgdemo.settings import ChatSettings, Settings
@@ -177,6 +178,19 @@ def test_each_method_gets_a_row_a_folder_and_its_options(questions, tmp_path):
     assert {name: (out / name / "predictions.jsonl").read_bytes() for name in names} == before
 
 
+def test_a_run_broken_off_inside_a_record_goes_on_twice(questions, tmp_path):
+    out, asked = tmp_path / "out", Settings(beams=2, compare=False, explain=0)
+    expected = evaluate(SmallPipeline(), questions, asked, out)
+    file = out / "predictions.jsonl"
+    whole = file.read_bytes()
+    for cut in (len(whole) - 1, len(whole) - 2, whole.index(b"\n") + 5, 3):
+        file.write_bytes(whole[:cut])
+        for limit in (1, None):  # the second time nothing of the torn record may be left
+            metrics = evaluate(SmallPipeline(), questions, asked, out, limit)
+        assert metrics["hits@1"] == expected["hits@1"]
+        assert [json.loads(line)["id"] for line in file.read_text("utf-8").splitlines()] == ["1", "2"]
+
+
 def test_an_option_that_no_method_has_is_refused_before_anything_runs(questions, tmp_path):
     asked = Settings(options=(("breadth", "1"),))
     with pytest.raises(UserError, match=r"dog, gcr has no option 'breadth'; it knows width=3"):
@@ -198,7 +212,7 @@ def test_methods_are_named_with_commas_or_all_of_them():
 def test_the_table_has_dashes_where_nothing_was_measured():
     nothing = summarise([read()], compared=False)
     row = table([(METHODS["direct"], nothing)], compared=True, judged=True).splitlines()[-1]
-    assert row.count("–") == 7
+    assert row.count("–") == 9
     assert "| 0.000 | 0.000 | 0.000 | – |" in row
 
 

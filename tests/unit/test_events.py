@@ -38,6 +38,23 @@ def test_a_trace_is_one_event_a_line():
 
 
 @pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ('{"event": "Nothing"}', "there is no event called 'Nothing'"),
+        ('{"event": "Notice", "text": 3}', "Notice.text: '3' is not a str"),
+        ('{"event": "Notice", "words": "a"}', "Notice has no field 'words'"),
+        ('{"text": "a"}', "a line names no event"),
+    ],
+)
+def test_of_a_trace_that_cannot_be_read_the_line_and_the_field_are_named(line, says):
+    trace = events.write_trace([events.Notice("a"), events.Notice("b")]) + line
+    with pytest.raises(UserError) as told:
+        list(events.read_trace(trace))
+    assert str(told.value).startswith("Line 3: ")
+    assert says in str(told.value)
+
+
+@pytest.mark.parametrize(
     "line",
     ["", "{}", "[]", "null", "{", '{"event": "Nothing"}', '{"event": "Notice"}', '{"event": "Notice", "text": 3}',
      '{"event": "Notice", "text": "a", "extra": 1}', '{"event": "PathFound", "path": {"entities": ["a"]}}'],

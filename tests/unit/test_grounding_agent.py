@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from kgdemo.events import CandidatesScored, LMCall, PathFound, Thought
@@ -48,9 +49,24 @@ def test_a_language_model_sees_what_was_observed_and_every_call_is_told():
     events = ask("agent-cot", QUESTION, ["Inception"], clerk_world(clerk))
     assert any("Observation: The neighbours are London." in prompt for prompt in clerk.prompts)
     assert sum(call.calls for call in of(events, LMCall)) == len(clerk.prompts)
-    # four thoughts, three choices of an action (the first has no alternative), one answer
-    assert [call.purpose for call in of(events, LMCall)].count("thought") == 4
-    assert len(clerk.prompts) == 8
+    # three thoughts with their actions (the first action has no alternative), one answer
+    assert [call.purpose for call in of(events, LMCall)] == ["propose", "propose", "propose", "answer"]
+    assert [t.text for t in of(events, Thought) if t.kind == "thought"][1:] == ["I look further."] * 3
+
+
+def test_a_language_model_may_look_for_any_node():
+    class Curious(Clerk):
+        def reply(self, prompt: str) -> str:
+            offered = re.findall(r"^(\d+)\. (.*)$", prompt.rpartition("\n---\n")[2], re.MULTILINE)
+            other = next((n for n, text in offered if "…" in text), "")
+            asks = prompt.splitlines()[-1] == "Next steps:" and "Titanic" not in prompt
+            return f"Another film may help. | {other} Titanic" if asks else super().reply(prompt)
+
+    resources = clerk_world(Curious(["Finish[London]", "Titanic, starring"]))
+    events = ask("agent-cot", QUESTION, ["Inception"], resources, GroundingOptions(steps=4))
+    actions = [t.text for t in of(events, Thought) if t.kind == "action"]
+    assert actions[:3] == ["RetrieveNode[Inception]", "RetrieveNode[Titanic]", "NeighbourCheck[Titanic, starring]"]
+    all_is_read_from_the_graph(events, resources)
 
 
 def test_the_agent_stops_at_the_step_limit_and_answers_from_what_it_read():

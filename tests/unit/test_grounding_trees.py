@@ -38,16 +38,29 @@ def test_the_score_evaluator_rates_each_state():
     assert all(sum(e.kept) <= 2 for e in rounds)
     assert any(p.splitlines()[-1] == "Ratings:" and "chain of thoughts" in p for p in clerk.prompts)
     kept = [t for t in of(events, Thought) if t.fate == "kept"]
-    assert {t.score for t in kept} <= {0.2, 0.9}
-    assert all("rated" in t.reason for t in kept)
+    rated = [t for t in kept if "no more than 2 states" not in t.reason]
+    assert {t.score for t in rated} <= {0.2, 0.9}
+    assert all("rated" in t.reason for t in rated)
+
+
+def test_a_tree_ends_with_its_best_chain_and_costs_little():
+    clerk = Clerk(["Finish[London]", "Christopher Nolan, born in", "directed by"])
+    events = ask("agent-tot", QUESTION, ["Inception"], clerk_world(clerk))
+    assert "Finish[London]" in [t.text for t in of(events, Thought)]
+    assert events[-1].answers == ("London",)
+    assert len(clerk.prompts) <= 12, "it has not gone on to ten steps"
 
 
 def test_branches_of_a_tree_are_different_thoughts():
     clerk = Clerk(["NeighbourCheck"])
-    ask("agent-tot", QUESTION, ["Inception"], clerk_world(clerk))
-    again = [p for p in clerk.prompts if "take another direction" in p]
-    assert again
-    assert all("- I look further." in p for p in again)
+    events = ask("agent-tot", QUESTION, ["Inception"], clerk_world(clerk))
+    assert any("at most 3 different next steps" in p for p in clerk.prompts)
+    branches: dict[tuple[int, ...], list[str]] = {}
+    thoughts = {t.id: t for t in of(events, Thought)}
+    for action in (t for t in thoughts.values() if t.kind == "action"):
+        branches.setdefault(thoughts[action.parents[0]].parents, []).append(action.text)
+    assert max(map(len, branches.values())) == 3
+    assert all(len(set(actions)) == len(actions) for actions in branches.values())
 
 
 @pytest.mark.parametrize("method", ["agent-got", "explore-got"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.errors import ModelError
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.models.base import PROMPT_END
-from kgdemo.models.causal import CausalModel
+from kgdemo.models.causal import EMBEDDED, EMBEDDED_FOLDER, CausalModel
 from kgdemo.models.prompt_style import PromptStyle
 from tests.helpers.models import CORPUS, FAMILIES, byte_level_tokenizer, random_model, wordpiece_tokenizer
 from tests.unit.test_decoding import decode
@@ -57,6 +58,26 @@ def test_a_folder_without_a_model_is_named(tmp_path: Path):
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(ModelError, match="cannot be loaded"):
         CausalModel.load(str(tmp_path))
+
+
+def test_damaged_weights_are_one_sentence(tmp_path: Path):
+    model = random_model("llama")
+    model.model.save_pretrained(tmp_path)
+    model.tokenizer.save_pretrained(tmp_path)
+    weights = tmp_path / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        CausalModel.load(str(tmp_path))
+
+
+def test_a_flipped_byte_of_the_shipped_weights_is_found(tmp_path: Path, monkeypatch):
+    folder = Path(shutil.copytree(EMBEDDED_FOLDER, tmp_path / "weights"))
+    weights = bytearray((folder / "model.safetensors").read_bytes())
+    weights[-1000] ^= 1
+    (folder / "model.safetensors").write_bytes(weights)
+    monkeypatch.setattr("kgdemo.models.causal.EMBEDDED_FOLDER", folder)
+    with pytest.raises(ModelError, match="damaged or missing"):
+        CausalModel.load(EMBEDDED)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

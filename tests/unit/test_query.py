@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.query.query import Form, understand
+from kgdemo.query.form import Form
+from kgdemo.query.query import understand
 from tests.helpers.reasoning import FILMS
 
 KG = KnowledgeGraph.from_triples(FILMS, info={"Inception": EntityInfo("film", ("Dream Heist",))})
@@ -31,11 +32,11 @@ def test_content_words_leave_out_function_words_and_every_name_of_a_topic(text, 
         ("How many films did Nolan direct?", Form.COUNT),
         ("the number of films by Nolan", Form.COUNT),
         ("who counted the films", Form.ENTITY),
-        ("How long is Inception?", Form.ENTITY),
+        ("How long is Inception?", Form.VALUE),
     ],
 )
 def test_a_number_of_entities_is_a_form_of_its_own(text, form):
-    assert understand(text, [], KG).form is form
+    assert understand(text, [], KG).plan.form is form
 
 
 def test_the_answer_type_is_one_of_the_graphs():

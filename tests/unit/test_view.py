@@ -13,6 +13,8 @@ from kgdemo.events import (
     EntitiesLinked,
     Event,
     MaskedToken,
+    Operand,
+    Operation,
     PathFound,
     PathVerified,
     Picture,
@@ -23,7 +25,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.view.escape import escaped, json_in_html, visible
 from kgdemo.view.frame import VIS, frame_document
-from kgdemo.view.page_records import EXPLAINED, OPTIONS, PRUNED, TOKENS, record
+from kgdemo.view.page_records import EXPLAINED, OPERANDS, OPTIONS, PRUNED, TOKENS, record
 from kgdemo.view.picture import MAX_LOOKED, MAX_NODES, PictureBuilder, Places
 from kgdemo.view.surroundings import MOST, neighbours_of
 from tests.helpers.oracles import verifier_of
@@ -278,3 +280,32 @@ def test_a_loop_or_an_unknown_entity_has_no_neighbours_and_a_hub_is_cut():
     assert found["more"] == 3000 - MOST
     assert "hub" not in {one["id"] for one in found["near"]}
     assert neighbours_of(hub, "no such entity") == {"near": [], "more": 0}
+
+
+def test_a_calculation_is_drawn_with_its_paths_and_values():
+    path = Path(("Inception", "Nolan", "London"), ("directed by", "born in"))
+    operands = (Operand("London", (path,), "population", "8866180", "people"), Operand("Inception", (), "type", "film"))
+    nodes, edges = after([Operation("greatest", "", operands, ("London",))])
+    drawn = {(e["from"], e["label"], e["to"]) for e in edges.values() if "o1" in e["paths"]}
+    assert drawn == {
+        ("Inception", "directed by", "Nolan"),
+        ("Nolan", "born in", "London"),
+        ("London", "population", "8,866,180 people"),
+    }
+    assert (nodes["London"]["group"], nodes["8,866,180 people"]["group"]) == ("end", "value")
+    assert not any("o2" in edge["paths"] for edge in edges.values())
+
+
+def test_of_a_large_calculation_the_result_is_sent_and_drawn():
+    operands = tuple(Operand(f"E{n}", (), "height", str(n), "m") for n in range(2000))
+    operation = Operation("greatest", "", operands, ("E1999",))
+    sent = record(operation)
+    assert (len(sent["operands"]), sent["left_out"]) == (OPERANDS, 2000 - OPERANDS)
+    assert sent["operands"][-1] == {"number": 2000, "entity": "E1999", "paths": []} | {
+        "attribute": "height",
+        "value": "1999",
+        "unit": "m",
+    }
+    nodes, _ = after([operation])
+    assert "E1999" in nodes
+    assert len(nodes) <= MAX_NODES

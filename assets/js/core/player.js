@@ -158,11 +158,11 @@ export class Player {
 /** Sizes of a step. */
 export const SIZES = /** @type {const} */ (['token', 'hop', 'stage']);
 const [TOKEN, HOP, STAGE] = [0, 1, 2];
-const SILENT = new Set(['PathFound', 'HypothesisAnswer', 'LMCall', 'AnswerDelta']);
+const SILENT = new Set(['PathFound', 'HypothesisAnswer', 'LMCall', 'AnswerDelta', 'NextQuestions']);
 /** @type {Partial<Record<RunEvent['event'], number>>} */
 const STAGE_OF = {
   EntitiesLinked: 0, ConstraintReady: 1, DecodeStep: 2, Thought: 2, CandidatesScored: 2, DeductionChecked: 2,
-  PathFound: 3, PathVerified: 3, AnswerDelta: 4, AnswerFinal: 4, RunFinished: 5, RunFailed: 5,
+  PathFound: 3, PathVerified: 3, AnswerDelta: 4, Operation: 4, AnswerFinal: 4, RunFinished: 5, RunFailed: 5,
 };
 
 /** Places of a trace worth stopping at, each with the size of the step that ends there. */

@@ -23,7 +23,7 @@ export function emptyState() {
     run: null, linked: null, ready: null, count: 0,
     constrained: emptyBranch(), unconstrained: emptyBranch(),
     nodes: new Map(), edges: new Map(), leftOut: 0, pictures: 0,
-    answer: '', final: null, notices: [], thoughts: new Map(), decisions: [], concluding: false, finished: null, failed: null,
+    answer: '', operation: null, final: null, next: [], notices: [], thoughts: new Map(), decisions: [], concluding: false, finished: null, failed: null,
   };
 }
 
@@ -64,7 +64,9 @@ export function absorb(state, event) {
     case 'DeductionChecked': state.decisions.push(event); state.concluding = false; break;
     case 'LMCall': state.concluding = allVerified(state); break;
     case 'AnswerDelta': state.answer += event.text; break;
+    case 'Operation': state.operation = event; break;
     case 'AnswerFinal': state.final = event; state.answer = event.text; break;
+    case 'NextQuestions': state.next = event.questions; break;
     case 'Notice': state.notices.push(event.text); break;
     case 'RunFinished': state.finished = event; break;
     case 'RunFailed': state.failed = event; break;
@@ -188,6 +190,17 @@ export function hopsOf(state) {
     });
   }
   return [...seen.values()];
+}
+
+/**
+ * The number by which the search kept a path and dropped others: the score of its last beam. A path that was read from
+ * the graph has no beam; there it is the score of its relations.
+ * @param {Branch} branch
+ * @param {FoundPath} path
+ * @returns {number}
+ */
+export function searchScore(branch, path) {
+  return branch.beams.get(path.beam)?.score ?? (path.relation_score || path.score);
 }
 
 // beams -------------------------------------------------------------------------------------------
@@ -359,7 +372,7 @@ export function relationsOf(edge) {
 export function stageNow(state) {
   if (!state.run) return -1;
   if (state.finished || state.final) return 5;
-  if (state.answer || state.concluding) return 4;
+  if (state.answer || state.operation || state.concluding) return 4;
   if (allPaths(state).length) return 3;
   if (hasSearched(state) || state.ready) return 2;
   return state.linked?.chosen.length ? 1 : 0;

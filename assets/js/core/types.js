@@ -42,6 +42,11 @@
 /** @typedef {{entities: string[], relations: string[]}} GraphPath */
 
 /**
+ * One thing that a calculation works on; its key in the picture is `o` and its number.
+ * @typedef {{number: number, entity: string, paths: GraphPath[], attribute: string, value: string, unit: string}} Operand
+ */
+
+/**
  * A node of the picture. `mute` hides its label, `named` keeps a neighbour's label.
  * @typedef {object} PictureNode
  * @property {string} id
@@ -74,7 +79,7 @@
  * @typedef {{event: 'ConstraintReady', kind: string, topics: string[], hops: number, paths: number, ms: number}} ConstraintReady
  * @typedef {{event: 'DecodeStep', constrained: boolean, number: number, choices: Choice[], watched: Watch[], paths_left: number}} DecodeStep
  * @typedef {{event: 'PathFound', constrained: boolean, index: number, text: string, score: number, beam: number,
- *   path?: GraphPath|null, read?: boolean}} PathFound
+ *   path?: GraphPath|null, read?: boolean, relation_score?: number}} PathFound
  * @typedef {{event: 'PathVerified', constrained: boolean, index: number, verdict: Verdict}} PathVerified
  * @typedef {{event: 'HypothesisAnswer', constrained: boolean, index: number, text: string}} HypothesisAnswer
  * @typedef {{event: 'Thought', kind: string, id: number, parents: number[], text: string, entities: string[], score: number,
@@ -83,8 +88,11 @@
  * @typedef {{event: 'DeductionChecked', statement: string, premises: string[], holds: boolean, by: string}} DeductionChecked
  * @typedef {{event: 'LMCall'}} LMCall
  * @typedef {{event: 'AnswerDelta', text: string}} AnswerDelta
+ * @typedef {{event: 'Operation', kind: string, text: string, operands: Operand[], result: string[], argument: string, verified: boolean,
+ *   left_out: number}} Operation
  * @typedef {{event: 'AnswerFinal', text: string, answers: string[], citations: number[][], by: string, completed: string[],
- *   refusal: string}} AnswerFinal
+ *   refusal: string, places?: string[]}} AnswerFinal
+ * @typedef {{event: 'NextQuestions', questions: string[]}} NextQuestions
  * @typedef {{event: 'Notice', text: string}} Notice
  * @typedef {{event: 'RunFinished', seconds: number, lm_calls: number, tokens_in: number, tokens_out: number}} RunFinished
  * @typedef {{event: 'RunFailed', message: string}} RunFailed
@@ -94,7 +102,7 @@
 /**
  * Any record of a run, told apart by `event`.
  * @typedef {RunStarted|EntitiesLinked|ConstraintReady|DecodeStep|PathFound|PathVerified|HypothesisAnswer|Thought
- *   |CandidatesScored|DeductionChecked|LMCall|AnswerDelta|AnswerFinal|Notice|RunFinished|RunFailed|Picture} RunEvent
+ *   |CandidatesScored|DeductionChecked|LMCall|AnswerDelta|Operation|AnswerFinal|NextQuestions|Notice|RunFinished|RunFailed|Picture} RunEvent
  */
 
 // the state of a run ------------------------------------------------------------------------------
@@ -130,7 +138,9 @@
  * @property {number} leftOut nodes that the picture has no room for
  * @property {number} pictures number of picture records so far
  * @property {string} answer the answer's text so far
+ * @property {Operation|null} operation what the answer was computed by
  * @property {AnswerFinal|null} final
+ * @property {string[]} next questions that can be asked next
  * @property {string[]} notices
  * @property {Map<number, Thought>} thoughts
  * @property {(CandidatesScored|DeductionChecked)[]} decisions

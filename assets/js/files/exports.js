@@ -1,15 +1,17 @@
 // Files made from what the page knows of a run: tables, GraphML, SVG, and one HTML page that opens from a disk.
 
 import { h, xmlText } from '../core/dom.js';
-import { allPaths, holds, pathKey, pictureOf, relationsOf } from '../core/state.js';
+import { allPaths, branchOf, holds, pathKey, pictureOf, relationsOf, searchScore } from '../core/state.js';
 import { drawGraph } from '../graph/drawing.js';
+import { written } from '../views/calculation.js';
 
 /** @typedef {import('../core/types.js').RunState} RunState */
 /** @typedef {import('../core/types.js').PageText} PageText */
 
 // tables ------------------------------------------------------------------------------------------
 
-const FORMULA = /^[=+\-@\t\r]/; // a spreadsheet would run text that starts so
+// A spreadsheet would run text that starts so, also after spaces; some read full-width and small forms as plain ones.
+const FORMULA = /^[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠﹦﹢﹣﹫−]|^[\t\r\n]/u;
 
 /**
  * One CSV cell: quoted, and harmless in a spreadsheet.
@@ -31,9 +33,20 @@ const table = (head, rows) => `${[head, ...rows].map((row) => row.map(cell).join
  * @returns {string}
  */
 export function pathsCsv(state) {
-  return table(['with_graph', 'index', 'path', 'log_probability', 'in_graph', 'verdicts', 'hypothesis_answer'], allPaths(state).map((path) => [
-    path.constrained ? 'yes' : 'no', path.index, path.text, path.score, path.verdict ? (path.verdict.faithful ? 'yes' : 'no') : '',
+  return table(['with_graph', 'index', 'path', 'search_score', 'path_log_probability', 'in_graph', 'verdicts', 'hypothesis_answer'], allPaths(state).map((path) => [
+    path.constrained ? 'yes' : 'no', path.index, path.text, searchScore(branchOf(state, path.constrained), path), path.score, path.verdict ? (path.verdict.faithful ? 'yes' : 'no') : '',
     path.verdict?.hops.map((hop) => hop.verdict).join('; ') ?? '', path.answer]));
+}
+
+/**
+ * The calculation behind the answer, one operand a line.
+ * @param {RunState} state
+ * @returns {string} only the head where nothing was computed
+ */
+export function calculationCsv({ operation }) {
+  return table(['kind', 'operand', 'attribute', 'value', 'unit', 'paths', 'in_result', 'result', 'verified'], (operation?.operands ?? []).map((operand) => [
+    operation?.kind, operand.entity, operand.attribute, operand.value, operand.unit, operand.paths.map(written).join('; '),
+    operation?.result.includes(operand.entity) ? 'yes' : 'no', operation?.result.join('; '), operation?.verified ? 'yes' : 'no']));
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { copied, h, refill, say } from '../core/dom.js';
 import { stateAfter } from '../core/state.js';
-import { edgesCsv, graphml, nodesCsv, offlinePage, pathsCsv, svgText } from './exports.js';
+import { calculationCsv, edgesCsv, graphml, nodesCsv, offlinePage, pathsCsv, svgText } from './exports.js';
 import { readTrace, TraceError, writeTrace } from './trace.js';
 
 /** @typedef {import('../core/types.js').PageText} PageText */
@@ -18,11 +18,11 @@ import { readTrace, TraceError, writeTrace } from './trace.js';
 /**
  * The card that hands the shown run over as a link or as a file.
  * @param {PageText} text
- * @param {Inputs} inputs
  * @param {() => Promise<string>} png the graph's canvas as a data address
+ * @param {() => string|null} link the address of what is shown
  * @returns {View}
  */
-export function makeKeep(text, inputs, png) {
+export function makeKeep(text, png, link) {
   const words = text.keep;
   const said = h('p', { class: 'note', role: 'status' });
   /** @type {RunState|null} */
@@ -36,11 +36,12 @@ export function makeKeep(text, inputs, png) {
   const files = {
     trace: () => hand('jsonl', writeTrace(events), 'application/x-ndjson'),
     paths: () => hand('paths.csv', pathsCsv(stateAfter(events)), 'text/csv'),
+    calculation: () => hand('calculation.csv', calculationCsv(stateAfter(events)), 'text/csv'),
     nodes: () => hand('nodes.csv', nodesCsv(stateAfter(events)), 'text/csv'),
     edges: () => hand('edges.csv', edgesCsv(stateAfter(events)), 'text/csv'),
     graphml: () => hand('graphml', graphml(stateAfter(events)), 'application/graphml+xml'),
     svg: () => hand('svg', svgText(stateAfter(events), text.graph.title), 'image/svg+xml'),
-    png: async () => hand('png', await (await fetch(await png())).blob(), 'image/png'),
+    png: async () => hand('png', Uint8Array.from(atob((await png()).split(',')[1]), (byte) => byte.charCodeAt(0)), 'image/png'), // the page's policy lets nothing fetch a data address
     html: () => hand('html', offlinePage(stateAfter(events), text), 'text/html'),
   };
   const names = /** @type {(keyof typeof files)[]} */ (Object.keys(files));
@@ -49,9 +50,8 @@ export function makeKeep(text, inputs, png) {
 
   const copy = h('button', { type: 'button', class: 'soft', on: { click: async () => {
     if (!state?.run) return;
-    const { run, linked } = state;
-    const link = inputs.link(linked?.given ? linked.chosen : [], { ...inputs.values, question: run.question, method: run.method, beams: run.beams, hops: run.hops });
-    said.textContent = await copied(link) ? words.copied : words.not_copied;
+    const address = link();
+    said.textContent = !address ? words.no_link : await copied(address) ? words.copied : words.not_copied;
   } } }, words.copy);
   const element = h('section', { class: 'card keep', 'aria-label': words.title }, h('h2', {}, words.title), h('p', { class: 'note' }, words.note),
     h('div', { class: 'softs' }, copy, buttons), said);
@@ -60,6 +60,7 @@ export function makeKeep(text, inputs, png) {
   const draw = (stateNow, player) => {
     [state, events] = [stateNow, player.events];
     element.hidden = !state.run || !player.ended;
+    buttons[names.indexOf('calculation')].hidden = !state.operation;
   };
   return { element, draw };
 }
@@ -124,7 +125,7 @@ export function makeOwnRuns(text, inputs, show) {
       show(readTrace(written));
     } catch (error) {
       if (!(error instanceof TraceError)) throw error;
-      wrong.textContent = words.wrong[error.reason];
+      wrong.textContent = `${words.wrong[error.reason]}${error.line ? ` ${say(words.wrong.line, { n: error.line })}` : ''}`;
     }
   }
 

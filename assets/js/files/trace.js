@@ -31,6 +31,8 @@ export function readTrace(text) {
   const header = /** @type {{trace?: unknown, version?: unknown}|null|undefined} */ (lines[0]);
   if (header?.trace === KIND && Number(header.version) > VERSION) throw new TraceError('newer');
   if (header?.trace === KIND) lines.shift();
+  const wrong = lines.findIndex((line) => !isEvent(line));
+  if (wrong >= 0) throw new TraceError('other', wrong + 1 + Number(header?.trace === KIND));
   if (lines.length < 2 || !lines.every(isEvent) || lines[0].event !== 'RunStarted') throw new TraceError('other');
   try {
     stateAfter(lines);
@@ -40,12 +42,16 @@ export function readTrace(text) {
   return lines;
 }
 
-/** A file is not a trace that can be shown; `reason` names the sentence to show. */
+/** A file is not a trace that can be shown; `reason` names the sentence to show, `line` the line that is wrong, 0 for none. */
 export class TraceError extends Error {
-  /** @param {'large'|'newer'|'other'} reason */
-  constructor(reason) {
+  /**
+   * @param {'large'|'newer'|'other'} reason
+   * @param {number} [line] without the empty lines, from 1 on
+   */
+  constructor(reason, line = 0) {
     super(reason);
     this.reason = reason;
+    this.line = line;
   }
 }
 
@@ -63,6 +69,7 @@ function parsed(line) {
 const MAX_PRUNED = 4; // discarded tokens of a step
 const MAX_TOKENS = 4; // forbidden or allowed tokens of a beam
 const MAX_OPTIONS = 16; // of a decision
+const MAX_OPERANDS = 100; // of a calculation
 
 /**
  * A whole event as the record that the page is sent of it; a record stays as it is.
@@ -83,6 +90,13 @@ export function asRecord(line) {
     const first = (/** @type {any} */ values) => (Array.isArray(values) ? values.slice(0, MAX_OPTIONS) : values);
     const leftOut = Math.max(0, event.options.length - MAX_OPTIONS);
     return { ...event, options: first(event.options), scores: first(event.scores), kept: first(event.kept), left_out: leftOut };
+  }
+  if (event?.event === 'Operation' && event.left_out === undefined && [event.operands, event.result].every(Array.isArray)) {
+    if (!event.operands.every(isObject)) return line;
+    const numbered = event.operands.map((/** @type {any} */ operand, /** @type {number} */ i) => ({ number: i + 1, ...operand }));
+    const last = (/** @type {any} */ operand) => Number(!event.result.includes(operand.entity));
+    const operands = [...numbered].sort((a, b) => last(a) - last(b)).slice(0, MAX_OPERANDS).sort((a, b) => a.number - b.number);
+    return { ...event, operands, left_out: numbered.length - operands.length };
   }
   return line;
 }
@@ -127,20 +141,24 @@ const watch = record({ beam: number, allowed: number, paths_left: number, forbid
   masked: maybe(list(row(text, number, text))), top: maybe(list(row(text, number, number, number))) });
 const node = record({ id: text, label: text, group: text, x: number, y: number, title: maybe(text) });
 const edge = record({ id: text, from: text, to: text, kind: text, label: maybe(text), title: maybe(text), paths: list(text), bend: maybe(number) });
+const graphPath = record({ entities: list(text), relations: list(text) });
+const operand = record({ number, entity: text, paths: list(graphPath), attribute: text, value: text, unit: text });
 /** @type {Map<unknown, Check>} */
 const SHAPES = new Map(Object.entries({
   RunStarted: record({ question: text, method: text, graph: text, model: text, beams: number, hops: number, triples: number }),
   EntitiesLinked: record({ mentions: list(mention), chosen: list(text), nearest: list(candidate) }),
   ConstraintReady: record({ kind: text, topics: list(text), hops: number, paths: number, ms: number }),
   DecodeStep: record({ constrained: flag, number, choices: list(row(number, number, text, number, number, fate)), watched: list(watch), paths_left: number }),
-  PathFound: record({ constrained: flag, index: number, text, score: number, beam: number, path: maybe(record({ entities: list(text), relations: list(text) })) }),
+  PathFound: record({ constrained: flag, index: number, text, score: number, beam: number, path: maybe(graphPath), relation_score: maybe(number) }),
   PathVerified: record({ constrained: flag, index: number, verdict: record({ faithful: flag, hops: list(hop) }) }),
   HypothesisAnswer: record({ constrained: flag, index: number, text }),
   Thought: record({ kind: text, id: number, parents: list(number), text, entities: list(text), score: number, fate: text, reason: text }),
   CandidatesScored: record({ decision: text, options: list(text), scores: list(number), kept: list(flag), by: text }),
   DeductionChecked: record({ statement: text, premises: list(text), holds: flag, by: text }),
   AnswerDelta: record({ text }),
-  AnswerFinal: record({ text, answers: list(text), citations: list(list(number)), by: text, completed: list(text), refusal: text }),
+  Operation: record({ kind: text, text, operands: list(operand), result: list(text), argument: text, verified: flag, left_out: number }),
+  AnswerFinal: record({ text, answers: list(text), citations: list(list(number)), by: text, completed: list(text), refusal: text, failed: maybe(flag), places: maybe(list(text)) }),
+  NextQuestions: record({ questions: list(text) }),
   Notice: record({ text }),
   LMCall: record({ by: text, purpose: text, prompt: text, output: text, tokens_in: number, tokens_out: number, seconds: number }),
   RunFinished: record({ seconds: number, lm_calls: number, tokens_in: number, tokens_out: number }),

@@ -11,7 +11,7 @@ import { controls, placeLabels, pointOn } from './labels.js';
 
 const [BLACK, GREEN, ORANGE, GREY] = ['#1c1d21', '#00795a', '#b84600', '#62656d'];
 /** @type {Record<string, string>} */
-const NODE_COLOURS = { topic: BLACK, entity: GREEN, end: GREEN, ghost: ORANGE, stray: GREY, looked: GREY, dropped: GREY, neighbour: '#9b9a94' };
+const NODE_COLOURS = { topic: BLACK, entity: GREEN, end: GREEN, ghost: ORANGE, value: GREEN, stray: GREY, looked: GREY, dropped: GREY, neighbour: '#9b9a94' };
 /** @type {Record<string, string>} */
 const EDGE_COLOURS = { grounded: GREEN, ghost: ORANGE, looked: GREY, dropped: '#a3a29b', neighbour: '#cfccc3' };
 /** @type {Record<string, string>} */
@@ -63,7 +63,7 @@ const xy = ({ x, y }) => `${Math.round(x)} ${Math.round(y)}`;
 /** @type {(node: PictureNode, label: Label|undefined) => SVGElement} */
 function drawnNode(node, label) {
   const colour = NODE_COLOURS[node.group] ?? GREY;
-  const open = node.group === 'ghost' || node.group === 'dropped';
+  const open = ['ghost', 'dropped', 'value'].includes(node.group);
   const shape = node.group === 'topic' ? svg('rect', { x: -9, y: -9, width: 18, height: 18, fill: colour })
     : node.group === 'end' ? svg('path', { d: 'M0 -11L11 0L0 11L-11 0z', fill: colour })
       : svg('circle', { r: RADII[node.group] ?? 8, fill: open ? '#ffffff' : colour, stroke: colour, 'stroke-width': 2, 'stroke-dasharray': node.group === 'ghost' ? '3 3' : null });

@@ -57,6 +57,7 @@
       entity: { shape: 'dot', size: 9, color: grounded },
       end: { shape: 'diamond', size: 11, color: grounded },
       ghost: { shape: 'dot', size: 8, color: ghost, open: true, dashed: true },
+      value: { shape: 'square', size: 5, color: grounded, open: true },
       stray: { shape: 'dot', size: 8, color: mute },
       looked: { shape: 'dot', size: 6, color: mute },
       dropped: { shape: 'dot', size: 6, color: mute, open: true },
@@ -100,7 +101,7 @@
   function drawLabels(pen) {
     const { ink, mute, faint, paper, ghost } = colours;
     /** @type {Record<string, string>} */
-    const tones = { topic: ink, entity: ink, end: ink, ghost, stray: ink };
+    const tones = { topic: ink, entity: ink, end: ink, ghost, stray: ink, value: ink };
     const [nodeOf, edgeOf] = [new Map(current.nodes.map((node) => [node.id, node])), new Map(current.edges.map((edge) => [edge.id, edge]))];
     Object.assign(pen, { lineJoin: 'round', lineWidth: 4, strokeStyle: paper, textBaseline: 'middle' });
     for (const label of current.labels) {

@@ -14,6 +14,7 @@ import { placeLabels } from './labels.js';
 
 const KINDS = /** @type {const} */ (['grounded', 'ghost', 'looked', 'neighbour']);
 const [MIN_HEIGHT, MAX_HEIGHT] = [320, 640]; // pixels of the canvas
+const [MIN_ON_PHONE, MAX_ON_PHONE] = [220, 300]; // so that the answer and the picture fit into the first screen
 const PHONE = 760; // pixels of a window's width
 
 /**
@@ -113,7 +114,7 @@ export function makeGraph(boot, text, light, near) {
   function makeRoom(box, run) {
     if (!canvas.clientWidth) return;
     const scale = Math.min(1, canvas.clientWidth / (box.right - box.left + 24));
-    const height = Math.min(MAX_HEIGHT, Math.max(MIN_HEIGHT, Math.round((box.bottom - box.top + 40) * scale), room.run === run ? room.height : 0));
+    const height = Math.min(narrow ? MAX_ON_PHONE : MAX_HEIGHT, Math.max(narrow ? MIN_ON_PHONE : MIN_HEIGHT, Math.round((box.bottom - box.top + 40) * scale), room.run === run ? room.height : 0));
     room = { run, height };
     canvas.style.minHeight = `${height}px`;
   }

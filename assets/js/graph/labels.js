@@ -29,7 +29,7 @@ import { textWidth } from '../core/dom.js';
 const FACE = 'Inter, system-ui, sans-serif';
 /** @type {Record<string, [size: number, weight: number]>} */
 const LOOKS = {
-  topic: [16, 650], end: [15, 600], entity: [14, 600], ghost: [14, 400], stray: [14, 400], looked: [12.5, 400], dropped: [12.5, 400],
+  topic: [16, 650], end: [15, 600], entity: [14, 600], ghost: [14, 400], value: [13.5, 600], stray: [14, 400], looked: [12.5, 400], dropped: [12.5, 400],
   neighbour: [11.5, 400], more: [12, 400],
 };
 const ON_EDGE = [12, 400];

@@ -1,99 +1,161 @@
-// The answer: in full, with citations, cost and the model that wrote it; and in one line right below the question,
-// where a visitor with a phone looks first.
+// The answer: a sentence with citations, two marks (does it exist, does it answer), the calculation behind it, and what
+// it cost; and what can be asked next.
 
-import { arrows, figure, h, refill, say } from '../core/dom.js';
+import { arrows, figure, h, percent, refill, say } from '../core/dom.js';
 import { pathKey, verifiedCount } from '../core/state.js';
+import { makeCalculation } from './calculation.js';
+import { sentencesOf } from './sentence.js';
 
 /** @typedef {import('../core/types.js').PageText} PageText */
 /** @typedef {import('../core/types.js').RunState} RunState */
-/** @typedef {import('../core/types.js').Player} Player */
+/** @typedef {import('../core/types.js').FoundPath} FoundPath */
 /** @typedef {import('../core/types.js').View} View */
 /** @typedef {import('../core/dom.js').Child} Child */
 
-const BRIEF_LENGTH = 220; // characters
 const PROOFS = 8; // cited paths listed below the answer
-const COMPLETED = 12; // names listed
+const NAMES = 12; // listed of what was read from the graph besides, and in a sentence before the rest is asked for
 
 /**
  * The card.
  * @param {import('../core/types.js').Boot} boot
  * @param {PageText} text
  * @param {HTMLElement} versus the control that asks another method, shown below the answer
- * @returns {View}
+ * @param {(state: RunState) => string} status what is being done now, in words
+ * @returns {View & {reasons: HTMLElement|null}} `reasons`: what the answer rests on, where it does not stand in the card
  */
-export function makeAnswer(boot, text, versus) {
+export function makeAnswer(boot, text, versus, status) {
   const words = text.answer;
-  const note = h('p', { class: 'note' });
   const body = h('div', { class: 'text', 'aria-live': 'polite' });
+  const marks = h('dl', { class: 'marks' });
   const proof = h('ol', { class: 'proof', 'aria-label': words.proof });
   const foot = h('div', { class: 'by' });
+  const calculation = makeCalculation(text);
+  const narrow = innerWidth <= 760; // on a phone the picture comes before the reasons
+  const why = h('details', { class: 'why', open: !narrow }, h('summary', {}, words.why), narrow ? calculation.element : null, proof, foot, versus);
+  let all = false;
+  /** @type {import('../core/types.js').AnswerFinal|null} */
+  let shown = null;
+  let redraw = () => {};
 
   /** @param {RunState} state */
   const draw = (state) => {
+    redraw = () => draw(state);
     const { final, finished } = state;
     const { paths } = state.constrained;
-    const { ok } = verifiedCount(state.constrained); // fewer than all only where a broken decoder was recorded
-    note.textContent = state.answer ? say(ok < paths.length ? words.from_some : words.from, { n: paths.length, ok }) : words.waiting;
-    refill(body, [state.answer, final], () => [
-      h('p', { class: final?.refusal ? 'refusal' : '' }, state.answer ? cited(state.answer, final?.answers ?? [], words) : ''),
+    if (final !== shown) [shown, all] = [final, false];
+    element.hidden = Boolean(state.failed) && !state.answer;
+    refill(body, [state.answer, final, all, paths.length, state.answer ? '' : status(state)], () => [
+      state.answer ? h('div', { class: final?.refusal ? 'says refusal' : 'says' }, said(state)) : h('p', { class: 'doing' }, status(state)),
+      ...misplaced(final, words).map((said) => h('p', { class: 'note misplaced' }, said)),
       final?.completed.length ? h('p', { class: 'note' }, say(words.completed, { list: shortList(final.completed, words) })) : null,
     ]);
+    const facts = final ? markFacts(state, words) : null;
+    refill(marks, facts, () => facts && ['exists', 'answers'].map((name) => {
+      const fact = facts[/** @type {'exists'|'answers'} */ (name)];
+      return h('div', { class: `mark ${name} ${fact.kind}`, title: fact.why }, h('dt', {}, words.marks[/** @type {'exists'|'answers'} */ (name)]),
+        h('dd', {}, fact.says, fact.share === null ? null : h('i', { class: 'share', 'aria-hidden': 'true', style: `--share: ${Math.round(100 * fact.share)}%` })));
+    }));
+    calculation.draw(state);
+    why.hidden = !final;
     refill(proof, [final?.citations, paths.length], () => {
       const numbers = new Set(final?.citations.flat() ?? []);
-      return paths.filter((path) => numbers.has(path.index)).slice(0, PROOFS).map((path) =>
-        h('li', { keys: [pathKey(path)] }, h('span', { class: 'number' }, path.index), h('span', {}, arrows(path.text))));
+      const cited = paths.filter((path) => numbers.has(path.index));
+      return [...cited.slice(0, PROOFS).map((path) =>
+        h('li', { keys: [pathKey(path)] }, h('span', { class: 'number' }, path.index), h('span', {}, arrows(path.text)))),
+      cited.length > PROOFS ? h('li', { class: 'note' }, say(words.proofs_more, { n: cited.length - PROOFS })) : null];
     });
-    refill(foot, [final, finished], () => (final ? [
-      h('p', {}, say(words.by, { who: final.by }), ' ', boot.chat ? null : words.connect),
-      h('p', {}, words.faithful, ' ', ratio(state.constrained, words.with, 'yes'),
-        state.unconstrained.paths.length ? [', ', ratio(state.unconstrained, words.without, 'no')] : null, '.'),
+    refill(foot, [final, finished, paths.length], () => (final ? [
+      h('p', {}, state.operation ? words.computed : say(words.by, { who: final.by }), ' ', boot.chat || state.operation ? null : words.connect),
+      paths.length || state.unconstrained.paths.length ? h('p', {}, words.faithful, ' ', paths.length ? ratio(state.constrained, words.with) : null,
+        paths.length && state.unconstrained.paths.length ? ', ' : null, state.unconstrained.paths.length ? ratio(state.unconstrained, words.without) : null, '.') : null,
       finished ? h('p', {}, say(words.cost, { seconds: figure(finished.seconds, 1), tokens: figure(finished.tokens_out), calls: finished.lm_calls })) : null,
     ] : []));
   };
-  return { element: h('section', { class: 'card answer' }, h('h2', {}, words.title), note, body, proof, foot, versus), draw };
+
+  /**
+   * The answer as sentences where it is a list of paths' ends; else as it was written.
+   * @param {RunState} state
+   * @returns {Child}
+   */
+  function said({ answer, final, constrained }) {
+    const sentences = final && sentencesOf(final, constrained.paths);
+    if (!sentences) return h('p', {}, cited(answer, final?.answers ?? [], words));
+    return sentences.map(({ lead, answers }) => {
+      const names = all ? answers : answers.slice(0, NAMES);
+      const rest = answers.length - names.length;
+      return h('p', {}, lead, ' ', names.map(({ name, cites }, i) => [
+        i ? (i === names.length - 1 && !rest ? words.and : ', ') : null, h('strong', { keys: [`e:${name}`] }, name), cites.map((n) => citation(n, words))]),
+      rest ? [' ', h('button', { type: 'button', class: 'plain', on: { click: () => { all = true; redraw(); } } }, say(words.more, { n: rest }))] : '.');
+    });
+  }
+
+  const element = h('section', { class: 'card answer' }, h('h2', {}, words.title), body, marks, narrow ? null : [calculation.element, why]);
+  return { element, draw, reasons: narrow ? h('section', { class: 'card answer reasons' }, why) : null };
 }
 
 /** @type {(names: string[], words: PageText['answer']) => string} */
 function shortList(names, words) {
-  return names.length > COMPLETED ? `${names.slice(0, COMPLETED).join(', ')} ${say(words.more, { n: names.length - COMPLETED })}` : names.join(', ');
+  return names.length > NAMES ? `${names.slice(0, NAMES).join(', ')} ${say(words.more, { n: names.length - NAMES })}` : names.join(', ');
 }
-
-/** @type {(branch: import('../core/types.js').Branch, sentence: string, kind: string) => HTMLElement} */
-function ratio(branch, sentence, kind) {
-  return h('b', { class: kind }, say(sentence, { ok: verifiedCount(branch).ok, n: branch.paths.length }));
-}
-
-// the line below the question ---------------------------------------------------------------------
 
 /**
- * The answer in one line; until there is one, what is being done.
- * @param {PageText} text
- * @param {(state: RunState) => string} status what is being done now, in words
- * @returns {View}
+ * What is to be said of answers that are not on the paths they cite.
+ * @type {(final: import('../core/types.js').AnswerFinal|null|undefined, words: PageText['answer']) => string[]}
  */
-export function makeBrief(text, status) {
-  const words = text.answer;
-  const element = h('section', { class: 'brief', 'aria-label': words.brief, hidden: true });
+function misplaced(final, words) {
+  const places = /** @type {Record<string, string>} */ (words.places);
+  return (final?.places ?? []).flatMap((place, i) => (places[place] && final ? [say(places[place], { name: final.answers[i] })] : []));
+}
 
-  /** @type {(state: RunState, player: Player) => void} */
-  const draw = (state, player) => {
-    const { final } = state;
-    element.hidden = !state.run || Boolean(state.failed);
-    if (element.hidden) return;
-    const [ours, theirs] = [verifiedCount(state.constrained), verifiedCount(state.unconstrained)];
-    refill(element, [final, final ? '' : status(state), ours, theirs, player.run], () => {
-      if (!final) return h('p', { class: 'doing' }, status(state));
-      const answer = final.text.length > BRIEF_LENGTH ? `${final.text.slice(0, BRIEF_LENGTH).replace(/\s*(\[[^\]]*)?$/, '')} …` : final.text;
-      return [
-        h('p', { class: final.refusal ? 'says refusal' : 'says' }, cited(answer, final.answers, words)),
-        h('p', { class: 'proofs' }, ours.n || theirs.n ? `${words.faithful} ` : null, ours.n ? h('b', { class: 'yes' }, say(words.with, ours)) : null,
-          ours.n && theirs.n ? ' · ' : '', theirs.n ? h('b', { class: 'no' }, say(words.without, theirs)) : null)];
-    });
-  };
-  return { element, draw };
+/** @type {(branch: import('../core/types.js').Branch, sentence: string) => HTMLElement} */
+function ratio(branch, sentence) {
+  return h('b', {}, say(sentence, { ok: verifiedCount(branch).ok, n: branch.paths.length }));
+}
+
+// the two marks: that a path is in the graph says nothing about whether it answers ------------------
+
+/** @typedef {{says: string, kind: string, why: string, share: number|null}} Fact */
+
+/**
+ * What the two marks say of an answer.
+ * @param {RunState} state
+ * @param {PageText['answer']} words
+ * @returns {{exists: Fact, answers: Fact}}
+ */
+function markFacts({ final, operation, constrained, unconstrained }, words) {
+  const { says } = words.marks;
+  const numbers = new Set(final?.citations.flat() ?? []);
+  const cited = constrained.paths.filter((path) => numbers.has(path.index));
+  const shown = cited.length ? cited : constrained.paths;
+  const ok = shown.filter((path) => path.verdict?.faithful).length;
+  /** @type {(sentence: string, kind: string, slots?: object, share?: number|null) => Fact} */
+  const fact = (sentence, kind, slots = {}, share = null) => ({ says: say(sentence, { ...slots }), kind, why: words.marks.why, share });
+  const stated = operation && !cited.length;
+  const exists = stated ? fact(says.stated, 'yes', { n: figure(operation.operands.length + operation.left_out) })
+    : shown.length ? fact(cited.length ? says.cited : says.found, ok === shown.length ? 'yes' : 'no', { ok, n: shown.length })
+      : fact(unconstrained.paths.length ? says.ungrounded : says.nothing, 'unknown');
+  if (final?.refusal || !final?.answers.length) return { exists, answers: fact(says.refused, 'unknown') };
+  if (operation) return { exists, answers: fact(operation.verified ? says.computed : says.unchecked, 'yes') };
+  const sure = surenessOf(cited);
+  return { exists, answers: sure === null ? fact(says.unmeasured, 'unknown') : fact(says.sure, 'measured', { share: percent(sure) }, sure) };
+}
+
+/**
+ * How probable the model finds the relations of the cited paths, before the graph forbade any others.
+ * @param {FoundPath[]} cited
+ * @returns {number|null} null where the method measures none
+ */
+export function surenessOf(cited) {
+  const scores = cited.map((path) => path.relation_score ?? 0).filter((score) => score < 0);
+  return scores.length ? Math.exp(Math.max(...scores)) : null;
 }
 
 // the text ----------------------------------------------------------------------------------------
+
+/** @type {(n: number|string, words: PageText['answer']) => HTMLElement} */
+function citation(n, words) {
+  return h('button', { type: 'button', class: 'cite', 'aria-label': say(words.cite, { n }), keys: [`g${n}`] }, n);
+}
 
 /**
  * The answer's words. A citation `[3]` becomes a button that lights up path 3; the answers themselves are emphasised.
@@ -103,8 +165,7 @@ function cited(answer, answers, words) {
   const longestFirst = [...new Set(answers)].sort((a, b) => b.length - a.length);
   return answer.split(/(\[\d+(?:,\s*\d+)*\])/).flatMap((part) => {
     const numbers = /^\[\d/.test(part) ? part.match(/\d+/g) : null;
-    if (!numbers) return emphasised(part, longestFirst);
-    return numbers.map((n) => h('button', { type: 'button', class: 'cite', 'aria-label': say(words.cite, { n }), keys: [`g${n}`] }, n));
+    return numbers ? numbers.map((n) => citation(n, words)) : emphasised(arrows(part), longestFirst);
   });
 }
 
@@ -114,4 +175,22 @@ function emphasised(part, names) {
   if (!name) return [part];
   const place = part.indexOf(name);
   return [part.slice(0, place), h('strong', { keys: [`e:${name}`] }, name), ...emphasised(part.slice(place + name.length), names)];
+}
+
+// what can be asked next --------------------------------------------------------------------------
+
+/**
+ * Questions that the graph can answer, below every answer and every refusal.
+ * @param {PageText} text
+ * @param {(question: string) => void} ask
+ * @returns {View}
+ */
+export function makeNext(text, ask) {
+  const words = text.answer;
+  const list = h('ul', {});
+  const element = h('nav', { class: 'next-questions', 'aria-label': words.next, hidden: true }, h('h2', {}, words.next), list);
+  return { element, draw: ({ next }) => {
+    element.hidden = !next.length;
+    refill(list, next, () => next.map((question) => h('li', {}, h('button', { type: 'button', class: 'soft', on: { click: () => ask(question) } }, question))));
+  } };
 }

@@ -32,7 +32,7 @@ const KEPT_RUNS = 60;
  * @param {(asked: import('../core/types.js').Asked) => void} page.again asks the question
  * @param {(events: RunEvent[], run: string) => void} page.revisit shows a run that has been seen
  * @param {{name: () => string}} page.own the visitor's own graph
- * @returns {import('../core/types.js').View & {asked: () => string, drop: () => void}}
+ * @returns {import('../core/types.js').View & {asked: () => string, drop: () => void, restore: (given: Edit[]) => void, of: (run: string) => Edit[]}}
  */
 export function makeEdits(text, { server, again, revisit, own }) {
   const words = text.world;
@@ -179,6 +179,10 @@ export function makeEdits(text, { server, again, revisit, own }) {
     },
     /** Another graph is asked from now on. */
     drop() { edits = []; redraw(); },
+    /** The next question is asked with these edits. */
+    restore(given) { edits = given; },
+    /** The edits of the graph that a run was asked on. */
+    of(run) { return runs.get(run)?.edits ?? (run === player?.run || !player ? sent.edits : []); },
   };
 }
 

@@ -2,7 +2,7 @@
 // that the visitor can come back and branch elsewhere.
 
 import { h, refill, shownAs } from '../core/dom.js';
-import { lineage, written } from '../core/state.js';
+import { lineage, standing, written } from '../core/state.js';
 
 /** @typedef {import('../core/types.js').RunState} RunState */
 /** @typedef {import('../core/types.js').RunEvent} RunEvent */
@@ -43,8 +43,9 @@ export function makeForcing(boot, text, again, revisit) {
   const draw = (stateNow, playerNow) => {
     [state, player] = [stateNow, playerNow];
     if (state.run && player.run) arrive(player.run, state.run.forced ?? [], player.events);
-    element.hidden = seen.size < 2 || !here;
-    refill(element, [here?.run, lineEnd?.run, seen.size], () => (element.hidden ? [] : [lineOf(lineEnd).map(crumb), others()]));
+    if (here && !here.text) here.text = textOf(state, here.forced.length); // its tokens came with a link
+    element.hidden = !here || (seen.size < 2 && !here.forced.length);
+    refill(element, [here?.run, here?.text, lineEnd?.run, seen.size], () => (element.hidden ? [] : [lineOf(lineEnd).map(crumb), others()]));
   };
 
   /** @type {(run: string, forced: number[], events: RunEvent[]) => void} */
@@ -87,7 +88,7 @@ export function makeForcing(boot, text, again, revisit) {
   }
 
   /** @param {Seen} one */
-  const label = (one) => (one.parent ? shownAs(one.text.slice(one.parent.text.length)).replaceAll('->', '→') : words.free);
+  const label = (one) => (one.forced.length ? shownAs(one.text.slice(one.parent?.text.length ?? 0)).replaceAll('->', '→') : words.free);
   /** @param {Seen} one */
   const button = (one) => h('button', { type: 'button', class: 'crumb', title: one.text.replaceAll('->', '→') || words.free,
     'aria-current': one === here ? 'step' : null, on: { click: () => { if (one !== here) revisit(one.events, one.run); } } }, label(one));
@@ -124,6 +125,15 @@ export function makeForcing(boot, text, again, revisit) {
  */
 function lineOf(one) {
   return one ? [...lineOf(one.parent), one] : [];
+}
+
+/**
+ * What the first tokens of a search say, which are the same in all its beams.
+ * @type {(state: RunState, tokens: number) => string}
+ */
+function textOf({ constrained }, tokens) {
+  const line = lineage(constrained, standing(constrained)[0]?.id ?? 0).slice(0, tokens);
+  return line.length < tokens ? '' : line.map((beam) => beam.text).join('').trim();
 }
 
 /**

@@ -33,11 +33,10 @@ export function makeLinking(text, again, suggest) {
   const draw = (state) => {
     redraw = () => draw(state);
     if (state.linked !== linked) { linked = state.linked; mine = null; open = ''; }
-    element.hidden = !linked;
-    if (!linked) return;
-    const { mentions, nearest } = linked;
+    element.hidden = !state.run;
+    const { mentions, nearest } = linked ?? { mentions: [], nearest: [] };
     const chosen = names();
-    refill(element, [linked, chosen, open, Boolean(mine)], () => [
+    refill(element, [linked, chosen, open, Boolean(mine), state.run?.question], () => [
       h('p', { class: 'asked' }, withMarks(state.run?.question ?? '', mentions, chosen)),
       h('div', { class: 'chips' }, chosen.map(chip), adder(),
         mine ? h('button', { type: 'button', class: 'primary', disabled: !chosen.length, on: { click: () => again(names()) } }, words.again) : null,

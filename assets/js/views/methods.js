@@ -17,9 +17,10 @@ const COLUMNS = /** @type {const} */ (['method', 'paths', 'verified', 'calls', '
  * @param {import('../core/types.js').PageText} text
  * @param {(events: RunEvent[], run: string) => void} show shows a kept run in the whole page
  * @param {(asked: import('../core/types.js').Asked) => void} again asks the question by another method
+ * @param {(run: string) => import('../core/types.js').Edit[]} editsOf the edits of the graph that a run was asked on
  * @returns {import('../core/types.js').View & {control: HTMLElement}} `control` asks the shown question by another method
  */
-export function makeMethods(boot, text, show, again) {
+export function makeMethods(boot, text, show, again, editsOf) {
   const words = text.methods;
   /** @type {KeptRun[]} */
   const kept = [];
@@ -67,7 +68,9 @@ export function makeMethods(boot, text, show, again) {
     if (!run || !finished) return null;
     const branch = constrained.paths.length ? constrained : unconstrained;
     const n = branch.paths.length;
-    const told = [run.graph, say(words.limits, { k: run.beams, l: run.hops }), one.recorded ? words.recorded : null].filter(Boolean).join(' · ');
+    const told = [run.graph, say(words.limits, { k: run.beams, l: run.hops }), one.recorded ? words.recorded : null,
+      run.forced?.length ? say(words.forced, { n: run.forced.length }) : null,
+      ...editsOf(one.run).map(([kind, ...edge]) => say(words.edits[kind], { edge: edge.join(' → ') }))].filter(Boolean).join(' · ');
     const answers = final?.answers ?? [];
     return h('tr', { 'aria-current': here ? 'true' : null },
       h('th', { scope: 'row' },

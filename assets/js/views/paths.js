@@ -1,7 +1,7 @@
 // The two columns of paths: what the model writes with the graph and without it, as a list or as the tree of beams.
 
 import { h, refill, say, score, wordsFor } from '../core/dom.js';
-import { branchOf, cut, divergence, holds, lineage, pathKey, ranked, standing, verifiedCount } from '../core/state.js';
+import { branchOf, cut, divergence, holds, lineage, pathKey, ranked, searchScore, standing, verifiedCount } from '../core/state.js';
 import { makeBeamTree } from './beam_tree.js';
 
 /** @typedef {import('../core/types.js').PageText} PageText */
@@ -22,9 +22,10 @@ const SHOWN = 5;
  * @param {boolean} constrained
  * @param {PageText} text
  * @param {(beam: number) => void} follow shows what the graph did to a beam, token by token
- * @returns {import('../core/types.js').View}
+ * @param {() => void} told called when the visitor has chosen list or tree
+ * @returns {import('../core/types.js').View & {isTree: () => boolean, look: (tree: boolean) => void}}
  */
-export function makePaths(constrained, text, follow) {
+export function makePaths(constrained, text, follow, told) {
   const words = text.beams;
   const title = constrained ? words.with : words.without;
   const note = h('p', { class: 'note' });
@@ -37,11 +38,13 @@ export function makePaths(constrained, text, follow) {
   let redraw = () => {};
 
   /** @type {(name: 'list'|'tree', wanted: boolean) => HTMLButtonElement} */
-  const choice = (name, wanted) => h('button', { type: 'button', 'aria-pressed': String(!wanted), on: { click: () => {
+  const choice = (name, wanted) => h('button', { type: 'button', 'aria-pressed': String(!wanted), on: { click: () => { look(wanted); told(); } } }, words[name]);
+  /** @param {boolean} wanted */
+  function look(wanted) {
     asTree = wanted;
     for (const button of looks.children) button.setAttribute('aria-pressed', String(button === looks.children[wanted ? 1 : 0]));
     redraw();
-  } } }, words[name]);
+  }
   const looks = h('div', { class: 'choice', role: 'group', 'aria-label': say(words.look, { title }) }, choice('list', false), choice('tree', true));
 
   /** @param {RunState} state */
@@ -61,7 +64,7 @@ export function makePaths(constrained, text, follow) {
     refill(list, [paths, beams.map((beam) => beam.id), all, branch.steps.length, Boolean(state.run), Boolean(state.finished), parting], () => {
       if (!rows) return h('li', { class: 'empty' }, state.run && state.finished && !constrained ? words.off : words.waiting);
       const mark = markIn(parting);
-      if (paths.length) return paths.slice(0, limit).map((path) => pathRow(path, mark, text, constrained ? follow : null));
+      if (paths.length) return paths.slice(0, limit).map((path) => pathRow(branch, path, mark, text, constrained ? follow : null));
       return beams.slice(0, limit).map((beam, i) => beamRow(branch, beam, i + 1, constrained, mark, text));
     });
   };
@@ -88,7 +91,7 @@ export function makePaths(constrained, text, follow) {
   }
 
   return { element: h('section', { class: `card ${constrained ? 'grounded' : 'invented'}` },
-    h('div', { class: 'head' }, h('h2', {}, title), ratio, looks), note, list, tree.element, foot), draw };
+    h('div', { class: 'head' }, h('h2', {}, title), ratio, looks), note, list, tree.element, foot), draw, isTree: () => asTree, look };
 }
 
 /**
@@ -161,12 +164,15 @@ function marked(part, mark, place, text) {
 // a finished path ---------------------------------------------------------------------------------
 
 /**
+ * @param {Branch} branch
  * @param {FoundPath} path
  * @param {Mark|null} mark where the branches diverge, if that is in this path
  * @param {PageText} text
  * @param {((beam: number) => void)|null} follow
  */
-function pathRow(path, mark, text, follow) {
+function pathRow(branch, path, mark, text, follow) {
+  const found = score(searchScore(branch, path));
+  const why = say(text.beams.score_why, { score: found, whole: score(path.score) });
   const words = text.beams;
   const hops = path.verdict?.hops ?? [];
   const here = mark?.beam === path.beam ? mark : null;
@@ -176,9 +182,9 @@ function pathRow(path, mark, text, follow) {
     h('span', { class: 'words' }, h('span', { class: regionOf(path.constrained) }, body),
       h('span', { class: 'judged' }, verdicts(path.verdict, text), path.read ? h('span', { class: 'freely' }, words.read) : null,
         path.answer ? h('span', { class: `freely ${regionOf(false)}` }, say(words.free_short, { text: path.answer })) : null)),
-    canFollow ? h('button', { type: 'button', class: 'score', title: words.follow, 'aria-label': `${words.follow}: ${path.text}`,
-      on: { click: () => follow(path.beam) } }, score(path.score))
-      : h('span', { class: 'score' }, score(path.score)));
+    canFollow ? h('button', { type: 'button', class: 'score', title: `${words.follow}. ${why}`, 'aria-label': `${words.follow}: ${path.text}`,
+      on: { click: () => follow(path.beam) } }, found)
+      : h('span', { class: 'score', title: why }, found));
 }
 
 /**

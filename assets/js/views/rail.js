@@ -46,7 +46,7 @@ export function makeRail(player, text) {
     const facts = stageFacts(state, text.stages);
     refill(stages, [fates, facts], () => STAGES.map((name, place) => {
       const fate = fates[place];
-      return h('li', { class: fate, 'aria-current': fate === 'now' ? 'step' : null },
+      return h('li', { class: fate, title: text.stages.about[name], 'aria-current': fate === 'now' ? 'step' : null },
         h('b', { 'aria-hidden': 'true' }, SIGNS[fate] ?? place + 1), h('span', {}, text.stages[name]),
         fate === 'todo' || fate === 'now' ? null : h('span', { class: 'sr-only' }, text.stages[fate]), facts[place] ? h('small', {}, facts[place]) : null);
     }));

@@ -1,19 +1,56 @@
 // What stands around a run: the choices beside the title, how far the server has loaded, the introduction, how it
 // works, and the gallery of recorded failures.
 
-import { h, say, svg, wordsFor } from '../core/dom.js';
+import { figure, h, refill, say, svg, wordsFor } from '../core/dom.js';
 
 /** @typedef {import('../core/types.js').PageText} PageText */
 /** @typedef {import('../core/types.js').Boot} Boot */
 /** @typedef {import('../core/types.js').RecordedRun} RecordedRun */
 
 /**
- * Before the first run: what the visitor will see.
+ * Before the first question: in plain words what this is, above a recorded run that plays by itself, and below that run
+ * what the chosen graph can be asked about.
  * @param {PageText} text
- * @returns {HTMLElement}
+ * @param {import('../core/inputs.js').Inputs} inputs
+ * @param {(question: string) => void} ask
+ * @returns {{element: HTMLElement, themes: HTMLElement, draw: (state: import('../core/types.js').RunState, open: boolean) => void}}
  */
-export function introduction(text) {
-  return h('section', { class: 'intro' }, h('h2', {}, text.start.title), h('ol', {}, text.start.lines.map((line) => h('li', {}, line))));
+export function introduction(text, inputs, ask) {
+  const words = text.start;
+  const list = h('ul', {});
+  const heading = h('h2', {}, words.themes);
+  const themes = h('nav', { class: 'themes', 'aria-label': words.themes }, heading, list);
+  const element = h('section', { class: 'intro' }, h('h2', {}, words.title), h('p', {}, words.says));
+  /** @type {Record<string, Record<string, string>>} */
+  const known = text.themes;
+  return { element, themes, draw: (state, open) => {
+    element.hidden = themes.hidden = !open;
+    const graph = String(inputs.values.graph);
+    themes.hidden ||= !Object.hasOwn(known, graph);
+    const triples = state.run?.graph === graph ? state.run.triples : 0;
+    refill(heading, triples, () => (triples ? say(words.facts, { triples: figure(triples) }) : words.themes));
+    refill(list, graph, () => Object.entries(known[graph] ?? {}).map(([theme, question]) => h('li', {},
+      h('button', { type: 'button', class: 'theme', on: { click: () => ask(question) } }, h('small', {}, theme), h('span', {}, question)))));
+  } };
+}
+
+/**
+ * Says that the shown run is a recording of ours, and asks its question live.
+ * @param {Boot} boot
+ * @param {PageText} text
+ * @param {(question: string) => void} ask
+ * @returns {import('../core/types.js').View}
+ */
+export function makeRecording(boot, text, ask) {
+  const words = text.recording;
+  const ids = new Set([...boot.examples, ...boot.failures].map((one) => one.id));
+  let question = '';
+  const element = h('p', { class: 'recording', hidden: true }, h('b', {}, words.label), h('span', {}, words.says),
+    h('button', { type: 'button', class: 'plain', on: { click: () => ask(question) } }, words.live));
+  return { element, draw: ({ run }, player) => {
+    element.hidden = player.origin !== 'recorded' || !ids.has(player.run ?? '');
+    question = run?.question ?? question;
+  } };
 }
 
 /**
@@ -31,8 +68,10 @@ export function showChoices(inputs, boot, text, ownTitle) {
   const fill = () => {
     const { graph, method, beams, hops } = inputs.values;
     const title = boot.methods.find((one) => one.name === method)?.title ?? method;
-    const told = [say(text.picks.graph, { graph: ownTitle() || String(graph).split('/').at(-1) }), title, say(text.picks.limits, { k: beams, l: hops })];
-    chips.replaceChildren(...told.map((words) => h('button', { type: 'button', class: 'pick', title: text.picks.open, on: { click: toggle } }, words)));
+    /** @type {[words: string, why: string][]} */
+    const told = [[say(text.picks.graph, { graph: ownTitle() || String(graph).split('/').at(-1) }), text.picks.open], [String(title), text.picks.open],
+      [say(text.picks.limits, { k: beams, l: hops }), text.picks.limits_why]];
+    chips.replaceChildren(...told.map(([words, why]) => h('button', { type: 'button', class: 'pick', title: why, on: { click: toggle } }, words)));
   };
   inputs.listeners.push(fill);
   fill();

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgdemo.errors import GraphFormatError
-from kgdemo.facts import SavedFacts, StatedFacts, tsv_triples
+from kgdemo.facts import SavedFacts, StatedFacts, tsv_statements, tsv_triples
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph, Triple
 from kgdemo.kg.io.arrays import is_saved_graph, load
 from kgdemo.kg.io.entities import EntityRow, joined, read_entity_info, read_entity_rows
 from kgdemo.kg.io.formats import kind_of, read_triples
 from kgdemo.kg.io.freebase import with_entity_kinds
+from kgdemo.kg.literals import read_literals
 
 _HERE = Path(__file__).parent.parent / "data"
 SCHEMA_FILE = "schema.tsv"
@@ -103,7 +104,9 @@ def open_facts(source: str) -> StatedFacts | SavedFacts:
     if source in embedded_names():
         folder = _HERE / source
         inverse = {relation.name: relation.inverse for relation in read_schema(folder).values()}
-        return StatedFacts((triple for theme in themes(folder) for triple in tsv_triples(theme)), inverse)
+        described = [*folder.glob("*.entities.tsv"), *literal_files(folder)]
+        statements = (statement for file in described for statement in tsv_statements(file))
+        return StatedFacts((t for theme in themes(folder) for t in tsv_triples(theme)), inverse, statements)
     path = Path(source)
     if is_saved_graph(path):
         return SavedFacts(path)
@@ -155,10 +158,17 @@ def entity_rows(folder: Path) -> Iterator[EntityRow]:
 
 def themes(folder: Path) -> list[Path]:
     """The files of facts of an embedded graph, one a theme."""
-    return sorted(f for f in folder.glob("*.tsv") if f.name != SCHEMA_FILE and not f.name.endswith(".entities.tsv"))
+    return sorted(f for f in folder.glob("*.tsv") if f.name != SCHEMA_FILE and f.name.count(".") == 1)
+
+
+def literal_files(folder: Path) -> list[Path]:
+    """The files of values of an embedded graph, at most one a theme."""
+    return sorted(folder.glob("*.literals.tsv"))
 
 
 def _embedded(folder: Path) -> KnowledgeGraph:
     triples = (triple for theme in themes(folder) for triple in read_triples(theme))
     inverse = {relation.name: relation.inverse for relation in read_schema(folder).values()}
-    return KnowledgeGraph.from_triples(triples, folder.name, inverse, joined(entity_rows(folder)))
+    return KnowledgeGraph.from_triples(
+        triples, folder.name, inverse, joined(entity_rows(folder)), read_literals(literal_files(folder))
+    )

@@ -42,11 +42,15 @@ def joined(rows: Iterable[EntityRow]) -> dict[str, EntityInfo]:
     """What is known of each entity: of several lines the aliases add up, and the first type and description stay."""
     info: dict[str, EntityInfo] = {}
     for row in rows:
-        known = info.get(row.label, EntityInfo())
-        info[row.label] = EntityInfo(
-            known.type or row.info.type,
-            tuple(dict.fromkeys((*known.aliases, *row.info.aliases))),
-            known.description or row.info.description,
+        known = info.get(row.label)
+        info[row.label] = (
+            row.info
+            if known is None
+            else EntityInfo(
+                known.type or row.info.type,
+                tuple(dict.fromkeys((*known.aliases, *row.info.aliases))),
+                known.description or row.info.description,
+            )
         )
     return info
 

@@ -66,17 +66,18 @@ def starters(kg: KnowledgeGraph, limit: int = 3) -> list[str]:
         if place == 5000 or len(found) == limit:
             break
         tails[head, relation] += 1
-        if head in seen or tails[head, relation] > 1 or not _reads_well(head) or not _reads_well(relation):
+        if head in seen or tails[head, relation] > 1 or not reads_well(head) or not reads_well(relation):
             continue
         if relation in found:
-            spare.setdefault(head, _question(head, relation))
+            spare.setdefault(head, question_about(head, relation))
         else:
-            found[relation] = _question(head, relation)
+            found[relation] = question_about(head, relation)
             seen.add(head)
     return [*found.values(), *(q for head, q in spare.items() if head not in seen)][:limit]
 
 
-def _question(head: str, relation: str) -> str:
+def question_about(head: str, relation: str) -> str:
+    """A question for the tails of a head and a relation, in the relation's own words."""
     words = relation.replace("_", " ")
     first = words.split()[0].lower()
     if first.endswith("s") and not first.endswith("ss"):  # teaches, works at; a plural such as members passes too
@@ -86,7 +87,8 @@ def _question(head: str, relation: str) -> str:
     return f"What is the {words} of {head}?"
 
 
-def _reads_well(label: str) -> bool:
+def reads_well(label: str) -> bool:
+    """Whether a label can stand in a question."""
     return len(label) <= _ASKABLE and label.isprintable() and any(letter.isalpha() for letter in label)
 
 

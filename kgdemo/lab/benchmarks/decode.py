@@ -26,7 +26,7 @@ from functools import partial
 from itertools import pairwise
 from math import isclose
 from statistics import median
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import networkx as nx
 import torch
@@ -193,7 +193,7 @@ def _ahead_row(tasks: Sequence[Task], sizes: DecodeSizes, clock: Clock) -> Row:
     found: dict[int | None, list[list[Hypothesis]]] = {}
     for _ in range(sizes.repeats):
         for ahead in (sizes.ahead, None, 0):
-            ms, runs = timed(lambda ahead=ahead: [search(task, sizes, ahead, both) for task in tasks], clock)
+            ms, runs = timed(partial(_searches, tasks, sizes, ahead, both), clock)
             spent.setdefault(ahead, []).append(ms)
             found[ahead], calls[ahead] = [paths for paths, _ in runs], sum(count for _, count in runs)
     equal = all(
@@ -234,7 +234,13 @@ def _task_rows(task: Task, sizes: DecodeSizes, clock: Clock, target: str = "≥ 
 def _touch(task: Task) -> None:
     """One untimed pass on either side: the first to touch the weights would pay for that."""
     PooledTokenTree(task.model.reader, task.prompt, bidirectional=False).prompt_log_probs()
-    task.plain(torch.tensor([list(task.prompt)], device=task.plain.device))
+    task.plain(torch.tensor([list(task.prompt)], device=cast(torch.device, task.plain.device)))
+
+
+def _searches(
+    tasks: Sequence[Task], sizes: DecodeSizes, look_ahead: int | None, bidirectional: bool
+) -> list[tuple[list[Hypothesis], int]]:
+    return [search(task, sizes, look_ahead, bidirectional) for task in tasks]
 
 
 def search(
@@ -254,7 +260,7 @@ def search(
             return stop.value, tree.calls
 
 
-def _reference(task: Task, theirs: nx.DiGraph, sizes: DecodeSizes) -> list[Generated]:
+def _reference(task: Task, theirs: nx.DiGraph[Any], sizes: DecodeSizes) -> list[Generated]:
     trie = ReferenceTrie.build(theirs, [task.topic], sizes.hops, task.model.label_tokens.tokenizer)
     return generate(task.plain, task.prompt, sizes.beams, _MAX_TOKENS, task.end, trie)
 

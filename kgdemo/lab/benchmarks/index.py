@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import mean, median
+from typing import Any
 
 import numpy as np
 import torch
@@ -53,7 +54,7 @@ class NoiseTree:
 
     def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
         """See ``TokenTree``."""
-        nodes, rows = self.extend([parent] * len(tokens), tokens[-1:] * len(tokens))
+        nodes, rows = self.extend([parent] * len(tokens), [tokens[-1]] * len(tokens))
         return nodes, rows[-1]
 
 
@@ -302,14 +303,14 @@ def _hub_rows(graph: TokenGraph, hub: int, hops: int, sizes: IndexSizes, clock: 
     yield alone(f"{what}: second touch", touch, sizes.repeats, clock, "≤ 1 ms", why)
 
 
-def _walk_one(constraint: Constraint) -> None:
+def _walk_one(constraint: Constraint[Any]) -> None:
     """Follow the first allowed token to the end of a path."""
     state = constraint.start()
     while state.alive and not state.complete:
         state = constraint.successors(state).take(0)
 
 
-def language(constraint: Constraint) -> set[tuple[int, ...]]:
+def language(constraint: Constraint[Any]) -> set[tuple[int, ...]]:
     """All token sequences of a constraint, walked token by token; for small ones."""
     found: set[tuple[int, ...]] = set()
     stack: list[tuple[tuple[int, ...], State]] = [((), constraint.start())]

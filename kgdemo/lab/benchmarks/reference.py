@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import networkx as nx
 import torch
@@ -38,9 +38,9 @@ def require_marisa() -> None:
         raise UserError("The benchmark needs marisa-trie; run: pip install -r tests/requirements.txt") from error
 
 
-def networkx_graph(kg: KnowledgeGraph, directed: bool) -> nx.DiGraph:
+def networkx_graph(kg: KnowledgeGraph, directed: bool) -> nx.DiGraph[Any]:
     """The graph as ``networkx`` has it: one edge an entity pair, with all its readings."""
-    graph = nx.DiGraph()
+    graph: nx.DiGraph[Any] = nx.DiGraph()
     for entity, label in enumerate(kg.entities):
         for step, target in zip(*kg.steps(entity, directed), strict=True):
             other = kg.entities[int(target)]
@@ -51,7 +51,7 @@ def networkx_graph(kg: KnowledgeGraph, directed: bool) -> nx.DiGraph:
     return graph
 
 
-def walks(graph: nx.DiGraph, topic: str, hops: int) -> Iterator[tuple[str, ...]]:
+def walks(graph: nx.DiGraph[Any], topic: str, hops: int) -> Iterator[tuple[str, ...]]:
     """All walks of one to ``hops`` hops, depth first, as (entity, reading, entity, …)."""
     stack: list[tuple[str, ...]] = [(topic,)] if topic in graph else []
     while stack:
@@ -77,7 +77,7 @@ class ReferenceTrie:
         self.first = sorted({row[0] for row in rows})
 
     @classmethod
-    def build(cls, graph: nx.DiGraph, topics: Sequence[str], hops: int, tokenizer: Tokenizer) -> ReferenceTrie:
+    def build(cls, graph: nx.DiGraph[Any], topics: Sequence[str], hops: int, tokenizer: Tokenizer) -> ReferenceTrie:
         """Equations 3 to 5: walk, write as text, tokenise, store."""
         found = (walk for topic in dict.fromkeys(topics) for walk in walks(graph, topic, hops))
         texts = [" " + f" {ARROW} ".join(walk) + PATH_END for walk in found]
@@ -135,7 +135,7 @@ def generate(
     def allowed(_: int, ids: torch.Tensor) -> list[int]:
         return trie.allowed(ids[len(prompt) :].tolist()) or [end]  # type: ignore[union-attr]
 
-    ids = torch.tensor([list(prompt)], device=model.device)
+    ids = torch.tensor([list(prompt)], device=cast(torch.device, model.device))
     output = model.generate(  # type: ignore[operator]
         ids,
         attention_mask=torch.ones_like(ids),

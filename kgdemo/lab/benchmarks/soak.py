@@ -13,6 +13,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
+from typing import Any
 
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.base import Constraint
@@ -165,7 +166,7 @@ def run(case: Case, kg: KnowledgeGraph, label_tokens: LabelTokens) -> Sequence[H
     """The decode itself; what it found."""
     graph = TokenGraph(kg, label_tokens, case.directed)
     topics = [topic for topic in map(kg.entities.find, case.topics) if topic is not None]
-    constraint: Constraint = (
+    constraint: Constraint[Any] = (
         EnumeratedTrie.build(graph, topics, case.hops) if case.enumerated else KGAutomaton(graph, topics, case.hops)
     )
     search = _search(case, _tree(case, label_tokens), constraint)
@@ -173,7 +174,8 @@ def run(case: Case, kg: KnowledgeGraph, label_tokens: LabelTokens) -> Sequence[H
         try:
             next(search)
         except StopIteration as end:
-            return end.value
+            result: Sequence[Hypothesis] = end.value
+            return result
 
 
 def judge(
@@ -204,7 +206,7 @@ def _tree(case: Case, label_tokens: LabelTokens) -> TokenTree:
     return model.tree(model.style.encode(label_tokens, QUESTION, case.topics))
 
 
-def _search(case: Case, tree: TokenTree, constraint: Constraint) -> Generator[Step, None, Sequence[Hypothesis]]:
+def _search(case: Case, tree: TokenTree, constraint: Constraint[Any]) -> Generator[Step, None, Sequence[Hypothesis]]:
     limits = case.limits
     if case.search == "greedy":
         return greedy_path(tree, constraint, limits.max_tokens)

@@ -5,7 +5,7 @@ Labels are words of syllables, so that they share token prefixes as real names d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -206,16 +206,16 @@ def random_model(family: str, seed: int = 0) -> CausalModel:
     """
     tokenizer = wordpiece_tokenizer() if family == "bert" else byte_level_tokenizer()
     size = len(tokenizer)
-    config = {
+    configs: dict[str, Callable[[], Any]] = {
         "qwen2": lambda: Qwen2Config(vocab_size=size, intermediate_size=64, num_key_value_heads=2, **_SMALL),
         "llama": lambda: LlamaConfig(vocab_size=size, intermediate_size=64, num_key_value_heads=2, **_SMALL),
         "gpt2": lambda: GPT2Config(vocab_size=size, n_embd=32, n_layer=2, n_head=4, n_positions=1024),
         "bloom": lambda: BloomConfig(vocab_size=size, hidden_size=32, n_layer=2, n_head=4),
         "opt": lambda: OPTConfig(vocab_size=size, ffn_dim=64, word_embed_proj_dim=32, **_SMALL),
         "bert": lambda: BertConfig(vocab_size=size, intermediate_size=64, is_decoder=True, **_SMALL),
-    }[family]()
+    }
     torch.manual_seed(seed)
-    model = AutoModelForCausalLM.from_config(config)
+    model = AutoModelForCausalLM.from_config(configs[family]())
     with torch.no_grad():  # sharper than fresh weights, so that beams differ
         for parameter in model.parameters():
             parameter.mul_(3.0 if parameter.ndim > 1 else 1.0)

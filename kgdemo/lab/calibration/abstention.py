@@ -1,9 +1,10 @@
 """When to say that no path answers: the features of ``ranking.abstention`` weighed by a logistic regression.
 
-Questions with an answer and questions without one are run, their features written down (an interrupted run goes
-on where it stopped), and the weights fitted on one half of the unanswerable questions and all answerable ones;
-the other half only tells how well that went. Figures on answerable questions are cross-validated. The bias is
-set so that at most a given share of the answerable ones is refused.
+Questions with an answer and questions without one are run, and their features written down (an interrupted run goes on
+where it stopped). A question that is answered rightly is run once more on the graph without the edges that its answer
+rests on: what is then found answers it no longer, which is the commonest way in which a graph fails a question. Of the
+questions without an answer every second one is held out and only tells how well the fit went. Figures on the others are
+cross-validated. The bias is set so that at most a given share of the right answers is refused.
 """
 
 from __future__ import annotations
@@ -15,10 +16,15 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
 from tqdm import tqdm
 
 from kgdemo.errors import UserError
 from kgdemo.events import EntitiesLinked, PathFound
+from kgdemo.facts import EditedFacts
+from kgdemo.kg.edits import MAX_EDITS, REMOVE, Edit, apply, checked
+from kgdemo.kg.path import Path as KGPath
 from kgdemo.lab.questions import Question, read_questions
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.query import understand
@@ -27,17 +33,18 @@ from kgdemo.reasoners.base import Evidence
 from kgdemo.settings import Settings
 
 NAMES = tuple(field.name for field in fields(AbstentionFeatures))
-REFUSED = 0.02  # share of answerable questions that may be refused; what is promised is 0.05 of any set
+REFUSED = 0.015  # share of right answers that may be refused; what is promised is 0.05 of any set
 _FOLDS = 8
-_RIDGE = 1.0
+_ROUNDED = 0.01  # log-odds by which rounded weights may be off
+_CUT = "-cut"  # behind the id of a question that is asked without the edges of its answer
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One question's features; ``answerable`` says what it is."""
+    """One question's features; ``answered`` says whether its first path does answer it."""
 
     id: str
-    answerable: bool
+    answered: bool
     features: AbstentionFeatures
 
 
@@ -55,105 +62,101 @@ def collect(
     """
     model = pipeline.model(settings.model)
     model.style = replace(model.style, abstention=None)  # what is to be fitted anew has no say
+    settings = replace(settings, compare=False, explain=0)
     out.mkdir(parents=True, exist_ok=True)
     file = out / "features.jsonl"
     known = {judged.id: judged for judged in _read(file)}
-    asked = [(q, True) for q in read_questions(answerable)[:limit]]
-    asked += [(q, False) for q in read_questions(unanswerable)[:limit]]
+    asked = [*read_questions(answerable)[:limit], *read_questions(unanswerable)[:limit]]
     with file.open("a", encoding="utf-8") as stream:
-        for question, right in tqdm([pair for pair in asked if pair[0].id not in known], unit="question"):
-            found = _features(pipeline, question, replace(settings, compare=False, explain=0))
-            if found is not None:
-                known[question.id] = Judged(question.id, right, found)
-                record = {"id": question.id, "answerable": right, "features": asdict(found)}
+        for question in tqdm([one for one in asked if one.id not in known], unit="question"):
+            for judged in _judged(pipeline, question, settings):
+                known[judged.id] = judged
+                record = {"id": judged.id, "answered": judged.answered, "features": asdict(judged.features)}
                 stream.write(json.dumps(record) + "\n")
                 stream.flush()
-    return [known[question.id] for question, _ in asked if question.id in known]
+    wanted = [name for question in asked for name in (question.id, question.id + _CUT)]
+    return [known[name] for name in wanted if name in known]
 
 
 def calibrate(judged: Sequence[Judged], most_refused: float = REFUSED) -> tuple[dict[str, float], dict[str, float]]:
     """Fit the weights.
 
     Args:
-        judged: features of answerable and unanswerable questions; of the latter every second is held out.
-        most_refused: share of the answerable questions that may be refused.
+        judged: features of questions whose first path answers and of questions where it does not.
+        most_refused: share of the answered questions that may be refused.
 
     Returns:
-        the weights (see ``PromptStyle.abstention``), and how well they do: ``recognised`` of the unanswerable ones
-        held out, ``recognised_fitted`` of the others, ``refused`` of the answerable ones, each of these judged
-        by weights that were fitted without it.
+        the weights (see ``PromptStyle.abstention``), and how well they do, each question judged by weights that were
+        fitted without it: ``refused`` of the answered ones, ``recognised`` of the others, ``recognised_cut`` of those
+        without their edges.
 
     Raises:
         UserError: there are too few questions of either kind.
     """
-    yes = [j for j in judged if j.answerable]
-    no = [j for j in judged if not j.answerable]
-    if min(len(yes), len(no)) < 2 * _FOLDS:
+    answered = np.array([one.answered for one in judged], bool)
+    if min(answered.sum(), (~answered).sum()) < 2 * _FOLDS:
         raise UserError(f"Give at least {2 * _FOLDS} questions with an answer and as many without one.")
-    fitted, held = no[::2], no[1::2]
-    x, y = _matrix([*yes, *fitted]), np.array([0.0] * len(yes) + [1.0] * len(fitted))
-    weights = _weights(x, y, most_refused)
-    folds = np.arange(len(y)) % _FOLDS
-    apart = np.empty(len(y), bool)
+    x = np.array([[getattr(one.features, name) for name in NAMES] for one in judged], np.float64)
+    folds, apart = np.arange(len(x)) % _FOLDS, np.empty(len(x), bool)
     for fold in range(_FOLDS):
         inside = folds == fold
-        apart[inside] = _odds(x[inside], _weights(x[~inside], y[~inside], most_refused)) > 0
+        apart[inside] = _odds(x[inside], _weights(x[~inside], ~answered[~inside], most_refused)) > 0
+    cut = np.array([one.id.endswith(_CUT) for one in judged], bool)
     figures = {
-        "answerable": float(len(yes)),
-        "unanswerable": float(len(no)),
-        "refused": float(apart[y == 0].mean()),
-        "recognised": float((_odds(_matrix(held), weights) > 0).mean()),
-        "recognised_fitted": float(apart[y == 1].mean()),
+        "answered": float(answered.sum()),
+        "unanswered": float((~answered).sum()),
+        "refused": float(apart[answered].mean()),
+        "recognised": float(apart[~answered].mean()),
+        "recognised_cut": float(apart[cut].mean()) if cut.any() else 0.0,
     }
+    weights = _weights(x, ~answered, most_refused)
     return dict(zip((BIAS, *NAMES), [round(float(w), 4) for w in weights], strict=True)), figures
 
 
-def fit(x: NDArray[np.float64], y: NDArray[np.float64], ridge: float = _RIDGE) -> NDArray[np.float64]:
-    """Logistic regression on standardised columns by Newton's method, both classes weighing the same.
-
-    Args:
-        x: ``(questions, features)``.
-        y: 1 where there is no answer, else 0, ``(questions,)``.
-        ridge: penalty on the squared weights of the standardised features.
-
-    Returns:
-        bias and weights for the features as they are, ``(1 + features,)``.
-    """
-    mean, spread = x.mean(axis=0), x.std(axis=0) + 1e-9
-    rows = np.column_stack([np.ones(len(x)), (x - mean) / spread])
-    share = np.where(y == 1, 0.5 / max(y.sum(), 1), 0.5 / max((1 - y).sum(), 1)) * len(y)
-    penalty = np.full(rows.shape[1], ridge)
-    penalty[0] = 1e-6
-    weights = np.zeros(rows.shape[1])
-    for _ in range(50):
-        chance = 1 / (1 + np.exp(-np.clip(rows @ weights, -30, 30)))
-        slope = rows.T @ (share * (chance - y)) + penalty * weights
-        curve = (rows * (share * chance * (1 - chance))[:, None]).T @ rows + np.diag(penalty)
-        step = np.linalg.solve(curve, slope)
-        weights -= step
-        if np.abs(step).max() < 1e-8:
-            break
-    plain = weights[1:] / spread
-    return np.concatenate([[weights[0] - plain @ mean], plain])
-
-
-def _weights(x: NDArray[np.float64], y: NDArray[np.float64], most_refused: float) -> NDArray[np.float64]:
-    """Fitted weights whose bias refuses just so many of the answerable questions, or fewer."""
-    weights = fit(x, y)
-    weights[0] -= max(0.0, float(np.quantile(_odds(x[y == 0], weights), 1 - most_refused, method="higher")))
+def _weights(x: NDArray[np.float64], unanswered: NDArray[np.bool_], most_refused: float) -> NDArray[np.float64]:
+    """Bias and weights; both classes weigh the same, and the bias refuses no more answered questions than agreed."""
+    scale = StandardScaler().fit(x)
+    fitted = LogisticRegression(class_weight="balanced").fit(scale.transform(x), unanswered)
+    plain = fitted.coef_[0] / scale.scale_
+    weights: NDArray[np.float64] = np.concatenate([[fitted.intercept_[0] - plain @ scale.mean_], plain])
+    weights[0] -= float(np.quantile(_odds(x[~unanswered], weights), 1 - most_refused, method="higher")) + _ROUNDED
     return weights
 
 
 def _odds(x: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    return weights[0] + x @ weights[1:]
+    odds: NDArray[np.float64] = weights[0] + x @ weights[1:]
+    return odds
 
 
-def _matrix(judged: Sequence[Judged]) -> NDArray[np.float64]:
-    return np.array([[getattr(j.features, name) for name in NAMES] for j in judged], np.float64).reshape(-1, len(NAMES))
+def _judged(pipeline: Pipeline, question: Question, settings: Settings) -> Iterator[Judged]:
+    """A question's features, and those without the edges that its right answer rests on."""
+    found = _features(pipeline, question, settings)
+    if found is None:
+        return
+    features, path = found
+    answers = path.end in question.gold
+    yield Judged(question.id, answers, features)
+    if not answers:
+        return
+    settings = replace(settings, graph=_without_last_hop(pipeline, path, settings.graph))
+    cut = _features(pipeline, question, settings)
+    pipeline.forget_graph(settings.graph)
+    if cut is not None and cut[1].end not in question.gold:  # another path may still lead there
+        yield Judged(question.id + _CUT, False, cut[0])
 
 
-def _features(pipeline: Pipeline, question: Question, settings: Settings) -> AbstentionFeatures | None:
-    """The features of one question; None where no path was found."""
+def _without_last_hop(pipeline: Pipeline, path: KGPath, source: str) -> str:
+    """The name of a graph in which the last relation of a path leads nowhere from where it began."""
+    kg, (place, relation) = pipeline.graph(source), (path.entities[-2], path.relations[-1])
+    ends = list(dict.fromkeys(end for label, end in kg.neighbours(place) if label == relation))
+    edits = checked([Edit(REMOVE, (place, relation, end)) for end in ends[:MAX_EDITS]])
+    facts = EditedFacts(pipeline.facts(source), [(False, edit.triple) for edit in edits])
+    pipeline.add_graph(f"{source}{_CUT}", apply(kg, edits), facts, source)
+    return f"{source}{_CUT}"
+
+
+def _features(pipeline: Pipeline, question: Question, settings: Settings) -> tuple[AbstentionFeatures, KGPath] | None:
+    """The features of one question and its first path; None where no path was found."""
     topics: tuple[str, ...] = ()
     evidence = []
     for event in pipeline.run(question.text, settings, question.topic_entities):
@@ -164,7 +167,8 @@ def _features(pipeline: Pipeline, question: Question, settings: Settings) -> Abs
     if not evidence:
         return None
     resources = pipeline.resources(settings)
-    return abstention_features(understand(question.text, topics, resources.kg), evidence, resources)
+    query = understand(question.text, topics, resources.kg)
+    return abstention_features(query, evidence, resources), evidence[0].path
 
 
 def _read(file: Path) -> Iterator[Judged]:
@@ -172,4 +176,4 @@ def _read(file: Path) -> Iterator[Judged]:
     for line in lines:
         if line.endswith("}"):
             record = json.loads(line)
-            yield Judged(record["id"], record["answerable"], AbstentionFeatures(**record["features"]))
+            yield Judged(record["id"], record["answered"], AbstentionFeatures(**record["features"]))

@@ -139,7 +139,8 @@ def fit(found: Sequence[Candidates], ridge: float = _RIDGE) -> NDArray[np.float6
             step /= 2
             if step < 1e-9:
                 break
-    return weights / spread
+    result: NDArray[np.float64] = weights / spread
+    return result
 
 
 def hits(weights: dict[str, float], found: Sequence[Candidates]) -> float:

@@ -20,6 +20,8 @@ _COLUMNS = {
     "Hits@1": ("hits@1", ""),
     "Hit": ("hit", ""),
     "F1": ("f1", ""),
+    "path Hits@1": ("path_hits@1", "paths"),
+    "path Hit@K": ("path_hit@k", "paths"),
     "faithful": ("faithful_ratio", "paths"),
     "valid steps": ("validity_ratio", "paths"),
     "coverage": ("coverage_ratio", "coverage_questions"),

@@ -13,9 +13,9 @@ from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.metrics import Prediction
 from kgdemo.models.chat import ChatModel, LocalChat
 from kgdemo.models.endpoint import OpenAIChat
-from kgdemo.reasoners import prompts
 from kgdemo.reasoners.chat import ask_and_parse
 from kgdemo.reasoners.parsing import coherence
+from kgdemo.reasoners.prompts import SHIPPED
 from kgdemo.settings import ChatSettings
 
 PATHS = 3  # of each question, best first, unless told otherwise
@@ -69,7 +69,7 @@ class Judge:
             EndpointError: the model failed, or gave no rating twice.
         """
         answer = "; ".join(prediction.answers)
-        prompt = prompts.coherence(prediction.question, path, answer)
+        prompt = SHIPPED.coherence(prediction.question, path, answer)
         rating, call = ask_and_parse(self.model, "judge", prompt, coherence)
         return Judgement(prediction.id, path, rating, call.output.strip(), call.calls)
 

@@ -1,14 +1,18 @@
-"""The papers' figures: Hits@1, Hit, F1, precision, recall, and the share of paths that are in the graph."""
+"""The papers' figures, each defined once: of the answers, of the paths, and of the steps of the paths."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+import re
+import string
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from kgdemo.kg.graph import KnowledgeGraph, Triple
 from kgdemo.kg.path import Path
 from kgdemo.kg.words import fold
 from kgdemo.verify import Verdict, Verifier
+
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +38,17 @@ class Prediction:
         paths: the grounded paths as written, in the order shown.
         ends: the entity each of them leads to.
         faithful: how many of them the verifier found in the graph.
-        free_paths, free_faithful: the same counts without the constraint.
+        right_paths, right_faithful: how many end in a right answer, and how many of those are in the graph.
+        free_paths, free_faithful, free_right_paths, free_right_faithful: the same counts without the constraint.
         answers: the final answers.
+        with_graph: the same and what the graph adds to them; more than the answers where a general model spoke.
         gold: the right ones.
         seconds, lm_calls, tokens_in, tokens_out: the method's own cost, that of the comparison left out.
         steps, free_steps: of the paths, and of those without the constraint.
         coverage: share of the true steps that the method came across (FiDeLiS section 4.3, *CR*); None where
             no path leads to a right answer.
-        error: the message of a run that failed, else empty.
+        error: the message of a run that failed, or in which the general model could not be asked; else empty. It is
+            asked again when the evaluation goes on.
     """
 
     id: str
@@ -60,9 +67,14 @@ class Prediction:
     tokens_in: int
     tokens_out: int
     error: str = ""
+    with_graph: tuple[str, ...] = ()
     steps: StepCounts = StepCounts()
     free_steps: StepCounts = StepCounts()
     coverage: float | None = None
+    right_paths: int = 0
+    right_faithful: int = 0
+    free_right_paths: int = 0
+    free_right_faithful: int = 0
 
     @classmethod
     def from_record(cls, record: Mapping[str, object]) -> Prediction:
@@ -76,21 +88,119 @@ class Prediction:
         return asdict(self)
 
 
-def precision_recall_f1(answers: Iterable[str], gold: Iterable[str]) -> tuple[float, float, float]:
-    """Agreement of two sets of names, case and punctuation aside."""
-    found, right = {fold(a) for a in answers}, {fold(g) for g in gold}
-    hits = len(found & right)
-    if not hits:
-        return 0.0, 0.0, 0.0
-    precision, recall = hits / len(found), hits / len(right)
-    return precision, recall, 2 * precision * recall / (precision + recall)
+# --------------------------------------------------------------------------------------------------
+# Figures of a question, each defined once: a numerator and a denominator. Over a set, a figure is the sum of the one
+# by the sum of the other; a denominator of 0 leaves the question out.
+
+Parts = tuple[float, float]
+Match = Callable[[str, str], bool]  # (answer, right answer)
+
+
+def exactly(answer: str, right: str) -> bool:
+    """Whether two names are the same, case, accents and punctuation aside."""
+    return fold(answer) == fold(right)
+
+
+def holding(answer: str, right: str) -> bool:
+    """Whether a text holds a right answer, as the scripts of RoG, and after it GCR, match: a lenient reading.
+
+    Both are put in lower case, without ASCII punctuation and articles. "North Korea" so holds "Korea".
+    """
+    wanted = _normalised(right)
+    return bool(wanted) and wanted in _normalised(answer)
+
+
+def _normalised(text: str) -> str:
+    text = text.lower().translate(_NO_PUNCTUATION)
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", text).split())
+
+
+def hits_at_1(found: Sequence[str], gold: Collection[str], match: Match = exactly) -> float:
+    """*Hits@1*: whether the first is right (DoG section 3.1, FiDeLiS section 4.1)."""
+    return float(any(match(answer, right) for answer in found[:1] for right in gold))
+
+
+def hit(found: Sequence[str], gold: Collection[str], match: Match = exactly) -> float:
+    """*Hit*: whether any is right (GCR section 5.1); never less than *Hits@1*."""
+    return float(any(match(answer, right) for answer in found for right in gold))
+
+
+def precision(found: Sequence[str], gold: Collection[str], match: Match = exactly) -> float:
+    """The share of the answers that are right; 0 without any."""
+    different = _different(found)
+    return _share(sum(any(match(answer, right) for right in gold) for answer in different), len(different))
+
+
+def recall(found: Sequence[str], gold: Collection[str], match: Match = exactly) -> float:
+    """The share of the right answers that are given."""
+    wanted = _different(gold)
+    return _share(sum(any(match(answer, right) for answer in found) for right in wanted), len(wanted))
+
+
+def f1(found: Sequence[str], gold: Collection[str], match: Match = exactly) -> float:
+    """The harmonic mean of precision and recall (GCR section 5.1)."""
+    p, r = precision(found, gold, match), recall(found, gold, match)
+    return _share(2 * p * r, p + r)
+
+
+def accuracy(found: Sequence[str], gold: Collection[str], match: Match = exactly) -> float:
+    """Whether all that is given is right and nothing is missing; among choices, whether the choice is right."""
+    return float(bool(found) and precision(found, gold, match) == 1.0 == recall(found, gold, match))
+
+
+def _different(names: Iterable[str]) -> list[str]:
+    """Names without those that are the same but for case, accents and punctuation."""
+    return list({fold(name): name for name in names}.values())
+
+
+Figure = Callable[["Prediction"], Parts]
+_OF_NAMES = {
+    "hits@1": hits_at_1,
+    "hit": hit,
+    "accuracy": accuracy,
+    "precision": precision,
+    "recall": recall,
+    "f1": f1,
+}
+
+
+def _figures() -> dict[str, Figure]:
+    """All figures by their name in ``metrics.json``."""
+
+    def of(names: Callable[[Prediction], Sequence[str]], rate: Callable[..., float], match: Match = exactly) -> Figure:
+        return lambda p: (rate(names(p), p.gold, match), 1) if p.gold else (0, 0)
+
+    found = {name: of(lambda p: p.answers, rate) for name, rate in _OF_NAMES.items()}
+    found |= {f"{name}_substring": of(lambda p: p.answers, rate, holding) for name, rate in _OF_NAMES.items()}
+    found |= {
+        "f1_with_graph": of(lambda p: p.with_graph or p.answers, f1),
+        "recall_with_graph": of(lambda p: p.with_graph or p.answers, recall),
+        "path_hits@1": of(lambda p: p.ends, hits_at_1),
+        "path_hit@k": of(lambda p: p.ends, hit),
+        # whether the graph could give a right answer at all: one is within L hops
+        "ceiling": lambda p: (p.coverage is not None, 1) if p.gold else (0, 0),
+        "faithful_ratio": lambda p: (p.faithful, len(p.paths)),
+        "faithful_ratio_correct": lambda p: (p.right_faithful, p.right_paths),
+        "unconstrained_faithful_ratio": lambda p: (p.free_faithful, p.free_paths),
+        "unconstrained_faithful_ratio_correct": lambda p: (p.free_right_faithful, p.free_right_paths),
+        "unconstrained_path_hit@k": lambda p: (p.free_right_paths > 0, 1) if p.gold else (0, 0),
+        "coverage_ratio": lambda p: (p.coverage or 0.0, p.coverage is not None),
+    }
+    return found
+
+
+FIGURES = _figures()
 
 
 def summarise(predictions: Sequence[Prediction], compared: bool) -> dict[str, float]:
-    """All figures of a run, flat. *hits@1* and *hit@k* look at the paths' ends, the others at the answers.
+    """All figures of a run, flat.
 
-    They are shares of the questions that have an answer. Of those that have none, *recognised* is the share that
-    was refused; *refused* is that of all questions, *refused_answerable* that of those with an answer.
+    ``hits@1, hit, accuracy, precision, recall, f1`` are of the final answers, of the questions that have one; a refusal
+    is wrong there. With ``_substring`` they match as the papers' scripts do. ``path_hits@1`` and ``path_hit@k`` (also
+    called ``hit@k``) are of the ends of the ranked paths. ``faithful_ratio`` is of all paths,
+    ``faithful_ratio_correct`` of those that end in a right answer (GCR section 5.3, figure 5). Of the questions without
+    an answer, *recognised* is the share that was refused; *refused* is that of all, *refused_answerable* that of those
+    with an answer.
 
     Args:
         predictions: one a question.
@@ -98,25 +208,20 @@ def summarise(predictions: Sequence[Prediction], compared: bool) -> dict[str, fl
     """
     count = max(len(predictions), 1)
     asked = [p for p in predictions if p.gold]
-    having, lacking = max(len(asked), 1), len(predictions) - len(asked)
-    covered = [p.coverage for p in predictions if p.coverage is not None]
-    agreement = [precision_recall_f1(p.answers, p.gold) for p in asked]
-    paths = sum(len(p.paths) for p in predictions)
+    lacking = len(predictions) - len(asked)
     metrics = {
         "questions": len(predictions),
-        "hits@1": sum(_among(p.ends[:1], p.gold) for p in asked) / having,
-        "hit@k": sum(_among(p.ends, p.gold) for p in asked) / having,
-        "hit": sum(_among(p.answers, p.gold) for p in asked) / having,
-        "f1": sum(f for _, _, f in agreement) / having,
-        "precision": sum(p for p, _, _ in agreement) / having,
-        "recall": sum(r for _, r, _ in agreement) / having,
-        "faithful_ratio": _share(sum(p.faithful for p in predictions), paths),
+        **{
+            name: _ratio([figure(p) for p in predictions])
+            for name, figure in FIGURES.items()
+            if compared or not name.startswith("unconstrained_")
+        },
         **_step_figures([p.steps for p in predictions]),
-        "coverage_ratio": _share(sum(covered), len(covered)),
-        "coverage_questions": len(covered),
-        "paths": paths,
+        "coverage_questions": sum(p.coverage is not None for p in predictions),
+        "paths": sum(len(p.paths) for p in predictions),
+        "correct_paths": sum(p.right_paths for p in predictions),
         "refused": sum(p.refused for p in predictions) / count,
-        "refused_answerable": sum(p.refused for p in asked) / having,
+        "refused_answerable": sum(p.refused for p in asked) / max(len(asked), 1),
         "unanswerable": lacking,
         "recognised": sum(p.refused for p in predictions if not p.gold) / lacking if lacking else 0.0,
         "failed": sum(bool(p.error) for p in predictions),
@@ -125,13 +230,17 @@ def summarise(predictions: Sequence[Prediction], compared: bool) -> dict[str, fl
         "tokens_in": sum(p.tokens_in for p in predictions) / count,
         "tokens_out": sum(p.tokens_out for p in predictions) / count,
     }
+    metrics["hit@k"] = metrics["path_hit@k"]
     if compared:
-        free = sum(p.free_paths for p in predictions)
-        metrics["unconstrained_faithful_ratio"] = _share(sum(p.free_faithful for p in predictions), free)
-        metrics["unconstrained_paths"] = free
+        metrics["unconstrained_paths"] = sum(p.free_paths for p in predictions)
+        metrics["unconstrained_correct_paths"] = sum(p.free_right_paths for p in predictions)
         figures = _step_figures([p.free_steps for p in predictions])
         metrics |= {f"unconstrained_{name}": value for name, value in figures.items()}
     return metrics
+
+
+def _ratio(parts: Sequence[Parts]) -> float:
+    return _share(sum(part for part, _ in parts), sum(whole for _, whole in parts))
 
 
 def _step_figures(counts: Sequence[StepCounts]) -> dict[str, float]:
@@ -145,10 +254,6 @@ def _step_figures(counts: Sequence[StepCounts]) -> dict[str, float]:
 def _share(part: float, whole: float) -> float:
     """A ratio; 0 of nothing, which the counts beside it tell apart from 0 of something."""
     return part / whole if whole else 0.0
-
-
-def _among(names: Iterable[str], gold: Iterable[str]) -> bool:
-    return bool({fold(n) for n in names} & {fold(g) for g in gold})
 
 
 # --------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from kgdemo.events import (
@@ -20,7 +20,16 @@ from kgdemo.events import (
 )
 from kgdemo.kg.graph import Triple
 from kgdemo.kg.path import SEPARATOR
-from kgdemo.lab.evaluation.metrics import Prediction, Step, StepCounts, Steps, coverage_ratio, ill_formed, valid_steps
+from kgdemo.lab.evaluation.metrics import (
+    Prediction,
+    Step,
+    StepCounts,
+    Steps,
+    coverage_ratio,
+    hit,
+    ill_formed,
+    valid_steps,
+)
 from kgdemo.lab.questions import Question
 from kgdemo.verify import Verdict, Verifier
 
@@ -44,6 +53,11 @@ class Side:
         """Paths that the verifier found in the graph."""
         return sum(verdict.faithful for verdict in self.verdicts.values())
 
+    def right(self, gold: Collection[str]) -> tuple[int, int]:
+        """How many of the paths end in a right answer, and how many of those are in the graph."""
+        right = [index for index, one in self.found.items() if one.path and hit([one.path.end], gold)]
+        return len(right), sum(index in self.verdicts and self.verdicts[index].faithful for index in right)
+
 
 @dataclass(slots=True)
 class RunFigures:
@@ -64,6 +78,7 @@ class RunFigures:
     seen: set[Step] = field(default_factory=set)
     answer: AnswerFinal = field(default_factory=lambda: AnswerFinal("", (), (), ""))
     error: str = ""
+    unasked: str = ""  # why the general model did not answer, where it could not be asked
     seconds: float = 0.0
     compared: float = 0.0  # seconds spent on the comparison
     calls: int = 0
@@ -86,13 +101,15 @@ class RunFigures:
             self._called(event)
         elif isinstance(event, AnswerFinal):
             self.answer = event
+            self.unasked = event.refusal if event.failed else ""
         elif isinstance(event, (RunFinished, RunFailed)):
             self.seconds = event.t - self.compared
-            self.error = event.message if isinstance(event, RunFailed) else ""
+            self.error = event.message if isinstance(event, RunFailed) else self.unasked
 
     def prediction(self, question: Question, truth: frozenset[Step]) -> Prediction:
         """What came of the question; a method that never looks at the graph is judged by the paths it wrote."""
         own = self.bound if self.bound.found or not self.free.found else self.free
+        right, free = own.right(question.gold), self.free.right(question.gold)
         retrieved = self.seen.union(*(self.edges.of(e.path.hops) for e in own.found.values() if e.path))
         return Prediction(
             id=question.id,
@@ -100,12 +117,13 @@ class RunFigures:
             topics=self.topics,
             gold=tuple(sorted(question.gold)),
             answers=self.answer.answers,
+            with_graph=tuple(dict.fromkeys((*self.answer.answers, *self.answer.completed))),
             paths=tuple(e.text for e in own.found.values()),
             ends=tuple(e.path.end if e.path else "" for e in own.found.values()),
             faithful=own.faithful,
             free_paths=len(self.free.verdicts),
             free_faithful=self.free.faithful,
-            refused=bool(self.answer.refusal),
+            refused=bool(self.answer.refusal) and not self.unasked,
             seconds=self.seconds,
             lm_calls=self.calls,
             tokens_in=self.tokens_in,
@@ -114,6 +132,10 @@ class RunFigures:
             steps=own.steps(self.topics, self.verifier),
             free_steps=self.free.steps(self.topics, self.verifier),
             coverage=coverage_ratio(retrieved, truth) if truth else None,
+            right_paths=right[0],
+            right_faithful=right[1],
+            free_right_paths=free[0],
+            free_right_faithful=free[1],
         )
 
     def _weighed(self, event: CandidatesScored) -> None:

@@ -18,15 +18,18 @@ from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import build_graph
 from kgdemo.lab.evaluation.judge import Judge, judge_all
-from kgdemo.lab.evaluation.metrics import Prediction, Steps, summarise, true_steps
+from kgdemo.lab.evaluation.metrics import Prediction, Steps, exactly, holding, summarise, true_steps
 from kgdemo.lab.evaluation.reading import RunFigures
+from kgdemo.lab.evaluation.significance import with_intervals
 from kgdemo.lab.questions import Question, read_questions
 from kgdemo.lab.training.examples import relation_paths
-from kgdemo.linking.linker import EntityLinker
+from kgdemo.linking.linker import EntityLinker, OverlayLinker
 from kgdemo.methods import method_named
+from kgdemo.models.embedding import Embedder
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings
 
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SEEN, HELD_OUT, UNCLEAR = "seen", "held_out", "unclear"
 
 
@@ -60,14 +63,14 @@ def group(kg: KnowledgeGraph, question: Question, held_out: Collection[str]) -> 
 def summarise_groups(
     kg: KnowledgeGraph, questions: Sequence[Question], predictions: Sequence[Prediction], held_out: Collection[str]
 ) -> dict[str, float]:
-    """``seen_questions, seen_hits@1, seen_hit@k``, the same for ``held_out``, and ``unclear_questions``."""
+    """``seen_questions``, ``seen_hits@1`` and of paths, the same for ``held_out``, and ``unclear_questions``."""
     sorted_in: dict[str, list[Prediction]] = {SEEN: [], HELD_OUT: [], UNCLEAR: []}
     for question, prediction in zip(questions, predictions, strict=True):
         sorted_in[group(kg, question, held_out)].append(prediction)
     metrics: dict[str, float] = {f"{UNCLEAR}_questions": len(sorted_in[UNCLEAR])}
     for name in (SEEN, HELD_OUT):
         own = summarise(sorted_in[name], compared=False)
-        metrics |= {f"{name}_{figure}": own[figure] for figure in ("questions", "hits@1", "hit@k")}
+        metrics |= {f"{name}_{figure}": own[figure] for figure in ("questions", "hits@1", "path_hits@1", "path_hit@k")}
     return metrics
 
 
@@ -116,7 +119,7 @@ def evaluate(
     wanted = read_questions(questions)[:limit]
     file = out / "predictions.jsonl"
     _same_settings(out, {**_plain(settings), "questions": str(questions), "link": link}, file.exists())
-    done = {p.id: p for p in _read(file)}
+    done = {p.id: p for p in _succeeded(file)}
     left = [q for q in wanted if q.id not in done]
     _warm_up(pipeline, settings, left)
     with file.open("a", encoding="utf-8") as stream, ThreadPoolExecutor(batched) as threads:
@@ -126,7 +129,7 @@ def evaluate(
             stream.write(json.dumps(prediction.record(), ensure_ascii=False) + "\n")
             stream.flush()
     predictions = [done[q.id] for q in wanted]
-    metrics = summarise(predictions, settings.compare)
+    metrics = with_intervals(summarise(predictions, settings.compare), predictions)
     if held_out:
         metrics |= summarise_groups(pipeline.graph(settings.graph), wanted, predictions, held_out)
     if judge is not None:
@@ -154,12 +157,45 @@ def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool) 
     if not link and not topics:
         topics = question.topic_entities[:1]  # unknown to the graph: let the run say so
     relation_label = RunFigures(pipeline.verifier(settings.graph), Steps(kg), tuple(topics))
-    for event in pipeline.run(question.text, settings, topics):
+    for event in pipeline.run(asked_text(question), settings, topics):
         relation_label.see(event)
     truth = true_steps(kg, question.topic_entities, question.gold, settings.hops, settings.directed)
     if question.graph:
         pipeline.forget_graph(settings.graph)
-    return relation_label.prediction(question, truth)
+    prediction = relation_label.prediction(question, truth)
+    if not question.choices:
+        return prediction
+    chosen = choice_of(question.choices, prediction, pipeline.resources(settings).embedder)
+    return replace(prediction, answers=chosen, with_graph=chosen, refused=not chosen)
+
+
+def asked_text(question: Question) -> str:
+    """The question with its choices, as every prompt gets it (GCR section 5.4, FiDeLiS appendix A.5)."""
+    listed = "; ".join(f"({letter}) {choice}" for letter, choice in zip(_LETTERS, question.choices, strict=False))
+    return f"{question.text} Choices: {listed}." if listed else question.text
+
+
+def choice_of(choices: Sequence[str], prediction: Prediction, embedder: Embedder) -> tuple[str, ...]:
+    """The choice that a method's answers mean, so that every method can be asked among choices.
+
+    The first answer that names a choice or its letter, else the first whose text holds one, else the choice most
+    similar to the answers, or to the best paths where there are none. Nothing where there is nothing to go by.
+    """
+    for answer in prediction.answers:
+        letter = answer.strip("() .").upper()
+        if len(letter) == 1 and letter in _LETTERS[: len(choices)]:
+            return (choices[_LETTERS.index(letter)],)
+        if named := [choice for choice in choices if exactly(answer, choice)]:
+            return (named[0],)
+    for answer in prediction.answers:
+        if held := [choice for choice in choices if holding(answer, choice)]:
+            return (max(held, key=len),)
+    told = prediction.answers or prediction.paths[:3]
+    if not told:
+        return ()
+    vectors = embedder.encode([". ".join(told), *choices])
+    similar = vectors[1:] @ vectors[0]
+    return (choices[int(similar.argmax())],)
 
 
 def _warm_up(pipeline: Pipeline, settings: Settings, questions: Sequence[Question]) -> None:
@@ -185,6 +221,18 @@ def _read(file: Path) -> list[Prediction]:
         raise UserError(f"{file} is damaged ({error}); remove it, or the lines that are no records.") from error
 
 
+def _succeeded(file: Path) -> list[Prediction]:
+    """The predictions of an earlier run without the questions that failed, which are asked again."""
+    found = _read(file)
+    kept = [prediction for prediction in found if not prediction.error]
+    if len(kept) < len(found):
+        lines = (json.dumps(prediction.record(), ensure_ascii=False) + "\n" for prediction in kept)
+        beside = file.with_suffix(".kept")
+        beside.write_text("".join(lines), "utf-8")
+        beside.replace(file)
+    return kept
+
+
 def _plain(settings: Settings) -> dict[str, object]:
     return {**asdict(settings), "options": dict(settings.options)}
 
@@ -201,7 +249,9 @@ def _same_settings(out: Path, settings: dict[str, object], resumed: bool) -> Non
 # How well the linker does alone: the right entity first, and how long it takes.
 
 
-def evaluate_linking(linker: EntityLinker, questions: Path, out: Path, limit: int | None = None) -> dict[str, float]:
+def evaluate_linking(
+    linker: EntityLinker | OverlayLinker, questions: Path, out: Path, limit: int | None = None
+) -> dict[str, float]:
     """Link every question of a set that names its topic entities.
 
     Args:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -131,13 +132,14 @@ class Checkpoints:
         torch.save(state, self.folder / "checkpoint.tmp")
         (self.folder / "checkpoint.tmp").replace(self.folder / name)
 
-    def _read(self, name: str, model: torch.nn.Module) -> dict:
+    def _read(self, name: str, model: torch.nn.Module) -> dict[str, Any]:
         state = torch.load(self.folder / name, weights_only=True, map_location="cpu")
         wanted = {key: tensor.shape for key, tensor in _trained(model).items()}
         if {key: tensor.shape for key, tensor in state["model"].items()} != wanted:
             raise UserError(f"The checkpoint in {self.folder} is of another model; give another --out or remove it.")
         model.load_state_dict(state["model"], strict=False)
-        return state
+        result: dict[str, Any] = state
+        return result
 
 
 def _trained(model: torch.nn.Module) -> dict[str, Tensor]:
@@ -202,9 +204,11 @@ class SampledHead(nn.Module):
     def forward(self, hidden: Tensor) -> Tensor:
         """Logits of the scored tokens, ``(…, S)``."""
         if self.ids is None:
-            return self.inner(hidden)
+            result: Tensor = self.inner(hidden)
+            return result
         bias = None if self.inner.bias is None else self.inner.bias[self.ids]
         logits = functional.linear(hidden, self.inner.weight[self.ids], bias)
+        assert self.raise_by is not None
         return logits + self.raise_by.to(logits)
 
 

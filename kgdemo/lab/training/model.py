@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import Any
 
 import torch
 from tokenizers import normalizers
@@ -52,7 +53,7 @@ def adapted(model: torch.nn.Module, lora: Lora) -> torch.nn.Module:
         target_modules=lora.targets,
         task_type="CAUSAL_LM",
     )
-    return get_peft_model(model, config)  # type: ignore[arg-type]
+    return get_peft_model(model, config)
 
 
 def merged(model: torch.nn.Module) -> torch.nn.Module:
@@ -103,8 +104,8 @@ def _causal(name: str) -> tuple[torch.nn.Module, PreTrainedTokenizerFast, Prompt
     folder = model_folder(name)
     small = {"attn_implementation": "eager"} if name == EMBEDDED else {}
     try:
-        tokenizer = AutoTokenizer.from_pretrained(str(folder))
-        model = AutoModelForCausalLM.from_pretrained(str(folder), dtype=torch.float32, **small)
+        tokenizer: Any = AutoTokenizer.from_pretrained(str(folder))
+        model: Any = AutoModelForCausalLM.from_pretrained(str(folder), dtype=torch.float32, **small)
     except (OSError, ValueError, KeyError) as error:
         raise ModelError(
             f"The model {name} cannot be loaded ({str(error).splitlines()[0]}); "

@@ -180,4 +180,4 @@ class DevHits:
         """Ask ``model`` all of them."""
         self.pipeline.add_model(self.settings.model, model)
         predictions = [ask(self.pipeline, question, self.settings, link=False) for question in self.questions]
-        return summarise(predictions, compared=False)["hits@1"]
+        return summarise(predictions, compared=False)["path_hits@1"]

@@ -34,19 +34,13 @@ from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 
 PLACEHOLDER = "*placeholder*"
-# appendix C.1, in our own words and on one line, which is what a reasoner's plan is
-PLAN_TASK = (
-    "Prepare a walk through a knowledge graph that leads to the answer. Write three parts separated by ' | ': all "
-    "keywords and relation names that may help, separated by commas | the steps of the walk, separated by ';' | the "
-    f"question as a statement with {PLACEHOLDER} in the answer's place, as in: The Seine flows through {PLACEHOLDER}."
-)
+_SLOT = re.compile(r"[*_\[<({]*\bplaceholder\b[*_\]>)}]*", re.IGNORECASE)  # models write it in many ways
 _ASKING = re.compile(
     r"^(?:tell me|name|list|by|in|on|at|from|of|to|for|with)?\s*"
     r"(?:who|whom|whose|what|which|where|when|how many|how much|how)(?:'s|'re)?\b",
     re.IGNORECASE,
 )
-# appendix C.4, in our own words
-_SELECT = "Which of these paths are the likeliest to lead to the answer?"
+MAX_SELECTED_FROM = 40  # candidates put before a reasoner in one beam selection; those that Path-RAG likes best
 
 
 # The plan ----------------------------------------------------------------------------------------
@@ -71,7 +65,8 @@ def read_plan(text: str, query: Query) -> Plan:
     A reasoner that gives keywords only gets the statement by rule, and of its keywords those that name the
     topics are left out: they are where the walk begins, not what to look for.
     """
-    parts = [part.strip() for part in text.split("|")]
+    text = _SLOT.sub(PLACEHOLDER, text)
+    parts = [part.strip() for part in text.split("|" if "|" in text else "\n")]
     if len(parts) == 3 and all(parts) and PLACEHOLDER in parts[2]:
         return Plan(*parts)
     named = set(re.findall(r"\w+", " ".join(query.topics).casefold()))
@@ -110,19 +105,21 @@ class Grown:
     thought: int = 0
 
 
+Offer = tuple[Grown, Sequence[PathCandidate]]  # a path, and what may come behind it
+Step = tuple[Grown, Grown]  # a path, and the same one step longer
+
+
 class Decisions(Protocol):
     """Takes the decisions."""
 
     halts: bool  # whether a deduced path ends the search; else the likeliest are taken when all have been found
 
-    def select(
-        self, grown: Grown, candidates: Sequence[PathCandidate], width: int
-    ) -> Generator[Event, None, list[Grown]]:
-        """At most ``width`` of the candidates behind a path (equation 3)."""
+    def select(self, offered: Sequence[Offer], width: int) -> Generator[Event, None, list[Step]]:
+        """The candidates that go on (equation 3), each with the path before it."""
         ...
 
-    def follows(self, before: Grown, grown: Grown) -> Generator[Event, None, bool]:
-        """Local verification: whether the last step follows from those before it."""
+    def follow(self, steps: Sequence[Step]) -> Generator[Event, None, list[bool]]:
+        """Local verification: whether the last step of each follows from those before it."""
         ...
 
     def deduced(self, kept: Sequence[Grown]) -> Generator[Event, None, list[Grown]]:
@@ -144,38 +141,41 @@ class ByReasoner:
         self.resources, self.query, self.plan = resources, query, plan
         self.settings, self.adequacy = settings, adequacy
 
-    def select(
-        self, grown: Grown, candidates: Sequence[PathCandidate], width: int
-    ) -> Generator[Event, None, list[Grown]]:
-        """See ``Decisions``; the plan gives hints."""
-        task = f"{_SELECT} The plan: {self.plan.steps}" if self.plan.steps else _SELECT
-        texts = [str(c.path) for c in candidates]
+    def select(self, offered: Sequence[Offer], width: int) -> Generator[Event, None, list[Step]]:
+        """See ``Decisions``: at most ``width`` of all candidates, in one call; the plan gives hints."""
+        hints = f"The plan of the walk: {self.plan.steps}" if self.plan.steps else ""
+        task = self.resources.prompts.text("fidelis-select", hints=hints)
+        steps = [(grown, candidate) for grown, candidates in offered for candidate in candidates]
+        steps = sorted(steps, key=lambda step: -step[1].score)[:MAX_SELECTED_FROM]
+        texts = [str(candidate.path) for _, candidate in steps]
         chosen = yield from deciding.select(self.resources, "beam selection", self.query, task, texts, width)
-        return [_longer(grown, candidates[i]) for i in chosen]
+        return [(steps[i][0], _longer(*steps[i])) for i in chosen]
 
-    def follows(self, before: Grown, grown: Grown) -> Generator[Event, None, bool]:
-        """See ``Decisions``; the first step has nothing before it to follow from."""
-        if not before.path.relations:
-            return True
-        step = sentence(Path(grown.path.entities[-2:], grown.path.relations[-1:]))
-        return (
-            yield from deciding.verify(self.resources, self.query, step, [*sentences(before.path), self.query.text])
-        )
+    def follow(self, steps: Sequence[Step]) -> Generator[Event, None, list[bool]]:
+        """See ``Decisions``; the first step has nothing before it to follow from. All are asked side by side."""
+        asked = [self._follows(before, grown) for before, grown in steps if before.path.relations]
+        held = iter((yield from deciding.together(self.resources, asked)))
+        return [next(held) if before.path.relations else True for before, _ in steps]
 
     def deduced(self, kept: Sequence[Grown]) -> Generator[Event, None, list[Grown]]:
-        """See ``Decisions``."""
-        found = []
-        for grown in kept:
-            if self.adequacy:
-                ahead = openings(grown.path, self.resources, self.settings)
-                hop_lists = [HopList((grown.path,))]
-                holds, _ = yield from walk_decisions(self.resources).enough(self.query, hop_lists, ahead)
-            else:
-                statement = self.plan.filled(grown.path)
-                holds = yield from deciding.verify(self.resources, self.query, statement, sentences(grown.path))
-            if holds:
-                found.append(grown)
-        return found
+        """See ``Decisions``; all are asked side by side."""
+        held = yield from deciding.together(self.resources, [self._deduces(grown) for grown in kept])
+        return [grown for grown, holds in zip(kept, held, strict=True) if holds]
+
+    def _follows(self, before: Grown, grown: Grown) -> Generator[Event, None, bool]:
+        step = sentence(Path(grown.path.entities[-2:], grown.path.relations[-1:]))
+        task = self.resources.prompts.text("fidelis-step", claim=self.plan.statement)
+        return (yield from deciding.verify(self.resources, self.query, step, sentences(before.path), task))
+
+    def _deduces(self, grown: Grown) -> Generator[Event, None, bool]:
+        if self.adequacy:
+            ahead = openings(grown.path, self.resources, self.settings)
+            hop_lists = [HopList((grown.path,))]
+            holds, _ = yield from walk_decisions(self.resources).enough(self.query, hop_lists, ahead)
+            return holds
+        statement = self.plan.filled(grown.path)
+        task = self.resources.prompts.text("fidelis-statement")
+        return (yield from deciding.verify(self.resources, self.query, statement, sentences(grown.path), task))
 
 
 class ByEmbeddings:
@@ -193,19 +193,20 @@ class ByEmbeddings:
     def __init__(self, resources: Resources, query: Query, settings: Settings) -> None:
         self.resources, self.query, self.settings = resources, query, settings
 
-    def select(
-        self, grown: Grown, candidates: Sequence[PathCandidate], width: int
-    ) -> Generator[Event, None, list[Grown]]:
-        """See ``Decisions``; the ends' names say nothing to it and are left out."""
-        texts = [HopList((c.path,)).stem for c in candidates]
-        chosen = embedding_cache(self.resources.embedder).nearest(self.query.text, texts, width)
-        yield candidates_scored("beam selection", [candidates[i] for i in chosen])
-        return [_longer(grown, candidates[i]) for i in chosen]
+    def select(self, offered: Sequence[Offer], width: int) -> Generator[Event, None, list[Step]]:
+        """See ``Decisions``: at most ``width`` behind each path; the ends' names say nothing to it and are left out."""
+        steps: list[Step] = []
+        for grown, candidates in offered:
+            texts = [HopList((c.path,)).stem for c in candidates]
+            chosen = embedding_cache(self.resources.embedder).nearest(self.query.text, texts, width)
+            yield candidates_scored("beam selection", [candidates[i] for i in chosen])
+            steps += [(grown, _longer(grown, candidates[i])) for i in chosen]
+        return steps
 
-    def follows(self, before: Grown, grown: Grown) -> Generator[Event, None, bool]:
+    def follow(self, steps: Sequence[Step]) -> Generator[Event, None, list[bool]]:
         """See ``Decisions``; that the step begins where the path ends is all it can know."""
         yield from ()
-        return before.path.end == grown.path.entities[-2]
+        return [before.path.end == grown.path.entities[-2] for before, grown in steps]
 
     def deduced(self, kept: Sequence[Grown]) -> Generator[Event, None, list[Grown]]:
         """See ``Decisions``."""
@@ -236,10 +237,16 @@ class ByPathModel:
         self.writing = Writing(resources, query, self.subgraph, Watching(resources.model), limits)
         self.prompt = tuple(resources.model.style.encode(resources.model.label_tokens, query.text, query.topics))
 
-    def select(
+    def select(self, offered: Sequence[Offer], width: int) -> Generator[Event, None, list[Step]]:
+        """See ``Decisions``: at most ``width`` behind each path, by beam search over the trie of its candidates."""
+        steps: list[Step] = []
+        for grown, candidates in offered:
+            steps += [(grown, longer) for longer in (yield from self._select(grown, candidates, width))]
+        return steps
+
+    def _select(
         self, grown: Grown, candidates: Sequence[PathCandidate], width: int
     ) -> Generator[Event, None, list[Grown]]:
-        """See ``Decisions``: beam search over the trie of the candidates."""
         by_link = self._links(grown.path, candidates)
         label_tokens = self.resources.model.label_tokens
         last = len(grown.path.relations) + 1 >= self.hops
@@ -256,10 +263,10 @@ class ByPathModel:
             found.append(Grown(candidate.path, total, steps, triple.tokens, triple.ending))
         return found
 
-    def follows(self, before: Grown, grown: Grown) -> Generator[Event, None, bool]:
+    def follow(self, steps: Sequence[Step]) -> Generator[Event, None, list[bool]]:
         """See ``Decisions``; that the step begins where the path ends is all there is to it."""
         yield from ()
-        return before.path.end == grown.path.entities[-2]
+        return [before.path.end == grown.path.entities[-2] for before, grown in steps]
 
     def deduced(self, kept: Sequence[Grown]) -> Generator[Event, None, list[Grown]]:
         """See ``Decisions``: every path may end here, with its probability; an event says whether that is likely."""

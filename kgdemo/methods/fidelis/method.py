@@ -15,13 +15,14 @@ from kgdemo.answering.answer_sets import conclude, show, without_reasoner
 from kgdemo.events import Event, Thought
 from kgdemo.kg.path import Path
 from kgdemo.methods.fidelis.decisions import (
-    PLAN_TASK,
     ByEmbeddings,
     ByPathModel,
     ByReasoner,
     Decisions,
     Grown,
+    Offer,
     Plan,
+    Step,
     read_plan,
 )
 from kgdemo.methods.fidelis.path_rag import PathRag, Retriever, TogRetriever, VanillaRetriever
@@ -100,12 +101,11 @@ class Search:
         beam = [Grown(start(topic)) for topic in self.query.topics if topic in self.resources.kg.entities]  # 1
         found: list[Grown] = []
         for _ in range(min(self.fidelis.depth, self.settings.hops)):  # 5
-            chosen: list[tuple[Grown, Grown]] = []
+            offered: list[Offer] = []
             for grown in beam:  # 6
-                candidates = yield from retriever.candidates(grown.path)  # 7
-                if candidates:
-                    selected = yield from decisions.select(grown, candidates, self.fidelis.width)
-                    chosen += [(grown, longer) for longer in selected]
+                offered.append((grown, (yield from retriever.candidates(grown.path))))  # 7
+            offered = [offer for offer in offered if offer[1]]
+            chosen = (yield from decisions.select(offered, self.fidelis.width)) if offered else []
             kept = yield from self._kept(chosen, decisions)  # 8 to 17
             deduced = (yield from decisions.deduced(kept)) if self.fidelis.verifier and kept else []
             found += deduced
@@ -118,7 +118,7 @@ class Search:
 
     def _plan(self) -> Generator[Event, None, Plan]:
         """Keywords, planning steps and the declarative statement, in one call (appendix C.1)."""
-        text = yield from deciding.plan(self.resources, self.query, PLAN_TASK)
+        text = yield from deciding.plan(self.resources, self.query, self.resources.prompts.text("fidelis-plan"))
         plan = read_plan(text, self.query)
         if not self.fidelis.planning:
             plan = replace(plan, steps="")
@@ -153,20 +153,32 @@ class Search:
             return ByEmbeddings(resources, self.query, self.settings)
         return ByPathModel(resources, self.query, plan, self.settings)
 
-    def _kept(self, chosen: Sequence[tuple[Grown, Grown]], decisions: Decisions) -> Generator[Event, None, list[Grown]]:
+    def _kept(self, chosen: Sequence[Step], decisions: Decisions) -> Generator[Event, None, list[Grown]]:
         """The B likeliest of the chosen paths whose last step follows from those before it."""
+        steps = sorted(chosen, key=lambda pair: -pair[1].likelihood)
         kept: list[Grown] = []
-        for before, grown in sorted(chosen, key=lambda pair: -pair[1].likelihood):
-            reason = f"{self.fidelis.width} likelier paths were kept" if len(kept) >= self.fidelis.width else ""
-            if not reason and self.fidelis.verifier and not (yield from decisions.follows(before, grown)):
-                reason = "its last step does not follow from those before it"
-            parents = (before.thought,) if before.thought else ()
-            fate = "pruned" if reason else "kept"
-            thought = self._thought(parents, str(grown.path), grown.path, grown.likelihood, fate, reason)
-            yield thought
-            if not reason:
-                kept.append(replace(grown, thought=thought.id))
+        while steps:  # those that there is room for are asked about at once; where one falls, the next takes its place
+            room = self.fidelis.width - len(kept)
+            asked, steps = steps[:room], steps[room:]
+            held = (yield from decisions.follow(asked)) if self.fidelis.verifier else [True] * len(asked)
+            for (before, grown), holds in zip(asked, held, strict=True):
+                thought = self._weighed(
+                    before, grown, "" if holds else "its last step does not follow from those before"
+                )
+                yield thought
+                if holds:
+                    kept.append(replace(grown, thought=thought.id))
+            if len(kept) == self.fidelis.width:
+                break
+        for before, grown in steps:
+            yield self._weighed(before, grown, f"{self.fidelis.width} likelier paths were kept")
         return kept
+
+    def _weighed(self, before: Grown, grown: Grown, reason: str) -> Thought:
+        """A path that goes on, or the reason why it does not."""
+        parents = (before.thought,) if before.thought else ()
+        fate = "pruned" if reason else "kept"
+        return self._thought(parents, str(grown.path), grown.path, grown.likelihood, fate, reason)
 
     def _thought(
         self,

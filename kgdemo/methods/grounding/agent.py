@@ -29,6 +29,7 @@ from kgdemo.methods.grounding.chains import (
 from kgdemo.methods.grounding.decisions import Decisions
 from kgdemo.methods.hop_lists import HopList, named, nearest, openings, start
 from kgdemo.query.query import Query
+from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 
@@ -56,12 +57,16 @@ class Agent:
         """See ``Interaction``."""
         return ThoughtChain()
 
-    def expand(self, chain: ThoughtChain, branches: int) -> Generator[Event, None, list[ThoughtChain]]:
+    def expand(self, chains: Sequence[ThoughtChain], branches: int) -> Generator[Event, None, list[list[ThoughtChain]]]:
         """See ``Interaction``: thoughts and their actions, then what the graph says to each."""
+        asked = [self.decisions.act(chain, self._possible(chain), branches) for chain in chains]
         grown = []
-        for text, action in (yield from self.decisions.act(chain, self._possible(chain), branches)):
-            grown.append((yield from self._act(chain, text, action)))
-        return grown or [replace(chain, finished=True)]
+        for chain, steps in zip(chains, (yield from deciding.together(self.resources, asked)), strict=True):
+            after = []
+            for text, action in steps:
+                after.append((yield from self._act(chain, text, action)))
+            grown.append(after or [replace(chain, finished=True)])
+        return grown
 
     def _possible(self, chain: ThoughtChain) -> list[Action]:
         """The calls that make sense in a state."""

@@ -14,12 +14,14 @@ from kgdemo.events import Thought
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.methods.hop_lists import HopList, Opening, named, stems
-from kgdemo.query.query import Form, Query
+from kgdemo.query.form import Form
+from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import option
 
 _MAX_TRIPLES = 12  # of one observation; the page would drown in a hub's
 _MAX_MEETINGS = 4
+_LONGEST_NAME = 200  # characters
 
 
 class Strategy(str, Enum):
@@ -233,6 +235,15 @@ def call(kind: ActionKind, *arguments: str) -> str:
     return f"{kind.value}[{', '.join(arguments)}]"
 
 
+ANY_NODE = "RetrieveNode[…], with the name of any other node behind the number"
+
+
+def retrieval_of(text: str) -> Action:
+    """Find the node that a text names, as a language model wrote it."""
+    name = text.removeprefix(ActionKind.RETRIEVE.value).strip(" []")[:_LONGEST_NAME]
+    return Action(ActionKind.RETRIEVE, (name,), (name,))
+
+
 def retrievals(chain: ThoughtChain, keywords: Sequence[str]) -> Iterator[Action]:
     """The names of the question that no node has been found for yet."""
     known = {path.end for path in chain.reached}
@@ -244,7 +255,7 @@ def retrievals(chain: ThoughtChain, keywords: Sequence[str]) -> Iterator[Action]
 
 def checks(openings: Sequence[Opening], chain: ThoughtChain, query: Query) -> Iterator[Action]:
     """List or, where the question asks for a number, count the neighbours by one relation."""
-    kinds = [ActionKind.CHECK, *([ActionKind.DEGREE] if query.form is Form.COUNT else [])]
+    kinds = [ActionKind.CHECK, *([ActionKind.DEGREE] if query.plan.form is Form.COUNT else [])]
     for opening in openings:
         for kind in kinds:
             steps = (*opening.steps[:-1], f"how many {opening.stem}") if kind is ActionKind.DEGREE else opening.steps

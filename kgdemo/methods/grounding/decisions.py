@@ -15,8 +15,14 @@ from kgdemo.events import Event
 from kgdemo.kg.path import Path
 from kgdemo.kg.words import fold
 from kgdemo.methods import retrieval
-from kgdemo.methods.grounding import tasks
-from kgdemo.methods.grounding.chains import Action, Evaluator, GroundingOptions, ThoughtChain
+from kgdemo.methods.grounding.chains import (
+    ANY_NODE,
+    Action,
+    Evaluator,
+    GroundingOptions,
+    ThoughtChain,
+    retrieval_of,
+)
 from kgdemo.methods.hop_lists import (
     EmbeddingWalk,
     HopList,
@@ -62,11 +68,14 @@ class Decisions(Protocol):
 
     Attributes:
         walk: those of a search in the graph.
+        asks_a_model: each decision is a call, so none is taken that changes nothing: few states are not rated, and a
+            tree ends when its best chain has.
         states_values: a feature or a count that a chain finished with is the answer as it stands; else it is put into
             words with the paths.
     """
 
     walk: WalkDecisions
+    asks_a_model: bool
     states_values: bool
 
     def act(
@@ -113,6 +122,7 @@ class LanguageModelDecisions:
         options: the evaluator and the widths of the search.
     """
 
+    asks_a_model = True
     states_values = False
 
     def __init__(self, query: Query, resources: Resources, settings: Settings, options: GroundingOptions) -> None:
@@ -122,17 +132,28 @@ class LanguageModelDecisions:
     def act(
         self, chain: ThoughtChain, actions: Sequence[Action], branches: int
     ) -> Generator[Event, None, list[tuple[str, Action]]]:
-        """See ``Decisions``: it thinks, then takes the action that follows; once for each branch."""
+        """See ``Decisions``: it proposes thoughts and the actions that follow from them, all in one call.
+
+        It may also name any node to find, which the actions offered do not (RetrieveNode of Graph-CoT takes any text).
+        """
+        options = [action.option for action in actions]
+        steps = yield from deciding.propose(
+            self.resources,
+            "action",
+            self.query,
+            self._task("agent"),
+            chain.lines,
+            [*options, *([ANY_NODE] if len(options) > 1 else [])],
+            branches,
+        )
         decided: list[tuple[str, Action]] = []
-        for _ in range(min(branches, len(actions))):
-            task = tasks.another(tasks.AGENT_THOUGHT, [text for text, _ in decided])
-            text = yield from deciding.think(self.resources, self.query, task, chain.lines)
-            left = [a for a in actions if a not in [taken for _, taken in decided]]
-            task = tasks.with_context(tasks.AGENT_ACTION, [*chain.lines, f"Thought: {text}"])
-            options = [action.option for action in left]
-            for i in (yield from deciding.select(self.resources, "action", self.query, task, options, 1)):
-                decided.append((text, left[i]))
-        return decided
+        for i, text, written in steps:
+            if i < len(actions):
+                decided.append((text or actions[i].thought, actions[i]))
+            elif written and (action := retrieval_of(written)).option not in chain.done:
+                decided.append((text or action.thought, action))
+        taken = dict.fromkeys(str(action) for _, action in decided)
+        return [next(step for step in decided if str(step[1]) == name) for name in taken]
 
     def think(
         self, chain: ThoughtChain, fresh: Sequence[Path], branches: int
@@ -140,9 +161,11 @@ class LanguageModelDecisions:
         """See ``Decisions``: it writes thoughts and finds the entities in them (Search Thought, Entity Extraction)."""
         thoughts: list[SearchThought] = []
         for _ in range(branches):
-            task = tasks.another(tasks.SEARCH_THOUGHT, [thought.text for thought in thoughts])
+            task = self._task("explore-thought", before=_other_than([thought.text for thought in thoughts]))
             text = yield from deciding.think(self.resources, self.query, task, chain.lines)
-            listed = yield from deciding.plan(self.resources, replace(self.query, text=text), tasks.ENTITIES)
+            listed = yield from deciding.plan(
+                self.resources, replace(self.query, text=text), self._task("explore-entities")
+            )
             about = [path for path in self._nodes(listed, chain) if path.end not in chain.done] or list(fresh)
             thoughts.append(SearchThought(text, tuple(about[: self.options.frontier]), (text,)))
         return thoughts
@@ -152,25 +175,34 @@ class LanguageModelDecisions:
         decision = f"thoughts ({self.options.evaluator.value})"
         texts = [chain.told for chain in states]
         if self.options.evaluator is Evaluator.SCORE:
-            scores = yield from deciding.score(self.resources, decision, self.query, tasks.SCORE_STATE, texts, limit)
+            scores = yield from deciding.score(
+                self.resources, decision, self.query, self._task("states-score"), texts, limit
+            )
             return RatedStates(deciding.best(scores, limit), scores, rated=True)
-        chosen = yield from deciding.select(self.resources, decision, self.query, tasks.SELECT_STATE, texts, limit)
+        chosen = yield from deciding.select(
+            self.resources, decision, self.query, self._task("states-select"), texts, limit
+        )
         places = {i: 1 - place / len(chosen) for place, i in enumerate(chosen)}
         return RatedStates(chosen, [places.get(i, 0.0) for i in range(len(states))], rated=False)
 
     def merge(self, one: ThoughtChain, other: ThoughtChain, lines: Sequence[str]) -> Generator[Event, None, str]:
         """See ``Decisions``."""
-        return (yield from deciding.think(self.resources, self.query, tasks.MERGE, lines))
+        return (yield from deciding.think(self.resources, self.query, self._task("merge"), lines))
 
     def rank(self, hop_lists: Sequence[HopList], limit: int) -> Generator[Event, None, list[HopList]]:
         """See ``Decisions``."""
         texts = [str(hop_list) for hop_list in hop_lists]
-        chosen = yield from deciding.select(self.resources, "answer", self.query, tasks.ANSWER, texts, limit)
+        chosen = yield from deciding.select(
+            self.resources, "answer", self.query, self._task("paths-answer"), texts, limit
+        )
         return [hop_lists[i] for i in chosen]
 
     def answer_task(self, lines: Sequence[str]) -> str:
         """See ``Decisions``."""
-        return tasks.answer(lines)
+        return self._task("answer-thoughts", thoughts="\n".join(lines))
+
+    def _task(self, name: str, **slots: str) -> str:
+        return self.resources.prompts.text(name, **slots)
 
     def _nodes(self, listed: str, chain: ThoughtChain) -> list[Path]:
         """Nodes called as listed: those seen already, else those of the graph with that very name."""
@@ -185,6 +217,13 @@ class LanguageModelDecisions:
         return list(dict.fromkeys(found))
 
 
+def _other_than(thoughts: Sequence[str]) -> str:
+    """What was thought already, so that the next thought differs (the k samples of equation 1)."""
+    return "\n".join(
+        ["These were thought already; take another direction:", *(f"- {t}" for t in thoughts)] if thoughts else []
+    )
+
+
 class EmbeddingDecisions:
     """See ``Decisions``; each compares paths with the question.
 
@@ -194,6 +233,7 @@ class EmbeddingDecisions:
         options: the evaluator, whose name the events bear; embeddings choose by their ratings, so both are one.
     """
 
+    asks_a_model = False
     states_values = True
 
     def __init__(self, query: Query, resources: Resources, settings: Settings, options: GroundingOptions) -> None:

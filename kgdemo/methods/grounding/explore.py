@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 from kgdemo.events import Event
 from kgdemo.kg.path import Path
-from kgdemo.methods.grounding import tasks
 from kgdemo.methods.grounding.chains import GroundingOptions, ThoughtChain, Thoughts, Value, features_of
 from kgdemo.methods.grounding.decisions import Decisions, SearchThought
 from kgdemo.methods.hop_lists import HopList, named, openings, prune_entities, start, stems
@@ -45,8 +44,14 @@ class Exploration:
         anchors = [topic for topic in self.query.topics if topic in self.resources.kg.entities]
         return ThoughtChain(reached=tuple(start(topic) for topic in anchors), gist=(named(anchors),))
 
-    def expand(self, chain: ThoughtChain, branches: int) -> Generator[Event, None, list[ThoughtChain]]:
+    def expand(self, chains: Sequence[ThoughtChain], branches: int) -> Generator[Event, None, list[list[ThoughtChain]]]:
         """See ``Interaction``: thoughts, and a search for each."""
+        grown = []
+        for chain in chains:
+            grown.append((yield from self._expand(chain, branches)))
+        return grown
+
+    def _expand(self, chain: ThoughtChain, branches: int) -> Generator[Event, None, list[ThoughtChain]]:
         fresh = self._unvisited(chain)
         thoughts = (yield from self.decisions.think(chain, fresh, branches)) if fresh else []
         grown = []
@@ -71,8 +76,8 @@ class Exploration:
                 chain = replace(chain, done=chain.done | {path.end})
                 neighbours = openings(path, self.resources, self.settings)
                 kept = yield from self.decisions.walk.prune_relations(query, neighbours, self.options.relations)
-                for opening in kept:
-                    found.append((yield from prune_entities(query, opening, self.resources, self.options.entities)))
+                pruned = [prune_entities(query, opening, self.resources, self.options.entities) for opening in kept]
+                found += yield from deciding.together(self.resources, pruned)
                 values += yield from self._attributes(path)
             chain = yield from self._observed(chain, found, values)
             if not found and not values:
@@ -89,7 +94,12 @@ class Exploration:
         values = [Value(path.end, name, text, (*stems(path), f"{path} -> {name}")) for name, text in known]
         texts = [str(value) for value in values]
         chosen = yield from deciding.select(
-            self.resources, "attributes", self.query, tasks.ATTRIBUTES, texts, self.options.entities
+            self.resources,
+            "attributes",
+            self.query,
+            self.resources.prompts.text("explore-attributes"),
+            texts,
+            self.options.entities,
         )
         return [values[i] for i in chosen]
 

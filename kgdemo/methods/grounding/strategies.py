@@ -20,8 +20,8 @@ class Interaction(Protocol):
         """The state s_0, before any thought."""
         ...
 
-    def expand(self, chain: ThoughtChain, branches: int) -> Generator[Event, None, list[ThoughtChain]]:
-        """Grow at most ``branches`` chains, each by one step: thought, interaction, what the graph said.
+    def expand(self, chains: Sequence[ThoughtChain], branches: int) -> Generator[Event, None, list[list[ThoughtChain]]]:
+        """Grow at most ``branches`` chains from each, by one step: thought, interaction, what the graph said.
 
         A chain that cannot grow comes back finished.
         """
@@ -43,7 +43,10 @@ class Reasoning:
     options: GroundingOptions
 
     def run(self, strategy: Strategy, interaction: Interaction) -> Generator[Event, None, list[ThoughtChain]]:
-        """Reason until every chain left is finished or n steps are taken; the chains left, best first."""
+        """Reason until every chain left is finished or n steps are taken; the chains left, best first.
+
+        Where each decision is a call to a model, a tree also ends when its best chain is finished.
+        """
         if strategy is Strategy.CHAIN:
             return (yield from self.chain(interaction))
         return (yield from self.tree(interaction, merging=strategy is Strategy.GRAPH))
@@ -52,7 +55,7 @@ class Reasoning:
         """Chain-of-Thought: each thought follows from all before it."""
         chain = interaction.begin()
         for _ in range(self.options.steps):
-            (chain,) = yield from interaction.expand(chain, 1)
+            ((chain,),) = yield from interaction.expand([chain], 1)
             if chain.finished:
                 break
         return [chain]
@@ -61,24 +64,26 @@ class Reasoning:
         """Tree-of-Thought by breadth-first search (equations 1 and 2); with merging, Graph-of-Thought (3)."""
         states = [interaction.begin()]
         for _ in range(self.options.steps):
-            grown: list[ThoughtChain] = []
-            for state in states:
-                if state.finished:
-                    grown.append(state)
-                else:
-                    grown += yield from interaction.expand(state, self.options.branches)
+            open_states = [state for state in states if not state.finished]
+            expanded = iter((yield from interaction.expand(open_states, self.options.branches)))
+            grown = [chain for state in states for chain in ([state] if state.finished else next(expanded))]
             candidates = yield from self._without_twins(grown)
             if merging:
                 merged = yield from self._merged(candidates)
                 candidates = yield from self._without_twins([*candidates, *merged])
             states = yield from self._kept(candidates)
-            if all(state.finished for state in states):
+            if all(state.finished for state in states) or (self.decisions.asks_a_model and states[0].finished):
                 break
         return states
 
     def _kept(self, candidates: Sequence[ThoughtChain]) -> Generator[Event, None, list[ThoughtChain]]:
         """The t best states by the heuristic V(p, s), best first; the others are pruned, with the reason."""
         limit = self.options.kept
+        none_finished = not any(chain.finished for chain in candidates)
+        if self.decisions.asks_a_model and len(candidates) <= limit and none_finished:
+            for chain in candidates:
+                yield from self._judged(chain, "kept", f"no more than {limit} states to choose among")
+            return list(candidates)
         ranked = yield from self.decisions.rate(candidates, limit)
         order, scores = ranked.order, ranked.scores
         for place, i in enumerate(order, 1):

@@ -1,0 +1,208 @@
+"""Yes where a path says so, no where the graph states something else in its place, and neither where it is silent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from kgdemo.answering.computation import Computation, MethodRun, computed_answer, listed, no_answer
+from kgdemo.answering.sets import LIES_IN, PLACES, all_of_kind, called, names_of_kind
+from kgdemo.events import Event, Operand
+from kgdemo.kg.path import Path
+from kgdemo.kg.words import fold
+from kgdemo.query.answer_type import kind_of
+from kgdemo.ranking.scorer import path_words
+
+_NEITHER = "The graph says nothing that decides this, neither yes nor no."
+_CLASS = "animal class"
+_OF_PLACE = re.compile(r"\b(?:in|part|on|inside|within|located|lie|lies|belong|belongs)\b", re.IGNORECASE)
+_LARGEST = frozenset(("country", "continent"))
+_PASSES_ON = frozenset(  # relations to a place that hold of what the place lies in as well
+    "born in|died in|buried in|located in|lives in|took place in|housed in|headquartered in|based in|set in|part of"
+    "|educated at|destination|flows through|hosted by|home stadium|exhibited in|happened in".split("|")
+)
+_ANY_OF = re.compile(
+    r"\b(?:won|win|received?|awarded|got|get|given) (?:an?|any|the) (?P<thing>[\w ]+?)[?.! ]*$", re.IGNORECASE
+)
+
+
+class Claims(Computation):
+    """Answers to questions that ask yes or no."""
+
+    def yes_or_no(self) -> Iterator[Event]:
+        """Whether it is so, as far as the graph says."""
+        if self.plan.noun and (yes_no := self._is_a(self.plan.things[0], self.plan.noun)):
+            yield from yes_no
+            return
+        having = self._has_one_called()
+        if having:
+            subject, path = having[0]
+            yield from self._says("yes", subject, [Operand(path.end, (path,))], f"Yes: {path}.")
+            return
+        topics = [topic for topic in self.query.topics if topic in self.kg.entities]
+        ran = yield from self._base()
+        if len(topics) < 2:
+            known = f" Of {topics[0]} it holds: {self._relations_of(topics[0])}." if topics else ""
+            yield no_answer(f"To say yes or no I need two things that the graph knows; I found {len(topics)}.{known}")
+        elif re.search(r"\bsame\b|\bboth\b|\bshare\b(?!.*\bborder)", self.query.text, re.IGNORECASE):
+            yield from self._shared(ran, topics)
+        else:
+            yield from self._decided(ran, topics)
+
+    def _has_one_called(self) -> list[tuple[str, Path]]:
+        """What a topic has that is called by what stands behind *a* or *any*: has somebody won *an Oscar*."""
+        found = _ANY_OF.search(self.query.text)
+        if not found:
+            return []
+        wanted = set(fold(found["thing"]).split())
+        having = []
+        for topic in self.query.topics:
+            for label, end in self.kg.neighbours(topic):
+                known = self.kg.info.get(end)
+                names = [end, *(known.aliases if known else ())]
+                if any(wanted <= set(fold(name).split()) for name in names):
+                    having.append((topic, Path((topic, end), (label,))))
+        return having
+
+    def _decided(self, ran: MethodRun, topics: list[str]) -> Iterator[Event]:
+        """Yes where a path says so, no where the graph states something else in its place."""
+        asked = [walk for walk in ran.walks() if walk[0] in topics][:4]
+        named = set(self.query.content_words)
+        asked = [walk for walk in asked if named & set(path_words(walk[1]))] or asked  # *capital*, not *largest city*
+        path = self._path_that_says_so(asked, topics)
+        if path is not None:
+            claimed = next(topic for topic in topics if topic in (path.entities[0], path.end))
+            yield from self._says("yes", claimed, [Operand(path.end, (path,))], f"Yes: {path}.")
+            return
+        instead = self._stated_instead(asked, topics)
+        if instead is None:
+            yield no_answer(_NEITHER)
+            return
+        subject, relation, claimed, stated = instead
+        operands = [Operand(end, (path,)) for end, path in stated.items()]
+        said = f"{subject} {relation} {listed(list(stated), 8)}"
+        yield from self._says("no", claimed, operands, f"No, as far as the graph says: {said}.")
+
+    def _path_that_says_so(self, asked: Sequence[tuple[str, tuple[str, ...]]], topics: Sequence[str]) -> Path | None:
+        """A path between two topics over relations that the model would take, or one place within another.
+
+        Who is born in a city is born in its country; the capital of a province is not the country's.
+        """
+        asked = [(first, said) for first, said in asked if len(said) == 1 or said[0] in _PASSES_ON]
+        for first, relations in asked:
+            for other in topics:
+                path = self.sets.leads(first, relations, other) if other != first and len(relations) <= 2 else None
+                if path is not None:
+                    return path
+        for first, relations in (one for one in asked if one[1][0] in _PASSES_ON):
+            for end, path in self.sets.ends(first, relations[:1]).items():
+                for other in topics:
+                    chain = self.sets.containing(end, other) if other not in (first, end) else None
+                    if chain is not None:
+                        back = [self.sets.inverse(relation) for relation in reversed(chain.relations)]
+                        return Path((*path.entities, *reversed(chain.entities[:-1])), (*path.relations, *back))
+        for one in topics:
+            for other in topics:
+                chain = self.sets.containing(one, other) if one != other else None
+                if chain is not None and _OF_PLACE.search(self.query.text):
+                    return chain
+        return None
+
+    def _stated_instead(
+        self, asked: Sequence[tuple[str, tuple[str, ...]]], topics: Sequence[str]
+    ) -> tuple[str, str, str, dict[str, Path]] | None:
+        """What the graph states where the question claims something else; of several statements the shortest.
+
+        Returns:
+            the topic that it is stated of, the relation, the topic that was claimed, and the stated ends.
+        """
+        found = []
+        for first, relations in asked:
+            if len(relations) != 1:
+                continue
+            back = self.sets.inverse(relations[0])
+            for other in (topic for topic in topics if topic != first):
+                for subject, relation, claimed in ((first, relations[0], other), (other, back, first)):
+                    stated = self.sets.ends(subject, (relation,)) if relation else {}
+                    kind = kind_of(self.kg, claimed)
+                    fitting = {e: path for e, path in stated.items() if _alike(kind, kind_of(self.kg, e))}
+                    nearly = any(
+                        set(fold(claimed).split()) & set(fold(end).split()) for end in fitting
+                    )  # Hawaiian *pizza*
+                    if fitting and claimed not in fitting and not nearly and not self._may_contain(claimed, fitting):
+                        found.append((subject, relation, claimed, fitting))
+            if found:
+                break
+        return min(found, key=lambda one: len(one[3]), default=None)
+
+    def _may_contain(self, claimed: str, stated: Mapping[str, Path]) -> bool:
+        """Whether a stated place may lie in the claimed one though the graph does not say so.
+
+        Of a city it states the country, perhaps not the island; a country is never in another.
+        """
+        kind = kind_of(self.kg, claimed)
+        if kind not in PLACES or kind in (_LARGEST | {kind_of(self.kg, end) for end in stated}):
+            return False
+        around = {end for label, end in self.kg.neighbours(claimed, directed=True) if label in LIES_IN}
+        return any(self.sets.containing(end, outer) is not None for end in stated for outer in around)
+
+    def _shared(self, ran: MethodRun, topics: list[str]) -> Iterator[Event]:
+        """Whether two topics have something in common: the year of their deaths, an author."""
+        one, other = topics[:2]
+        relations = next((r for topic, r in ran.walks() if topic in (one, other) and len(r) == 1), None)
+        if relations is None:
+            yield no_answer(_NEITHER)
+            return
+        ends, others = self.sets.ends(one, relations), self.sets.ends(other, relations)
+        common = [end for end in ends if end in others]
+        if common:
+            operands = [Operand(end, (ends[end], others[end])) for end in common]
+            yield from self._says("yes", one, operands, f"Yes: {relations[0]} is {listed(common)} for both.")
+        elif ends and others:
+            operands = [Operand(end, (path,)) for end, path in (ends | others).items()]
+            text = f"No: {one} {relations[0]} {listed(list(ends))}, {other} {relations[0]} {listed(list(others))}."
+            yield from self._says("no", "", operands, text)
+        else:
+            yield no_answer("The graph does not hold this of both.")
+
+    def _is_a(self, thing: str, noun: str) -> Iterator[Event] | None:
+        """Whether a thing is of a kind; None where the graph knows no such kind or no such thing."""
+        entity, kinds, members = next(iter(self._link(thing)), ""), names_of_kind(noun), all_of_kind(self.kg, noun)
+        if not entity:
+            return None
+        classes = {end for label, end in self.kg.neighbours(entity, directed=True) if label == _CLASS}
+        if classes and any(known.split()[-1] in kinds for known in self._animal_classes()):
+            end = next((end for end in classes if end.split()[-1] in kinds), "")
+            path = Path((entity, end or min(classes)), (_CLASS,))
+            return self._says(
+                "yes" if end else "no", end or noun, [Operand(path.end, (path,))], f"{'Yes' if end else 'No'}: {path}."
+            )
+        if not members and not any(kind in self.kg.entities for kind in kinds):
+            return None
+        for label, end in self.kg.neighbours(entity, directed=True):
+            if end.lower() in kinds:
+                path = Path((entity, end), (label,))
+                return self._says("yes", end, [Operand(end, (path,))], f"Yes: {path}.")
+        own = self.kg.info[entity].type if entity in self.kg.info else ""
+        operand = Operand(entity, (), "type", own)
+        if entity in members:
+            return self._says("yes", entity, [operand], f"Yes: {entity} is a {own}.")
+        if own == "person" or not own or not members:
+            return None  # what a person was is told by paths
+        return self._says("no", noun, [operand], f"No: {entity} is a {own}.")
+
+    def _animal_classes(self) -> set[str]:
+        animals = called(self.kg, "animal")
+        return {
+            end for animal in animals for label, end in self.kg.neighbours(animal, directed=True) if label == _CLASS
+        }
+
+    def _says(self, answer: str, claimed: str, operands: Sequence[Operand], text: str) -> Iterator[Event]:
+        operation = yield from self._operate("holds", text, operands, (answer,), claimed)
+        if operation is not None:
+            yield computed_answer(text, (answer.capitalize(),))
+
+
+def _alike(kind: str, other: str) -> bool:
+    """Whether one of these types may stand in the other's place: a city where a region was claimed."""
+    return kind == other or (kind in PLACES and other in PLACES)

@@ -1,0 +1,287 @@
+"""What every computed answer works with: the method's run, whole answer sets, and operations that the verifier redoes.
+
+A method finds the answers of the base question (``query.form``); its best cited relation path gives the whole answer
+set. What is computed from the set is an ``Operation``. The verifier computes it again from the sources, and only then
+is it the answer. Where something is missing, the answer says what, and gives what the graph does hold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from kgdemo.answering.sets import MAX_MEMBERS, PLACES, Sets, called, names_of_kind
+from kgdemo.answering.values import literal_of, operand_of
+from kgdemo.events import AnswerFinal, Event, Notice, Operand, Operation, PathFound, PathVerified
+from kgdemo.kg.literals import date_parts
+from kgdemo.kg.path import Path
+from kgdemo.kg.words import fold
+from kgdemo.models.embedding import embedding_cache
+from kgdemo.query.answer_type import fits, kind_of
+from kgdemo.query.form import DATE
+from kgdemo.query.query import Query, understand
+from kgdemo.ranking.scorer import path_words
+from kgdemo.reasoners.base import Resources
+from kgdemo.verify_operations import verify_operation
+
+_PEOPLE = frozenset(("person", "man", "woman", "human", "people", "men", "women"))
+_HARMLESS = frozenset("big main major famous known single whole different natural chemical real living".split())
+_UNLIKE = 0.31  # cosine to the nearest word below which a word of the question is about something else
+_SAYS_LITTLE = frozenset(
+    "both great can could list name named not of else lie lies come comes came most other others was were people men "
+    "man based belong belongs take takes took part parts go goes went get got make made call called different there "
+    "exist known ever total number many much all show tell find found lot kind kinds sort type types example examples "
+    "world whole put play played plays like one ones thing things work works live lives speak spoken use used can't "
+    "grandparents grandchildren cousins uncle aunt modern today current currently official officially famous in on at "
+    "off over under next behind near beside beyond between either them they neighbours neighbors neighbouring side "
+    "rule".split()
+)
+_SHOWN = 30  # members of a set named in a sentence
+BY = "computed from the graph"
+IN_ORDER = ("took office", "reign began", "wedding")  # what tells the order in which people came, before their birth
+ORDER_WORD = re.compile(
+    r"\b(?:first|second|third|fourth|fifth|last|eldest|oldest|youngest|largest|smallest|biggest|longest|shortest|highest"
+    r"|tallest|lowest|latest|earliest|newest|deepest|fastest)\b(?= +\w)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class MethodRun:
+    """What a method's run has shown so far."""
+
+    paths: dict[int, Path] = field(default_factory=dict)
+    final: AnswerFinal | None = None
+
+    def see(self, event: Event) -> None:
+        if isinstance(event, PathFound) and event.constrained and event.path is not None:
+            self.paths[event.index] = event.path
+        elif isinstance(event, PathVerified) and event.constrained and not event.verdict.faithful:
+            self.paths.pop(event.index, None)
+
+    @property
+    def refused(self) -> bool:
+        """Whether the method found no answer."""
+        return self.final is None or bool(self.final.refusal) or not self.cited
+
+    @property
+    def cited(self) -> list[Path]:
+        """The paths that the answer cites, in its order."""
+        numbers = [] if self.final is None else [i for citation in self.final.citations for i in citation]
+        return [self.paths[i] for i in dict.fromkeys(numbers) if i in self.paths]
+
+    @property
+    def met(self) -> list[Path]:
+        """The paths that the first answer cites: one, or those of several topics that meet in it."""
+        numbers = self.final.citations[0] if self.final is not None and self.final.citations else ()
+        return [self.paths[i] for i in numbers if i in self.paths] or self.cited[:1]
+
+    def walks(self) -> list[tuple[str, tuple[str, ...]]]:
+        """The topics and relations of the paths, each once, cited ones first."""
+        return list(dict.fromkeys((p.entities[0], p.relations) for p in (*self.cited, *self.paths.values())))
+
+    def citing(self, answers: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+        """For each answer the shown paths that end in it."""
+        return tuple(tuple(i for i, path in self.paths.items() if path.end == answer) for answer in answers)
+
+
+class Computation:
+    """What every way of answering from sets and values works with.
+
+    Args:
+        query: what is asked, with its plan.
+        run: asks the method a question about the same topics.
+        resources: graph and verifier.
+        link: the entities that a piece of the question names, surest first.
+        directed: follow edges from head to tail only.
+        vocabulary: words that questions are made of, in lower case; another one with a capital letter is a name.
+    """
+
+    def __init__(
+        self,
+        query: Query,
+        run: Callable[[Query], Iterator[Event]],
+        resources: Resources,
+        link: Callable[[str], Sequence[str]],
+        directed: bool,
+        vocabulary: Collection[str] = frozenset(),
+    ) -> None:
+        self.query, self.plan, self.resources, self.kg = query, query.plan, resources, resources.kg
+        self.sets = Sets(resources.kg, directed)
+        self._ask, self._link, self._vocabulary = run, link, vocabulary
+
+    def _base(
+        self, plainly: bool = False, topics: Sequence[str] = (), base: str = ""
+    ) -> Generator[Event, None, MethodRun]:
+        """Run the method on the base question, or on the question as it is; all but its final answer.
+
+        Args:
+            plainly: ask the question as it is.
+            topics: those it is about; by default all.
+            base: the question; by default that of the plan.
+        """
+        base = self.query.text if plainly else base or self.plan.base or self.query.text
+        topics = topics or self.query.topics
+        asked = self.query if base == self.query.text else understand(base, topics, self.kg)
+        ran = MethodRun()
+        if not self.query.topics:
+            ran.final = no_answer("I found nothing in the question that the graph knows by name.")
+            return ran
+        for event in self._ask(asked):
+            ran.see(event)
+            if isinstance(event, AnswerFinal):
+                ran.final = event
+            else:
+                yield event
+        return ran
+
+    def _plainly(self) -> Iterator[Event]:
+        """The method's answer to the question as it was asked."""
+        ran = yield from self._base(plainly=True)
+        yield from kept(ran.final)
+
+    def _operate(
+        self, kind: str, text: str, operands: Sequence[Operand], result: tuple[str, ...], argument: str = ""
+    ) -> Generator[Event, None, Operation | None]:
+        """Report an operation that the verifier has computed as well; None where it has not."""
+        if len(operands) > MAX_MEMBERS:
+            yield no_answer(f"There are more than {MAX_MEMBERS:,} of them, more than are computed with.")
+            return None
+        operation = Operation(kind, text, tuple(operands), result, argument)
+        if not verify_operation(operation, self.resources.verifier):
+            yield Notice("What was computed from the graph could not be verified, so it is not shown.")
+            yield no_answer("What was computed from the graph could not be verified.")
+            return None
+        yield (checked := replace(operation, verified=True))
+        return checked
+
+    def _whole_set(self, ran: MethodRun) -> dict[str, Path]:
+        """All entities that the best cited relation path leads to and that fit the type asked for as its end does."""
+        if not ran.cited:
+            return {}
+        best, *partners = ran.met
+        answer_type = understand(self.plan.base or self.query.text, self.query.topics, self.kg).answer_type
+        fit = fits(answer_type, kind_of(self.kg, best.end))
+        ends = self.sets.ends(best.entities[0], best.relations)
+        for partner in partners:
+            others = self.sets.ends(partner.entities[0], partner.relations)
+            ends = {end: path for end, path in ends.items() if end in others}
+        return {end: path for end, path in ends.items() if fits(answer_type, kind_of(self.kg, end)) >= fit}
+
+    def _set_of(self, ran: MethodRun, noun: str) -> dict[str, Path]:
+        """The things of a kind that the base question asks for: of the paths' sets the first that has any.
+
+        What lies in a place is read by containment as well, since a path of two hops leaves out what is deeper.
+        """
+        kind = noun.split()[-1] if noun else ""
+        decoded: dict[str, Path] = {}
+        for topic, relations in ran.walks()[:1] if ran.refused else ran.walks()[:5]:
+            ends = {e: path for e, path in self.sets.ends(topic, relations).items() if e not in self.query.topics}
+            fitting = ends if kind_of(self.kg, topic) == "position" else self.sets.of_noun(ends, noun)
+            if fitting is None:  # the graph knows no such kind: what the model found is taken at its word
+                fitting = ends if kind not in _PEOPLE and not ran.refused else {}
+            if fitting:
+                decoded = fitting
+                break
+        if re.search(r"\b(?:in|of|on)\b", self.plan.base):
+            for topic in self.query.topics:
+                if kind_of(self.kg, topic) in PLACES:
+                    inside = self.sets.within(topic, noun)
+                    return inside if len(inside) > len(decoded) else decoded
+        if not decoded and not ran.refused:
+            decoded = max((self.sets.around(topic, noun) for topic in self.query.topics), key=len, default={})
+        return decoded
+
+    def _dated(self, ends: Mapping[str, Path], dates: Sequence[str] = (DATE,)) -> list[Operand]:
+        """Those of which the graph knows a year."""
+        return [o for end, path in ends.items() if (o := operand_of(self.kg, end, dates, (path,))) is not None]
+
+    def _dates(self, entities: Sequence[str]) -> list[str]:
+        return ["born"] if entities and all(kind_of(self.kg, e) == "person" for e in entities) else [DATE]
+
+    def _modifier(self, noun: str) -> str:
+        """What narrows a kind down where the graph knows only the wider one: of *land animals* the *land*."""
+        *before, _ = noun.split()
+        narrowing = [word for word in before if word.lower() not in _HARMLESS]
+        if not narrowing or any(" " in kind and called(self.kg, kind) for kind in names_of_kind(noun)):
+            return ""
+        return " ".join(narrowing)
+
+    def _uncovered(self, path: Path, words: Sequence[str] = ()) -> str:
+        """A word of the question that nothing about a path is like: of the moons that with an *atmosphere*.
+
+        Args:
+            path: to one of the answers.
+            words: those looked at; by default the content words but for the kind of thing that is asked for.
+        """
+        kinds = [kind_of(self.kg, entity) for entity in path.entities[1:]]
+        nouns = {word for kind in (self.plan.noun.lower(), *names_of_kind(self.plan.noun)) for word in kind.split()}
+        named = {word for entity in (*path.entities, *self.query.topics) for word in fold(entity).split()}
+        said = [*path_words(path.relations), *filter(None, kinds)]
+        words = words or [word for word in self.query.content_words if word not in nouns]
+        asked = [w for w in words if w in self._vocabulary and w not in _SAYS_LITTLE and w not in named]
+        if not asked:
+            return ""
+        vectors = embedding_cache(self.resources.embedder)
+        nearest = (vectors.vectors(asked) @ vectors.vectors(list(dict.fromkeys(said))).T).max(axis=1)
+        return asked[int(nearest.argmin())] if nearest.min() < _UNLIKE else ""
+
+    def _none_found(self, ran: MethodRun, noun: str) -> Iterator[Event]:
+        if ran.refused:
+            yield from kept(ran.final)
+        else:
+            yield no_answer(f"The graph holds no {noun} here; what was found is of another kind.")
+
+    def _relations_of(self, entity: str) -> str:
+        own = [*self.kg.literals.get(entity, {}), *(label for label, _ in self.kg.neighbours(entity))]
+        return ", ".join(list(dict.fromkeys(own))[:6])
+
+
+def kept(final: AnswerFinal | None) -> Iterator[Event]:
+    if final is not None:
+        yield final
+
+
+def no_answer(why: str) -> AnswerFinal:
+    return AnswerFinal(why, (), (), BY, refusal=why)
+
+
+def computed_answer(text: str, answers: tuple[str, ...], ran: MethodRun | None = None) -> AnswerFinal:
+    return AnswerFinal(text, answers, (ran or MethodRun()).citing(answers), BY)
+
+
+def listed(names: Sequence[str], limit: int = _SHOWN) -> str:
+    """Names in a sentence, the first ones of many."""
+    shown = ", ".join(names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+def order_of(operand: Operand) -> float:
+    return literal_of(operand).order
+
+
+def within_bound(dated: Sequence[Operand], bound: str) -> tuple[str, ...]:
+    sign, year = bound.split()
+    limit = int(year)
+    tests: dict[str, Callable[[int], bool]] = {
+        "=": lambda own: own == limit,
+        "<=": lambda own: own <= limit,
+        "<": lambda own: own < limit,
+        ">": lambda own: own > limit,
+        ">=": lambda own: own >= limit,
+    }
+    return tuple(o.entity for o in sorted(dated, key=order_of) if tests[sign](int(order_of(o) // 1)))
+
+
+def said_bound(bound: str) -> str:
+    sign, year = bound.split()
+    return f"{ {'<': 'before', '>': 'after', '>=': 'since', '=': 'in'}[sign] } {year}"
+
+
+def years_between(earlier: Operand, later: Operand, kind: str) -> str:
+    (y0, m0, d0), (y1, m1, d1) = date_parts(earlier.value), date_parts(later.value)
+    years = y1 - y0 - (1 if y0 < 0 < y1 else 0)  # there was no year 0
+    if m0 and m1:
+        return str(years - ((m1, d1 or 0) < (m0, d0 or 0)))
+    return f"{years - 1} or {years}" if kind == "age" else str(years)

@@ -1,0 +1,304 @@
+"""Lists and counts: everything else that the question names has to act, or is said to be of no use here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from rapidfuzz.distance import OSA
+
+from kgdemo.answering.computation import (
+    IN_ORDER,
+    ORDER_WORD,
+    Computation,
+    MethodRun,
+    computed_answer,
+    kept,
+    listed,
+    no_answer,
+    said_bound,
+    within_bound,
+)
+from kgdemo.answering.sets import all_of_kind, names_of_kind
+from kgdemo.answering.values import operand_of
+from kgdemo.events import AnswerFinal, Event, Notice, Operand
+from kgdemo.kg.path import Path
+from kgdemo.kg.words import fold
+from kgdemo.query.answer_type import kind_of
+from kgdemo.query.form import DATE
+from kgdemo.ranking.abstention import applies
+
+_SHORT_NAME = 5  # letters of a name in which one may be wrong; of a longer one two
+_COMPLETE = frozenset(  # relations of which an entity's list is whole, so that counting it gives the number
+    "shares border with|official language|currency|continent|has country|hosted by".split("|")
+)
+_THEN = ("released", "happened")  # what was in a year: not somebody born or something founded in it
+_NEGATION = re.compile(r"\b(?:not|never|no|without|except|besides|landlocked|\w+n't|other than)\b", re.IGNORECASE)
+_YEAR = re.compile(r"\b[12]\d{3}\b")
+_CLAUSE = re.compile(  # which of them *has a* thing
+    r"\b(?:(?:has|have|had) (?:an?|the|no|more)|with|that|whose|been \w+ed)\b", re.IGNORECASE
+)
+_EITHER = re.compile(r"\bor\b", re.IGNORECASE)
+_IN_GENERAL = re.compile(r"\b(?:in|on|of|does|do|has|have|make up) an? (?!single\b)\w+", re.IGNORECASE)
+_NAME = re.compile(r"(?<=[^.?!\s] )[A-Z][^\W\d_]+")  # a capital letter that does not begin a sentence
+
+
+class Lists(Computation):
+    """Answers that are listed or counted, less what the question rules out."""
+
+    def list_answers(self) -> Iterator[Event]:
+        """The method's own answer, less what a second condition rules out."""
+        if self.plan.without:
+            yield from self._without()
+            return
+        sign, _, year = self.plan.bound.partition(" ")
+        editions = [name for topic in self.query.topics for name in self.sets.editions(topic) if name.startswith(year)]
+        if sign == "=" and editions:
+            ran = yield from self._base(topics=editions[:1])
+            yield from kept(ran.final)
+            return
+        ran = yield from self._base()
+        final = ran.final
+        if final is None or ran.refused:
+            yield from kept(final)
+            return
+        if not self.plan.bound:
+            yield from self._second_condition(ran, final)
+            return
+        ends = self._whole_set(ran)
+        if len(ends) < 2:  # nothing to choose from
+            yield from self._second_condition(ran, final)
+            return
+        office = kind_of(self.kg, ran.cited[0].entities[0]) == "position"
+        in_office = [o for end, path in ends.items() if (o := operand_of(self.kg, end, IN_ORDER[:2], (path,)))]
+        dated = in_office if office else self._dated(ends, _THEN if sign == "=" else (DATE,))
+        if in_office and office and sign == "=":
+            yield from self._in_office(ran, in_office)
+        elif dated:
+            yield from self._filtered(ran, dated, len(ends))
+        elif not applies(self.resources):
+            yield Notice(
+                f"No dates were found for “{said_bound(self.plan.bound)}”, so the answer may be wider than asked."
+            )
+            yield final
+        else:
+            yield no_answer(
+                f"The graph holds {len(ends)} ({listed(list(ends), 8)}), but not which of them is meant by "
+                f"{said_bound(self.plan.bound)}."
+            )
+
+    def _in_office(self, ran: MethodRun, began: Sequence[Operand]) -> Iterator[Event]:
+        """Those who came to their office by the end of a year and left it no earlier."""
+        year = self.plan.bound.split()[1]
+        earlier = within_bound(began, f"<= {year}")
+        text = f"{len(began)} with the day they took office; by the end of {year}: {len(earlier)}"
+        operation = yield from self._operate("filter", text, began, earlier, f"<= {year}")
+        left = [o for e in earlier if (o := operand_of(self.kg, e, ["left office", "reign ended"])) is not None]
+        result = within_bound(left, f">= {year}")
+        text = f"of these, {len(left)} with the day they left it; not before {year}: {len(result)}"
+        checked = yield from self._operate("filter", text, left, result, f">= {year}")
+        if operation is None or checked is None:
+            return
+        if result:
+            yield computed_answer(", ".join(result), result, ran)
+        else:
+            yield no_answer(f"Of the {len(began)} that the graph holds with their years, none was in office in {year}.")
+
+    def all_of_a_kind(self) -> Iterator[Event]:
+        """All things of a kind; where the graph knows no such kind, the method's own answer."""
+        members = [] if self._modifier(self.plan.noun) else all_of_kind(self.kg, self.plan.noun)
+        if not members:
+            yield from self.list_answers()
+            return
+        operands = [Operand(entity, (), "type", self.kg.info[entity].type) for entity in members]
+        number = str(len(members))
+        operation = yield from self._operate("count", f"all {number} {self.plan.noun}", operands, (number,))
+        if operation is not None:
+            yield computed_answer(f"{number} {self.plan.noun}: {listed(members)}.", tuple(members))
+
+    def _unmet(self, ran: MethodRun, ends: Mapping[str, Path]) -> str:
+        """A word of the question that should have narrowed the answers down and did not; empty where there is none."""
+        if len(ends) < 2:
+            return ""
+        if _CLAUSE.search(self.query.text):
+            uncovered = self._uncovered(next(iter(ends.values())))
+            if uncovered:
+                return uncovered
+        text = self.query.text
+        labels = [*self.query.topics, *(part for path in ran.cited for part in (*path.entities, *path.relations))]
+        info = [self.kg.info.get(topic) for topic in self.query.topics]
+        labels += [alias for known in info if known for alias in known.aliases]
+        met = {word for label in labels for word in fold(label).split()}
+        for pattern in (ORDER_WORD, _NEGATION, _YEAR):
+            found = next((word for word in pattern.findall(text) if word.lower() not in met), "")
+            if found:
+                return found
+        names = [word for word in _NAME.findall(text) if self._vocabulary and word.lower() not in self._vocabulary]
+        return next((word for word in names if not any(_alike_spelt(fold(word), one) for one in met)), "")
+
+    def _without(self) -> Iterator[Event]:
+        """The answers that nothing joins to what the question leaves out, as far as the graph knows."""
+        named = set(self._link(self.plan.without))
+        out = [topic for topic in self.query.topics if topic in named]
+        kept = [topic for topic in self.query.topics if topic not in out]
+        if not out or not kept:
+            yield no_answer(f"The graph knows nothing by the name of “{self.plan.without}” that I could leave out.")
+            return
+        ran = yield from self._base(topics=kept)
+        noun = self.plan.noun
+        ends = self._set_of(ran, noun) if noun else self._whole_set(ran)
+        if not ends:
+            yield from self._none_found(ran, noun)
+            return
+        joined = {end: [p for other in out if end != other and (p := self.sets.joined(end, other))] for end in ends}
+        if not any(joined.values()):
+            yield no_answer(
+                f"The graph links none of the {len(ends)} that it holds to {listed(out)}, so it leaves none out."
+            )
+            return
+        operands = [Operand(end, (path, *joined[end])) for end, path in ends.items()]
+        result = tuple(end for end in ends if not joined[end] and end not in out)
+        operands = [operand for operand in operands if operand.entity not in out]
+        text = f"{len(ends)} from {listed(kept)}, less those joined to {listed(out)}: {len(result)}"
+        operation = yield from self._operate("without", text, operands, result, listed(out))
+        if operation is not None and result:
+            yield computed_answer(f"{listed(result)} (as far as the graph says).", result, ran)
+        elif operation is not None:
+            yield no_answer(f"All {len(ends)} that the graph holds are joined to {listed(out)}.")
+
+    def _filtered(self, ran: MethodRun, dated: Sequence[Operand], known: int) -> Iterator[Event]:
+        """Those of which a year lies within the bound."""
+        result = within_bound(dated, self.plan.bound)
+        text = f"{known} found, {len(dated)} of them with a year; {said_bound(self.plan.bound)}: {len(result)}"
+        operation = yield from self._operate("filter", text, dated, result, self.plan.bound)
+        if operation is None:
+            return
+        if result:
+            yield computed_answer(", ".join(result), result, ran)
+        else:
+            held = f"None of the {len(dated)} that the graph holds with a year"
+            yield no_answer(f"{held} is from {said_bound(self.plan.bound)}.")
+
+    def _second_condition(self, ran: MethodRun, final: AnswerFinal) -> Iterator[Event]:
+        """Keep the answers that are joined to everything else that the question names, as far as the graph knows."""
+        if _EITHER.search(self.query.text):  # solid, liquid or gas: not all of them are to hold
+            yield final
+            return
+        ends = self._whole_set(ran)
+        used = {entity for path in ran.cited for entity in path.entities[:-1]}
+        starts = {path.entities[0] for path in ran.met}
+        if len(starts) > 1:  # paths that meet, but one of them only by way of where another begins, say nothing of it
+            used -= {path.entities[0] for path in ran.met if starts & set(path.entities[1:-1])}
+        named = [topic for topic in self.query.topics if topic not in used and topic in self.kg.entities]
+        kept: dict[str, tuple[Path, ...]] = {end: (path,) for end, path in ends.items()}
+        applied: list[str] = []
+        loose: list[str] = []
+        for other in [*named, *self._unlinked(used)]:
+            joined = {
+                end: (*paths, second)
+                for end, paths in kept.items()
+                if end != other and (second := self.sets.joined(end, other)) is not None
+            }
+            if joined:
+                kept, applied = joined, [*applied, other]
+            elif other in named:
+                loose.append(other)
+        said = {word for other in applied for word in fold(other).split()}
+        for other in loose:  # a game called God of War, where war has been met already
+            if said.isdisjoint(fold(other).split()):
+                yield self._not_joined(ran, final, other, list(kept))
+                return
+        if not applied:
+            unmet = self._unmet(ran, ends)
+            if unmet and not applies(self.resources):
+                yield Notice(f"Nothing was found for “{unmet}” of the question, so the answer may be wider than it.")
+                yield final
+            elif unmet:
+                held = f"The graph holds {len(ends)} that fit the rest of the question ({listed(list(ends), 8)})"
+                yield no_answer(f"{held}, but nothing by which I could tell which of them “{unmet}” means.")
+            else:
+                yield final
+            return
+        operands = [Operand(end, paths) for end, paths in kept.items()]
+        text = f"{len(ends)} from {ran.cited[0].entities[0]}, of which {len(kept)} joined to {listed(applied)} as well"
+        operation = yield from self._operate("both", text, operands, tuple(kept))
+        if operation is not None:
+            best = sorted(kept, key=lambda end: -len(self.kg.neighbours(end)))  # of Poseidon more is known
+            yield computed_answer(", ".join(best), tuple(best), ran)
+
+    def _joined_to_all(self, ends: Mapping[str, Path]) -> dict[str, tuple[Path, ...]]:
+        """The ends that are joined to every other topic that joins any: of the cups won the *FIFA World* Cups."""
+        kept: dict[str, tuple[Path, ...]] = {end: (path,) for end, path in ends.items()}
+        used = {path.entities[0] for path in ends.values()}
+        for other in (topic for topic in self.query.topics if topic not in used):
+            joined = {e: (*paths, second) for e, paths in kept.items() if (second := self.sets.joined(e, other))}
+            joined = joined or {e: paths for e, paths in kept.items() if other in e}
+            kept = joined or kept
+        return kept
+
+    def _unlinked(self, used: set[str]) -> list[str]:
+        """Entities that are called by common words of the question, so that linking did not take them: *war*, *sea*.
+
+        The noun that says what is asked for is one of them: of *composers* the occupation.
+        """
+        found = []
+        for word in (*self.query.content_words, *names_of_kind(self.plan.noun)):
+            for name in (word, f"the {word}"):
+                if name in self.kg.entities and name not in used and name not in self.query.topics:
+                    found.append(name)
+        return list(dict.fromkeys(found))
+
+    def _not_joined(self, ran: MethodRun, final: AnswerFinal, other: str, ends: Sequence[str]) -> AnswerFinal:
+        if other in final.answers:  # it only names one of the answers again
+            return no_answer(f"The graph does not say how {other} belongs to this question.")
+        first = ran.cited[0]
+        return no_answer(
+            f"The graph holds {len(ends)} that fit one part of the question ({first.entities[0]} "
+            f"{' '.join(first.relations)}: {listed(ends, 8)}), but it links none of them to {other}."
+        )
+
+    def count(self) -> Iterator[Event]:
+        """How many there are, as far as the graph holds them."""
+        noun = self.plan.noun
+        if _IN_GENERAL.search(self.query.text) and not self.plan.bound:
+            yield no_answer(
+                f"It asks how many {noun} such a thing has in general; the graph holds single things and their links."
+            )
+            return
+        ran, ends = MethodRun(), dict[str, Path]()
+        if self.plan.base and self.query.topics:
+            ran = yield from self._base()
+            ends = self._set_of(ran, noun)
+            if not ends:
+                yield from self._none_found(ran, noun)
+                return
+            uncovered = self._uncovered(next(iter(ends.values())))
+            if uncovered:
+                yield no_answer(
+                    f"The graph holds {len(ends)} {noun} here ({listed(list(ends), 8)}), but nothing by which I could "
+                    f"tell which of them “{uncovered}” means."
+                )
+                return
+            operands = [Operand(end, paths) for end, paths in self._joined_to_all(ends).items()]
+            if self.plan.bound:
+                fitting = within_bound(self._dated(ends), self.plan.bound)
+                operands = [operand for operand in operands if operand.entity in fitting]
+        else:
+            members = all_of_kind(self.kg, noun)
+            operands = [Operand(entity, (), "type", self.kg.info[entity].type) for entity in members]
+            if not operands:
+                yield no_answer(f"The graph knows no kind of thing called “{noun}”.")
+                return
+        names, number = [operand.entity for operand in operands], str(len(operands))
+        operation = yield from self._operate("count", f"counting {listed(names)}", operands, (number,))
+        if operation is None:
+            return
+        whole = bool(ends) and all(path.relations[-1] in _COMPLETE for path in ends.values())
+        held = f"{number} {noun}" + (f": {listed(names)}." if names else ".")
+        more = "" if whole else " There may be more that it does not hold."
+        yield computed_answer(held if whole else f"The graph holds {held}{more}", (number,), ran)
+
+
+def _alike_spelt(word: str, other: str) -> bool:
+    """Whether a name is another one, or that one mistyped or in the plural."""
+    return OSA.distance(word, other, score_cutoff=2) <= (2 if len(word) > _SHORT_NAME else 1)

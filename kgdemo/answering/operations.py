@@ -1,0 +1,49 @@
+"""Questions answered by their form: listed, counted, compared, ordered, intersected (``query.form``).
+
+A language model as reasoner reads the paths and the question itself, so nothing is computed in its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from kgdemo.answering.claims import Claims
+from kgdemo.answering.computation import no_answer
+from kgdemo.answering.lists import Lists
+from kgdemo.answering.orders import Orders
+from kgdemo.events import Event
+from kgdemo.query.form import Form
+from kgdemo.query.query import Query
+from kgdemo.reasoners.base import Resources
+
+
+def answer(
+    query: Query,
+    run: Callable[[Query], Iterator[Event]],
+    resources: Resources,
+    link: Callable[[str], Sequence[str]],
+    directed: bool,
+    vocabulary: Collection[str] = frozenset(),
+) -> Iterator[Event]:
+    """The events of a method's run, with what is computed before the answer.
+
+    Args:
+        query, run, resources, link, directed, vocabulary: see ``Computation``.
+    """
+    given = (query, run, resources, link, directed, vocabulary)
+    if query.plan.form is Form.UNANSWERABLE:
+        yield no_answer(query.plan.reason)
+        return
+    lists, claims, orders = Lists(*given), Claims(*given), Orders(*given)
+    ways: dict[Form, Callable[[], Iterator[Event]]] = {
+        Form.ENTITY: lists.list_answers,
+        Form.ALL: lists.all_of_a_kind,
+        Form.COUNT: lists.count,
+        Form.YES_NO: orders.compare if query.plan.attributes else claims.yes_or_no,  # is one higher than the other
+        Form.COMPARISON: orders.compare,
+        Form.SUPERLATIVE: orders.superlative,
+        Form.ORDINAL: orders.ordinal,
+        Form.VALUE: orders.value,
+        Form.SPAN: orders.span,
+    }
+    yield from ways[query.plan.form]()

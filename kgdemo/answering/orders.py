@@ -1,0 +1,391 @@
+"""What is compared and ordered: two things, all of a kind, a place in an order; and values and spans of time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from itertools import pairwise, product
+
+from kgdemo.answering.computation import (
+    IN_ORDER,
+    ORDER_WORD,
+    Computation,
+    MethodRun,
+    computed_answer,
+    kept,
+    listed,
+    no_answer,
+    order_of,
+    years_between,
+)
+from kgdemo.answering.sets import all_of_kind, names_of_kind
+from kgdemo.answering.values import is_date, operand_of, same_attribute, shown_value
+from kgdemo.events import Event, Operand
+from kgdemo.kg.literals import date_parts
+from kgdemo.kg.path import Path
+from kgdemo.kg.words import fold
+from kgdemo.query.answer_type import kind_of
+from kgdemo.query.form import AGE, DATE, NUMBER, TODAY, Form
+
+_NAMESAKES = 4  # of a name, that are compared
+_RELATIVE = re.compile(r"\b(?:that|which|who|whose|where|with)\b", re.IGNORECASE)
+_ASKS_YEAR = re.compile(r"\byear\b", re.IGNORECASE)
+_COMPARED_KIND = re.compile(r"(?:which|what) (?P<noun>\w+) (?:is|was|has|are|were)\b", re.IGNORECASE)
+
+
+class Orders(Computation):
+    """Answers that are read off values: compared, ordered, or stated."""
+
+    def compare(self) -> Iterator[Event]:
+        """Which of the things named has more of it."""
+        candidates = {thing: self._meant(thing) for thing in self.plan.things}
+        missing = [thing for thing, meant in candidates.items() if not meant]
+        if missing:
+            yield no_answer(f"I found nothing in the graph called {listed(missing)}.")
+            return
+        if self.plan.attributes == (NUMBER,):
+            yield from self._compare_numbers([meant[0] for meant in candidates.values()])
+            return
+        if self.plan.attributes == (AGE,):
+            yield from self._compare_ages([self._with_dates(meant) for meant in candidates.values()])
+            return
+        entities = self._comparable(*candidates.values())
+        if len(entities) < 2:
+            yield no_answer(f"Both names lead to {entities[0]}; say which two things are to be compared.")
+            return
+        operands = same_attribute(self.kg, entities, self._attributes(entities))
+        if len(operands) < len(entities):
+            lacking = [entity for entity in entities if entity not in {operand.entity for operand in operands}]
+            held = f"The graph holds no {self._attribute_name()} for {listed(lacking)}"
+            yield no_answer(f"{held}, so it cannot compare them.")
+            return
+        result, kind = self._extreme(operands)
+        values = " against ".join(f"{shown_value(o)} ({o.entity})" for o in operands)
+        operation = yield from self._operate(kind, f"{operands[0].attribute}: {values}", operands, result)
+        if operation is None:
+            return
+        equal = len(result) > 1
+        if self.plan.form is Form.YES_NO:
+            answer = "No" if equal or result[0] != entities[0] else "Yes"
+            yield computed_answer(f"{answer}: {operands[0].attribute} {values}.", (answer,))
+        else:
+            text = f"They are equal: {values}." if equal else f"{result[0]}: {operands[0].attribute} {values}."
+            yield computed_answer(text, result)
+
+    def _compare_numbers(self, entities: Sequence[str]) -> Iterator[Event]:
+        """Of which of several things the graph holds more, by the relation that leads to those of the first."""
+        noun, first = self.plan.noun, entities[0]
+        ran = yield from self._base(topics=[first], base=self.plan.base.format(first))
+        counts: dict[str, int] = {}
+        relations = next(
+            (said for topic, said in ran.walks() if self._fitting(self.sets.ends(topic, said), noun)), None
+        )
+        if ran.refused or relations is None:
+            yield no_answer(f"The graph holds no {noun} of {first}, so it cannot compare them.")
+            return
+        for entity in entities:
+            fitting = self._fitting(self.sets.ends(entity, relations), noun)
+            operands, number = [Operand(end, (path,)) for end, path in fitting.items()], str(len(fitting))
+            text = f"{noun} of {entity}: {listed(list(fitting))}"
+            if operands and (yield from self._operate("count", text, operands, (number,))) is None:
+                return
+            counts[entity] = len(fitting)
+        said = ", ".join(f"{entity} {number}" for entity, number in counts.items())
+        if len(set(counts.values())) == 1:
+            yield no_answer(f"The graph holds as many of each ({said}).")
+            return
+        best = (max if self.plan.greatest else min)(counts, key=lambda entity: counts[entity])
+        yield computed_answer(f"{best} ({said}, as far as the graph holds them).", (best,), ran)
+
+    def _fitting(self, ends: Mapping[str, Path], noun: str) -> dict[str, Path]:
+        """The ends of a kind, or of that name: of what was won the *World Cups*."""
+        own = {end: path for end, path in ends.items() if end not in self.query.topics}
+        fitting = self.sets.of_noun(own, noun)
+        return own if fitting is None else fitting
+
+    def _compare_ages(self, entities: Sequence[str]) -> Iterator[Event]:
+        """Which of several people lived longer."""
+        ages: dict[str, float] = {}
+        for entity in entities:
+            born, died = (operand_of(self.kg, entity, [name]) for name in ("born", "died"))
+            if born is None or died is None:
+                yield no_answer(f"The graph does not hold when {entity} {'was born' if born is None else 'died'}.")
+                return
+            years = years_between(born, died, AGE)
+            text = f"{entity}: {shown_value(born)} to {shown_value(died)}, {years} years"
+            operation = yield from self._operate("difference", text, [born, died], (years,), AGE)
+            if operation is None:
+                return
+            ages[entity] = order_of(died) - order_of(born)
+        if any(abs(a - b) < 1 for a, b in pairwise(ages.values())):
+            yield no_answer("Their ages differ by less than a year, which the dates of the graph do not decide.")
+            return
+        best = (max if self.plan.greatest else min)(ages, key=lambda entity: ages[entity])
+        said = ", ".join(f"{entity} {int(age)}" for entity, age in ages.items())
+        yield computed_answer(f"{best}: {said} years.", (best,))
+
+    def _with_dates(self, meant: Sequence[str]) -> str:
+        """Of what a name may mean the first with a birth."""
+        return next((entity for entity in meant if operand_of(self.kg, entity, ["born"]) is not None), meant[0])
+
+    def _meant(self, thing: str) -> list[str]:
+        """The entities that a name in the question may mean, those first that the whole question was linked to.
+
+        The noun of the question belongs to the name: which *university* is older, Oxford or Harvard.
+        """
+        noun = _COMPARED_KIND.match(self.query.text)
+        linked = [*(self._link(f"{thing} {noun['noun']}") if noun else ()), *self._link(thing)]
+        return [*(entity for entity in linked if entity in self.query.topics), *linked]
+
+    def _with_value(self, thing: str) -> str:
+        """The entity that a name means where a value is asked of it: of several the first one that has the value."""
+        meant = self._meant(thing)
+        attributes = self._attributes(meant[:1])
+        return next((e for e in meant if operand_of(self.kg, e, attributes) is not None), next(iter(meant), ""))
+
+    def _comparable(self, *candidates: Sequence[str]) -> list[str]:
+        """Of what each name may mean the first ones that have a value of one attribute, and are of one type if any."""
+        pairs = [list(pair) for pair in product(*(one[:_NAMESAKES] for one in candidates))]
+        having = [pair for pair in pairs if len(same_attribute(self.kg, pair, self._attributes(pair))) == len(pair)]
+        alike = [pair for pair in having if len({kind_of(self.kg, entity) for entity in pair}) == 1]
+        return list(dict.fromkeys([*alike, *having, pairs[0]][0]))
+
+    def superlative(self) -> Iterator[Event]:
+        """Which thing of a kind has most or least of it, or the place in that order that is asked for."""
+        noun = self.plan.noun
+        if self._stated_superlative() or not self._has_values():
+            yield from self._plainly()
+            return
+        ran, ends = MethodRun(), dict[str, Path | None]()
+        modifier = self._modifier(noun)
+        if modifier and not self.plan.base and not self.query.topics:
+            yield no_answer(
+                f"The graph does not tell {modifier} {noun.split()[-1]}s from others, so it cannot compare them."
+            )
+            return
+        if self.query.topics and (self.plan.base or modifier):
+            ran = yield from self._base()
+            ends = {**self._set_of(ran, noun)}
+            if not ends:
+                yield from self._none_found(ran, noun)
+                return
+        else:
+            ends = dict.fromkeys(all_of_kind(self.kg, noun))
+            if not ends:
+                yield no_answer(f"The graph knows no kind of thing called “{noun}”, so it cannot compare them.")
+                return
+        operands = [
+            replace(operand, paths=() if (path := ends[operand.entity]) is None else (path,))
+            for operand in same_attribute(self.kg, list(ends), self._attributes(list(ends)))
+        ]
+        if not operands:
+            held = f"The graph holds {len(ends)} {noun} ({listed(list(ends), 8)})"
+            yield no_answer(f"{held}, but no {self._attribute_name()} of them.")
+            return
+        if operands[0].attribute.startswith("born") and any(operand_of(self.kg, end, IN_ORDER) for end in ends):
+            yield no_answer(
+                "Of those who held an office it may mean their age then or now; I can tell neither of all of them."
+            )
+            return
+        if self.plan.place:
+            yield from self._nth_of(ran, operands, -self.plan.place if self.plan.greatest else self.plan.place)
+            return
+        operands.sort(key=order_of, reverse=self.plan.greatest)  # the first ones are those that are looked at
+        result, kind = self._extreme(operands)
+        best = next(operand for operand in operands if operand.entity == result[0])
+        of = f"of the {len(operands)} whose {best.attribute} the graph holds"
+        operation = yield from self._operate(kind, f"{kind} {best.attribute} of {len(operands)}", operands, result)
+        if operation is not None:
+            yield computed_answer(f"{listed(list(result))}: {best.attribute} {shown_value(best)} ({of}).", result, ran)
+
+    def ordinal(self) -> Iterator[Event]:
+        """Which came first, third or last."""
+        if any(self._order_named(topic) for topic in self.query.topics):  # First Blood, the Third Man
+            yield from self._only_plainly()
+            return
+        editions = [name for topic in self.query.topics if self._is_called(topic) for name in self.sets.editions(topic)]
+        dated = same_attribute(self.kg, editions, self._dates(editions)) if editions else []
+        if dated:
+            yield from self._nth_of(MethodRun(), dated, self.plan.place)
+            return
+        ran = yield from self._base()
+        if ran.final is None or not ran.paths:
+            yield from kept(ran.final)
+            return
+        ends = self._set_of(ran, self.plan.noun)
+        if len(ends) < 2:
+            yield from self._only_plainly()
+            return
+        strange = self._uncovered(next(iter(ends.values())), self.plan.noun.lower().split())
+        if strange and not self.sets.of_noun(ends, self.plan.noun):
+            yield no_answer(
+                f"The graph holds {len(ends)} here ({listed(list(ends), 8)}), but none that it calls {strange}."
+            )
+            return
+        place = self.plan.place
+        chain = self.sets.succession(ends)
+        if chain and abs(place) <= len(chain):
+            operands = [Operand(chain[0], (ends[chain[0]],))]
+            operands += [Operand(b, (Path((a, b), ("succeeded by",)),)) for a, b in pairwise(chain)]
+            result = (chain[place - 1 if place > 0 else place],)
+            operation = yield from self._operate("chain", " → ".join(chain[:12]), operands, result, str(place))
+            if operation is not None:
+                yield computed_answer(f"{result[0]} (of {len(chain)} that the graph holds in order).", result, ran)
+            return
+        dates = [*IN_ORDER, *self._dates(list(ends))]
+        dated = [replace(o, paths=(ends[o.entity],)) for o in same_attribute(self.kg, list(ends), dates)]
+        if len(dated) < len(ends) or dated[0].attribute.startswith("born"):
+            held = f"The graph holds {len(ends)} ({listed(list(ends), 12)})"
+            yield no_answer(f"{held}, but not the order in which they came.")
+            return
+        yield from self._nth_of(ran, dated, place)
+
+    def _order_named(self, topic: str) -> bool:
+        return any(word.lower() in topic.lower().split() for word in ORDER_WORD.findall(self.query.text))
+
+    def _is_called(self, topic: str) -> bool:
+        """Whether the things asked for bear a topic's name: the first *World Cup*."""
+        return bool(self.plan.noun) and fold(topic).endswith(fold(self.plan.noun.split()[-1]))
+
+    def _nth_of(self, ran: MethodRun, dated: Sequence[Operand], place: int) -> Iterator[Event]:
+        """The one at a place in the order of the values."""
+        if abs(place) > len(dated):
+            yield no_answer(f"The graph holds {len(dated)} of them with their {dated[0].attribute}, so there is none.")
+            return
+        ordered = sorted(dated, key=order_of)
+        chosen = ordered[place - 1 if place > 0 else place]
+        if sum(order_of(o) == order_of(chosen) for o in dated) > 1:
+            same = [o.entity for o in dated if order_of(o) == order_of(chosen)]
+            yield no_answer(
+                f"{listed(same)} have the same value in the graph ({shown_value(chosen)}), so it does not tell."
+            )
+            return
+        shown = ordered if place > 0 else ordered[::-1]
+        text = ", ".join(f"{o.entity} ({shown_value(o)})" for o in shown[:12])
+        operation = yield from self._operate("nth", text, shown, (chosen.entity,), str(place))
+        if operation is not None:
+            said = f"{chosen.entity}, {shown_value(chosen)} (of {len(dated)} that the graph holds)."
+            yield computed_answer(said, (chosen.entity,), ran)
+
+    def _only_plainly(self) -> Iterator[Event]:
+        """The method's answer to the question itself where its words say the order: *first president*.
+
+        The path model does not read "first", so the answer stands only where relations or names repeat what is asked.
+        """
+        plain = yield from self._base(plainly=True)
+        words = {word for word in self.query.content_words if len(word) > 3} - {self.plan.noun}
+        said = {w for path in plain.cited for part in (*path.relations, *path.entities) for w in fold(part).split()}
+        if plain.refused or (words and not words & said):
+            noun = self.plan.noun
+            yield no_answer(
+                f"The graph does not say in which order {noun} came here, so it cannot tell the one asked for."
+            )
+            return
+        fitting = self.sets.of_noun({path.end: path for path in plain.cited}, self.plan.noun)
+        if fitting and plain.final is not None and set(fitting) != set(plain.final.answers):
+            yield computed_answer(", ".join(fitting), tuple(fitting), plain)
+        else:
+            yield from kept(plain.final)
+
+    def value(self) -> Iterator[Event]:
+        """What the graph states of one thing."""
+        attributes, dates = self.plan.attributes, is_date(self.plan.attributes[0])
+        if dates and _RELATIVE.search(self.plan.things[0]):  # the war that a battle belongs to has to be found first
+            yield from self._plainly()
+            return
+        entity = self._with_value(self.plan.things[0]) or next(iter(self.query.topics), "")
+        operand = operand_of(self.kg, entity, attributes) if entity else None
+        if operand is None or (dates and operand.unit == "year"):
+            if dates or not self.kg.literals or not entity:
+                yield from self._plainly()
+                return
+            held = f"The graph holds no {self._attribute_name()} of {entity}."
+            yield no_answer(f"{held} What it holds of it: {self._relations_of(entity)}.")
+            return
+        others = [t for t in self.query.topics if t != entity and not set(fold(t).split()) & set(fold(entity).split())]
+        if others and dates:  # when *Napoleon* walked on the moon
+            yield no_answer(
+                f"The graph says when {entity} was ({shown_value(operand)}), but not in connection with {others[0]}."
+            )
+            return
+        result = (f"{operand.value} {operand.unit}".strip(),)
+        text = f"{entity}: {operand.attribute} {shown_value(operand)}"
+        operation = yield from self._operate("value", text, [operand], result)
+        if operation is not None:
+            year = dates and _ASKS_YEAR.search(self.query.text)
+            yield computed_answer(f"{text}.", (str(date_parts(operand.value)[0]) if year else shown_value(operand),))
+
+    def span(self) -> Iterator[Event]:
+        """How long something lasted, or somebody lived."""
+        entity = self._with_value(self.plan.things[0]) or next(iter(self.query.topics), "")
+        if self.plan.attributes[1] == TODAY:
+            yield from self._age_today(entity)
+            return
+        earlier, later = (operand_of(self.kg, entity, [name]) if entity else None for name in self.plan.attributes)
+        if earlier is None or later is None:
+            lacking = [name for name, o in zip(self.plan.attributes, (earlier, later), strict=True) if o is None]
+            yield no_answer(f"The graph does not hold when {entity or self.plan.things[0]} {' and '.join(lacking)}.")
+            return
+        kind = "age" if self.plan.attributes[0] == "born" else "span"
+        years = years_between(earlier, later, kind)
+        text = f"{earlier.attribute} {shown_value(earlier)}, {later.attribute} {shown_value(later)}: {years} years"
+        operation = yield from self._operate("difference", text, [earlier, later], (years,), kind)
+        if operation is not None:
+            yield computed_answer(f"{years} years ({entity}: {text.rsplit(':', 1)[0]}).", (years,))
+
+    def _age_today(self, entity: str) -> Iterator[Event]:
+        """The age of somebody of whom the graph states no death; of something that was founded or built."""
+        if not entity:
+            yield no_answer(f"I found nothing in the graph called {self.plan.things[0]}.")
+            return
+        born = operand_of(self.kg, entity, ["born", "founded", "opened"])
+        died = operand_of(self.kg, entity, ["died"])
+        if born is None:
+            yield no_answer(f"The graph does not hold when {entity} was born or began.")
+            return
+        if died is not None:
+            years = years_between(born, died, AGE)
+            said = f"{entity} died {shown_value(died)}, {years} years old"
+            operation = yield from self._operate("difference", said, [born, died], (years,), AGE)
+        else:
+            today = date.today().isoformat()
+            now = Operand(entity, (), "", today)
+            years = years_between(born, now, AGE)
+            said = f"{entity}: {born.attribute} {shown_value(born)}, so {years} years on {shown_value(now)}"
+            said += " if the graph has not missed a death" if born.attribute.startswith("born") else ""
+            operation = yield from self._operate("age", said, [born], (years,), today)
+        if operation is not None:
+            yield computed_answer(f"{said}.", (years,))
+
+    def _attribute_name(self) -> str:
+        return self.plan.attributes[0]
+
+    def _attributes(self, entities: Sequence[str]) -> list[str]:
+        """The attributes that are meant of these: large cities have many people, large countries much land."""
+        attributes = list(self.plan.attributes)
+        if attributes[0] == "area" and entities and all(kind_of(self.kg, e) == "city" for e in entities):
+            attributes.remove("population")
+            attributes.insert(0, "population")
+        return self._dates(entities) if attributes == [DATE] else attributes
+
+    def _has_values(self) -> bool:
+        return bool(self.kg.literals) or self.plan.attributes == (DATE,)
+
+    def _stated_superlative(self) -> bool:
+        """Whether a topic has a relation that says just this: ``largest city``, ``highest point``."""
+        words = set(re.findall(r"[a-z]+", self.query.text.lower()))
+        kinds = {*names_of_kind(self.plan.noun), *(["point"] if "mountain" in names_of_kind(self.plan.noun) else [])}
+        for topic in self.query.topics:
+            for label, _ in self.kg.neighbours(topic):
+                parts = label.split()
+                if len(parts) == 2 and parts[0] in words and parts[0].endswith("est") and parts[1] in kinds:
+                    return True
+        return False
+
+    def _extreme(self, operands: Sequence[Operand]) -> tuple[tuple[str, ...], str]:
+        values = [order_of(operand) for operand in operands]
+        best = max(values) if self.plan.greatest else min(values)
+        chosen = tuple(o.entity for o, value in zip(operands, values, strict=True) if value == best)
+        return chosen, "greatest" if self.plan.greatest else "least"

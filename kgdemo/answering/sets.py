@@ -1,0 +1,228 @@
+"""Sets of entities that operations work on: all ends of a relation path, all things of a kind, what lies in a place.
+
+Every entity of a set comes with the path by which the graph leads to it, so that the verifier can check each one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import networkx as nx
+import numpy as np
+
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.path import Path, PathIds
+from kgdemo.query.answer_type import SYNONYMS, kind_of, singulars
+
+MAX_MEMBERS = 5000  # of one set; a larger one is refused, not cut
+
+# relations from a place to what lies in it; in that of Freebase both names of the same relation are met
+_CONTAINS = ("contains", "has country", "crossed by river", "/location/location/contains", "location.location.contains")
+LIES_IN = ("located in", "continent", "flows through", "part of")
+_SAYS_WHAT_IT_IS = frozenset(("occupation", "genre", "position held", "instance of"))
+_MAX_WITHIN = 20_000
+_YEARS = (1800, 2051)  # of what is held again and again
+_DEEPEST = 4  # a street in a city in a region in a country
+PLACES = frozenset(
+    "city country region state province continent island sea ocean desert empire place mountain river lake".split()
+)
+
+
+class Sets:
+    """Reads sets off a graph.
+
+    Args:
+        kg: the graph.
+        directed: follow edges from head to tail only.
+    """
+
+    def __init__(self, kg: KnowledgeGraph, directed: bool = False) -> None:
+        self.kg, self._directed = kg, directed
+
+    def ends(self, topic: str, relations: Sequence[str]) -> dict[str, Path]:
+        """Where relations lead from a topic, without detours; each end with one of its paths."""
+        start = self.kg.entities.find(topic)
+        if start is None:
+            return {}
+        layers = self.kg.reach(start, relations, self._directed)
+        ends = layers[-1][: MAX_MEMBERS + 1].tolist()
+        found = [self.kg.labelled(self.kg.path_to(layers, relations, end, self._directed)) for end in ends]
+        return {path.end: path for path in found if len(set(path.entities)) == len(path.entities)}
+
+    def leads(self, topic: str, relations: Sequence[str], end: str) -> Path | None:
+        """The path over these relations from a topic to an end."""
+        start, goal = self.kg.entities.find(topic), self.kg.entities.find(end)
+        if start is None or goal is None:
+            return None
+        layers = self.kg.reach(start, relations, self._directed)
+        if not np.isin(goal, layers[-1]):
+            return None
+        return self.kg.labelled(self.kg.path_to(layers, relations, goal, self._directed))
+
+    def inverse(self, relation: str) -> str:
+        """The relation the other way round; empty where the graph has no such relation."""
+        steps = self.kg.steps_called(relation)
+        return self.kg.step_labels[self.kg.inverse(steps[0])] if steps else ""
+
+    def of_noun(self, ends: Mapping[str, Path], noun: str) -> dict[str, Path] | None:
+        """The ends that are of the kind that a noun names; None where the graph cannot tell."""
+        kinds = names_of_kind(noun)
+        fitting = {end: path for end, path in ends.items() if is_of_kind(self.kg, end, kinds)}
+        if fitting:
+            return fitting
+        return {} if any(kind in self.kg.types or kind in self.kg.entities for kind in kinds) else None
+
+    def around(self, topic: str, noun: str) -> dict[str, Path]:
+        """The neighbours of a topic that are of a kind, by the relation that leads to most of them."""
+        kinds = names_of_kind(noun)
+        by_relation: dict[str, dict[str, Path]] = {}
+        for label, end in self.kg.neighbours(topic, self._directed):
+            known = self.kg.info.get(end)
+            if known and known.type in kinds:
+                by_relation.setdefault(label, {})[end] = Path((topic, end), (label,))
+        return max(by_relation.values(), key=len, default={})
+
+    def editions(self, topic: str) -> list[str]:
+        """What bears the name of a topic and a year: of the FIFA World Cup the *1930 FIFA World Cup*."""
+        names = (f"{year} {topic}" for year in range(*_YEARS))
+        return [name for name in names if name in self.kg.entities]
+
+    def joined(self, end: str, other: str) -> Path | None:
+        """The shortest path from another topic to an end: one hop, or two by way of a place within the topic."""
+        start, goal = self.kg.entities.find(other), self.kg.entities.find(end)
+        if start is None or goal is None:
+            return None
+        steps, targets = self.kg.steps(goal)
+        around = list(zip(steps.tolist(), targets.tolist(), strict=True))
+        for step, target in around:
+            if target == start:
+                return Path((other, end), (self.kg.step_labels[self.kg.inverse(step)],))
+        for step, target in around:
+            place = self.kg.entities[target]
+            chain = self.containing(place, other) if kind_of(self.kg, place) in PLACES else None
+            if chain is not None and end not in chain.entities:
+                label = self.kg.step_labels[self.kg.inverse(step)]
+                return Path((*chain.entities, end), (*chain.relations, label))
+        return None
+
+    def containing(self, inner: str, outer: str) -> Path | None:
+        """The path from a place to one that lies within it."""
+        frontier: list[Path] = [Path((inner,), ())]
+        for _ in range(_DEEPEST):
+            longer = []
+            for path in frontier:
+                for label, end in self.kg.neighbours(path.entities[0], directed=True):
+                    if label in LIES_IN and end not in path.entities:
+                        found = Path((end, *path.entities), (self.inverse(label), *path.relations))
+                        if end == outer:
+                            return found
+                        longer.append(found)
+            frontier = longer[:200]
+        return None
+
+    def within(self, place: str, noun: str) -> dict[str, Path]:
+        """The things of a kind within a place, nearest first, each with the path that leads to it.
+
+        What lies in a country on two continents is taken to lie on one of them only where the graph says so.
+
+        Args:
+            place: a label.
+            noun: the kind, as a question calls it.
+        """
+        start = self.kg.entities.find(place)
+        steps = [step for label in _CONTAINS for step in self.kg.steps_called(label)]
+        if start is None or not steps:
+            return {}
+        kinds = names_of_kind(noun)
+        ends = [(self.kg.entities[ids.entities[-1]], self.kg.labelled(ids)) for ids in self._inside(start, steps)]
+        of_kind = [(end, path, known.type) for end, path in ends if (known := self.kg.info.get(end))]
+        narrowest = next((kind for kind in kinds if any(own == kind for _, _, own in of_kind)), "")
+        return {end: path for end, path, own in of_kind if own == narrowest}
+
+    def _inside(self, start: int, steps: Sequence[int]) -> Iterator[PathIds]:
+        """Paths from a place to everything in it, nearest first."""
+        reached: dict[int, PathIds] = {start: PathIds((start,), ())}
+        frontier, is_continent = np.array([start], np.int32), self.kg.type_of(start) == "continent"
+        for _ in range(_DEEPEST):
+            sources, taken, targets = self.kg.edges_from(frontier)
+            fits = np.isin(taken, steps)
+            new = []
+            edges = (sources[fits].tolist(), taken[fits].tolist(), targets[fits].tolist())
+            for source, step, target in zip(*edges, strict=True):
+                if target in reached or len(reached) >= _MAX_WITHIN:
+                    continue
+                before = reached[source]
+                reached[target] = PathIds((*before.entities, target), (*before.steps, step))
+                yield reached[target]
+                new.append(target)
+            deeper = [e for e in new if self.kg.type_of(e) not in ("river", "lake")]
+            frontier = np.array([e for e in deeper if not (is_continent and self._on_two_continents(e))], np.int32)
+            if not len(frontier):
+                return
+
+    def _on_two_continents(self, entity: int) -> bool:
+        label = self.kg.entities[entity]
+        return len({end for relation, end in self.kg.neighbours(label, directed=True) if relation == "continent"}) > 1
+
+    def succession(self, members: Collection[str]) -> list[str]:
+        """The members in the order in which they succeeded each other; empty where that is not clear.
+
+        Who came back is in it twice.
+        """
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        for member in members:
+            for label, end in self.kg.neighbours(member, directed=True):
+                if label == "succeeded by" and end in members:
+                    graph.add_edge(member, end)
+        if len(graph) < max(2, len(members) - 1) or not nx.is_weakly_connected(graph):
+            return []
+        firsts = [node for node, degree in graph.in_degree() if degree == 0]
+        if len(firsts) != 1 or not nx.has_eulerian_path(graph, firsts[0]):
+            return []
+        edges = list(nx.eulerian_path(graph, firsts[0]))
+        return [edges[0][0], *(later for _, later in edges)]
+
+
+def names_of_kind(noun: str) -> tuple[str, ...]:
+    """What a kind of thing may be called in a graph: ``highest mountain peaks`` -> ``peak``, ``mountain``, …"""
+    words = re.findall(r"[^\W_]+", noun.lower())
+    last = _singulars(words[-1]) if words else ()
+    whole = [" ".join([*words[:-1], one]) for one in last] if len(words) > 1 else []
+    return tuple(dict.fromkeys([*whole, *last, *(SYNONYMS[one] for one in last if one in SYNONYMS)]))
+
+
+_IRREGULAR = dict.fromkeys("people men women man woman human humans".split(), "person")
+
+
+def _singulars(word: str) -> tuple[str, ...]:
+    return (_IRREGULAR[word], word) if word in _IRREGULAR else singulars(word)
+
+
+def is_of_kind(kg: KnowledgeGraph, entity: str, kinds: Collection[str]) -> bool:
+    """Whether an entity's type, its occupation, the bracket behind its name or a word of the name says so."""
+    known = kg.info.get(entity)
+    if known and known.type in kinds:
+        return True
+    name, bracket = _name_and_bracket(entity)
+    if bracket in kinds or any(name.endswith(f" {kind}") or (" " in kind and kind in name) for kind in kinds):
+        return True
+    return any(
+        label in _SAYS_WHAT_IT_IS and end.lower() in kinds for label, end in kg.neighbours(entity, directed=True)
+    )
+
+
+def _name_and_bracket(entity: str) -> tuple[str, str]:
+    """A label in lower case without its bracket, and what the bracket says without a year: ``film``."""
+    name, _, bracket = entity.lower().removesuffix(")").partition(" (") if entity.endswith(")") else (entity, "", "")
+    return name.lower(), re.sub(r"^\d+ ", "", bracket)
+
+
+def all_of_kind(kg: KnowledgeGraph, noun: str) -> list[str]:
+    """All entities of a kind: with it in the bracket behind their name, or of that type."""
+    return next((found for kind in names_of_kind(noun) if (found := called(kg, kind))), [])
+
+
+def called(kg: KnowledgeGraph, kind: str) -> list[str]:
+    """All entities of just this type, or with it in the bracket behind their name."""
+    return [name for name, known in kg.info.items() if known.type == kind or _name_and_bracket(name)[1] == kind]

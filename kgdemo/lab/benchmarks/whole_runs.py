@@ -1,0 +1,361 @@
+"""Whole runs at random: ``python -m kgdemo bench soak --whole``.
+
+A hostile graph × a hostile question × any method and its options × one of three doors: what the page calls, what
+programs call, and the command line. Each run must end in an answer or in one clear sentence, in time and within the
+memory given; every path called grounded must be stated by the graph's own lines. A fault is told with its seed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import random
+import re
+import signal
+import tempfile
+import time
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from kgdemo.events import Event, PathFound, PathVerified, RunFailed, RunFinished, from_json
+from kgdemo.facts import StatedFacts, Triple
+from kgdemo.kg.io.catalogue import build_graph
+from kgdemo.lab.benchmarks.soak import NASTY
+from kgdemo.lab.benchmarks.synthetic import random_model
+from kgdemo.methods import METHODS
+from kgdemo.models.causal import EMBEDDED, CausalModel
+from kgdemo.pipeline import Pipeline
+from kgdemo.settings import LOCAL, PUBLIC, RANKINGS, ChatSettings, Profile, Settings
+from kgdemo.ui.api import Endpoints
+from kgdemo.ui.asking import Visits, ask
+from kgdemo.ui.event_stream import EventStream
+from kgdemo.ui.fields import NAMES, ON_PAGE, Fields
+from kgdemo.ui.metrics import memory
+from kgdemo.ui.refusals import Refused
+from kgdemo.ui.session_graphs import SessionGraphs
+from kgdemo.ui.shared_runs import SharedRuns
+from kgdemo.verify import Verifier
+
+Command = Callable[[list[str]], int]
+DOORS = ("page",) * 6 + ("program",) * 3 + ("command",)
+_SCRIPTS = (
+    "abcdefghij klmnop qrstuvwxyz",
+    "éèüßøŁ ñçšž",
+    "абвгд ежзийк",
+    "αβγδ εζηθ",
+    "日本語東京 都市人口",
+    "हिन्दी भारत",
+    "العربية مدينة",
+    "עברית עיר",
+    "🎬👩‍👩‍👧🇫🇷 ❤️",
+    "\x00\x01\x1b\x7f\x85\u2028\u2029",
+    "\u200b\u200d\u202e\u2066\ufeff\u0301",
+    "0123456789 .,-–−+×²½",
+    "<>&\"'`${}[]()|\\/#%=@~^*_",
+)
+_HALF = "\ud800x\udfff"  # halves of characters: JSON can hold them
+_FORMS = (
+    "What does {a} {r}?",
+    "Who {r} {a}?",
+    "How many {r} of {a} are there?",
+    "Is {a} {r} {b}?",
+    "Which is larger, {a} or {b}?",
+    "What {r} both {a} and {b}?",
+    "When was {a} {r}?",
+    "{a}",
+    "{a} {a} {a} {b} {r}?",
+    "{b} -> {r} -> {a}",
+)
+_PYTHON = re.compile(r"Traceback|<class|object at 0x|NoneType|Error\(|has no attribute|not subscriptable")
+
+
+@dataclass(slots=True)
+class WholeTally:
+    """What the runs came to; ``faults`` say the seed, the door and what was wrong."""
+
+    runs: int = 0
+    answered: int = 0
+    refused: int = 0
+    paths: int = 0
+    slowest: float = 0.0
+    largest: int = 0
+    faults: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class WholeCase:
+    """What one run is about; all of it follows from the seed."""
+
+    seed: int
+    door: str
+    triples: tuple[Triple, ...]
+    question: str
+    values: dict[str, Any]
+    entities: tuple[str, ...]
+    edits: tuple[tuple[str, str, str, str], ...]
+    profile: Profile
+    embedded: bool  # the model that ships instead of a small random one
+
+
+def soak_whole(
+    runs: int,
+    first_seed: int,
+    tally: WholeTally,
+    command: Command,
+    seconds: int = 20,
+    bytes_more: int = 2_000_000_000,
+    shipped: float = 0.1,
+) -> Iterator[int]:
+    """Run again and again, and add up in ``tally``.
+
+    Args:
+        runs: how many.
+        first_seed: of the first; the others follow.
+        tally: where to add up.
+        command: the command line.
+        seconds: a run's deadline; it may be over by one second.
+        bytes_more: memory that all runs together may add to this process.
+        shipped: share of the runs with the model that ships; the others have a small random one.
+
+    Yields:
+        the seed of every run, once it is judged.
+    """
+    models = (random_model("qwen2", seed=3), random_model("bert", seed=3))
+    before = memory()
+    for seed in range(first_seed, first_seed + runs):
+        case = draw(seed, seconds, shipped)
+        began, faults = time.perf_counter(), len(tally.faults)
+        try:
+            with _alarm(seconds + 30):
+                wrong = _DOORS[case.door](case, models[seed % 2], command, tally)
+        except Exception as error:  # noqa: BLE001 - whatever breaks off is what is looked for
+            wrong = f"broke off with {type(error).__name__}: {str(error)[:200]}"
+        took, more = time.perf_counter() - began, memory() - before
+        tally.runs += 1
+        tally.slowest, tally.largest = max(tally.slowest, took), max(tally.largest, more)
+        if not wrong and took > seconds + 1 + (30 if case.door == "command" else 0):  # which loads all anew
+            wrong = f"took {took:.1f} s"
+        if not wrong and more > bytes_more:
+            wrong = f"has added {more / 1e9:.1f} GB"
+        if wrong and len(tally.faults) == faults:
+            tally.faults.append(f"seed {seed}, {case.door}, {case.values['method']}: {wrong}")
+        yield seed
+
+
+# --------------------------------------------------------------------------------------------------
+# The cases.
+
+
+def draw(seed: int, seconds: int, shipped: float = 0.1) -> WholeCase:
+    """The case of a seed."""
+    rng = random.Random(seed)
+    profile = replace(rng.choice((LOCAL, PUBLIC, PUBLIC)), seconds=seconds, questions_a_minute=0)
+    longest = 100_000 if rng.random() < 0.05 else 2_000 if rng.random() < 0.2 else 60
+    if rng.random() < 0.9:
+        longest = min(longest, profile.label or longest)
+    names = [label(rng, longest) for _ in range(rng.randint(1, 25))]
+    relations = [label(rng, min(longest, 200)) for _ in range(rng.randint(1, 6))]
+    triples = [(rng.choice(names), rng.choice(relations), rng.choice(names)) for _ in range(rng.randint(1, 60))]
+    if rng.random() < 0.3:
+        triples += triples[: rng.randint(1, 10)]
+    if rng.random() < 0.3:
+        triples += [(name, relations[0], name) for name in names[:3]]
+    if rng.random() < 0.15:
+        hub = names[0]
+        triples += [(hub, relations[0], f"{rng.choice(NASTY)} {n}") for n in range(rng.choice((500, 5_000)))]
+    a, b = rng.choice(names), rng.choice(names)
+    question = rng.choice(_FORMS).format(a=a[:150], b=b[:100], r=rng.choice(relations)[:60])
+    if rng.random() < 0.1:
+        question = label(rng, 100_000 if rng.random() < 0.2 else 500)
+    method = rng.choice(list(METHODS))
+    values = {
+        **{setting.name: getattr(Settings(), setting.name) for setting in ON_PAGE},
+        "method": method,
+        "beams": rng.choice((1, 2, 3, 5, 10, 12)),
+        "hops": rng.randint(1, 4),
+        "ranking": rng.choice(list(RANKINGS)),
+        "compare": rng.random() < 0.3,
+        "options": _options(rng, method),
+    }
+    edits = [(rng.choice(("add", "remove")), *rng.choice(triples)) for _ in range(rng.choice((0, 0, 0, 2)))]
+    return WholeCase(
+        seed,
+        door=rng.choice(DOORS),
+        triples=tuple(triples),
+        question=question,
+        values=values,
+        entities=(rng.choice(triples)[0].strip(),) if rng.random() < 0.5 else (),
+        edits=tuple(edits),
+        profile=profile,
+        embedded=rng.random() < shipped,
+    )
+
+
+def label(rng: random.Random, longest: int) -> str:
+    """A name of any script, of marks alone, of one word of any length; never empty."""
+    if rng.random() < 0.2:
+        return rng.choice(NASTY)
+    if rng.random() < 0.002:
+        return _HALF
+    scripts = [rng.choice(_SCRIPTS) for _ in range(rng.choice((1, 1, 1, 2, 3)))]
+    size = rng.randint(1, 20) if rng.random() < 0.8 else rng.randint(1, longest)
+    text = "".join(rng.choice(rng.choice(scripts)) for _ in range(min(size, 200)))
+    return (text * (size // len(text) + 1))[:size].strip() or "x"
+
+
+def _options(rng: random.Random, method: str) -> str:
+    chosen = []
+    for option in METHODS[method].options:
+        if rng.random() < 0.2:
+            values = list(option.choices) or ["yes", "no"] if option.kind is not int else ["1", "2", "3"]
+            if rng.random() < 0.1:
+                values = ["yes", "no", str(rng.randint(0, 12)), "0.5", "auto", "-1", "x" * 50]
+            chosen.append(f"{option.name}={rng.choice(values)}")
+    return ", ".join(chosen)
+
+
+# --------------------------------------------------------------------------------------------------
+# The doors. Each says what was wrong, or nothing.
+
+
+def _by_page(case: WholeCase, model: CausalModel, _: Command, tally: WholeTally) -> str:
+    pipeline = _pipeline(case, model)
+    graphs, runs = SessionGraphs(pipeline), SharedRuns(pipeline)
+    told = graphs.brought(_upload(case))
+    if "error" in told:
+        tally.refused += 1
+        return _not_a_sentence(str(told["error"]))
+    client_graph = json.dumps({"own": told["own"], "edits": [list(edit) for edit in case.edits]})
+    fields = Fields(case.question, {name: case.values[name] for name in NAMES[1:]}, client_graph)
+    events = list(ask(pipeline, fields, case.entities, graphs, runs=runs))
+    kg = pipeline.graph(str(told["own"]))
+    for batch in EventStream().batches(events, lambda: kg):
+        json.loads(batch)
+    return _judged(events, case.triples, case.edits, tally)
+
+
+def _by_program(case: WholeCase, model: CausalModel, _: Command, tally: WholeTally) -> str:
+    pipeline = _pipeline(case, model)
+    triples = _stripped(case.triples)
+    pipeline.add_graph("world", build_graph(triples, "world"), StatedFacts(triples))
+    endpoints = Endpoints(pipeline, Visits(0), SharedRuns(pipeline))
+    values = {name: case.values[name] for name in ("method", "beams", "hops", "options")}
+    try:
+        found = endpoints.ask(case.question, **values)
+        endpoints.link(case.question)
+        endpoints.verify_path(" -> ".join(triples[0]))
+    except Refused as refused:
+        tally.refused += 1
+        return _not_a_sentence(str(refused.message))
+    json.dumps(found)
+    tally.answered += 1
+    tally.paths += len(found["paths"])
+    verifier = Verifier(StatedFacts(triples))
+    unstated = [path["text"] for path in found["paths"] if not path["verified"]]
+    return f"a path is not in the graph: {unstated[0][:200]!r}" if unstated and verifier else ""
+
+
+def _by_command(case: WholeCase, _: CausalModel, command: Command, tally: WholeTally) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "graph.jsonl"
+        file.write_text(_json_lines(case.triples), "utf-8")
+        given = [f"--{name}={case.values[name]}" for name in ("method", "beams", "hops", "ranking")]
+        options = [f"--option={case.values['options']}"] if case.values["options"] else []
+        out, said = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
+            try:
+                code = command(["ask", f"--kg={file}", "--json", *given, *options, "--", case.question])
+            except SystemExit as ended:  # of the parser of arguments
+                code = 2 if ended.code == 2 else 1
+    events = [from_json(line) for line in out.getvalue().split("\n") if line]
+    if code == 2:
+        tally.refused += 1
+        return _not_a_sentence(said.getvalue().strip().split("\n")[-1])
+    return f"ended with {code}" if code else _judged(events, _stripped(case.triples), (), tally)
+
+
+_DOORS: dict[str, Callable[[WholeCase, CausalModel, Command, WholeTally], str]] = {
+    "page": _by_page,
+    "program": _by_program,
+    "command": _by_command,
+}
+
+
+def _pipeline(case: WholeCase, model: CausalModel) -> Pipeline:
+    pipeline = Pipeline(case.profile, ChatSettings())
+    if not case.embedded:
+        pipeline.add_model(EMBEDDED, model)
+    return pipeline
+
+
+def _upload(case: WholeCase) -> dict[str, str]:
+    """As a visitor pastes the triples, where some lines are none, or sends them as a file of JSON lines."""
+    if case.seed % 5 == 0:
+        return {"text": "\n".join("\t".join(triple) for triple in case.triples)}
+    return {"name": "graph.jsonl", "base64": b64encode(_json_lines(case.triples).encode()).decode()}
+
+
+def _json_lines(triples: tuple[Triple, ...]) -> str:
+    return "\n".join(json.dumps(dict(zip(("head", "relation", "tail"), triple, strict=True))) for triple in triples)
+
+
+def _stripped(triples: tuple[Triple, ...]) -> tuple[Triple, ...]:
+    """The triples as a reader of files has them."""
+    kept = ((head.strip(), relation.strip(), tail.strip()) for head, relation, tail in triples)
+    whole = (triple for triple in kept if all(triple) and not any(half in "".join(triple) for half in _HALF[::2]))
+    return tuple(whole) or (("a", "r", "b"),)
+
+
+def _judged(
+    events: list[Event], triples: tuple[Triple, ...], edits: tuple[tuple[str, str, str, str], ...], tally: WholeTally
+) -> str:
+    """What is wrong with the events of a run; edges of hostile graphs that were edited are judged by their events."""
+    if not events:
+        return "no event at all"
+    last = events[-1]
+    if isinstance(last, RunFailed):
+        tally.refused += 1
+        return _not_a_sentence(last.message)
+    if not isinstance(last, RunFinished):
+        return f"ended with {type(last).__name__}"
+    tally.answered += 1
+    verdicts = {event.index: event.verdict for event in events if isinstance(event, PathVerified) and event.constrained}
+    found = [event for event in events if isinstance(event, PathFound) and event.constrained]
+    tally.paths += len(found)
+    verifier = Verifier(StatedFacts(_stripped(triples)))
+    for event in found:
+        verdict = verdicts.get(event.index)
+        if verdict is None or not verdict.faithful:
+            return f"a path is not in the graph: {event.text[:200]!r}"
+        if not edits and event.path is not None and not verifier.verify(event.path).faithful:
+            return f"a path is not stated: {event.text[:200]!r}"
+    return ""
+
+
+def _not_a_sentence(text: str) -> str:
+    """Nothing for one clear sentence or two, else what is wrong with it."""
+    clear = 15 < len(text) < 1500 and "\n" not in text and not _PYTHON.search(text)
+    return "" if clear else f"said {text[:300]!r}"
+
+
+@contextlib.contextmanager
+def _alarm(seconds: int) -> Iterator[None]:
+    """Break off what never ends, where the system has such a clock."""
+
+    def ring(*_: object) -> None:
+        raise TimeoutError(f"no end after {seconds} s")
+
+    if not hasattr(signal, "SIGALRM"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,135 @@
+"""The page as one file that any web server can host and any browser opens from a disk: recorded runs, failures, tour.
+
+It is the page's own scripts and styles in one document, with the recorded runs inside. Nothing can be asked there, and
+nothing is fetched from anywhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from kgdemo.methods import METHODS
+from kgdemo.settings import Settings
+from kgdemo.ui import assets
+from kgdemo.ui.api import Endpoints
+from kgdemo.view.escape import escaped, json_in_html
+from kgdemo.view.frame import VIS, frame_document
+
+_IMPORT = re.compile(r"^import \{([^}]*)\} from '([^']+)';$", re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
+# what asks a server; on this page it would lead nowhere
+_LIVE = ".themes, .next-questions, .recording .plain, .world, .bring, .versus, .program, .loading, .linking .add, .act"
+
+_DOCUMENT = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title><link rel="icon" href="data:,"><style>{style}
+.kg :is({live}) {{ display: none !important; }}</style></head>
+<body><div class="gradio-container"><main>
+<div id="kg-header"><div><div><h1>{title}</h1><p>{subtitle}</p></div></div></div>
+<p class="static">{static}</p>
+<div class="kg-stage" id="kg-stage"></div></main></div>
+<script type="application/json" id="boot">{boot}</script>
+<script>document.body.classList.toggle('dark', matchMedia('(prefers-color-scheme: dark)').matches);
+{script}
+const none = async () => [];
+globalThis.kgLinked = true; // its address may name a recorded run
+page.mount({{ stage: document.getElementById('kg-stage'), boot: JSON.parse(document.getElementById('boot').textContent),
+  watch() {{}}, value: () => '', again() {{}},
+  server: {{ entities: none, relations: none, missed: async () => '', near: async () => ({{ near: [], more: 0 }}),
+    change: async () => ({{}}), bring: async () => ({{ error: '' }}),
+    loaded: async () => ({{ done: 1, stages: 1, stage: '', failed: '' }}) }} }});
+</script></body></html>
+"""
+
+
+def write_site(folder: Path) -> Path:
+    """Write ``index.html`` into a folder, which is made where it is not there.
+
+    Returns:
+        the file.
+    """
+    text = assets.text()
+    document = _DOCUMENT.format(
+        title=escaped(text["title"]),
+        subtitle=escaped(text["subtitle"]),
+        static=escaped(text["site"]["static"]),
+        style="\n".join(file.read_text("utf-8") for file in sorted((assets.ASSETS / "css").glob("*.css"))),
+        live=_LIVE,
+        boot=json_in_html(_boot(text)),
+        script=bundled(assets.ASSETS / "js" / "main.js").replace("</script", "<\\/script"),
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    (file := folder / "index.html").write_text(document, "utf-8")
+    return file
+
+
+def bundled(main: Path) -> str:
+    """A script and all that it imports as one classic script, its exports in ``page``.
+
+    Browsers load no modules from a disk. Each module becomes a function that returns its exports; the modules import
+    named things only, and nobody imports in a circle.
+    """
+    order: dict[Path, str] = {}
+
+    def add(file: Path) -> None:
+        if file in order:
+            return
+        source = file.read_text("utf-8")
+        for found in _IMPORT.finditer(source):
+            add((file.parent / found[2]).resolve())
+        names = ", ".join(_EXPORT.findall(source))
+
+        def taken(found: re.Match[str]) -> str:
+            return f"const {{{found[1].replace(' as ', ': ')}}} = modules[{key((file.parent / found[2]).resolve())}];"
+
+        body = _EXPORT.sub("", _IMPORT.sub(taken, source))
+        order[file] = f"modules[{key(file)}] = (() => {{\n{body}\nreturn {{ {names} }};\n}})();"
+
+    def key(file: Path) -> str:
+        return json.dumps(file.relative_to(main.parent).as_posix())
+
+    main = main.resolve()
+    add(main)
+    return "const modules = {};\n" + "\n".join(order.values()) + f"\nconst page = modules[{key(main)}];"
+
+
+def _boot(text: dict[str, Any]) -> dict[str, Any]:
+    """What the page is given at its making, see ``ui.run_view``; files are inside it."""
+    frame = frame_document(
+        _data(VIS / "vis-network.min.js", "text/javascript"),
+        _data(assets.ASSETS / "js" / "graph" / "frame.js", "text/javascript"),
+        text["graph"]["title"],
+        "data:",
+    )
+    cards = [{"name": c.name, "title": c.title, "constrained": c.constrained} for c in METHODS.values()]
+    standard = Settings()
+    fields: dict[str, Any] = {"question": "", "graph": standard.graph, "method": standard.method}
+    fields |= {"beams": standard.beams, "hops": standard.hops}
+    return {
+        "text": text,
+        "frame": frame,
+        "examples": _runs(assets.TRACES),
+        "failures": _runs(assets.FAILED),
+        "chat": "",
+        "methods": cards,
+        "drivable": [],
+        "limits": {"triples": 0, "bytes": 0, "edits": 0, "minutes": 0, "kept": 0},
+        "fields": list(fields),
+        "standard": fields,
+        "endpoints": Endpoints.settings(),
+        "mcp": False,
+        "graphs": [],
+    }
+
+
+def _runs(folder: Path) -> list[dict[str, str]]:
+    kind = "application/x-ndjson"
+    return [{**run, "url": _data(folder / f"{run['id']}.jsonl", kind)} for run in assets.examples(folder)]
+
+
+def _data(file: Path, kind: str) -> str:
+    return f"data:{kind};base64,{base64.b64encode(file.read_bytes()).decode()}"

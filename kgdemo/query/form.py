@@ -1,0 +1,680 @@
+"""What is to be done with what the graph holds: list it, count it, compare it, or refuse.
+
+A path model is trained on questions whose answer is the end of a path. A question that counts, compares or orders is
+taken apart here: into a *base question* of that kind, whose whole answer set the model's paths give, and the operation
+upon it (``answering``). All of this is English grammar in regular expressions; a question that fits none is
+asked as it stands.
+
+Patterns are written with pieces in braces, ``{x}`` for a name or ``{be}`` for a form of *to be* (``_PIECES``), and
+match a whole question.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from kgdemo.query.wording import beyond_graphs, plain_question
+
+
+class Form(Enum):
+    """What the answer is made of, or why there is none."""
+
+    ENTITY = "entity"  # entities, or a value that a path ends in
+    ALL = "all of a kind"
+    COUNT = "count"
+    YES_NO = "yes or no"
+    COMPARISON = "comparison"  # of named things
+    SUPERLATIVE = "superlative"  # of all things of a kind
+    ORDINAL = "ordinal"
+    VALUE = "value"
+    SPAN = "span"  # an age, or how long something lasted
+    UNANSWERABLE = "unanswerable"
+
+
+# forms that may speak of nothing that linking finds in the whole question: ``the largest ocean``, ``K2 or Mont Blanc``
+WITHOUT_TOPIC = frozenset(
+    (Form.ALL, Form.COUNT, Form.COMPARISON, Form.SUPERLATIVE, Form.VALUE, Form.SPAN, Form.UNANSWERABLE, Form.YES_NO)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A question taken apart.
+
+    Attributes:
+        form: what the answer is made of.
+        base: the question whose answers are operated on; empty where there is none.
+        noun: what kind of things are asked for, as the question calls them: ``rivers``.
+        things: what is compared, as the question names it.
+        attributes: of which the values are looked at, the first that is known.
+        greatest: whether the greatest value is asked for, or the least.
+        place: in an order, from 1; from -1 backwards.
+        hops: how many relations the question names at least, where that is more than two.
+        bound: years that the answers must lie within, such as ``< 1980``.
+        without: what the answers must have nothing to do with, as the question calls it.
+        inner: the question that has to be answered first: *what is the largest country in Africa*.
+        outer: the question that is asked of its answer, which stands in place of ``{}``: *the capital of {}*.
+        reason: why no graph answers this.
+    """
+
+    form: Form = Form.ENTITY
+    base: str = ""
+    noun: str = ""
+    things: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+    greatest: bool = True
+    place: int = 0
+    hops: int = 0
+    bound: str = ""
+    without: str = ""
+    inner: str = ""
+    outer: str = ""
+    reason: str = ""
+
+
+_WHAT_YEAR = re.compile(r"^(?:in )?(?:what|which) year (?=(?:is|are|was|were|did)\b)", re.IGNORECASE)
+
+
+def plan_of(text: str) -> Plan:
+    """Take a question apart; see ``Plan``."""
+    reason = beyond_graphs(text)
+    if reason:
+        return Plan(Form.UNANSWERABLE, reason=reason)
+    asked = re.sub(r"[’`´]", "'", plain_question(text))
+    asked = re.sub(r"\b(what|who|which|where|when|how)'?s\b", r"\1 is", asked, flags=re.IGNORECASE)
+    asked = _WHAT_YEAR.sub(r"when ", asked)
+    for reader in (
+        _nested,
+        _span,
+        _value,
+        _count,
+        _comparison,
+        _most_of,
+        _superlative,
+        _ordinal,
+        _yes_no,
+        _all_of,
+        _all_but,
+    ):
+        plan = reader(asked)
+        if plan is not None:
+            return plan
+    bound, without = bound_of(asked)
+    changed = without.rstrip("?!. ") != text.strip().rstrip("?!. ")
+    hops = 3 if _BEHIND_A_PLACE.search(asked) else 0
+    return Plan(base=without if changed else "", noun=_head_noun(asked), bound=bound, hops=hops)
+
+
+# words of measure and order ---------------------------------------------------------------------------
+
+DATE = "date"
+NUMBER = "number"  # how many there are
+TODAY = "today"  # in place of the day of a death
+AGE = "age"  # years between birth and death
+# adjectives: the attributes that each may mean, and the forms of its greater and its lesser end
+_ADJECTIVES: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (("height", "elevation"), "high higher highest tall taller tallest", "low lower lowest"),
+    (("length", "height", "duration"), "long longer longest", "short shorter shortest"),
+    (
+        ("area", "population", "diameter", "weight", "volume", "height", "length"),
+        "big bigger biggest large larger largest great greater",
+        "small smaller smallest little littler littlest tiny tiniest",
+    ),
+    (("depth",), "deep deeper deepest", "shallow shallower shallowest"),
+    (("width",), "wide wider widest broad broader broadest", "narrow narrower narrowest"),
+    (("weight", "mass", "atomic mass"), "heavy heavier heaviest", "light lighter lightest"),
+    (("speed",), "fast faster fastest quick quicker quickest", "slow slower slowest"),
+    (("temperature",), "hot hotter hottest warm warmer warmest", "cold colder coldest"),
+    (("population",), "populous populated", ""),
+    (
+        ("distance from the Sun",),
+        "far farther farthest further furthest distant",
+        "close closer closest near nearer nearest",
+    ),
+    ((DATE,), "new newer newest young younger youngest recent latest later", "old older oldest early earlier earliest"),
+)
+_GREATER: dict[str, tuple[tuple[str, ...], bool]] = {}
+for _attributes, _more, _less in _ADJECTIVES:
+    _GREATER |= dict.fromkeys(_more.split(), (_attributes, True)) | dict.fromkeys(_less.split(), (_attributes, False))
+
+_MEASURES = (
+    "height|elevation|length|area|size|population|depth|diameter|radius|mass|weight|speed|lifespan|width|temperature"
+    "|duration|volume|gravity|density|atomic number|atomic mass|atomic weight|melting point|boiling point"
+    "|orbital period"
+).split("|")
+_SAME_MEASURE = {
+    "size": ("area", "population", "diameter", "height"),
+    "height": ("height", "elevation"),
+    "people": ("population",),
+    "inhabitants": ("population",),
+    "atomic weight": ("atomic mass",),
+    "melting point": ("melting_point", "melting point"),
+}
+_HOW = {
+    "high": ("height", "elevation"),
+    "tall": ("height",),
+    "long": ("length", "duration"),
+    "big": ("area", "population", "diameter", "height", "length", "weight"),
+    "large": ("area", "population", "diameter", "height"),
+    "deep": ("depth",),
+    "wide": ("width", "diameter"),
+    "heavy": ("weight", "mass"),
+    "fast": ("speed",),
+    "hot": ("temperature",),
+    "populous": ("population",),
+}
+_PLACES_IN_ORDER = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
+    "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+).split()
+_ORDINALS = {word: place for place, word in enumerate(_PLACES_IN_ORDER, 1)} | {
+    "last": -1,
+    "latest": -1,
+    "final": -1,
+    "penultimate": -2,
+}
+_PARTICIPLES = {"wrote": "written", "sang": "sung", "drew": "drawn", "won": "won", "made": "made", "built": "built"}
+
+_PIECES = {
+    "x": r"(?P<x>.+?)",
+    "y": r"(?P<y>.+?)",
+    "be": r"(?:is|are|was|were)",
+    "what": r"(?:what|which|who)",
+    "he": r"(?:he|she|it|they)",
+    "noun": r"(?P<noun>[\w' -]+?)",
+    "measure": rf"(?P<measure>{'|'.join(_MEASURES)})",
+    "people": rf"(?P<measure>people|inhabitants|{'|'.join(_MEASURES)})",
+    "how": rf"(?P<adjective>{'|'.join(_HOW)})",
+    "er": rf"(?:(?P<adjective>{'|'.join(sorted(w for w in _GREATER if w.endswith('er')))})"
+    r"|more (?P<stem>populous|populated|distant|recent))",
+    "erest": rf"(?:(?P<adjective>{'|'.join(sorted(w for w in _GREATER if w.endswith(('er', 'est'))))})"
+    r"|(?:more|most) (?P<stem>populous|populated|distant|recent))",
+    "est": rf"(?:(?P<adjective>{'|'.join(sorted(w for w in _GREATER if w.endswith('est')))})"
+    r"|(?P<degree>most|least) (?P<stem>populous|populated|distant|recent))",
+    "degree": r"(?P<degree>more|most|fewer|fewest|less|least|larger|largest|bigger|biggest|smaller|smallest|greater"
+    r"|greatest|higher|highest|lower|lowest|longer|longest)",
+    "nth": rf"(?P<nth>{'|'.join(_ORDINALS)}|\d{{1,3}}(?:st|nd|rd|th))",
+    "pair": r"(?:the )?(?P<x>.+?) *,? +(?:or|and|than|vs\.?|versus) +(?P<y>.+)",
+}
+
+
+def _patterns(*templates: str) -> tuple[re.Pattern[str], ...]:
+    """Patterns of whole questions; see ``_PIECES``."""
+    return tuple(
+        re.compile("^" + re.sub(r"\{([a-z]+)\}", lambda piece: _PIECES[piece[1]], template) + "$", re.IGNORECASE)
+        for template in templates
+    )
+
+
+def _found(patterns: tuple[re.Pattern[str], ...], asked: str) -> re.Match[str] | None:
+    """How the first pattern that fits matches."""
+    return next((found for pattern in patterns if (found := pattern.match(asked))), None)
+
+
+def _measured(word: str) -> tuple[str, ...]:
+    return _SAME_MEASURE.get(word.lower(), (word.lower(),))
+
+
+def _degree(found: re.Match[str]) -> tuple[tuple[str, ...], bool]:
+    """The attributes that an adjective means, and whether it means their greater end."""
+    stem = found["stem"]
+    if not stem:
+        return _GREATER[found["adjective"].lower()]
+    attributes, greatest = _GREATER[stem.lower()]
+    return attributes, greatest != ((found.groupdict().get("degree") or "").lower() == "least")
+
+
+_LESSER = frozenset("fewer fewest less least smaller smallest lower lowest".split())
+
+# one reader a form --------------------------------------------------------------------------------------
+
+_AGES = _patterns(
+    r"how old {be} {x} when (?:{he}|(?P=x)) (?:died|was killed|was assassinated|passed away|was murdered)",
+    r"(?:at|in) (?:what|which) age did {x} (?:die|pass away)",
+    r"how (?:old|long) (?:did|was) {x} (?:live|(?:at|on) (?:his|her|their|the) (?:time of (?:his|her|their) )?death)"
+    r"(?: for)?",
+    r"how many years did {x} live(?: for)?",
+    r"what age was {x} when {he} died",
+    r"how old did {x} (?:become|get)",
+)
+_LASTING = _patterns(r"how (?:long|many years) did {x} (?:last|go on|continue|exist|take)(?: for)?")
+
+
+_REIGNING = _patterns(
+    r"how (?:long|many years) (?:did|was|were) {x} (?:reign|rule|govern|in (?:office|power)|on the throne|king|queen"
+    r"|pope|president|prime minister|chancellor|emperor)(?: for)?",
+)
+_OLD_NOW = _patterns(r"how old {be} {x}(?: now| today)?", r"what age {be} {x}", r"what {be} {x}'s age")
+
+
+def _span(asked: str) -> Plan | None:
+    found = _found(_REIGNING, asked)
+    if found:
+        return Plan(Form.SPAN, things=(found["x"],), attributes=("in office from", "in office until"))
+    found = _found(_AGES, asked)
+    if found:
+        return Plan(Form.SPAN, things=(found["x"],), attributes=("born", "died"))
+    found = _found(_OLD_NOW, asked)
+    if found:
+        return Plan(Form.SPAN, things=(found["x"],), attributes=("born", TODAY))
+    found = _found(_LASTING, asked)
+    return Plan(Form.SPAN, things=(found["x"],), attributes=("began", "ended")) if found else None
+
+
+_HOW_MUCH = _patterns(r"how {how} {be} {x}")
+_TO_THE_SUN = _patterns(r"how far (?:away )?{be} {x}(?: away)? from (?:the )?sun")
+_PEOPLE = _patterns(
+    r"how many (?:people|inhabitants|residents|citizens) (?:live|are there|does|do|are living)(?: in)? {x}(?: have)?"
+)
+_OF = r"(?:total |average |surface |approximate |maximum |top )*"
+_MEASURE_OF = _patterns(
+    rf"(?:what|how much) {{be}} the {_OF}{{measure}} of {{x}}",
+    rf"(?:the )?{_OF}{{measure}} of {{x}}",
+    rf"what {{be}} {{x}}'s? {_OF}{{measure}}",
+    r"(?!what|which|who|the ){x}(?:'s)? (?P<measure>population|height|elevation|diameter|depth)",
+    r"what {measure} (?:is|does|has) {x}(?: have)?",
+)
+_DATES = (  # what is asked of a date, and the attribute that says it
+    (r"(?:when|on (?:what|which) (?:day|date)) {be} {x} born(?: on)?", "born"),
+    (r"(?:what|when) {be} (?:the )?{x}'s? (?:birthday|birth ?date|date of birth)", "born"),
+    (r"what {be} the (?:birthday|birth ?date|date of birth) of {x}", "born"),
+    (r"(?:when|on (?:what|which) (?:day|date)) did {x} (?:die|pass away)(?: on)?", "died"),
+    (r"when {be} {x} (?:killed|assassinated|murdered|executed|shot)", "died"),
+    (r"when did {x} (?:begin|start|break out)", "began"),
+    (r"when did {x} (?:end|finish|stop)", "ended"),
+    (r"when (?:was|did|were) {x} (?:open|opened|completed|finished|inaugurated)", "opened"),
+    (r"when {be} {x} built", "opened"),
+    (r"when did {x} (?:become independent|gain (?:its )?independence|get independence)", "independence"),
+    (r"when {be} {x} (?:founded|established|created|set up)", "founded"),
+    (r"when (?:was|did|were) {x} (?:released|come out|first shown|published)", "released"),
+    (r"when {be} {x} (?:invented|discovered|patented)", "discovered"),
+    (r"when (?:is|did|was|were) {x}(?: take place| happen| occur| fought| signed)?", "happened"),
+    (r"when did {x} (?:sink|fall|erupt|explode|crash|burn down|collapse)", "happened"),
+)
+_DATE_PATTERNS = [(_patterns(template), attribute) for template, attribute in _DATES]
+
+
+def _value(asked: str) -> Plan | None:
+    found = _found(_HOW_MUCH, asked)
+    if found:
+        return Plan(Form.VALUE, things=(found["x"],), attributes=_HOW[found["adjective"].lower()])
+    found = _found(_TO_THE_SUN, asked)
+    if found:
+        return Plan(Form.VALUE, things=(found["x"],), attributes=("distance from the Sun",))
+    found = _found(_PEOPLE, asked)
+    if found:
+        return Plan(Form.VALUE, things=(found["x"],), attributes=("population",))
+    found = _found(_MEASURE_OF, asked)
+    if found:
+        return Plan(Form.VALUE, things=(found["x"],), attributes=_measured(found["measure"]))
+    for patterns, attribute in _DATE_PATTERNS:
+        found = _found(patterns, asked)
+        if found:
+            return Plan(Form.VALUE, things=(found["x"],), attributes=(attribute,))
+    return None
+
+
+_TIMES = _patterns(r"how many times (?:did|has|have) {x} (?P<verb>win|won|host|hosted) (?P<y>.+)")
+_HOW_MANY = _patterns(
+    r"(?:in how many|how many|(?:(?:what {be} )?the )?(?:total )?number of|count(?: the)?)(?: different)? (?P<rest>.+)"
+)
+_THERE = _patterns(r"{noun} {be} there(?P<where> .+)?", r"{noun} (?:exist|are known)(?P<where> .+)?")
+_BEHIND_NOUN = re.compile(
+    r"\s+(?:are|is|were|was|does|do|did|has|have|had|can|share|border|bordering|in|of|by|orbit|belong|make|speak|use"
+    r"|play|the|on|there|that|which|who|live|lie|flow|from|with)\b",
+    re.IGNORECASE,
+)
+
+
+def _count(asked: str) -> Plan | None:
+    found = _found(_TIMES, asked)
+    if found:
+        verb = "host" if found["verb"].lower().startswith("host") else "win"
+        noun = _plural(re.sub(r"^the ", "", found["y"], flags=re.IGNORECASE))
+        return Plan(Form.COUNT, base=f"which {noun} did {found['x']} {verb}", noun=noun)
+    found = _found(_HOW_MANY, asked)
+    if not found:
+        return None
+    rest = found["rest"]
+    there = _found(_THERE, rest)
+    if there:
+        noun, where = there["noun"], _without_world(there["where"] or "")
+        series = _WORKS.match(noun)
+        if series and not where:
+            return Plan(Form.COUNT, base=_parts_of(series), noun=series["works"])
+        return Plan(Form.COUNT, base=f"which {noun} are {where}" if where else "", noun=noun)
+    cut = _BEHIND_NOUN.search(rest)
+    bound, base = bound_of(f"which {_without_world(rest)}")
+    return Plan(Form.COUNT, base=base if cut else "", noun=rest[: cut.start()] if cut else rest, bound=bound)
+
+
+_WHICH_IS = r"{what}(?: \w+){0,2}? (?:is|are|was|were|has|lies|came|comes|lived|died|born)? *(?:the )?{erest}\b"
+_COMPARISONS = _patterns(
+    rf"{_WHICH_IS}[^,:]*?[,:] *{{pair}}",
+    r"{what}(?: \w+){0,2}? {be} (?:the )?{erest}(?: (?:of|between|out of))? {pair}",
+    r"(?P<x>.+?) or (?P<y>.+?) *[,:–-]+ *{what}(?: one)? {be} (?:the )?{erest}",
+    r"{be} (?P<x>.+?) or (?P<y>.+?) (?:the )?{erest}",
+)
+_IS_MORE = _patterns(r"{be} {x} {er} than (?P<y>.+)")
+_HAS_MORE = _patterns(
+    r"{what}(?: (?:\w+ )?\w+)? (?:has|have|had) (?:the |a )?{degree} {people}[,:]? +{pair}",
+    r"(?:does|do|did|has|have) {x} (?:have )?(?:a )?{degree} {people} than {y}(?: has| does| have)?",
+)
+_WHEN_FIRST = _patterns(
+    r"(?P<head>{what}(?: \w+){0,2}? (?:was|were|is|came|died|lived|happened|began|started)"
+    r" *(?:out|built|published|released|founded)? *(?:born|died?|first|earlier|later|last)?"
+    r" *(?:first|earlier|later|last)?)[,:]? +(?:the )?(?P<x>.+?) *,? +or +(?P<y>.+)"
+)
+_BEFORE = _patterns(
+    r"(?:was|were|did|is) {x} (?P<verb>founded|established|born|die|built|opened|released|published|written|invented"
+    r"|discovered|happen|begin|start) (?:before|earlier than|(?P<after>after|later than)) {y}(?: was| were| did)?",
+)
+_LIVED_LONGER = _patterns(
+    r"(?:{what}(?: \w+){0,2}?|who) (?:lived|reigned|lasted) (?P<degree>longer|shorter|longest)[,:]? +{pair}"
+)
+_DONE_MORE = _patterns(
+    r"{what}(?: \w+)? (?:has |have |had )?(?P<verb>won|hosted|written|wrote|directed|made|painted|composed|written) "
+    r"(?P<degree>more|fewer) (?P<noun>[\w '-]+?s)[,:]? +{pair}",
+    r"{what}(?: \w+)? (?P<verb>has|have|had) (?P<degree>more|fewer) {noun}[,:] +{pair}",
+)
+_PRESENT = {
+    "won": "win", "hosted": "host", "written": "write", "wrote": "write", "directed": "direct", "made": "make",
+    "painted": "paint", "composed": "compose", "has": "have", "had": "have",
+}  # fmt: skip
+_DATE_OF_VERB = {
+    "founded": "founded", "established": "founded", "born": "born", "die": "died", "built": "opened",
+    "opened": "opened", "invented": "discovered", "discovered": "discovered",
+}  # fmt: skip
+
+
+def _comparison(asked: str) -> Plan | None:
+    found = _found(_LIVED_LONGER, asked)
+    if found:
+        greatest = found["degree"].lower() != "shorter"
+        return Plan(Form.COMPARISON, things=(found["x"], found["y"]), attributes=(AGE,), greatest=greatest)
+    found = _found(_HAS_MORE, asked)
+    if found:
+        form = Form.YES_NO if re.match(r"(?:do|does|did|has|have)\b", asked, re.IGNORECASE) else Form.COMPARISON
+        greatest = found["degree"].lower() not in _LESSER
+        things = (found["x"], found["y"])
+        return Plan(form, things=things, attributes=_measured(found["measure"]), greatest=greatest)
+    found = _found(_DONE_MORE, asked)
+    if found:
+        base = f"which {found['noun']} did {{}} {_PRESENT.get(found['verb'].lower(), found['verb'])}"
+        things, greatest = (found["x"], found["y"]), found["degree"].lower() not in _LESSER
+        return Plan(Form.COMPARISON, base, found["noun"], things, (NUMBER,), greatest)
+    for patterns, form in ((_COMPARISONS, Form.COMPARISON), (_IS_MORE, Form.YES_NO)):
+        found = _found(patterns, asked)
+        if found:
+            attributes, greatest = _degree(found)
+            return Plan(form, things=(found["x"], found["y"]), attributes=attributes, greatest=greatest)
+    found = _found(_BEFORE, asked)
+    if found:
+        attribute = _DATE_OF_VERB.get(found["verb"].lower(), DATE)
+        things = (found["x"], found["y"])
+        return Plan(Form.YES_NO, things=things, attributes=(attribute,), greatest=bool(found["after"]))
+    found = _found(_WHEN_FIRST, asked)
+    if not found:
+        return None
+    head = found["head"].lower()
+    attribute = "born" if "born" in head else "died" if "died" in head else DATE
+    greatest = bool(re.search(r"\b(?:later|last)\b", head))
+    return Plan(Form.COMPARISON, things=(found["x"], found["y"]), attributes=(attribute,), greatest=greatest)
+
+
+_MOST = _patterns(
+    r"(?:which|what|who) .*\b(?:the )?(?:most|fewest) (?!populous|populated|distant|recent)(?:\w+ ){0,2}?"
+    r"(?P<things>\w+s)\b.*"
+)
+
+
+def _most_of(asked: str) -> Plan | None:
+    """A question for what has the most of something that is counted, not measured."""
+    found = _found(_MOST, asked)
+    if not found or _found(_HAS_THE_MOST, asked):
+        return None
+    things = found["things"]
+    reason = (
+        f"It asks who has the most or fewest {things}. I count for one name at a time; ask how many {things} it is "
+        "for the ones you think of."
+    )
+    return Plan(Form.UNANSWERABLE, reason=reason) if things.endswith("s") else None
+
+
+_REST = r"(?P<rest> (?:in|of|on|by|from|that|which|to|ever|at|with|directed|written|painted|made|built)\b.*)?"
+_SUPERLATIVES = _patterns(
+    rf"(?:{{what}} {{be}} |name |list )?(?:the )?(?:world's )?(?:{{nth}} )?{{est}} {{noun}}{_REST}",
+    r"{what} {noun}(?P<rest>(?: (?:in|of|on|by|from)\b.*?)?) (?:is|was|are|has|lies|of) "
+    r"(?:the )?(?:{nth} )?{est}(?P<more> .*)?",
+)
+_HAS_THE_MOST = _patterns(
+    r"{what} {noun}(?P<rest>(?: (?:in|of|on|from)\b.*?)?) (?:has|have|had) the {degree} {people}(?P<more> .*)?",
+    r"(?:{what} {be} |name )?(?:the )?{noun} with the {degree} {people}(?P<rest> .*)?",
+)
+_BY_MEASURE = re.compile(rf"^(?P<rest>.*?) *\bby {_PIECES['measure']}\b(?P<more>.*)$", re.IGNORECASE)
+_PREPOSITION = re.compile(r"^(?:in|of|on|by|from|to)\b", re.IGNORECASE)
+_CLAUSE = re.compile(r"^(?:by|directed|written|painted|made|built|that|which|with)\b", re.IGNORECASE)
+
+
+def _superlative(asked: str) -> Plan | None:
+    found = _found(_HAS_THE_MOST, asked)
+    if found:
+        attributes, greatest = _measured(found["measure"]), found["degree"].lower() not in _LESSER
+    else:
+        found = _found(_SUPERLATIVES, asked)
+        if not found:
+            return None
+        attributes, greatest = _degree(found)
+    said = found.groupdict()
+    rest, more = ((said.get(part) or "").strip() for part in ("rest", "more"))
+    if more and not _PREPOSITION.match(more):
+        return None
+    where = f"{rest} {more}".strip()
+    by = _BY_MEASURE.match(where)
+    if by:
+        attributes, where = _measured(by["measure"]), f"{by['rest']} {by['more']}".strip()
+    where, noun = _without_world(where), found["noun"].strip()
+    base = f"which {_plural(noun)} {where}" if _CLAUSE.match(where) else f"which {_plural(noun)} are {where}"
+    place = _place(said["nth"]) if said.get("nth") else 0
+    return Plan(Form.SUPERLATIVE, base if where else "", noun, attributes=attributes, greatest=greatest, place=place)
+
+
+def _place(word: str) -> int:
+    """Of ``third``, ``3rd`` or ``last``: 3, 3, -1."""
+    return _ORDINALS.get(word.lower()) or int(re.sub(r"\D", "", word))
+
+
+_WORLD = re.compile(
+    r"\b(?:(?:in|of|on) (?:the )?(?:whole |entire |our )?(?:world|earth|planet|universe|solar system)"
+    r"|of all(?: time)?|ever(?: made| built| written)?|by far|to the sun|from the sun)\b",
+    re.IGNORECASE,
+)
+
+
+def _without_world(rest: str) -> str:
+    """What is said of the place; nothing where that is the whole world."""
+    return " ".join(_WORLD.sub("", rest).split())
+
+
+_NTH_OF = _patterns(
+    rf"(?:{{what}} {{be}} |name )?(?:the )?(?:very )?{{nth}} (?P<noun>\w+(?: \w+)?) (?:that |which )?{{x}} "
+    rf"(?P<verb>{'|'.join(_PARTICIPLES)}|directed|painted|composed|released|published|recorded|founded|invented)",
+    r"(?:{what} {be} |name )(?:the )?(?:very )?{nth} {noun}"
+    r"(?P<rest> (?:of|to|in|by|on|for|from|that|who|published|written|released|directed)\b.*)?",
+    r"(?:the )?{nth} {noun}(?P<rest> (?:of|in|by|from)\b.*)?",
+    r"(?:{what} {be} )?(?:the )?(?P<whose>(?!what|which|who|the\b)"
+    r"(?:(?! (?:of|from|in|by|with|is|are|was|were) )[\w .-])+?)(?:'s?)? {nth} {noun}",
+)
+_NO_ORDER = frozenset("name names language lady".split())  # a first name is no name that comes first
+_WORKS = re.compile(
+    r"^(?P<series>.+) (?P<works>(?:book|novel|film|movie|album|song|game|season|episode)s?)$", re.IGNORECASE
+)
+
+
+def _ordinal(asked: str) -> Plan | None:
+    found = _found(_NTH_OF, asked)
+    if not found:
+        return None
+    said, noun, place = found.groupdict(), found["noun"].strip(), _place(found["nth"])
+    if noun.lower() in _NO_ORDER or not place:
+        return None
+    if re.fullmatch(r" (?:in|of) the periodic table", said.get("rest") or "", re.IGNORECASE):
+        return Plan(Form.SUPERLATIVE, noun=noun, attributes=("atomic number",), greatest=False, place=place)
+    if re.fullmatch(r" from (?:the )?sun", said.get("rest") or "", re.IGNORECASE):
+        return Plan(Form.SUPERLATIVE, noun=noun, attributes=("distance from the Sun",), greatest=False, place=place)
+    series = _WORKS.match(noun)
+    if said.get("verb"):
+        verb = said["verb"].lower()
+        base = f"which {_plural(noun)} were {_PARTICIPLES.get(verb, verb)} by {said['x']}"
+    elif series and not said.get("rest"):
+        base, noun = _parts_of(series), series["works"]
+    else:
+        rest = f"of {said['whose']}" if said.get("whose") else (said.get("rest") or "").strip()
+        base = f"who were the {_plural(noun)} {rest}".strip()
+    return Plan(Form.ORDINAL, base=base, noun=noun, attributes=(DATE,), place=place)
+
+
+def _parts_of(series: re.Match[str]) -> str:
+    return f"which {_plural(series['works'])} are part of {series['series']}"
+
+
+def _plural(noun: str) -> str:
+    if noun.endswith("s"):
+        return noun
+    irregular = {"man": "men", "woman": "women", "person": "people", "wife": "wives", "child": "children"}
+    *before, last = noun.split()
+    plural = irregular.get(last.lower()) or (f"{last[:-1]}ies" if re.search(r"[^aeiou]y$", last) else f"{last}s")
+    return " ".join([*before, plural])
+
+
+_ASKS_WHETHER = _patterns(r"(?:is|are|was|were|did|does|do|has|have|had|can|could) (?P<rest>.+)")
+_IS_A = _patterns(r"{be} {x} (?:a|an) {noun}")
+
+
+def _yes_no(asked: str) -> Plan | None:
+    if not _found(_ASKS_WHETHER, asked) or " or " in asked:  # which of the two it is, is no yes or no
+        return None
+    kind = _found(_IS_A, asked)
+    if kind:
+        return Plan(Form.YES_NO, noun=kind["noun"], things=(kind["x"],), base=asked)
+    return Plan(Form.YES_NO, base=asked)
+
+
+_VERBS = "is|are|was|were|did|does|do|has|have|had"
+_HEAD = _patterns(
+    rf"(?:which|what|name(?: the| all| some| a few)?|list(?: the| all| some)?) (?!(?:{_VERBS}|the)\b){{noun}} "
+    rf"(?:{_VERBS}|by|of|from|born|directed|written|painted|that|who|which|in|with|set|starring)\b.*",
+    r"(?!who|what|which|where|when|how|name|list){noun} (?:by|directed by|written by|painted by|born in|from|with"
+    r"|starring|set in)\b.*",
+)
+
+
+# a question about something that another question has to find first: *the capital of* the largest country in Africa
+_OF_THE_NTH = _patterns(
+    r"(?P<outer>(?!{what} {be} the$).+? (?:of|by|in|from|won|win|wrote|painted|directed|composed|{be})) "
+    r"(?P<inner>the (?:very )?(?:{nth} |{est} )(?!names? )[\w' .-]+?)"
+    r"(?P<behind> (?:born|die|died|built|founded|released|published|located|called|educated|buried|from))?"
+)
+_OF_PLACE_WHERE = _patterns(
+    r"(?P<outer>.+? (?:of|in)) the (?P<noun>country|city|town|state|continent|region|nation) "
+    r"(?:where|in which|which|that) {x} (?P<be>was|is|were|are|did) "
+    r"(?P<verb>born|die|died|located|buried|assassinated|killed|founded|made|set)(?P<behind>)(?: in)?"
+)
+_WHERE_THE_MAKER_WAS = _patterns(
+    r"(?P<outer>(?:in )?(?:which|what) (?:country|state|continent|region) (?:was|is|did)) "
+    r"the (?P<inner>\w+ of .+?)(?P<behind> (?:born|die|buried|from|located)(?: in)?)"
+)
+_ONLY_ASKS = re.compile(r"(?:what|which|who)(?: \w+)? (?:is|are|was|were)", re.IGNORECASE)
+
+
+def _nested(asked: str) -> Plan | None:
+    found = _found(_OF_PLACE_WHERE, asked)
+    maker = _found(_WHERE_THE_MAKER_WAS, asked)
+    if found:
+        inner = f"in which {found['noun']} {found['be']} {found['x']} {found['verb']}"
+    elif maker:
+        found, inner = maker, f"who is the {maker['inner']}"
+    else:
+        found = _found(_OF_THE_NTH, asked)
+        if not found or (_ONLY_ASKS.fullmatch(found["outer"]) and not found["behind"]):
+            return None
+        inner = f"what is {found['inner']}"
+        if (found["behind"] or "").strip() in ("called", "located") and _ONLY_ASKS.fullmatch(found["outer"]):
+            return plan_of(inner)
+    outer = found["outer"].replace("{", "").replace("}", "")
+    return Plan(base=asked, inner=inner, outer=f"{outer} {{}}{found['behind'] or ''}")
+
+
+# *the currency of the country that* somebody *is from*: three relations, or four by way of a birthplace
+_BEHIND_A_PLACE = re.compile(
+    r"\bof the (?:countr(?:y|ies)|city|state|continent|region|nation)s? (?:where|in which|that|which|whose|the)\b", re.I
+)
+
+_ALL_OF = _patterns(
+    r"(?:what|which) (?:are|were) (?:all )?(?:the )?(?:names of (?:all )?(?:the )?)?(?:\w+ )??{noun}"
+    r"(?P<where> (?:of|in|on) .+)?",
+    r"(?:name|list)(?: me)?(?: all)?(?: of)?(?: the)?(?: \w+)?? {noun}(?P<where> (?:of|in|on) .+)?",
+)
+
+
+def _all_of(asked: str) -> Plan | None:
+    """All things of a kind that the world has; what lies in a place is left to the paths."""
+    found = _found(_ALL_OF, asked)
+    if not found or not found["noun"].endswith("s") or _without_world(found["where"] or ""):
+        return None
+    return Plan(Form.ALL, base=asked, noun=found["noun"].strip())
+
+
+_ALL_BUT = _patterns(
+    r"(?:which|what|name|list) (?:all )?(?:the )?{noun}(?P<rest> (?:in|of|on|by|from|with) .+?)?(?: that| which| who)?"
+    r" (?:(?:do|does|did|are|is|was|were|have|has)(?:n't| not)(?: \w+)??|without|not|except(?: for)?) {x}"
+)
+
+
+def _all_but(asked: str) -> Plan | None:
+    found = _found(_ALL_BUT, asked)
+    if not found or not found["rest"]:
+        return None
+    noun = found["noun"]
+    return Plan(base=f"which {_plural(noun)} are{found['rest']}", noun=noun, without=found["x"])
+
+
+def _head_noun(asked: str) -> str:
+    """The kind of thing that a plain question asks for, as it calls it; empty where it does not."""
+    found = _found(_HEAD, asked)
+    return found["noun"] if found and len(found["noun"].split()) <= 3 else ""
+
+
+def bound_of(asked: str) -> tuple[str, str]:
+    """The years that a question keeps its answers within, as ``< 1980``, and the question without that."""
+    for pattern, sign in _BOUNDS:
+        found = pattern.search(asked)
+        if found:
+            return f"{sign} {found['year']}", _without(asked, found)
+    found = _IN_A_YEAR.search(asked)
+    if found and _HELD_OR_WON.search(asked):
+        return f"= {found['year']}", _without(asked, found)
+    return "", asked
+
+
+def _without(asked: str, found: re.Match[str]) -> str:
+    """A question without the words that a pattern has found."""
+    return " ".join((asked[: found.start()] + asked[found.end() :]).strip(" ,").split())
+
+
+_YEAR = r"(?:the year )?(?P<year>\d{3,4})\b(?!s)"
+_BOUNDS = tuple(
+    (re.compile(rf"\b(?:{words}) +{_YEAR}", re.IGNORECASE), sign)
+    for words, sign in (("before|prior to|earlier than", "<"), ("after|later than", ">"), ("since", ">="))
+)
+# *in 1962* is a condition where somebody held an office or won something; elsewhere the year may be what is asked about
+_IN_A_YEAR = re.compile(
+    rf"\b(?:in|during|(?:at|by|around|from) the (?:end|beginning|start|middle) of) +{_YEAR}", re.IGNORECASE
+)
+_HELD_OR_WON = re.compile(
+    r"\b(?:presidents?|ministers?|kings?|queens?|popes?|chancellors?|emperors?|monarchs?|rulers?|ruled|reigned|tsars?"
+    r"|won|win|winners?|champions?|hosted|awarded|received|governors?|mayors?|leaders?|in (?:power|office))\b",
+    re.IGNORECASE,
+)

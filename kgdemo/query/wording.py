@@ -1,0 +1,193 @@
+"""The words around a question, and the words wrong in it: politeness, other languages, what no graph holds, spelling.
+
+People greet, apologise and explain before they ask, ask for reasons and opinions, and mistype. All of this is told by
+words alone, before anything is looked up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from functools import lru_cache
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+from kgdemo.kg.words import FUNCTION_WORDS
+
+_LATIN = 0x24F  # the last letter of the Latin alphabets' code points
+
+_POLITE = re.compile(
+    r"""^(?:
+      (?:hi|hello|hey|ok|okay|so|well|please|excuse\ me|good\ (?:morning|day|evening))\b [\s,.!]*
+    | (?:can|could|would|will)\ you\ (?:please\ |kindly\ )?
+      (?:tell|say\ to|explain\ to|give|show|remind)\ (?:me|us)\b [\s,:]*
+    | (?:please\ )?(?:tell|give|remind|show)\ (?:me|us)\b [\s,:]*
+    | (?:do|does)\ (?:you|anyone|anybody)\ (?:happen\ to\ )?know\b [\s,:]*
+    | (?:can|could|would|will)\ you\ (?:please\ |kindly\ )?(?=(?:name|list|count|compare)\b)
+    | i(?:'d|\ would)\ be\ (?:very\ |so\ |most\ )?(?:grateful|glad|happy|thankful|obliged)\ if\ (?=(?:you|someone)\b)
+    | (?:someone|you)\ (?:can|could|would)\ (?:tell|give|show)\ me\b [\s,:]*
+    | i(?:'d|\ would)?\ (?:really\ )?(?:like|love|want|need|wonder|was\ wondering|am\ wondering)\b
+      (?:\ to\ know|\ to\ find\ out|\ to\ ask)? [\s,:]*
+    | (?:i'm|i\ am)\ (?:curious|wondering|trying\ to\ find\ out|interested\ in)\b [\s,:]*
+    | (?:my|a|one|another|quick)\ question(?:\ is)?\b [\s,:]*
+    )+""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_ASKING_SENTENCE = re.compile(  # "…, so here goes: what is …?"; a full stop may stand in a name
+    r"(?:^|(?<=[.!?:;])\s+"
+    r"|^(?!(?:in|on|at|during|what|who|which|where|when|how)\b)(?:[\w']+ ){4,}[\w']+,\s+"
+    r"|\b(?:know|wonder|wondering|ask|asking),?\s+)"
+    r"(?P<asked>(?:(?:in|at|on|of|for|from|to|by|during)\s+)?"
+    r"(?:what|who|whose|whom|which|where|when|how|is|are|was|were|did|does|do|name|list)\b[^?!]*\?)",
+    re.IGNORECASE,
+)
+_AT_THE_END = re.compile(
+    r"(?:[\s,]*\b(?:please|thanks|thank you|exactly|by the way|do you know))*(?:[\s?!]|(?<=[a-z])\.)*$", re.IGNORECASE
+)
+
+_WHY = re.compile(
+    r"^(?:why|how come|for what reason|what(?: is|'s| was) the (?:reason|purpose|meaning|point)|what causes?d?)\b",
+    re.IGNORECASE,
+)
+_LIVE = re.compile(
+    r"""\b(?:weather|forecast|right\ now|at\ the\ moment|(?<!in\ )today|tonight|tomorrow|yesterday
+    |this\ (?:week|month|year|morning|evening)|next\ (?:week|month|year)|last\ (?:week|month|night)
+    |what\ time\ is\ it|stock\ price|share\ price|exchange\ rate|ticket\ price|price\ of
+    |how\ much\ (?:does|do|is|are)\b.*\b(?:cost|worth)|latest\ (?:news|score|results?)|opening\ hours|traffic)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_OPINION = re.compile(
+    r"""\b(?:should|favou?rite|in\ your\ opinion|do\ you\ (?:think|like|prefer|believe)
+    |(?:the\ )?(?:best|worst|greatest|nicest|coolest|prettiest|funniest
+      |most\ (?:beautiful|interesting|famous|important|influential|popular|boring|overrated|underrated|talented))
+     (?![- ]selling|\ picture|\ director|\ actor|\ actress|\ known|\ supporting|\ original|\ film|\ friend|\ lake)
+    |better|worse|nicer|more\ beautiful|more\ important)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_HOW_TO = re.compile(
+    r"^how (?:do|does|can|could|to|should|would|might|is|are|did|was|were)\b(?!.*\b(?:old|many)\b)", re.IGNORECASE
+)
+_HOW_IT_IS = re.compile(r"^how (?:is|are|was|were|did)\b.*\b(?:called|named|spelled|die|died|related)\b", re.IGNORECASE)
+_NO_GRAPH = {
+    "language": "I read English only; this looks like another language. Please ask in English.",
+    "why": "It asks for a reason, and a graph holds facts, not reasons.",
+    "live": "It asks for what changes from day to day, and this graph is not kept up to the day.",
+    "opinion": "It asks for a judgement, and a graph holds facts, not opinions.",
+    "how": "It asks how something is done or works, and a graph holds facts, not explanations.",
+}
+_ENGLISH = frozenset(
+    "the of is was what who which where when how are were did does do in to by has have had a an on for and from with "
+    "whose many it that name tell list".split()
+)
+_FOREIGN = frozenset(
+    "der die das und ist wer wie wo wann welche welcher welches hat ein eine von mit wurde nicht den dem "  # German
+    "le la les des est qui que quel quelle quels où quand comment une dans sont pour avec du et au "  # French
+    "el los las es quién quien qué cuál cual dónde donde cuándo cuando cómo como una del por para fue "  # Spanish
+    "il lo gli chi cosa quando dove quale sono della nel di che è "  # Italian
+    "o os uma quem onde qual são foi da "  # Portuguese
+    "waar wanneer welke het een van zijn".split()  # Dutch
+)
+
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+_SHORTEST = 3  # letters of a word that is corrected
+_LONG_NAME = 6  # letters from which a word that names use is corrected as well, since it named nothing here: *capitol*
+_LONGER = 8  # letters from which two of them may be wrong
+_ASKING = frozenset("what who which when where whose".split())
+
+
+def plain_question(text: str) -> str:
+    """A question without greetings, politeness and what stands around it; of several sentences the one that asks."""
+    text = whole = " ".join(text.split())
+    asking = [found["asked"] for found in _ASKING_SENTENCE.finditer(text)]
+    text = asking[-1] if asking else text
+    for _ in range(3):  # "Hello! Could you tell me, please, …"
+        text = _POLITE.sub("", text).lstrip(" ,.:;!")
+    return _AT_THE_END.sub("", text) or text or whole
+
+
+def beyond_graphs(text: str) -> str:
+    """Why no graph of facts answers a question; empty where one may."""
+    return _NO_GRAPH.get(_kind_beyond(plain_question(text), text), "")
+
+
+def _kind_beyond(asked: str, text: str) -> str:
+    letters = [letter for letter in text if letter.isalpha()]
+    if letters and sum(ord(letter) > _LATIN for letter in letters) > len(letters) / 2:
+        return "language"
+    words = re.findall(r"[^\W\d_]+", asked.lower())
+    known = sum(word in _ENGLISH for word in words)
+    if sum(word in _FOREIGN and word not in _ENGLISH for word in words) >= max(2, known + 1):
+        return "language"
+    if _WHY.search(asked):
+        return "why"
+    if _LIVE.search(asked):
+        return "live"
+    if _OPINION.search(asked):
+        return "opinion"
+    return "how" if _HOW_TO.search(asked) and not _HOW_IT_IS.search(asked) else ""
+
+
+def corrected(
+    text: str, named: Collection[tuple[int, int]], vocabulary: Collection[str], is_name: Callable[[str], bool]
+) -> str:
+    """A question with the mistyped words that are neither names nor words of questions put right.
+
+    Args:
+        text: the question.
+        named: stretches that name entities, (start, end) each; they stay as they are.
+        vocabulary: words that questions are made of, in lower case.
+        is_name: whether a word in lower case is part of any name.
+    """
+    pieces, done = [], 0
+    for found in _WORD.finditer(text):
+        word, (start, end) = found[0], found.span()
+        inside = any(start < close and first < end for first, close in named)
+        if inside or not _is_strange(word, start, vocabulary):
+            continue
+        better = _nearest(word.lower(), frozenset(vocabulary))
+        if better and (len(word) >= _LONG_NAME or better in FUNCTION_WORDS or not is_name(word.lower())):
+            pieces += [text[done:start], better.capitalize() if word[0].isupper() else better]
+            done = end
+    return "".join([*pieces, text[done:]])
+
+
+def _is_strange(word: str, start: int, vocabulary: Collection[str]) -> bool:
+    """Whether a word may be mistyped; a capital letter behind the first word makes a name of it."""
+    if len(word) < _SHORTEST or "'" in word or (start > 0 and not word.islower()):
+        return False
+    plain = word.lower()
+    forms = [plain, *(plain.removesuffix(ending) for ending in ("s", "es", "ed", "ing"))]
+    if plain.endswith("ed"):
+        forms.append(plain[:-1])
+    return not any(form in vocabulary for form in forms)
+
+
+@lru_cache(maxsize=8)  # one a graph
+def _by_length(vocabulary: frozenset[str]) -> dict[int, list[str]]:
+    lengths: dict[int, list[str]] = {}
+    for word in sorted(vocabulary):
+        lengths.setdefault(len(word), []).append(word)
+    return lengths
+
+
+def _nearest(word: str, vocabulary: frozenset[str]) -> str:
+    """The word that was meant: one letter wrong, two in a long word; empty where none is near.
+
+    A short word must be a question word or have all of its letters, in another order: too many are one letter apart.
+    """
+    wrong = 2 if len(word) >= _LONGER else 1
+    lengths = _by_length(vocabulary)
+    near = [w for n in range(len(word) - wrong, len(word) + wrong + 1) for w in lengths.get(n, ()) if n >= _SHORTEST]
+    found = process.extract(word, near, scorer=OSA.distance, score_cutoff=wrong, limit=20)
+    if len(word) == _SHORTEST:
+        found = [one for one in found if one[0] in _ASKING or sorted(one[0]) == sorted(word)]
+    return min(found, key=lambda one: (one[1], *_unlikeness(word, one[0])), default=("",))[0]
+
+
+def _unlikeness(typed: str, word: str) -> tuple[bool, int, int, int]:
+    """Of words equally near the one is meant that is common, begins like the typed one, ends like it, and is longer."""
+    both = list(zip(typed, word, strict=False))
+    ahead = next((i for i, (a, b) in enumerate(both) if a != b), len(both))
+    behind = next((i for i in range(len(both) - ahead) if typed[-1 - i] != word[-1 - i]), len(both) - ahead)
+    return word not in FUNCTION_WORDS, -ahead, -behind, -len(word)

@@ -1,0 +1,123 @@
+"""How far the path model believes in a path's relations, among all relations that the graph has.
+
+The model was trained on several graphs. To *who wrote …* it may answer in the words of another one, and then the
+probability of this graph's ``author`` is small for a reason that says nothing about the question. So each relation of a
+path is judged against the vocabulary of the graph asked: p(r) over the sum of p(r') for all labels r' of its relations,
+whether the entity has them or not. What the model would have taken there instead is what the graph lacks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from kgdemo.constraint.token_graph import TokenGraph
+from kgdemo.kg.path import Path
+from kgdemo.models.base import PROMPT_END, TokenTree
+from kgdemo.query.query import Query
+from kgdemo.reasoners.base import Resources
+
+_NEGLIGIBLE = -7.0  # log-odds against the best one from which a beginning is not read on
+_WIDEST = 16  # beginnings read on at a time
+_LEAST = -15.0  # less says nothing more
+
+
+@dataclass(frozen=True, slots=True)
+class RelationBelief:
+    """What the model believes at one hop of a path.
+
+    Attributes:
+        log_prob: logarithm of the share that the path's relation has of the probability of all the graph's relations.
+        wanted: the label of the likeliest relation of the graph.
+        wanted_log_prob: the same share, of that one.
+    """
+
+    log_prob: float
+    wanted: str
+    wanted_log_prob: float
+
+
+def relation_beliefs(query: Query, path: Path, resources: Resources) -> list[RelationBelief]:
+    """What the model believes at each hop of a path, given what stands before it.
+
+    Args:
+        query: what is asked.
+        path: one of the graph.
+        resources: for the model and the graph in its tokens.
+    """
+    graph, model = resources.token_graph, resources.model
+    prompt = model.style.encode(model.label_tokens, query.text, query.topics)
+    tree, labels = model.tree(prompt), _labels(graph)
+    return [_belief(tree, graph, labels, path, hop) for hop in range(len(path.relations))]
+
+
+def _labels(graph: TokenGraph) -> dict[tuple[int, ...], str]:
+    """The tokens of each relation label, with the beginning of the arrow that must follow."""
+    arrow = int(graph.label_tokens.arrow[0])
+    return {
+        (*(int(token) for token in graph.steps.row(step)), arrow): label
+        for step, label in enumerate(graph.kg.step_labels)
+    }
+
+
+def _belief(
+    tree: TokenTree, graph: TokenGraph, labels: Mapping[tuple[int, ...], str], path: Path, hop: int
+) -> RelationBelief:
+    node, behind = tree.follow(PROMPT_END, _before(graph, path, hop))
+    found = _log_probs(tree, node[-1], behind, labels, path.relations[hop])
+    by_label: dict[str, float] = {}
+    for tokens, log_prob in found.items():
+        by_label[labels[tokens]] = max(log_prob, by_label.get(labels[tokens], -math.inf))
+    total = math.log(sum(map(math.exp, by_label.values())))
+    wanted = max(by_label, key=lambda label: by_label[label])
+    own = by_label.get(path.relations[hop], -math.inf) - total
+    return RelationBelief(max(_LEAST, own), wanted, by_label[wanted] - total)
+
+
+def _before(graph: TokenGraph, path: Path, hop: int) -> list[int]:
+    """The tokens of a path up to the arrow before one of its relations."""
+    kg, arrow = graph.kg, graph.label_tokens.arrow
+    tokens: list[int] = []
+    for place, label in enumerate(path.entities[: hop + 1]):
+        entity = kg.entities.find(label)
+        assert entity is not None, label
+        tokens += [*graph.entities.row(entity).tolist(), *arrow]
+        if place < hop:
+            tokens += [*graph.steps.row(kg.steps_called(path.relations[place])[0]).tolist(), *arrow]
+    return tokens
+
+
+def _log_probs(
+    tree: TokenTree, node: int, behind: Tensor, labels: Mapping[tuple[int, ...], str], own: str
+) -> dict[tuple[int, ...], float]:
+    """The log-probabilities of the labels, but for those whose beginnings are negligible; that of ``own`` is kept."""
+    found: dict[tuple[int, ...], float] = {}
+    beginnings: list[tuple[tuple[int, ...], int, Tensor, float]] = [((), node, behind, 0.0)]
+    best = -math.inf
+    while beginnings:
+        longer: list[tuple[float, tuple[int, ...], int]] = []
+        for begun, parent, row, so_far in beginnings:
+            tokens = sorted({label[len(begun)] for label in labels if label[: len(begun)] == begun})
+            for token, log_prob in zip(tokens, row[tokens].tolist(), strict=True):
+                longer.append((so_far + log_prob, (*begun, token), parent))
+        for score, begun, _ in longer:
+            if begun in labels:
+                found[begun] = score
+                best = max(best, score)
+        going = [one for one in longer if one[1] not in labels]
+        best_here = max([best, *(score for score, _, _ in going)])
+        going.sort(key=lambda one: -one[0])
+        kept = [one for one in going[:_WIDEST] if one[0] > best_here + _NEGLIGIBLE]
+        kept += [one for one in going if one not in kept and _begins(one[1], labels, own)]
+        if not kept:
+            break
+        nodes, rows = tree.extend([parent for _, _, parent in kept], [begun[-1] for _, begun, _ in kept])
+        beginnings = [(begun, n, row, score) for (score, begun, _), n, row in zip(kept, nodes, rows, strict=True)]
+    return found
+
+
+def _begins(begun: Sequence[int], labels: Mapping[tuple[int, ...], str], own: str) -> bool:
+    return any(label == own and tokens[: len(begun)] == tuple(begun) for tokens, label in labels.items())

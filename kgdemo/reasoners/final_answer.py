@@ -1,0 +1,433 @@
+"""Reading the final answer that a chat model writes: the names answered and the paths each cites (GCR section 4.4).
+
+Models wrap the few names asked for in preambles, Markdown, sentences and explanations, or excuse themselves. What
+counts is, in this order: names with citations, what “the answer is …” says, names on lines of their own, and last a
+name within a sentence. An excuse is no answer, and so are sentences around it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from kgdemo.kg.path import Path
+from kgdemo.kg.words import fold
+from kgdemo.reasoners.parsing import (
+    LABELLED,
+    cleaned,
+    is_preamble,
+    json_in,
+    number_of,
+    numbers_in,
+    unmarked,
+    without_bullet,
+)
+
+CitedName = tuple[str, tuple[int, ...]]
+
+_NUMBERS = r"\d+(?:\s*(?:,|;|&|/|and|und|et|y|–|-|to)\s*(?:paths?\s*|#|\[)?\d+\]?)*"
+_PATH_WORD = r"(?:reasoning )?(?:paths?|pfade?n?|chemins?|caminos?|percors[oi]|refs?\.?|sources?|路径|путь)"
+# [2], [1, 3], 【1】, [^1], [Path 1], (paths 1 and 2), “according to path 2”
+_CITED = re.compile(
+    rf"(?:\b{_PATH_WORD}\s*)?[\[【]{{1,2}}\s*(?:\^|#|p\.?\s?|see |from |via )?(?:{_PATH_WORD}\s*)?#?({_NUMBERS})"
+    rf"\s*(?:†[^\]】]*)?[\]】]{{1,2}}"
+    rf"|[(（]\s*(?:see |from |via |per |siehe |voir )*{_PATH_WORD}\s*\[?#?({_NUMBERS})\]?\s*[)）]"
+    rf"|\s[-–—,(]?\s*(?:see |from |via |per |according to |supported by |siehe )+"
+    rf"{_PATH_WORD}\s*\[?#?({_NUMBERS})\]?\)?",
+    re.IGNORECASE,
+)
+_ROUND = re.compile(r"\s\((\d{1,3}(?:\s*,\s*\d{1,3})*)\)\s*[.,;]?\s*$")  # Vienna (1)
+_FINAL = re.compile(r"^\W*(?:so,? |therefore,? )?(?:the |my )?final answers?(?: is| are)?\s*[:：]?\W*", re.IGNORECASE)
+_REASONS = re.compile(
+    r"^\W*(?:explanation|reasoning|reason|rationale|justification|note|notes|evidence|because|supporting paths?|"
+    r"sources?|references?|citations?|confidence|begründung|erklärung|explication|justificación|explicación|解释|说明|理由)\s*\W*[:：]",
+    re.IGNORECASE,
+)
+_ANSWER_IS = re.compile(
+    r"\b(?:answers?(?: to (?:the|this|your) question)?|antwort(?:en)?|réponses?|respuestas?|risposta|resposta)\s+"
+    r"(?:is|are|would be|must be|should be|was|lautet|ist|sind|est|sont|es|son|è|é)\b\s*:?\s*"
+    r"(?:that it is |probably |likely )?"
+    r"(.+)$|(?:答案|答え|回答)\s*(?:是|为|は|:|：)\s*(.+?)(?:です|である)?[。.]?$",
+    re.IGNORECASE,
+)
+_IS_ANSWER = re.compile(r"^(.+?)\s+(?:is|are) (?:the|my|a) (?:correct |right |final )?answers?\b", re.IGNORECASE)
+# how models excuse themselves, by language; each is looked for anywhere in a sentence, ^ at its beginning
+_I = r"\b(?:i|we) (?:really |just |simply )?"
+_NOT_DO = r"(?: ?not|n['’]t|not)"
+_EXCUSES = (
+    r"\bno[ _-]answer\b",
+    r"\b(?:i['’]m|i am|we are) (?:very |so )?(?:sorry|afraid|unable|not able|unsure|not sure)\b",
+    r"^\W*(?:sorry|apologies|unfortunately|regrettably)\b|\bmy apologies\b|\bi apologi[sz]e\b|\bas an ai\b",
+    _I
+    + r"(?:can(?:no|['’])t|can not|do(?:n['’]t| not)|could(?:n['’]t| not)|am not able to|was unable to) (?:\w+ ){0,2}?"
+    r"(?:help|answer|know|find|determine|assist|provide|say|tell|see|have|conclude|identify|comply|infer)",
+    r"\b(?:none|neither|no one|not one|nothing) (?:of|in) (?:the|these|those)\b",
+    r"\bno (?:\w+ ){0,2}?(?:paths?|answers?|information|evidence|fact) (?:\w+ ){0,4}?"
+    r"(?:answers?|states?|says?|supports?|was|were|is|are|here|found|available|exists?|mentions?|contains?|given|bears?|can)\b",
+    r"\b(?:paths?|graph|information|facts?|context|question|it|text|data)\b(?: \w+){0,4}? "
+    r"(?:do|does|did|can|could|is|are|was|were)" + _NOT_DO + r"(?: \w+){0,2}? "
+    r"(?:say|state|answer|mention|contain|provide|tell|include|specify|give|bear|enough|sufficient|clear|possible|available|"
+    r"be (?:answered|determined|found)|show|support|reveal|indicate|help|name)",
+    r"\b(?:cannot|can['’]t|could not) be (?:answered|determined|found|inferred|derived)",
+    r"\b(?:insufficient|not enough|lack of) (?:\w+ )?(?:information|evidence|data|context)",
+    r"^\W*(?:unknown|n/?a|none|nothing|null|unanswerable|undetermined|"
+    r"not (?:specified|stated|mentioned|available|given|known|found|answerable|provided))\W*$",
+    r"\bleider\b|\btut mir leid\b|\bkeine antwort\b|\bkein(?:er)? (?:der )?pfade?\b",  # German
+    r"\bich (?:kann|weiß) (?:\w+ ){0,3}?nicht|\bweiß (?:ich )?(?:es )?nicht\b",
+    r"\bdésolée?\b|\bje ne (?:peux|sais)\b|\baucune? (?:des |de ces )?(?:chemins?|réponse)|\bne permet",  # French
+    r"\blo siento\b|\bno (?:puedo|sé|se puede)\b|\blamentablemente\b",  # Spanish
+    r"\bningun[oa]?\b.*\b(?:camino|ruta|respuesta)",
+    r"\bmi dispiace\b|\bnon (?:posso|lo so|è possibile)\b|\bpurtroppo\b",  # Italian
+    r"\bdesculpe\b|\bnão (?:posso|sei|é possível)\b|\binfelizmente\b",  # Portuguese
+    r"\bhet spijt me\b|\bhelaas\b",  # Dutch
+    r"\bprzykro mi\b|\bniestety\b|\bnie (?:wiem|mogę)\b",  # Polish
+    r"\bизвините\b|\bк сожалению\b|\bне (?:могу|знаю)\b|\bнет ответа\b",  # Russian
+    r"抱歉|对不起|無法|无法|不知道|没有(?:答案|路径|一条)",  # Chinese
+    r"申し訳|わかりません|分かりません|答えられません",  # Japanese
+    r"죄송|모르겠|آسف|عذر|üzgünüm|maalesef",  # Korean, Arabic, Turkish
+)
+_REFUSAL = re.compile("|".join(_EXCUSES), re.IGNORECASE)
+_NOTHING = re.compile(
+    r"^\W*(?:not\b|no\b(?!\w)|none\b|unknown|unclear|nowhere|nothing|unavailable|undefined|impossible|null|n/a)",
+    re.IGNORECASE,
+)
+_FILLER = re.compile(
+    r"^\W*(?:sure|certainly|of course|okay|ok|yes|hello|hi|thanks?(?: you)?|great question|good question|absolutely|"
+    r"i hope this helps|hope (?:this|that) helps|let me know.*|feel free.*|please let.*|is there anything.*|"
+    r"you(?:'|’)re welcome|"
+    r"(?:answers?|final answers?|paths?|names?|entity)(?: (?:supporting )?(?:paths?|citations?))?|"
+    r"gerne|klar|voilà|claro|bien sûr|done|end)\W*$",
+    re.IGNORECASE,
+)
+_VERB = (
+    r"(?:is|was|are|were|has|have|had|ist|war|sind|wurde|est|était|sont|fut|es|fue|son|era|è|lies|died|lived|located|born|"
+    r"composed|directed|wrote|founded|says?|states?|shows?|leads?|means|follows?|think|believe|would|can|must|named|says)"
+)
+_PROSE = re.compile(rf"\b{_VERB}\b", re.IGNORECASE)
+_TAIL = re.compile(rf"^.*\b(?:{_VERB}|né|née|geboren|nació|nato)\b\s+(.+?)(?:\s+geboren)?$", re.IGNORECASE)
+_BEFORE_NAME = re.compile(
+    r"^(?:(?:born|located|composed|directed|written|founded|situated|called|named|known|found|né|née|nacido|in|at|by|as|to|"
+    r"of|from|on|à|en|a|the (?:city|town|village|country|state|composer|director|author|person|film|river|answer)"
+    r" (?:of|is)?|"
+    r"that|most likely|probably|likely|indeed|also|von|das|der|die|le|la)\s+)+",
+    re.IGNORECASE,
+)
+_BOLD = re.compile(r"\*\*([^*\n]+?)\*\*|__([^_\n]+?)__")
+_SENTENCE = re.compile(
+    r"(?<=[^\W\d_]{3}[.!?])\s+(?=[A-ZÀ-Ý\"“*\[])|(?<=[\])\d][.!?])\s+(?=[A-ZÀ-Ý\"“*])|(?<=[。！？])|(?<=\*\*[.!?])\s+"
+)
+_AND = re.compile(r"^\s*(?:[,;、，/]|and\b|und\b|et\b|y\b|e\b|as well as\b|or\b|&|,\s*and\b)\s*", re.IGNORECASE)
+_BEHIND = re.compile(
+    r"\s+(?:[-–—]{1,2}|=>|→)\s+.*$|\s*[:：]\s+.*$|,?\s+\b(?:because|since|as shown|which|who|weil|car|porque)\b.*$"
+)
+_NEXT_QUESTION = re.compile(r"^\W*(?:question|frage|pregunta|user)\s*:", re.IGNORECASE)
+_LEADS = re.compile(r"^(?:(?:thus|so|therefore|hence|both|yes|well|then)\b,?\s+)+(?=\S)", re.IGNORECASE)
+_FROM = re.compile(r"^\W*(?:from|according to|based on|as per|per|in|as)\s+$", re.IGNORECASE)
+_SUPPORT = re.compile(
+    r"^\W*(?:also |this is |it is |further )*(?:supported|confirmed|stated|see|evidenced)\b", re.IGNORECASE
+)
+_ARROW = re.compile(r"\s*(?:->|→|—>|=>)\s*")
+_SUGGESTED = re.compile(r"\s*\(suggested answer:[^()]*(?:\([^()]*\)[^()]*)*\)?")  # repeated from the prompt
+_BEGUN = re.compile(r"(?:->|→|—>|=>)\s*$")  # a path that was not written to its end
+_MOST_WORDS = 12  # of a name; longer is a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A name found in a reply.
+
+    ``weight``: 4 with citations, 3 within a sentence that has some, 2 announced, 1 on its own, 0 within a sentence.
+    """
+
+    name: str
+    cited: tuple[int, ...]
+    weight: int
+
+
+def read_answer(reply: str, paths: Mapping[int, Path], cut: bool = False) -> tuple[CitedName, ...]:
+    """The names that a reply answers, each with the numbers of the paths it cites; empty where it is a refusal.
+
+    Args:
+        reply: what the model wrote.
+        paths: the paths that it was given, by number. Other numbers cite nothing; the paths' own entities are
+            recognised in a sentence.
+        cut: the reply broke off, so a last line without a citation may be half a name and is left out.
+    """
+    return _Reader(paths).read(cleaned(reply), cut)
+
+
+class _Reader:
+    """One reply; see ``read_answer``."""
+
+    def __init__(self, paths: Mapping[int, Path]) -> None:
+        self.paths = paths
+        self.known = {fold(entity): entity for path in paths.values() for entity in path.entities}
+
+    def read(self, text: str, cut: bool) -> tuple[CitedName, ...]:
+        data = json_in(text, numbers=False)
+        if data is not None:
+            return self._merged(self._in_json(data))
+        lines = [_SUGGESTED.sub("", line) for line in text.splitlines()]
+        lines = [line for line in lines if line.strip() and not _BEGUN.search(line)]
+        if cut and lines and not self._whole(lines[-1]):
+            lines = lines[:-1]
+        final = [n for n, line in enumerate(lines) if _FINAL.match(unmarked(line))]
+        if final:
+            rest = _FINAL.sub("", unmarked(lines[final[-1]]), count=1)
+            lines = [*([rest] if rest else []), *lines[final[-1] + 1 :]]
+        parts, refused = self._parts(lines)
+        strongest = max((part.weight for part in parts), default=-1)
+        if refused and strongest < (1 if final else 2):
+            return ()
+        kept = [part for part in parts if part.weight == strongest or (part.weight == 1 and strongest == 4)]
+        return self._merged(kept[:1] if strongest == 0 else kept)
+
+    def _whole(self, line: str) -> bool:
+        """Whether a last line may be whole although the reply was cut: it ends with a citation, or in a known name."""
+        plain = without_bullet(unmarked(line))
+        cited = [match.end() for match in _CITED.finditer(plain)]
+        named = _ARROW.split(_CITED.sub("", plain))[-1]
+        return bool(cited and not plain[cited[-1] :].strip(" .,;")) or fold(named) in self.known
+
+    def _parts(self, lines: Iterable[str]) -> tuple[list[_Part], bool]:
+        """What each sentence says, and whether one of them is an excuse."""
+        parts: list[_Part] = []
+        refused = False
+        for raw in lines:
+            if _REASONS.match(unmarked(raw)) or (parts and _NEXT_QUESTION.match(unmarked(raw))):
+                break
+            for sentence in self._sentences(_row(without_bullet(raw))):
+                if parts and parts[-1].cited and _SUPPORT.match(sentence):
+                    found, cited = [], dict.fromkeys((*parts[-1].cited, *self._all_cited(sentence)))
+                    parts[-1] = _Part(parts[-1].name, tuple(cited), parts[-1].weight)
+                    continue
+                found = self._sentence(sentence, refused)
+                if not found:
+                    refused = refused or bool(_REFUSAL.search(unmarked(sentence)))
+                parts += found
+        return parts, refused
+
+    def _sentences(self, line: str) -> list[str]:
+        if fold(_CITED.sub("", unmarked(line))) in self.known:
+            return [line]
+        return [part.strip() for part in _SENTENCE.split(line) if part and part.strip()]
+
+    def _sentence(self, marked: str, refused: bool) -> list[_Part]:
+        plain = without_bullet(unmarked(marked))
+        plain = LABELLED.sub("", plain, count=1) if not _ANSWER_IS.search(plain) else plain
+        plain = plain if fold(_stripped(_CITED.sub("", plain))) in self.known else _LEADS.sub("", plain)
+        bare = _stripped(_CITED.sub("", plain))
+        if not bare:
+            return []
+        if fold(bare) not in self.known:
+            announced = self._announced(plain)
+            if announced is not None:
+                return announced
+            if _REFUSAL.search(plain) or _FILLER.match(plain):
+                return []
+            if is_preamble(plain) and not _CITED.search(plain):
+                return []
+        segments = list(self._cited_segments(plain))
+        if not any(cited for _, cited in segments):
+            rounded = _ROUND.search(plain)
+            if rounded and set(numbers_in(rounded[1])) <= set(self.paths):
+                segments = [(plain[: rounded.start()], tuple(numbers_in(rounded[1])))]
+        parts: list[_Part] = []
+        for text, cited in segments:
+            follows = bool(parts) and not _AND.match(text)
+            if (
+                follows and fold(_stripped(text)) not in self.known
+            ):  # an explanation behind the name: its citations support that name
+                last = parts[-1]
+                if cited and last.cited:
+                    parts[-1] = _Part(last.name, tuple(dict.fromkeys((*last.cited, *cited))), last.weight)
+                continue
+            parts += self._names(_AND.sub("", text) if parts else text, cited, marked, refused)
+        return [_Part(part.name, part.cited, min(part.weight, parts[0].weight)) for part in parts]
+
+    def _announced(self, plain: str) -> list[_Part] | None:
+        """What “the answer is …” says; None where nothing is announced."""
+        match = _ANSWER_IS.search(plain)
+        said = (match[1] or match[2]) if match else None
+        cited = self._all_cited(plain)
+        if said is None and (match := _IS_ANSWER.match(plain)):
+            said = match[1]
+        if said is None:
+            return None
+        bare = _stripped(_CITED.sub("", said))
+        if _NOTHING.match(bare) and fold(bare) not in self.known:
+            return []
+        segments = [(text, numbers) for text, numbers in self._cited_segments(said) if text.strip()]
+        parts: list[_Part] = []
+        for text, numbers in segments:
+            if parts and not _AND.match(text):
+                continue
+            names = self._split(_stripped(_BEHIND.sub("", _AND.sub("", text) if parts else text)))
+            parts += [_Part(self._tidy(name), numbers or cited, 4 if numbers or cited else 2) for name in names if name]
+        return parts
+
+    def _cited_segments(self, text: str) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """Stretches of text, each with the citations behind it; before it where the text begins with them."""
+        matches = list(_CITED.finditer(text))
+        if not matches:
+            yield text, ()
+            return
+        begins = text[: matches[0].start()]
+        if not begins.strip(" \"'“-–—:") or _FROM.match(begins):  # [1] Vienna
+            rest = text[matches[0].end() :]
+            yield re.sub(r"^\s*[-–—:.]\s*", "", _CITED.sub("", rest)), self._all_cited(text)
+            return
+        before, begin, numbers = begins, 0, []
+        for place, match in enumerate(matches):
+            numbers += self._numbers(match)
+            begin = match.end()
+            end = matches[place + 1].start() if place + 1 < len(matches) else len(text)
+            between = text[begin:end]
+            if between.strip(" ,;&") and (place + 1 < len(matches) or re.search(r"\w", between)):
+                yield before, tuple(dict.fromkeys(numbers))
+                before, numbers = between, []
+        if numbers or (begin == matches[-1].end() and before == begins):
+            yield before, tuple(dict.fromkeys(numbers))
+        elif _AND.match(before) and fold(_stripped(_AND.sub("", before))) in self.known:
+            yield before, ()
+
+    def _numbers(self, match: re.Match[str]) -> list[int]:
+        return [n for n in numbers_in(next(g for g in match.groups() if g)) if n in self.paths]
+
+    def _all_cited(self, text: str) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(n for match in _CITED.finditer(text) for n in self._numbers(match)))
+
+    def _names(self, text: str, cited: tuple[int, ...], marked: str, refused: bool) -> list[_Part]:
+        """The name or names of a stretch of text."""
+        bare = _stripped(text)
+        if not re.search(r"\w", bare):
+            return []
+        if fold(bare) in self.known:
+            return [_Part(self._tidy(bare), cited, 4 if cited else 1)]
+        if len(ends := _ARROW.split(bare)) > 1:  # the path itself is repeated
+            head, colon, _ = ends[0].rpartition(": ")
+            return [_Part(self._tidy(head if colon else ends[-1]), cited, 4 if cited else 1)]
+        if _PROSE.search(bare) and _BOLD.search(marked) and (bold := self._bold(marked, bare)):
+            return [_Part(name, cited, 3 if cited else 0) for name in bold]
+        short = _stripped(_BEHIND.sub("", bare))
+        split = self._split(short)
+        if len(split) > 1:
+            return [_Part(self._tidy(name), cited, 4 if cited else 1) for name in split]
+        if short and not _PROSE.search(short) and len(short.split()) <= _MOST_WORDS:
+            name = self._tidy(bare.rpartition(": ")[2]) if ": " in bare else ""
+            name = name if fold(name) in self.known else self._tidy(short)
+            sentence = ":" in bare or (bool(re.search(r"[.!?]$", text.strip())) and len(short.split()) > 2)
+            return [_Part(name, cited, 4 if cited else 0 if sentence and fold(name) not in self.known else 1)]
+        if refused:
+            return []
+        return [_Part(name, cited, 3 if cited else 0) for name in self._in_prose(bare, cited) if name]
+
+    def _bold(self, marked: str, text: str) -> list[str]:
+        """The names of a sentence that stand in bold."""
+        bold = [_stripped(one or other) for one, other in _BOLD.findall(marked)]
+        named = [name for name in bold if name and not LABELLED.match(name + ":") and fold(name) in fold(text)]
+        ends = {fold(path.end) for path in self.paths.values()}
+        return [self._tidy(name) for name in dict.fromkeys([n for n in named if fold(n) in ends] or named)]
+
+    def _in_prose(self, text: str, cited: tuple[int, ...]) -> list[str]:
+        """The name within a sentence: behind the verb, or the end of a path it cites."""
+        said = f" {fold(text)} "
+        near = [self.paths[n].end for n in cited] or [path.end for path in self.paths.values()]
+        ends = [end for end in dict.fromkeys(near) if f" {fold(end)} " in said]
+        tail = _TAIL.match(_stripped(_BEHIND.sub("", text)))
+        name = _stripped(_BEFORE_NAME.sub("", tail[1])) if tail else ""
+        if name and fold(name) in self.known:
+            return [self._tidy(name)]
+        if ends:
+            return ends
+        if name and len(name.split()) <= _MOST_WORDS and (name[:1].isupper() or name[:1].isdigit()):
+            return [name]
+        return []
+
+    def _split(self, text: str) -> list[str]:
+        """Several names in a row; a comma parts names only where the parts are known and the whole is not."""
+        if fold(text) in self.known:
+            return [text]
+        by_semicolon = [part for part in map(_stripped, text.split(";")) if part]
+        if len(by_semicolon) > 1:
+            return by_semicolon
+        parts = [
+            part
+            for part in map(_stripped, re.split(r",\s*(?:and |und |et |y )?|\s+(?:and|und|et|y|&)\s+|、", text))
+            if part
+        ]
+        ends = {fold(path.end) for path in self.paths.values()}
+        return parts if len(parts) > 1 and all(fold(part) in ends for part in parts) else [text]
+
+    def _tidy(self, name: str) -> str:
+        name = _stripped(name)
+        if fold(name) in self.known:
+            return name
+        shorter = (_BEFORE_NAME.sub("", name), re.split(r",| \(", name)[0])  # the city of X; X, Austria; X (Austria)
+        return next((_stripped(one) for one in shorter if one and fold(one) in self.known), name)
+
+    # JSON
+
+    def _in_json(self, data: object, cited: tuple[int, ...] = ()) -> list[_Part]:
+        if isinstance(data, str):
+            numbers = self._all_cited(data) or cited
+            name = _stripped(_CITED.sub("", unmarked(data)))
+            if not name or (fold(name) not in self.known and (_REFUSAL.search(name) or _NOTHING.match(name))):
+                return []
+            return [_Part(self._tidy(part), numbers, 4) for part in self._split(name)]
+        if isinstance(data, list):
+            return [part for item in data for part in self._in_json(item, cited)]
+        if isinstance(data, (int, float)) and not isinstance(data, bool):
+            return [_Part(str(data), cited, 3)]
+        if not isinstance(data, dict):
+            return []
+        citing = ("path", "cit", "support", "evidence", "source", "ref")
+        numbers = cited
+        for key, value in data.items():
+            if any(word in str(key).lower() for word in citing):
+                listed = re.findall(r"\d+", str(value)) if not isinstance(value, dict) else []
+                numbers = tuple(dict.fromkeys(n for n in map(number_of, listed) if n in self.paths)) or cited
+        for wanted in ("final_answer", "answers", "answer", "name", "entity", "entities", "result", "results", "value"):
+            for key, value in data.items():
+                if str(key).lower().replace(" ", "_") == wanted:
+                    return self._in_json(value, numbers)
+        named = [(k, v) for k, v in data.items() if isinstance(v, (list, int)) and not isinstance(v, bool)]
+        if named and len(named) == len(data):  # {"Vienna": [1]}
+            return [
+                _Part(str(k), tuple(n for n in map(number_of, re.findall(r"\d+", str(v))) if n in self.paths), 3)
+                for k, v in named
+            ]
+        return []
+
+    @staticmethod
+    def _merged(parts: Iterable[_Part]) -> tuple[CitedName, ...]:
+        """Each name once, with all that it cites."""
+        found: dict[str, tuple[str, tuple[int, ...]]] = {}
+        for part in parts:
+            if not part.name:
+                continue
+            name, cited = found.get(fold(part.name) or part.name, (part.name, ()))
+            found[fold(part.name) or part.name] = (name, tuple(dict.fromkeys((*cited, *part.cited))))
+        return tuple(found.values())
+
+
+def _stripped(text: str) -> str:
+    """A name without the quotes and the punctuation around it; a bracket stays where its partner does."""
+    text = text.strip().strip('"“”„«»‹›`').strip()
+    text = re.sub(r"^[\s,;:.–—-]+(?=\D)|[\s,;:!?。，、–—→-]+$", "", text)
+    if text.endswith(".") and not re.search(r"(?:\b[^\W\d_]\.|\b(?:Jr|Sr|St|Inc|Ltd|Co|etc)\.)$", text):
+        text = text.rstrip(".")
+    return text.strip().strip("\"“”„«»‹›`'").strip()
+
+
+def _row(line: str) -> str:
+    """A line of a Markdown table as one of plain text, numbers in its last cell as citations; its ruler is empty."""
+    if not re.match(r"^\s*\|.*\|\s*$", line):
+        return line
+    cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+    if all(re.fullmatch(r"[:\-\s]*", cell) for cell in cells):
+        return ""
+    if len(cells) > 1 and re.fullmatch(r"\d+(?:\s*,\s*\d+)*", cells[-1]):
+        cells[-1] = f"[{cells[-1]}]"
+    return " ".join(cells)

@@ -1,0 +1,182 @@
+"""What an operator can watch: counts of runs, stages, refusals and memory for Prometheus, and one log line a run.
+
+Neither holds a question's text, an address or the name of a visitor's graph. ``KGDEMO_LOG=json`` writes the log as JSON
+lines; ``KGDEMO_LOG_QUESTIONS=yes`` puts the questions in.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import resource
+import sys
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Generator, Iterator, Mapping
+from pathlib import Path
+
+from kgdemo.events import Event, RunFailed, RunFinished
+from kgdemo.kg.io.catalogue import embedded_names
+from kgdemo.settings import Settings
+
+logger = logging.getLogger(__name__)
+_BOUNDS = (0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)  # seconds of a run
+_MOST = 60  # values of one label; further ones are counted as ``other``
+_ABOUT = {
+    "kgdemo_questions_total": "counter Questions answered, by a run of their own, a shared one or a kept one.",
+    "kgdemo_runs_total": "counter Runs by method and how they ended.",
+    "kgdemo_run_seconds": "histogram Seconds of the runs that finished.",
+    "kgdemo_stage_seconds_total": "counter Seconds by stage of the runs that finished.",
+    "kgdemo_refused_total": "counter Requests refused, by reason.",
+    "kgdemo_runs_under_way": "gauge Runs under way.",
+    "kgdemo_waiting": "gauge Questions that wait for their turn.",
+    "process_resident_memory_bytes": "gauge Memory of the server.",
+    "process_cpu_seconds_total": "counter Processor time of the server.",
+    "process_start_time_seconds": "gauge When the server was started.",
+}
+
+
+class Metrics:
+    """Counts by name and labels; safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self.under_way = 0
+        self._started = time.time()
+        self._counts: defaultdict[tuple[str, str], float] = defaultdict(float)
+        self._lock = threading.Lock()
+
+    def count(self, name: str, amount: float = 1, **labels: str) -> None:
+        """Add to a count.
+
+        Args:
+            name: as Prometheus calls it.
+            amount: how much.
+            labels: names and values; a label of very many values keeps the first ones.
+        """
+        with self._lock:
+            key = (name, _written(labels))
+            if key not in self._counts and sum(known == name for known, _ in self._counts) >= _MOST:
+                key = (name, _written(dict.fromkeys(labels, "other")))
+            self._counts[key] += amount
+
+    def watched(
+        self, events: Generator[Event, None, None], question: str, settings: Settings
+    ) -> Generator[Event, None, None]:
+        """The events of a run, which is counted and logged at its end."""
+        ended, seconds, began = "left", 0.0, time.perf_counter()
+        with self._lock:
+            self.under_way += 1
+        try:
+            for event in events:
+                if isinstance(event, RunFinished):
+                    ended, seconds = "finished", event.seconds
+                    self._finished(event)
+                elif isinstance(event, RunFailed):
+                    ended = "refused"
+                yield event
+        except Exception:
+            ended = "failed"
+            raise
+        finally:
+            events.close()
+            with self._lock:
+                self.under_way -= 1
+            self.count("kgdemo_runs_total", method=settings.method, ended=ended)
+            if ended == "refused":
+                self.count("kgdemo_refused_total", reason="question")
+            _log(question, settings, ended, seconds or time.perf_counter() - began)
+
+    def _finished(self, run: RunFinished) -> None:
+        for bound in (*(str(bound) for bound in _BOUNDS if run.seconds <= bound), "+Inf"):
+            self.count("kgdemo_run_seconds_bucket", le=bound)
+        self.count("kgdemo_run_seconds_sum", run.seconds)
+        self.count("kgdemo_run_seconds_count")
+        for stage, ms in run.stage_ms.items():
+            self.count("kgdemo_stage_seconds_total", ms / 1000, stage=stage)
+
+    def text(self, waiting: int = 0) -> str:
+        """All counts in the text format of Prometheus, version 0.0.4."""
+        with self._lock:
+            counts = {**self._counts, ("kgdemo_runs_under_way", ""): self.under_way}
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        counts[("kgdemo_waiting", "")] = waiting
+        counts[("process_resident_memory_bytes", "")] = memory()
+        counts[("process_cpu_seconds_total", "")] = used.ru_utime + used.ru_stime
+        counts[("process_start_time_seconds", "")] = self._started
+        return "".join(f"{line}\n" for line in _lines(counts))
+
+
+METRICS = Metrics()  # of this process, as there is one server in it
+
+
+def memory() -> int:
+    """Bytes of memory that this process holds now; where the system does not say, the most that it has held."""
+    try:
+        return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def _lines(counts: Mapping[tuple[str, str], float]) -> Iterator[str]:
+    for metric, about in _ABOUT.items():
+        kind, words = about.split(" ", 1)
+        yield f"# HELP {metric} {words}"
+        yield f"# TYPE {metric} {kind}"
+        for (name, labels), value in counts.items():
+            if name == metric or (kind == "histogram" and name.startswith(metric)):
+                yield f"{name}{labels} {float(value)!r}"
+
+
+def _written(labels: Mapping[str, str]) -> str:
+    def quoted(value: str) -> str:
+        return value[:80].replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+    return "{" + ",".join(f'{name}="{quoted(value)}"' for name, value in labels.items()) + "}" if labels else ""
+
+
+# --------------------------------------------------------------------------------------------------
+# The log.
+
+
+class JsonLines(logging.Formatter):
+    """Each record as one line of JSON, with the fields that its maker has given in ``extra``."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        line = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created)),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)
+
+
+def start_logging(environment: Mapping[str, str] = os.environ) -> None:
+    """Write the log to standard error: plain, or JSON lines where ``KGDEMO_LOG`` says ``json``."""
+    handler = logging.StreamHandler()
+    as_json = environment.get("KGDEMO_LOG", "") == "json"
+    handler.setFormatter(JsonLines() if as_json else logging.Formatter("%(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # the server's calls to itself
+
+
+def _log(question: str, settings: Settings, ended: str, seconds: float) -> None:
+    graph = settings.graph if settings.graph in embedded_names() else "a visitor's or a file"
+    fields = {
+        "method": settings.method,
+        "graph": graph,
+        "beams": settings.beams,
+        "hops": settings.hops,
+        "characters": len(question),
+        "ended": ended,
+        "seconds": round(seconds, 3),
+    }
+    if os.environ.get("KGDEMO_LOG_QUESTIONS", "").lower() in ("yes", "true", "1"):
+        fields["question"] = question
+    logger.info("run: %s on %s, %s after %.2f s", settings.method, graph, ended, seconds, extra={"fields": fields})

@@ -1,0 +1,138 @@
+"""Identical questions share one run, and recent answers are kept: a class that asks the same question pays for it once.
+
+A run is pulled by whoever needs its next event first; everyone who asked the same gets every event, from the first one
+on. It is closed when the last of them has gone. No thread is started.
+"""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import TypeAlias
+
+from kgdemo.events import Event, RunFinished
+from kgdemo.pipeline import Pipeline
+from kgdemo.settings import Settings
+from kgdemo.ui import zero
+from kgdemo.ui.metrics import METRICS
+
+Key: TypeAlias = tuple[str, Settings, tuple[str, ...]]
+Run: TypeAlias = Callable[[Pipeline, str, Settings, Sequence[str]], Generator[Event, None, None]]
+
+
+class _Running:
+    """A run under way, and how many follow it."""
+
+    def __init__(self, source: Generator[Event, None, None]) -> None:
+        self.followers = 0
+        self.events: list[Event] = []
+        self._source = source
+        self._failure: BaseException | None = None
+        self._pulling = threading.Lock()
+
+    def event(self, number: int) -> Event | None:
+        """The event of that number, made now where nobody has needed it yet; None after the last."""
+        if number < len(self.events):
+            return self.events[number]
+        with self._pulling:
+            if number >= len(self.events) and self._failure is None:
+                try:
+                    self.events.append(next(self._source))
+                except BaseException as error:  # all who follow are told, not only the one who pulled
+                    self._failure = error
+                    if not isinstance(error, Exception):
+                        raise
+            if number < len(self.events):
+                return self.events[number]
+        if isinstance(self._failure, StopIteration):
+            return None
+        assert self._failure is not None
+        raise self._failure
+
+    def close(self) -> None:
+        """End the run; nobody follows it any more."""
+        with self._pulling:
+            self._source.close()
+
+
+class SharedRuns:
+    """All runs of one server; safe to use from several threads.
+
+    Answers are kept compressed, up to ``Profile.answer_bytes``; the one unused longest goes first. What a general model
+    has a part in is shared while it runs but not kept: asked again, it may say something else, or be reachable again.
+
+    Args:
+        pipeline: answers the questions; a graph that it forgets takes its answers along.
+        run: how a question is answered; tests give their own.
+    """
+
+    def __init__(self, pipeline: Pipeline, run: Run = zero.run) -> None:
+        self.pipeline = pipeline
+        self._run = run
+        self._running: dict[Key, _Running] = {}
+        self._kept: OrderedDict[Key, bytes] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()  # of these three, never held while a run is pulled
+        pipeline.when_forgotten.append(self.forget)
+
+    def run(self, question: str, settings: Settings, entities: Sequence[str] = ()) -> Generator[Event, None, None]:
+        """``Pipeline.run``, or its events as they were made for somebody else."""
+        if zero.ZERO:  # each visitor borrows the GPU on an account of their own
+            yield from self._begun(question, settings, entities)
+            return
+        key = (" ".join(question.split()), settings, tuple(entities))
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is None:
+                running = self._running.get(key) or _Running(self._begun(question, settings, entities))
+                self._running[key] = running
+                running.followers += 1
+            else:
+                self._kept.move_to_end(key)
+        METRICS.count(
+            "kgdemo_questions_total", answer="kept" if kept else "run" if running.followers == 1 else "shared"
+        )
+        yield from pickle.loads(zlib.decompress(kept)) if kept is not None else self._followed(key, running)
+
+    def forget(self, graph: str) -> None:
+        """Drop what was answered on a graph, and share no run on it that is under way."""
+        with self._lock:
+            for key in [key for key in self._kept if key[1].graph == graph]:
+                self._bytes -= len(self._kept.pop(key))
+            for key in [key for key in self._running if key[1].graph == graph]:
+                del self._running[key]
+
+    def _begun(self, question: str, settings: Settings, entities: Sequence[str]) -> Generator[Event, None, None]:
+        return METRICS.watched(self._run(self.pipeline, question, settings, entities), question, settings)
+
+    def _followed(self, key: Key, running: _Running) -> Iterator[Event]:
+        number = 0
+        try:
+            while (event := running.event(number)) is not None:
+                yield event
+                number += 1
+            self._keep(key, running)
+        finally:
+            with self._lock:
+                running.followers -= 1
+                last = running.followers == 0
+                if last and self._running.get(key) is running:
+                    del self._running[key]
+            if last:
+                running.close()
+
+    def _keep(self, key: Key, running: _Running) -> None:
+        """Keep the answer of a run that has ended well; before it is given up, so that nobody begins it anew."""
+        if not (running.events and isinstance(running.events[-1], RunFinished)) or self.pipeline.chat.model:
+            return
+        answer = zlib.compress(pickle.dumps(running.events, pickle.HIGHEST_PROTOCOL), 1)
+        with self._lock:
+            if key in self._kept or self._running.get(key) is not running:
+                return  # another follower has kept it, or its graph has been forgotten
+            self._kept[key] = answer
+            self._bytes += len(answer)
+            while self._bytes > self.pipeline.profile.answer_bytes:
+                self._bytes -= len(self._kept.popitem(last=False)[1])

@@ -1,0 +1,185 @@
+"""Is an answer that was computed from the graph computed rightly? Worked out anew from the sources alone.
+
+Like ``verify`` for paths, this shares no code with what it checks: it reads values as the source writes them, compares
+and counts by itself, and asks the verifier for every path.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+
+from kgdemo.events import Operand, Operation
+from kgdemo.facts import Facts
+from kgdemo.verify import Verifier
+
+_DATE = re.compile(r"(-?)(\d{1,4})(?:-(\d{2}))?(?:-(\d{2}))?")
+_BOUND = re.compile(r"(<=|>=|<|>|=) (-?\d{1,9})")
+
+
+def verify_operation(operation: Operation, verifier: Verifier) -> bool:
+    """Whether every operand is stated and the result follows from them.
+
+    Args:
+        operation: what was computed.
+        verifier: of the graph that it was computed from.
+
+    Returns:
+        False as well for a kind that is not known, or a value that cannot be read.
+    """
+    check = _CHECKS.get(operation.kind)
+    if check is None or not all(_is_stated(operand, verifier) for operand in operation.operands):
+        return False
+    if operation.kind == "without" and not _are_apart(operation, verifier.facts):
+        return False
+    try:
+        return check(operation)
+    except (ValueError, IndexError, ZeroDivisionError):
+        return False
+
+
+def _is_stated(operand: Operand, verifier: Verifier) -> bool:
+    facts = verifier.facts
+    if not facts.has_entity(operand.entity):
+        return False
+    if not all(path.end == operand.entity and verifier.verify(path).faithful for path in operand.paths):
+        return False
+    if not operand.attribute:
+        return True
+    if operand.unit == "year":  # the year is an entity, and the attribute a relation to it
+        return facts.holds(operand.entity, operand.attribute, operand.value)
+    return facts.states(operand.entity, operand.attribute, operand.value, operand.unit)
+
+
+def _order(operand: Operand) -> Fraction:
+    """The value as a number by which such values are ordered."""
+    if operand.unit not in ("", "year"):
+        return Fraction(operand.value)
+    found = _DATE.fullmatch(operand.value)
+    if found is None:
+        raise ValueError(operand.value)
+    sign, year, month, day = found.groups()
+    whole = Fraction(int(year)) * (-1 if sign else 1)
+    return whole + Fraction(int(month or 1) - 1, 12) + Fraction(int(day or 1) - 1, 372)
+
+
+def _extreme(operation: Operation, best: Callable[[list[Fraction]], Fraction]) -> bool:
+    if len({operand.unit for operand in operation.operands} - {"", "year"}) > 1:
+        return False
+    values = [_order(operand) for operand in operation.operands]
+    first = [o.entity for o, value in zip(operation.operands, values, strict=True) if value == best(values)]
+    return set(operation.result) == set(first)
+
+
+def _count(operation: Operation) -> bool:
+    return operation.result == (str(len({operand.entity for operand in operation.operands})),)
+
+
+def _nth(operation: Operation) -> bool:
+    place = int(operation.argument)
+    ordered = sorted(operation.operands, key=_order)
+    if len({_order(operand) for operand in ordered}) < len(ordered):
+        around = [_order(operand) for operand in ordered]
+        wanted = around[place - 1 if place > 0 else place]
+        if around.count(wanted) > 1:
+            return False
+    return operation.result == (ordered[place - 1 if place > 0 else place].entity,)
+
+
+def _chain(operation: Operation) -> bool:
+    """Each operand but the first is led to by a path of one hop from the one before."""
+    pairs = zip(operation.operands, operation.operands[1:], strict=False)
+    linked = all(any(p.entities == (one.entity, other.entity) for p in other.paths) for one, other in pairs)
+    place = int(operation.argument)
+    return linked and operation.result == (operation.operands[place - 1 if place > 0 else place].entity,)
+
+
+def _filter(operation: Operation) -> bool:
+    bound = _BOUND.fullmatch(operation.argument)
+    if bound is None:
+        return False
+    sign, limit = bound[1], int(bound[2])
+
+    def fits(value: Fraction) -> bool:
+        year = value.__floor__()  # before 1980 is before its first day, in 1980 is any day of it
+        return {"<": year < limit, ">": year > limit, "<=": year <= limit, ">=": year >= limit, "=": year == limit}[
+            sign
+        ]
+
+    return set(operation.result) == {o.entity for o in operation.operands if fits(_order(o))}
+
+
+def _both(operation: Operation) -> bool:
+    """Every result is led to by paths from two topics at least."""
+    led = {o.entity for o in operation.operands if len({path.entities[0] for path in o.paths}) > 1}
+    return set(operation.result) == led
+
+
+def _without(operation: Operation) -> bool:
+    """No result is led to by paths from more than one topic, and all others are."""
+    led = {o.entity for o in operation.operands if len({path.entities[0] for path in o.paths}) > 1}
+    return set(operation.result) == {o.entity for o in operation.operands} - led
+
+
+def _are_apart(operation: Operation, facts: Facts) -> bool:
+    """Whether no triple joins a result to what is left out: that from which the others' second paths begin."""
+    out = {path.entities[0] for operand in operation.operands for path in operand.paths[1:]}
+    pairs = [pair for name in operation.result for other in out for pair in ((name, other), (other, name))]
+    return not any(facts.holds(head, relation, tail) for head, tail in pairs for relation in facts.relations)
+
+
+def _holds(operation: Operation) -> bool:
+    """``yes`` stands on a path between what is asked; ``no`` on stated things which the claimed one is not among."""
+    claimed = operation.argument
+    there = any(claimed in (operand.entity, *(p.entities[0] for p in operand.paths)) for operand in operation.operands)
+    return operation.result == (("yes",) if there else ("no",)) and bool(operation.operands)
+
+
+def _difference(operation: Operation) -> bool:
+    earlier, later = operation.operands
+    dates = [_DATE.fullmatch(operand.value) for operand in (earlier, later)]
+    if None in dates:
+        return False
+    (y0, m0, d0), (y1, m1, d1) = (
+        (int(f[2]) * (-1 if f[1] else 1), int(f[3] or 0), int(f[4] or 0)) for f in dates if f is not None
+    )
+    years = y1 - y0 - (1 if y0 < 0 < y1 else 0)  # there was no year 0
+    if m0 and m1:
+        return operation.result == (str(years - ((m1, d1) < (m0, d0))),)
+    age = operation.argument == "age"  # somebody born in 1756 was 34 or 35 in 1791
+    return operation.result == (f"{years - 1} or {years}" if age else str(years),)
+
+
+def _age(operation: Operation) -> bool:
+    """Years from a stated date to the day that the argument names."""
+    (born,) = operation.operands
+    today = Operand(born.entity, (), "", operation.argument)
+    return _difference(Operation("difference", "", (born, today), operation.result, "age"))
+
+
+def _value(operation: Operation) -> bool:
+    (operand,) = operation.operands
+    return bool(operand.attribute) and operation.result == (f"{operand.value} {operand.unit}".strip(),)
+
+
+def _step(operation: Operation) -> bool:
+    """A path leads to the answer of the question that had to be asked first."""
+    return operation.result == tuple(o.entity for o in operation.operands) and all(o.paths for o in operation.operands)
+
+
+_CHECKS: dict[str, Callable[[Operation], bool]] = {
+    "count": _count,
+    "holds": _holds,
+    "value": _value,
+    "greatest": lambda operation: _extreme(operation, max),
+    "least": lambda operation: _extreme(operation, min),
+    "nth": _nth,
+    "chain": _chain,
+    "filter": _filter,
+    "both": _both,
+    "without": _without,
+    "difference": _difference,
+    "step": _step,
+    "age": _age,
+}

@@ -1,0 +1,142 @@
+"""The contract with programs: whatever is sent, one clear sentence comes back and the log holds no traceback."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.app.test_mcp import in_a_loop_of_its_own
+from tests.helpers.page import QUESTION
+
+GOOD: dict[str, dict[str, Any]] = {
+    "ask": {"question": QUESTION, "graph": "world", "method": "gcr", "beams": 2, "hops": 1, "options": ""},
+    "paths": {"question": QUESTION, "graph": "world", "beams": 2, "hops": 1},
+    "verify_path": {"path": "Inception -> directed by -> Christopher Nolan", "graph": "world"},
+    "link": {"question": QUESTION, "graph": "world"},
+}
+HUGE, BROKEN = "x" * 100_000, "\ud800"
+WRONG = (7, True, ["world"], {"a": 1}, -1, 1e308, HUGE, BROKEN)
+OPTIONAL = ("graph", "method", "options")  # a value of null leaves the default
+
+
+def post(address: str, path: str, body: bytes) -> tuple[int, dict[str, Any]]:
+    """Status and answer of a request; an answer is always a JSON object."""
+    asked = urllib.request.Request(f"{address}{path}", body, {"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(asked, timeout=60) as answer:
+            return answer.status, json.loads(answer.read())
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, json.loads(error.read())
+
+
+def called(address: str, endpoint: str, values: list[Any]) -> tuple[str, Any]:
+    """How a call ended, ``complete`` or ``error``, and with what."""
+    path = f"/gradio_api/call/{endpoint}"
+    _, begun = post(address, path, json.dumps({"data": values}).encode())
+    with urllib.request.urlopen(f"{address}{path}/{begun['event_id']}", timeout=60) as stream:
+        lines = stream.read().decode().splitlines()
+    return lines[0].removeprefix("event: "), json.loads(lines[1].removeprefix("data: "))
+
+
+def is_a_sentence(text: str) -> bool:
+    """One line of words, as a person would say it: no name of a Python class, not all that was sent."""
+    python = ("object", "Error", "Traceback", "NoneType", "unhashable", "argument", "<class")
+    return 15 < len(text) < 700 and "\n" not in text and not any(word in text for word in python)
+
+
+@pytest.fixture
+def no_traceback(server_log: Path):
+    before = len(server_log.read_text())
+    yield
+    assert "Traceback" not in server_log.read_text()[before:]
+
+
+@pytest.mark.usefixtures("no_traceback")
+@pytest.mark.parametrize(("endpoint", "name"), [(one, name) for one, values in GOOD.items() for name in values])
+def test_a_value_of_a_wrong_type_is_answered_with_a_sentence(address: str, endpoint: str, name: str):
+    for wrong in (*WRONG, *(() if name in OPTIONAL else (None,))):
+        if wrong == 7 and name == "beams":
+            continue  # is a number of paths
+        ended, said = called(address, endpoint, list({**GOOD[endpoint], name: wrong}.values()))
+        if wrong == BROKEN and ended == "complete":
+            continue  # half a character is a text, if of nothing that the graph knows
+        assert ended == "error", (name, wrong)
+        assert is_a_sentence(said["error"]), (name, wrong, said["error"])
+
+
+@pytest.mark.usefixtures("no_traceback")
+@pytest.mark.parametrize("endpoint", GOOD)
+def test_missing_and_extra_values_are_counted(address: str, endpoint: str):
+    values = list(GOOD[endpoint].values())
+    assert called(address, endpoint, values)[0] == "complete"
+    for number in (*range(len(values)), len(values) + 1):
+        ended, said = called(address, endpoint, [*values, "extra"][:number])
+        assert ended == "error"
+        assert is_a_sentence(said["error"])
+        assert f"takes {len(values)} values" in said["error"]
+        assert f"{number} came" in said["error"]
+
+
+@pytest.mark.usefixtures("no_traceback")
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        *(
+            ("/gradio_api/call/ask", body)
+            for body in (b"", b"{", b"\xff", b"[]", b"{}", b'{"data": 7}', b"7" * 100_000)
+        ),
+        ("/gradio_api/call/nothing", b'{"data": []}'),
+        ("/gradio_api/queue/join", b'{"data": [], "fn_index": 999, "session_hash": "x"}'),
+        ("/gradio_api/component_server", b"{"),
+        ("/gradio_api/component_server", b"{}"),
+        ("/gradio_api/component_server", b'{"session_hash": "x", "component_id": 999, "fn_name": "x", "data": 1}'),
+    ],
+)
+def test_a_body_that_is_no_request_is_answered_with_a_sentence(address: str, path: str, body: bytes):
+    status, said = post(address, path, body)
+    assert 400 <= status < 500
+    assert is_a_sentence(str(said.get("error") or said.get("detail"))), said
+
+
+@pytest.mark.usefixtures("no_traceback")
+@pytest.mark.parametrize("name", ["missed", "entities", "near", "relations", "change", "bring", "loaded"])
+def test_what_the_page_asks_may_be_anything(address: str, name: str):
+    with urllib.request.urlopen(f"{address}/config", timeout=60) as answer:
+        parts = json.loads(answer.read())["components"]
+    stage = next(part["id"] for part in parts if part["props"].get("elem_id") == "kg-stage-holder")
+    for data in (None, 7, [], {}, "x", {"run": 7, "have": "x", "edits": 7, "entity": [], "written": {}, "text": 7}):
+        sent = {"session_hash": "x", "component_id": stage, "fn_name": name, "data": data}
+        asked = urllib.request.Request(
+            f"{address}/gradio_api/component_server", json.dumps(sent).encode(), {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(asked, timeout=60) as answer:
+            assert answer.status == 200
+
+
+@pytest.mark.usefixtures("no_traceback")
+def test_a_tool_called_wrongly_answers_with_a_sentence(address: str):
+    async def told() -> list[tuple[Any, str]]:
+        async with (
+            streamable_http_client(f"{address}/gradio_api/mcp/") as (read, write, _),
+            ClientSession(read, write) as session,
+        ):
+            await session.initialize()
+            found = []
+            for tool in (await session.list_tools()).tools:
+                good = next(values for name, values in GOOD.items() if tool.name in (name, f"kgdemo_{name}"))
+                first = next(iter(good))
+                for given in ({}, {**good, first: 7}, {**good, first: HUGE}, {**good, "graph": ["world"]}):
+                    answer = await session.call_tool(tool.name, given)
+                    found.append(((tool.name, str(given)[:80]), answer.content[0].text if answer.isError else ""))
+            return found
+
+    for given, sentence in in_a_loop_of_its_own(told):
+        assert is_a_sentence(sentence.splitlines()[0]), (given, sentence)

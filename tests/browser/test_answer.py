@@ -1,0 +1,47 @@
+"""The answer: a sentence with citations, two marks that are two things, and what can be asked next."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_page import ask, over, replay
+from tests.helpers.page import QUESTION
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_answer_is_a_sentence_and_its_marks_say_two_things(page: Page):
+    replay(page)
+    expect(page.locator(".answer .says")).to_have_text(
+        re.compile(r"The Magic Flute was composed by Wolfgang Amadeus Mozart, who was born in Salzburg ?1\.")
+    )
+    marks = page.locator(".answer .mark")
+    expect(marks.nth(0)).to_contain_text("1 of 1 cited paths are in the graph")
+    expect(marks.nth(1)).to_contain_text(re.compile(r"the model is \d+ % sure that this is what was asked"))
+    green = page.evaluate("getComputedStyle(document.querySelector('.card.grounded h2')).color")
+    for text in (marks.nth(1).locator("dd"), page.locator(".card.grounded .ratio span")):
+        assert text.evaluate("(e) => getComputedStyle(e).color") != green  # green would read as "right"
+
+
+def test_after_an_answer_a_click_asks_a_next_question(page: Page):
+    ask(page, QUESTION)
+    over(page)
+    following = page.locator(".next-questions button")
+    question = following.first.inner_text()
+    assert question != QUESTION
+    run = page.locator(".board").get_attribute("data-run")
+    following.first.click()
+    expect(page.locator(".board")).not_to_have_attribute("data-run", run)
+    over(page)
+    expect(page.get_by_label("Your question")).to_have_value(question)
+    expect(page.locator(".asked")).to_have_text(question)
+
+
+def test_after_a_refusal_there_are_questions_too(page: Page):
+    ask(page, "What is the colour of nothing at all?")
+    expect(page.locator(".messages .failed")).to_contain_text("No entity")
+    expect(page.locator(".next-questions button")).to_have_count(3)
+    expect(page.locator(".card.answer")).to_be_hidden()

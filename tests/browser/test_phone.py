@@ -1,0 +1,42 @@
+"""On a phone: the answer and the picture in the first screen, and every target as large as a finger."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_page import ask, over, replay
+from tests.helpers.page import QUESTION
+
+pytestmark = pytest.mark.browser
+FIRST_SCREEN = 900  # pixels
+FINGER = 44
+# of everything that can be tapped and is seen; a citation is as small as its sentence, its ::after is what is hit
+SMALL = """(finger) => [...document.querySelectorAll('button, a[href], summary, select, input, textarea')]
+  .filter((e) => e.checkVisibility() && !e.closest('.sr-only') && e.getBoundingClientRect().width)
+  .map((e) => { const { width, height } = e.getBoundingClientRect(); const hit = getComputedStyle(e, '::after');
+    const larger = hit.position === 'absolute' && hit.content !== 'none';
+    const more = larger ? [-2 * parseFloat(hit.left), -2 * parseFloat(hit.top)] : [0, 0];
+    return [width + more[0], height + more[1], e.outerHTML.slice(0, 120)]; })
+  .filter(([width, height]) => width < finger || height < finger)"""
+
+
+@pytest.mark.parametrize("look", ["phone-light"], indirect=True)
+def test_answer_and_picture_stand_in_the_first_screen_after_a_run(page: Page, look: str):
+    page.emulate_media(reduced_motion="reduce")
+    ask(page, QUESTION)
+    over(page)
+    expect(page.locator(".answer .says")).to_be_visible()
+    page.evaluate("scrollTo(0, 0)")
+    for place in (".answer .says", ".answer .marks", ".card.graph .canvas"):
+        bottom = page.locator(place).evaluate("(e) => e.getBoundingClientRect().bottom")
+        assert bottom <= FIRST_SCREEN, place
+
+
+@pytest.mark.parametrize("look", ["phone-light"], indirect=True)
+def test_every_target_is_as_large_as_a_finger(page: Page, look: str):
+    page.emulate_media(reduced_motion="reduce")
+    assert page.evaluate(SMALL, FINGER) == []
+    replay(page)
+    page.evaluate("for (const fold of document.querySelectorAll('.kg details')) fold.open = true")
+    assert page.evaluate(SMALL, FINGER) == []

@@ -1,0 +1,182 @@
+"""A question taken apart: its form, what it is computed from, the words around it, and the words wrong in it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgdemo.kg.io.catalogue import open_graph
+from kgdemo.query.form import Form, Plan, bound_of, plan_of
+from kgdemo.query.query import vocabulary_of
+from kgdemo.query.wording import beyond_graphs, corrected, plain_question
+
+PLANS = [
+    ("Who directed Jaws?", Plan()),
+    (
+        "what films did Hitchcock make before 1950?",
+        Plan(base="what films did Hitchcock make", noun="films", bound="< 1950"),
+    ),
+    ("How many countries border Chad?", Plan(Form.COUNT, base="which countries border Chad", noun="countries")),
+    ("number of continents", Plan(Form.COUNT, noun="continents")),
+    ("how many moons are there in the solar system", Plan(Form.COUNT, noun="moons")),
+    ("How many Dune books are there?", Plan(Form.COUNT, base="which books are part of Dune", noun="books")),
+    (
+        "how many times did Brazil win the World Cup",
+        Plan(Form.COUNT, base="which World Cups did Brazil win", noun="World Cups"),
+    ),
+    ("Is Oslo the capital of Norway?", Plan(Form.YES_NO, base="Is Oslo the capital of Norway")),
+    ("is a bat a bird", Plan(Form.YES_NO, base="is a bat a bird", noun="bird", things=("a bat",))),
+    (
+        "Which is higher, K2 or Mont Blanc?",
+        Plan(Form.COMPARISON, things=("K2", "Mont Blanc"), attributes=("height", "elevation")),
+    ),
+    (
+        "Who was born first: Bach or Verdi?",
+        Plan(Form.COMPARISON, things=("Bach", "Verdi"), attributes=("born",), greatest=False),
+    ),
+    ("Is Chad more populous than Mali?", Plan(Form.YES_NO, things=("Chad", "Mali"), attributes=("population",))),
+    (
+        "which has fewer people, Chad or Mali",
+        Plan(Form.COMPARISON, things=("Chad", "Mali"), attributes=("population",), greatest=False),
+    ),
+    (
+        "What is the deepest lake in Africa?",
+        Plan(Form.SUPERLATIVE, base="which lakes are in Africa", noun="lake", attributes=("depth",)),
+    ),
+    ("Which country has the largest population?", Plan(Form.SUPERLATIVE, noun="country", attributes=("population",))),
+    (
+        "who was the third president of France",
+        Plan(Form.ORDINAL, base="who were the presidents of France", noun="president", attributes=("date",), place=3),
+    ),
+    (
+        "what was the last film Kubrick directed",
+        Plan(Form.ORDINAL, base="which films were directed by Kubrick", noun="film", attributes=("date",), place=-1),
+    ),
+    (
+        "what is the second highest mountain",
+        Plan(Form.SUPERLATIVE, noun="mountain", attributes=("height", "elevation"), place=2),
+    ),
+    (
+        "fourth planet from the sun",
+        Plan(Form.SUPERLATIVE, noun="planet", attributes=("distance from the Sun",), greatest=False, place=4),
+    ),
+    ("what are the oceans of the world", Plan(Form.ALL, base="what are the oceans of the world", noun="oceans")),
+    (
+        "Was Chad founded before Mali?",
+        Plan(Form.YES_NO, things=("Chad", "Mali"), attributes=("founded",), greatest=False),
+    ),
+    ("who lived longer, Bach or Verdi?", Plan(Form.COMPARISON, things=("Bach", "Verdi"), attributes=("age",))),
+    (
+        "who has won more World Cups, Brazil or Italy",
+        Plan(Form.COMPARISON, "which World Cups did {} win", "World Cups", ("Brazil", "Italy"), ("number",)),
+    ),
+    (
+        "who was president of France in 1962",
+        Plan(base="who was president of France", bound="= 1962"),
+    ),
+    (
+        "which countries in Africa do not speak French",
+        Plan(base="which countries are in Africa", noun="countries", without="speak French"),
+    ),
+    (
+        "capital of the largest country in Africa",
+        Plan(
+            base="capital of the largest country in Africa",
+            inner="what is the largest country in Africa",
+            outer="capital of {}",
+        ),
+    ),
+    (
+        "what is the capital of the country where Bach was born",
+        Plan(
+            base="what is the capital of the country where Bach was born",
+            inner="in which country was Bach born",
+            outer="what is the capital of {}",
+        ),
+    ),
+    ("How high is K2?", Plan(Form.VALUE, things=("K2",), attributes=("height", "elevation"))),
+    ("population of Chad", Plan(Form.VALUE, things=("Chad",), attributes=("population",))),
+    ("when did the Thirty Years' War end", Plan(Form.VALUE, things=("the Thirty Years' War",), attributes=("ended",))),
+    ("how old was Mozart when he died", Plan(Form.SPAN, things=("Mozart",), attributes=("born", "died"))),
+]
+
+
+@pytest.mark.parametrize(("text", "plan"), PLANS, ids=[text for text, _ in PLANS])
+def test_a_question_is_taken_apart(text, plan):
+    assert plan_of(text) == plan
+    assert plan_of(f"Hello! Could you please tell me: {text}").form is plan.form
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("why is the sky blue?", "reason"),
+        ("How do I bake bread?", "how something is done"),
+        ("who is the best singer", "opinions"),
+        ("what's the weather in Rome", "up to the day"),
+        ("wer hat den Faust geschrieben", "English"),
+        ("кто написал Войну и мир", "English"),
+        ("which country borders the most countries", "count for one"),
+    ],
+)
+def test_what_no_graph_answers_is_refused_with_its_reason(text, reason):
+    plan = plan_of(text)
+    assert plan.form is Form.UNANSWERABLE
+    assert reason in plan.reason
+
+
+@pytest.mark.parametrize("text", ["how did Caesar die", "what is Wien called now", "who had the best selling album"])
+def test_a_graph_may_answer_what_only_sounds_like_more(text):
+    assert not beyond_graphs(text)
+
+
+def test_the_question_is_found_in_a_long_text():
+    story = "I was in Vienna last year with my whole family and we saw so many beautiful old houses there. " * 3
+    assert plain_question(f"{story}Who designed the Karlskirche? Thank you!") == "Who designed the Karlskirche"
+
+
+@given(st.text(max_size=300))
+def test_any_text_has_a_plan_and_keeps_a_question(text):
+    assert isinstance(plan_of(text), Plan)
+    assert bool(plain_question(text)) == bool(text.split())
+
+
+@given(st.integers(100, 2100), st.sampled_from([("before", "<"), ("after", ">"), ("since", ">=")]))
+def test_a_bound_is_cut_out_of_the_question(year, pair):
+    word, sign = pair
+    assert bound_of(f"films by Ford made {word} {year} with Wayne") == (
+        f"{sign} {year}",
+        "films by Ford made with Wayne",
+    )
+
+
+WORDS = vocabulary_of(open_graph("chemistry"))
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("who wrot Hamlet", "who wrote Hamlet"),
+        ("wher was Mozart borne", "where was Mozart born"),
+        ("Waht is teh capitl of Chad", "What is the capital of Chad"),
+        ("who directd Titanic", "who directed Titanic"),
+        ("who composed Carmen", "who composed Carmen"),
+        ("Who married Kane", "Who married Kane"),  # a capital letter makes a name of it
+    ],
+)
+def test_mistyped_words_are_put_right(typed, meant):
+    assert corrected(typed, [], WORDS, lambda word: False) == meant
+
+
+def test_names_are_not_put_right():
+    assert corrected("who is capitl", [(7, 13)], WORDS, lambda word: False) == "who is capitl"
+    assert corrected("films by gren", [], WORDS, lambda word: word == "gren") == "films by gren"
+    assert corrected("capitl of Oslo", [], WORDS, lambda word: word == "capitl") == "capital of Oslo"  # named nothing
+
+
+@given(st.text(alphabet="abcdefghijklmnopqrstuvwxyz ", max_size=60))
+def test_only_strange_words_are_touched(text):
+    mended = corrected(text, [], WORDS, lambda word: False)
+    for before, after in zip(text.split(), mended.split(), strict=True):
+        assert before == after or (before not in WORDS and after in WORDS)

@@ -1,0 +1,178 @@
+"""Every figure against cases computed by hand, the intervals and the test against slow and obvious ones."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgdemo.cli import main
+from kgdemo.errors import UserError
+from kgdemo.lab.evaluation.metrics import (
+    FIGURES,
+    Prediction,
+    accuracy,
+    exactly,
+    f1,
+    hit,
+    hits_at_1,
+    holding,
+    precision,
+    recall,
+    summarise,
+)
+from kgdemo.lab.evaluation.significance import compare_runs, interval, paired_test, with_intervals
+
+NAMES = st.lists(st.sampled_from(["Korea", "north Korea", "KOREA", "The Hague", "hague", "", "c++", "C"]), max_size=4)
+
+
+def predicted(answers: tuple[str, ...], gold: tuple[str, ...], **more: object) -> Prediction:
+    empty = Prediction("1", "q", (), gold, answers, (), (), 0, 0, 0, not answers, 1.0, 1, 2, 3)
+    return replace(empty, **more)
+
+
+@pytest.mark.parametrize(
+    ("answers", "gold", "expected"),
+    [
+        # hits@1, hit, accuracy, precision, recall, f1
+        (("Paris",), ("Paris",), (1, 1, 1, 1, 1, 1)),
+        (("paris.",), ("Páris",), (1, 1, 1, 1, 1, 1)),
+        (("Rome", "Paris"), ("Paris",), (0, 1, 0, 1 / 2, 1, 2 / 3)),
+        (("Paris", "Rome", "Oslo"), ("Paris", "Oslo"), (1, 1, 0, 2 / 3, 1, 4 / 5)),
+        (("Paris",), ("Paris", "Oslo", "Bern", "Rome"), (1, 1, 0, 1, 1 / 4, 2 / 5)),
+        (("Paris", "PARIS"), ("Paris",), (1, 1, 1, 1, 1, 1)),
+        (("the city of Paris",), ("Paris",), (0, 0, 0, 0, 0, 0)),
+        ((), ("Paris",), (0, 0, 0, 0, 0, 0)),
+    ],
+)
+def test_answers_by_hand(answers, gold, expected):
+    rates = (hits_at_1, hit, accuracy, precision, recall, f1)
+    assert tuple(rate(answers, gold) for rate in rates) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("answers", "gold", "expected"),
+    [
+        (("the city of Paris",), ("Paris",), (1, 1, 1, 1, 1, 1)),
+        (("North Korea",), ("Korea",), (1, 1, 1, 1, 1, 1)),
+        (("Korea",), ("North Korea",), (0, 0, 0, 0, 0, 0)),
+        (("Rome", "It is A. Jolie"), ("a jolie", "Pitt"), (0, 1, 0, 1 / 2, 1 / 2, 1 / 2)),
+        (("anything",), ("The",), (0, 0, 0, 0, 0, 0)),  # nothing is left of it, and so it is in nothing
+    ],
+)
+def test_answers_by_hand_as_the_papers_scripts_match(answers, gold, expected):
+    rates = (hits_at_1, hit, accuracy, precision, recall, f1)
+    assert tuple(rate(answers, gold, holding) for rate in rates) == pytest.approx(expected)
+
+
+@settings(max_examples=300, deadline=None)
+@given(NAMES, NAMES, st.sampled_from([exactly, holding]))
+def test_hit_is_never_less_than_hits_at_1_and_all_are_shares(answers, gold, match):
+    rates = {rate: rate(answers, gold, match) for rate in (hits_at_1, hit, accuracy, precision, recall, f1)}
+    assert all(0 <= value <= 1 for value in rates.values())
+    assert rates[hits_at_1] <= rates[hit]
+    assert (rates[hit] > 0) == (rates[recall] > 0) == (rates[precision] > 0)
+    assert min(rates[precision], rates[recall]) <= rates[f1] + 1e-9 <= max(rates[precision], rates[recall]) + 2e-9
+    assert not rates[accuracy] or rates[hits_at_1] == 1
+
+
+def test_a_set_by_hand():
+    rows = [
+        predicted(("a",), ("a",), ends=("b", "a"), paths=("x", "y"), faithful=2, coverage=0.5, free_paths=2),
+        predicted(("b", "a"), ("a",), ends=("a",), paths=("x",), faithful=1, right_paths=1, right_faithful=1),
+        predicted((), ("a",), free_right_paths=4, free_right_faithful=1, free_paths=4, free_faithful=2),
+        predicted((), (), coverage=None),
+    ]
+    rows[0] = replace(rows[0], right_paths=1, right_faithful=0)
+    metrics = summarise(rows, compared=True)
+    expected = {
+        "questions": 4,
+        "hits@1": 1 / 3,
+        "hit": 2 / 3,
+        "accuracy": 1 / 3,
+        "precision": (1 + 1 / 2) / 3,
+        "recall": 2 / 3,
+        "f1": (1 + 2 / 3) / 3,
+        "path_hits@1": 1 / 3,
+        "path_hit@k": 2 / 3,
+        "hit@k": 2 / 3,
+        "ceiling": 1 / 3,
+        "faithful_ratio": 1.0,
+        "faithful_ratio_correct": 1 / 2,
+        "correct_paths": 2,
+        "unconstrained_faithful_ratio": 2 / 6,
+        "unconstrained_faithful_ratio_correct": 1 / 4,
+        "unconstrained_path_hit@k": 1 / 3,
+        "refused": 2 / 4,
+        "refused_answerable": 1 / 3,
+        "recognised": 1.0,
+        "coverage_ratio": 0.5,
+    }
+    assert {name: metrics[name] for name in expected} == pytest.approx(expected)
+    assert not [name for name in summarise(rows, compared=False) if name.startswith("unconstrained")]
+    assert summarise([], compared=True)["hits@1"] == 0.0
+
+
+def test_an_oracle_has_a_hits_at_1_of_one_whatever_the_paths():
+    rows = [predicted((name,), (name,), ends=("other",)) for name in "abc"]
+    metrics = summarise(rows, compared=False)
+    assert (metrics["hits@1"], metrics["hit"], metrics["path_hits@1"]) == (1.0, 1.0, 0.0)
+
+
+# how sure --------------------------------------------------------------------------------------------
+
+
+def test_an_interval_is_that_of_resamples_drawn_one_by_one():
+    parts = [(float(i % 3 == 0), 1.0 + i % 2) for i in range(40)]
+    chance, found = random.Random(1), []
+    for _ in range(4000):
+        drawn = chance.choices(parts, k=len(parts))
+        found.append(sum(a for a, _ in drawn) / sum(b for _, b in drawn))
+    found.sort()
+    assert interval(parts) == pytest.approx((found[100], found[3900]), abs=0.03)
+    assert interval(parts) == interval(parts)
+    assert interval([]) == interval([(0, 0)]) == (0.0, 0.0)
+    assert interval([(1, 1)] * 9) == (1.0, 1.0)
+
+
+def test_every_ratio_has_its_interval_around_it():
+    rows = [predicted(("a",), ("a",) if n % 3 else ("b",), id=str(n)) for n in range(60)]
+    plain = summarise(rows, compared=False)
+    metrics = with_intervals(plain, rows)
+    assert {k: v for k, v in metrics.items() if k in plain} == plain
+    assert metrics["hits@1_low"] < metrics["hits@1"] < metrics["hits@1_high"]
+    assert all(f"{name}_low" in metrics for name in FIGURES if name in plain)
+    json.dumps(metrics)
+
+
+def test_the_paired_test_goes_through_all_flips_of_few_questions_and_samples_those_of_many():
+    few = [1.0, 1.0, -1.0, 0.5, 0.0]
+    sums = [sum(sign * d for sign, d in zip(signs, few, strict=True)) for signs in product((1, -1), repeat=5)]
+    assert paired_test(few) == pytest.approx(sum(abs(s) >= 1.5 for s in sums) / len(sums))
+    assert paired_test([]) == paired_test([0.0] * 9) == 1.0
+    assert paired_test([1.0] * 5) == 2 / 2**5
+    assert paired_test([1.0] * 40) < 0.001
+    assert paired_test([1.0, -1.0] * 20) == 1.0
+    assert paired_test([1.0] * 30 + [-1.0] * 20) == pytest.approx(0.203, abs=0.02)  # the sign test's own p
+
+
+def test_two_runs_are_compared_over_the_questions_that_both_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    for name, right in (("first", 10), ("second", 30)):
+        rows = [predicted(("a",), ("a",) if n < right else ("b",), id=str(n)) for n in range(40 + right)]
+        (tmp_path / name).mkdir()
+        lines = "".join(json.dumps(row.record()) + "\n" for row in rows)
+        (tmp_path / name / "predictions.jsonl").write_text(lines, "utf-8")
+    row = next(row for row in compare_runs(tmp_path / "first", tmp_path / "second") if row.name == "hits@1")
+    assert (row.first, row.second) == pytest.approx((10 / 50, 30 / 50))
+    assert 0.2 < row.low < 0.4 < row.high < 0.6
+    assert row.p < 0.001
+    assert main(["compare", str(tmp_path / "first"), str(tmp_path / "second")]) == 0
+    assert "| hits@1 | 0.200 | 0.600 | +0.400 |" in capsys.readouterr().out
+    with pytest.raises(UserError, match="cannot be read"):
+        compare_runs(tmp_path / "first", tmp_path)

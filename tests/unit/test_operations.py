@@ -1,0 +1,277 @@
+"""What is computed from paths and values is what a slow reading of the triples gives, and nothing else verifies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgdemo.answering.operations import answer
+from kgdemo.answering.sets import Sets
+from kgdemo.errors import GraphFormatError
+from kgdemo.events import AnswerFinal, Operand, Operation, PathFound, PathVerified
+from kgdemo.facts import StatedFacts
+from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
+from kgdemo.kg.literals import Literal, date_parts, read_literals
+from kgdemo.kg.path import Path
+from kgdemo.models.prompt_style import PromptStyle
+from kgdemo.query.query import understand
+from kgdemo.verify import Verifier
+from kgdemo.verify_operations import verify_operation
+
+RIVERS = {"Elbe": 1094, "Oder": 866, "Rhine": 1233, "Weser": 452}
+YEARS = {"Tannhäuser": 1845, "Lohengrin": 1850, "Parsifal": 1882}
+TRIPLES = [
+    *(("Germany", "crossed by river", river) for river in RIVERS),
+    *(("Wagner", "composed", opera) for opera in YEARS),
+    *((opera, "released in year", str(year)) for opera, year in YEARS.items()),
+    ("Wagner", "composed", "Faust Overture"),
+    ("Wagner", "born in", "Leipzig"),
+    ("Leipzig", "located in", "Germany"),
+    ("Marburg", "located in", "Hesse"),
+    ("Hesse", "located in", "Germany"),
+    ("Oslo", "located in", "Norway"),
+    ("Lohengrin", "set in", "Antwerp"),
+    ("Heuss", "succeeded by", "Lübke"),
+    ("Lübke", "succeeded by", "Heinemann"),
+    *(("Germany", "president", name) for name in ("Heinemann", "Heuss", "Lübke")),
+    *(("German president", "held by", name) for name in ("Heinemann", "Heuss", "Lübke")),
+    *((f"{year} Song Contest", "happened in year", str(year)) for year in (1956, 1957)),
+]
+INFO = {
+    **{river: EntityInfo("river") for river in RIVERS},
+    **{opera: EntityInfo("opera") for opera in YEARS},
+    **{name: EntityInfo("country") for name in ("Germany", "Norway")},
+    **{name: EntityInfo("city") for name in ("Leipzig", "Oslo", "Marburg", "Antwerp")},
+    **{name: EntityInfo("person") for name in ("Wagner", "Heuss", "Lübke", "Heinemann")},
+    "Hesse": EntityInfo("region"),
+    "German president": EntityInfo("position"),
+    "Song Contest": EntityInfo("competition"),
+}
+LITERALS = {
+    **{river: {"length": Literal(str(length), "km")} for river, length in RIVERS.items()},
+    "Wagner": {"born": Literal("1813-05-22"), "died": Literal("1883-02-13")},
+    "Heinemann": {"born": Literal("1899-07-23"), "died": Literal("1976-07-07")},
+    "Heuss": {"took office": Literal("1949-09-12"), "left office": Literal("1959-09-12")},
+    "Lübke": {"took office": Literal("1959-09-13"), "left office": Literal("1969-06-30")},
+}
+INVERSES = {"located in": "contains", "crossed by river": "flows through", "composed": "composed by"}
+
+
+def world() -> SimpleNamespace:
+    """A graph with values, and a verifier that reads the triples by itself."""
+    kg = KnowledgeGraph.from_triples(TRIPLES, inverse_labels=INVERSES, info=INFO, literals=LITERALS)
+    stated = [(e, a, v.value, v.unit) for e, own in LITERALS.items() for a, v in own.items()]
+    stated += [(e, "type", known.type, "") for e, known in INFO.items()]
+    model = SimpleNamespace(style=PromptStyle())
+    return SimpleNamespace(kg=kg, model=model, verifier=Verifier(StatedFacts(TRIPLES, INVERSES, statements=stated)))
+
+
+WORLD = world()
+
+
+def ask(question: str, topics: list[str], *paths: tuple[str, ...]) -> tuple[AnswerFinal, list[Operation]]:
+    """The answer where the method finds these paths, the first one cited."""
+
+    def method(query):
+        for index, labels in enumerate(paths, 1):
+            path = Path.from_labels(labels)
+            yield PathFound(True, index, str(path), 0.0, path)
+            yield PathVerified(True, index, WORLD.verifier.verify(path))
+        yield AnswerFinal("found", (paths[0][-1],), ((1,),), "")
+
+    def link(text):
+        return [name for name in WORLD.kg.entities if name.lower() in text.lower()]
+
+    query = understand(question, topics, WORLD.kg)
+    events = list(answer(query, method, WORLD, link, directed=False))
+    operations = [event for event in events if isinstance(event, Operation)]
+    assert all(operation.verified for operation in operations)
+    (final,) = [event for event in events if isinstance(event, AnswerFinal)]
+    return final, operations
+
+
+RIVER = ("Germany", "crossed by river", "Elbe")
+PRESIDENT = ("German president", "held by", "Lübke")
+OPERA = ("Wagner", "composed", "Lohengrin")
+
+
+@pytest.mark.parametrize(
+    ("question", "topics", "path", "answers"),
+    [
+        ("how many rivers flow through Germany", ["Germany"], RIVER, {"4"}),
+        ("how many operas did Wagner compose", ["Wagner"], OPERA, {"3"}),  # an overture is none
+        ("which operas did Wagner compose after 1849", ["Wagner"], OPERA, {"Lohengrin", "Parsifal"}),
+        ("which operas by Wagner are set in Antwerp", ["Wagner", "Antwerp"], OPERA, {"Lohengrin"}),
+        ("what is the longest river in Germany", ["Germany"], RIVER, {"Rhine"}),
+        ("what is the shortest river in the world", [], RIVER, {"Weser"}),
+        ("which is longer, the Elbe or the Oder", ["Elbe", "Oder"], RIVER, {"Elbe"}),
+        ("is the Elbe longer than the Rhine", ["Elbe", "Rhine"], RIVER, {"No"}),
+        ("how long is the Oder", ["Oder"], RIVER, {"866 km"}),
+        ("what was the second opera Wagner composed", ["Wagner"], OPERA, {"Lohengrin"}),
+        ("who was the third president of Germany", ["Germany"], ("Germany", "president", "Heuss"), {"Heinemann"}),
+        ("how old was Wagner when he died", ["Wagner"], OPERA, {"69"}),
+        ("was Wagner born in Germany", ["Wagner", "Germany"], ("Wagner", "born in", "Leipzig"), {"Yes"}),
+        ("was Wagner born in Norway", ["Wagner", "Norway"], ("Wagner", "born in", "Leipzig"), {"No"}),
+        ("is Marburg in Germany", ["Marburg", "Germany"], ("Marburg", "located in", "Hesse"), {"Yes"}),
+        ("what is the second longest river in Germany", ["Germany"], RIVER, {"Elbe"}),
+        ("what are the rivers of the world", [], RIVER, set(RIVERS)),
+        ("who lived longer, Wagner or Heinemann", ["Wagner", "Heinemann"], OPERA, {"Heinemann"}),
+        ("which operas by Wagner are not set in Antwerp", ["Wagner", "Antwerp"], OPERA, {"Tannhäuser", "Parsifal"}),
+        ("who was German president in 1955", ["German president"], PRESIDENT, {"Heuss"}),
+        ("which was the first Song Contest", ["Song Contest"], OPERA, {"1956 Song Contest"}),
+        ("is Oslo a city", ["Oslo"], ("Oslo", "located in", "Norway"), {"Yes"}),
+        ("is Oslo a river", ["Oslo"], ("Oslo", "located in", "Norway"), {"No"}),
+    ],
+)
+def test_it_is_computed_and_verified(question, topics, path, answers):
+    final, operations = ask(question, topics, path)
+    assert set(final.answers) == answers
+    assert operations
+
+
+@pytest.mark.parametrize(
+    ("question", "topics", "path", "why"),
+    [
+        ("was Wagner born in Hesse", ["Wagner", "Hesse"], ("Wagner", "born in", "Leipzig"), "neither yes nor no"),
+        ("which operas by Wagner are set in Oslo", ["Wagner", "Oslo"], OPERA, "links none of them to Oslo"),
+        ("which is deeper, the Elbe or the Oder", ["Elbe", "Oder"], RIVER, "holds no depth"),
+        ("how old was Heuss when he died", ["Heuss"], OPERA, "does not hold when Heuss born and died"),
+        ("who lived longer, Wagner or Heuss", ["Wagner", "Heuss"], OPERA, "does not hold when Heuss was born"),
+        ("who was German president in 1940", ["German president"], PRESIDENT, "none was in office in 1940"),
+        ("operas of Wagner from his last years", ["Wagner"], OPERA, "which of them “last” means"),
+        ("what is the longest holy river", [], RIVER, "does not tell holy rivers from others"),
+        ("how many singers are in an opera", ["Wagner"], OPERA, "in general"),
+        ("how many volcanoes are there", [], RIVER, "no kind of thing called"),
+        ("what is the fastest river in Germany", ["Germany"], RIVER, "no speed of them"),
+        ("who was the fifth king of Germany", ["Germany"], ("Germany", "president", "Heuss"), "not the order"),
+    ],
+)
+def test_what_cannot_be_computed_is_refused_with_the_reason(question, topics, path, why):
+    final, _ = ask(question, topics, path)
+    assert final.refusal
+    assert why in final.text
+    assert not final.answers
+
+
+def test_a_question_that_lists_is_the_methods_own():
+    final, operations = ask("which operas did Wagner compose", ["Wagner"], OPERA)
+    assert (final.text, operations) == ("found", [])
+
+
+# the verifier against a slow reading -------------------------------------------------------------
+
+values = st.dictionaries(st.sampled_from(sorted(RIVERS)), st.integers(-50, 50), min_size=2)
+
+
+def verifier_of(lengths: dict[str, int]) -> Verifier:
+    """Of a graph that states these lengths."""
+    triples = [("Germany", "crossed by river", river) for river in RIVERS]
+    stated = [(river, "length", str(length), "km") for river, length in lengths.items()]
+    return Verifier(StatedFacts(triples, {}, statements=stated))
+
+
+@given(values, st.sampled_from(["greatest", "least", "count", "nth", "filter"]), st.data())
+def test_only_what_follows_from_the_values_verifies(lengths, kind, data):
+    operands = tuple(Operand(river, (), "length", str(n), "km") for river, n in lengths.items())
+    place = data.draw(st.integers(1, len(operands)))
+    ordered = sorted(lengths, key=lambda river: lengths[river])
+    alone = sorted(lengths.values()).count(lengths[ordered[place - 1]]) == 1
+    right = {
+        "greatest": [r for r in lengths if lengths[r] == max(lengths.values())],
+        "least": [r for r in lengths if lengths[r] == min(lengths.values())],
+        "count": [str(len(lengths))],
+        "nth": [ordered[place - 1]] if alone else [],
+        "filter": [r for r in lengths if lengths[r] < 10],
+    }[kind]
+    argument = {"nth": str(place), "filter": "< 10"}.get(kind, "")
+    claimed = data.draw(st.lists(st.sampled_from([*RIVERS, "2", "3", "4"]), unique=True, max_size=4) | st.just(right))
+    operation = Operation(kind, "", operands, tuple(claimed), argument)
+    holds = set(claimed) == set(right) and (kind != "nth" or alone)
+    assert verify_operation(operation, verifier_of(lengths)) == holds
+
+
+@given(values, st.data())
+def test_a_value_that_is_not_stated_verifies_nothing(lengths, data):
+    river = data.draw(st.sampled_from(sorted(lengths)))
+    stated = Operand(river, (), "length", str(lengths[river]), "km")
+    right = Operation("value", "", (stated,), (f"{lengths[river]} km",))
+    verifier = verifier_of(lengths)
+    assert verify_operation(right, verifier)
+    (operand,) = right.operands
+    for wrong in (
+        replace(operand, value=str(lengths[river] + 1)),
+        replace(operand, unit="m"),
+        replace(operand, attribute="depth"),
+        replace(operand, entity="Nile"),
+        replace(operand, paths=(Path(("Germany", river), ("borders",)),)),
+    ):
+        result = (f"{wrong.value} {wrong.unit}",)
+        assert not verify_operation(replace(right, operands=(wrong,), result=result), verifier)
+    assert not verify_operation(replace(right, kind="guess"), verifier)
+
+
+@given(st.dates(), st.dates())
+def test_an_age_is_counted_as_people_count_it(one, other):
+    earlier, later = sorted((one, other))
+    years = range(earlier.year + 1, later.year + 1)
+    birthdays = sum((year, earlier.month, earlier.day) <= (later.year, later.month, later.day) for year in years)
+    stated = [("X", "born", earlier.isoformat(), ""), ("X", "died", later.isoformat(), "")]
+    operands = (Operand("X", (), "born", earlier.isoformat()), Operand("X", (), "died", later.isoformat()))
+    operation = Operation("difference", "", operands, (str(birthdays),), "age")
+    verifier = Verifier(StatedFacts([("X", "r", "Y")], {}, statements=stated))
+    assert verify_operation(operation, verifier)
+    assert not verify_operation(replace(operation, result=(str(birthdays + 1),)), verifier)
+
+
+# values in files ---------------------------------------------------------------------------------
+
+
+def test_values_are_read_from_a_table(tmp_path):
+    file = tmp_path / "a.literals.tsv"
+    file.write_text("K2\theight\t8611\tm\n\nCaesar\tdied\t-0044-03-15\t\nK2\theight\t1\tm\n", "utf-8")
+    found = read_literals([file])
+    assert found == {"K2": {"height": Literal("8611", "m")}, "Caesar": {"died": Literal("-0044-03-15")}}
+    assert str(found["K2"]["height"]) == "8,611 m"
+    assert str(found["Caesar"]["died"]) == "15 March 44 BC"
+
+
+@pytest.mark.parametrize("line", ["K2\theight", "K2\theight\thigh\tm", "K2\tborn\t1.5\t", "K2\t\t1\tm"])
+def test_a_line_that_is_no_value_is_named(tmp_path, line):
+    (file := tmp_path / "a.literals.tsv").write_text(f"A\tb\t1\tm\n{line}\n", "utf-8")
+    with pytest.raises(GraphFormatError, match=r"a\.literals\.tsv, line 2: "):
+        read_literals([file])
+
+
+@pytest.mark.parametrize("value", ["1900-13", "1900-01-32", "soon", ""])
+def test_what_is_no_date_is_told(value):
+    with pytest.raises(ValueError, match="is no date"):
+        date_parts(value)
+
+
+def test_on_a_graph_that_abstention_was_not_fitted_on_a_word_that_is_left_over_is_told():
+    final, _ = ask("operas of Wagner from his last years", ["Wagner"], OPERA)
+    assert final.refusal
+    WORLD.model.style = PromptStyle(abstention_graph="another")
+    try:
+        final, _ = ask("operas of Wagner from his last years", ["Wagner"], OPERA)
+    finally:
+        WORLD.model.style = PromptStyle()
+    assert final.text == "found"
+
+
+def test_what_is_left_out_is_looked_for_in_the_sources():
+    composed = {opera: Path(("Wagner", opera), ("composed",)) for opera in YEARS}
+    set_in = Sets(WORLD.kg).joined("Lohengrin", "Antwerp")
+    honest = [Operand(o, (path, set_in) if o == "Lohengrin" else (path,)) for o, path in composed.items()]
+    kept = tuple(opera for opera in YEARS if opera != "Lohengrin")
+    assert verify_operation(Operation("without", "", tuple(honest), kept), WORLD.verifier)
+    assert not verify_operation(Operation("without", "", tuple(honest), tuple(YEARS)), WORLD.verifier)
+    other = Operand("Tannhäuser", (composed["Tannhäuser"], set_in))
+    assert not verify_operation(Operation("without", "", (other,), ()), WORLD.verifier), "a path to another end"
+    triples = [*TRIPLES, ("Parsifal", "premiered in", "Antwerp")]  # a path that the operation does not tell of
+    hidden = Verifier(StatedFacts(triples, INVERSES))
+    assert not verify_operation(Operation("without", "", tuple(honest), kept), hidden)

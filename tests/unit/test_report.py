@@ -1,0 +1,69 @@
+"""Runs as one HTML file: figures with intervals, what changed, and nothing that runs or is fetched."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kgdemo.cli import main
+from kgdemo.errors import UserError
+from kgdemo.lab.evaluation.metrics import Prediction
+from kgdemo.lab.evaluation.report import html_report, read_runs
+
+EVIL = "<img src=x onerror=alert(1)>\"'&"
+
+
+def written(folder: Path, right: int, compare: bool = False) -> Path:
+    """A run of 20 questions, so many of them answered right."""
+    folder.mkdir(parents=True)
+    empty = Prediction("", "", (), ("gold",), (), (f"{EVIL} -> r -> x",), ("gold",), 1, 2, 1, False, 1.0, 1, 2, 3)
+    rows = [
+        replace(empty, id=str(n), question=f"{EVIL} {n}?", answers=("gold" if n < right else EVIL,)) for n in range(20)
+    ]
+    (folder / "predictions.jsonl").write_text("".join(json.dumps(row.record()) + "\n" for row in rows), "utf-8")
+    (folder / "settings.json").write_text(json.dumps({"method": EVIL, "compare": compare}), "utf-8")
+    return folder
+
+
+def test_figures_intervals_and_changed_questions_are_in_it(tmp_path: Path):
+    runs = read_runs([written(tmp_path / "one", 5), written(tmp_path / "two", 15, compare=True)])
+    text = html_report(runs)
+    assert re.search(r"hits@1</td><td>0\.250 <small>0\.\d{3}–0\.\d{3}</small></td><td>0\.750", text)
+    assert "10 questions changed" in text
+    assert len(re.findall(r'<span class="wrong">', text)) == len(re.findall(r'<span class="right">', text)) == 10
+    assert "unconstrained_faithful_ratio" in text
+    assert re.search(r"<td>hits@1</td><td>0\.250</td><td>0\.750</td><td>\+0\.500</td><td>\+0\.\d", text)
+
+
+def test_hostile_text_stays_text_and_nothing_is_fetched_or_run(tmp_path: Path):
+    text = html_report(read_runs([written(tmp_path / EVIL.replace("/", ""), 5), written(tmp_path / "two", 15)]))
+    assert "<img" not in text
+    assert not re.search(r"<script|https?://|url\(|@import", text)
+    body = text[text.index("<body") : text.index("</html>")]
+    ET.fromstring(re.sub(r"<br>", "<br/>", body))  # every element is closed
+
+
+def test_a_comparison_of_methods_is_several_runs_and_names_stay_apart(tmp_path: Path):
+    written(tmp_path / "all" / "gcr", 5)
+    written(tmp_path / "all" / "dog", 6)
+    written(tmp_path / "other" / "gcr", 7)
+    names = [run.name for run in read_runs([tmp_path / "all", tmp_path / "other" / "gcr"])]
+    assert names[0] == "dog"
+    assert names[1:] == [str(tmp_path / "all" / "gcr"), str(tmp_path / "other" / "gcr")]
+
+
+def test_the_command_writes_it_or_says_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    run, out = written(tmp_path / "one", 5), tmp_path / "new" / "report.html"
+    assert main(["report", str(run), "--out", str(out)]) == 0
+    assert capsys.readouterr().out == f"1 runs in {out}\n"
+    assert out.read_text("utf-8").startswith("<!doctype html>")
+    assert main(["report", str(tmp_path / "nowhere")]) == 2
+    assert "cannot be read" in capsys.readouterr().err
+    (run / "settings.json").unlink()
+    with pytest.raises(UserError, match=r"no settings\.json"):
+        read_runs([run])

@@ -1,0 +1,46 @@
+"""What is checked before the page is served."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from kgdemo.settings import LOCAL, processors
+from kgdemo.ui import serve
+
+
+def test_a_question_gets_its_share_of_the_processors():
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
+    code = "import kgdemo.ui.serve, os, torch; print(torch.get_num_threads(), os.environ['OMP_WAIT_POLICY'])"
+    told = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert told.stdout.split() == [str(max(1, processors() // LOCAL.at_once)), "PASSIVE"]
+
+
+def test_a_used_port_is_told_in_one_sentence_before_anything_is_loaded(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(serve, "create_app", lambda: pytest.fail("nothing may be loaded"))
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(
+            SystemExit, match=rf"cannot be served at 127\.0\.0\.1, port {port} .*choose another"
+        ) as ended:
+            serve.main(["--port", str(port)])
+    assert "\n" not in str(ended.value)
+
+
+def test_an_address_that_is_not_this_machines_is_told_in_one_sentence(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("KGDEMO_PROFILE", "public")
+    with pytest.raises(SystemExit, match=r"cannot be served at 203\.0\.113\.7"):
+        serve.main(["--host", "203.0.113.7"])
+
+
+@pytest.mark.parametrize("written", ["", "0", "65536", "many", "-1", "9" * 5000])
+def test_what_is_no_port_is_refused(written: str, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        serve.main([f"--port={written}"])
+    assert "choose a number from 1 to 65535" in capsys.readouterr().err

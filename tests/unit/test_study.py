@@ -1,0 +1,63 @@
+"""Recipes: every variant can be asked, is written beside the others, and goes on where it was stopped."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from kgdemo.errors import UserError
+from kgdemo.lab.evaluation.study import RECIPES, changed, study
+from kgdemo.methods import method_named
+from kgdemo.settings import LOCAL, Settings, check
+from tests.helpers.page import SmallPipeline
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    rows = [
+        {"id": "1", "question": "Who directed Inception?", "q_entity": ["Inception"], "answer": ["Christopher Nolan"]},
+        {"id": "2", "question": "Where is London?", "q_entity": ["London"], "answer": ["England"]},
+    ]
+    (tmp_path / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    return tmp_path / "questions.jsonl"
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_every_variant_can_be_asked_and_is_another(name: str):
+    variants = [changed(Settings(), changes) for changes in RECIPES[name].variants.values()]
+    assert len(set(variants)) == len(variants)
+    for settings in variants:
+        check("Who?", settings, LOCAL)
+        method_named(settings.method).check(settings.options)
+
+
+def test_a_recipe_writes_runs_tables_and_a_report_and_is_resumed(tmp_path: Path, questions: Path):
+    out = tmp_path / "out"
+    asked = Settings(beams=2, hops=1, compare=False, explain=0)
+    written = study(SmallPipeline(), "ablations", questions, asked, out)
+    assert written == (out / "table.md").read_text("utf-8").rstrip("\n")
+    assert written.startswith("After GCR, table 3. ")
+    assert [line.split(" | ")[0] for line in written.splitlines()[4:7]] == [
+        f"| {name}" for name in RECIPES["ablations"].variants
+    ]
+    rows = list(csv.DictReader((out / "table.csv").read_text("utf-8").splitlines()))
+    assert [row["variant"] for row in rows] == list(RECIPES["ablations"].variants)
+    assert all(0 <= float(row["hits@1"]) <= float(row["hit"]) for row in rows)
+    assert "without-path-model" in (out / "report.html").read_text("utf-8")
+    before = (out / "gcr" / "predictions.jsonl").read_bytes()
+    study(SmallPipeline(), "ablations", questions, asked, out)
+    assert (out / "gcr" / "predictions.jsonl").read_bytes() == before
+
+
+def test_the_constraint_is_measured_with_and_without(tmp_path: Path, questions: Path):
+    written = study(SmallPipeline(), "constraint", questions, Settings(beams=2, hops=1, explain=0), tmp_path / "out")
+    assert "unconstrained_faithful_ratio_correct" in written
+    assert "Brackets: 95 % intervals" in written
+
+
+def test_a_recipe_that_is_none_is_told_which_there_are(tmp_path: Path, questions: Path):
+    with pytest.raises(UserError, match="There is no recipe 'magic'; choose one of constraint, beams"):
+        study(SmallPipeline(), "magic", questions, Settings(), tmp_path)
