@@ -23,6 +23,7 @@ SUPPORTED = ((3, 10), (3, 13))
 APP = ("requirements.txt",)
 TESTS = (*APP, "kgdemo/lab/requirements.txt", "tests/requirements.txt")
 # each process has a page and a Chromium of its own, so more than a few would want memory
+TESTS_FAILED = 1  # pytest's exit status; others say that it could not run them
 SIDE_BY_SIDE = ["--numprocesses=auto", "--maxprocesses=4", "--dist=worksteal"]
 
 
@@ -39,6 +40,9 @@ def start(arguments: list[str]) -> int:
 def test(arguments: list[str]) -> int:
     """Install what app and tests need, Chromium and Node.js where that is possible, and run the tests.
 
+    Tests that fail side by side are run once more, one by one: on a busy machine a page may be slower than its test
+    waits for. What fails again is a fault.
+
     Raises:
         UserError: this is an installed package, which has no tests.
     """
@@ -47,7 +51,11 @@ def test(arguments: list[str]) -> int:
     python = _environment(*TESTS)
     _by_apt("chromium", ("chromium", "chromium-browser", "google-chrome"), "the browser tests")
     _by_apt("nodejs", ("node",), "the tests of the page's scripts")
-    return _run(python, ["-m", "pytest", *SIDE_BY_SIDE, *arguments])
+    code = _run(python, ["-m", "pytest", *SIDE_BY_SIDE, *arguments])
+    if code == TESTS_FAILED:
+        print("What failed is run once more, one test at a time.", flush=True)
+        code = _run(python, ["-m", "pytest", "--last-failed", "--last-failed-no-failures=none", *arguments])
+    return code
 
 
 def _installed() -> bool:

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import types
+from pathlib import Path
 
 import pytest
 
@@ -62,3 +63,20 @@ def test_chromium_and_node_are_installed_for_the_tests(monkeypatch, commands, tm
     assert [command[-1] for command in commands if command[:2] == ["apt-get", "install"]] == ["chromium", "nodejs"]
     assert commands[-1][1:3] == ["-m", "pytest"]
     assert commands[-1][-1] == "-x"
+
+
+@pytest.mark.parametrize(("codes", "runs"), [([0], 1), ([1, 0], 2), ([1, 1], 2), ([2], 1)])
+def test_what_fails_side_by_side_is_run_once_more_alone(monkeypatch, codes, runs):
+    monkeypatch.setattr(bootstrap, "_environment", lambda *_: Path("python"))
+    monkeypatch.setattr(bootstrap, "_by_apt", lambda *_: None)
+    asked: list[list[str]] = []
+
+    def run(_, arguments: list[str]) -> int:
+        asked.append(arguments)
+        return codes[len(asked) - 1]
+
+    monkeypatch.setattr(bootstrap, "_run", run)
+    assert bootstrap.test(["-k", "page"]) == codes[-1]
+    assert len(asked) == runs
+    assert all(arguments[-2:] == ["-k", "page"] for arguments in asked)
+    assert all("--last-failed" in arguments for arguments in asked[1:])
