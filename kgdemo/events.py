@@ -1,28 +1,31 @@
 """The vocabulary of a run: everything that crosses from reasoning to showing.
 
 The page, the command line, the recorded trace, the evaluation and the API all read this one stream; a
-trace read back from a file is the same stream. Events are frozen, carry the seconds since the run's
-start in ``t``, and go to JSON and back without loss.
+trace read back from a file is the same stream. Events are frozen and carry the seconds since the run's start in ``t``.
+They are a tagged union: ``event`` names the kind, in Python and in JSON. pydantic reads them back and checks them.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import types
-import typing
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from enum import Enum
-from typing import Any, Union
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args
+
+from typing_extensions import NotRequired, TypedDict
 
 from kgdemo.errors import UserError
 from kgdemo.kg.path import Path
 from kgdemo.verify import Verdict
 
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter, ValidationError
+
 SCHEMA = 1
 ON_PATH, IN_GRAPH, NOWHERE = "path", "graph", "nowhere"  # where an answer of a general model was found
 WITHOUT_GRAPH = "without the constraint"  # the purpose of a model call made for comparison only
+Fate = Literal["kept", "pruned", "finished"]  # of a beam
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ class TokenChoice:
     text: str
     log_prob: float
     score: float
-    fate: str
+    fate: Fate
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +102,6 @@ class BeamWatch:
     top: tuple[AllowedToken, ...] = ()
 
 
-# the events --------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class RunStarted:
     """A question is asked; ``forced`` are the tokens that every path must begin with, where there are any."""
@@ -116,6 +116,7 @@ class RunStarted:
     forced: tuple[int, ...] = ()
     schema: int = SCHEMA
     t: float = 0.0
+    event: Literal["RunStarted"] = "RunStarted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,7 @@ class EntitiesLinked:
     given: bool = False
     ms: float = 0.0
     t: float = 0.0
+    event: Literal["EntitiesLinked"] = "EntitiesLinked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,7 @@ class ConstraintReady:
     ms: float
     cache_hit_rate: float = 0.0
     t: float = 0.0
+    event: Literal["ConstraintReady"] = "ConstraintReady"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +159,7 @@ class DecodeStep:
     watched: tuple[BeamWatch, ...] = ()
     paths_left: int = 0
     t: float = 0.0
+    event: Literal["DecodeStep"] = "DecodeStep"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +180,7 @@ class PathFound:
     relation_score: float = 0.0
     read: bool = False
     t: float = 0.0
+    event: Literal["PathFound"] = "PathFound"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +191,7 @@ class PathVerified:
     index: int
     verdict: Verdict
     t: float = 0.0
+    event: Literal["PathVerified"] = "PathVerified"
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +202,7 @@ class HypothesisAnswer:
     index: int
     text: str
     t: float = 0.0
+    event: Literal["HypothesisAnswer"] = "HypothesisAnswer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +225,7 @@ class Thought:
     fate: str = "open"
     reason: str = ""
     t: float = 0.0
+    event: Literal["Thought"] = "Thought"
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +238,7 @@ class CandidatesScored:
     kept: tuple[bool, ...]
     by: str
     t: float = 0.0
+    event: Literal["CandidatesScored"] = "CandidatesScored"
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +250,7 @@ class DeductionChecked:
     holds: bool
     by: str
     t: float = 0.0
+    event: Literal["DeductionChecked"] = "DeductionChecked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +270,7 @@ class LMCall:
     calls: int = 1
     passes: int = 0
     t: float = 0.0
+    event: Literal["LMCall"] = "LMCall"
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +279,7 @@ class AnswerDelta:
 
     text: str
     t: float = 0.0
+    event: Literal["AnswerDelta"] = "AnswerDelta"
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +320,7 @@ class Operation:
     argument: str = ""
     verified: bool = False
     t: float = 0.0
+    event: Literal["Operation"] = "Operation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,6 +349,7 @@ class AnswerFinal:
     failed: bool = False
     places: tuple[str, ...] = ()
     t: float = 0.0
+    event: Literal["AnswerFinal"] = "AnswerFinal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,6 +358,33 @@ class NextQuestions:
 
     questions: tuple[str, ...]
     t: float = 0.0
+    event: Literal["NextQuestions"] = "NextQuestions"
+
+
+class PictureNode(TypedDict):
+    """An entity in the picture and its place there."""
+
+    id: str
+    label: str
+    group: str
+    x: int
+    y: int
+    title: NotRequired[str]
+
+
+PictureEdge = TypedDict(  # "from" is a keyword: the other form cannot name it
+    "PictureEdge",
+    {
+        "id": str,
+        "from": str,
+        "to": str,
+        "kind": str,
+        "bend": int,
+        "paths": list[str],
+        "label": str,
+        "title": NotRequired[str],
+    },
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,11 +397,12 @@ class Picture:
         left_out: how many nodes there was no room for so far.
     """
 
-    nodes: tuple[dict[str, Any], ...] = ()
-    edges: tuple[dict[str, Any], ...] = ()
+    nodes: tuple[PictureNode, ...] = ()
+    edges: tuple[PictureEdge, ...] = ()
     gone: tuple[str, ...] = ()
     left_out: int = 0
     t: float = 0.0
+    event: Literal["Picture"] = "Picture"
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,6 +411,7 @@ class Notice:
 
     text: str
     t: float = 0.0
+    event: Literal["Notice"] = "Notice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,6 +425,7 @@ class RunFinished:
     stage_ms: dict[str, float] = field(default_factory=dict)
     look_ahead: str = ""
     t: float = 0.0
+    event: Literal["RunFinished"] = "RunFinished"
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,6 +434,7 @@ class RunFailed:
 
     message: str
     t: float = 0.0
+    event: Literal["RunFailed"] = "RunFailed"
 
 
 Event = Union[
@@ -413,35 +458,25 @@ Event = Union[
     RunFinished,
     RunFailed,
 ]
-_KINDS: dict[str, type] = {kind.__name__: kind for kind in typing.get_args(Event)}
-
-
-# JSON --------------------------------------------------------------------------------------------
 
 
 def to_json(event: Event) -> str:
-    """One event as one line of JSON, its kind under ``event``."""
-    body = dataclasses.asdict(event)
-    return json.dumps({"event": type(event).__name__, **body}, ensure_ascii=False)
+    """One event as one line of JSON, its kind first."""
+    return json.dumps({"event": event.event, **asdict(event)}, ensure_ascii=False)
 
 
 def from_json(line: str) -> Event:
     """Read an event back.
 
     Raises:
-        UserError: the line is not an event of this schema.
+        UserError: the line is not an event of this schema; what is wrong with it is said.
     """
+    from pydantic import ValidationError
+
     try:
-        record = json.loads(line)
-        name = record.pop("event")
-        if name not in _KINDS:
-            raise ValueError(f"there is no event called {str(name)[:40]!r}")
-        result: Event = _build(_KINDS[name], record)
-        return result
-    except KeyError as error:
-        raise UserError("This is not a recorded trace of this demo (a line names no event).") from error
-    except (ValueError, TypeError, AttributeError) as error:
-        raise UserError(f"This is not a recorded trace of this demo ({error}).") from error
+        return _reader().validate_json(line)
+    except ValidationError as error:
+        raise UserError(f"This is not a recorded trace of this demo ({_reason(error)}).") from error
 
 
 def write_trace(events: Iterable[Event]) -> str:
@@ -463,33 +498,31 @@ def read_trace(text: str) -> Iterator[Event]:
                 raise UserError(f"Line {number}: {error}") from error
 
 
-def _build(kind: Any, value: Any) -> Any:
-    """Turn plain JSON into ``kind``, following its annotations."""
-    origin = typing.get_origin(kind)
-    if origin in (Union, types.UnionType):
-        inner = [option for option in typing.get_args(kind) if option is not type(None)]
-        return None if value is None else _build(inner[0], value)
-    if origin is tuple:
-        parts = typing.get_args(kind)
-        if len(parts) == 2 and parts[1] is Ellipsis:
-            return tuple(_build(parts[0], item) for item in value)
-        return tuple(_build(part, item) for part, item in zip(parts, value, strict=True))
-    if dataclasses.is_dataclass(kind):
-        hints, given, title = typing.get_type_hints(kind), {}, getattr(kind, "__name__", "")
-        for name, item in value.items():
-            if name not in hints:
-                raise TypeError(f"{title} has no field {name[:40]!r}")
-            try:
-                given[name] = _build(hints[name], item)
-            except (TypeError, ValueError) as error:
-                raise TypeError(f"{title}.{name}: {error}") from error
-        return kind(**given)  # type: ignore[operator]
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        return kind(value)
-    if origin is dict or kind is Any:
-        return value
-    if kind is float and isinstance(value, int):
-        return float(value)
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise TypeError(f"{str(value)[:40]!r} is not a {kind.__name__}")
-    return value
+def union_adapter(*kinds: Any) -> TypeAdapter[Any]:
+    """pydantic's reader of a union of kinds told apart by ``event``; it converts nothing and allows no other fields."""
+    from pydantic import ConfigDict, Field, TypeAdapter
+
+    strict = ConfigDict(strict=True, extra="forbid")
+    return TypeAdapter(Annotated[Union[kinds], Field(discriminator="event")], config=strict)
+
+
+@cache
+def _reader() -> TypeAdapter[Event]:
+    """Made when a trace is read: a run only writes events and does not wait for pydantic."""
+    return union_adapter(*get_args(Event))
+
+
+def _reason(error: ValidationError) -> str:
+    """The first thing that is wrong, with the field's name."""
+    first = error.errors(include_url=False)[0]
+    *outer, name = (str(part) for part in first["loc"] or ("",))
+    where = ".".join([*outer, name])
+    if first["type"] == "union_tag_invalid":
+        return f"there is no event called {str(first['ctx']['tag'])[:40]!r}"
+    if not where:
+        return "a line names no event"
+    if first["type"] == "missing":
+        return f"{where} is missing"
+    if first["type"] == "unexpected_keyword_argument":
+        return f"{'.'.join(outer)} has no field {name[:40]!r}"
+    return f"{where} is {str(first['input'])[:40]!r}: {first['msg'][:1].lower()}{first['msg'][1:]}"

@@ -20,6 +20,7 @@ from kgdemo.constraint.base import Constraint, State, Successors
 from kgdemo.decoding.candidates import Ragged, TokenCandidate, best_candidates, forbidden_mass, split_best
 from kgdemo.decoding.look_ahead import LookAhead
 from kgdemo.errors import UserError
+from kgdemo.events import Fate
 from kgdemo.models.base import PROMPT_END, TokenTree
 
 
@@ -96,7 +97,7 @@ class Choice:
     token: int
     log_prob: float
     score: float
-    fate: str
+    fate: Fate
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +204,7 @@ def sort_out(
         token = index if allowed.tokens is None else int(allowed.tokens[index])
         state = allowed.take(index)
         tokens, log_probs = (*parent.tokens, token), (*parent.log_probs, log_prob)
-        fate = "pruned"
+        fate: Fate = "pruned"
         if state.complete and (settings.late_ends or place < settings.beams):
             fate = "finished"
             penalty = len(tokens) ** settings.length_penalty

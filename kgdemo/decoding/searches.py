@@ -15,6 +15,7 @@ from kgdemo.constraint.base import Constraint
 from kgdemo.decoding.beam import BeamSettings, BeamView, Choice, Hypothesis, Step, settled, sort_out, views_of
 from kgdemo.decoding.candidates import best_candidates
 from kgdemo.decoding.look_ahead import LookAhead
+from kgdemo.events import Fate
 from kgdemo.models.base import TokenTree
 
 
@@ -117,7 +118,7 @@ def sample(
             grown = Hypothesis(
                 (*chain.tokens, token), (*chain.log_probs, log_prob), state, chain.node, chain.score + log_prob
             )
-            fate = "finished" if state.complete else "kept" if state.alive else "pruned"
+            fate: Fate = "finished" if state.complete else "kept" if state.alive else "pruned"
             choices.append(Choice(parent, token, log_prob, grown.score, fate))
             if fate == "finished":
                 finished.append(grown)

@@ -9,7 +9,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any
 
 from pyvis.network import Network
 
@@ -22,6 +21,8 @@ from kgdemo.events import (
     PathFound,
     PathVerified,
     Picture,
+    PictureEdge,
+    PictureNode,
     Thought,
 )
 from kgdemo.kg.graph import KnowledgeGraph, Triple
@@ -88,7 +89,6 @@ class Places:
 # for. It may begin as something that a thought merely looked at and later turn out to be part of a path.
 
 
-Edge = dict[str, Any]
 GROUNDED, LOOKED, DROPPED, GHOST, NEIGHBOUR = "grounded", "looked", "dropped", "ghost", "neighbour"
 WORTH = {DROPPED: 0, LOOKED: 1, GROUNDED: 2}  # kinds that one edge may have in turn
 _RELATION_LABEL = 40
@@ -98,12 +98,15 @@ _RELATION_LABEL = 40
 class Edges:
     """Edges by their ends and kind."""
 
-    _by_ends: dict[tuple[str, str, str], Edge] = field(default_factory=dict)  # the kinds of WORTH count as one
-    _fans: dict[tuple[str, str, str], Edge] = field(default_factory=dict)  # the edge that says a relation
+    _by_ends: dict[tuple[str, str, str], PictureEdge] = field(default_factory=dict)  # the kinds of WORTH count as one
+    _fans: dict[tuple[str, str, str], PictureEdge] = field(default_factory=dict)  # the edge that says a relation
     _bends: Counter[tuple[str, ...]] = field(default_factory=Counter)  # edges so far between two nodes
+    _says: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # facts, by the edge's id
     _made: int = 0
 
-    def add(self, head: str, relation: str, tail: str, kind: str, key: str = "", verdict: str = "") -> list[Edge]:
+    def add(
+        self, head: str, relation: str, tail: str, kind: str, key: str = "", verdict: str = ""
+    ) -> list[PictureEdge]:
         """An edge, new or with something more to it, and another one that gave its label up to it.
 
         Args:
@@ -115,21 +118,23 @@ class Edges:
         edge = self._known(head, relation, tail, kind) or self._new(head, tail, kind)
         changed = [edge]
         if WORTH.get(kind, 0) > WORTH.get(edge["kind"], 0):
-            edge.update({"from": head, "to": tail, "kind": kind, "label": "", "says": []})
+            edge.update({"from": head, "to": tail, "kind": kind, "label": ""})
+            self._says[edge["id"]] = []
         if key and key not in edge["paths"]:
             edge["paths"].append(key)
         if WORTH.get(kind, 0) < WORTH.get(edge["kind"], 0):
             return changed  # what a path has said, a thought need not say again
-        if _said_backwards(edge, head, relation, tail):
+        if self._said_backwards(edge, head, relation, tail):
             return changed
         line = f"{head} → {relation} → {tail}" + (f" ({verdict})" if kind == GHOST else "")
-        if line not in edge["says"]:
-            edge["says"].append(line)
-            edge["title"] = visible("\n".join(edge["says"]), 600)
+        says = self._says[edge["id"]]
+        if line not in says:
+            says.append(line)
+            edge["title"] = visible("\n".join(says), 600)
             changed += self._name(edge, head, relation, kind)
         return changed
 
-    def lower(self, head: str, tail: str) -> list[Edge]:
+    def lower(self, head: str, tail: str) -> list[PictureEdge]:
         """The edge that thoughts looked at, once all of them were dropped."""
         edge = self._by_ends.get((head, tail, GROUNDED)) or self._by_ends.get((tail, head, GROUNDED))
         if edge is None or edge["kind"] != LOOKED:
@@ -143,13 +148,13 @@ class Edges:
             del self._by_ends[ends]
             self._bends[tuple(sorted(ends[:2]))] -= 1
 
-    def _known(self, head: str, relation: str, tail: str, kind: str) -> Edge | None:
+    def _known(self, head: str, relation: str, tail: str, kind: str) -> PictureEdge | None:
         if kind not in WORTH:
             return self._by_ends.get((head, tail, kind))
         edge = self._by_ends.get((head, tail, GROUNDED))
         if edge is None:  # the same fact may be read from its other end
             other = self._by_ends.get((tail, head, GROUNDED))
-            same = other is not None and _said_backwards(other, head, relation, tail)
+            same = other is not None and self._said_backwards(other, head, relation, tail)
             edge = other if other is not None and (same or kind != GROUNDED or other["kind"] != GROUNDED) else None
             if same:
                 return edge
@@ -157,17 +162,18 @@ class Edges:
                 self._by_ends[head, tail, GROUNDED] = self._by_ends.pop((tail, head, GROUNDED))
         return edge
 
-    def _new(self, head: str, tail: str, kind: str) -> Edge:
+    def _new(self, head: str, tail: str, kind: str) -> PictureEdge:
         pair = tuple(sorted((head, tail)))
         number, bend = self._made, self._bends[pair]
         self._made += 1
         self._bends[pair] += 1
-        edge: Edge = {"id": f"e{number}", "from": head, "to": tail, "kind": kind, "bend": bend, "label": ""}
-        edge |= {"paths": [], "says": []}
+        edge: PictureEdge = {
+            "id": f"e{number}", "from": head, "to": tail, "kind": kind, "bend": bend, "label": "", "paths": []
+        }  # fmt: skip
         self._by_ends[head, tail, GROUNDED if kind in WORTH else kind] = edge
         return edge
 
-    def _name(self, edge: Edge, head: str, relation: str, kind: str) -> list[Edge]:
+    def _name(self, edge: PictureEdge, head: str, relation: str, kind: str) -> list[PictureEdge]:
         """Write the relation on the edge; of a fan of edges that say the same, the outermost says it."""
         if kind in (NEIGHBOUR, DROPPED):
             return []
@@ -180,16 +186,10 @@ class Edges:
         other["label"] = "\n".join(part for part in other["label"].split("\n") if part != label)
         return [other]
 
-
-def _said_backwards(edge: Edge, head: str, relation: str, tail: str) -> bool:
-    """Whether the edge says this fact already, read from its other end (``~relation``)."""
-    relation_label = relation[1:] if relation.startswith("~") else f"~{relation}"
-    return f"{tail} → {relation_label} → {head}" in edge["says"]
-
-
-def sent(edge: Edge) -> Edge:
-    """The edge as the page gets it."""
-    return {name: list(value) if isinstance(value, list) else value for name, value in edge.items() if name != "says"}
+    def _said_backwards(self, edge: PictureEdge, head: str, relation: str, tail: str) -> bool:
+        """Whether the edge says this fact already, read from its other end (``~relation``)."""
+        relation_label = relation[1:] if relation.startswith("~") else f"~{relation}"
+        return f"{tail} → {relation_label} → {head}" in self._says[edge["id"]]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -245,7 +245,7 @@ class PictureBuilder:
     _alive: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))  # looked at -> thoughts that go on
     _left_out: set[str] = field(default_factory=set)
     _ghosts: int = 0
-    _changed: dict[str, dict[str, Any]] = field(default_factory=dict)  # nodes to send
+    _changed: dict[str, PictureNode] = field(default_factory=dict)  # nodes to send
     _gone: list[str] = field(default_factory=list)
 
     def see(self, event: Event) -> Picture | None:
@@ -258,13 +258,12 @@ class PictureBuilder:
         if not (edges or self._changed or len(self._left_out) > left_out):
             return None
         changed = {edge["id"]: edge for edge in edges}
-        gained = Picture(
-            tuple(self._changed.values()), tuple(map(sent, changed.values())), tuple(self._gone), len(self._left_out)
-        )
+        copies = (PictureEdge(**{**edge, "paths": list(edge["paths"])}) for edge in changed.values())
+        gained = Picture(tuple(self._changed.values()), tuple(copies), tuple(self._gone), len(self._left_out))
         self._changed, self._gone = {}, []
         return gained
 
-    def _drawn(self, event: Event) -> Iterator[Edge]:
+    def _drawn(self, event: Event) -> Iterator[PictureEdge]:
         if isinstance(event, EntitiesLinked):
             for topic in event.chosen:
                 self._node(topic, "topic", *self._places.put_topic(topic), visible(topic, 200))
@@ -294,7 +293,7 @@ class PictureBuilder:
 
     # topics and their surroundings -----------------------------------------------------------------
 
-    def _surround(self, topic: str) -> Iterator[Edge]:
+    def _surround(self, topic: str) -> Iterator[PictureEdge]:
         """A fan of faded neighbours left of a topic entity, and how many more there are."""
         around = [pair for pair in telling_first(self.kg, topic) if pair[0] not in self._places]
         shown = around[:_NEIGHBOURS]
@@ -311,7 +310,7 @@ class PictureBuilder:
 
     # paths -----------------------------------------------------------------------------------------
 
-    def _add_path(self, path: Path, event: PathVerified) -> Iterator[Edge]:
+    def _add_path(self, path: Path, event: PathVerified) -> Iterator[PictureEdge]:
         invented = not event.verdict.faithful
         if invented and self._ghosts >= _INVENTED_PATHS:
             return
@@ -336,7 +335,7 @@ class PictureBuilder:
 
     # what was computed with ------------------------------------------------------------------------
 
-    def _add_operand(self, operand: Operand, key: str, chosen: bool) -> Iterator[Edge]:
+    def _add_operand(self, operand: Operand, key: str, chosen: bool) -> Iterator[PictureEdge]:
         """The paths that lead to an operand, and an edge to its value where it has one."""
         for path in operand.paths:
             for hop, entity in enumerate(path.entities):
@@ -355,7 +354,7 @@ class PictureBuilder:
 
     # what was only looked at -----------------------------------------------------------------------
 
-    def _look(self, triple: Triple, thought: int, pruned: bool) -> Iterator[Edge]:
+    def _look(self, triple: Triple, thought: int, pruned: bool) -> Iterator[PictureEdge]:
         """A triple that a thought touched or a decision turned down; it hangs on the end that is drawn already."""
         head, relation, tail = triple
         root, new = (head, tail) if head in self._places else (tail, head)
@@ -416,4 +415,6 @@ class PictureBuilder:
     def _paint(self, entity: str, group: str) -> None:
         node = self._net.node_map[entity]
         node["group"] = group
-        self._changed[entity] = {name: node[name] for name in ("id", "label", "group", "x", "y", "title")}
+        self._changed[entity] = PictureNode(
+            id=node["id"], label=node["label"], group=group, x=node["x"], y=node["y"], title=node["title"]
+        )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import typing
+from pathlib import Path as FilePath
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +14,10 @@ from kgdemo import events
 from kgdemo.errors import UserError
 from kgdemo.kg.path import Path
 from kgdemo.verify import Hop, HopVerdict, Verdict
+from kgdemo.view import page_records
+
+ASSETS = FilePath(__file__).resolve().parents[2] / "assets"
+RECORDS = page_records.record_adapter()
 
 texts = st.text(max_size=8)
 numbers = st.floats(allow_nan=False, allow_infinity=False)
@@ -30,6 +36,25 @@ def test_round_trip(kind, data):
     assert events.from_json(events.to_json(event)) == event
 
 
+@pytest.mark.parametrize("kind", typing.get_args(events.Event), ids=lambda kind: kind.__name__)
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_what_the_page_is_sent_of_an_event_fits_the_schema_of_records(kind, data):
+    event = data.draw(st.builds(kind))
+    RECORDS.validate_json(json.dumps(page_records.record(event)))
+
+
+def test_the_schema_beside_the_scripts_is_that_of_the_records():
+    written = (ASSETS / page_records.SCHEMA_FILE).read_text("utf-8")
+    assert written == page_records.schema_script(), "run: python -m kgdemo.view.page_records"
+
+
+@pytest.mark.parametrize("file", sorted(ASSETS.glob("*/*.jsonl")), ids=lambda file: file.stem)
+def test_every_shipped_recording_fits_the_schema(file):
+    for line in file.read_text("utf-8").split("\n")[:-1]:
+        RECORDS.validate_json(line)
+
+
 def test_a_trace_is_one_event_a_line():
     trace = [events.Notice("a\nb\u2028c\x85"), events.AnswerDelta("<b>"), events.RunFailed("no")]
     text = events.write_trace(trace)
@@ -41,8 +66,10 @@ def test_a_trace_is_one_event_a_line():
     ("line", "says"),
     [
         ('{"event": "Nothing"}', "there is no event called 'Nothing'"),
-        ('{"event": "Notice", "text": 3}', "Notice.text: '3' is not a str"),
-        ('{"event": "Notice", "words": "a"}', "Notice has no field 'words'"),
+        ('{"event": "Notice", "text": 3}', "Notice.text is '3': input should be a valid string"),
+        ('{"event": "Notice", "text": "a", "words": "a"}', "Notice has no field 'words'"),
+        ('{"event": "Notice"}', "Notice.text is missing"),
+        ('{"event": "RunFinished", "seconds": 1, "lm_calls": true}', "RunFinished.lm_calls is 'True'"),
         ('{"text": "a"}', "a line names no event"),
     ],
 )

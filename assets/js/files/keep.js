@@ -1,6 +1,6 @@
 // Taking a run along and bringing one back: share link, trace, tables, pictures; and this browser's own runs.
 
-import { copied, h, refill, say } from '../core/dom.js';
+import { copied, h, refill, say, wordsFor } from '../core/dom.js';
 import { stateAfter } from '../core/state.js';
 import { calculationCsv, edgesCsv, graphml, nodesCsv, offlinePage, pathsCsv, svgText } from './exports.js';
 import { readTrace, TraceError, writeTrace } from './trace.js';
@@ -125,7 +125,8 @@ export function makeOwnRuns(text, inputs, show) {
       show(readTrace(written));
     } catch (error) {
       if (!(error instanceof TraceError)) throw error;
-      wrong.textContent = `${words.wrong[error.reason]}${error.line ? ` ${say(words.wrong.line, { n: error.line })}` : ''}`;
+      const wanted = wordsFor(words.wrong.types, error.slots.wanted ?? '');
+      wrong.textContent = say(words.wrong[error.reason], { ...error.slots, wanted });
     }
   }
 

@@ -2,6 +2,7 @@
 // What `ask --json` prints is a trace too: whole events, which are made records here as the server makes them.
 
 import { stateAfter } from '../core/state.js';
+import { SCHEMA } from './schema.js';
 
 /** @typedef {import('../core/types.js').RunEvent} RunEvent */
 
@@ -27,40 +28,39 @@ export function writeTrace(events) {
  */
 export function readTrace(text) {
   if (text.length > MAX_LENGTH) throw new TraceError('large');
-  const lines = text.split('\n').filter((line) => line.trim()).map(parsed).map(asRecord); // not by \r or U+2028: labels may hold those
+  const lines = text.split('\n').filter((line) => line.trim()).map(parsed); // not by \r or U+2028: labels may hold those
   const header = /** @type {{trace?: unknown, version?: unknown}|null|undefined} */ (lines[0]);
-  if (header?.trace === KIND && Number(header.version) > VERSION) throw new TraceError('newer');
-  if (header?.trace === KIND) lines.shift();
-  const wrong = lines.findIndex((line) => !isEvent(line));
-  if (wrong >= 0) throw new TraceError('other', wrong + 1 + Number(header?.trace === KIND));
-  if (lines.length < 2 || !lines.every(isEvent) || lines[0].event !== 'RunStarted') throw new TraceError('other');
+  const headed = header?.trace === KIND;
+  if (headed && Number(header.version) > VERSION) throw new TraceError('newer');
+  const records = (headed ? lines.slice(1) : lines).map((line, i) => checked(asRecord(line), i + 1 + Number(headed)));
+  if (records.length < 2 || records[0].event !== 'RunStarted') throw new TraceError('other');
   try {
-    stateAfter(lines);
+    stateAfter(records);
   } catch {
     throw new TraceError('other');
   }
-  return lines;
+  return records;
 }
 
-/** A file is not a trace that can be shown; `reason` names the sentence to show, `line` the line that is wrong, 0 for none. */
+/** A file is not a trace that can be shown; `reason` names the sentence to show, `slots` what stands in it. */
 export class TraceError extends Error {
   /**
-   * @param {'large'|'newer'|'other'} reason
-   * @param {number} [line] without the empty lines, from 1 on
+   * @param {'large'|'newer'|'json'|'kind'|'field'|'other'} reason
+   * @param {{line?: number, field?: string, wanted?: string}} [slots] `line` from 1 on, without the empty lines
    */
-  constructor(reason, line = 0) {
+  constructor(reason, slots = {}) {
     super(reason);
     this.reason = reason;
-    this.line = line;
+    this.slots = slots;
   }
 }
 
-/** @type {(line: string) => unknown} */
-function parsed(line) {
+/** @type {(line: string, index: number) => unknown} */
+function parsed(line, index) {
   try {
     return JSON.parse(line);
   } catch {
-    throw new TraceError('other');
+    throw new TraceError('json', { line: index + 1 });
   }
 }
 
@@ -101,8 +101,13 @@ export function asRecord(line) {
   return line;
 }
 
-/** @type {(value: unknown) => boolean} */
-const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+/**
+ * @param {unknown} value
+ * @returns {value is Record<string, any>}
+ */
+function isObject(value) {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 /** @type {(watch: any) => any} */
 function watchRow(watch) {
@@ -112,67 +117,82 @@ function watchRow(watch) {
   return { ...watch, masked: rows(watch.masked, ['text', 'prob', 'reason']), top: rows(watch.top, ['text', 'prob', 'share', 'token']) };
 }
 
-// what a record must look like, so that every view can draw it ------------------------------------------
+// a record against the schema of its kind ----------------------------------------------------------------
 
-/** @typedef {(value: any) => boolean} Check */
+/** @typedef {{field: string, wanted: string}} Fault a field and the type or the values that it should have */
 
-/** @type {Check} */
-const text = (value) => typeof value === 'string';
-/** @type {Check} */
-const number = (value) => typeof value === 'number';
-/** @type {Check} */
-const flag = (value) => typeof value === 'boolean';
-/** @type {(item: Check) => Check} */
-const list = (item) => (value) => Array.isArray(value) && value.every(item);
-/** @type {(shape: Record<string, Check>) => Check} */
-const record = (shape) => (value) => value !== null && typeof value === 'object' && !Array.isArray(value)
-  && Object.entries(shape).every(([name, holds]) => holds(value[name]));
-/** @type {(item: Check) => Check} */
-const maybe = (item) => (value) => value === undefined || value === null || item(value);
-/** @type {(...items: Check[]) => Check} */
-const row = (...items) => (value) => Array.isArray(value) && value.length >= items.length && items.every((holds, i) => holds(value[i]));
-/** @type {Check} */
-const fate = (value) => ['k', 'f', 'p'].includes(value);
+const { kinds, $defs: definitions } = /** @type {{kinds: Record<string, string>, $defs: any}} */ (SCHEMA);
 
-const candidate = record({ entity: text, score: number, type: text });
-const mention = record({ text, start: number, end: number, candidates: list(candidate) });
-const hop = record({ head: text, relation: text, tail: text, verdict: text });
-const watch = record({ beam: number, allowed: number, paths_left: number, forbidden_mass: number,
-  masked: maybe(list(row(text, number, text))), top: maybe(list(row(text, number, number, number))) });
-const node = record({ id: text, label: text, group: text, x: number, y: number, title: maybe(text) });
-const edge = record({ id: text, from: text, to: text, kind: text, label: maybe(text), title: maybe(text), paths: list(text), bend: maybe(number) });
-const graphPath = record({ entities: list(text), relations: list(text) });
-const operand = record({ number, entity: text, paths: list(graphPath), attribute: text, value: text, unit: text });
-/** @type {Map<unknown, Check>} */
-const SHAPES = new Map(Object.entries({
-  RunStarted: record({ question: text, method: text, graph: text, model: text, beams: number, hops: number, triples: number }),
-  EntitiesLinked: record({ mentions: list(mention), chosen: list(text), nearest: list(candidate) }),
-  ConstraintReady: record({ kind: text, topics: list(text), hops: number, paths: number, ms: number }),
-  DecodeStep: record({ constrained: flag, number, choices: list(row(number, number, text, number, number, fate)), watched: list(watch), paths_left: number }),
-  PathFound: record({ constrained: flag, index: number, text, score: number, beam: number, path: maybe(graphPath), relation_score: maybe(number) }),
-  PathVerified: record({ constrained: flag, index: number, verdict: record({ faithful: flag, hops: list(hop) }) }),
-  HypothesisAnswer: record({ constrained: flag, index: number, text }),
-  Thought: record({ kind: text, id: number, parents: list(number), text, entities: list(text), score: number, fate: text, reason: text }),
-  CandidatesScored: record({ decision: text, options: list(text), scores: list(number), kept: list(flag), by: text }),
-  DeductionChecked: record({ statement: text, premises: list(text), holds: flag, by: text }),
-  AnswerDelta: record({ text }),
-  Operation: record({ kind: text, text, operands: list(operand), result: list(text), argument: text, verified: flag, left_out: number }),
-  AnswerFinal: record({ text, answers: list(text), citations: list(list(number)), by: text, completed: list(text), refusal: text, failed: maybe(flag), places: maybe(list(text)) }),
-  NextQuestions: record({ questions: list(text) }),
-  Notice: record({ text }),
-  LMCall: record({ by: text, purpose: text, prompt: text, output: text, tokens_in: number, tokens_out: number, seconds: number }),
-  RunFinished: record({ seconds: number, lm_calls: number, tokens_in: number, tokens_out: number }),
-  RunFailed: record({ message: text }),
-  Picture: record({ nodes: list(node), edges: list(edge), gone: list(text), left_out: number }),
-}));
+/** @type {Record<string, (value: any) => boolean>} */
+const TYPES = {
+  string: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number',
+  integer: (value) => Number.isInteger(value),
+  boolean: (value) => typeof value === 'boolean',
+  null: (value) => value === null,
+  array: Array.isArray,
+  object: isObject,
+};
 
 /**
- * Whether a record is of a known kind and has its shape.
+ * The record, with the defaults of fields that it lacks.
  * @param {unknown} value
- * @returns {value is RunEvent}
+ * @param {number} line
+ * @returns {RunEvent}
+ * @throws {TraceError} it is of no known kind, or has not the shape of its kind
  */
-function isEvent(value) {
-  if (!record({ event: text })(value)) return false;
-  const { event } = /** @type {{event: string}} */ (value);
-  return SHAPES.get(event)?.(value) ?? false;
+function checked(value, line) {
+  const { event } = /** @type {{event?: unknown}} */ (isObject(value) ? value : {});
+  if (typeof event !== 'string' || !Object.hasOwn(kinds, event)) throw new TraceError('kind', { line });
+  const fault = faultOf(value, { $ref: kinds[event] }, event);
+  if (fault) throw new TraceError('field', { line, ...fault });
+  return /** @type {RunEvent} */ (value);
+}
+
+/**
+ * The first fault of a value, null where it has none.
+ * @param {any} value
+ * @param {any} schema of what pydantic writes for dataclasses, lists, rows and texts
+ * @param {string} field
+ * @returns {Fault|null}
+ */
+function faultOf(value, schema, field) {
+  if (schema.$ref) return faultOf(value, definitions[schema.$ref.split('/').at(-1)], field);
+  if (schema.anyOf) {
+    const faults = schema.anyOf.map((/** @type {any} */ one) => faultOf(value, one, field));
+    return faults.every(Boolean) ? faults[0] : null;
+  }
+  if (schema.enum && !schema.enum.includes(value)) return { field, wanted: schema.enum.join(' | ') };
+  if (schema.type && !TYPES[schema.type](value)) return { field, wanted: schema.type };
+  if (schema.type === 'array') return faultInList(value, schema, field);
+  return schema.properties ? faultInObject(value, schema, field) : null;
+}
+
+/** @type {(value: any[], schema: any, field: string) => Fault|null} */
+function faultInList(value, schema, field) {
+  const rows = schema.prefixItems;
+  if (rows && value.length !== rows.length) return { field, wanted: `array[${rows.length}]` };
+  return firstOf(value.entries(), ([i, item]) => faultOf(item, rows ? rows[i] : schema.items, `${field}[${i}]`));
+}
+
+/** @type {(value: any, schema: any, field: string) => Fault|null} */
+function faultInObject(value, schema, field) {
+  const missing = (schema.required ?? []).find((/** @type {string} */ name) => value[name] === undefined);
+  if (missing) return faultOf(undefined, schema.properties[missing], `${field}.${missing}`);
+  return firstOf(Object.entries(schema.properties), ([name, part]) => {
+    if (value[name] === undefined) {
+      if ((part.default ?? null) !== null) value[name] = structuredClone(part.default);
+      return null;
+    }
+    return faultOf(value[name], part, `${field}.${name}`);
+  });
+}
+
+/** @type {(items: Iterable<any>, faultOfOne: (item: any) => Fault|null) => Fault|null} */
+function firstOf(items, faultOfOne) {
+  for (const item of items) {
+    const fault = faultOfOne(item);
+    if (fault) return fault;
+  }
+  return null;
 }
