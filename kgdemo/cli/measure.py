@@ -134,7 +134,8 @@ def _report(arguments: argparse.Namespace) -> int:
 
 def _add_calibrate(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
-    parser.add_argument("--answerable", type=Path, metavar="FILE", help="questions with an answer")
+    answerable_help = "questions with an answer; repeatable"
+    parser.add_argument("--answerable", type=Path, action="append", metavar="FILE", help=answerable_help)
     parser.add_argument("--unanswerable", type=Path, metavar="FILE", help="questions without one")
     pool_help = "fit the weights of the ranking instead, on these questions; repeatable"
     parser.add_argument("--pool", nargs=3, action="append", metavar=("KG", "FILE", "L"), help=pool_help)

@@ -84,6 +84,7 @@ class KnowledgeGraph:
         for step, label in enumerate(self.step_labels):
             self._steps_called[label].append(step)
         self._symmetric: dict[int, bool] = {}
+        self._labels_of_type: dict[str, frozenset[str]] = {}
 
     def type_of(self, entity: int) -> str:
         """The type of an entity by its id; empty where none is known."""
@@ -411,6 +412,24 @@ class KnowledgeGraph:
         """All steps with this label; of a symmetric relation those in either direction."""
         steps = [step for label in self.alike(step_label) for step in self._steps_called.get(label, ())]
         return [step for step in steps if not directed or step < len(self.relations)]
+
+    def labels_of_type(self, kind: str) -> frozenset[str]:
+        """The labels of all steps that some entity of a type can take: what the graph says of such things at all."""
+        if not self._labels_of_type:
+            kinds = {name: code for code, name in enumerate(sorted(self.types))}
+            codes = np.full(len(self.entities), -1, np.int64)
+            for label, known in self.info.items():
+                entity = self.entities.find(label) if known.type else None
+                if entity is not None:
+                    codes[entity] = kinds[known.type]
+            found: dict[str, set[str]] = {name: set() for name in kinds}
+            names, width = list(kinds), len(self.step_labels)
+            for side, first_step in self._sides(directed=False):
+                taken = np.repeat(codes, np.diff(side.offsets)) * width + side.relations + first_step
+                for pair in np.unique(taken[taken >= 0]).tolist():
+                    found[names[pair // width]].add(self.step_labels[pair % width])
+            self._labels_of_type = {name: frozenset(labels) for name, labels in found.items()}
+        return self._labels_of_type.get(kind, frozenset())
 
     def _mostly_both_ways(self, relation: int) -> bool:
         places = np.flatnonzero(self.outgoing.relations == relation)

@@ -98,7 +98,7 @@ def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Even
     left = automaton.paths_left(automaton.start())
     yield ConstraintReady("fails open", query.topics, settings.hops, left, 1000 * (time.perf_counter() - began))
     model: PathModel = resources.model
-    prompt = model.style.encode(model.label_tokens, query.text, query.topics)
+    prompt = model.style.encode(model.label_tokens, query.text, query.topics, query.topic_types)
     began = time.perf_counter()
     branch = constrained_branch(model, prompt, FailsOpen(automaton, tuple(model.label_tokens.end)), settings)
     while (step := branch.advance()) is not None:

@@ -95,7 +95,7 @@ def decode_paths(query: Query, resources: Resources, settings: Settings) -> Gene
     ms, hit_rate = 1000 * (time.perf_counter() - began), resources.token_graph.sub_tries.state.hit_rate
     yield ConstraintReady("automaton", query.topics, settings.hops, paths, ms, round(hit_rate, 4))
 
-    prompt = resources.model.style.encode(resources.model.label_tokens, query.text, query.topics)
+    prompt = resources.model.style.encode(resources.model.label_tokens, query.text, query.topics, query.topic_types)
     constrained = constrained_branch(resources.model, prompt, automaton, settings)
     unconstrained = unconstrained_branch(resources.model, prompt, settings.beams, settings.forced)
     branches = [constrained, unconstrained] if settings.compare else [constrained]

@@ -61,7 +61,7 @@ def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Even
 
 def _decoded_plans(query: Query, resources: Resources, settings: Settings) -> Generator[Event, None, list[Plan]]:
     """The relations of the paths that the path model writes freely; the entities it writes are ignored."""
-    prompt = resources.model.style.encode(resources.model.label_tokens, query.text, query.topics)
+    prompt = resources.model.style.encode(resources.model.label_tokens, query.text, query.topics, query.topic_types)
     branch = unconstrained_branch(resources.model, prompt, settings.beams)
     while (step := branch.advance()) is not None:
         yield step

@@ -160,7 +160,7 @@ class _PathModelAuthor:
 
     def __init__(self, query: Query, resources: Resources) -> None:
         self.resources, self.model, self.name = resources, resources.model, resources.model.name
-        self.prompt = self.model.style.encode(self.model.label_tokens, query.text, query.topics)
+        self.prompt = self.model.style.encode(self.model.label_tokens, query.text, query.topics, query.topic_types)
 
     def direct(self) -> Iterator[Event]:
         """The answer behind its greedy path."""

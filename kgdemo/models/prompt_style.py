@@ -132,6 +132,7 @@ class PromptStyle:
         template: holds ``{question}`` and ``{entities}`` once each, in this order.
         bidirectional: the prompt's tokens see one another in both directions (a prefix language model);
             only models trained so gain from it.
+        topic_types: each topic entity is followed by its type, where one is known; only models trained so read it.
         answer_mark: what stands between ``</PATH>`` and the hypothesis answer.
         ranking: weights of the features that rank this model's paths (``ranking.scorer``), fitted by
             ``python -m kgdemo calibrate --pool``; None: its own probability decides.
@@ -148,6 +149,7 @@ class PromptStyle:
 
     template: str = DEFAULT_TEMPLATE
     bidirectional: bool = False
+    topic_types: bool = False
     answer_mark: str = "\n# Answer:\n"
     ranking: Mapping[str, float] | None = None
     backoff: Mapping[str, float] | None = None
@@ -175,8 +177,19 @@ class PromptStyle:
         if self.similarity is not None:
             write_similarity(folder, self.similarity)
 
-    def encode(self, label_tokens: LabelTokens, question: str, entities: Sequence[str]) -> list[int]:
-        """Token ids of the prompt up to and including ``<PATH>``; user text cannot smuggle in special tokens."""
+    def encode(
+        self, label_tokens: LabelTokens, question: str, entities: Sequence[str], types: Sequence[str] = ()
+    ) -> list[int]:
+        """Token ids of the prompt up to and including ``<PATH>``; user text cannot smuggle in special tokens.
+
+        Args:
+            label_tokens: the model's tokeniser.
+            question: as it was typed.
+            entities: what it is about.
+            types: of these entities, in their order, empty where not known; none: no type is told.
+        """
+        if self.topic_types and types:
+            entities = [f"{name}: {kind}" if kind else name for name, kind in zip(entities, types, strict=True)]
         before, rest = self._rendered(label_tokens).split(_SLOTS[0], 1)
         between, after = rest.split(_SLOTS[1], 1)
         literal = label_tokens.special

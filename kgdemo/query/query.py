@@ -27,6 +27,7 @@ class Query:
     Attributes:
         text: the question as it was typed.
         topics: the entities that it is about, as the graph spells them.
+        topic_types: the type of each topic; empty where none is known.
         plan: what the answer is made of, and what has to be done for it.
         answer_type: the kind of thing that the question asks for.
         content_words: its words without function words and the topics' names, in lower case; never empty.
@@ -34,6 +35,7 @@ class Query:
 
     text: str
     topics: tuple[str, ...]
+    topic_types: tuple[str, ...]
     plan: Plan
     answer_type: AnswerType
     content_words: tuple[str, ...]
@@ -47,7 +49,13 @@ def understand(text: str, topics: Sequence[str], kg: KnowledgeGraph) -> Query:
         topics: the entities that it is about; those that the graph does not hold are kept.
         kg: knows the types that an answer may have and the topics' other names.
     """
-    return Query(text, tuple(topics), plan_of(text), answer_type_of(text, kg.types), _content_words(text, topics, kg))
+    words = _content_words(text, topics, kg)
+    return Query(text, tuple(topics), types_of(topics, kg), plan_of(text), answer_type_of(text, kg.types), words)
+
+
+def types_of(entities: Sequence[str], kg: KnowledgeGraph) -> tuple[str, ...]:
+    """The type of each entity; empty where none is known."""
+    return tuple(kg.info[entity].type if entity in kg.info else "" for entity in entities)
 
 
 def vocabulary_of(kg: KnowledgeGraph) -> frozenset[str]:

@@ -37,13 +37,15 @@ class AbstentionFeatures:
     Attributes:
         first_log_prob: logarithm of the probability of the path's relations over the full vocabulary, and so without
             what the graph forbade.
-        later_relations: logarithm of the share that the relations behind the first have of the probability of all
-            relations of the graph there; see ``ranking.relation_belief``.
+        first_relation: logarithm of the share that the first relation has of the probability of all that the graph
+            states of such things; see ``ranking.relation_belief``.
+        later_relations: the same of the relations behind the first, together.
         type_match: 1 where the path's end is of a type that the question asks for, -1 where it is of another, else 0.
         learned_similarity: of the question to the relations, as learned beside the model; 0 without.
     """
 
     first_log_prob: float
+    first_relation: float
     later_relations: float
     type_match: float
     learned_similarity: float
@@ -96,7 +98,8 @@ def _lacking(path: Path, beliefs: Sequence[RelationBelief], kg: KnowledgeGraph) 
     for entity, belief in zip(path.entities, beliefs, strict=False):
         had = {spoken(label) for label, _ in kg.neighbours(entity)}
         if spoken(belief.wanted) not in had:
-            share = f"{math.exp(belief.wanted_log_prob):.0%} among the graph's relations"
+            kind = f"relations of a {kind_of(kg, entity)}" if kind_of(kg, entity) else "graph's relations"
+            share = f"{math.exp(belief.wanted_log_prob):.0%} among the {kind}"
             return f"The model looks for “{spoken(belief.wanted)}” ({share}), and the graph states none for {entity}."
     return ""
 
@@ -104,10 +107,11 @@ def _lacking(path: Path, beliefs: Sequence[RelationBelief], kg: KnowledgeGraph) 
 def abstention_features(query: Query, evidence: Sequence[Evidence], resources: Resources) -> AbstentionFeatures:
     """The features of a question's ranked paths, of which there is at least one."""
     first = evidence[0]
-    later = relation_beliefs(query, first.path, resources)[1:] if len(first.path.relations) > 1 else []
+    beliefs = [belief.log_prob for belief in relation_beliefs(query, first.path, resources)]
     return AbstentionFeatures(
         first_log_prob=min(0.0, max(_MIN_LOG_PROB, first.relation_score)),
-        later_relations=sum(belief.log_prob for belief in later),
+        first_relation=beliefs[0],
+        later_relations=sum(beliefs[1:]),
         type_match=_type_match(query, first.path.end, resources.kg),
         learned_similarity=_similarity(query, first.path, resources),
     )

@@ -1,9 +1,10 @@
-"""How far the path model believes in a path's relations, among all relations that the graph has.
+"""How far the path model believes in a path's relations, among those that the graph states of such things at all.
 
-The model was trained on several graphs. To *who wrote …* it may answer in the words of another one, and then the
-probability of this graph's ``author`` is small for a reason that says nothing about the question. So each relation of a
-path is judged against the vocabulary of the graph asked: p(r) over the sum of p(r') for all labels r' of its relations,
-whether the entity has them or not. What the model would have taken there instead is what the graph lacks.
+The model was trained on several graphs, and it is not told what an entity is. To *who wrote Pride and Prejudice* it may
+answer in the words of another graph, or with what is said of a film; then the probability of this graph's ``author`` is
+small for a reason that says nothing about the question. So each relation of a path is judged against what the graph
+states of any entity of the same type: p(r) over the sum of p(r') for their labels r', whether this entity has them or
+not. What the model would have taken there instead is what the graph lacks.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ class RelationBelief:
     """What the model believes at one hop of a path.
 
     Attributes:
-        log_prob: logarithm of the share that the path's relation has of the probability of all the graph's relations.
-        wanted: the label of the likeliest relation of the graph.
+        log_prob: logarithm of the share that the path's relation has of the probability of all relations that the graph
+            states of things of the entity's type; of all its relations where no type is known.
+        wanted: the label of the likeliest of them.
         wanted_log_prob: the same share, of that one.
     """
 
@@ -49,17 +51,19 @@ def relation_beliefs(query: Query, path: Path, resources: Resources) -> list[Rel
         resources: for the model and the graph in its tokens.
     """
     graph, model = resources.token_graph, resources.model
-    prompt = model.style.encode(model.label_tokens, query.text, query.topics)
-    tree, labels = model.tree(prompt), _labels(graph)
-    return [_belief(tree, graph, labels, path, hop) for hop in range(len(path.relations))]
+    prompt = model.style.encode(model.label_tokens, query.text, query.topics, query.topic_types)
+    tree = model.tree(prompt)
+    return [_belief(tree, graph, _labels(graph, entity), path, hop) for hop, entity in enumerate(path.entities[:-1])]
 
 
-def _labels(graph: TokenGraph) -> dict[tuple[int, ...], str]:
-    """The tokens of each relation label, with the beginning of the arrow that must follow."""
-    arrow = int(graph.label_tokens.arrow[0])
+def _labels(graph: TokenGraph, entity: str) -> dict[tuple[int, ...], str]:
+    """The tokens of the labels of what may be stated of an entity, with the beginning of the arrow that must follow."""
+    kg, arrow = graph.kg, int(graph.label_tokens.arrow[0])
+    possible = kg.labels_of_type(kg.info[entity].type) if entity in kg.info else frozenset()
     return {
         (*(int(token) for token in graph.steps.row(step)), arrow): label
-        for step, label in enumerate(graph.kg.step_labels)
+        for step, label in enumerate(kg.step_labels)
+        if label in possible or not possible
     }
 
 

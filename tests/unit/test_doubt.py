@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from kgdemo.errors import UserError
 from kgdemo.events import AnswerFinal, PathFound
+from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.lab.calibration.abstention import NAMES, Judged, calibrate
 from kgdemo.lab.evaluation.metrics import Prediction, summarise
@@ -32,7 +33,7 @@ STARRED = Evidence(2, Path(("Inception", "Tom Hardy"), ("starring",)), "", -4.0,
 
 def judged(number: int, answerable: bool, log_prob: float, similarity: float) -> Judged:
     """Features of which two say something."""
-    return Judged(str(number), answerable, AbstentionFeatures(log_prob, 0.0, 0.0, similarity))
+    return Judged(str(number), answerable, AbstentionFeatures(log_prob, 0.0, 0.0, 0.0, similarity))
 
 
 def made_up(count: int, overlap: float) -> list[Judged]:
@@ -70,7 +71,15 @@ def test_the_first_path_gives_the_features():
     assert beliefs[1].log_prob < 0.0
 
 
-def test_beliefs_are_shares_among_all_relations_of_the_graph():
+def stated_of_its_like(kg: KnowledgeGraph, entity: str) -> set[str]:
+    """The labels that the graph states of any entity of the same type, read off its triples; all where it has none."""
+    if entity not in kg.info:
+        return set(kg.step_labels)
+    like = [other for other, known in kg.info.items() if known.type == kg.info[entity].type]
+    return {label for other in like for label, _ in kg.neighbours(other)}
+
+
+def test_beliefs_are_shares_among_what_is_stated_of_such_things():
     path = Path(("Inception", "Christopher Nolan", "London"), ("directed by", "born in"))
     query = understand("where was the director of Inception born", ["Inception"], WORLD.kg)
     graph, model = WORLD.token_graph, WORLD.model
@@ -80,7 +89,10 @@ def test_beliefs_are_shares_among_all_relations_of_the_graph():
     for hop, belief in enumerate(relation_beliefs(query, path, WORLD)):
         before += [*graph.entities.row(WORLD.kg.entities.find(path.entities[hop])).tolist(), *arrow]
         shares = {}
+        possible = stated_of_its_like(WORLD.kg, path.entities[hop])
         for step, label in enumerate(WORLD.kg.step_labels):  # one label at a time, each in a tree of its own
+            if label not in possible:
+                continue
             tree, tokens = model.tree(prompt), [*graph.steps.row(step).tolist(), arrow[0]]
             nodes, row = tree.follow(PROMPT_END, before)
             log_prob = float(row[tokens[0]])
@@ -113,9 +125,7 @@ def test_a_refusal_names_the_failure_and_leaves_the_paths(monkeypatch):
     monkeypatch.setattr(abstention, "relation_beliefs", lambda *_: [RelationBelief(-4.0, "born in", -0.05)])
     missing = refused("birthplace of Inception", resources)
     assert missing is not None
-    expected = (
-        "The model looks for “born in” (95% among the graph's relations), and the graph states none for Inception."
-    )
+    expected = "“born in” (95% among the relations of a film), and the graph states none for Inception."
     assert expected in missing.text
     held = RelationBelief(-0.1, "directed by", -0.1)  # a relation that the topic has is not missing
     monkeypatch.setattr(abstention, "relation_beliefs", lambda *_: [held])

@@ -45,6 +45,18 @@ def test_triples_survive_and_repeats_collapse(triples):
         assert (inverse, head) not in kg.neighbours(tail, directed=True)
 
 
+@settings(max_examples=100, deadline=None)
+@given(graphs(), st.lists(st.sampled_from(["film", "person", ""]), min_size=6, max_size=6))
+def test_what_can_be_stated_of_a_type_is_what_is_stated_of_its_members(triples, kinds):
+    names = sorted({name for head, _, tail in triples for name in (head, tail)})
+    info = {name: EntityInfo(type=kind) for name, kind in zip(names, kinds, strict=False)}
+    kg = KnowledgeGraph.from_triples(triples, info=info)
+    for kind in ("film", "person"):
+        members = [name for name, known in info.items() if known.type == kind]
+        assert kg.labels_of_type(kind) == {label for name in members for label, _ in kg.neighbours(name)}
+    assert kg.labels_of_type("no such type") == frozenset()
+
+
 def test_inverse_steps_read_as_the_schema_says():
     kg = KnowledgeGraph.from_triples(
         [("Inception", "directed by", "Nolan"), ("France", "borders", "Spain")],

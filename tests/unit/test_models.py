@@ -119,6 +119,15 @@ def test_special_tokens_in_user_text_are_spelled_out(tokenizer):
     assert sum(i in set(label_tokens.start) | set(label_tokens.end) for i in ids) == 1, "only our own <PATH> at the end"
 
 
+def test_types_of_topics_are_told_to_models_that_read_them():
+    label_tokens = LabelTokens(wordpiece_tokenizer())
+    topics, kinds = ["York", "New York"], ["", "city"]
+    plain, typed = (PromptStyle("{question} [SEP] {entities}", topic_types=told) for told in (False, True))
+    assert plain.encode(label_tokens, "q", topics, kinds) == plain.encode(label_tokens, "q", topics)
+    assert typed.encode(label_tokens, "q", topics) == plain.encode(label_tokens, "q", topics)
+    assert typed.encode(label_tokens, "q", topics, kinds) == plain.encode(label_tokens, "q", ["York", "New York: city"])
+
+
 def test_text_of_tokens_reads_as_written():
     for family in ("qwen2", "bert"):
         model = random_model(family)

@@ -24,6 +24,7 @@ from kgdemo.errors import UserError
 from kgdemo.events import EntitiesLinked, PathFound
 from kgdemo.facts import EditedFacts
 from kgdemo.kg.edits import MAX_EDITS, REMOVE, Edit, apply, checked
+from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path as KGPath
 from kgdemo.lab.questions import Question, read_questions
 from kgdemo.pipeline import Pipeline
@@ -49,13 +50,19 @@ class Judged:
 
 
 def collect(
-    pipeline: Pipeline, answerable: Path, unanswerable: Path, settings: Settings, out: Path, limit: int | None = None
+    pipeline: Pipeline,
+    answerable: Sequence[Path],
+    unanswerable: Path,
+    settings: Settings,
+    out: Path,
+    limit: int | None = None,
 ) -> list[Judged]:
-    """The features of two question sets, topic entities given where the sets give them.
+    """The features of question sets, topic entities given where the sets give them.
 
     Args:
         pipeline: runs the questions.
-        answerable, unanswerable: question files.
+        answerable: question files.
+        unanswerable: one.
         settings: graph, model, K and L.
         out: folder for ``features.jsonl``; what it holds of these questions is not asked again.
         limit: only the first so many questions of each set.
@@ -64,10 +71,10 @@ def collect(
     model.style = replace(model.style, abstention=None)  # what is to be fitted anew has no say
     settings = replace(settings, compare=False, explain=0)
     out.mkdir(parents=True, exist_ok=True)
-    file = out / "features.jsonl"
-    known = {judged.id: judged for judged in _read(file)}
-    asked = [*read_questions(answerable)[:limit], *read_questions(unanswerable)[:limit]]
-    with file.open("a", encoding="utf-8") as stream:
+    kept = out / "features.jsonl"
+    known = {judged.id: judged for judged in _read(kept)}
+    asked = [question for file in (*answerable, unanswerable) for question in read_questions(file)[:limit]]
+    with kept.open("a", encoding="utf-8") as stream:
         for question in tqdm([one for one in asked if one.id not in known], unit="question"):
             for judged in _judged(pipeline, question, settings):
                 known[judged.id] = judged
@@ -134,15 +141,23 @@ def _judged(pipeline: Pipeline, question: Question, settings: Settings) -> Itera
     if found is None:
         return
     features, path = found
-    answers = path.end in question.gold
+    answers = _answers(pipeline.graph(settings.graph), path, question)
     yield Judged(question.id, answers, features)
     if not answers:
         return
     settings = replace(settings, graph=_without_last_hop(pipeline, path, settings.graph))
     cut = _features(pipeline, question, settings)
-    pipeline.forget_graph(settings.graph)
-    if cut is not None and cut[1].end not in question.gold:  # another path may still lead there
+    if cut is not None and not _answers(pipeline.graph(settings.graph), cut[1], question):  # else by another path
         yield Judged(question.id + _CUT, False, cut[0])
+    pipeline.forget_graph(settings.graph)
+
+
+def _answers(kg: KnowledgeGraph, path: KGPath, question: Question) -> bool:
+    """Whether the relations of a path lead to a right answer; to which of their ends it goes is not judged here."""
+    topic = kg.entities.find(path.entities[0])
+    assert topic is not None, path
+    ends = kg.reach(topic, path.relations)[-1]
+    return any(kg.entities[int(end)] in question.gold for end in ends)
 
 
 def _without_last_hop(pipeline: Pipeline, path: KGPath, source: str) -> str:

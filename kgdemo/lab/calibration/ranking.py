@@ -22,7 +22,7 @@ from kgdemo.lab.questions import Question, read_questions
 from kgdemo.methods.gcr import scorer_for
 from kgdemo.methods.search_branch import constrained_branch
 from kgdemo.pipeline import Pipeline
-from kgdemo.query.query import understand
+from kgdemo.query.query import types_of, understand
 from kgdemo.ranking.backoff import unseen_paths
 from kgdemo.ranking.conjunctive import PathReader
 from kgdemo.ranking.scorer import FEATURES, different_paths, groups_of, known_score
@@ -84,7 +84,8 @@ def searched(pipeline: Pipeline, questions: Path, settings: Settings, limit: int
             continue
         ids = [resources.kg.entities.find(topics[0]) or 0]
         automaton = KGAutomaton(resources.token_graph, ids, settings.hops)
-        prompt = resources.model.style.encode(resources.model.label_tokens, question.text, topics)
+        types = types_of(topics, resources.kg)
+        prompt = resources.model.style.encode(resources.model.label_tokens, question.text, topics, types)
         branch = constrained_branch(resources.model, prompt, automaton, settings)
         while branch.advance() is not None:
             pass

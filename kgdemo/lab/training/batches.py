@@ -77,7 +77,7 @@ class Encoder:
 
     def __call__(self, example: Example, rng: Random) -> EncodedExample:
         """Encode one example; ``rng`` decides whether its answer is kept."""
-        prompt = self.style.encode(self.label_tokens, example.question, example.topic_entities)
+        prompt = self.style.encode(self.label_tokens, example.question, example.topic_entities, example.topic_types)
         output: list[int] = []
         weights: list[float] = []
 

@@ -21,6 +21,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.words import relation_name
 from kgdemo.lab.questions import Question
 from kgdemo.linking.linker import EntityLinker
+from kgdemo.query.query import types_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +83,13 @@ def _f1(found: set[int], right: set[int]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One fine-tuning instance; ``path`` alternates entity, relation reading, entity, …"""
+    """One fine-tuning instance; ``path`` alternates entity, relation reading, entity, …; types may be untold."""
 
     question: str
     topic_entities: tuple[str, ...]
     path: tuple[str, ...]
     answer: str
+    topic_types: tuple[str, ...] = ()
 
 
 Source = Callable[[Random], Example]
@@ -128,7 +130,9 @@ class QuestionSource:
                 path = [self.kg.entities[chosen.topic]]
                 for step, entity in zip(chosen.steps, walked, strict=True):
                     path += [self.kg.step_labels[step], self.kg.entities[entity]]
-                return Example(roughen(rng, question.text), question.topic_entities, tuple(path), path[-1])
+                topics = question.topic_entities
+                types = told_types(rng, topics, self.kg)
+                return Example(roughen(rng, question.text), topics, tuple(path), path[-1], types)
 
     def _walk(self, rng: Random, path: RelationPath, answers: set[int]) -> list[int] | None:
         """One random instance of a relation path that ends in an answer."""
@@ -195,16 +199,29 @@ def spoken_name(rng: Random, label: str, aliases: Sequence[str] = ()) -> str:
     return re.sub(r"\s*\([^)]*\)$", "", label) or label if rng.random() < 0.85 else label
 
 
+_TOLD = 0.8  # share of the examples in which the topics' types are told: some graphs have none
+
+
+def told_types(rng: Random, topics: Sequence[str], kg: KnowledgeGraph) -> tuple[str, ...]:
+    """The topics' types, or none of them."""
+    return types_of(topics, kg) if rng.random() < _TOLD else ()
+
+
+_TYPO = 0.12  # share of the questions with a wrong letter
+
+
 def roughen(rng: Random, text: str) -> str:
     """Lower case, missing question marks and the odd typo, as people type."""
     if rng.random() < 0.6:
         text = text.lower()
     if rng.random() < 0.4:
         text = text.rstrip("?").rstrip()
-    if rng.random() < 0.06 and len(text) > 8:
+    if rng.random() < _TYPO and len(text) > 8:
         at = rng.randrange(1, len(text) - 1)
-        swapped = text[:at] + text[at + 1] + text[at] + text[at + 2 :]
-        text = rng.choice([swapped, text[:at] + text[at + 1 :]])
+        before, letter, following, rest = text[:at], text[at], text[at + 1], text[at + 2 :]
+        other = rng.choice("abcdefghijklmnopqrstuvwxyz")
+        wrong = rng.choice((following + letter, following, letter + letter + following, other + following))
+        text = before + wrong + rest
     return text
 
 

@@ -27,7 +27,9 @@ class SourceSpec:
         templates: template file for questions made from the graph's edges.
         chains: file of wordings for several hops at once.
         questions: question file. One of these three is given, the others are empty.
-        swapped: the questions are asked of other entities than their own, see ``wordings``.
+        swapped: the questions are asked of other entities than their own, see ``wordings_of``.
+        labelled: the questions bear relation paths of Freebase; which names these have in the graph, see
+            ``freebase_names``. They are asked of any entity.
         hops: weights of one, two, … hops (templates only).
         two_topics, renamed: see ``TemplateSource`` (templates only).
         skip: questions at the head of the file kept out, to measure with.
@@ -40,6 +42,7 @@ class SourceSpec:
     chains: str = ""
     questions: str = ""
     swapped: bool = False
+    labelled: str = ""
     hops: tuple[float, ...] = (1.0,)
     two_topics: float = 0.0
     renamed: float = 0.0
@@ -77,6 +80,7 @@ class Recipe:
             written to ``held_out.json`` beside the checkpoint.
         dev: the checkpoint with the highest Hits@1 on these is exported; None: the newest.
         similarity: learn beside it which paths questions ask for; None: what the model starts from has is kept.
+        topic_types: the prompt tells the type of each topic entity, see ``PromptStyle``.
         lora: train low-rank matrices only; None: the whole model.
     """
 
@@ -86,6 +90,7 @@ class Recipe:
     held_out: float = 0.0
     dev: DevQuestions | None = None
     similarity: SimilarityConfig | None = None
+    topic_types: bool = False
     lora: Lora | None = None
 
     @classmethod
@@ -106,6 +111,7 @@ class Recipe:
                 held_out=float(record.get("held_out", 0.0)),
                 dev=DevQuestions(**record["dev"]) if "dev" in record else None,
                 similarity=SimilarityConfig(**record["similarity"]) if "similarity" in record else None,
+                topic_types=bool(record.get("topic_types", False)),
                 lora=Lora(**record["lora"]) if "lora" in record else None,
             )
         except FileNotFoundError as error:

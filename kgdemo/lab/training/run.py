@@ -20,6 +20,7 @@ from kgdemo.lab.evaluation.runner import ask
 from kgdemo.lab.questions import read_questions
 from kgdemo.lab.training.batches import Encoder
 from kgdemo.lab.training.examples import QuestionSource, Source, draw_held_out, wordings_of
+from kgdemo.lab.training.labelled import freebase_names, labelled_wordings
 from kgdemo.lab.training.loop import Checkpoints, Share, train
 from kgdemo.lab.training.model import merged, start_model
 from kgdemo.lab.training.recipe import DevQuestions, Recipe, SourceSpec
@@ -65,7 +66,7 @@ def run_recipe(
     out.mkdir(parents=True, exist_ok=True)
     shares, relations = _shares(recipe, data, out)  # first: a missing file is said before a model is loaded
     torch.manual_seed(config.seed)
-    model, tokenizer, style = start_model(recipe.model, recipe.lora)
+    model, tokenizer, style = _started(recipe)
     model.to("cuda" if torch.cuda.is_available() else "cpu")
     encoder = Encoder(
         LabelTokens(tokenizer), style, config.entity_weight, [tokenizer.eos_token_id], config.answer_share
@@ -86,7 +87,13 @@ def export_best(recipe: Recipe, out: Path, export: Path) -> None:
     Raises:
         UserError: there is none, or it is of another model than the recipe's.
     """
-    _export(*start_model(recipe.model, recipe.lora), out, export)
+    _export(*_started(recipe), out, export)
+
+
+def _started(recipe: Recipe) -> tuple[torch.nn.Module, PreTrainedTokenizerFast, PromptStyle]:
+    """The model to start from, in the prompt style of the recipe."""
+    model, tokenizer, style = start_model(recipe.model, recipe.lora)
+    return model, tokenizer, replace(style, topic_types=style.topic_types or recipe.topic_types)
 
 
 def _export(
@@ -128,6 +135,9 @@ def _source(kg: KnowledgeGraph, spec: SourceSpec, data: Path | None, held_out: f
         return TemplateSource(kg, templates, spec.hops, spec.two_topics, spec.renamed)
     if spec.chains:
         return ChainSource(kg, load_chains(spec.chains), held_out)
+    if spec.labelled:
+        wordings = labelled_wordings(kg, data_file(spec.questions, data), freebase_names(spec.labelled))
+        return ChainSource(kg, wordings, held_out)
     questions = read_questions(data_file(spec.questions, data))[spec.skip :]
     if spec.swapped:
         return ChainSource(kg, wordings_of(kg, questions, held_out), levelled=False)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.lab.training.examples import Example, roughen, spoken_name
+from kgdemo.lab.training.examples import Example, roughen, spoken_name, told_types
 
 FOLDER = Path(__file__).parent / "templates"
 
@@ -218,7 +218,8 @@ class TemplateSource:
         for step, entity in zip(walk, entities[1:], strict=True):
             names = self.other_names[step] if renamed else ()
             path += [rng.choice(names) if names else self.kg.step_labels[step], self.kg.entities[entity]]
-        return Example(roughen(rng, text), tuple(self.kg.entities[t] for t in topics), tuple(path), path[-1])
+        names = tuple(self.kg.entities[topic] for topic in topics)
+        return Example(roughen(rng, text), names, tuple(path), path[-1], told_types(rng, names, self.kg))
 
     def _edges(self, step: int) -> np.ndarray:
         return self.edges_of[self.kg.relation_of(step)]
@@ -334,4 +335,4 @@ class ChainSource:
         path = [topic]
         for step, entity in zip(steps, walk[1:], strict=True):
             path += [self.kg.step_labels[step], self.kg.entities[entity]]
-        return Example(roughen(rng, text), (topic,), tuple(path), path[-1])
+        return Example(roughen(rng, text), (topic,), tuple(path), path[-1], told_types(rng, [topic], self.kg))

@@ -235,7 +235,9 @@ class ByPathModel:
             look_ahead=settings.tokens_ahead(resources.model.on_gpu),
         )
         self.writing = Writing(resources, query, self.subgraph, Watching(resources.model), limits)
-        self.prompt = tuple(resources.model.style.encode(resources.model.label_tokens, query.text, query.topics))
+        self.prompt = tuple(
+            resources.model.style.encode(resources.model.label_tokens, query.text, query.topics, query.topic_types)
+        )
 
     def select(self, offered: Sequence[Offer], width: int) -> Generator[Event, None, list[Step]]:
         """See ``Decisions``: at most ``width`` behind each path, by beam search over the trie of its candidates."""
