@@ -12,6 +12,7 @@ import { makeAllowed } from './views/allowed.js';
 import { makeAnswer, makeNext } from './views/answer.js';
 import { makeEdits } from './views/edits.js';
 import { makeForcing } from './views/forcing.js';
+import { makeGuess } from './views/guess.js';
 import { makeLinking } from './views/linking.js';
 import { makeMethods } from './views/methods.js';
 import { makeOwnGraph } from './views/own_graph.js';
@@ -93,6 +94,12 @@ export function mount({ stage, boot, server, watch, value, again }) {
     forcing.element, allowed.element, methods.element, edits.element, keep.element);
   const how = makeHow(text);
   const tour = makeTour(text, player, () => replay(boot.examples[0]), board);
+  const guess = makeGuess(text, player, async () => {
+    tour.leave();
+    if (player.ended) { leaveOpening(); player.pause(); } else showRun(await recorded(boot.examples[0]), boot.examples[0].id, boot.examples[0].question);
+  });
+  views.push(guess);
+  board.prepend(guess.element);
   const more = h('div', { class: 'more' }, how, gallery.element, ownRuns.element, program.element);
   const examples = exampleRow();
   const others = [examples, own.element];
@@ -165,7 +172,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
   function exampleRow() {
     const buttons = boot.examples.map((example) => h('button', { type: 'button', class: 'example', on: { click: () => replay(example) } },
       h('span', { 'aria-hidden': 'true' }, '▸ '), example.question));
-    return h('nav', { class: 'examples', 'aria-label': text.ask.examples }, boot.examples.length ? tour.start : null, h('span', {}, text.ask.try), buttons);
+    return h('nav', { class: 'examples', 'aria-label': text.ask.examples }, boot.examples.length ? [tour.start, guess.start] : null, h('span', {}, text.ask.try), buttons);
   }
 
   // showing a run ---------------------------------------------------------------------------------
@@ -181,6 +188,14 @@ export function mount({ stage, boot, server, watch, value, again }) {
     allowed.reset();
     player.load(events, run);
     player.seek(player.stops.length);
+  }
+
+  /** The run that plays by itself at first is from now on one that the visitor looks at. */
+  function leaveOpening() {
+    const [first] = player.events;
+    if (opening && first?.event === 'RunStarted') fillQuestion(first.question);
+    opening = false;
+    schedule();
   }
 
   /** @param {RecordedRun} run */

@@ -48,7 +48,7 @@ def test_the_walk_blocks_nothing_and_sees_what_the_visitor_does(page: Page):
     expect(act).to_have_class("act done")
     page.get_by_role("button", name="Next", exact=True).click()
     expect(act).to_have_class("act")
-    press(page.locator(".example:not(.walk)").nth(1))
+    press(page.locator(".example:not(.walk, .learn)").nth(1))
     expect(page.locator(".tour")).to_be_hidden()
 
 
@@ -64,7 +64,7 @@ def test_each_failure_is_told_and_replays(page: Page, case: str):
     refused = page.locator(".card.grounded .verdict.no").count()
     assert (refused > 0) == (case == "5-fails-open")
     expect(page.locator(".notices", has_text="broken on purpose")).to_have_count(int(case == "5-fails-open"))
-    page.locator(".example:not(.walk)").first.click()
+    page.locator(".example:not(.walk, .learn)").first.click()
     expect(page.locator(".banner")).to_be_hidden()
 
 

@@ -26,7 +26,7 @@ def over(page: Page) -> None:
 
 def replay(page: Page) -> None:
     """The first example, at its end."""
-    page.locator(".example:not(.walk)").first.click()
+    page.locator(".example:not(.walk, .learn)").first.click()
     page.get_by_role("button", name="To the end").click()
     over(page)
 
