@@ -53,6 +53,9 @@ class Facts(Protocol):
     def states(self, entity: str, attribute: str, value: str, unit: str) -> bool:
         """Whether an attribute of an entity is stated to have this very value; what an entity is, is its ``type``."""
 
+    def has_distinct_ends(self, relation: str) -> bool:
+        """Whether no head of this relation's triples is a tail of them too, so that none can be meant the other way."""
+
 
 class StatedFacts:
     """An index in memory: ids of labels in dictionaries, and for each relation its pairs of ids, sorted.
@@ -109,6 +112,13 @@ class StatedFacts:
     def states(self, entity: str, attribute: str, value: str, unit: str) -> bool:
         """See ``Facts``."""
         return (entity, attribute, value, unit) in self._statements
+
+    def has_distinct_ends(self, relation: str) -> bool:
+        """See ``Facts``."""
+        pairs = self._pairs.get(relation)
+        if pairs is None:
+            return False
+        return not len(np.intersect1d(pairs >> np.uint64(32), pairs & np.uint64(0xFFFFFFFF)))
 
     def triples(self) -> Iterator[Triple]:
         """All triples, by relation; repeats are yielded as often as they were stated."""
@@ -183,6 +193,10 @@ class SavedFacts:
         """See ``Facts``; a saved graph has triples alone."""
         return False
 
+    def has_distinct_ends(self, relation: str) -> bool:
+        """See ``Facts``; digests do not tell, and not to know is to say no."""
+        return False
+
     def write(self, folder: Path) -> None:
         """Write the same index into the folder of another saved graph."""
         for name in (_INDEX, _HEADER):
@@ -244,6 +258,10 @@ class EditedFacts:
     def states(self, entity: str, attribute: str, value: str, unit: str) -> bool:
         """See ``Facts``; edits change triples alone."""
         return self.base.states(entity, attribute, value, unit)
+
+    def has_distinct_ends(self, relation: str) -> bool:
+        """See ``Facts``; of a relation with added triples it is not known."""
+        return self.base.has_distinct_ends(relation) and all(added != relation for _, added, _ in self._added())
 
     def _change(self, triple: Triple, stated: bool) -> None:
         self._stated.pop(triple, None)

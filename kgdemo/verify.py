@@ -6,6 +6,9 @@ model made up and text that a person pastes are all judged here.
 
 Written text is read by exact labels. Only a name that is no label is matched whatever its case, accents and
 punctuation, and only to the one label that it can mean; the verdict then says so.
+
+A hop that is not in the graph may still say what an edge between the same two entities states, in other words. Such an
+edge is named beside the verdict, which stays what it is.
 """
 
 from __future__ import annotations
@@ -18,13 +21,19 @@ from enum import Enum
 from functools import cached_property
 from typing import Any
 
-from kgdemo.facts import Facts, backward_labels
+from kgdemo.facts import Facts, Triple, backward_labels
 from kgdemo.kg.path import Path
 
 _ARROW = re.compile(r"\s*(?:->|→)\s*")
 _MARKS = re.compile(r"^\s*<path>|</path>\s*$", re.IGNORECASE)
 _SIGNS = frozenset("#%&*@‰′″")  # Unicode calls them punctuation, but C# is not C
 _DASHES = frozenset("-‐‑‒–—")
+_PLAIN_WORDS = frozenset(
+    "a an and are as at been by for from had has have her his in is it its of on or s the their to was were "
+    "which who whose with".split()
+)
+_TURNING = frozenset(("of", "by", "whose", "~"))  # words by which a relation is read from its other end
+_ENDINGS = ("ing", "ed", "er", "or", "es", "s", "e")
 
 
 class HopVerdict(str, Enum):
@@ -49,12 +58,17 @@ class HopVerdict(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One hop as the graph spells it, where it knows the labels, and its verdict."""
+    """One hop as the graph spells it, where it knows the labels, and its verdict.
+
+    Attributes:
+        restates: the edge of the graph that a hop which does not hold says in other words; None where there is none.
+    """
 
     head: str
     relation: str
     tail: str
     verdict: HopVerdict
+    restates: Triple | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +183,9 @@ class Verifier:
         hops = []
         for place in range(0, len(names) - 2, 2):
             head, relation, tail = names[place : place + 3]
-            hops.append(Hop(head.label, relation.label, tail.label, self._hop(head, relation, tail)))
+            verdict = self._hop(head, relation, tail)
+            restates = self._restated(head.label, relation.label, tail.label, verdict)
+            hops.append(Hop(head.label, relation.label, tail.label, verdict, restates))
         if not hops:
             hops = [Hop(names[0].label, "", "", HopVerdict.MALFORMED)]
         on_path = None if answer is None else self._is_one_of(answer, [name.label for name in names[::2]])
@@ -193,6 +209,37 @@ class Verifier:
         """Whether a triple is stated that a step of this label walks from ``head`` to ``tail``."""
         backward = self._backward.get(relation_label, ())
         return self.facts.holds(head, relation_label, tail) or any(self.facts.holds(tail, r, head) for r in backward)
+
+    def _restated(self, head: str, relation_label: str, tail: str, verdict: HopVerdict) -> Triple | None:
+        """The edge between the same two entities that a hop says in other words.
+
+        Its relation is the same one, walked against its direction, or one whose words the hop's own, which the graph
+        does not know, has all. Where an entity can be at either end of the relation (``child``), the direction is a
+        part of what is said, so it has to be the same.
+        """
+        if verdict is HopVerdict.OTHER_WAY:
+            meant = [relation_label, *self._backward.get(relation_label, ())]
+        elif verdict is HopVerdict.UNKNOWN_RELATION:
+            words = _content(relation_label)
+            meant = [relation for relation, own in self._contents if own <= words]
+        else:
+            return None
+        for relation in meant:
+            turned = _turns(relation_label) != _turns(relation)
+            if self.facts.has_distinct_ends(relation):
+                edges = [(head, relation, tail), (tail, relation, head)]
+            else:
+                edges = [] if turned or verdict is HopVerdict.OTHER_WAY else [(head, relation, tail)]
+            for edge in edges:
+                if self.facts.holds(*edge):
+                    return edge
+        return None
+
+    @cached_property
+    def _contents(self) -> list[tuple[str, frozenset[str]]]:
+        """Each relation with its content words, those with most words first; one without any says nothing."""
+        found = [(relation, _content(relation)) for relation in self.facts.relations]
+        return sorted((one for one in found if one[1]), key=lambda one: (-len(one[1]), one[0]))
 
     def _is_one_of(self, answer: str, entities: list[str]) -> bool:
         """Whether an answer names one of a path's entities; their key counts only where no entity is called just so."""
@@ -284,6 +331,24 @@ def _unlinked(way: Any) -> list[_Named]:
         name, way = way
         names.append(name)
     return names
+
+
+def _words(relation_label: str) -> list[str]:
+    return re.findall(r"[^\W_]+|~", relation_label.casefold())
+
+
+def _content(relation_label: str) -> frozenset[str]:
+    """The words of a relation that carry its meaning, without their endings: ``composer`` and ``composed by`` agree."""
+    return frozenset(_stem(word) for word in _words(relation_label) if word not in _PLAIN_WORDS and word != "~")
+
+
+def _stem(word: str) -> str:
+    ending = next((ending for ending in _ENDINGS if word.endswith(ending) and len(word) - len(ending) > 3), "")
+    return word.removesuffix(ending)
+
+
+def _turns(relation_label: str) -> frozenset[str]:
+    return _TURNING.intersection(_words(relation_label))
 
 
 def _labels(path: Path) -> Iterator[str]:

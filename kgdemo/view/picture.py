@@ -318,8 +318,8 @@ class PictureBuilder:
         key = f"{'g' if event.constrained else 'x'}{event.index}"
         for hop, entity in enumerate(path.entities):
             head = path.entities[hop - 1] if hop else ""
-            verdict = event.verdict.hops[max(hop - 1, 0)].verdict
-            found = not hop or verdict.holds
+            judged = event.verdict.hops[max(hop - 1, 0)]
+            found = not hop or judged.verdict.holds
             last = hop == len(path.entities) - 1
             if entity not in self.kg.entities:
                 group = "ghost"
@@ -331,7 +331,9 @@ class PictureBuilder:
                 return
             if hop:
                 kind = GROUNDED if found else GHOST
-                yield from self._edges.add(head, path.relations[hop - 1], entity, kind, key, verdict.value)
+                restates = " → ".join(judged.restates or ())
+                wrong = f"{judged.verdict.value}; in the graph: {restates}" if restates else judged.verdict.value
+                yield from self._edges.add(head, path.relations[hop - 1], entity, kind, key, wrong)
 
     # what was computed with ------------------------------------------------------------------------
 

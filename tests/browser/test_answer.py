@@ -45,3 +45,16 @@ def test_after_a_refusal_there_are_questions_too(page: Page):
     expect(page.locator(".messages .failed")).to_contain_text("No entity")
     expect(page.locator(".next-questions button")).to_have_count(3)
     expect(page.locator(".card.answer")).to_be_hidden()
+
+
+def test_without_the_graph_there_are_three_verdicts_and_a_reworded_hop_names_its_edge(page: Page):
+    page.get_by_text("When it goes wrong").click()
+    page.locator(".failure", has_text="An ambiguous relation").click()
+    page.get_by_role("button", name="To the end").click()
+    over(page)
+    ratio = page.locator(".card.invented .ratio")
+    expect(ratio).to_have_text(re.compile(r"^\d+ in the graph · [1-9]\d* in other words · \d+ invented$"))
+    page.locator(".card.invented .foot button").click()
+    reworded = page.locator(".card.invented .verdict.reworded")
+    expect(reworded.first).to_contain_text("in other words: Jurassic Park (film) → directed by → Steven Spielberg")
+    expect(page.locator(".card.grounded .verdict:not(.ok)")).to_have_count(0)

@@ -137,3 +137,20 @@ test('a picture record takes nodes away with their edges', () => {
   read.absorb(state, { event: 'Picture', nodes: [], edges: [], gone: ['b'], left_out: 0 });
   assert.deepEqual([...state.edges.keys()], ['e1']);
 });
+
+test('a path is in the graph, there in other words, or invented; one invented hop is enough', () => {
+  const hop = (verdict, restates = null) => ({ head: 'a', relation: 'r', tail: 'b', verdict, restates });
+  const verdict = (...hops) => ({ faithful: hops.every((one) => read.holds(one.verdict)), hops });
+  const reworded = hop('unknown relation', ['b', 's', 'a']);
+  assert.equal(read.standingOf(verdict(hop('ok'), hop('matched'))), 'graph');
+  assert.equal(read.standingOf(verdict(hop('ok'), reworded)), 'reworded');
+  assert.equal(read.standingOf(verdict(reworded, hop('no such edge'))), 'invented');
+  const branch = { beams: new Map(), steps: [], paths: [verdict(hop('ok')), verdict(reworded), verdict(hop('malformed')), null].map((one) => ({ verdict: one })) };
+  assert.deepEqual(read.standingCounts(branch), { graph: 1, reworded: 1, invented: 1 });
+});
+
+test('recorded verdicts name the edge that a hop restates', () => {
+  const state = read.stateAfter(RUNS['3-ambiguous']);
+  assert.ok(read.standingCounts(state.unconstrained).reworded > 0);
+  assert.deepEqual(read.standingCounts(state.constrained), { graph: state.constrained.paths.length, reworded: 0, invented: 0 });
+});

@@ -113,6 +113,59 @@ def test_verdict_of_text(text, verdicts):
     assert verdict.faithful == (set(verdicts) <= {"ok", "matched"})
 
 
+FAMILY = [
+    ("The Magic Flute", "composed by", "Mozart"),
+    ("Austria", "capital", "Vienna"),
+    ("Leopold", "child", "Mozart"),
+    ("Mozart", "child", "Karl"),
+    ("Mozart", "born in year", "1756"),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "restates"),
+    [
+        ("Mozart -> composed by -> The Magic Flute", FAMILY[0]),  # a work composes nobody: it cannot be meant so
+        ("The Magic Flute -> composer -> Mozart", FAMILY[0]),
+        ("the magic flute -> person who composed -> mozart", FAMILY[0]),
+        ("Vienna -> country whose capital is -> Austria", FAMILY[1]),
+        ("Austria -> location.country.capital -> Vienna", FAMILY[1]),
+        ("Leopold -> people person children -> Mozart", None),  # the stems differ
+        ("Leopold -> their child -> Mozart", FAMILY[2]),
+        ("Leopold -> is the child of -> Mozart", None),  # says the contrary
+        ("Mozart -> child -> Leopold", None),
+        ("Mozart -> is -> 1756", None),
+        ("Mozart -> year -> 1756", None),  # says less than the edge
+        ("Mozart -> composed by -> Leopold", None),
+        ("The Magic Flute -> composer -> Leopold", None),
+        ("The Magic Flute -> composed by -> Mozart", None),  # says it in the graph's own words
+    ],
+)
+def test_a_hop_in_other_words_names_its_edge(text, restates):
+    _, verdict = Verifier(StatedFacts(FAMILY)).verify_text(text)
+    assert verdict.hops[0].restates == restates
+    assert verdict.faithful == (restates is None and text.endswith("composed by -> Mozart"))
+
+
+@settings(max_examples=200, deadline=None)
+@given(triples=graphs(), head=labels, relation=relations, tail=labels)
+def test_only_stated_edges_between_the_same_two_entities_are_restated(triples, head, relation, tail):
+    hop = Verifier(StatedFacts(triples)).verify(Path((head, tail), (relation,))).hops[0]
+    if hop.restates is not None:
+        assert not hop.verdict.holds
+        assert hop.restates in triples
+        assert {hop.restates[0], hop.restates[2]} == {head, tail}
+
+
+@settings(max_examples=100, deadline=None)
+@given(triples=graphs())
+def test_distinct_ends_are_those_of_a_plain_set(triples):
+    facts = StatedFacts(triples)
+    for relation in facts.relations:
+        heads = {h for h, r, _ in triples if r == relation}
+        assert facts.has_distinct_ends(relation) == heads.isdisjoint({t for _, r, t in triples if r == relation})
+
+
 def test_written_text_is_given_back_in_the_graphs_spelling():
     path, verdict = VERIFIER.verify_text("osterreich -> location country capital -> WIEN")
     assert path == Path(("Österreich", "Wien"), ("/location/country/capital",))

@@ -15,6 +15,16 @@
 export const holds = (verdict) => verdict === 'ok' || verdict === 'matched';
 
 /**
+ * Where a path stands: all of it in the graph, all of it there but some hops in other words, or something invented.
+ * @param {import('./types.js').Verdict} verdict
+ * @returns {'graph'|'reworded'|'invented'}
+ */
+export function standingOf({ faithful, hops }) {
+  if (faithful) return 'graph';
+  return hops.every((hop) => holds(hop.verdict) || hop.restates) ? 'reworded' : 'invented';
+}
+
+/**
  * The state before the first record.
  * @returns {RunState}
  */
@@ -172,6 +182,17 @@ export function pathKey(path) {
 export function verifiedCount(branch) {
   const judged = branch.paths.filter((path) => path.verdict);
   return { ok: judged.filter((path) => path.verdict?.faithful).length, n: judged.length };
+}
+
+/**
+ * How many verified paths of a branch stand where, see `standingOf`.
+ * @param {Branch} branch
+ * @returns {{graph: number, reworded: number, invented: number}}
+ */
+export function standingCounts(branch) {
+  const counts = { graph: 0, reworded: 0, invented: 0 };
+  for (const { verdict } of branch.paths) if (verdict) counts[standingOf(verdict)] += 1;
+  return counts;
 }
 
 /**

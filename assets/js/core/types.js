@@ -37,7 +37,10 @@
  * @property {[text: string, before: number, after: number, token?: number][]} [top]
  */
 
-/** @typedef {{head: string, relation: string, tail: string, verdict: string}} Hop */
+/**
+ * A hop with its verdict; `restates` is the edge of the graph that a hop which does not hold says in other words.
+ * @typedef {{head: string, relation: string, tail: string, verdict: string, restates?: [head: string, relation: string, tail: string]|null}} Hop
+ */
 /** @typedef {{faithful: boolean, hops: Hop[]}} Verdict */
 /** @typedef {{entities: string[], relations: string[]}} GraphPath */
 

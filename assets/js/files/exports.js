@@ -4,6 +4,7 @@ import { h, xmlText } from '../core/dom.js';
 import { allPaths, branchOf, holds, pathKey, pictureOf, relationsOf, searchScore } from '../core/state.js';
 import { drawGraph } from '../graph/drawing.js';
 import { written } from '../views/calculation.js';
+import { hopWords } from '../views/paths.js';
 
 /** @typedef {import('../core/types.js').RunState} RunState */
 /** @typedef {import('../core/types.js').PageText} PageText */
@@ -152,9 +153,7 @@ export function offlinePage(state, text) {
 
 /** @type {(path: import('../core/types.js').FoundPath, hop: import('../core/types.js').Hop, text: PageText) => HTMLElement} */
 function hopRow(path, hop, text) {
-  /** @type {Record<string, string>} */
-  const verdicts = text.verdicts;
   return h('tr', { 'data-path': pathKey(path) }, h('td', {}, `${path.constrained ? '' : '~'}${path.index}`),
     h('td', {}, xmlText(hop.head)), h('td', {}, xmlText(hop.relation)), h('td', {}, xmlText(hop.tail)),
-    h('td', { class: holds(hop.verdict) ? 'ok' : 'no' }, verdicts[hop.verdict] ?? xmlText(hop.verdict)));
+    h('td', { class: holds(hop.verdict) ? 'ok' : 'no' }, xmlText(hopWords(hop, text))));
 }

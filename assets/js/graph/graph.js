@@ -1,8 +1,9 @@
 // The graph's card: a sandboxed frame that is made once and then only told what has changed, with legend, filter,
 // search, and a table that holds the same as the picture.
 
-import { h, refill, say, wordsFor } from '../core/dom.js';
+import { h, refill, say } from '../core/dom.js';
 import { allPaths, holds, pathKey, relationsOf } from '../core/state.js';
+import { hopWords } from '../views/paths.js';
 import { makeExplorer } from './explore.js';
 import { placeLabels } from './labels.js';
 
@@ -100,7 +101,7 @@ export function makeGraph(boot, text, light, near) {
     refill(rows, [paths.map((path) => [pathKey(path), path.verdict?.hops]), looked], () => [
       paths.map((path) => path.verdict?.hops.map((hop) => h('tr', { class: holds(hop.verdict) ? 'ok' : 'no', keys: [pathKey(path)] },
         h('td', {}, `${path.constrained ? '' : '~'}${path.index}`), h('td', {}, hop.head), h('td', {}, hop.relation), h('td', {}, hop.tail),
-        h('td', {}, wordsFor(text.verdicts, hop.verdict, ''))))),
+        h('td', {}, hopWords(hop, text))))),
       looked.map((edge) => h('tr', { keys: edge.paths }, h('td', {}, '–'), h('td', {}, edge.from), h('td', {}, relationsOf(edge).join(', ')),
         h('td', {}, edge.to), h('td', {}, words.looked)))]);
   }

@@ -1,7 +1,7 @@
 // The two columns of paths: what the model writes with the graph and without it, as a list or as the tree of beams.
 
 import { h, refill, say, score, wordsFor } from '../core/dom.js';
-import { branchOf, cut, divergence, holds, lineage, pathKey, ranked, searchScore, standing, verifiedCount } from '../core/state.js';
+import { branchOf, cut, divergence, holds, lineage, pathKey, ranked, searchScore, standing, standingCounts, verifiedCount } from '../core/state.js';
 import { makeBeamTree } from './beam_tree.js';
 
 /** @typedef {import('../core/types.js').PageText} PageText */
@@ -75,7 +75,9 @@ export function makePaths(constrained, text, follow, told) {
   /** @type {(branch: Branch, rows: number) => void} */
   function drawFoot(branch, rows) {
     const { ok, n } = verifiedCount(branch);
-    refill(ratio, [n, ok], () => (n ? h('span', { class: ok === n ? 'all-ok' : 'not-ok' }, say(words.exist, { ok, n })) : null));
+    const three = standingCounts(branch);
+    refill(ratio, [n, ok, three.reworded], () => (!n ? null : constrained || ok === n ? h('span', { class: ok === n ? 'all-ok' : 'not-ok' }, say(words.exist, { ok, n }))
+      : h('span', { class: 'not-ok', title: words.three_why }, say(words.three, three))));
     foot.hidden = rows <= SHOWN;
     refill(foot, [rows, all], () => h('button', { type: 'button', class: 'plain', 'aria-expanded': String(all), on: { click: () => { all = !all; redraw(); } } },
       all ? words.fewer : say(words.more, { n: rows - SHOWN })));
@@ -195,11 +197,22 @@ function verdicts(verdict, text) {
   if (!verdict) return null;
   const wrong = verdict.hops.some((hop) => !holds(hop.verdict));
   if (!wrong || verdict.hops.length < 2) {
-    const kind = verdict.hops[0]?.verdict ?? 'malformed';
-    return h('span', { class: `verdict ${verdict.faithful ? 'ok' : 'no'}` }, wordsFor(text.verdicts, kind, ''));
+    const [hop] = verdict.hops;
+    const kind = verdict.faithful ? 'ok' : hop?.restates ? 'reworded' : 'no';
+    return h('span', { class: `verdict ${kind}` }, hop ? hopWords(hop, text) : text.verdicts.malformed);
   }
-  return verdict.hops.map((hop, i) => h('span', { class: `verdict ${holds(hop.verdict) ? 'ok' : 'no'}` },
-    say(text.beams.hop, { i: i + 1, verdict: wordsFor(text.verdicts, hop.verdict) })));
+  return verdict.hops.map((hop, i) => h('span', { class: `verdict ${holds(hop.verdict) ? 'ok' : hop.restates ? 'reworded' : 'no'}` },
+    say(text.beams.hop, { i: i + 1, verdict: hopWords(hop, text) })));
+}
+
+/**
+ * The verdict of a hop; of one that is true in other words, the edge that says it.
+ * @param {Hop} hop
+ * @param {PageText} text
+ * @returns {string}
+ */
+export function hopWords({ verdict, restates }, text) {
+  return restates ? say(text.beams.reworded, { edge: restates.join(' → ') }) : wordsFor(text.verdicts, verdict);
 }
 
 /**
@@ -212,9 +225,9 @@ function hopParts(path, hops, mark, text) {
   const [unknown, known] = [named(true), named(false)];
   const isUnknown = (/** @type {string} */ name) => unknown.has(name) && !known.has(name) && name !== path.entities[0];
   return [...path.entities.map((name, place) => {
-    const verdict = (place ? hops[place - 1]?.verdict : null) ?? 'ok';
-    const title = verdict === 'ok' ? null : wordsFor(text.verdicts, verdict, '');
-    const wrong = holds(verdict) ? '' : 'bad';
+    const hop = place ? hops[place - 1] : null;
+    const title = !hop || hop.verdict === 'ok' ? null : hopWords(hop, text);
+    const wrong = !hop || holds(hop.verdict) || hop.restates ? '' : 'bad';
     const arrow = () => h('span', { class: `arrow ${wrong}`, title }, ' → ');
     return [
       place ? [arrow(), h('span', { class: `relation ${wrong}`, title }, marked(path.relations[place - 1], mark, 2 * place - 1, text)), arrow()] : null,
