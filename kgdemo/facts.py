@@ -229,11 +229,11 @@ class EditedFacts:
         self.inverse_labels = base.inverse_labels
         self._stated: dict[Triple, bool] = {}
         for adds, hop in edits:
-            meant = stated_as(hop, self)
+            stated = stated_as(hop, self)
             if adds:
-                self._change(hop if hop[1] in base.relations else meant[-1], True)
+                self._change(hop if hop[1] in base.relations else stated[-1], True)
             else:
-                self._change(next((triple for triple in meant if self.holds(*triple)), hop), False)
+                self._change(next((triple for triple in stated if self.holds(*triple)), hop), False)
 
     @property
     def relations(self) -> Collection[str]:

@@ -108,8 +108,8 @@ class Pipeline:
         with self._lock:
             self._brought.discard(source)
             self._loaded.drop(lambda key: isinstance(key, tuple) and key[0] != "model" and key[1] == source)
-        for told in self.when_forgotten:
-            told(source)
+        for forget in self.when_forgotten:
+            forget(source)
 
     def _known(self, source: str) -> bool:
         """Whether a graph is embedded or was handed over in memory: a public server opens no other file."""
@@ -215,10 +215,10 @@ class Pipeline:
             question, method.name, kg.name, len(kg), settings.model, settings.beams, settings.hops, settings.forced
         )
         linked = self._link(question, settings.graph, entities)
-        meant = self._spelled(question, linked, kg, settings.graph)
-        if meant != question:
-            yield Notice(f"Read as: {meant}")
-            question, linked = meant, self._link(meant, settings.graph, entities)
+        corrected = self._spelled(question, linked, kg, settings.graph)
+        if corrected != question:
+            yield Notice(f"Read as: {corrected}")
+            question, linked = corrected, self._link(corrected, settings.graph, entities)
         without_topic = not linked.chosen and plan_of(question).form in WITHOUT_TOPIC
         yield dataclasses.replace(linked, nearest=()) if without_topic else linked
         if not linked.chosen and not without_topic:
@@ -237,7 +237,7 @@ class Pipeline:
             settings = dataclasses.replace(settings, hops=query.plan.hops)
         general = resources.reasoner.is_language_model  # which reads a question within a question itself
         if query.plan.inner and not general and not _names_the_order(linked):
-            found = yield from self._first_asked(query.plan, settings)
+            found = yield from self._inner_answer(query.plan, settings)
             if not found:
                 return
             question = query.plan.outer.format(re.sub(r" \([^)]*\)$", "", found))
@@ -246,14 +246,14 @@ class Pipeline:
             yield from method.run(query, resources, settings)
             return
 
-        def ask(asked: Query) -> Iterator[Event]:
-            yield from method.run(asked, resources, settings)
+        def ask(variant: Query) -> Iterator[Event]:
+            yield from method.run(variant, resources, settings)
 
-        def ask_the_graph(asked: Query) -> Iterator[Event]:
+        def ask_the_graph(variant: Query) -> Iterator[Event]:
             """Without the general model, and without what is only looked at: this answers for the graph."""
             own = dataclasses.replace(resources, reasoner=EmbeddedReasoner(resources.embedder))
             plain = dataclasses.replace(settings, compare=False, explain=0, forced=(), options=())
-            yield from method_named("gcr").run(asked, own, plain)
+            yield from method_named("gcr").run(variant, own, plain)
 
         def link(text: str) -> Sequence[str]:
             """The entities that a text may name, those chosen first."""
@@ -269,7 +269,7 @@ class Pipeline:
         else:
             yield from answer(query, ask, *common)
 
-    def _first_asked(self, plan: Plan, settings: Settings) -> Generator[Event, None, str]:
+    def _inner_answer(self, plan: Plan, settings: Settings) -> Generator[Event, None, str]:
         """Answer the question within a question; what it is computed from is shown, its search is not.
 
         Returns:

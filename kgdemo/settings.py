@@ -59,7 +59,7 @@ class Profile:
 
 _LIMITS = {field.name: field.metadata for field in dataclasses.fields(Profile) if field.metadata}
 LOCAL = Profile("local")
-PUBLIC = Profile("public", **{name: told["public"] for name, told in _LIMITS.items()})
+PUBLIC = Profile("public", **{name: values["public"] for name, values in _LIMITS.items()})
 
 
 def limits_table() -> str:
@@ -69,8 +69,8 @@ def limits_table() -> str:
         return ("yes" if value else "no") if isinstance(value, bool) else f"{value:,}"
 
     lines = ["| limit | at home | on a public server |", "|---|---:|---:|"]
-    for name, told in _LIMITS.items():
-        lines.append(f"| {told['about']} | {cell(getattr(LOCAL, name))} | {cell(getattr(PUBLIC, name))} |")
+    for name, values in _LIMITS.items():
+        lines.append(f"| {values['about']} | {cell(getattr(LOCAL, name))} | {cell(getattr(PUBLIC, name))} |")
     return "\n".join(lines)
 
 
@@ -205,7 +205,7 @@ class Option:
                 f"This server answers with its own {self.name} only; run the demo yourself to choose another."
             )
         try:
-            return self._meant(value, profile)
+            return self._parsed(value, profile)
         except ValueError:
             called = f"setting {self.name}, “{self.label}”," if self.label else f"option {self.name}"
             written = "" if value is None else str(value).strip()[:40]
@@ -213,7 +213,7 @@ class Option:
                 f"The {called} cannot be {written!r}; choose {self.allowed(profile)} (the default is {self.default})."
             ) from None
 
-    def _meant(self, value: object, profile: Profile) -> object:
+    def _parsed(self, value: object, profile: Profile) -> object:
         if isinstance(value, float) and value.is_integer():
             value = int(value)  # a slider may say 3.0
         text = "" if value is None else str(value).strip().lower()

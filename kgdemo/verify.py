@@ -103,18 +103,18 @@ def spelling_key(label: str) -> str:
         return " ".join(label.lower().split())
     text = unicodedata.normalize("NFD", label.replace("->", "→"))
     text = unicodedata.normalize("NFD", text.casefold())
-    kept, base = [], " "  # base: the letter that a mark stands on
+    letters, base = [], " "  # base: the letter that a mark stands on
     for place, letter in enumerate(text):
         kind = unicodedata.category(letter)
         if kind != "Mn":
             base = letter
         if kind[0] == "P" and letter not in _SIGNS:
-            kept.append(_within_number(text, place))
+            letters.append(_within_number(text, place))
         elif kind[0] == "S" or letter in _SIGNS:
-            kept.append(f" {letter} ")
+            letters.append(f" {letter} ")
         elif kind != "Mn" or not _is_accent(letter, base):
-            kept.append(letter)
-    return " ".join("".join(kept).split()) or text
+            letters.append(letter)
+    return " ".join("".join(letters).split()) or text
 
 
 def _within_number(text: str, place: int) -> str:
@@ -166,7 +166,7 @@ class Verifier:
         """
         text = _MARKS.sub("", text).strip()
         cut = _Cut(text)
-        parses = cut.parses(self._exactly, self._most_arrows) or cut.parses(self._matched, self._most_arrows)
+        parses = cut.parses(self._exactly, self._max_arrows) or cut.parses(self._matched, self._max_arrows)
         if len(parses) > 1:
             return None, Verdict((Hop(text, "", "", HopVerdict.AMBIGUOUS),), False)
         if parses:
@@ -273,7 +273,7 @@ class Verifier:
         return _by_key(self._relation_labels)
 
     @cached_property
-    def _most_arrows(self) -> int:
+    def _max_arrows(self) -> int:
         """How many arrows a label of the graph holds at most."""
         labels = (label for known in (self.facts.entities(), self._relation_labels) for label in known)
         return max((len(_ARROW.findall(label)) for label in labels if "->" in label or "→" in label), default=0)
@@ -303,12 +303,12 @@ class _Cut:
         """Whether the parts alternate between entities and relations where every arrow is one of the path's."""
         return len(self.parts) >= 3 and len(self.parts) % 2 == 1 and all(self.parts)
 
-    def parses(self, named: Callable[[str, bool], _Named | None], most_arrows: int) -> list[list[_Named]]:
+    def parses(self, named: Callable[[str, bool], _Named | None], max_arrows: int) -> list[list[_Named]]:
         """Ways to read the text as a path of names, some of which hold arrows; two where there are two or more.
 
         Args:
             named: what a piece of text means as an entity (False) or relation (True), None for nothing.
-            most_arrows: how many a name may hold.
+            max_arrows: how many a name may hold.
         """
         count = len(self.parts)
         # ways[place][is_relation]: all ways to read from that part on, as linked pairs (name, the rest)
@@ -316,7 +316,7 @@ class _Cut:
         for place in range(count - 1, -1, -1):
             for is_relation in (False, True):
                 found = ways[place][is_relation]
-                for last in range(place, min(place + most_arrows + 1, count)):
+                for last in range(place, min(place + max_arrows + 1, count)):
                     rests = ways[last + 1][not is_relation]
                     name = named(self._text[self._begins[place] : self._ends[last]], is_relation) if rests else None
                     if name is not None:

@@ -27,7 +27,7 @@ import { introduction, makeGallery, makeHow, makeLoading, makeRecording, showCho
 /** @typedef {import('./core/types.js').RunEvent} RunEvent */
 /** @typedef {import('./core/types.js').RunState} RunState */
 /** @typedef {import('./core/types.js').RecordedRun} RecordedRun */
-/** @typedef {import('./core/types.js').Asked} Asked */
+/** @typedef {import('./core/types.js').QuestionRequest} QuestionRequest */
 
 /**
  * What gradio gives: the element, the server's functions, the value of the component and a way to watch it.
@@ -37,7 +37,7 @@ import { introduction, makeGallery, makeHow, makeLoading, makeRecording, showCho
  * @property {import('./core/types.js').Server} server
  * @property {(name: string, changed: () => void) => void} watch
  * @property {() => unknown} value
- * @property {(asked: Asked) => void} again asks a question
+ * @property {(asked: QuestionRequest) => void} again asks a question
  */
 
 /**

@@ -144,7 +144,7 @@ def complete(
     best = cited[0]
     kg, paths = resources.kg, [best.path, *(e.path for e in evidence if e.index in best.partners)]
     fit = fits(answer_type, kind_of(kg, best.path.end))
-    walks, ends = _meeting(kg, paths, directed)
+    walks, ends = _common_ends(kg, paths, directed)
     fitting = [end for end in ends if fits(answer_type, kind_of(kg, kg.entities[end])) >= fit]
     if len(fitting) > MAX_MEMBERS:
         yield Notice(
@@ -170,7 +170,7 @@ def complete(
     yield AnswerFinal(final.text, (*final.answers, *additions), citations, final.by, tuple(additions), final.refusal)
 
 
-def _meeting(kg: KnowledgeGraph, paths: Sequence[Path], directed: bool) -> tuple[list[Layers], list[int]]:
+def _common_ends(kg: KnowledgeGraph, paths: Sequence[Path], directed: bool) -> tuple[list[Layers], list[int]]:
     """What each path's topic and relations reach, and the entities that all of them lead to, none of them a topic."""
     topics = [kg.entities.find(path.entities[0]) or 0 for path in paths]
     walks = [kg.reach(topic, path.relations, directed) for topic, path in zip(topics, paths, strict=True)]

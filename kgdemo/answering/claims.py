@@ -66,15 +66,15 @@ class Claims(Computation):
 
     def _decided(self, ran: MethodRun, topics: list[str]) -> Iterator[Event]:
         """Yes where a path says so, no where the graph states something else in its place."""
-        asked = [walk for walk in ran.walks() if walk[0] in topics][:4]
+        walks = [walk for walk in ran.walks() if walk[0] in topics][:4]
         named = set(self.query.content_words)
-        asked = [walk for walk in asked if named & set(path_words(walk[1]))] or asked  # *capital*, not *largest city*
-        path = self._path_that_says_so(asked, topics)
+        walks = [walk for walk in walks if named & set(path_words(walk[1]))] or walks  # *capital*, not *largest city*
+        path = self._path_that_says_so(walks, topics)
         if path is not None:
             claimed = next(topic for topic in topics if topic in (path.entities[0], path.end))
             yield from self._says("yes", claimed, [Operand(path.end, (path,))], f"Yes: {path}.")
             return
-        instead = self._stated_instead(asked, topics)
+        instead = self._stated_instead(walks, topics)
         if instead is None:
             yield no_answer(_NEITHER)
             return
@@ -83,18 +83,18 @@ class Claims(Computation):
         said = f"{subject} {relation} {listed(list(stated), 8)}"
         yield from self._says("no", claimed, operands, f"No, as far as the graph says: {said}.")
 
-    def _path_that_says_so(self, asked: Sequence[tuple[str, tuple[str, ...]]], topics: Sequence[str]) -> Path | None:
+    def _path_that_says_so(self, walks: Sequence[tuple[str, tuple[str, ...]]], topics: Sequence[str]) -> Path | None:
         """A path between two topics over relations that the model would take, or one place within another.
 
         Who is born in a city is born in its country; the capital of a province is not the country's.
         """
-        asked = [(first, said) for first, said in asked if len(said) == 1 or said[0] in _PASSES_ON]
-        for first, relations in asked:
+        walks = [(first, said) for first, said in walks if len(said) == 1 or said[0] in _PASSES_ON]
+        for first, relations in walks:
             for other in topics:
                 path = self.sets.leads(first, relations, other) if other != first and len(relations) <= 2 else None
                 if path is not None:
                     return path
-        for first, relations in (one for one in asked if one[1][0] in _PASSES_ON):
+        for first, relations in (one for one in walks if one[1][0] in _PASSES_ON):
             for end, path in self.sets.ends(first, relations[:1]).items():
                 for other in topics:
                     chain = self.sets.containing(end, other) if other not in (first, end) else None
@@ -109,7 +109,7 @@ class Claims(Computation):
         return None
 
     def _stated_instead(
-        self, asked: Sequence[tuple[str, tuple[str, ...]]], topics: Sequence[str]
+        self, walks: Sequence[tuple[str, tuple[str, ...]]], topics: Sequence[str]
     ) -> tuple[str, str, str, dict[str, Path]] | None:
         """What the graph states where the question claims something else; of several statements the shortest.
 
@@ -117,7 +117,7 @@ class Claims(Computation):
             the topic that it is stated of, the relation, the topic that was claimed, and the stated ends.
         """
         found = []
-        for first, relations in asked:
+        for first, relations in walks:
             if len(relations) != 1:
                 continue
             back = self.sets.inverse(relations[0])

@@ -123,12 +123,12 @@ class Computation:
         """
         base = self.query.text if plainly else base or self.plan.base or self.query.text
         topics = topics or self.query.topics
-        asked = self.query if base == self.query.text else understand(base, topics, self.kg)
+        query = self.query if base == self.query.text else understand(base, topics, self.kg)
         ran = MethodRun()
         if not self.query.topics:
             ran.final = no_answer("I found nothing in the question that the graph knows by name.")
             return ran
-        for event in self._ask(asked):
+        for event in self._ask(query):
             ran.see(event)
             if isinstance(event, AnswerFinal):
                 ran.final = event
@@ -139,7 +139,7 @@ class Computation:
     def _plainly(self) -> Iterator[Event]:
         """The method's answer to the question as it was asked."""
         ran = yield from self._base(plainly=True)
-        yield from kept(ran.final)
+        yield from unchanged(ran.final)
 
     def _operate(
         self, kind: str, text: str, operands: Sequence[Operand], result: tuple[str, ...], argument: str = ""
@@ -220,16 +220,16 @@ class Computation:
         named = {word for entity in (*path.entities, *self.query.topics) for word in fold(entity).split()}
         said = [*path_words(path.relations), *filter(None, kinds)]
         words = words or [word for word in self.query.content_words if word not in nouns]
-        asked = [w for w in words if w in self._vocabulary and w not in _SAYS_LITTLE and w not in named]
-        if not asked:
+        telling = [w for w in words if w in self._vocabulary and w not in _SAYS_LITTLE and w not in named]
+        if not telling:
             return ""
         vectors = embedding_cache(self.resources.embedder)
-        nearest = (vectors.vectors(asked) @ vectors.vectors(list(dict.fromkeys(said))).T).max(axis=1)
-        return asked[int(nearest.argmin())] if nearest.min() < _UNLIKE else ""
+        nearest = (vectors.vectors(telling) @ vectors.vectors(list(dict.fromkeys(said))).T).max(axis=1)
+        return telling[int(nearest.argmin())] if nearest.min() < _UNLIKE else ""
 
     def _none_found(self, ran: MethodRun, noun: str) -> Iterator[Event]:
         if ran.refused:
-            yield from kept(ran.final)
+            yield from unchanged(ran.final)
         else:
             yield no_answer(f"The graph holds no {noun} here; what was found is of another kind.")
 
@@ -238,7 +238,7 @@ class Computation:
         return ", ".join(list(dict.fromkeys(own))[:6])
 
 
-def kept(final: AnswerFinal | None) -> Iterator[Event]:
+def unchanged(final: AnswerFinal | None) -> Iterator[Event]:
     if final is not None:
         yield final
 

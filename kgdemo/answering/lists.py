@@ -13,10 +13,10 @@ from kgdemo.answering.computation import (
     Computation,
     MethodRun,
     computed_answer,
-    kept,
     listed,
     no_answer,
     said_bound,
+    unchanged,
     within_bound,
 )
 from kgdemo.answering.sets import all_of_kind, names_of_kind
@@ -55,12 +55,12 @@ class Lists(Computation):
         editions = [name for topic in self.query.topics for name in self.sets.editions(topic) if name.startswith(year)]
         if sign == "=" and editions:
             ran = yield from self._base(topics=editions[:1])
-            yield from kept(ran.final)
+            yield from unchanged(ran.final)
             return
         ran = yield from self._base()
         final = ran.final
         if final is None or ran.refused:
-            yield from kept(final)
+            yield from unchanged(final)
             return
         if not self.plan.bound:
             yield from self._second_condition(ran, final)
@@ -140,11 +140,11 @@ class Lists(Computation):
         """The answers that nothing joins to what the question leaves out, as far as the graph knows."""
         named = set(self._link(self.plan.without))
         out = [topic for topic in self.query.topics if topic in named]
-        kept = [topic for topic in self.query.topics if topic not in out]
-        if not out or not kept:
+        remaining = [topic for topic in self.query.topics if topic not in out]
+        if not out or not remaining:
             yield no_answer(f"The graph knows nothing by the name of “{self.plan.without}” that I could leave out.")
             return
-        ran = yield from self._base(topics=kept)
+        ran = yield from self._base(topics=remaining)
         noun = self.plan.noun
         ends = self._set_of(ran, noun) if noun else self._whole_set(ran)
         if not ends:
@@ -159,7 +159,7 @@ class Lists(Computation):
         operands = [Operand(end, (path, *joined[end])) for end, path in ends.items()]
         result = tuple(end for end in ends if not joined[end] and end not in out)
         operands = [operand for operand in operands if operand.entity not in out]
-        text = f"{len(ends)} from {listed(kept)}, less those joined to {listed(out)}: {len(result)}"
+        text = f"{len(ends)} from {listed(remaining)}, less those joined to {listed(out)}: {len(result)}"
         operation = yield from self._operate("without", text, operands, result, listed(out))
         if operation is not None and result:
             yield computed_answer(f"{listed(result)} (as far as the graph says).", result, ran)
@@ -190,23 +190,23 @@ class Lists(Computation):
         if len(starts) > 1:  # paths that meet, but one of them only by way of where another begins, say nothing of it
             used -= {path.entities[0] for path in ran.met if starts & set(path.entities[1:-1])}
         named = [topic for topic in self.query.topics if topic not in used and topic in self.kg.entities]
-        kept: dict[str, tuple[Path, ...]] = {end: (path,) for end, path in ends.items()}
+        remaining: dict[str, tuple[Path, ...]] = {end: (path,) for end, path in ends.items()}
         applied: list[str] = []
         loose: list[str] = []
         for other in [*named, *self._unlinked(used)]:
             joined = {
                 end: (*paths, second)
-                for end, paths in kept.items()
+                for end, paths in remaining.items()
                 if end != other and (second := self.sets.joined(end, other)) is not None
             }
             if joined:
-                kept, applied = joined, [*applied, other]
+                remaining, applied = joined, [*applied, other]
             elif other in named:
                 loose.append(other)
         said = {word for other in applied for word in fold(other).split()}
         for other in loose:  # a game called God of War, where war has been met already
             if said.isdisjoint(fold(other).split()):
-                yield self._not_joined(ran, final, other, list(kept))
+                yield self._not_joined(ran, final, other, list(remaining))
                 return
         if not applied:
             unmet = self._unmet(ran, ends)
@@ -219,22 +219,23 @@ class Lists(Computation):
             else:
                 yield final
             return
-        operands = [Operand(end, paths) for end, paths in kept.items()]
-        text = f"{len(ends)} from {ran.cited[0].entities[0]}, of which {len(kept)} joined to {listed(applied)} as well"
-        operation = yield from self._operate("both", text, operands, tuple(kept))
+        operands = [Operand(end, paths) for end, paths in remaining.items()]
+        first = ran.cited[0].entities[0]
+        text = f"{len(ends)} from {first}, of which {len(remaining)} joined to {listed(applied)} as well"
+        operation = yield from self._operate("both", text, operands, tuple(remaining))
         if operation is not None:
-            best = sorted(kept, key=lambda end: -len(self.kg.neighbours(end)))  # of Poseidon more is known
+            best = sorted(remaining, key=lambda end: -len(self.kg.neighbours(end)))  # of Poseidon more is known
             yield computed_answer(", ".join(best), tuple(best), ran)
 
     def _joined_to_all(self, ends: Mapping[str, Path]) -> dict[str, tuple[Path, ...]]:
         """The ends that are joined to every other topic that joins any: of the cups won the *FIFA World* Cups."""
-        kept: dict[str, tuple[Path, ...]] = {end: (path,) for end, path in ends.items()}
+        remaining: dict[str, tuple[Path, ...]] = {end: (path,) for end, path in ends.items()}
         used = {path.entities[0] for path in ends.values()}
         for other in (topic for topic in self.query.topics if topic not in used):
-            joined = {e: (*paths, second) for e, paths in kept.items() if (second := self.sets.joined(e, other))}
-            joined = joined or {e: paths for e, paths in kept.items() if other in e}
-            kept = joined or kept
-        return kept
+            joined = {e: (*paths, second) for e, paths in remaining.items() if (second := self.sets.joined(e, other))}
+            joined = joined or {e: paths for e, paths in remaining.items() if other in e}
+            remaining = joined or remaining
+        return remaining
 
     def _unlinked(self, used: set[str]) -> list[str]:
         """Entities that are called by common words of the question, so that linking did not take them: *war*, *sea*.

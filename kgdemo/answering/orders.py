@@ -14,10 +14,10 @@ from kgdemo.answering.computation import (
     Computation,
     MethodRun,
     computed_answer,
-    kept,
     listed,
     no_answer,
     order_of,
+    unchanged,
     years_between,
 )
 from kgdemo.answering.sets import all_of_kind, names_of_kind
@@ -40,16 +40,16 @@ class Orders(Computation):
 
     def compare(self) -> Iterator[Event]:
         """Which of the things named has more of it."""
-        candidates = {thing: self._meant(thing) for thing in self.plan.things}
-        missing = [thing for thing, meant in candidates.items() if not meant]
+        candidates = {thing: self._named(thing) for thing in self.plan.things}
+        missing = [thing for thing, entities in candidates.items() if not entities]
         if missing:
             yield no_answer(f"I found nothing in the graph called {listed(missing)}.")
             return
         if self.plan.attributes == (NUMBER,):
-            yield from self._compare_numbers([meant[0] for meant in candidates.values()])
+            yield from self._compare_numbers([entities[0] for entities in candidates.values()])
             return
         if self.plan.attributes == (AGE,):
-            yield from self._compare_ages([self._with_dates(meant) for meant in candidates.values()])
+            yield from self._compare_ages([self._with_dates(entities) for entities in candidates.values()])
             return
         entities = self._comparable(*candidates.values())
         if len(entities) < 2:
@@ -126,11 +126,11 @@ class Orders(Computation):
         said = ", ".join(f"{entity} {int(age)}" for entity, age in ages.items())
         yield computed_answer(f"{best}: {said} years.", (best,))
 
-    def _with_dates(self, meant: Sequence[str]) -> str:
+    def _with_dates(self, entities: Sequence[str]) -> str:
         """Of what a name may mean the first with a birth."""
-        return next((entity for entity in meant if operand_of(self.kg, entity, ["born"]) is not None), meant[0])
+        return next((entity for entity in entities if operand_of(self.kg, entity, ["born"]) is not None), entities[0])
 
-    def _meant(self, thing: str) -> list[str]:
+    def _named(self, thing: str) -> list[str]:
         """The entities that a name in the question may mean, those first that the whole question was linked to.
 
         The noun of the question belongs to the name: which *university* is older, Oxford or Harvard.
@@ -141,9 +141,9 @@ class Orders(Computation):
 
     def _with_value(self, thing: str) -> str:
         """The entity that a name means where a value is asked of it: of several the first one that has the value."""
-        meant = self._meant(thing)
-        attributes = self._attributes(meant[:1])
-        return next((e for e in meant if operand_of(self.kg, e, attributes) is not None), next(iter(meant), ""))
+        entities = self._named(thing)
+        attributes = self._attributes(entities[:1])
+        return next((e for e in entities if operand_of(self.kg, e, attributes) is not None), next(iter(entities), ""))
 
     def _comparable(self, *candidates: Sequence[str]) -> list[str]:
         """Of what each name may mean the first ones that have a value of one attribute, and are of one type if any."""
@@ -212,7 +212,7 @@ class Orders(Computation):
             return
         ran = yield from self._base()
         if ran.final is None or not ran.paths:
-            yield from kept(ran.final)
+            yield from unchanged(ran.final)
             return
         ends = self._set_of(ran, self.plan.noun)
         if len(ends) < 2:
@@ -287,7 +287,7 @@ class Orders(Computation):
         if fitting and plain.final is not None and set(fitting) != set(plain.final.answers):
             yield computed_answer(", ".join(fitting), tuple(fitting), plain)
         else:
-            yield from kept(plain.final)
+            yield from unchanged(plain.final)
 
     def value(self) -> Iterator[Event]:
         """What the graph states of one thing."""

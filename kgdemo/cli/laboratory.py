@@ -111,11 +111,11 @@ def _load(arguments: argparse.Namespace) -> int:
         texts = [question.text for question in read_questions(arguments.questions)]
     else:
         texts = [example["question"] for example in examples()]
-    asked = list(islice(cycle(texts), max(arguments.number, 1)))
+    questions = list(islice(cycle(texts), max(arguments.number, 1)))
     if arguments.different:  # a question in the same words twice would be answered once
-        asked = [text if n < len(texts) else f"{text} ({n // len(texts)})" for n, text in enumerate(asked)]
+        questions = [text if n < len(texts) else f"{text} ({n // len(texts)})" for n, text in enumerate(questions)]
     with nullcontext(arguments.url) if arguments.url else bench_load.own_server() as url:
-        found = bench_load.load(bench_load.Page(url), asked, max(arguments.askers, 1))
+        found = bench_load.load(bench_load.Page(url), questions, max(arguments.askers, 1))
     print(json.dumps({"name": "load", **asdict(found)}) if arguments.json else bench_load.sentence(found))
     return 1 if found.failed else 0
 

@@ -188,8 +188,8 @@ def _pool(
 
     found = [
         one.candidates
-        for file, asked in _question_sets(arguments, settings)
-        for one in searched(pipeline, file, asked, arguments.limit)
+        for file, question_set in _question_sets(arguments, settings)
+        for one in searched(pipeline, file, question_set, arguments.limit)
     ]
     weights = fit_ranking(found)
     figures = {"ranking": weights, "questions": len(found), "hits@1": hits(weights, found)}
@@ -216,9 +216,11 @@ def _backoff(
     pipeline.model(settings.model).style = replace(style, backoff=PLAIN)
     held_out = read_held_out(arguments.held_out)
     found: list[LabelledExample] = []
-    for file, asked in _question_sets(arguments, settings):
-        own = searched(pipeline, file, asked, arguments.limit)
-        found += labelled_examples(pipeline.graph(asked.graph), own, held_out, style.ranking or UNFITTED, str(file))
+    for file, question_set in _question_sets(arguments, settings):
+        own = searched(pipeline, file, question_set, arguments.limit)
+        found += labelled_examples(
+            pipeline.graph(question_set.graph), own, held_out, style.ranking or UNFITTED, str(file)
+        )
     weights = fit_backoff(found)
     return replace(style, backoff=weights), {
         "backoff": weights,

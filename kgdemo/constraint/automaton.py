@@ -115,10 +115,10 @@ class KGAutomaton:
         if len(ended):
             step = int(trie.steps[trie.bounds.searchsorted(position.low, side="right") - 1])
             for entity in ended.tolist():
-                grown = PathNode(entity, step, path_node, path_node.hops + 1)
-                fans.append(self._mark(Segment.END, grown, 0, 0))
-                if grown.hops < self.hops and graph.kg.degree(entity, graph.directed):
-                    fans.append(self._onward(grown))
+                longer = PathNode(entity, step, path_node, path_node.hops + 1)
+                fans.append(self._mark(Segment.END, longer, 0, 0))
+                if longer.hops < self.hops and graph.kg.degree(entity, graph.directed):
+                    fans.append(self._onward(longer))
         return fans
 
     def _within(

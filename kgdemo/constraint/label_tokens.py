@@ -199,9 +199,9 @@ class LabelTokens:
     def _plain_batch(self, texts: list[str]) -> list[list[int]]:
         """``plain`` for many texts; past the first, the Rust tokeniser is asked without going through transformers."""
         backend = getattr(self.tokenizer, "backend_tokenizer", None)
-        asked = texts if backend is None else texts[:1]
+        slow = texts if backend is None else texts[:1]
         # this call also sets the backend to neither pad nor cut and to spell out special tokens
-        rows = list(self.tokenizer(asked, add_special_tokens=False, split_special_tokens=True)["input_ids"])
+        rows = list(self.tokenizer(slow, add_special_tokens=False, split_special_tokens=True)["input_ids"])
         if backend is not None:
             rows += [encoded.ids for encoded in backend.encode_batch_fast(texts[1:], add_special_tokens=False)]
         return rows

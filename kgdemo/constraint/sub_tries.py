@@ -110,7 +110,7 @@ CacheEntry = TypeVar("CacheEntry", bound=Sized)
 class CacheState:
     """What a cache has done so far: look-ups, those served from it, entries, and their size in bytes."""
 
-    asked: int
+    lookups: int
     served: int
     entries: int
     size: int
@@ -118,7 +118,7 @@ class CacheState:
     @property
     def hit_rate(self) -> float:
         """Share of look-ups served from the cache, 0..1; 0 before the first."""
-        return self.served / self.asked if self.asked else 0.0
+        return self.served / self.lookups if self.lookups else 0.0
 
 
 class Cache(Generic[CacheEntry]):
@@ -129,34 +129,34 @@ class Cache(Generic[CacheEntry]):
     Safe to use from several threads; two that miss the same key at once both build it, and one is kept.
 
     Args:
-        most_bytes: size of all kept values together.
+        max_bytes: size of all kept values together.
     """
 
-    def __init__(self, most_bytes: int) -> None:
-        self.most_bytes = most_bytes
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
         self._uses: dict[Hashable, int] = {}
         self._sizes: dict[Hashable, int] = {}  # as last measured
         self._by_uses: dict[int, OrderedDict[Hashable, CacheEntry]] = {}  # uses -> entries, oldest first
         self._fewest = 1
-        self._asked = self._served = self._size = 0
+        self._lookups = self._served = self._size = 0
         self._lock = threading.Lock()
 
     @property
     def state(self) -> CacheState:
         """What it has done so far."""
         with self._lock:
-            return CacheState(self._asked, self._served, len(self._uses), self._size)
+            return CacheState(self._lookups, self._served, len(self._uses), self._size)
 
     def get(self, key: Hashable, build: Callable[[], CacheEntry]) -> CacheEntry:
         """The value kept under ``key``, else what ``build`` makes; a value larger than the cache is not kept."""
         with self._lock:
-            self._asked += 1
+            self._lookups += 1
             if key in self._uses:
                 self._served += 1
                 return self._touch(key)
         value = build()
         with self._lock:
-            if key not in self._uses and value.nbytes <= self.most_bytes:
+            if key not in self._uses and value.nbytes <= self.max_bytes:
                 self._make_room(value.nbytes)
                 self._uses[key] = self._fewest = 1
                 self._by_uses.setdefault(1, OrderedDict())[key] = value
@@ -181,7 +181,7 @@ class Cache(Generic[CacheEntry]):
 
     def _make_room(self, size: int) -> None:
         """Let values go until one of this size fits."""
-        while self._size + size > self.most_bytes:
+        while self._size + size > self.max_bytes:
             while self._fewest not in self._by_uses:
                 self._fewest += 1
             key = next(iter(self._by_uses[self._fewest]))

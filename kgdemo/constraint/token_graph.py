@@ -45,20 +45,20 @@ class TokenCache:
 
     Args:
         folder: made when something is kept.
-        least_labels: tables of fewer labels are not worth a file.
-        most_bytes: size of all files together.
+        min_labels: tables of fewer labels are not worth a file.
+        max_bytes: size of all files together.
     """
 
-    def __init__(self, folder: Path, least_labels: int = MIN_LABELS, most_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, folder: Path, min_labels: int = MIN_LABELS, max_bytes: int = MAX_BYTES) -> None:
         self.folder = folder
-        self.least_labels = least_labels
-        self.most_bytes = most_bytes
+        self.min_labels = min_labels
+        self.max_bytes = max_bytes
 
     def get(
         self, labels: LabelTable, label_tokens: LabelTokens, build: Callable[[], TokenisedLabels]
     ) -> TokenisedLabels:
         """The spelled labels from their file, else what ``build`` makes, which is kept from then on."""
-        tokenizer = label_tokens.fingerprint() if len(labels) >= self.least_labels else ""
+        tokenizer = label_tokens.fingerprint() if len(labels) >= self.min_labels else ""
         if not tokenizer:
             return build()
         file = self.folder / f"{_digest(labels, tokenizer)}.npz"
@@ -93,7 +93,7 @@ class TokenCache:
         files = [(file.stat(), file) for file in self.folder.glob("*.npz*")]
         size = sum(stat.st_size for stat, _ in files)
         for stat, file in sorted(files, key=lambda entry: entry[0].st_mtime_ns):
-            if size <= self.most_bytes:
+            if size <= self.max_bytes:
                 return
             file.unlink(missing_ok=True)
             size -= stat.st_size

@@ -323,23 +323,23 @@ class EnumeratedTrie:
         self.nodes = nodes
 
     @classmethod
-    def build(cls, graph: TokenGraph, topics: Sequence[int], hops: int, most_paths: int = MAX_PATHS) -> EnumeratedTrie:
+    def build(cls, graph: TokenGraph, topics: Sequence[int], hops: int, max_paths: int = MAX_PATHS) -> EnumeratedTrie:
         """Enumerate, spell and cut.
 
         Args:
             graph: the tokenised graph; its ``directed`` says which way edges are walked.
             topics: entity ids that paths start from.
             hops: the longest path (L).
-            most_paths: how many paths to enumerate at the most.
+            max_paths: how many paths to enumerate at the most.
 
         Raises:
             UserError: there are more paths than that; they are counted before any is written.
         """
         chosen = sorted(set(topics))
         count = int(graph.walks(hops)[chosen].sum(dtype=np.float64)) if chosen else 0
-        if count > most_paths:
+        if count > max_paths:
             raise UserError(
-                f"These entities have {count:,} paths of up to {hops} hops, more than the {most_paths:,} that a "
+                f"These entities have {count:,} paths of up to {hops} hops, more than the {max_paths:,} that a "
                 "trie may enumerate; ask for fewer hops or entities, or use the automaton, which enumerates none."
             )
         paths = enumerate_paths(graph, chosen, hops)

@@ -318,7 +318,7 @@ class ChainState:
         """The stored triples of the chain."""
         return frozenset(triple for link in self.links for triple in link.triples)
 
-    def grown(self, link: Link) -> ChainState:
+    def extended(self, link: Link) -> ChainState:
         """The chain with one more triple, in the free text behind it; its subgraph has grown (equation 1)."""
         return ChainState(tuple(dict.fromkeys((*self.visited, link.last))), (*self.links, link))
 
@@ -399,7 +399,7 @@ class ChainConstraint:
     def _within(self, state: ChainState, inside: TripleState) -> ChainState:
         # a mark spelled in plain letters may also go on as part of a longer label: the triple is taken
         # at its first end, and the longer label is then out of reach
-        return state.grown(inside.leaves[0].link) if inside.complete else replace(state, inside=inside)
+        return state.extended(inside.leaves[0].link) if inside.complete else replace(state, inside=inside)
 
     def _between(self, state: ChainState, free: FreeSpan) -> ChainState:
         if free.opened:

@@ -152,6 +152,6 @@ def split_best(log_probs: Tensor, ragged: Ragged, limit: int) -> tuple[list[list
     values, best = torch.stack([allowed, forbidden]).topk(min(limit, log_probs.shape[1]), dim=-1)
     found = zip(best.tolist(), values.tolist(), strict=True)
     return tuple(
-        [[(i, v) for i, v in zip(*pair, strict=True) if v > -torch.inf] for pair in zip(*tables, strict=True)]
-        for tables in found
+        [[(i, v) for i, v in zip(*pair, strict=True) if v > -torch.inf] for pair in zip(*rows, strict=True)]
+        for rows in found
     )

@@ -44,12 +44,12 @@ def greedy_search(tree: TokenTree, constraint: Constraint[Any], max_tokens: int)
         log_prob = float(row[token])
         view = BeamView(written, -1 if allowed.tokens is None else len(allowed.tokens), 0.0)
         tokens, log_probs = (*written.tokens, token), (*written.log_probs, log_prob)
-        grown = Hypothesis(tokens, log_probs, allowed.take(index), written.node, written.score + log_prob)
-        if not grown.state.complete:
+        longer = Hypothesis(tokens, log_probs, allowed.take(index), written.node, written.score + log_prob)
+        if not longer.state.complete:
             nodes, rows = tree.extend([written.node], [token])
-            grown, row = replace(grown, node=nodes[0]), rows[0]
-        yield Step(number, (view,), (Choice(0, token, log_prob, grown.score, "kept"),), (grown,), ())
-        written = grown
+            longer, row = replace(longer, node=nodes[0]), rows[0]
+        yield Step(number, (view,), (Choice(0, token, log_prob, longer.score, "kept"),), (longer,), ())
+        written = longer
     return written
 
 
@@ -115,15 +115,15 @@ def sample(
             counts.append(-1 if allowed.tokens is None else len(allowed.tokens))
             index, token = _draw(row, allowed.tokens, settings.temperature, rng)
             log_prob, state = float(row[token]), allowed.take(index)
-            grown = Hypothesis(
+            longer = Hypothesis(
                 (*chain.tokens, token), (*chain.log_probs, log_prob), state, chain.node, chain.score + log_prob
             )
             fate: Fate = "finished" if state.complete else "kept" if state.alive else "pruned"
-            choices.append(Choice(parent, token, log_prob, grown.score, fate))
+            choices.append(Choice(parent, token, log_prob, longer.score, fate))
             if fate == "finished":
-                finished.append(grown)
+                finished.append(longer)
             elif fate == "kept":
-                going.append(grown)
+                going.append(longer)
         views = tuple(BeamView(chain, count, 0.0) for chain, count in zip(live, counts, strict=True))
         if going:
             nodes, log_probs = tree.extend([c.node for c in going], [c.tokens[-1] for c in going])
@@ -234,15 +234,15 @@ def _advance(
         tokens = torch.tensor(list(said), device=biased.device)
         biased[:, tokens] -= penalty * torch.tensor(list(said.values()), dtype=biased.dtype, device=biased.device)
     candidates = best_candidates(biased, followers, scores, 2 * limits.beams, limits.graph_normalised)
-    told = []
+    penalised = []
     for found in candidates:  # what is reported of a token is its own log-probability
         allowed = followers[found.beam].tokens
         token = found.index if allowed is None else int(allowed[found.index])
-        told.append(replace(found, log_prob=found.log_prob + penalty * said[token]))
-    choices, kept, ended = sort_out(group.live, followers, told, limits)
+        penalised.append(replace(found, log_prob=found.log_prob + penalty * said[token]))
+    choices, live, ended = sort_out(group.live, followers, penalised, limits)
     group.finished = sorted([*group.finished, *ended], key=lambda h: -h.score)[: limits.beams]
     views = views_of(group.live, followers, group.log_probs, limits.masked)
-    group.live = kept
+    group.live = live
     return views, choices
 
 

@@ -68,8 +68,8 @@ def apply(kg: KnowledgeGraph, edits: Sequence[Edit]) -> KnowledgeGraph:
     added: dict[Triple, None] = {}
     removed: set[Triple] = set()
     for edit in edits:
-        meant = _meanings(kg, edit.triple, added)
-        there = [t for t in meant if t in added or (t not in removed and kg.has_triple(*t))]
+        readings = _meanings(kg, edit.triple, added)
+        there = [t for t in readings if t in added or (t not in removed and kg.has_triple(*t))]
         shown = " → ".join(edit.triple)
         if edit.kind == REMOVE:
             if not there:
@@ -81,7 +81,7 @@ def apply(kg: KnowledgeGraph, edits: Sequence[Edit]) -> KnowledgeGraph:
         else:
             if there:
                 raise UserError(f"The graph {kg.name} already has the edge {shown}; add another one.")
-            triple = meant[-1] if edit.triple[1] not in kg.relations else edit.triple
+            triple = readings[-1] if edit.triple[1] not in kg.relations else edit.triple
             if triple in removed:
                 removed.discard(triple)
             else:
@@ -99,8 +99,8 @@ def _meanings(kg: KnowledgeGraph, hop: Triple, added: Iterable[Triple]) -> list[
 
 
 def _with(kg: KnowledgeGraph, added: Sequence[Triple], removed: Iterable[Triple]) -> KnowledgeGraph:
-    entities = _grown(kg.entities, [label for head, _, tail in added for label in (head, tail)])
-    relations = _grown(kg.relations, [relation for _, relation, _ in added])
+    entities = _extended(kg.entities, [label for head, _, tail in added for label in (head, tail)])
+    relations = _extended(kg.relations, [relation for _, relation, _ in added])
     heads = np.repeat(np.arange(len(kg.entities), dtype=np.int32), np.diff(kg.outgoing.offsets))
     between, tails = kg.outgoing.relations, kg.outgoing.targets
     keep = np.ones(len(tails), dtype=bool)
@@ -124,7 +124,7 @@ def _with(kg: KnowledgeGraph, added: Sequence[Triple], removed: Iterable[Triple]
     )
 
 
-def _grown(table: LabelTable, labels: Iterable[str]) -> LabelTable:
+def _extended(table: LabelTable, labels: Iterable[str]) -> LabelTable:
     """The table itself where it has all the labels already."""
     new = tuple(dict.fromkeys(label for label in labels if label not in table))
     return ExtendedLabelTable(table, new) if new else table

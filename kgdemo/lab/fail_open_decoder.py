@@ -74,13 +74,13 @@ class FailsOpen:
             return Successors(None, lambda token: OpenState(None, free.take(token)))
         found = self.automaton.successors(state.inside)
         assert found.tokens is not None
-        kept = [i for i, token in enumerate(found.tokens.tolist()) if token != self.end[0]]
-        if not kept:  # the mistake: nothing is allowed here, so everything is
+        allowed = [i for i, token in enumerate(found.tokens.tolist()) if token != self.end[0]]
+        if not allowed:  # the mistake: nothing is allowed here, so everything is
             return Successors(None, lambda token: OpenState(None, free.take(token)))
-        tokens = found.tokens[kept]
+        tokens = found.tokens[allowed]
 
         def take(i: int) -> OpenState:
-            return OpenState(found.take(kept[i]), free.take(int(tokens[i])))
+            return OpenState(found.take(allowed[i]), free.take(int(tokens[i])))
 
         return Successors(tokens, take, found.inside_entity)
 

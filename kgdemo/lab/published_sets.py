@@ -112,11 +112,11 @@ def _choices_of(choices: Any) -> dict[str, str]:
 
 
 def _commonsense_qa(record: Record) -> dict[str, Any]:
-    asked = record["question"]
-    inner = asked if isinstance(asked, Mapping) else record
+    given = record["question"]
+    inner = given if isinstance(given, Mapping) else record
     choices = _choices_of(inner["choices"])
     right = [choices[record["answerKey"]]] if record.get("answerKey") else []
-    text = asked["stem"] if isinstance(asked, Mapping) else asked
+    text = given["stem"] if isinstance(given, Mapping) else given
     return {**_made(record["id"], text, right, [inner["question_concept"]]), "choices": list(choices.values())}
 
 
@@ -145,8 +145,8 @@ def _lc_quad(record: Record) -> dict[str, Any]:
 
 
 def _qald(record: Record) -> dict[str, Any]:
-    asked = record["question"]
-    text = next((one["string"] for one in asked if one["language"] == "en"), asked[0]["string"])
+    given = record["question"]
+    text = next((one["string"] for one in given if one["language"] == "en"), given[0]["string"])
     names: list[str] = []
     for answer in record["answers"]:
         if "boolean" in answer:

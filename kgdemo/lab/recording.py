@@ -17,7 +17,7 @@ from pathlib import Path
 from kgdemo.errors import UserError
 from kgdemo.facts import EditedFacts
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.lab import fail_open_decoder as broken
+from kgdemo.lab import fail_open_decoder as fails_open
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings
 from kgdemo.ui.asking import default_model
@@ -39,7 +39,7 @@ class Failure:
         entities: topic entities, where the linker is not asked.
         without: a fact left out of the graph.
         hops: longest path.
-        broken: decode with the decoder that fails open.
+        fails_open: decode with the decoder that fails open.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Failure:
     entities: tuple[str, ...] = ()
     without: Triple | None = None
     hops: int = 2
-    broken: bool = False
+    fails_open: bool = False
 
 
 def _answers(run: Sequence[Record]) -> list[str]:
@@ -124,7 +124,7 @@ FAILURES = (
         ("Where was the composer of The Magic Flute born?", "Where was the director of Jaws born?"),
         lets_through,
         hops=1,
-        broken=True,
+        fails_open=True,
     ),
 )
 
@@ -145,10 +145,10 @@ def record_failure(pipeline: Pipeline, failure: Failure, settings: Settings) -> 
     """
     graph = settings.graph if failure.without is None else _without(pipeline, settings.graph, failure.without)
     for question in failure.questions:
-        with broken.registered() as name:
-            method = name if failure.broken else "gcr"
-            asked = Settings(graph=graph, model=settings.model, method=method, hops=failure.hops)
-            events = pipeline.run(question, asked, failure.entities)
+        with fails_open.registered() as name:
+            method = name if failure.fails_open else "gcr"
+            own_settings = Settings(graph=graph, model=settings.model, method=method, hops=failure.hops)
+            events = pipeline.run(question, own_settings, failure.entities)
             run = [record for record, _ in records(events, lambda: pipeline.graph(graph))]
         if run[-1]["event"] == "RunFinished" and failure.fails(run):
             return run

@@ -76,7 +76,7 @@ class Context:
         scale = math.log(len(kg.entities) + 2)
         self._telling = {stem: 1 - math.log(count + 1) / scale for stem, count in holders.items()}
         degrees = np.diff(kg.outgoing.offsets) + np.diff(kg.incoming.offsets)
-        self._most = math.log(int(degrees.max(initial=1)) + 1)
+        self._max_log_degree = math.log(int(degrees.max(initial=1)) + 1)
         self._types = sorted(kg.types)
         number = {kind: i for i, kind in enumerate(self._types)}
         self._type_of = np.array([number.get(kg.type_of(entity), -1) for entity in range(len(kg.entities))], np.int32)
@@ -96,19 +96,19 @@ class Context:
         """Whether the graph's relations use this word, so that a question may mean the relation by it."""
         return word[:_STEM] in self._telling
 
-    def fit(self, entity: int, asked: Sequence[str]) -> float:
+    def fit(self, entity: int, question: Sequence[str]) -> float:
         """How much of what is asked the entity's relations speak of, by how telling that is; 0 and up."""
         stems = self.profile(entity).stems
-        return sum(self._telling[stem] for stem in _asked(asked) if stem in stems)
+        return sum(self._telling[stem] for stem in _content_stems(question) if stem in stems)
 
-    def said_of(self, entity: int, asked: Sequence[str]) -> float:
+    def said_of(self, entity: int, question: Sequence[str]) -> float:
         """How much of the entity's bracket and type is asked; a word of a long bracket counts less."""
         said = self.profile(entity).said
-        return len(said & _asked(asked)) / math.sqrt(max(len(said), 1))
+        return len(said & _content_stems(question)) / math.sqrt(max(len(said), 1))
 
-    def offers(self, entity: int, asked: Sequence[str]) -> bool:
+    def offers(self, entity: int, question: Sequence[str]) -> bool:
         """Whether a neighbour of the entity is of a kind that is asked."""
-        return not self.profile(entity).around.isdisjoint(_asked(asked))
+        return not self.profile(entity).around.isdisjoint(_content_stems(question))
 
     def _around(self, entity: int) -> frozenset[str]:
         kinds = np.unique(self._type_of[self.kg.steps(entity)[1]])
@@ -135,13 +135,13 @@ class Context:
         label = self.kg.entities[entity]
         info = self.kg.info.get(label)
         steps = self.steps(entity)
-        told = f"{bracket_of(label)} {info.type if info else ''}"
+        notes = f"{bracket_of(label)} {info.type if info else ''}"
         stems = frozenset(stem for step in steps for stem in self._step_stems[step])
         return Profile(
-            math.log(self.kg.degree(entity) + 1) / self._most,
+            math.log(self.kg.degree(entity) + 1) / self._max_log_degree,
             math.log(len(steps) + 1) / math.log(len(self.kg.step_labels) + 1),
             stems,
-            _stems(told),
+            _stems(notes),
             self._around(entity),
             info.type == "person" if info and info.type else self._is_person(steps),
             info.type == "language" if info and info.type else label.casefold().endswith(" language"),
@@ -151,10 +151,10 @@ class Context:
 
 
 def _stems(text: str) -> frozenset[str]:
-    return _asked(name_words(text))
+    return _content_stems(name_words(text))
 
 
-def _asked(words: Sequence[str]) -> frozenset[str]:
+def _content_stems(words: Sequence[str]) -> frozenset[str]:
     return frozenset(_SAME.get(word, word)[:_STEM] for word in words if word not in FUNCTION_WORDS)
 
 
@@ -183,7 +183,7 @@ class Meaning:
         result: NDArray[np.float32] = self._embeddings.vectors([text, *map(self.text, namesakes)])[0]
         return result
 
-    def by_relations(self, asked: NDArray[np.float32], entities: Sequence[int]) -> NDArray[np.float32]:
+    def by_relations(self, question: NDArray[np.float32], entities: Sequence[int]) -> NDArray[np.float32]:
         """Log-odds for each entity from its relations, as head and as tail; on average 0."""
         count = len(self.kg.relations)
         steps = [self._context.steps(entity) for entity in entities]
@@ -192,7 +192,7 @@ class Meaning:
         if count <= _MAX_AT_ONCE:  # the first question pays, the others look them up
             self._embeddings.vectors([spoken(relation) for relation in self.kg.relations])
         texts = [spoken(self.kg.relations[relation]) for relation in used]
-        likeness[used] = self._embeddings.vectors(texts) @ asked
+        likeness[used] = self._embeddings.vectors(texts) @ question
         odds = [
             _FORWARD * likeness[own[own < count]].max(initial=0.0)
             + _BACKWARD * likeness[own[own >= count] - count].max(initial=0.0)
@@ -201,9 +201,9 @@ class Meaning:
         result: NDArray[np.float32] = np.asarray(odds, dtype=np.float32) - np.float32(np.mean(odds))
         return result
 
-    def by_text(self, asked: NDArray[np.float32], entities: Sequence[int]) -> NDArray[np.float32]:
+    def by_text(self, question: NDArray[np.float32], entities: Sequence[int]) -> NDArray[np.float32]:
         """Log-odds for each entity from its label, type and description; on average 0."""
-        odds = _TEXT * (self._embeddings.vectors([self.text(entity) for entity in entities]) @ asked)
+        odds = _TEXT * (self._embeddings.vectors([self.text(entity) for entity in entities]) @ question)
         result: NDArray[np.float32] = odds - odds.mean()
         return result
 
@@ -211,6 +211,6 @@ class Meaning:
         """An entity in words: label, type or bracket, description."""
         label = self.kg.entities[entity]
         info = self.kg.info.get(label)
-        told = [info.type, info.description] if info else []
-        about = ", ".join(dict.fromkeys(filter(None, [bracket_of(label), *told])))
+        notes = [info.type, info.description] if info else []
+        about = ", ".join(dict.fromkeys(filter(None, [bracket_of(label), *notes])))
         return f"{without_bracket(label)}: {about}" if about else without_bracket(label)

@@ -74,12 +74,12 @@ def asks_of_language(words: Sequence[Word], first: int, last: int, of_place: boo
     return _NO_TONGUE if of_place and said.isdisjoint(_OF_TONGUES | _OF_WORDS) else 0.0
 
 
-def is_asked_for(words: Sequence[Word], first: int) -> bool:
+def names_answer_type(words: Sequence[Word], first: int) -> bool:
     """Whether a mention follows *what* or *which*: then it is the kind of thing asked for."""
     return first > 0 and words[first - 1].key in ("what", "which")
 
 
-def kind_asked_for(words: Sequence[Word]) -> tuple[str, ...]:
+def answer_type_words(words: Sequence[Word]) -> tuple[str, ...]:
     """The spellings of the word after *what* or *which*: the kind of thing asked for."""
     return next((after.keys for word, after in pairwise(words) if word.key in ("what", "which")), ())
 
@@ -149,7 +149,7 @@ def capital(words: Sequence[Word], first: int, last: int) -> float:
     return 1.0 if sum(word.capital for word in inside) * 2 > len(inside) else -1.0
 
 
-def not_asked_for(outside: Sequence[str]) -> set[str]:
+def beside_answer_type(outside: Sequence[str]) -> set[str]:
     """The other words of a question but the kind of thing that it asks for: *which language …*"""
     return {word for before, word in zip(("", *outside), outside, strict=False) if before not in ("what", "which")}
 

@@ -42,7 +42,7 @@ class MentionFeatures:
         capital: 1 where capitals set the mention off, -1 where they set others off.
         exact: 1 where the label has these very capitals.
         beside: number of rare words right before or after: the name may be a longer one. Linked names do not count.
-        asked: 1 right after *what* or *which*: the kind of thing asked for.
+        names_answer_type: 1 right after *what* or *which*: the kind of thing asked for.
         within: 1 where a longer whole name holds the mention.
         titled: 1 for a person right after *president* and the like, 2 where the graph links the two;
             below 0 for anything else there.
@@ -57,7 +57,7 @@ class MentionFeatures:
         adapted: where one work is said to be made from another, 1 for the right one of the two, -1 for the other.
         named: the same of *named after*: 1 for *the newton* that is named after somebody, -1 for Newton himself.
         offers: 1 where a neighbour is of a kind that the question names: *museum that has Guernica*.
-        together: 1 where an entity of another name in the question is its neighbour: *Jordan's coach at the Bulls*.
+        linked_further: 1 where the question names a neighbour of it by another name: *Jordan's coach at the Bulls*.
         called: 1 for part of a person's name right after *the*: *the newton* is a unit.
         degree, variety: of the entity.
         fit, said: of the entity to the rest of the question.
@@ -88,7 +88,7 @@ class MentionFeatures:
     capital: float = 0.0
     exact: float = 0.0
     beside: float = 0.0
-    asked: float = 0.0
+    names_answer_type: float = 0.0
     within: float = 0.0
     titled: float = 0.0
     human: float = 0.0
@@ -103,7 +103,7 @@ class MentionFeatures:
     adapted: float = 0.0
     named: float = 0.0
     offers: float = 0.0
-    together: float = 0.0
+    linked_further: float = 0.0
     called: float = 0.0
     degree: float = 0.0
     variety: float = 0.0
@@ -142,7 +142,7 @@ WEIGHTS = MentionFeatures(
     capital=0.8,
     exact=1.0,
     beside=-1.5,
-    asked=-1.45,
+    names_answer_type=-1.45,
     within=-2.7,
     titled=1.6,
     human=0.95,
@@ -157,7 +157,7 @@ WEIGHTS = MentionFeatures(
     adapted=1.5,
     named=3.0,
     offers=0.7,
-    together=0.6,
+    linked_further=0.6,
     called=-1.5,
     degree=1.0,
     variety=0.2,
@@ -189,9 +189,9 @@ class Scorer:
         """What speaks for each match of one question."""
         whole = [m for m in matches if m.kind is MatchKind.WHOLE and not _ordinary(m, words)]
         total = max(sum(map(self._weight, words)), 1e-9)
-        return [self._clues(match, words, whole, total) for match in matches]
+        return [self._features(match, words, whole, total) for match in matches]
 
-    def _clues(self, match: Match, words: Sequence[Word], whole: Sequence[Match], total: float) -> MentionFeatures:
+    def _features(self, match: Match, words: Sequence[Word], whole: Sequence[Match], total: float) -> MentionFeatures:
         first, last = match.first, match.last
         entity, kind = match.name.entity, match.name.kind
         inside = words[first:last]
@@ -203,7 +203,7 @@ class Scorer:
         capital = cues.capital(words, first, last)
         ordinary, common = capital <= 0 and _ordinary(match, words), label[:1].islower()
         part, within = match.kind is MatchKind.PART, any(_holds(other, match) for other in whole)
-        asked_for, source = cues.kind_asked_for(words), cues.made_from(words, first, last)
+        type_words, source = cues.answer_type_words(words), cues.made_from(words, first, last)
         begins, closes = _name_ends(match) if part and profile.person else (False, False)
         return MentionFeatures(
             bias=1.0,
@@ -216,7 +216,7 @@ class Scorer:
             middle=float(closes and begins),
             # a first name that is not even spelt so says little: Frédéric is not Fredric March
             sole=float(part and not ordinary and (match.likeness == 1 or closes) and self._is_sole(match)),
-            rest=float(part and not _rest(match).isdisjoint(cues.not_asked_for(outside))),
+            rest=float(part and not _rest(match).isdisjoint(cues.beside_answer_type(outside))),
             fuzzy=float(match.kind is MatchKind.FUZZY),
             typo=1 - match.likeness,
             short=float(kind is NameKind.SHORT),
@@ -232,7 +232,7 @@ class Scorer:
             capital=capital,
             exact=float(match.kind is MatchKind.WHOLE and _is_spelt_so(label, inside)),
             beside=float(self._beside(match, words, whole)),
-            asked=float(cues.is_asked_for(words, first)),
+            names_answer_type=float(cues.names_answer_type(words, first)),
             within=float(within),
             titled=self._titled(entity, profile, cues.title_before(words, first)),
             human=(1.0 if profile.person else -1.0) * cues.asks_of_people(outside),
@@ -242,18 +242,18 @@ class Scorer:
             greater=float(any(degree < profile.degree for degree in near.values())),
             behind=float(any(not words[other.last - 1].owns for other in before)),
             time=float(not profile.person and self._is_time(match, words, label)),
-            sought=float(self.context.said_of(entity, asked_for) > 0),
+            sought=float(self.context.said_of(entity, type_words) > 0),
             # *the book Jaws is based on* names the film
             kind=float(source <= 0 and self.context.said_of(entity, cues.kinds_beside(words, first, last)) > 0),
             adapted=float(profile.adapted * source),
             named=float(profile.named * cues.named_after(words, first, last)),
             offers=float(self.context.offers(entity, outside)),
-            together=float(not within and self._is_linked_further(match, whole)),
+            linked_further=float(not within and self._is_linked_further(match, whole)),
             called=float(part and profile.person and first > 0 and words[first - 1].key == "the"),
             degree=profile.degree,
             variety=profile.variety,
             fit=min(self.context.fit(entity, outside), 2.0),
-            said=self.context.said_of(entity, sorted(set(outside).difference(asked_for))),
+            said=self.context.said_of(entity, sorted(set(outside).difference(type_words))),
         )
 
     def _weights(self, match: Match, inside: Sequence[Word]) -> tuple[float, float]:

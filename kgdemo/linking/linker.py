@@ -45,7 +45,7 @@ class Linking:
 __all__ = ["EntityLinker", "Linking"]
 
 _CONFIDENT = 0.2  # the best mention is taken from here on
-_DOUBTFUL = 0.1  # or from here on, where it is far ahead of any other entity
+_UNCERTAIN = 0.1  # or from here on, where it is far ahead of any other entity
 _AHEAD = 0.5  # log-odds: so far
 _SURE = 0.5  # further mentions are taken where they are likelier than not; what does not meet the first is let go
 _SHOWN = 0.1  # below this a match is no mention
@@ -85,12 +85,12 @@ class EntityLinker:
         self._scorer = Scorer(index, self._context)
         self._meaning = None if embedder is None else Meaning(kg, self._context, embedder)
 
-    def link(self, question: str, most_candidates: int = 5) -> Linking:
+    def link(self, question: str, max_candidates: int = 5) -> Linking:
         """Find the entities a question is about.
 
         Args:
             question: as typed.
-            most_candidates: how many a mention keeps, and how many names are suggested where none is found.
+            max_candidates: how many a mention keeps, and how many names are suggested where none is found.
 
         Returns:
             mentions, the topic entities, and suggestions where there is none.
@@ -101,11 +101,11 @@ class EntityLinker:
         for best, rivals in _apart(weighed):
             if best.score < _SHOWN:
                 break
-            mentions.append(self._mention(question, words, best, rivals, most_candidates))
+            mentions.append(self._mention(question, words, best, rivals, max_candidates))
             if best.score >= _SURE or (best is weighed[0] and _is_confident(weighed)):
                 chosen.append(self.kg.entities[best.match.name.entity])
         mentions.sort(key=lambda mention: mention.start)
-        nearest = () if chosen else self._nearest(words, weighed, most_candidates)
+        nearest = () if chosen else self._nearest(words, weighed, max_candidates)
         return Linking(tuple(mentions), tuple(dict.fromkeys(chosen)), nearest)
 
     def nearest(self, text: str, limit: int = 5) -> tuple[Candidate, ...]:
@@ -136,13 +136,13 @@ class EntityLinker:
         if len({own.match.name.entity for own in close}) < 2:
             return
         namesakes = [own.match.name.entity for own in close if _same_words(own, close[0])][:_MAX_LEVEL]
-        asked = meaning.question(question[:_MAX_LETTERS], namesakes if len(set(namesakes)) > 1 else ())
-        _add(close, meaning.by_relations(asked, [own.match.name.entity for own in close]))
+        vector = meaning.question(question[:_MAX_LETTERS], namesakes if len(set(namesakes)) > 1 else ())
+        _add(close, meaning.by_relations(vector, [own.match.name.entity for own in close]))
         self._sort(weighed)
         first = weighed[0]
         level = [own for own in close if _same_words(own, first) and own.odds > first.odds - _LEVEL][:_MAX_LEVEL]
         if len({own.match.name.entity for own in level}) > 1:
-            _add(level, meaning.by_text(asked, [own.match.name.entity for own in level]))
+            _add(level, meaning.by_text(vector, [own.match.name.entity for own in level]))
             self._sort(weighed)
 
     def _sort(self, weighed: list[_Weighed]) -> None:
@@ -190,7 +190,7 @@ def _is_confident(weighed: Sequence[_Weighed]) -> bool:
     best = weighed[0]
     others = (own.odds for own in weighed[1:] if own.match.name.entity != best.match.name.entity)
     ahead = best.odds - next(others, -math.inf) >= _AHEAD
-    return best.score >= _CONFIDENT or (best.score >= _DOUBTFUL and ahead)
+    return best.score >= _CONFIDENT or (best.score >= _UNCERTAIN and ahead)
 
 
 def _apart(weighed: Sequence[_Weighed]) -> list[tuple[_Weighed, list[_Weighed]]]:
@@ -231,9 +231,9 @@ class OverlayLinker:
     def __init__(self, base: EntityLinker, small: EntityLinker, new: Collection[str]) -> None:
         self.base, self.small, self.new = base, small, frozenset(new)
 
-    def link(self, question: str, most_candidates: int = 5) -> Linking:
+    def link(self, question: str, max_candidates: int = 5) -> Linking:
         """See ``EntityLinker``. A new entity is taken where its mention is no shorter than an old one's there."""
-        old, found = self.base.link(question, most_candidates), self.small.link(question, most_candidates)
+        old, found = self.base.link(question, max_candidates), self.small.link(question, max_candidates)
         fresh = [m for m in found.mentions if m.candidates[0].entity in self.new]
         chosen = [m for m in fresh if m.candidates[0].entity in found.chosen]
         mentions, beaten = list(chosen), set()
@@ -245,10 +245,10 @@ class OverlayLinker:
             else:
                 beaten.add(name)
         mentions.sort(key=lambda m: m.start)
-        kept = [name for name in old.chosen if name not in beaten]
+        unbeaten = [name for name in old.chosen if name not in beaten]
         taken = [m.candidates[0].entity for m in mentions if m in chosen]
-        nearest = () if kept or taken else (*old.nearest, *self.small.nearest(question, 2))[:most_candidates]
-        return Linking(tuple(mentions), tuple(dict.fromkeys([*kept, *taken])), nearest)
+        nearest = () if unbeaten or taken else (*old.nearest, *self.small.nearest(question, 2))[:max_candidates]
+        return Linking(tuple(mentions), tuple(dict.fromkeys([*unbeaten, *taken])), nearest)
 
     def warm_up(self) -> None:
         """See ``EntityLinker``."""

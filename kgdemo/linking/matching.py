@@ -57,7 +57,7 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class _Spelling:
+class _Variant:
     """A word of names that a word of the question may stand for."""
 
     key: str
@@ -104,13 +104,13 @@ class Matcher:
     # parts of names ----------------------------------------------------------------------------
 
     def _parts(self, words: Sequence[Word]) -> Iterator[Match]:
-        at: dict[int, dict[int, _Spelling]] = defaultdict(dict)  # name id -> place in the question -> word of the name
+        at: dict[int, dict[int, _Variant]] = defaultdict(dict)  # name id -> place in the question -> word of the name
         for place, word in enumerate(words):
             if word.key in _BRIDGES:
                 continue
-            for spelling in self._spellings(word):
-                for number in self.index.holding(spelling.key, _MAX_HOLDING):
-                    at[number].setdefault(place, spelling)
+            for variant in self._variants(word):
+                for number in self.index.holding(variant.key, _MAX_HOLDING):
+                    at[number].setdefault(place, variant)
         stretches: dict[tuple[int, int], list[Match]] = defaultdict(list)
         for number, places in at.items():
             name = self.index.names[number]
@@ -125,20 +125,20 @@ class Matcher:
             matches.sort(key=lambda match: -match.share * match.likeness)
             yield from matches[:_MAX_PARTS]
 
-    def _spellings(self, word: Word) -> list[_Spelling]:
+    def _variants(self, word: Word) -> list[_Variant]:
         """How names may spell a word: as it is, in full for a short given name, or right where it has a slip."""
-        found = [_Spelling(key, inflected=key not in (word.key, word.bare)) for key in word.keys]
-        found += [_Spelling(key) for key in short_given_names().get(word.key, ())]
+        found = [_Variant(key, inflected=key not in (word.key, word.bare)) for key in word.keys]
+        found += [_Variant(key) for key in short_given_names().get(word.key, ())]
         if len(word.bare) >= 4 and not word.ordinary and not any(self.index.knows(key) for key in word.keys):
-            found += [_Spelling(key, likeness) for key, likeness in self.fuzzy.words_like(word.bare)]
+            found += [_Variant(key, likeness) for key, likeness in self.fuzzy.words_like(word.bare)]
         return found
 
-    def _part(self, first: int, last: int, name: Name, spelt: Sequence[_Spelling]) -> Match:
-        written = tuple(spelling.key for spelling in spelt)
+    def _part(self, first: int, last: int, name: Name, spelt: Sequence[_Variant]) -> Match:
+        written = tuple(variant.key for variant in spelt)
         weights = {word: self.index.rarity(word) * (_INITIAL if len(word) == 1 else 1) for word in name.words}
         share = sum(weights.get(key, 0.0) for key in set(written)) / max(sum(weights.values()), 1e-9)
-        likeness = min(spelling.likeness for spelling in spelt)
-        inflected = any(spelling.inflected for spelling in spelt)
+        likeness = min(variant.likeness for variant in spelt)
+        inflected = any(variant.inflected for variant in spelt)
         return Match(first, last, name, MatchKind.PART, share, likeness, inflected, written)
 
     # typos -------------------------------------------------------------------------------------
@@ -161,8 +161,8 @@ class Matcher:
                 rare = {word.bare for word in stretch if not word.ordinary}
                 right = [word for place, word in enumerate(stretch, first) if (place, place + 1) in whole]
                 for name, likeness in self._nearly(stretch):
-                    kept = all(not set(word.keys).isdisjoint(name.words) for word in right)
-                    if not kept and rare.isdisjoint(name.words):
+                    contained = all(not set(word.keys).isdisjoint(name.words) for word in right)
+                    if not contained and rare.isdisjoint(name.words):
                         continue
                     yield Match(first, last, name, MatchKind.FUZZY, likeness=likeness)
 
@@ -199,7 +199,7 @@ def _rank(match: Match) -> tuple[bool, float, float, bool, int]:
     )
 
 
-def _runs(places: dict[int, _Spelling], words: Sequence[Word]) -> Iterator[tuple[int, int, list[_Spelling]]]:
+def _runs(places: dict[int, _Variant], words: Sequence[Word]) -> Iterator[tuple[int, int, list[_Variant]]]:
     """Stretches of neighbouring words that the name holds; ``of`` and the like may stand between them."""
     run: list[int] = []
     for place in sorted(places):

@@ -66,7 +66,7 @@ def words_of(text: str) -> list[Word]:
     """Split a question into words that know their place in it."""
     words: list[Word] = []
     for start, end in _spans(text):
-        keys = _spellings(text[start:end])
+        keys = _lookup_keys(text[start:end])
         if keys:
             possessive = _POSSESSIVE.search(text[start:end])
             close = start + possessive.start() if possessive else end
@@ -120,7 +120,7 @@ def _continues_initials(text: str, gap: int, start: int, end: int) -> bool:
     return text[start] not in "aAiI" or text[end : end + 1] == "." or (start == gap + 1 and text[gap] == ".")
 
 
-def _spellings(text: str) -> tuple[str, ...]:
+def _lookup_keys(text: str) -> tuple[str, ...]:
     """Spellings of one word; ``Obama's`` may be a name's own word or a possessive, ``Nigerians`` a plural."""
     if text == "&":
         return ("and",)

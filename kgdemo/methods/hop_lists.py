@@ -86,9 +86,9 @@ class Opening:
 
     def follow(self, ends: Iterable[str] | None = None) -> HopList:
         """The hop list behind the opening, to some of its ends or to all."""
-        grown = (*self.path.relations, self.relation)
+        longer = (*self.path.relations, self.relation)
         chosen = self.ends if ends is None else tuple(ends)
-        return HopList(tuple(Path((*self.path.entities, end), grown) for end in chosen))
+        return HopList(tuple(Path((*self.path.entities, end), longer) for end in chosen))
 
 
 def start(entity: str) -> Path:
@@ -246,9 +246,9 @@ def prune_entities(query: Query, option: Opening, resources: Resources, limit: i
     """
     if len(option.ends) <= limit:
         return option.follow()
-    asked = query.text.casefold()
+    question = query.text.casefold()
     paths = likeliest_first(query, option.follow().paths, resources)
-    offered = [path.end for path in sorted(paths, key=lambda path: path.end.casefold() not in asked)[:MAX_OFFERED]]
+    offered = [path.end for path in sorted(paths, key=lambda path: path.end.casefold() not in question)[:MAX_OFFERED]]
     texts = [str(path) for path in option.follow(offered).paths]
     chosen = yield from deciding.select(resources, "entities", query, resources.prompts.text("entities"), texts, limit)
     return option.follow(offered[i] for i in chosen)

@@ -109,7 +109,7 @@ def method_named(name: str) -> MethodCard:
 
 def as_text() -> str:
     """Every method with its paper, what it does and its options."""
-    return "\n\n".join("\n".join(_told(card)) for card in METHODS.values())
+    return "\n\n".join("\n".join(_described(card)) for card in METHODS.values())
 
 
 def as_markdown() -> str:
@@ -124,7 +124,7 @@ def options_in_words(card: MethodCard, profile: Profile) -> str:
     return "; ".join(f"{option} ({option.help}: {option.allowed(profile)})" for option in card.options)
 
 
-def _told(card: MethodCard) -> Iterator[str]:
+def _described(card: MethodCard) -> Iterator[str]:
     yield f"{card.name}: {card.title} ({card.paper})"
     yield f"  {card.summary}"
     for option in card.options:

@@ -87,9 +87,9 @@ class Branch:
         """What it cost: one call, however many beams."""
         model = self.reader.model
         written = sum(len(h.tokens) for h in self.finished or ()) + self.answer_tokens
-        asked = model.label_tokens.tokenizer.decode(list(self.prompt))
+        prompt = model.label_tokens.tokenizer.decode(list(self.prompt))
         passes = self.tree.calls
-        return LMCall(model.name, purpose, asked, output, len(self.prompt), written, self.seconds, passes=passes)
+        return LMCall(model.name, purpose, prompt, output, len(self.prompt), written, self.seconds, passes=passes)
 
     def text(self, hypothesis: Hypothesis) -> str:
         """What a finished hypothesis has written, without the end mark."""

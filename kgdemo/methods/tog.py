@@ -50,10 +50,10 @@ def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Even
         ahead = [opening for beam in beams for opening in openings(beam, resources, settings)]
         if not ahead:
             break
-        kept = yield from decisions.prune_relations(query, ahead, WIDTH)
-        left = nearest(query, [opening for opening in ahead if opening not in kept], resources, _DROPPED_SHOWN)
-        yield from thoughts.relations_dropped(left, len(kept))
-        hop_lists, beams = yield from _pruned(query, kept, resources, decisions, thoughts)
+        selected = yield from decisions.prune_relations(query, ahead, WIDTH)
+        left = nearest(query, [opening for opening in ahead if opening not in selected], resources, _DROPPED_SHOWN)
+        yield from thoughts.relations_dropped(left, len(selected))
+        hop_lists, beams = yield from _pruned(query, selected, resources, decisions, thoughts)
         further = [opening for beam in beams for opening in openings(beam, resources, settings)]
         holds, best = yield from decisions.enough(query, hop_lists, further)
         if holds:
@@ -65,11 +65,11 @@ def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Even
 
 
 def _pruned(
-    query: Query, kept: Sequence[Opening], resources: Resources, decisions: WalkDecisions, thoughts: _Thoughts
+    query: Query, selected: Sequence[Opening], resources: Resources, decisions: WalkDecisions, thoughts: _Thoughts
 ) -> Generator[Event, None, tuple[list[HopList], list[Path]]]:
     """The N paths left behind the relations kept, one of each relation before a second of any, and their hop lists."""
-    pruned = [prune_entities(query, opening, resources, WIDTH) for opening in kept]
-    found = yield from deciding.together(resources, pruned)
+    pruned = [prune_entities(query, opening, resources, WIDTH) for opening in selected]
+    found = yield from deciding.concurrently(resources, pruned)
     columns = zip_longest(*(hop_list.paths for hop_list in found))
     candidates = [path for path in chain.from_iterable(columns) if path is not None]
     beams = yield from decisions.prune_paths(query, candidates, WIDTH)
@@ -85,19 +85,19 @@ class _Thoughts:
         self._count = 0
         self._of: dict[Path, int] = {}  # the thought of each path kept
 
-    def relations_dropped(self, dropped: Sequence[Opening], kept: int) -> Iterator[Event]:
+    def relations_dropped(self, dropped: Sequence[Opening], selected: int) -> Iterator[Event]:
         """Relations that nothing was looked up for."""
         for opening in dropped:
-            yield self._thought(opening.path, opening.stem, "pruned", f"not among the {kept} relations kept")
+            yield self._thought(opening.path, opening.stem, "pruned", f"not among the {selected} relations kept")
 
-    def paths_weighed(self, candidates: Sequence[Path], kept: Sequence[Path]) -> Iterator[Event]:
+    def paths_weighed(self, candidates: Sequence[Path], selected: Sequence[Path]) -> Iterator[Event]:
         """Paths read from the graph, those that go on and those that do not."""
-        for path in [*kept, *(path for path in candidates if path not in kept)]:
+        for path in [*selected, *(path for path in candidates if path not in selected)]:
             before = Path(path.entities[:-1], path.relations[:-1])
-            fate, reason = ("kept", "") if path in kept else ("pruned", f"not among the {len(kept)} paths kept")
+            fate, reason = ("kept", "") if path in selected else ("pruned", f"not among the {len(selected)} paths kept")
             thought = self._thought(before, str(path), fate, reason, (path.end,), (path.hops[-1],))
             yield thought
-            if path in kept:
+            if path in selected:
                 self._of[path] = thought.id
 
     def _thought(

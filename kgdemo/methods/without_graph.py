@@ -117,8 +117,8 @@ class _ChatAuthor:
             EndpointError: it failed at all of them.
         """
         if self.resources.reasoner.samples:
-            asked = [self._if_written((), index, draws.temperature) for index in range(1, count + 1)]
-            tried = yield from deciding.together(self.resources, asked)
+            pending = [self._if_written((), index, draws.temperature) for index in range(1, count + 1)]
+            tried = yield from deciding.concurrently(self.resources, pending)
         else:
             tried = []
             for index in range(1, count + 1):

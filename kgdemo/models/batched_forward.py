@@ -95,19 +95,19 @@ class BatchedForward(nn.Module):
         Raises:
             Exception: whatever the model raised over this pass, or over one read together with it.
         """
-        asked = PendingForward(wanted)
+        pending = PendingForward(wanted)
         with self._guard:
-            self._waiting.append(asked)
+            self._waiting.append(pending)
         with self._turn:
-            if not asked.done:
+            if not pending.done:
                 with self._guard:
                     batch, self._waiting = self._waiting, []
                 for group in [batch] if self._read else [[one] for one in batch]:
                     self._serve(group)
-        if asked.error is not None:
-            raise asked.error
-        assert asked.logits is not None
-        return asked.logits
+        if pending.error is not None:
+            raise pending.error
+        assert pending.logits is not None
+        return pending.logits
 
     def _serve(self, group: Sequence[PendingForward]) -> None:
         try:

@@ -214,16 +214,16 @@ class LeanBert(nn.Module):
         """Read tokens of several texts, each behind those in its own cache.
 
         Returns:
-            for each pass the logits of its last tokens, ``(kept, V)``.
+            for each pass the logits of its last tokens, ``(counts, V)``.
         """
         texts = [_Text(one.input_ids.shape[1], one.past_key_values, one.attention_mask) for one in passes]
         ids = torch.cat([one.input_ids[0] for one in passes])
         positions = torch.cat([one.position_ids[0] for one in passes])
         rows = self.body.read(ids, positions, texts).split([text.tokens for text in texts])
-        kept = [one.logits_to_keep for one in passes]
-        last = torch.cat([part[len(part) - keep :] for part, keep in zip(rows, kept, strict=True)])
+        counts = [one.logits_to_keep for one in passes]
+        last = torch.cat([part[len(part) - keep :] for part, keep in zip(rows, counts, strict=True)])
         last = _normed(self.transform_norm, product(self.transform, last, "gelu"))
-        return list(product(self.decoder, last).split(kept))
+        return list(product(self.decoder, last).split(counts))
 
 
 # --------------------------------------------------------------------------------------------------

@@ -57,10 +57,10 @@ class StructuredChat(Protocol):
         ...
 
 
-def whole_reply(pieces: Iterator[str], usage: Usage) -> Iterator[str]:
+def whole_reply(chunks: Iterator[str], usage: Usage) -> Iterator[str]:
     """The reply as far as it has come, after each piece; shorter again where it began anew."""
     text, restarts = "", usage.restarts
-    for piece in pieces:
+    for piece in chunks:
         if usage.restarts != restarts:
             text, restarts = "", usage.restarts
         text += piece
@@ -131,7 +131,7 @@ class LocalChat:
         ids = self.encode(prompt)
         usage.tokens_in, usage.tokens_out = len(ids), 0
         tree, decode = self.causal.tree(ids), self.causal.tokenizer.decode
-        row, node, written, told = tree.prompt_log_probs(), PROMPT_END, [], ""
+        row, node, written, streamed = tree.prompt_log_probs(), PROMPT_END, [], ""
         usage.finish = "length"
         for _ in range(min(self.longest, self.causal.context - len(ids))):
             token = int(row.argmax())
@@ -143,9 +143,9 @@ class LocalChat:
             (node,), rows = tree.extend([node], [token])
             row = rows[0]
             text = decode(written, skip_special_tokens=True)
-            if text.startswith(told) and not text.endswith(_HALF):
-                yield text[len(told) :]
-                told = text
+            if text.startswith(streamed) and not text.endswith(_HALF):
+                yield text[len(streamed) :]
+                streamed = text
         text = decode(written, skip_special_tokens=True)
-        if text != told:
-            yield text[len(told) :]
+        if text != streamed:
+            yield text[len(streamed) :]

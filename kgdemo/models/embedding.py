@@ -91,7 +91,7 @@ def sentence_embedder() -> SentenceEmbedder:
 # vectors of texts, kept ----------------------------------------------------------------------
 
 
-_KEPT = 100_000  # texts; 150 MB of vectors
+_CACHED_TEXTS = 100_000  # texts; 150 MB of vectors
 
 
 class EmbeddingCache:
@@ -106,7 +106,7 @@ class EmbeddingCache:
         limit: how many texts are kept; those not asked for longest go first.
     """
 
-    def __init__(self, embedder: Embedder, limit: int = _KEPT) -> None:
+    def __init__(self, embedder: Embedder, limit: int = _CACHED_TEXTS) -> None:
         self.embedder = embedder
         self._limit = limit
         self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()  # least recently asked for first

@@ -31,7 +31,7 @@ _LARGEST = 2_000_000  # bytes of a reply with all that is around it
 _LONGEST_PAUSE = 20.0  # seconds between two tries, whatever the endpoint asks for
 _OPTIONAL = ("response_format", "stream_options", "temperature", "max_tokens", "max_completion_tokens", "stream")
 _END = object()
-_reading = threading.local()  # .reader: the one whose request this thread sends
+_current = threading.local()  # .reader: the one whose request this thread sends
 
 
 class _FaultError(EndpointError):
@@ -95,7 +95,7 @@ class OpenAIChat:
         while True:
             usage.calls += 1
             try:
-                for piece in self._pieces(self._body(prompt, temperature, schema), usage, deadline):
+                for piece in self._chunks(self._body(prompt, temperature, schema), usage, deadline):
                     begun = True
                     yield piece
             except _FaultError as fault:
@@ -132,10 +132,10 @@ class OpenAIChat:
         if schema is not None:
             described = {"name": "reply", "schema": schema, "strict": True}
             optional["response_format"] = {"type": "json_schema", "json_schema": described}
-        kept = {name: value for name, value in optional.items() if name not in self.refused}
-        return {"model": self.name, "messages": [{"role": "user", "content": prompt}], **kept}
+        accepted = {name: value for name, value in optional.items() if name not in self.refused}
+        return {"model": self.name, "messages": [{"role": "user", "content": prompt}], **accepted}
 
-    def _pieces(self, body: Mapping[str, Any], usage: Usage, deadline: float) -> Iterator[str]:
+    def _chunks(self, body: Mapping[str, Any], usage: Usage, deadline: float) -> Iterator[str]:
         """One try: the pieces of text as they come.
 
         Raises:
@@ -350,11 +350,11 @@ class _Reader:
         return text
 
     def _read(self, client: openai.OpenAI, body: dict[str, Any]) -> None:
-        _reading.reader = self
+        _current.reader = self
         accepted = {"Accept": "text/event-stream, application/json"}
         try:
-            asked = client.chat.completions.with_streaming_response.create(**body, extra_headers=accepted)
-            with asked as response:
+            request_manager = client.chat.completions.with_streaming_response.create(**body, extra_headers=accepted)
+            with request_manager as response:
                 self.status, self.headers = response.status_code, response.headers
                 for part in response.iter_bytes():
                     self._came.put(part)
@@ -380,7 +380,7 @@ class _Reader:
 
 def _watch(request: httpx.Request) -> None:
     """Called before each request: the reader that sends it is told of its connection."""
-    request.extensions["trace"] = _reading.reader.trace
+    request.extensions["trace"] = _current.reader.trace
 
 
 def _count(record: Mapping[str, Any], usage: Usage) -> None:

@@ -61,7 +61,7 @@ SIMILARITY_FILE = "similarity.safetensors"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LearntSimilarity:
+class LearnedSimilarity:
     """Two linear maps of sentence embeddings of width d.
 
     Attributes:
@@ -82,8 +82,8 @@ class LearntSimilarity:
         Returns:
             ``(n,)``, from -1 to 1.
         """
-        asked, said = self.question @ question, paths @ self.path.T
-        result: NDArray[np.float32] = (said @ asked) / (np.linalg.norm(said, axis=1) * np.linalg.norm(asked) + 1e-6)
+        left, right = self.question @ question, paths @ self.path.T
+        result: NDArray[np.float32] = (right @ left) / (np.linalg.norm(right, axis=1) * np.linalg.norm(left) + 1e-6)
         return result
 
 
@@ -92,16 +92,16 @@ def path_sentence(relations: Sequence[str]) -> str:
     return " ".join(map(spoken, relations))
 
 
-def read_similarity(folder: Path) -> LearntSimilarity | None:
+def read_similarity(folder: Path) -> LearnedSimilarity | None:
     """What lies in a model's folder; None where it has none."""
     file = folder / SIMILARITY_FILE
     if not file.is_file():
         return None
-    kept = load_file(file)
-    return LearntSimilarity(kept["question"].astype(np.float32), kept["path"].astype(np.float32))
+    tensors = load_file(file)
+    return LearnedSimilarity(tensors["question"].astype(np.float32), tensors["path"].astype(np.float32))
 
 
-def write_similarity(folder: Path, similarity: LearntSimilarity) -> None:
+def write_similarity(folder: Path, similarity: LearnedSimilarity) -> None:
     """Put it into a model's folder, in half precision."""
     halves = {"question": similarity.question.astype(np.float16), "path": similarity.path.astype(np.float16)}
     save_file(halves, folder / SIMILARITY_FILE)
@@ -154,7 +154,7 @@ class PromptStyle:
     ranking: Mapping[str, float] | None = None
     backoff: Mapping[str, float] | None = None
     relations: frozenset[str] | None = None
-    similarity: LearntSimilarity | None = None
+    similarity: LearnedSimilarity | None = None
     abstention: Mapping[str, float] | None = None
     abstention_graph: str = ""
 

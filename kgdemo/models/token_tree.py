@@ -105,9 +105,9 @@ class PooledTokenTree:
         have = len(self._visible)
         if nodes > have:
             size = max(nodes, 2 * have)
-            grown = np.zeros((size, size), bool)
-            grown[:have, :have] = self._visible
-            self._visible = grown
+            larger = np.zeros((size, size), bool)
+            larger[:have, :have] = self._visible
+            self._visible = larger
 
     @torch.inference_mode()
     def _forward(self, ids: list[int], positions: list[int], may_look: NDArray[np.bool_], keep: int) -> Tensor:
@@ -235,11 +235,11 @@ def fits_pool(model: torch.nn.Module) -> bool:
         second = pooled.extend(forks[0][2:], forks[1][2:])[1]
     except (TypeError, ValueError, RuntimeError, IndexError, AttributeError, NotImplementedError, KeyError):
         return False  # whatever its code makes of a mask and a cache that it does not know
-    together = torch.cat([first, second])
-    if together.shape != plain.shape:
+    split = torch.cat([first, second])
+    if split.shape != plain.shape:
         return False
     # one beam's tokens leaking into another's change far more than rounding does
-    apart = (together.exp() - plain.exp()).abs().max()
+    apart = (split.exp() - plain.exp()).abs().max()
     return bool(apart < (1e-4 if model.dtype == torch.float32 else 2e-2))
 
 
@@ -249,7 +249,7 @@ def fits_pool(model: torch.nn.Module) -> bool:
 # Nothing is read again: the key-value pool is that of the whole tree.
 
 
-_KEPT_ROWS = 64  # a row of log-probabilities is as long as the vocabulary
+_CACHED_ROWS = 64  # a row of log-probabilities is as long as the vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +317,7 @@ class Writer:
             nodes, row = self.tree.follow(self._nodes[tokens[:known]], tokens[known:])
             self._nodes.update((tokens[: known + count], node) for count, node in enumerate(nodes, 1))
             self._rows[tokens] = row
-            while len(self._rows) > _KEPT_ROWS:
+            while len(self._rows) > _CACHED_ROWS:
                 self._rows.popitem(last=False)
         return Place(self._nodes[tokens], self._rows[tokens])
 

@@ -146,8 +146,8 @@ def _asks_who_that_is(words: list[str]) -> bool:
     if words[0] != "whos" and not (words[0] == "who" and words[1:2] and words[1] in _BEING):
         return False
     name = list(takewhile(lambda word: word != "and", words[1 if words[0] == "whos" else 2 :]))
-    told = _BEHIND | _ROLES.keys() | {"a", "an", "the", "s"}
-    return bool(name) and not any(word in told or word.endswith("ed") for word in name)
+    known = _BEHIND | _ROLES.keys() | {"a", "an", "the", "s"}
+    return bool(name) and not any(word in known or word.endswith("ed") for word in name)
 
 
 def kind_of(kg: KnowledgeGraph, entity: str) -> str:
@@ -178,10 +178,10 @@ def _of_phrase(words: list[str], types: Collection[str]) -> AnswerType:
 def _kind(word: str, types: Collection[str]) -> AnswerType:
     """What one word asks for: a type it names, or those of a role."""
     forms = singulars(word)
-    meant = {kind for one in forms for kind in (one, SYNONYMS.get(one, one))} - {"place"}  # that is any kind of it
-    if "region" in meant:  # a state is one as well
-        meant |= {"state", "province"}
-    named = frozenset(meant.intersection(types))
+    kinds = {kind for one in forms for kind in (one, SYNONYMS.get(one, one))} - {"place"}  # that is any kind of it
+    if "region" in kinds:  # a state is one as well
+        kinds |= {"state", "province"}
+    named = frozenset(kinds.intersection(types))
     if named:
         return AnswerType(named, named=True)
     return next((AnswerType(_ROLES[one]) for one in forms if one in _ROLES), ANYTHING)

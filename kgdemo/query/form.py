@@ -5,7 +5,7 @@ taken apart here: into a *base question* of that kind, whose whole answer set th
 upon it (``answering``). All of this is English grammar in regular expressions; a question that fits none is
 asked as it stands.
 
-Patterns are written with pieces in braces, ``{x}`` for a name or ``{be}`` for a form of *to be* (``_PIECES``), and
+Patterns are written with pieces in braces, ``{x}`` for a name or ``{be}`` for a form of *to be* (``_SLOTS``), and
 match a whole question.
 """
 
@@ -82,29 +82,29 @@ def plan_of(text: str) -> Plan:
     reason = beyond_graphs(text)
     if reason:
         return Plan(Form.UNANSWERABLE, reason=reason)
-    asked = re.sub(r"[’`´]", "'", plain_question(text))
-    asked = re.sub(r"\b(what|who|which|where|when|how)'?s\b", r"\1 is", asked, flags=re.IGNORECASE)
-    asked = _WHAT_YEAR.sub(r"when ", asked)
+    question = re.sub(r"[’`´]", "'", plain_question(text))
+    question = re.sub(r"\b(what|who|which|where|when|how)'?s\b", r"\1 is", question, flags=re.IGNORECASE)
+    question = _WHAT_YEAR.sub(r"when ", question)
     for reader in (
         _nested,
         _span,
         _value,
         _count,
         _comparison,
-        _most_of,
+        _greatest_number,
         _superlative,
         _ordinal,
         _yes_no,
         _all_of,
         _all_but,
     ):
-        plan = reader(asked)
+        plan = reader(question)
         if plan is not None:
             return plan
-    bound, without = bound_of(asked)
+    bound, without = bound_of(question)
     changed = without.rstrip("?!. ") != text.strip().rstrip("?!. ")
-    hops = 3 if _BEHIND_A_PLACE.search(asked) else 0
-    return Plan(base=without if changed else "", noun=_head_noun(asked), bound=bound, hops=hops)
+    hops = 3 if _BEHIND_A_PLACE.search(question) else 0
+    return Plan(base=without if changed else "", noun=_head_noun(question), bound=bound, hops=hops)
 
 
 # words of measure and order ---------------------------------------------------------------------------
@@ -177,7 +177,7 @@ _ORDINALS = {word: place for place, word in enumerate(_PLACES_IN_ORDER, 1)} | {
 }
 _PARTICIPLES = {"wrote": "written", "sang": "sung", "drew": "drawn", "won": "won", "made": "made", "built": "built"}
 
-_PIECES = {
+_SLOTS = {
     "x": r"(?P<x>.+?)",
     "y": r"(?P<y>.+?)",
     "be": r"(?:is|are|was|were)",
@@ -201,16 +201,16 @@ _PIECES = {
 
 
 def _patterns(*templates: str) -> tuple[re.Pattern[str], ...]:
-    """Patterns of whole questions; see ``_PIECES``."""
+    """Patterns of whole questions; see ``_SLOTS``."""
     return tuple(
-        re.compile("^" + re.sub(r"\{([a-z]+)\}", lambda piece: _PIECES[piece[1]], template) + "$", re.IGNORECASE)
+        re.compile("^" + re.sub(r"\{([a-z]+)\}", lambda piece: _SLOTS[piece[1]], template) + "$", re.IGNORECASE)
         for template in templates
     )
 
 
-def _found(patterns: tuple[re.Pattern[str], ...], asked: str) -> re.Match[str] | None:
+def _found(patterns: tuple[re.Pattern[str], ...], question: str) -> re.Match[str] | None:
     """How the first pattern that fits matches."""
-    return next((found for pattern in patterns if (found := pattern.match(asked))), None)
+    return next((found for pattern in patterns if (found := pattern.match(question))), None)
 
 
 def _measured(word: str) -> tuple[str, ...]:
@@ -249,17 +249,17 @@ _REIGNING = _patterns(
 _OLD_NOW = _patterns(r"how old {be} {x}(?: now| today)?", r"what age {be} {x}", r"what {be} {x}'s age")
 
 
-def _span(asked: str) -> Plan | None:
-    found = _found(_REIGNING, asked)
+def _span(question: str) -> Plan | None:
+    found = _found(_REIGNING, question)
     if found:
         return Plan(Form.SPAN, things=(found["x"],), attributes=("in office from", "in office until"))
-    found = _found(_AGES, asked)
+    found = _found(_AGES, question)
     if found:
         return Plan(Form.SPAN, things=(found["x"],), attributes=("born", "died"))
-    found = _found(_OLD_NOW, asked)
+    found = _found(_OLD_NOW, question)
     if found:
         return Plan(Form.SPAN, things=(found["x"],), attributes=("born", TODAY))
-    found = _found(_LASTING, asked)
+    found = _found(_LASTING, question)
     return Plan(Form.SPAN, things=(found["x"],), attributes=("began", "ended")) if found else None
 
 
@@ -296,21 +296,21 @@ _DATES = (  # what is asked of a date, and the attribute that says it
 _DATE_PATTERNS = [(_patterns(template), attribute) for template, attribute in _DATES]
 
 
-def _value(asked: str) -> Plan | None:
-    found = _found(_HOW_MUCH, asked)
+def _value(question: str) -> Plan | None:
+    found = _found(_HOW_MUCH, question)
     if found:
         return Plan(Form.VALUE, things=(found["x"],), attributes=_HOW[found["adjective"].lower()])
-    found = _found(_TO_THE_SUN, asked)
+    found = _found(_TO_THE_SUN, question)
     if found:
         return Plan(Form.VALUE, things=(found["x"],), attributes=("distance from the Sun",))
-    found = _found(_PEOPLE, asked)
+    found = _found(_PEOPLE, question)
     if found:
         return Plan(Form.VALUE, things=(found["x"],), attributes=("population",))
-    found = _found(_MEASURE_OF, asked)
+    found = _found(_MEASURE_OF, question)
     if found:
         return Plan(Form.VALUE, things=(found["x"],), attributes=_measured(found["measure"]))
     for patterns, attribute in _DATE_PATTERNS:
-        found = _found(patterns, asked)
+        found = _found(patterns, question)
         if found:
             return Plan(Form.VALUE, things=(found["x"],), attributes=(attribute,))
     return None
@@ -328,13 +328,13 @@ _BEHIND_NOUN = re.compile(
 )
 
 
-def _count(asked: str) -> Plan | None:
-    found = _found(_TIMES, asked)
+def _count(question: str) -> Plan | None:
+    found = _found(_TIMES, question)
     if found:
         verb = "host" if found["verb"].lower().startswith("host") else "win"
         noun = _plural(re.sub(r"^the ", "", found["y"], flags=re.IGNORECASE))
         return Plan(Form.COUNT, base=f"which {noun} did {found['x']} {verb}", noun=noun)
-    found = _found(_HOW_MANY, asked)
+    found = _found(_HOW_MANY, question)
     if not found:
         return None
     rest = found["rest"]
@@ -389,33 +389,33 @@ _DATE_OF_VERB = {
 }  # fmt: skip
 
 
-def _comparison(asked: str) -> Plan | None:
-    found = _found(_LIVED_LONGER, asked)
+def _comparison(question: str) -> Plan | None:
+    found = _found(_LIVED_LONGER, question)
     if found:
         greatest = found["degree"].lower() != "shorter"
         return Plan(Form.COMPARISON, things=(found["x"], found["y"]), attributes=(AGE,), greatest=greatest)
-    found = _found(_HAS_MORE, asked)
+    found = _found(_HAS_MORE, question)
     if found:
-        form = Form.YES_NO if re.match(r"(?:do|does|did|has|have)\b", asked, re.IGNORECASE) else Form.COMPARISON
+        form = Form.YES_NO if re.match(r"(?:do|does|did|has|have)\b", question, re.IGNORECASE) else Form.COMPARISON
         greatest = found["degree"].lower() not in _LESSER
         things = (found["x"], found["y"])
         return Plan(form, things=things, attributes=_measured(found["measure"]), greatest=greatest)
-    found = _found(_DONE_MORE, asked)
+    found = _found(_DONE_MORE, question)
     if found:
         base = f"which {found['noun']} did {{}} {_PRESENT.get(found['verb'].lower(), found['verb'])}"
         things, greatest = (found["x"], found["y"]), found["degree"].lower() not in _LESSER
         return Plan(Form.COMPARISON, base, found["noun"], things, (NUMBER,), greatest)
     for patterns, form in ((_COMPARISONS, Form.COMPARISON), (_IS_MORE, Form.YES_NO)):
-        found = _found(patterns, asked)
+        found = _found(patterns, question)
         if found:
             attributes, greatest = _degree(found)
             return Plan(form, things=(found["x"], found["y"]), attributes=attributes, greatest=greatest)
-    found = _found(_BEFORE, asked)
+    found = _found(_BEFORE, question)
     if found:
         attribute = _DATE_OF_VERB.get(found["verb"].lower(), DATE)
         things = (found["x"], found["y"])
         return Plan(Form.YES_NO, things=things, attributes=(attribute,), greatest=bool(found["after"]))
-    found = _found(_WHEN_FIRST, asked)
+    found = _found(_WHEN_FIRST, question)
     if not found:
         return None
     head = found["head"].lower()
@@ -424,16 +424,16 @@ def _comparison(asked: str) -> Plan | None:
     return Plan(Form.COMPARISON, things=(found["x"], found["y"]), attributes=(attribute,), greatest=greatest)
 
 
-_MOST = _patterns(
+_GREATEST_NUMBER = _patterns(
     r"(?:which|what|who) .*\b(?:the )?(?:most|fewest) (?!populous|populated|distant|recent)(?:\w+ ){0,2}?"
     r"(?P<things>\w+s)\b.*"
 )
 
 
-def _most_of(asked: str) -> Plan | None:
+def _greatest_number(question: str) -> Plan | None:
     """A question for what has the most of something that is counted, not measured."""
-    found = _found(_MOST, asked)
-    if not found or _found(_HAS_THE_MOST, asked):
+    found = _found(_GREATEST_NUMBER, question)
+    if not found or _found(_HAS_GREATEST_NUMBER, question):
         return None
     things = found["things"]
     reason = (
@@ -449,21 +449,21 @@ _SUPERLATIVES = _patterns(
     r"{what} {noun}(?P<rest>(?: (?:in|of|on|by|from)\b.*?)?) (?:is|was|are|has|lies|of) "
     r"(?:the )?(?:{nth} )?{est}(?P<more> .*)?",
 )
-_HAS_THE_MOST = _patterns(
+_HAS_GREATEST_NUMBER = _patterns(
     r"{what} {noun}(?P<rest>(?: (?:in|of|on|from)\b.*?)?) (?:has|have|had) the {degree} {people}(?P<more> .*)?",
     r"(?:{what} {be} |name )?(?:the )?{noun} with the {degree} {people}(?P<rest> .*)?",
 )
-_BY_MEASURE = re.compile(rf"^(?P<rest>.*?) *\bby {_PIECES['measure']}\b(?P<more>.*)$", re.IGNORECASE)
+_BY_MEASURE = re.compile(rf"^(?P<rest>.*?) *\bby {_SLOTS['measure']}\b(?P<more>.*)$", re.IGNORECASE)
 _PREPOSITION = re.compile(r"^(?:in|of|on|by|from|to)\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"^(?:by|directed|written|painted|made|built|that|which|with)\b", re.IGNORECASE)
 
 
-def _superlative(asked: str) -> Plan | None:
-    found = _found(_HAS_THE_MOST, asked)
+def _superlative(question: str) -> Plan | None:
+    found = _found(_HAS_GREATEST_NUMBER, question)
     if found:
         attributes, greatest = _measured(found["measure"]), found["degree"].lower() not in _LESSER
     else:
-        found = _found(_SUPERLATIVES, asked)
+        found = _found(_SUPERLATIVES, question)
         if not found:
             return None
         attributes, greatest = _degree(found)
@@ -513,8 +513,8 @@ _WORKS = re.compile(
 )
 
 
-def _ordinal(asked: str) -> Plan | None:
-    found = _found(_NTH_OF, asked)
+def _ordinal(question: str) -> Plan | None:
+    found = _found(_NTH_OF, question)
     if not found:
         return None
     said, noun, place = found.groupdict(), found["noun"].strip(), _place(found["nth"])
@@ -553,13 +553,13 @@ _ASKS_WHETHER = _patterns(r"(?:is|are|was|were|did|does|do|has|have|had|can|coul
 _IS_A = _patterns(r"{be} {x} (?:a|an) {noun}")
 
 
-def _yes_no(asked: str) -> Plan | None:
-    if not _found(_ASKS_WHETHER, asked) or " or " in asked:  # which of the two it is, is no yes or no
+def _yes_no(question: str) -> Plan | None:
+    if not _found(_ASKS_WHETHER, question) or " or " in question:  # which of the two it is, is no yes or no
         return None
-    kind = _found(_IS_A, asked)
+    kind = _found(_IS_A, question)
     if kind:
-        return Plan(Form.YES_NO, noun=kind["noun"], things=(kind["x"],), base=asked)
-    return Plan(Form.YES_NO, base=asked)
+        return Plan(Form.YES_NO, noun=kind["noun"], things=(kind["x"],), base=question)
+    return Plan(Form.YES_NO, base=question)
 
 
 _VERBS = "is|are|was|were|did|does|do|has|have|had"
@@ -589,22 +589,22 @@ _WHERE_THE_MAKER_WAS = _patterns(
 _ONLY_ASKS = re.compile(r"(?:what|which|who)(?: \w+)? (?:is|are|was|were)", re.IGNORECASE)
 
 
-def _nested(asked: str) -> Plan | None:
-    found = _found(_OF_PLACE_WHERE, asked)
-    maker = _found(_WHERE_THE_MAKER_WAS, asked)
+def _nested(question: str) -> Plan | None:
+    found = _found(_OF_PLACE_WHERE, question)
+    maker = _found(_WHERE_THE_MAKER_WAS, question)
     if found:
         inner = f"in which {found['noun']} {found['be']} {found['x']} {found['verb']}"
     elif maker:
         found, inner = maker, f"who is the {maker['inner']}"
     else:
-        found = _found(_OF_THE_NTH, asked)
+        found = _found(_OF_THE_NTH, question)
         if not found or (_ONLY_ASKS.fullmatch(found["outer"]) and not found["behind"]):
             return None
         inner = f"what is {found['inner']}"
         if (found["behind"] or "").strip() in ("called", "located") and _ONLY_ASKS.fullmatch(found["outer"]):
             return plan_of(inner)
     outer = found["outer"].replace("{", "").replace("}", "")
-    return Plan(base=asked, inner=inner, outer=f"{outer} {{}}{found['behind'] or ''}")
+    return Plan(base=question, inner=inner, outer=f"{outer} {{}}{found['behind'] or ''}")
 
 
 # *the currency of the country that* somebody *is from*: three relations, or four by way of a birthplace
@@ -619,12 +619,12 @@ _ALL_OF = _patterns(
 )
 
 
-def _all_of(asked: str) -> Plan | None:
+def _all_of(question: str) -> Plan | None:
     """All things of a kind that the world has; what lies in a place is left to the paths."""
-    found = _found(_ALL_OF, asked)
+    found = _found(_ALL_OF, question)
     if not found or not found["noun"].endswith("s") or _without_world(found["where"] or ""):
         return None
-    return Plan(Form.ALL, base=asked, noun=found["noun"].strip())
+    return Plan(Form.ALL, base=question, noun=found["noun"].strip())
 
 
 _ALL_BUT = _patterns(
@@ -633,35 +633,35 @@ _ALL_BUT = _patterns(
 )
 
 
-def _all_but(asked: str) -> Plan | None:
-    found = _found(_ALL_BUT, asked)
+def _all_but(question: str) -> Plan | None:
+    found = _found(_ALL_BUT, question)
     if not found or not found["rest"]:
         return None
     noun = found["noun"]
     return Plan(base=f"which {_plural(noun)} are{found['rest']}", noun=noun, without=found["x"])
 
 
-def _head_noun(asked: str) -> str:
+def _head_noun(question: str) -> str:
     """The kind of thing that a plain question asks for, as it calls it; empty where it does not."""
-    found = _found(_HEAD, asked)
+    found = _found(_HEAD, question)
     return found["noun"] if found and len(found["noun"].split()) <= 3 else ""
 
 
-def bound_of(asked: str) -> tuple[str, str]:
+def bound_of(question: str) -> tuple[str, str]:
     """The years that a question keeps its answers within, as ``< 1980``, and the question without that."""
     for pattern, sign in _BOUNDS:
-        found = pattern.search(asked)
+        found = pattern.search(question)
         if found:
-            return f"{sign} {found['year']}", _without(asked, found)
-    found = _IN_A_YEAR.search(asked)
-    if found and _HELD_OR_WON.search(asked):
-        return f"= {found['year']}", _without(asked, found)
-    return "", asked
+            return f"{sign} {found['year']}", _without(question, found)
+    found = _IN_A_YEAR.search(question)
+    if found and _HELD_OR_WON.search(question):
+        return f"= {found['year']}", _without(question, found)
+    return "", question
 
 
-def _without(asked: str, found: re.Match[str]) -> str:
+def _without(question: str, found: re.Match[str]) -> str:
     """A question without the words that a pattern has found."""
-    return " ".join((asked[: found.start()] + asked[found.end() :]).strip(" ,").split())
+    return " ".join((question[: found.start()] + question[found.end() :]).strip(" ,").split())
 
 
 _YEAR = r"(?:the year )?(?P<year>\d{3,4})\b(?!s)"

@@ -111,21 +111,21 @@ def beyond_graphs(text: str) -> str:
     return _NO_GRAPH.get(_kind_beyond(plain_question(text), text), "")
 
 
-def _kind_beyond(asked: str, text: str) -> str:
+def _kind_beyond(question: str, text: str) -> str:
     letters = [letter for letter in text if letter.isalpha()]
     if letters and sum(ord(letter) > _LATIN for letter in letters) > len(letters) / 2:
         return "language"
-    words = re.findall(r"[^\W\d_]+", asked.lower())
+    words = re.findall(r"[^\W\d_]+", question.lower())
     known = sum(word in _ENGLISH for word in words)
     if sum(word in _FOREIGN and word not in _ENGLISH for word in words) >= max(2, known + 1):
         return "language"
-    if _WHY.search(asked):
+    if _WHY.search(question):
         return "why"
-    if _LIVE.search(asked):
+    if _LIVE.search(question):
         return "live"
-    if _OPINION.search(asked):
+    if _OPINION.search(question):
         return "opinion"
-    return "how" if _HOW_TO.search(asked) and not _HOW_IT_IS.search(asked) else ""
+    return "how" if _HOW_TO.search(question) and not _HOW_IT_IS.search(question) else ""
 
 
 def corrected(
@@ -139,7 +139,7 @@ def corrected(
         vocabulary: words that questions are made of, in lower case.
         is_name: whether a word in lower case is part of any name.
     """
-    pieces, done = [], 0
+    parts, done = [], 0
     for found in _WORD.finditer(text):
         word, (start, end) = found[0], found.span()
         inside = any(start < close and first < end for first, close in named)
@@ -147,9 +147,9 @@ def corrected(
             continue
         better = _nearest(word.lower(), frozenset(vocabulary))
         if better and (len(word) >= _LONG_NAME or better in FUNCTION_WORDS or not is_name(word.lower())):
-            pieces += [text[done:start], better.capitalize() if word[0].isupper() else better]
+            parts += [text[done:start], better.capitalize() if word[0].isupper() else better]
             done = end
-    return "".join([*pieces, text[done:]])
+    return "".join([*parts, text[done:]])
 
 
 def _is_strange(word: str, start: int, vocabulary: Collection[str]) -> bool:

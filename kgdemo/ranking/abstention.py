@@ -82,8 +82,8 @@ def _why(query: Query, first: Evidence, features: AbstentionFeatures, resources:
         return lacking
     kind = kind_of(resources.kg, first.path.end)
     if features.type_match < 0 and query.answer_type.named and kind:
-        asked = " or ".join(sorted(query.answer_type.types))
-        return f"It asks for a {asked}; the closest path, [{first.index}], ends in {first.path.end}, a {kind}."
+        wanted = " or ".join(sorted(query.answer_type.types))
+        return f"It asks for a {wanted}; the closest path, [{first.index}], ends in {first.path.end}, a {kind}."
     chance = math.exp(first.relation_score)
     said = " → ".join(spoken(relation) for relation in first.path.relations)
     if chance < _LIKELY:
@@ -120,10 +120,10 @@ def abstention_features(query: Query, evidence: Sequence[Evidence], resources: R
 def _similarity(query: Query, path: Path, resources: Resources) -> float:
     """See ``AbstentionFeatures``."""
     similarity = resources.model.style.similarity
-    asked, relations = embedding_cache(resources.embedder).vectors([query.text, path_sentence(path.relations)])
-    if similarity is None or len(similarity.question) != len(asked):
+    question, relations = embedding_cache(resources.embedder).vectors([query.text, path_sentence(path.relations)])
+    if similarity is None or len(similarity.question) != len(question):
         return 0.0
-    return float(similarity.of(asked, relations[None])[0])
+    return float(similarity.of(question, relations[None])[0])
 
 
 def abstention_log_odds(features: AbstentionFeatures, weights: Mapping[str, float]) -> float:

@@ -118,8 +118,8 @@ def nearness(kg: KnowledgeGraph, walks: NDArray[np.int32], scorer: PathScorer) -
     similar = vectors @ scorer.labels.vectors([scorer.query.text])[0]
     between = vectors @ vectors.T
     length = np.sqrt(np.maximum(between[places[:, :, None], places[:, None, :]].sum(axis=(1, 2)), 1e-6))
-    covered: NDArray[np.float32] = _covers(relations, scorer)[places].max(axis=1).mean(axis=1)
-    near: NDArray[np.float32] = similar[places].sum(axis=1) / length + covered
+    coverage: NDArray[np.float32] = _covers(relations, scorer)[places].max(axis=1).mean(axis=1)
+    near: NDArray[np.float32] = similar[places].sum(axis=1) / length + coverage
     return near
 
 

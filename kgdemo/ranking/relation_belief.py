@@ -23,7 +23,7 @@ from kgdemo.reasoners.base import Resources
 
 _NEGLIGIBLE = -7.0  # log-odds against the best one from which a beginning is not read on
 _WIDEST = 16  # beginnings read on at a time
-_LEAST = -15.0  # less says nothing more
+_MIN_LOG_PROB = -15.0  # less says nothing more
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def _belief(
     total = math.log(sum(map(math.exp, by_label.values())))
     wanted = max(by_label, key=lambda label: by_label[label])
     own = by_label.get(path.relations[hop], -math.inf) - total
-    return RelationBelief(max(_LEAST, own), wanted, by_label[wanted] - total)
+    return RelationBelief(max(_MIN_LOG_PROB, own), wanted, by_label[wanted] - total)
 
 
 def _before(graph: TokenGraph, path: Path, hop: int) -> list[int]:
@@ -114,12 +114,12 @@ def _log_probs(
         going = [one for one in longer if one[1] not in labels]
         best_here = max([best, *(score for score, _, _ in going)])
         going.sort(key=lambda one: -one[0])
-        kept = [one for one in going[:_WIDEST] if one[0] > best_here + _NEGLIGIBLE]
-        kept += [one for one in going if one not in kept and _begins(one[1], labels, own)]
-        if not kept:
+        promising = [one for one in going[:_WIDEST] if one[0] > best_here + _NEGLIGIBLE]
+        promising += [one for one in going if one not in promising and _begins(one[1], labels, own)]
+        if not promising:
             break
-        nodes, rows = tree.extend([parent for _, _, parent in kept], [begun[-1] for _, begun, _ in kept])
-        beginnings = [(begun, n, row, score) for (score, begun, _), n, row in zip(kept, nodes, rows, strict=True)]
+        nodes, rows = tree.extend([parent for _, _, parent in promising], [begun[-1] for _, begun, _ in promising])
+        beginnings = [(begun, n, row, score) for (score, begun, _), n, row in zip(promising, nodes, rows, strict=True)]
     return found
 
 

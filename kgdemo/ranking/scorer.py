@@ -37,7 +37,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path, PathIds, is_detour
 from kgdemo.kg.words import FUNCTION_WORDS, spoken
 from kgdemo.models.embedding import Embedder, embedding_cache
-from kgdemo.models.prompt_style import LearntSimilarity, path_sentence
+from kgdemo.models.prompt_style import LearnedSimilarity, path_sentence
 from kgdemo.query.answer_type import Fit, fits, kind_of
 from kgdemo.query.query import Query
 
@@ -105,7 +105,7 @@ class PathScorer:
         weights: Mapping[str, float] | None = None,
         unseen: frozenset[str] = frozenset(),
         backoff: Mapping[str, float] | None = None,
-        similarity: LearntSimilarity | None = None,
+        similarity: LearnedSimilarity | None = None,
     ) -> None:
         self.query = query
         self.weights = UNFITTED if weights is None else weights
@@ -136,23 +136,23 @@ class PathScorer:
         mismatch = 0.0 if self.fits(path.end) else -1.0
         type_named, type_implied = (mismatch, 0.0) if self.query.answer_type.named else (0.0, mismatch)
         similarity = self._learned_similarity(path)
-        covered = coverage(self.query.content_words, path_words(path.relations), self.labels.embedder)
+        lexical_coverage = coverage(self.query.content_words, path_words(path.relations), self.labels.embedder)
         if self.backoff is not None and not self.unseen.isdisjoint(path.relations):
-            values = (1.0, likelihood, known_likelihood, similarity, covered, len(path.relations))
+            values = (1.0, likelihood, known_likelihood, similarity, lexical_coverage, len(path.relations))
             likelihood = sum(self.backoff.get(name, 0.0) * value for name, value in zip(BACKOFF, values, strict=True))
-        return PathFeatures(likelihood, type_named, type_implied, similarity, covered)
+        return PathFeatures(likelihood, type_named, type_implied, similarity, lexical_coverage)
 
     def _learned_similarity(self, path: Path) -> float:
-        asked, relations = self.labels.vectors([self.query.text, path_sentence(path.relations)])
-        if self._similarity is None or len(self._similarity.question) != len(asked):
+        question, relations = self.labels.vectors([self.query.text, path_sentence(path.relations)])
+        if self._similarity is None or len(self._similarity.question) != len(question):
             return 0.0
-        return float(self._similarity.of(asked, relations[None])[0])
+        return float(self._similarity.of(question, relations[None])[0])
 
 
-def coverage(asked: Sequence[str], said: Sequence[str], embedder: Embedder) -> float:
+def coverage(words: Sequence[str], said: Sequence[str], embedder: Embedder) -> float:
     """How well words cover those of a question: the mean over the latter of the cosine to the nearest word."""
     labels = embedding_cache(embedder)
-    return float((labels.vectors(asked) @ labels.vectors(list(dict.fromkeys(said))).T).max(axis=1).mean())
+    return float((labels.vectors(words) @ labels.vectors(list(dict.fromkeys(said))).T).max(axis=1).mean())
 
 
 def path_words(relations: Sequence[str]) -> list[str]:
@@ -273,8 +273,8 @@ def _shown(groups: Sequence[Group], limit: int) -> list[RankedPath]:
     paths = [(number, path) for number, group in enumerate(groups) for path in group.paths]
     if not paths:
         return []
-    kept = sorted(paths[1:], key=lambda pair: -pair[1].hypothesis.score - pair[1].rank_score)[: limit - 1]
-    return [path for _, path in (paths[0], *sorted(kept, key=lambda pair: pair[0]))]
+    others = sorted(paths[1:], key=lambda pair: -pair[1].hypothesis.score - pair[1].rank_score)[: limit - 1]
+    return [path for _, path in (paths[0], *sorted(others, key=lambda pair: pair[0]))]
 
 
 def _by_relations(

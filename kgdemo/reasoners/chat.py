@@ -123,13 +123,13 @@ class ChatReasoner:
         suggested = [f"  (suggested answer: {e.hypothesis})" if e.hypothesis else "" for e in evidence]
         paths = [f"[{e.index}] {e.path}{said}" for e, said in zip(evidence, suggested, strict=True)]
         prompt = self.prompts.answer_from_paths(question, paths, task)
-        usage, began, text, told = Usage(), time.perf_counter(), "", ""
+        usage, began, text, streamed = Usage(), time.perf_counter(), "", ""
         try:
             for text in whole_reply(self.model.stream(prompt, usage), usage):
                 spoken = without_thinking(text, ended=False)
-                if len(spoken) > len(told):
-                    yield AnswerDelta(spoken[len(told) :])
-                    told = spoken
+                if len(spoken) > len(streamed):
+                    yield AnswerDelta(spoken[len(streamed) :])
+                    streamed = spoken
         except EndpointError as error:
             yield self._answered(prompt, text, usage, began)
             yield Notice(f"{error} The grounded paths below stand without it.")
@@ -185,23 +185,23 @@ def ask_and_parse(
         FailedDecisionError: the model failed.
         UnreadableDecisionError: the second reply cannot be read either.
     """
-    began, asked, complaint, total = time.perf_counter(), prompt, "", Usage()
+    began, sent, complaint, total = time.perf_counter(), prompt, "", Usage()
     reply = ""
     total.calls = 0
 
     def call() -> LMCall:
         seconds = time.perf_counter() - began
-        return LMCall(model.name, purpose, asked, reply, total.tokens_in, total.tokens_out, seconds, total.calls)
+        return LMCall(model.name, purpose, sent, reply, total.tokens_in, total.tokens_out, seconds, total.calls)
 
     for attempt in (1, 2):
         usage, reply = Usage(), ""
         structured = schema is not None and attempt == 1 and isinstance(model, StructuredChat) and model.structured
         if isinstance(model, StructuredChat):
-            pieces = model.stream(asked, usage, temperature, schema if structured else None)
+            chunks = model.stream(sent, usage, temperature, schema if structured else None)
         else:
-            pieces = model.stream(asked, usage)
+            chunks = model.stream(sent, usage)
         try:
-            for so_far in whole_reply(pieces, usage):
+            for so_far in whole_reply(chunks, usage):
                 reply = so_far
         except EndpointError as error:
             _add(total, usage)
@@ -216,7 +216,7 @@ def ask_and_parse(
             if structured and isinstance(model, StructuredChat):
                 model.structured = False
         if attempt == 1:
-            asked = prompts.again(prompt, reply, complaint)
+            sent = prompts.again(prompt, reply, complaint)
     raise UnreadableDecisionError(
         f"The chat model {model.name} replied twice in a form that cannot be read ({complaint.rstrip('.')}).",
         call(),

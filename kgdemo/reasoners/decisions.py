@@ -38,7 +38,7 @@ def select(
     """
     if len(options) <= 1:
         return tuple(range(len(options)))
-    made = yield from _asked(lambda: resources.reasoner.select(query.text, task, options, limit))
+    made = yield from _decided(lambda: resources.reasoner.select(query.text, task, options, limit))
     chosen = tuple(dict.fromkeys(i for i in made.chosen if 0 <= i < len(options)))[:limit]
     yield from _scored(decision, options, made.scores, chosen, _by(made, resources))
     return chosen
@@ -61,12 +61,12 @@ def propose(
     """
     if len(options) <= 1:
         return [(i, "", "") for i in range(len(options))]
-    made = yield from _asked(lambda: resources.reasoner.propose(query.text, task, context, options, limit))
+    made = yield from _decided(lambda: resources.reasoner.propose(query.text, task, context, options, limit))
     empty = ("",) * len(made.chosen)
     steps = list(zip(made.chosen, made.thoughts or empty, made.written or empty, strict=True))
-    kept = [step for step in steps if 0 <= step[0] < len(options)][:limit]
-    yield from _scored(decision, options, made.scores, list(dict.fromkeys(i for i, *_ in kept)), _by(made, resources))
-    return kept
+    chosen = [step for step in steps if 0 <= step[0] < len(options)][:limit]
+    yield from _scored(decision, options, made.scores, list(dict.fromkeys(i for i, *_ in chosen)), _by(made, resources))
+    return chosen
 
 
 def score(
@@ -75,7 +75,7 @@ def score(
     """Rate every option; arguments as for ``select``, of which ``limit`` only tells the event what will be kept."""
     if not options:
         return ()
-    made = yield from _asked(lambda: resources.reasoner.score(query.text, task, options))
+    made = yield from _decided(lambda: resources.reasoner.score(query.text, task, options))
     yield from _scored(decision, options, made.scores, best(made.scores, limit), _by(made, resources))
     return made.scores
 
@@ -113,7 +113,7 @@ def verify(
     resources: Resources, query: Query, statement: str, premises: Sequence[str], task: str = ""
 ) -> Generator[Event, None, bool]:
     """Whether a statement follows from premises, or what else the task asks of it."""
-    made = yield from _asked(lambda: resources.reasoner.verify(query.text, statement, premises, task))
+    made = yield from _decided(lambda: resources.reasoner.verify(query.text, statement, premises, task))
     yield DeductionChecked(statement, tuple(premises), made.holds, _by(made, resources))
     return made.holds
 
@@ -126,7 +126,7 @@ def think(
     Raises:
         EndpointError: the language model failed, and ``own`` says that nobody else can write this.
     """
-    made = yield from _asked(lambda: resources.reasoner.thought(query.text, task, context), own)
+    made = yield from _decided(lambda: resources.reasoner.thought(query.text, task, context), own)
     return made.text
 
 
@@ -134,29 +134,31 @@ def plan(
     resources: Resources, query: Query, task: str, own: bool = False, temperature: float = 0.0
 ) -> Generator[Event, None, str]:
     """Text in the form that the task asks for, at a temperature a sample of it; ``own`` and errors as for ``think``."""
-    made = yield from _asked(lambda: resources.reasoner.plan(query, task, temperature), own)
+    made = yield from _decided(lambda: resources.reasoner.plan(query, task, temperature), own)
     return made.text
 
 
-def together(resources: Resources, asked: Sequence[Generator[Event, None, Made]]) -> Generator[Event, None, list[Made]]:
+def concurrently(
+    resources: Resources, decisions: Sequence[Generator[Event, None, Made]]
+) -> Generator[Event, None, list[Made]]:
     """Take decisions that do not depend on each other side by side, as many as the reasoner bears.
 
     Args:
         resources: whose reasoner is asked.
-        asked: decisions under way, which share nothing.
+        decisions: decisions under way, which share nothing.
 
     Returns:
         their outcomes, in the same order, as the events are.
     """
-    limit = min(resources.reasoner.at_once, len(asked))
+    limit = min(resources.reasoner.at_once, len(decisions))
     if limit <= 1:
         outcomes = []
-        for one in asked:
+        for one in decisions:
             outcomes.append((yield from one))
         return outcomes
     outcomes, threads = [], ThreadPoolExecutor(limit)
     try:
-        for events, outcome in threads.map(_to_its_end, asked):
+        for events, outcome in threads.map(_to_its_end, decisions):
             yield from events
             outcomes.append(outcome)
     finally:
@@ -164,12 +166,12 @@ def together(resources: Resources, asked: Sequence[Generator[Event, None, Made]]
     return outcomes
 
 
-def _to_its_end(asked: Generator[Event, None, Made]) -> tuple[list[Event], Made]:
+def _to_its_end(decision: Generator[Event, None, Made]) -> tuple[list[Event], Made]:
     """All events of a decision, and its outcome."""
     events = []
     while True:
         try:
-            events.append(next(asked))
+            events.append(next(decision))
         except StopIteration as end:
             return events, end.value
 
@@ -195,7 +197,7 @@ def _scored(
     )
 
 
-def _asked(ask: Callable[[], Decision], own: bool = False) -> Generator[Event, None, Decision]:
+def _decided(ask: Callable[[], Decision], own: bool = False) -> Generator[Event, None, Decision]:
     """A decision with its language-model call as an event, also where the call failed, and what there is to say of it.
 
     Raises:

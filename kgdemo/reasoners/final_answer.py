@@ -130,7 +130,7 @@ _SUPPORT = re.compile(
 _ARROW = re.compile(r"\s*(?:->|→|—>|=>)\s*")
 _SUGGESTED = re.compile(r"\s*\(suggested answer:[^()]*(?:\([^()]*\)[^()]*)*\)?")  # repeated from the prompt
 _BEGUN = re.compile(r"(?:->|→|—>|=>)\s*$")  # a path that was not written to its end
-_MOST_WORDS = 12  # of a name; longer is a sentence
+_MAX_WORDS = 12  # of a name; longer is a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +180,8 @@ class _Reader:
         strongest = max((part.weight for part in parts), default=-1)
         if refused and strongest < (1 if final else 2):
             return ()
-        kept = [part for part in parts if part.weight == strongest or (part.weight == 1 and strongest == 4)]
-        return self._merged(kept[:1] if strongest == 0 else kept)
+        strong = [part for part in parts if part.weight == strongest or (part.weight == 1 and strongest == 4)]
+        return self._merged(strong[:1] if strongest == 0 else strong)
 
     def _whole(self, line: str) -> bool:
         """Whether a last line may be whole although the reply was cut: it ends with a citation, or in a known name."""
@@ -314,7 +314,7 @@ class _Reader:
         split = self._split(short)
         if len(split) > 1:
             return [_Part(self._tidy(name), cited, 4 if cited else 1) for name in split]
-        if short and not _PROSE.search(short) and len(short.split()) <= _MOST_WORDS:
+        if short and not _PROSE.search(short) and len(short.split()) <= _MAX_WORDS:
             name = self._tidy(bare.rpartition(": ")[2]) if ": " in bare else ""
             name = name if fold(name) in self.known else self._tidy(short)
             sentence = ":" in bare or (bool(re.search(r"[.!?]$", text.strip())) and len(short.split()) > 2)
@@ -341,7 +341,7 @@ class _Reader:
             return [self._tidy(name)]
         if ends:
             return ends
-        if name and len(name.split()) <= _MOST_WORDS and (name[:1].isupper() or name[:1].isdigit()):
+        if name and len(name.split()) <= _MAX_WORDS and (name[:1].isupper() or name[:1].isdigit()):
             return [name]
         return []
 

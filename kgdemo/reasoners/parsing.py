@@ -249,13 +249,13 @@ def _choices(text: str) -> Iterator[list[int]]:
     plain = "\n".join(lines)
     concluding = [numbers_in(run) for run in _CONCLUDES.findall(plain)]
     listed = [line for line in lines if _NUMBERED_LINE.match(line)]
-    kept = [line for line in listed if not _REJECTED.search(line)]
+    accepted = [line for line in listed if not _REJECTED.search(line)]
     if bold and len(listed) < 2:
         yield bold
-    if concluding and len(kept) != len(listed):
+    if concluding and len(accepted) != len(listed):
         yield concluding[-1]
-    if kept:
-        yield [number_of(match.group(1)) for line in kept if (match := _NUMBERED_LINE.match(line))]
+    if accepted:
+        yield [number_of(match.group(1)) for line in accepted if (match := _NUMBERED_LINE.match(line))]
     if concluding:
         yield concluding[0]
     for pattern in (_NAMED_RUN, _ANY_RUN):
@@ -480,10 +480,10 @@ def said_lines(reply: str) -> list[str]:
         line = LABELLED.sub("", line, count=1).strip() if "|" not in line else line
         if line and re.search(r"\w|-", line):
             lines.append(line)
-    told = [line for line in lines if not is_preamble(line)] or lines
-    if not told:
+    content = [line for line in lines if not is_preamble(line)] or lines
+    if not content:
         raise UnreadableReplyError("it is empty.")
-    return told
+    return content
 
 
 def is_preamble(line: str) -> bool:

@@ -44,7 +44,7 @@ class Visits:
     def __init__(self, limit: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.limit = limit
         self._clock = clock
-        self._asked: OrderedDict[str, deque[float]] = OrderedDict()
+        self._questions_at: OrderedDict[str, deque[float]] = OrderedDict()
         self._lock = threading.Lock()
 
     def count(self, address: str) -> None:
@@ -57,8 +57,8 @@ class Visits:
             return
         now = self._clock()
         with self._lock:
-            times = self._asked.setdefault(address, deque())
-            self._asked.move_to_end(address)
+            times = self._questions_at.setdefault(address, deque())
+            self._questions_at.move_to_end(address)
             while times and times[0] <= now - WINDOW:
                 times.popleft()
             if len(times) >= self.limit:
@@ -68,8 +68,8 @@ class Visits:
                     f"This server takes {self.limit} questions a minute from one address; ask again in {wait} s."
                 )
             times.append(now)
-            while len(self._asked) > _REMEMBERED:
-                self._asked.popitem(last=False)
+            while len(self._questions_at) > _REMEMBERED:
+                self._questions_at.popitem(last=False)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def ask(
     yield from runs.run(question, settings, entities) if runs else zero.run(pipeline, question, settings, entities)
 
 
-def asked_again(fields: Fields, changed: Mapping[str, Any]) -> tuple[Fields, list[str], list[int]]:
+def changed_question(fields: Fields, changed: Mapping[str, Any]) -> tuple[Fields, list[str], list[int]]:
     """A question asked again with something changed on the page itself.
 
     Args:

@@ -68,19 +68,19 @@ class EventStream:
     def batches(self, events: Iterable[Event], graph: Callable[[], KnowledgeGraph]) -> Iterator[str]:
         """JSON ``{"run", "from", "items"}``, at most one each ``INTERVAL`` seconds but for what cannot wait."""
         run = secrets.token_urlsafe(9)
-        kept: list[str] = []
+        items: list[str] = []
         with self._lock:
-            self._runs[run] = _Run(kept, graph)
+            self._runs[run] = _Run(items, graph)
             while len(self._runs) > REMEMBERED:
                 self._runs.popitem(last=False)
         sent, last = 0, -INTERVAL
         for item, at_once in records(events, graph):
-            kept.append(json_in_html(item))
+            items.append(json_in_html(item))
             if at_once or self._clock() - last >= INTERVAL:
-                yield _batch(run, sent, kept[sent:])
-                sent, last = len(kept), self._clock()
-        if sent < len(kept):
-            yield _batch(run, sent, kept[sent:])
+                yield _batch(run, sent, items[sent:])
+                sent, last = len(items), self._clock()
+        if sent < len(items):
+            yield _batch(run, sent, items[sent:])
 
     def missed(self, run: str, have: int) -> str:
         """The batch of all records of a run after the first ``have``; empty when the run is forgotten."""

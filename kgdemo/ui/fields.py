@@ -61,7 +61,7 @@ def page_fields(profile: Profile, standard: Settings) -> list[gr.components.Comp
             for setting in row:
                 made[setting.name] = field_for(setting, profile, standard)
     made["method"].change(  # type: ignore[attr-defined]
-        lambda method: gr.update(value="", **_told(method, profile)),
+        lambda method: gr.update(value="", **_own_setting(method, profile)),
         made["method"],
         made["options"],
         queue=False,
@@ -93,7 +93,7 @@ def field_for(setting: Option, profile: Profile, standard: Settings) -> gr.compo
     if setting.choices and not setting.maximum:
         return gr.Radio([(words, choice) for choice, words in setting.choices.items()], value=value, label=label)
     if setting.kind is tuple:
-        return gr.Textbox(label=label, placeholder=setting.help, max_lines=1, **_told(standard.method, profile))
+        return gr.Textbox(label=label, placeholder=setting.help, max_lines=1, **_own_setting(standard.method, profile))
     visible = profile.open_models or not setting.local_only
     return gr.Textbox(value, label=label, info=setting.help, visible=visible, min_width=200, max_lines=1)
 
@@ -182,7 +182,7 @@ def _rows() -> list[list[Option]]:
     return [named, [s for s in ON_PAGE if s not in (*named, *text)], text]
 
 
-def _told(method: str, profile: Profile) -> dict[str, Any]:
+def _own_setting(method: str, profile: Profile) -> dict[str, Any]:
     """How the field of a method's options looks: it tells what they are, and is hidden where there are none."""
     about = options_in_words(method_named(method), profile)
     return {"visible": bool(about), "info": about or None}

@@ -70,13 +70,13 @@ class Guard:
             await _refuse(send, 413, "body", self._too_large())
             return
         signed = f"{self._address(scope, sent)} {self._signature}"
-        kept = [pair for pair in scope["headers"] if pair[0].lower() != HEADER.encode()]
-        scope = {**scope, "headers": [*kept, (HEADER.encode(), signed.encode("latin-1", "replace"))]}
+        headers = [pair for pair in scope["headers"] if pair[0].lower() != HEADER.encode()]
+        scope = {**scope, "headers": [*headers, (HEADER.encode(), signed.encode("latin-1", "replace"))]}
         await self._limited(scope, receive, send)
 
     def _too_large(self) -> str:
-        most = f"{self.profile.body_bytes / 1_000_000:g} MB"
-        return f"The request is larger than {most}, the most this server takes; send less."
+        limit = f"{self.profile.body_bytes / 1_000_000:g} MB"
+        return f"The request is larger than {limit}, the most this server takes; send less."
 
     def _address(self, scope: Scope, sent: Mapping[str, str]) -> str:
         """The visitor's address: from the trusted header where the operator names one, else that of the connection."""

@@ -23,7 +23,7 @@ from kgdemo.settings import Settings
 
 logger = logging.getLogger(__name__)
 _BOUNDS = (0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)  # seconds of a run
-_MOST = 60  # values of one label; further ones are counted as ``other``
+_MAX_VALUES = 60  # values of one label; further ones are counted as ``other``
 _ABOUT = {
     "kgdemo_questions_total": "counter Questions answered, by a run of their own, a shared one or a kept one.",
     "kgdemo_runs_total": "counter Runs by method and how they ended.",
@@ -57,7 +57,7 @@ class Metrics:
         """
         with self._lock:
             key = (name, _written(labels))
-            if key not in self._counts and sum(known == name for known, _ in self._counts) >= _MOST:
+            if key not in self._counts and sum(known == name for known, _ in self._counts) >= _MAX_VALUES:
                 key = (name, _written(dict.fromkeys(labels, "other")))
             self._counts[key] += amount
 

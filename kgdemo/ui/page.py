@@ -18,7 +18,7 @@ from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings, profile_from
 from kgdemo.ui import assets, zero
 from kgdemo.ui.api import Endpoints
-from kgdemo.ui.asking import Loading, Visits, ask, asked_again, default_model, warming
+from kgdemo.ui.asking import Loading, Visits, ask, changed_question, default_model, warming
 from kgdemo.ui.event_stream import EventStream
 from kgdemo.ui.fields import NAMES, Fields, filled, page_fields, settings_of
 from kgdemo.ui.guard import Guard, address_of
@@ -63,12 +63,18 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> Page:
             fields = page_fields(pipeline.profile, standard)
         line = gr.HTML("", elem_id="kg-line", apply_default_css=False)
         world = gr.Textbox(visible=False)  # filled in by _WITH_WORLD
-        feed, session_graphs, runs = EventStream(), SessionGraphs(pipeline), SharedRuns(pipeline)
+        event_stream, session_graphs, runs = EventStream(), SessionGraphs(pipeline), SharedRuns(pipeline)
         visits = Visits(pipeline.profile.questions_a_minute)
         stage = make_run_view(
-            pipeline, feed, session_graphs, visits, loading, text, [field.value for field in (question, *fields)]
+            pipeline,
+            event_stream,
+            session_graphs,
+            visits,
+            loading,
+            text,
+            [field.value for field in (question, *fields)],
         )
-        _events(runs, feed, session_graphs, visits, [question, *fields, world], go, stop, line, stage)
+        _events(runs, event_stream, session_graphs, visits, [question, *fields, world], go, stop, line, stage)
         _inputs(page, pipeline, [question, *fields])
         Endpoints(pipeline, visits, runs).register()
     page.queue(default_concurrency_limit=4, max_size=64)
@@ -93,8 +99,8 @@ def launch_arguments(page: Page, stopping: threading.Event) -> dict[str, Any]:
         status = (
             "stopping" if stopping.is_set() else "failed" if state["failed"] else "loading" if state["stage"] else "ok"
         )
-        told = {"status": status, "loaded": state["done"], "to_load": state["stages"], "waiting": len(page._queue)}
-        return JSONResponse(told, 503 if status in ("stopping", "failed") else 200)
+        health = {"status": status, "loaded": state["done"], "to_load": state["stages"], "waiting": len(page._queue)}
+        return JSONResponse(health, 503 if status in ("stopping", "failed") else 200)
 
     def metrics(_: Request) -> PlainTextResponse:
         return PlainTextResponse(METRICS.text(len(page._queue)), media_type="text/plain; version=0.0.4")
@@ -122,7 +128,7 @@ def _header(text: dict[str, Any]) -> str:
 
 def _events(
     runs: SharedRuns,
-    feed: EventStream,
+    event_stream: EventStream,
     session_graphs: SessionGraphs,
     visits: Visits,
     fields: list[gr.components.Component],
@@ -138,21 +144,21 @@ def _events(
 
     def again(request: gr.Request, event: gr.EventData, *values: Any) -> Iterator[str]:
         try:
-            asked = asked_again(Fields.of(values), event._data)
+            submitted = changed_question(Fields.of(values), event._data)
         except UserError as error:
             raise Refused(error) from None
-        yield from answered(request, *asked)
+        yield from answered(request, *submitted)
 
     def answered(
-        request: gr.Request, asked: Fields, chosen: Sequence[str] = (), forced: Sequence[int] = ()
+        request: gr.Request, submitted: Fields, chosen: Sequence[str] = (), forced: Sequence[int] = ()
     ) -> Iterator[str]:
-        events = ask(pipeline, asked, chosen, session_graphs, forced, visits, address_of(request), runs)
+        events = ask(pipeline, submitted, chosen, session_graphs, forced, visits, address_of(request), runs)
 
         def graph() -> KnowledgeGraph:
-            named = settings_of(asked.values, pipeline.profile).graph
-            return pipeline.graph(session_graphs.source(named, ClientGraph.read(asked.client_graph)))
+            named = settings_of(submitted.values, pipeline.profile).graph
+            return pipeline.graph(session_graphs.source(named, ClientGraph.read(submitted.client_graph)))
 
-        yield from feed.batches(events, graph)
+        yield from event_stream.batches(events, graph)
 
     common: dict[str, Any] = {
         "inputs": fields,

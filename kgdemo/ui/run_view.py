@@ -43,7 +43,7 @@ def has_mcp() -> bool:
 
 def make_run_view(
     pipeline: Pipeline,
-    feed: EventStream,
+    event_stream: EventStream,
     session_graphs: SessionGraphs,
     visits: Visits,
     loading: Loading,
@@ -54,7 +54,7 @@ def make_run_view(
 
     Args:
         pipeline: answers the questions.
-        feed: the runs under way.
+        event_stream: the runs under way.
         session_graphs: visitors' graphs.
         visits: counts what visitors ask for.
         loading: how far the server has come with its loading.
@@ -80,38 +80,38 @@ def make_run_view(
         "graphs": embedded_names(),
     }
 
-    def missed(asked: Any) -> str:
-        have = _fields(asked).get("have")
-        return feed.missed(_text(asked, "run"), have if isinstance(have, int) else 0)
+    def missed(arguments: Any) -> str:
+        have = _fields(arguments).get("have")
+        return event_stream.missed(_text(arguments, "run"), have if isinstance(have, int) else 0)
 
-    def graph_of(asked: Any) -> KnowledgeGraph:
+    def graph_of(arguments: Any) -> KnowledgeGraph:
         """The graph of the run that is shown; a recorded one was asked on an embedded graph."""
-        name = _text(asked, "graph")
+        name = _text(arguments, "graph")
         try:
-            shown = feed.graph(_text(asked, "run"))
+            shown = event_stream.graph(_text(arguments, "run"))
         except UserError:  # a visitor's graph that has been forgotten
             shown = None
         return shown or pipeline.graph(name if name in embedded_names() else "world")
 
-    def entities(asked: Any) -> list[str]:
-        return names_like(graph_of(asked).entities, _text(asked, "written"))
+    def entities(arguments: Any) -> list[str]:
+        return names_like(graph_of(arguments).entities, _text(arguments, "written"))
 
-    def relations(asked: Any) -> list[str]:
-        return names_like(graph_of(asked).relations, _text(asked, "written"))
+    def relations(arguments: Any) -> list[str]:
+        return names_like(graph_of(arguments).relations, _text(arguments, "written"))
 
-    def change(asked: Any) -> dict[str, Any]:
-        return session_graphs.tried(graph_of(asked), json.dumps({"edits": _fields(asked).get("edits")}))
+    def change(arguments: Any) -> dict[str, Any]:
+        return session_graphs.tried(graph_of(arguments), json.dumps({"edits": _fields(arguments).get("edits")}))
 
-    def bring(asked: Any, request: gr.Request) -> dict[str, Any]:
-        visitor = Visitor(address_of(request), _text(asked, "visitor"))
+    def bring(arguments: Any, request: gr.Request) -> dict[str, Any]:
+        visitor = Visitor(address_of(request), _text(arguments, "visitor"))
         try:
             visits.count(visitor.address)
         except UserError as error:
             return {"error": str(error)}
-        return session_graphs.brought(_fields(asked), visitor)
+        return session_graphs.brought(_fields(arguments), visitor)
 
-    def near(asked: Any) -> dict[str, Any]:
-        return neighbours_of(graph_of(asked), str(_fields(asked).get("entity", "")))
+    def near(arguments: Any) -> dict[str, Any]:
+        return neighbours_of(graph_of(arguments), str(_fields(arguments).get("entity", "")))
 
     def loaded(_: Any) -> dict[str, object]:
         return loading.state()
@@ -129,10 +129,10 @@ def make_run_view(
 # What the browser sends may be anything: what is missing, or of another type, reads as empty.
 
 
-def _fields(asked: Any) -> dict[str, Any]:
-    return asked if isinstance(asked, dict) else {}
+def _fields(arguments: Any) -> dict[str, Any]:
+    return arguments if isinstance(arguments, dict) else {}
 
 
-def _text(asked: Any, name: str) -> str:
-    value = _fields(asked).get(name)
+def _text(arguments: Any, name: str) -> str:
+    value = _fields(arguments).get(name)
     return value[:_LONGEST] if isinstance(value, str) else ""

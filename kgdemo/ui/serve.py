@@ -70,8 +70,8 @@ def serve(page: Page, host: str, port: int) -> None:
             raise SystemExit(1)
         stopping.set()
 
-    for told in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(told, stop)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
     page.launch(server_name=host, server_port=port, prevent_thread_lock=True, **launch_arguments(page, stopping))
     stopping.wait()
     logger.info("stopping; %d questions under way", METRICS.under_way)

@@ -29,7 +29,7 @@ from kgdemo.view.escape import visible
 
 OWN, EDITED = "own:", "edited:"
 MAX_EDITED = 8  # edited graphs of all visitors together; each is made anew from its edits when it is asked again
-SECONDS_KEPT = 3600.0
+SECONDS_TO_LIVE = 3600.0
 _ROWS_SHOWN = 5
 
 
@@ -50,9 +50,9 @@ class ClientGraph:
         if not written:
             return cls()
         try:
-            told = json.loads(written)
-            edits = [Edit(str(kind), (str(h), str(r), str(t))) for kind, h, r, t in told.get("edits", [])]
-            own = str(told.get("own", ""))
+            record = json.loads(written)
+            edits = [Edit(str(kind), (str(h), str(r), str(t))) for kind, h, r, t in record.get("edits", [])]
+            own = str(record.get("own", ""))
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
             raise UserError("The changes of the graph cannot be read; load the page anew.") from error
         return cls(own, checked(edits))
@@ -85,7 +85,7 @@ class Visitor:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _StoredGraph:
     """Whose a brought graph is, and how large."""
 
     visitor: Visitor
@@ -106,8 +106,8 @@ class SessionGraphs:
     def __init__(self, pipeline: Pipeline, clock: Callable[[], float] = time.monotonic) -> None:
         self.pipeline = pipeline
         self._clock = clock
-        self._asked: OrderedDict[str, float] = OrderedDict()  # name -> when last asked
-        self._kept: dict[str, _Kept] = {}  # the brought ones among them
+        self._used_at: OrderedDict[str, float] = OrderedDict()  # name -> when last asked
+        self._stored: dict[str, _StoredGraph] = {}  # the brought ones among them
         self._lock = threading.RLock()
 
     def bring(self, content: bytes, title: str, visitor: Visitor = Visitor()) -> Brought:
@@ -128,7 +128,7 @@ class SessionGraphs:
         with self._lock:
             self._forget_old()
             self._make_room(visitor, len(kg))
-            self._kept[name] = _Kept(visitor, len(kg))
+            self._stored[name] = _StoredGraph(visitor, len(kg))
             self._keep(name, kg, StatedFacts(triples))
         sizes = len(kg), len(kg.entities), len(kg.relations)
         rows = tuple((visible(h, 200), visible(r, 200), visible(t, 200)) for h, r, t in triples[:_ROWS_SHOWN])
@@ -172,15 +172,15 @@ class SessionGraphs:
         with self._lock:
             self._forget_old()
             if client_graph.own:
-                if client_graph.own not in self._asked:
+                if client_graph.own not in self._used_at:
                     raise UserError("Your graph has been forgotten, as all are after a while; bring it once more.")
                 self._touch(client_graph.own)
             base = client_graph.own or graph
             if not client_graph.edits:
                 return base
-            told = json.dumps([base, *((edit.kind, *edit.triple) for edit in client_graph.edits)])
-            name = EDITED + hashlib.sha256(told.encode()).hexdigest()
-            if name in self._asked:
+            record = json.dumps([base, *((edit.kind, *edit.triple) for edit in client_graph.edits)])
+            name = EDITED + hashlib.sha256(record.encode()).hexdigest()
+            if name in self._used_at:
                 self._touch(name)
                 return name
         kg = apply(self.pipeline.graph(base), client_graph.edits)
@@ -193,7 +193,7 @@ class SessionGraphs:
     def _keep(self, name: str, kg: KnowledgeGraph, facts: Facts, like: str = "") -> None:
         self.pipeline.add_graph(name, kg, facts, like)
         self._touch(name)
-        edited = [known for known in self._asked if known.startswith(EDITED)]
+        edited = [known for known in self._used_at if known.startswith(EDITED)]
         for known in edited[:-MAX_EDITED]:
             self._forget(known)
 
@@ -207,14 +207,14 @@ class SessionGraphs:
         while len(own) >= self.pipeline.profile.graphs:
             self._forget(own.pop(0))
         while full := self._full(visitor, triples):
-            several = [
+            spare = [
                 name
-                for name in self._asked
-                if name in self._kept
-                and (full == "server" or self._kept[name].visitor.address == visitor.address)
-                and len(self._graphs_of(self._kept[name].visitor)) > 1
+                for name in self._used_at
+                if name in self._stored
+                and (full == "server" or self._stored[name].visitor.address == visitor.address)
+                and len(self._graphs_of(self._stored[name].visitor)) > 1
             ]
-            going = own or several
+            going = own or spare
             if not going:
                 where = "this server" if full == "server" else "your network"
                 raise UserError(
@@ -225,28 +225,31 @@ class SessionGraphs:
 
     def _full(self, visitor: Visitor, triples: int) -> str:
         """What has no room for another graph of so many triples: ``address``, ``server``, or nothing."""
-        profile, kept = self.pipeline.profile, self._kept.values()
-        if sum(one.visitor.address == visitor.address for one in kept) >= profile.graphs_an_address:
+        profile, stored = self.pipeline.profile, self._stored.values()
+        if sum(one.visitor.address == visitor.address for one in stored) >= profile.graphs_an_address:
             return "address"
-        if len(kept) >= profile.graphs_in_all or sum(one.triples for one in kept) + triples > profile.triples_in_all:
+        if (
+            len(stored) >= profile.graphs_in_all
+            or sum(one.triples for one in stored) + triples > profile.triples_in_all
+        ):
             return "server"
         return ""
 
     def _graphs_of(self, visitor: Visitor) -> list[str]:
         """The names of a visitor's brought graphs, the one unused longest first."""
-        return [name for name in self._asked if name in self._kept and self._kept[name].visitor == visitor]
+        return [name for name in self._used_at if name in self._stored and self._stored[name].visitor == visitor]
 
     def _touch(self, name: str) -> None:
-        self._asked[name] = self._clock()
-        self._asked.move_to_end(name)
+        self._used_at[name] = self._clock()
+        self._used_at.move_to_end(name)
 
     def _forget_old(self) -> None:
-        for name in [n for n, at in self._asked.items() if self._clock() - at > SECONDS_KEPT]:
+        for name in [n for n, at in self._used_at.items() if self._clock() - at > SECONDS_TO_LIVE]:
             self._forget(name)
 
     def _forget(self, name: str) -> None:
-        del self._asked[name]
-        self._kept.pop(name, None)
+        del self._used_at[name]
+        self._stored.pop(name, None)
         self.pipeline.forget_graph(name)
 
 
@@ -257,6 +260,6 @@ def limits(pipeline: Pipeline) -> dict[str, Any]:
         "triples": profile.upload_triples,
         "bytes": profile.upload_bytes,
         "edits": MAX_EDITS,
-        "minutes": round(SECONDS_KEPT / 60),
+        "minutes": round(SECONDS_TO_LIVE / 60),
         "kept": profile.graphs,
     }

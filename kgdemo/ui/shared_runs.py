@@ -73,7 +73,7 @@ class SharedRuns:
         self.pipeline = pipeline
         self._run = run
         self._running: dict[Key, _Running] = {}
-        self._kept: OrderedDict[Key, bytes] = OrderedDict()
+        self._answers: OrderedDict[Key, bytes] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()  # of these three, never held while a run is pulled
         pipeline.when_forgotten.append(self.forget)
@@ -85,23 +85,23 @@ class SharedRuns:
             return
         key = (" ".join(question.split()), settings, tuple(entities))
         with self._lock:
-            kept = self._kept.get(key)
-            if kept is None:
+            answer = self._answers.get(key)
+            if answer is None:
                 running = self._running.get(key) or _Running(self._begun(question, settings, entities))
                 self._running[key] = running
                 running.followers += 1
             else:
-                self._kept.move_to_end(key)
+                self._answers.move_to_end(key)
         METRICS.count(
-            "kgdemo_questions_total", answer="kept" if kept else "run" if running.followers == 1 else "shared"
+            "kgdemo_questions_total", answer="kept" if answer else "run" if running.followers == 1 else "shared"
         )
-        yield from pickle.loads(zlib.decompress(kept)) if kept is not None else self._followed(key, running)
+        yield from pickle.loads(zlib.decompress(answer)) if answer is not None else self._followed(key, running)
 
     def forget(self, graph: str) -> None:
         """Drop what was answered on a graph, and share no run on it that is under way."""
         with self._lock:
-            for key in [key for key in self._kept if key[1].graph == graph]:
-                self._bytes -= len(self._kept.pop(key))
+            for key in [key for key in self._answers if key[1].graph == graph]:
+                self._bytes -= len(self._answers.pop(key))
             for key in [key for key in self._running if key[1].graph == graph]:
                 del self._running[key]
 
@@ -130,9 +130,9 @@ class SharedRuns:
             return
         answer = zlib.compress(pickle.dumps(running.events, pickle.HIGHEST_PROTOCOL), 1)
         with self._lock:
-            if key in self._kept or self._running.get(key) is not running:
+            if key in self._answers or self._running.get(key) is not running:
                 return  # another follower has kept it, or its graph has been forgotten
-            self._kept[key] = answer
+            self._answers[key] = answer
             self._bytes += len(answer)
             while self._bytes > self.pipeline.profile.answer_bytes:
-                self._bytes -= len(self._kept.popitem(last=False)[1])
+                self._bytes -= len(self._answers.popitem(last=False)[1])

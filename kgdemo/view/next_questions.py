@@ -15,7 +15,7 @@ from kgdemo.kg.io.upload import question_about, reads_well, starters
 from kgdemo.kg.words import fold
 
 LIMIT = 3
-_MOST_ENDS = 30  # a relation that leads to more is no question for a person
+_MAX_ENDS = 30  # a relation that leads to more is no question for a person
 
 # How a relation is asked for, read as it is walked; those that people ask first come first.
 _WORDINGS = {
@@ -93,7 +93,7 @@ _RANK = {relation: place for place, relation in enumerate(_WORDINGS)}
 
 
 def next_questions(
-    kg: KnowledgeGraph, topics: Sequence[str], answers: Sequence[str], used: Iterable[str] = (), asked: str = ""
+    kg: KnowledgeGraph, topics: Sequence[str], answers: Sequence[str], used: Iterable[str] = (), question: str = ""
 ) -> tuple[str, ...]:
     """Questions that the graph can answer, about topics and answers in turn.
 
@@ -102,14 +102,14 @@ def next_questions(
         topics: entities of the question, or those nearest to what it names.
         answers: what was answered; one that is no entity of the graph is passed over.
         used: relations of the cited paths, which are not asked for again.
-        asked: the question itself.
+        question: the question itself.
 
     Returns:
         at most ``LIMIT``; of a graph that knows none of the entities, questions about its first ones.
     """
     known = [entity for entity in dict.fromkeys((*topics, *answers)) if entity in kg.entities and reads_well(entity)]
-    told = {fold(asked)}
-    about = [[q for q in _about(kg, entity, set(used)) if fold(q) not in told] for entity in known[:4]]
+    known_questions = {fold(question)}
+    about = [[q for q in _about(kg, entity, set(used)) if fold(q) not in known_questions] for entity in known[:4]]
     found: dict[str, None] = {}
     for turn in range(LIMIT):  # the best question about each, then the second best
         for questions in about:
@@ -123,7 +123,7 @@ def _about(kg: KnowledgeGraph, entity: str, used: set[str]) -> list[str]:
     ends: dict[str, set[str]] = defaultdict(set)
     for relation, end in kg.neighbours(entity):
         ends[relation].add(end)
-    fitting = [r for r, found in ends.items() if r not in used and len(found) <= _MOST_ENDS and found != {entity}]
+    fitting = [r for r, found in ends.items() if r not in used and len(found) <= _MAX_ENDS and found != {entity}]
     worded = sorted((r for r in fitting if r in _RANK), key=_RANK.__getitem__)
     if worded:
         return [_WORDINGS[relation].format(e=entity) for relation in worded]
@@ -137,14 +137,14 @@ def with_next(events: Iterable[Event], graph: Callable[[], KnowledgeGraph]) -> I
         events: of one run.
         graph: gives the graph it was asked on; called once its entities are linked.
     """
-    linked, asked, relations = None, "", dict[int, tuple[str, ...]]()
+    linked, question, relations = None, "", dict[int, tuple[str, ...]]()
     for event in events:
         if isinstance(event, RunFailed) and linked is not None:
             near = linked.chosen or tuple(candidate.entity for candidate in linked.nearest)
-            yield NextQuestions(next_questions(graph(), near, (), (), asked), t=event.t)
+            yield NextQuestions(next_questions(graph(), near, (), (), question), t=event.t)
         yield event
         if isinstance(event, RunStarted):
-            asked = event.question
+            question = event.question
         elif isinstance(event, EntitiesLinked):
             linked = event
         elif isinstance(event, PathFound) and event.constrained and event.path is not None:
@@ -152,5 +152,5 @@ def with_next(events: Iterable[Event], graph: Callable[[], KnowledgeGraph]) -> I
         elif isinstance(event, AnswerFinal) and linked is not None:
             used = {r for citation in event.citations for number in citation for r in relations.get(number, ())}
             topics = linked.chosen or tuple(candidate.entity for candidate in linked.nearest)
-            questions = next_questions(graph(), topics, event.answers, used, asked)
+            questions = next_questions(graph(), topics, event.answers, used, question)
             yield replace(NextQuestions(questions), t=event.t)

@@ -8,7 +8,7 @@ from typing import Any
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.view.escape import visible
 
-MOST = 40  # neighbours that one answer holds; a hub has thousands
+MAX_NEIGHBOURS = 40  # neighbours that one answer holds; a hub has thousands
 _LABEL = 40
 
 
@@ -26,7 +26,7 @@ def telling_first(kg: KnowledgeGraph, entity: str) -> list[tuple[str, str]]:
     return list(seen.items())
 
 
-def neighbours_of(kg: KnowledgeGraph, entity: str, limit: int = MOST) -> dict[str, Any]:
+def neighbours_of(kg: KnowledgeGraph, entity: str, limit: int = MAX_NEIGHBOURS) -> dict[str, Any]:
     """A record for the page.
 
     Args:

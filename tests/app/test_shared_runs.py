@@ -97,7 +97,7 @@ def test_kept_answers_stay_within_their_bytes():
     runs = shared(source, answer_bytes=2000)
     for number in range(40):
         list(runs.run(f"question {number:02}", Settings()))
-    assert 0 < runs._bytes == sum(map(len, runs._kept.values())) <= 2000
+    assert 0 < runs._bytes == sum(map(len, runs._answers.values())) <= 2000
     source.begun.clear()
     list(runs.run("question 39", Settings()))
     assert source.begun == []
@@ -135,5 +135,5 @@ def test_a_graph_takes_its_answers_along():
         runs.pipeline.forget_graph("mine")
         list(under_way)
     assert source.begun == ["early", "q", "early", "q"]
-    assert not runs._kept
+    assert not runs._answers
     assert runs._bytes == 0

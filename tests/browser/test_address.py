@@ -7,8 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.test_edits import force, next_run, run_of
 from tests.browser.test_page import ask, over, replay
-from tests.browser.test_world import force, next_run, run_of
 from tests.helpers.page import QUESTION
 
 pytestmark = pytest.mark.browser

@@ -50,7 +50,7 @@ def test_it_does_what_a_list_searched_from_end_to_end_would(sizes, asked, limit)
                 kept.remove(min(kept))
             kept.append((1, when, key))
         state = cache.state
-        assert (state.asked, state.served, state.entries) == (when + 1, served, len(kept))
+        assert (state.lookups, state.served, state.entries) == (when + 1, served, len(kept))
         assert state.size == sum(sizes[k % len(sizes)] for _, _, k in kept) <= limit
         assert state.hit_rate == served / (when + 1)
 

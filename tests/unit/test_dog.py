@@ -106,7 +106,7 @@ def test_chains_branch_and_their_paths_start_at_the_topics():
     state = ChainState((ids["a"],))
     for step in (("a", "b"), ("a", "e"), ("b", "d"), ("b", "c")):
         links = query.links(state.visited, state.used)
-        state = state.grown(next(x for x in links if (x.first, x.last) == (ids[step[0]], ids[step[1]])))
+        state = state.extended(next(x for x in links if (x.first, x.last) == (ids[step[0]], ids[step[1]])))
     paths = paths_of(TripleChain(state), [ids["a"]])
     step_labels = [[kg.entities[e] for e in path.entities] for path in paths]
     assert step_labels == [["a", "b", "c"], ["a", "b", "d"], ["a", "e"]], "the last triple's path first"

@@ -145,13 +145,13 @@ def test_a_mark_is_seen_however_it_is_cut_into_tokens(data):
     for _ in range(data.draw(st.integers(1, 12))):
         token = data.draw(st.integers(0, len(texts) - 1))
         finishing, over = (set(part.tolist()) for part in watch.hits(matched))
-        grown = text + texts[token]
-        at = grown.find(PATH_START)
-        assert (token in finishing) == (at >= 0 and at + len(PATH_START) == len(grown))
-        assert (token in over) == (at >= 0 and at + len(PATH_START) < len(grown))
+        extended = text + texts[token]
+        at = extended.find(PATH_START)
+        assert (token in finishing) == (at >= 0 and at + len(PATH_START) == len(extended))
+        assert (token in over) == (at >= 0 and at + len(PATH_START) < len(extended))
         if at >= 0:
             break
-        text, matched = grown, watch.after(matched, token)
+        text, matched = extended, watch.after(matched, token)
         assert text.endswith(PATH_START[:matched])
 
 
@@ -163,7 +163,7 @@ def test_the_mark_may_not_be_written_when_no_triple_is_left():
         TokenGraph(kg, model.label_tokens), query, [kg.entities.find("a")], model.stop_ids, model.vocabulary
     )
     (link,) = query.links([kg.entities.find("a")])
-    done = constraint.start().grown(link)
+    done = constraint.start().extended(link)
     assert done.alive
     assert model.label_tokens.start[0] not in constraint.successors(done).tokens.tolist()
     assert not constraint.trie(done).start().alive

@@ -113,9 +113,9 @@ def test_too_many_paths_are_counted_and_refused():
         EnumeratedTrie.build(graph, [0], 9)
     paths = KGAutomaton(graph, [0], 2)
     count = paths.paths_left(paths.start())
-    assert len(EnumeratedTrie.build(graph, [0], 2, most_paths=count).paths) == count
+    assert len(EnumeratedTrie.build(graph, [0], 2, max_paths=count).paths) == count
     with pytest.raises(UserError, match=f"{count:,} paths of up to 2 hops"):
-        EnumeratedTrie.build(graph, [0], 2, most_paths=count - 1)
+        EnumeratedTrie.build(graph, [0], 2, max_paths=count - 1)
 
 
 def test_no_topic_with_an_edge_means_an_empty_trie():

@@ -186,7 +186,7 @@ def test_namesakes_stay_as_candidates(linker: EntityLinker):
     scores = [candidate.score for candidate in mention.candidates]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
-    (mention,) = linker.link("what is the capital of georgia?", most_candidates=1).mentions
+    (mention,) = linker.link("what is the capital of georgia?", max_candidates=1).mentions
     assert len(mention.candidates) == 1
 
 

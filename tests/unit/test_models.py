@@ -86,9 +86,9 @@ def test_siblings_in_the_pool_do_not_see_each_other(family):
     model = random_model(family, seed=5)
     prompt = model.style.encode(model.label_tokens, "which part?", ["New York"])
     first, second = model.label_tokens.plain(" New"), model.label_tokens.plain(" York")
-    together = model.tree(prompt)
-    nodes, rows = together.extend([PROMPT_END, PROMPT_END], [first[0], second[0]])
-    _, deeper = together.extend([nodes[1], nodes[0]], [first[-1], second[-1]])
+    concurrently = model.tree(prompt)
+    nodes, rows = concurrently.extend([PROMPT_END, PROMPT_END], [first[0], second[0]])
+    _, deeper = concurrently.extend([nodes[1], nodes[0]], [first[-1], second[-1]])
     for row, below, tokens in (
         (rows[0], deeper[1], (first[0], second[-1])),
         (rows[1], deeper[0], (second[0], first[-1])),

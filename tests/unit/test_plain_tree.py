@@ -20,7 +20,7 @@ from kgdemo.models.token_tree import PlainTokenTree, PooledTokenTree, fits_pool
 from kgdemo.verify import Verifier
 from tests.helpers.models import random_model
 from tests.helpers.strategies import graphs
-from tests.unit.test_lookahead import figures, finish, shape
+from tests.unit.test_look_ahead import figures, finish, shape
 
 model_named = lru_cache(random_model)
 PROMPT = "which part of New York"

@@ -12,7 +12,7 @@ import pytest
 
 from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.metrics import Prediction
-from kgdemo.lab.evaluation.runner import asked_text, choice_of, evaluate
+from kgdemo.lab.evaluation.runner import choice_of, evaluate, prompt_of
 from kgdemo.lab.published_sets import SHAPES
 from kgdemo.lab.questions import Question, read_questions
 from kgdemo.methods import METHODS
@@ -347,8 +347,8 @@ def test_without_answers_and_paths_there_is_no_choice():
 
 def test_the_choices_stand_in_the_prompt():
     question = Question("1", "Where?", choices=("London", "Paris"))
-    assert asked_text(question) == "Where? Choices: (A) London; (B) Paris."
-    assert asked_text(replace(question, choices=())) == "Where?"
+    assert prompt_of(question) == "Where? Choices: (A) London; (B) Paris."
+    assert prompt_of(replace(question, choices=())) == "Where?"
 
 
 @pytest.mark.parametrize("method", METHODS)

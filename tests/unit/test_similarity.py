@@ -10,7 +10,7 @@ from kgdemo.kg.path import Path
 from kgdemo.lab.training.examples import Example
 from kgdemo.lab.training.loop import Share
 from kgdemo.lab.training.similarity import SimilarityConfig, train_similarity
-from kgdemo.models.prompt_style import LearntSimilarity, PromptStyle, path_sentence, read_similarity, write_similarity
+from kgdemo.models.prompt_style import LearnedSimilarity, PromptStyle, path_sentence, read_similarity, write_similarity
 from kgdemo.query.query import understand
 from kgdemo.ranking.scorer import FEATURES, PathScorer
 from tests.helpers.reasoning import FILMS, INVERSE, SpellingEmbedder
@@ -35,20 +35,20 @@ def source(rng) -> Example:
 
 
 @pytest.fixture(scope="module")
-def learnt() -> LearntSimilarity:
+def learnt() -> LearnedSimilarity:
     config = SimilarityConfig(examples=200, epochs=20, batch_size=50)
     return train_similarity([Share(source, 1.0)], EMBEDDER, config)
 
 
-def nearest(similarity: LearntSimilarity, question: str) -> tuple[str, ...]:
+def nearest(similarity: LearnedSimilarity, question: str) -> tuple[str, ...]:
     """The relation path that is most similar to a question."""
     paths = EMBEDDER.encode([path_sentence(relations) for relations in ASKED])
     return list(ASKED)[int(similarity.of(EMBEDDER.encode([question])[0], paths).argmax())]
 
 
-def untaught() -> LearntSimilarity:
+def untaught() -> LearnedSimilarity:
     """As every training begins."""
-    return LearntSimilarity(np.eye(WIDTH, dtype=np.float32), np.eye(WIDTH, dtype=np.float32))
+    return LearnedSimilarity(np.eye(WIDTH, dtype=np.float32), np.eye(WIDTH, dtype=np.float32))
 
 
 def test_it_learns_what_no_spelling_tells(learnt):
@@ -68,7 +68,7 @@ def test_it_is_the_cosine_of_what_is_mapped():
     left, right, paths = (rng.normal(size=size).astype(np.float32) for size in ((7, 7), (7, 7), (5, 7)))
     question = rng.normal(size=7).astype(np.float32)
     asked = [sum(left[i, j] * question[j] for j in range(7)) for i in range(7)]
-    for path, own in zip(paths, LearntSimilarity(left, right).of(question, paths), strict=True):
+    for path, own in zip(paths, LearnedSimilarity(left, right).of(question, paths), strict=True):
         said = [sum(right[i, j] * path[j] for j in range(7)) for i in range(7)]
         product = sum(a * b for a, b in zip(asked, said, strict=True))
         lengths = (sum(a * a for a in asked) * sum(b * b for b in said)) ** 0.5
@@ -95,7 +95,7 @@ def test_the_ranking_hears_it(learnt):
     kg = KnowledgeGraph.from_triples(FILMS, "films", INVERSE)
     path = Path(("Inception", "Christopher Nolan"), ("directed by",))
 
-    def features(similarity: LearntSimilarity | None, relation: str = "directed by"):
+    def features(similarity: LearnedSimilarity | None, relation: str = "directed by"):
         scorer = PathScorer(understand("who made Inception", ["Inception"], kg), kg, EMBEDDER, similarity=similarity)
         return scorer.features(Path(path.entities, (relation,)), -1.0, -1.0)
 
@@ -106,5 +106,5 @@ def test_the_ranking_hears_it(learnt):
     assert features(learnt).learned_similarity > features(learnt, "starring").learned_similarity
     weights = dict.fromkeys(FEATURES, 0.0) | {"learned_similarity": 2.0}
     assert features(learnt).score(weights) == pytest.approx(2 * features(learnt).learned_similarity)
-    of_other_width = LearntSimilarity(np.eye(3, dtype=np.float32), np.eye(3, dtype=np.float32))
+    of_other_width = LearnedSimilarity(np.eye(3, dtype=np.float32), np.eye(3, dtype=np.float32))
     assert features(of_other_width).learned_similarity == 0.0

@@ -46,7 +46,7 @@ class Decode:
         )
         for self.case in plain:
             self.kg = KnowledgeGraph.from_triples(self.case.triples)
-            self.label_tokens = soak_module._pieces(self.case.weights % 2 == 1)
+            self.label_tokens = soak_module._parts(self.case.weights % 2 == 1)
             self.finished = list(run(self.case, self.kg, self.label_tokens))
             if len(self.finished) == self.case.limits.beams > 2:
                 break
@@ -112,8 +112,8 @@ def test_the_command_tells_the_counts(capsys, monkeypatch):
 
 def test_a_table_answers_as_a_model_does():
     size = len(byte_level_tokenizer())
-    together, apart = TableTree(size, 3), TableTree(size, 3)
-    nodes, rows = together.extend([PROMPT_END, 0, PROMPT_END], [5, 6, 5])  # a parent may stand in the same call
+    concurrently, apart = TableTree(size, 3), TableTree(size, 3)
+    nodes, rows = concurrently.extend([PROMPT_END, 0, PROMPT_END], [5, 6, 5])  # a parent may stand in the same call
     assert nodes == [0, 1, 2]
     (one,), first = apart.extend([PROMPT_END], [5])
     _, second = apart.extend([one], [6])

@@ -90,11 +90,11 @@ def test_padding_changes_no_loss(family: str, attention: str, lower: bool, monke
     encoded = [encoder_of(made)(example, Random(0)) for example in EXAMPLES]
     style = made.style.bidirectional
     with torch.no_grad():
-        together = batch_loss(made.model, collate(encoded, 0, style), None, 0)
+        concurrently = batch_loss(made.model, collate(encoded, 0, style), None, 0)
         alone = [batch_loss(made.model, collate([e], 0, style), None, 0) for e in encoded]
     counts = [sum(e.weights) for e in encoded]
     expected = sum(a * c for a, c in zip(alone, counts, strict=True)) / sum(counts)
-    assert float(together) == pytest.approx(float(expected), rel=2e-2 if lower else 1e-4)
+    assert float(concurrently) == pytest.approx(float(expected), rel=2e-2 if lower else 1e-4)
 
 
 def test_the_loss_counts_output_tokens_alone():

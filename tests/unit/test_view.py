@@ -27,7 +27,7 @@ from kgdemo.view.escape import escaped, json_in_html, visible
 from kgdemo.view.frame import VIS, frame_document
 from kgdemo.view.page_records import EXPLAINED, OPERANDS, OPTIONS, PRUNED, TOKENS, record
 from kgdemo.view.picture import MAX_LOOKED, MAX_NODES, PictureBuilder, Places
-from kgdemo.view.surroundings import MOST, neighbours_of
+from kgdemo.view.surroundings import MAX_NEIGHBOURS, neighbours_of
 from tests.helpers.oracles import verifier_of
 
 KG = KnowledgeGraph.from_triples(
@@ -276,8 +276,8 @@ def test_neighbours_come_once_each_the_rare_relations_first_and_say_how_many_are
 def test_a_loop_or_an_unknown_entity_has_no_neighbours_and_a_hub_is_cut():
     hub = KnowledgeGraph.from_triples([("hub", "self", "hub")] + [("hub", "r", f"n{n}") for n in range(3000)])
     found = neighbours_of(hub, "hub")
-    assert len(found["near"]) == MOST
-    assert found["more"] == 3000 - MOST
+    assert len(found["near"]) == MAX_NEIGHBOURS
+    assert found["more"] == 3000 - MAX_NEIGHBOURS
     assert "hub" not in {one["id"] for one in found["near"]}
     assert neighbours_of(hub, "no such entity") == {"near": [], "more": 0}
 

@@ -184,7 +184,7 @@
 
 /**
  * A question to ask; what is missing is taken from the page's fields.
- * @typedef {{question?: string, method?: string, entities?: string[], forced?: number[]}} Asked
+ * @typedef {{question?: string, method?: string, entities?: string[], forced?: number[]}} QuestionRequest
  */
 
 /** @typedef {{id: string, label: string, relation: string}} Neighbour */

@@ -29,7 +29,7 @@ const KEPT_RUNS = 60;
  * @param {PageText} text
  * @param {object} page
  * @param {import('../core/types.js').Server} page.server
- * @param {(asked: import('../core/types.js').Asked) => void} page.again asks the question
+ * @param {(asked: import('../core/types.js').QuestionRequest) => void} page.again asks the question
  * @param {(events: RunEvent[], run: string) => void} page.revisit shows a run that has been seen
  * @param {{name: () => string}} page.own the visitor's own graph
  * @returns {import('../core/types.js').View & {asked: () => string, drop: () => void, restore: (given: Edit[]) => void, of: (run: string) => Edit[]}}

@@ -19,7 +19,7 @@ const KEPT_RUNS = 40;
 /**
  * @param {import('../core/types.js').Boot} boot
  * @param {import('../core/types.js').PageText} text
- * @param {(asked: import('../core/types.js').Asked) => void} again asks the question
+ * @param {(asked: import('../core/types.js').QuestionRequest) => void} again asks the question
  * @param {(events: RunEvent[], run: string) => void} revisit shows a run that has been seen, without a model
  * @returns {import('../core/types.js').View & {can: (beam: number) => boolean, force: (beam: number, token: number, tokenText: string) => void}}
  */

@@ -16,7 +16,7 @@ const COLUMNS = /** @type {const} */ (['method', 'paths', 'verified', 'calls', '
  * @param {import('../core/types.js').Boot} boot
  * @param {import('../core/types.js').PageText} text
  * @param {(events: RunEvent[], run: string) => void} show shows a kept run in the whole page
- * @param {(asked: import('../core/types.js').Asked) => void} again asks the question by another method
+ * @param {(asked: import('../core/types.js').QuestionRequest) => void} again asks the question by another method
  * @param {(run: string) => import('../core/types.js').Edit[]} editsOf the edits of the graph that a run was asked on
  * @returns {import('../core/types.js').View & {control: HTMLElement}} `control` asks the shown question by another method
  */

@@ -12,7 +12,7 @@ const LABEL_LENGTH = 80; // characters of a label in the first rows
  * @param {import('../core/types.js').PageText} text
  * @param {object} page
  * @param {Server['bring']} page.bring sends a graph to the server
- * @param {(asked: import('../core/types.js').Asked) => void} page.again asks a question
+ * @param {(asked: import('../core/types.js').QuestionRequest) => void} page.again asks a question
  * @param {() => void} page.changed called when another graph is asked from now on
  * @returns {{element: HTMLElement, name: () => string, title: () => string, fold: () => void}} `name` and `title` are
  *   empty while the visitor has no graph

@@ -159,7 +159,7 @@ def decode_rows(sizes: DecodeSizes, clock: Clock) -> Iterator[Row]:
     """All rows of ``bench decode``, three a model, one at a time."""
     if sizes.embedded:
         model, kg = CausalModel.load(str(EMBEDDED_FOLDER)), open_graph("world")
-        tasks = [_task("embedded model on world", model, kg, *asked) for asked in _QUESTIONS]
+        tasks = [_task("embedded model on world", model, kg, *question) for question in _QUESTIONS]
         yield from _task_rows(tasks[0], sizes, clock)
         yield _ahead_row(tasks, sizes, clock)
     for shape in sizes.shapes:
@@ -247,7 +247,7 @@ def search(
     task: Task, sizes: DecodeSizes, look_ahead: int | None, bidirectional: bool = False
 ) -> tuple[list[Hypothesis], int]:
     """Our way: automaton from nothing, prompt, beam search; the paths and how many forward passes they took."""
-    task.graph.sub_tries = Cache(task.graph.sub_tries.most_bytes)
+    task.graph.sub_tries = Cache(task.graph.sub_tries.max_bytes)
     topic = task.graph.kg.entities.find(task.topic)
     assert topic is not None
     automaton = KGAutomaton(task.graph, [topic], sizes.hops)

@@ -221,7 +221,7 @@ def _trie_rows(
         return ReferenceTrie.build(theirs, [hub], 2, label_tokens.tokenizer)
 
     def automaton() -> KGAutomaton:
-        graph.sub_tries = Cache(graph.sub_tries.most_bytes)
+        graph.sub_tries = Cache(graph.sub_tries.max_bytes)
         made = KGAutomaton(graph, [topic], 2)
         _walk_one(made)
         return made
@@ -294,7 +294,7 @@ def _hub_rows(graph: TokenGraph, hub: int, hops: int, sizes: IndexSizes, clock: 
         automaton.sub_trie(hub)
 
     def first_touch() -> None:
-        graph.sub_tries = Cache(graph.sub_tries.most_bytes)
+        graph.sub_tries = Cache(graph.sub_tries.max_bytes)
         touch()
 
     why = f"reference not run: {count:,} paths to enumerate"

@@ -64,7 +64,7 @@ REAL_MODELS = 0.1  # share of decodes with a transformer
 _WHOLE, _SHORT = 256, 24  # tokens a path may have; the shorter limit cuts some off
 
 _model = lru_cache(random_model)
-_pieces = lru_cache(lambda wordpiece: LabelTokens((wordpiece_tokenizer if wordpiece else byte_level_tokenizer)()))
+_parts = lru_cache(lambda wordpiece: LabelTokens((wordpiece_tokenizer if wordpiece else byte_level_tokenizer)()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def decode_once(seed: int, tally: Tally) -> None:
     before = tally.faults
     case = draw(seed)
     kg = KnowledgeGraph.from_triples(case.triples)
-    label_tokens = _model(case.family, case.weights).label_tokens if case.family else _pieces(case.weights % 2 == 1)
+    label_tokens = _model(case.family, case.weights).label_tokens if case.family else _parts(case.weights % 2 == 1)
     finished = run(case, kg, label_tokens)
     judge(case, kg, label_tokens, finished, tally)
     tally.decodes += 1

@@ -225,14 +225,14 @@ def _options(rng: random.Random, method: str) -> str:
 def _by_page(case: WholeCase, model: CausalModel, _: Command, tally: WholeTally) -> str:
     pipeline = _pipeline(case, model)
     graphs, runs = SessionGraphs(pipeline), SharedRuns(pipeline)
-    told = graphs.brought(_upload(case))
-    if "error" in told:
+    answer = graphs.brought(_upload(case))
+    if "error" in answer:
         tally.refused += 1
-        return _not_a_sentence(str(told["error"]))
-    client_graph = json.dumps({"own": told["own"], "edits": [list(edit) for edit in case.edits]})
+        return _not_a_sentence(str(answer["error"]))
+    client_graph = json.dumps({"own": answer["own"], "edits": [list(edit) for edit in case.edits]})
     fields = Fields(case.question, {name: case.values[name] for name in NAMES[1:]}, client_graph)
     events = list(ask(pipeline, fields, case.entities, graphs, runs=runs))
-    kg = pipeline.graph(str(told["own"]))
+    kg = pipeline.graph(str(answer["own"]))
     for batch in EventStream().batches(events, lambda: kg):
         json.loads(batch)
     return _judged(events, case.triples, case.edits, tally)
@@ -305,8 +305,8 @@ def _json_lines(triples: tuple[Triple, ...]) -> str:
 
 def _stripped(triples: tuple[Triple, ...]) -> tuple[Triple, ...]:
     """The triples as a reader of files has them."""
-    kept = ((head.strip(), relation.strip(), tail.strip()) for head, relation, tail in triples)
-    whole = (triple for triple in kept if all(triple) and not any(half in "".join(triple) for half in _HALF[::2]))
+    stripped = ((head.strip(), relation.strip(), tail.strip()) for head, relation, tail in triples)
+    whole = (triple for triple in stripped if all(triple) and not any(half in "".join(triple) for half in _HALF[::2]))
     return tuple(whole) or (("a", "r", "b"),)
 
 

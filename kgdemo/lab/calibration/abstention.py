@@ -71,26 +71,26 @@ def collect(
     model.style = replace(model.style, abstention=None)  # what is to be fitted anew has no say
     settings = replace(settings, compare=False, explain=0)
     out.mkdir(parents=True, exist_ok=True)
-    kept = out / "features.jsonl"
-    known = {judged.id: judged for judged in _read(kept)}
-    asked = [question for file in (*answerable, unanswerable) for question in read_questions(file)[:limit]]
-    with kept.open("a", encoding="utf-8") as stream:
-        for question in tqdm([one for one in asked if one.id not in known], unit="question"):
+    file = out / "features.jsonl"
+    known = {judged.id: judged for judged in _read(file)}
+    questions = [question for file in (*answerable, unanswerable) for question in read_questions(file)[:limit]]
+    with file.open("a", encoding="utf-8") as stream:
+        for question in tqdm([one for one in questions if one.id not in known], unit="question"):
             for judged in _judged(pipeline, question, settings):
                 known[judged.id] = judged
                 record = {"id": judged.id, "answered": judged.answered, "features": asdict(judged.features)}
                 stream.write(json.dumps(record) + "\n")
                 stream.flush()
-    wanted = [name for question in asked for name in (question.id, question.id + _CUT)]
+    wanted = [name for question in questions for name in (question.id, question.id + _CUT)]
     return [known[name] for name in wanted if name in known]
 
 
-def calibrate(judged: Sequence[Judged], most_refused: float = REFUSED) -> tuple[dict[str, float], dict[str, float]]:
+def calibrate(judged: Sequence[Judged], max_refused: float = REFUSED) -> tuple[dict[str, float], dict[str, float]]:
     """Fit the weights.
 
     Args:
         judged: features of questions whose first path answers and of questions where it does not.
-        most_refused: share of the answered questions that may be refused.
+        max_refused: share of the answered questions that may be refused.
 
     Returns:
         the weights (see ``PromptStyle.abstention``), and how well they do, each question judged by weights that were
@@ -107,7 +107,7 @@ def calibrate(judged: Sequence[Judged], most_refused: float = REFUSED) -> tuple[
     folds, apart = np.arange(len(x)) % _FOLDS, np.empty(len(x), bool)
     for fold in range(_FOLDS):
         inside = folds == fold
-        apart[inside] = _odds(x[inside], _weights(x[~inside], ~answered[~inside], most_refused)) > 0
+        apart[inside] = _odds(x[inside], _weights(x[~inside], ~answered[~inside], max_refused)) > 0
     cut = np.array([one.id.endswith(_CUT) for one in judged], bool)
     figures = {
         "answered": float(answered.sum()),
@@ -116,17 +116,17 @@ def calibrate(judged: Sequence[Judged], most_refused: float = REFUSED) -> tuple[
         "recognised": float(apart[~answered].mean()),
         "recognised_cut": float(apart[cut].mean()) if cut.any() else 0.0,
     }
-    weights = _weights(x, ~answered, most_refused)
+    weights = _weights(x, ~answered, max_refused)
     return dict(zip((BIAS, *NAMES), [round(float(w), 4) for w in weights], strict=True)), figures
 
 
-def _weights(x: NDArray[np.float64], unanswered: NDArray[np.bool_], most_refused: float) -> NDArray[np.float64]:
+def _weights(x: NDArray[np.float64], unanswered: NDArray[np.bool_], max_refused: float) -> NDArray[np.float64]:
     """Bias and weights; both classes weigh the same, and the bias refuses no more answered questions than agreed."""
     scale = StandardScaler().fit(x)
     fitted = LogisticRegression(class_weight="balanced").fit(scale.transform(x), unanswered)
     plain = fitted.coef_[0] / scale.scale_
     weights: NDArray[np.float64] = np.concatenate([[fitted.intercept_[0] - plain @ scale.mean_], plain])
-    weights[0] -= float(np.quantile(_odds(x[~unanswered], weights), 1 - most_refused, method="higher")) + _ROUNDED
+    weights[0] -= float(np.quantile(_odds(x[~unanswered], weights), 1 - max_refused, method="higher")) + _ROUNDED
     return weights
 
 

@@ -30,7 +30,7 @@ from kgdemo.settings import Settings
 
 _RIDGE = 2e-3
 FOLDS = 8
-_LEAST = 1e-3  # likelihood of a question whose right answer the model rules out: no single one may decide
+_FLOOR = 1e-3  # likelihood of a question whose right answer the model rules out: no single one may decide
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +175,8 @@ def _likelihood(
         chance = np.exp(scores - scores.max())
         chance /= chance.sum()
         right = float(chance @ one.right)
-        value += one.counts * float(np.log(right + _LEAST))
-        after = chance * one.right / (right + _LEAST)
+        value += one.counts * float(np.log(right + _FLOOR))
+        after = chance * one.right / (right + _FLOOR)
         slope += one.counts * one.features.T @ (after - chance * after.sum())
     total = sum(one.counts for one in found)
     return value / total - ridge * float(weights @ weights), slope / total - 2 * ridge * weights

@@ -207,8 +207,8 @@ def summarise(predictions: Sequence[Prediction], compared: bool) -> dict[str, fl
         compared: the same search was also run without the constraint.
     """
     count = max(len(predictions), 1)
-    asked = [p for p in predictions if p.gold]
-    lacking = len(predictions) - len(asked)
+    answerable = [p for p in predictions if p.gold]
+    lacking = len(predictions) - len(answerable)
     metrics = {
         "questions": len(predictions),
         **{
@@ -221,7 +221,7 @@ def summarise(predictions: Sequence[Prediction], compared: bool) -> dict[str, fl
         "paths": sum(len(p.paths) for p in predictions),
         "correct_paths": sum(p.right_paths for p in predictions),
         "refused": sum(p.refused for p in predictions) / count,
-        "refused_answerable": sum(p.refused for p in asked) / max(len(asked), 1),
+        "refused_answerable": sum(p.refused for p in answerable) / max(len(answerable), 1),
         "unanswerable": lacking,
         "recognised": sum(p.refused for p in predictions if not p.gold) / lacking if lacking else 0.0,
         "failed": sum(bool(p.error) for p in predictions),

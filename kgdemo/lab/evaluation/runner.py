@@ -157,7 +157,7 @@ def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool) 
     if not link and not topics:
         topics = question.topic_entities[:1]  # unknown to the graph: let the run say so
     relation_label = RunFigures(pipeline.verifier(settings.graph), Steps(kg), tuple(topics))
-    for event in pipeline.run(asked_text(question), settings, topics):
+    for event in pipeline.run(prompt_of(question), settings, topics):
         relation_label.see(event)
     truth = true_steps(kg, question.topic_entities, question.gold, settings.hops, settings.directed)
     if question.graph:
@@ -169,7 +169,7 @@ def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool) 
     return replace(prediction, answers=chosen, with_graph=chosen, refused=not chosen)
 
 
-def asked_text(question: Question) -> str:
+def prompt_of(question: Question) -> str:
     """The question with its choices, as every prompt gets it (GCR section 5.4, FiDeLiS appendix A.5)."""
     listed = "; ".join(f"({letter}) {choice}" for letter, choice in zip(_LETTERS, question.choices, strict=False))
     return f"{question.text} Choices: {listed}." if listed else question.text
@@ -190,10 +190,10 @@ def choice_of(choices: Sequence[str], prediction: Prediction, embedder: Embedder
     for answer in prediction.answers:
         if held := [choice for choice in choices if holding(answer, choice)]:
             return (max(held, key=len),)
-    told = prediction.answers or prediction.paths[:3]
-    if not told:
+    given = prediction.answers or prediction.paths[:3]
+    if not given:
         return ()
-    vectors = embedder.encode([". ".join(told), *choices])
+    vectors = embedder.encode([". ".join(given), *choices])
     similar = vectors[1:] @ vectors[0]
     return (choices[int(similar.argmax())],)
 
@@ -224,13 +224,13 @@ def _read(file: Path) -> list[Prediction]:
 def _succeeded(file: Path) -> list[Prediction]:
     """The predictions of an earlier run without the questions that failed, which are asked again."""
     found = _read(file)
-    kept = [prediction for prediction in found if not prediction.error]
-    if len(kept) < len(found):
-        lines = (json.dumps(prediction.record(), ensure_ascii=False) + "\n" for prediction in kept)
+    succeeded = [prediction for prediction in found if not prediction.error]
+    if len(succeeded) < len(found):
+        lines = (json.dumps(prediction.record(), ensure_ascii=False) + "\n" for prediction in succeeded)
         beside = file.with_suffix(".kept")
         beside.write_text("".join(lines), "utf-8")
         beside.replace(file)
-    return kept
+    return succeeded
 
 
 def _plain(settings: Settings) -> dict[str, object]:

@@ -41,13 +41,13 @@ def template_questions(
     """
     for kind in (SEEN, HELD_OUT) if held_out else (SEEN,):
         own = {step: words for step, words in templates.items() if (step[0] in held_out) == (kind == HELD_OUT)}
-        source, rng, asked = TemplateSource(kg, own, hops=(1.0,)), Random(f"{kind}-{seed}"), set[str]()
+        source, rng, seen = TemplateSource(kg, own, hops=(1.0,)), Random(f"{kind}-{seed}"), set[str]()
         for _ in range(_TRIES * number):
             example = source(rng)
-            if example.question not in asked:
-                asked.add(example.question)
-                yield _question(kg, f"{kind}-{len(asked)}", example.question, *example.path[:2])
-            if len(asked) == number:
+            if example.question not in seen:
+                seen.add(example.question)
+                yield _question(kg, f"{kind}-{len(seen)}", example.question, *example.path[:2])
+            if len(seen) == number:
                 break
         else:
             raise ValueError(f"the templates make no {number} different questions about relations that are {kind}")

@@ -18,7 +18,7 @@ from torch.nn import functional
 
 from kgdemo.lab.training.loop import Share
 from kgdemo.models.embedding import Embedder
-from kgdemo.models.prompt_style import LearntSimilarity, path_sentence
+from kgdemo.models.prompt_style import LearnedSimilarity, path_sentence
 
 logger = logging.getLogger(__name__)
 _DROPPED = 0.1  # of the features, while training
@@ -45,7 +45,7 @@ class SimilarityConfig:
     seed: int = 5
 
 
-def train_similarity(sources: Sequence[Share], embedder: Embedder, config: SimilarityConfig) -> LearntSimilarity:
+def train_similarity(sources: Sequence[Share], embedder: Embedder, config: SimilarityConfig) -> LearnedSimilarity:
     """Learn from the examples of a mixture which paths questions ask for.
 
     Args:
@@ -66,7 +66,7 @@ def train_similarity(sources: Sequence[Share], embedder: Embedder, config: Simil
     return _fitted(questions, paths, wanted, config)
 
 
-def _fitted(questions: Tensor, paths: Tensor, wanted: Tensor, config: SimilarityConfig) -> LearntSimilarity:
+def _fitted(questions: Tensor, paths: Tensor, wanted: Tensor, config: SimilarityConfig) -> LearnedSimilarity:
     """Adam over shuffled batches; ``wanted`` says which path each question asks for."""
     generator = torch.Generator().manual_seed(config.seed)
     identity = torch.eye(questions.shape[1])
@@ -79,9 +79,9 @@ def _fitted(questions: Tensor, paths: Tensor, wanted: Tensor, config: Similarity
         loss_sum = 0.0
         for batch in torch.randperm(len(wanted), generator=generator).split(config.batch_size):
             options, target = wanted[batch].unique(return_inverse=True)
-            asked = functional.normalize(_dropped(questions[batch], generator) @ left.T, dim=1)
+            projected = functional.normalize(_dropped(questions[batch], generator) @ left.T, dim=1)
             said = functional.normalize(_dropped(paths[options], generator) @ right.T, dim=1)
-            loss = functional.cross_entropy(sharpness.exp() * asked @ said.T, target)
+            loss = functional.cross_entropy(sharpness.exp() * projected @ said.T, target)
             away = (left - identity).square().sum() + (right - identity).square().sum()
             optimiser.zero_grad()
             (loss + config.to_identity * away).backward()
@@ -89,9 +89,9 @@ def _fitted(questions: Tensor, paths: Tensor, wanted: Tensor, config: Similarity
             falling.step()
             loss_sum += loss.item() * len(batch)
         logger.info("similarity, epoch %d: loss %.3f", epoch + 1, loss_sum / len(wanted))
-    return LearntSimilarity(left.detach().numpy(), right.detach().numpy())
+    return LearnedSimilarity(left.detach().numpy(), right.detach().numpy())
 
 
 def _dropped(vectors: Tensor, generator: torch.Generator) -> Tensor:
-    kept = torch.rand(vectors.shape, generator=generator) >= _DROPPED
-    return vectors * kept / (1 - _DROPPED)
+    mask = torch.rand(vectors.shape, generator=generator) >= _DROPPED
+    return vectors * mask / (1 - _DROPPED)

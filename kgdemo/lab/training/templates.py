@@ -151,10 +151,10 @@ class TemplateSource:
         walk, entities = [last], [start, end]
         text = question.text if question else ""
         for _ in range(hops - 1):
-            grown = self._step_back(rng, entities[0], set(entities))
-            if grown is None:
+            found = self._step_back(rng, entities[0], set(entities))
+            if found is None:
                 return None
-            before, step, noun = grown
+            before, step, noun = found
             walk.insert(0, step)
             entities.insert(0, before)
             text = text.replace("{e}", noun.text)
@@ -177,10 +177,10 @@ class TemplateSource:
             other = rng.choice(same)
             text = question.text.replace("{e}", f"{self._spoken(rng, start)} and {self._spoken(rng, other)}")
         else:
-            grown, noun = self._step_back(rng, end, {start, end}), self._pick(rng, self.templates[last].nouns, head)
-            if grown is None or noun is None:
+            found, noun = self._step_back(rng, end, {start, end}), self._pick(rng, self.templates[last].nouns, head)
+            if found is None or noun is None:
                 return None
-            other, _, second = grown
+            other, _, second = found
             said = [noun.fill(self._spoken(rng, start)), second.fill(self._spoken(rng, other))]
             rng.shuffle(said)
             text = rng.choice(_BOTH).format(a=said[0], b=said[1])

@@ -31,7 +31,7 @@ from kgdemo.settings import option
 
 SCRIPTS = ("auto", "path", "chain")
 TRIPLE_TOKENS = 256  # the longest triple; the trie ends it long before
-_KEPT_WRITERS = 16
+_CACHED_WRITERS = 16
 Found = TypeVar("Found")
 
 
@@ -132,11 +132,11 @@ class TripleChain:
         """Whether its last triple has just been written."""
         return len(self.written) > self.shown
 
-    def grown(self, triple: Written) -> TripleChain:
+    def extended(self, triple: Written) -> TripleChain:
         """Lines 10 and 11 of Algorithm 1."""
         return replace(
             self,
-            state=self.state.grown(triple.link),
+            state=self.state.extended(triple.link),
             score=self.score + triple.score,
             relation_score=self.relation_score + triple.relation_score,
             written=(*self.written, triple),
@@ -249,14 +249,14 @@ class Writing:
         self.model, self.label_tokens = resources.model, resources.model.label_tokens
         self.watching, self.limits = watching, limits
         self._writers: dict[tuple[int, ...], Writer] = {}
-        self._told_too_long = False
+        self._noticed_too_long = False
 
     def writer(self, prompt: tuple[int, ...]) -> tuple[Writer, int]:
         """The token tree of a prompt, and how many tokens had to be read for it."""
         known = self._writers.pop(prompt, None)
         writer = known or Writer(self.model.tree(prompt))
         self._writers[prompt] = writer
-        while len(self._writers) > _KEPT_WRITERS:
+        while len(self._writers) > _CACHED_WRITERS:
             del self._writers[next(iter(self._writers))]
         return writer, 0 if known else len(prompt)
 
@@ -347,8 +347,8 @@ class Writing:
 
     def _tell_too_long(self, longest: int) -> Iterator[Notice]:
         """Say once a run that triples or texts are left out because of their length."""
-        if not self._told_too_long:
-            self._told_too_long = True
+        if not self._noticed_too_long:
+            self._noticed_too_long = True
             yield too_long(self.model, max(longest, 0))
 
     def plain(self, tokens: Sequence[int]) -> str:
@@ -358,13 +358,13 @@ class Writing:
 
     def fitting(self, lines: Sequence[str], room: int) -> str:
         """As many lines as have room, nearest to the question first."""
-        kept, used = [], 0
+        chosen, used = [], 0
         for line in lines:
             used += len(self.label_tokens.plain(f" | {line}"))
             if used > room:
                 break
-            kept.append(line)
-        return " | ".join(kept)
+            chosen.append(line)
+        return " | ".join(chosen)
 
     def lines(self, links: Iterable[Link], order: Sequence[IdTriple]) -> list[str]:
         """Linearised triples, each once, nearest to the question first where that is known."""

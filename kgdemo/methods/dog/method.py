@@ -94,8 +94,8 @@ class Search:
         chains = [TripleChain(start)]
         finished: list[TripleChain] = []
         for step in range(self.steps):  # 3
-            grown = yield from self._grown(chains)  # 5 to 13
-            chains = yield from self._shown(grown, last=step + 1 == self.steps)  # 14
+            extended = yield from self._extended(chains)  # 5 to 13
+            chains = yield from self._shown(extended, last=step + 1 == self.steps)  # 14
             if self.script.closes:
                 finished = sorted([*finished, *(c.closed() for c in chains)], key=lambda c: -c.score)
                 worst = finished[: self.dog.width][-1].score if len(finished) >= self.dog.width else -math.inf
@@ -110,24 +110,24 @@ class Search:
         prompt = self.script.prompt(TripleChain(ChainState(tuple(self.topic_ids))))
         yield from self.script.unconstrained(prompt, self.dog.width)
 
-    def _grown(self, chains: Sequence[TripleChain]) -> Generator[Event, None, list[TripleChain]]:
+    def _extended(self, chains: Sequence[TripleChain]) -> Generator[Event, None, list[TripleChain]]:
         """Every chain with each of its likeliest next triples; the same triples in another order count once."""
-        grown: dict[frozenset[IdTriple], TripleChain] = {}
+        extended: dict[frozenset[IdTriple], TripleChain] = {}
         for chain in chains:
             found = [] if chain.ended else (yield from self.script.triples(chain, self.dog.width))  # 8
-            candidates = [chain.grown(triple) for triple in found]  # 9 to 12
+            candidates = [chain.extended(triple) for triple in found]  # 9 to 12
             if not found and not self.script.closes:
                 candidates = [chain]  # it has ended, or has nowhere to go
             for candidate in candidates:
-                known = grown.get(candidate.state.used)
+                known = extended.get(candidate.state.used)
                 if known is None or candidate.score > known.score:
-                    grown[candidate.state.used] = candidate
-        return sorted(grown.values(), key=lambda c: -c.score)
+                    extended[candidate.state.used] = candidate
+        return sorted(extended.values(), key=lambda c: -c.score)
 
-    def _shown(self, grown: Sequence[TripleChain], last: bool) -> Generator[Event, None, list[TripleChain]]:
+    def _shown(self, extended: Sequence[TripleChain], last: bool) -> Generator[Event, None, list[TripleChain]]:
         """Keep the best chains, write the text behind their new triples, and say what became of all."""
-        kept = []
-        for rank, chain in enumerate(grown):
+        selected = []
+        for rank, chain in enumerate(extended):
             keep = rank < self.dog.width
             if chain.new:
                 if keep and not self.script.closes:
@@ -138,8 +138,8 @@ class Search:
                 chain = replace(chain, thought=thought.id, shown=len(chain.written))
                 if keep and not chain.ended and not last:
                     yield self._growth(chain)
-            kept += [chain] if keep else []
-        return kept
+            selected += [chain] if keep else []
+        return selected
 
     def _concluded(self, finished: Sequence[TripleChain]) -> Generator[Event, None, list[TripleChain]]:
         """The finished chains; the best with the hypothesis answers behind them."""
@@ -148,12 +148,12 @@ class Search:
             concluded[place] = replace(chain, notes=((yield from self.script.note(chain)),))
         return concluded
 
-    def _thought(self, chain: TripleChain, kept: bool) -> Thought:
+    def _thought(self, chain: TripleChain, selected: bool) -> Thought:
         self._thoughts += 1
         link, kg = chain.written[-1].link, self.resources.kg
         path = self.resources.kg.labelled(link.path)
         text, read = str(path), self.resources.verifier.verify(path).faithful
-        if kept and chain.notes and chain.notes[-1].text:
+        if selected and chain.notes and chain.notes[-1].text:
             text += f" — {chain.notes[-1].text}"
         return Thought(
             "thought",
@@ -163,8 +163,8 @@ class Search:
             path.entities,
             tuple((kg.entities[h], kg.relations[r], kg.entities[t]) for h, r, t in link.triples if read),
             chain.score,
-            "kept" if kept else "pruned",
-            "" if kept else f"{self.dog.width} chains score higher",
+            "kept" if selected else "pruned",
+            "" if selected else f"{self.dog.width} chains score higher",
         )
 
     def _growth(self, chain: TripleChain) -> Thought:

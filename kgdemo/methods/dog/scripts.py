@@ -61,7 +61,7 @@ Answer: <PATH> The Seventh Seal -> directed by -> Ingmar Bergman</PATH> So The S
 
 """,
 )
-_ASKED = "Question: {question}\nGraph: [{entities}]\nAnswer: "
+_QUESTION = "Question: {question}\nGraph: [{entities}]\nAnswer: "
 
 
 class PathScript(Writing):
@@ -260,7 +260,7 @@ class ChainScript(Writing):
     def _fitting_style(self) -> PromptStyle:
         """As many worked examples as leave half of the room to the graph."""
         for count in range(len(_EXAMPLES), -1, -1):
-            template = _TASK + "".join(_EXAMPLES[:count]) + _ASKED
+            template = _TASK + "".join(_EXAMPLES[:count]) + _QUESTION
             style = PromptStyle(template, self.model.style.bidirectional)
             if 2 * len(style.encode(self.label_tokens, self.query.text, [])) <= self._room or not count:
                 break

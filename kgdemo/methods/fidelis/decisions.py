@@ -86,7 +86,7 @@ def statement_of(question: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Grown:
+class WalkedPath:
     """A path of the beam.
 
     Attributes:
@@ -105,8 +105,8 @@ class Grown:
     thought: int = 0
 
 
-Offer = tuple[Grown, Sequence[PathCandidate]]  # a path, and what may come behind it
-Step = tuple[Grown, Grown]  # a path, and the same one step longer
+Offer = tuple[WalkedPath, Sequence[PathCandidate]]  # a path, and what may come behind it
+Step = tuple[WalkedPath, WalkedPath]  # a path, and the same one step longer
 
 
 class Decisions(Protocol):
@@ -122,7 +122,7 @@ class Decisions(Protocol):
         """Local verification: whether the last step of each follows from those before it."""
         ...
 
-    def deduced(self, kept: Sequence[Grown]) -> Generator[Event, None, list[Grown]]:
+    def deduced(self, beam: Sequence[WalkedPath]) -> Generator[Event, None, list[WalkedPath]]:
         """Global verification: the paths that the statement can be deduced from."""
         ...
 
@@ -145,7 +145,7 @@ class ByReasoner:
         """See ``Decisions``: at most ``width`` of all candidates, in one call; the plan gives hints."""
         hints = f"The plan of the walk: {self.plan.steps}" if self.plan.steps else ""
         task = self.resources.prompts.text("fidelis-select", hints=hints)
-        steps = [(grown, candidate) for grown, candidates in offered for candidate in candidates]
+        steps = [(walked, candidate) for walked, candidates in offered for candidate in candidates]
         steps = sorted(steps, key=lambda step: -step[1].score)[:MAX_SELECTED_FROM]
         texts = [str(candidate.path) for _, candidate in steps]
         chosen = yield from deciding.select(self.resources, "beam selection", self.query, task, texts, width)
@@ -153,29 +153,29 @@ class ByReasoner:
 
     def follow(self, steps: Sequence[Step]) -> Generator[Event, None, list[bool]]:
         """See ``Decisions``; the first step has nothing before it to follow from. All are asked side by side."""
-        asked = [self._follows(before, grown) for before, grown in steps if before.path.relations]
-        held = iter((yield from deciding.together(self.resources, asked)))
+        pending = [self._follows(before, walked) for before, walked in steps if before.path.relations]
+        held = iter((yield from deciding.concurrently(self.resources, pending)))
         return [next(held) if before.path.relations else True for before, _ in steps]
 
-    def deduced(self, kept: Sequence[Grown]) -> Generator[Event, None, list[Grown]]:
+    def deduced(self, beam: Sequence[WalkedPath]) -> Generator[Event, None, list[WalkedPath]]:
         """See ``Decisions``; all are asked side by side."""
-        held = yield from deciding.together(self.resources, [self._deduces(grown) for grown in kept])
-        return [grown for grown, holds in zip(kept, held, strict=True) if holds]
+        held = yield from deciding.concurrently(self.resources, [self._deduces(walked) for walked in beam])
+        return [walked for walked, holds in zip(beam, held, strict=True) if holds]
 
-    def _follows(self, before: Grown, grown: Grown) -> Generator[Event, None, bool]:
-        step = sentence(Path(grown.path.entities[-2:], grown.path.relations[-1:]))
+    def _follows(self, before: WalkedPath, walked: WalkedPath) -> Generator[Event, None, bool]:
+        step = sentence(Path(walked.path.entities[-2:], walked.path.relations[-1:]))
         task = self.resources.prompts.text("fidelis-step", claim=self.plan.statement)
         return (yield from deciding.verify(self.resources, self.query, step, sentences(before.path), task))
 
-    def _deduces(self, grown: Grown) -> Generator[Event, None, bool]:
+    def _deduces(self, walked: WalkedPath) -> Generator[Event, None, bool]:
         if self.adequacy:
-            ahead = openings(grown.path, self.resources, self.settings)
-            hop_lists = [HopList((grown.path,))]
+            ahead = openings(walked.path, self.resources, self.settings)
+            hop_lists = [HopList((walked.path,))]
             holds, _ = yield from walk_decisions(self.resources).enough(self.query, hop_lists, ahead)
             return holds
-        statement = self.plan.filled(grown.path)
+        statement = self.plan.filled(walked.path)
         task = self.resources.prompts.text("fidelis-statement")
-        return (yield from deciding.verify(self.resources, self.query, statement, sentences(grown.path), task))
+        return (yield from deciding.verify(self.resources, self.query, statement, sentences(walked.path), task))
 
 
 class ByEmbeddings:
@@ -196,24 +196,24 @@ class ByEmbeddings:
     def select(self, offered: Sequence[Offer], width: int) -> Generator[Event, None, list[Step]]:
         """See ``Decisions``: at most ``width`` behind each path; the ends' names say nothing to it and are left out."""
         steps: list[Step] = []
-        for grown, candidates in offered:
+        for walked, candidates in offered:
             texts = [HopList((c.path,)).stem for c in candidates]
             chosen = embedding_cache(self.resources.embedder).nearest(self.query.text, texts, width)
             yield candidates_scored("beam selection", [candidates[i] for i in chosen])
-            steps += [(grown, _longer(grown, candidates[i])) for i in chosen]
+            steps += [(walked, _longer(walked, candidates[i])) for i in chosen]
         return steps
 
     def follow(self, steps: Sequence[Step]) -> Generator[Event, None, list[bool]]:
         """See ``Decisions``; that the step begins where the path ends is all it can know."""
         yield from ()
-        return [before.path.end == grown.path.entities[-2] for before, grown in steps]
+        return [before.path.end == walked.path.entities[-2] for before, walked in steps]
 
-    def deduced(self, kept: Sequence[Grown]) -> Generator[Event, None, list[Grown]]:
+    def deduced(self, beam: Sequence[WalkedPath]) -> Generator[Event, None, list[WalkedPath]]:
         """See ``Decisions``."""
-        ahead = [opening for grown in kept for opening in openings(grown.path, self.resources, self.settings)]
-        hop_lists = [HopList((grown.path,)) for grown in kept]
+        ahead = [opening for walked in beam for opening in openings(walked.path, self.resources, self.settings)]
+        hop_lists = [HopList((walked.path,)) for walked in beam]
         holds, best = yield from EmbeddingWalk(self.resources).enough(self.query, hop_lists, ahead)
-        return [g for g in kept if best and g.path in best.paths] if holds else []
+        return [g for g in beam if best and g.path in best.paths] if holds else []
 
 
 class ByPathModel:
@@ -242,42 +242,42 @@ class ByPathModel:
     def select(self, offered: Sequence[Offer], width: int) -> Generator[Event, None, list[Step]]:
         """See ``Decisions``: at most ``width`` behind each path, by beam search over the trie of its candidates."""
         steps: list[Step] = []
-        for grown, candidates in offered:
-            steps += [(grown, longer) for longer in (yield from self._select(grown, candidates, width))]
+        for walked, candidates in offered:
+            steps += [(walked, longer) for longer in (yield from self._select(walked, candidates, width))]
         return steps
 
     def _select(
-        self, grown: Grown, candidates: Sequence[PathCandidate], width: int
-    ) -> Generator[Event, None, list[Grown]]:
-        by_link = self._links(grown.path, candidates)
+        self, walked: WalkedPath, candidates: Sequence[PathCandidate], width: int
+    ) -> Generator[Event, None, list[WalkedPath]]:
+        by_link = self._links(walked.path, candidates)
         label_tokens = self.resources.model.label_tokens
-        last = len(grown.path.relations) + 1 >= self.hops
+        last = len(walked.path.relations) + 1 >= self.hops
         # the second mark announces another step
         ends = [label_tokens.end] if last else [label_tokens.end, label_tokens.arrow]
-        triple_tokens = TripleTokens.ONWARD if grown.tokens else TripleTokens.WALKED
+        triple_tokens = TripleTokens.ONWARD if walked.tokens else TripleTokens.WALKED
         trie = TripleTrie(self.resources.token_graph, list(by_link), triple_tokens, ends)
-        written = yield from self.writing.search(self.prompt, grown.tokens, trie, ends, width)
+        written = yield from self.writing.search(self.prompt, walked.tokens, trie, ends, width)
         found = []
         for triple in written:
             candidate = by_link[triple.link]
-            total = grown.likelihood + triple.score
-            steps = (*grown.steps, triple.score)
-            found.append(Grown(candidate.path, total, steps, triple.tokens, triple.ending))
+            total = walked.likelihood + triple.score
+            steps = (*walked.steps, triple.score)
+            found.append(WalkedPath(candidate.path, total, steps, triple.tokens, triple.ending))
         return found
 
     def follow(self, steps: Sequence[Step]) -> Generator[Event, None, list[bool]]:
         """See ``Decisions``; that the step begins where the path ends is all there is to it."""
         yield from ()
-        return [before.path.end == grown.path.entities[-2] for before, grown in steps]
+        return [before.path.end == walked.path.entities[-2] for before, walked in steps]
 
-    def deduced(self, kept: Sequence[Grown]) -> Generator[Event, None, list[Grown]]:
+    def deduced(self, beam: Sequence[WalkedPath]) -> Generator[Event, None, list[WalkedPath]]:
         """See ``Decisions``: every path may end here, with its probability; an event says whether that is likely."""
-        for grown in kept:
-            holds = grown.ending > math.log(0.5)
-            premises = tuple(sentences(grown.path))
-            yield DeductionChecked(self.plan.filled(grown.path), premises, holds, self.resources.model.name)
-        ended = [grown for grown in kept if grown.ending > -math.inf]
-        return [replace(grown, likelihood=grown.likelihood + grown.ending) for grown in ended]
+        for walked in beam:
+            holds = walked.ending > math.log(0.5)
+            premises = tuple(sentences(walked.path))
+            yield DeductionChecked(self.plan.filled(walked.path), premises, holds, self.resources.model.name)
+        ended = [walked for walked in beam if walked.ending > -math.inf]
+        return [replace(walked, likelihood=walked.likelihood + walked.ending) for walked in ended]
 
     def _links(self, path: Path, candidates: Sequence[PathCandidate]) -> dict[Link, PathCandidate]:
         """The candidates as the constraint knows them."""
@@ -293,7 +293,7 @@ def sentences(path: Path) -> list[str]:
     return [sentence(Path((head, tail), (relation,))) for head, relation, tail in path.hops]
 
 
-def _longer(grown: Grown, candidate: PathCandidate) -> Grown:
+def _longer(walked: WalkedPath, candidate: PathCandidate) -> WalkedPath:
     """A path with the candidate's step; compared by the mean of its steps' scores."""
-    steps = (*grown.steps, candidate.score)
-    return Grown(candidate.path, sum(steps) / len(steps), steps)
+    steps = (*walked.steps, candidate.score)
+    return WalkedPath(candidate.path, sum(steps) / len(steps), steps)

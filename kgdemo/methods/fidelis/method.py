@@ -19,10 +19,10 @@ from kgdemo.methods.fidelis.decisions import (
     ByPathModel,
     ByReasoner,
     Decisions,
-    Grown,
     Offer,
     Plan,
     Step,
+    WalkedPath,
     read_plan,
 )
 from kgdemo.methods.fidelis.path_rag import PathRag, Retriever, TogRetriever, VanillaRetriever
@@ -98,23 +98,23 @@ class Search:
         """The paths found, likeliest first (line numbers of Algorithm 2 in the comments)."""
         plan = yield from self._plan()  # 2 to 4
         retriever, decisions = self._retriever(plan), self._decisions(plan)
-        beam = [Grown(start(topic)) for topic in self.query.topics if topic in self.resources.kg.entities]  # 1
-        found: list[Grown] = []
+        beam = [WalkedPath(start(topic)) for topic in self.query.topics if topic in self.resources.kg.entities]  # 1
+        found: list[WalkedPath] = []
         for _ in range(min(self.fidelis.depth, self.settings.hops)):  # 5
             offered: list[Offer] = []
-            for grown in beam:  # 6
-                offered.append((grown, (yield from retriever.candidates(grown.path))))  # 7
+            for walked in beam:  # 6
+                offered.append((walked, (yield from retriever.candidates(walked.path))))  # 7
             offered = [offer for offer in offered if offer[1]]
             chosen = (yield from decisions.select(offered, self.fidelis.width)) if offered else []
-            kept = yield from self._kept(chosen, decisions)  # 8 to 17
-            deduced = (yield from decisions.deduced(kept)) if self.fidelis.verifier and kept else []
+            selected = yield from self._selected(chosen, decisions)  # 8 to 17
+            deduced = (yield from decisions.deduced(selected)) if self.fidelis.verifier and selected else []
             found += deduced
-            if not kept or (deduced and decisions.halts):
+            if not selected or (deduced and decisions.halts):
                 break
-            beam = kept
+            beam = selected
         # without a path that the statement follows from, the last ones kept are what there is
         best = sorted(found or [g for g in beam if g.path.relations], key=lambda g: -g.likelihood)
-        return [(grown.path, grown.likelihood) for grown in best]
+        return [(walked.path, walked.likelihood) for walked in best]
 
     def _plan(self) -> Generator[Event, None, Plan]:
         """Keywords, planning steps and the declarative statement, in one call (appendix C.1)."""
@@ -153,32 +153,32 @@ class Search:
             return ByEmbeddings(resources, self.query, self.settings)
         return ByPathModel(resources, self.query, plan, self.settings)
 
-    def _kept(self, chosen: Sequence[Step], decisions: Decisions) -> Generator[Event, None, list[Grown]]:
+    def _selected(self, chosen: Sequence[Step], decisions: Decisions) -> Generator[Event, None, list[WalkedPath]]:
         """The B likeliest of the chosen paths whose last step follows from those before it."""
         steps = sorted(chosen, key=lambda pair: -pair[1].likelihood)
-        kept: list[Grown] = []
+        selected: list[WalkedPath] = []
         while steps:  # those that there is room for are asked about at once; where one falls, the next takes its place
-            room = self.fidelis.width - len(kept)
-            asked, steps = steps[:room], steps[room:]
-            held = (yield from decisions.follow(asked)) if self.fidelis.verifier else [True] * len(asked)
-            for (before, grown), holds in zip(asked, held, strict=True):
+            room = self.fidelis.width - len(selected)
+            tried, steps = steps[:room], steps[room:]
+            held = (yield from decisions.follow(tried)) if self.fidelis.verifier else [True] * len(tried)
+            for (before, walked), holds in zip(tried, held, strict=True):
                 thought = self._weighed(
-                    before, grown, "" if holds else "its last step does not follow from those before"
+                    before, walked, "" if holds else "its last step does not follow from those before"
                 )
                 yield thought
                 if holds:
-                    kept.append(replace(grown, thought=thought.id))
-            if len(kept) == self.fidelis.width:
+                    selected.append(replace(walked, thought=thought.id))
+            if len(selected) == self.fidelis.width:
                 break
-        for before, grown in steps:
-            yield self._weighed(before, grown, f"{self.fidelis.width} likelier paths were kept")
-        return kept
+        for before, walked in steps:
+            yield self._weighed(before, walked, f"{self.fidelis.width} likelier paths were kept")
+        return selected
 
-    def _weighed(self, before: Grown, grown: Grown, reason: str) -> Thought:
+    def _weighed(self, before: WalkedPath, walked: WalkedPath, reason: str) -> Thought:
         """A path that goes on, or the reason why it does not."""
         parents = (before.thought,) if before.thought else ()
         fate = "pruned" if reason else "kept"
-        return self._thought(parents, str(grown.path), grown.path, grown.likelihood, fate, reason)
+        return self._thought(parents, str(walked.path), walked.path, walked.likelihood, fate, reason)
 
     def _thought(
         self,

@@ -164,11 +164,11 @@ class TogRetriever:
     def candidates(self, path: Path) -> Generator[Event, None, list[PathCandidate]]:
         """See ``Retriever``."""
         ahead = openings(path, self.resources, self.settings)
-        kept = yield from self.decisions.prune_relations(self.query, ahead, self.width)
+        selected = yield from self.decisions.prune_relations(self.query, ahead, self.width)
         found = []
-        for rank, opening in enumerate(kept):
+        for rank, opening in enumerate(selected):
             hop_list = yield from prune_entities(self.query, opening, self.resources, self.width)
-            found += [PathCandidate(longer, 1.0 - rank / len(kept)) for longer in hop_list.paths]
+            found += [PathCandidate(longer, 1.0 - rank / len(selected)) for longer in hop_list.paths]
         return found
 
 

@@ -59,14 +59,14 @@ class Agent:
 
     def expand(self, chains: Sequence[ThoughtChain], branches: int) -> Generator[Event, None, list[list[ThoughtChain]]]:
         """See ``Interaction``: thoughts and their actions, then what the graph says to each."""
-        asked = [self.decisions.act(chain, self._possible(chain), branches) for chain in chains]
-        grown = []
-        for chain, steps in zip(chains, (yield from deciding.together(self.resources, asked)), strict=True):
+        pending = [self.decisions.act(chain, self._possible(chain), branches) for chain in chains]
+        expanded_chains = []
+        for chain, steps in zip(chains, (yield from deciding.concurrently(self.resources, pending)), strict=True):
             after = []
             for text, action in steps:
                 after.append((yield from self._act(chain, text, action)))
-            grown.append(after or [replace(chain, finished=True)])
-        return grown
+            expanded_chains.append(after or [replace(chain, finished=True)])
+        return expanded_chains
 
     def _possible(self, chain: ThoughtChain) -> list[Action]:
         """The calls that make sense in a state."""

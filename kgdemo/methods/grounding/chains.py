@@ -20,7 +20,7 @@ from kgdemo.reasoners.base import Resources
 from kgdemo.settings import option
 
 _MAX_TRIPLES = 12  # of one observation; the page would drown in a hub's
-_MAX_MEETINGS = 4
+_MAX_MET = 4
 _LONGEST_NAME = 200  # characters
 
 
@@ -111,7 +111,7 @@ class ThoughtChain:
     score: float = 0.0
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """The chain as an option for a language model."""
         return "\n   ".join(self.lines)
 
@@ -277,9 +277,9 @@ def endings(chain: ThoughtChain) -> Iterator[Action]:
     """Finish with what one hop list leads to, with where two from different starts meet, or with a value read."""
     for hop_list in chain.hop_lists:
         yield Action(ActionKind.FINISH, (named(hop_list.ends),), hop_list.steps, answer=(hop_list,))
-    meetings = ((one, other) for one, other in combinations(chain.hop_lists, 2) if meet((one, other)))
-    apart = (pair for pair in meetings if pair[0].start != pair[1].start)
-    for one, other in islice(apart, _MAX_MEETINGS):
+    met = ((one, other) for one, other in combinations(chain.hop_lists, 2) if meet((one, other)))
+    apart = (pair for pair in met if pair[0].start != pair[1].start)
+    for one, other in islice(apart, _MAX_MET):
         steps = (*one.steps, *other.steps, f"{one.stem} and {other.stem}")
         yield Action(ActionKind.FINISH, (named(meet((one, other))),), steps, answer=(one, other))
     for value in chain.values:

@@ -173,7 +173,7 @@ class LanguageModelDecisions:
     def rate(self, states: Sequence[ThoughtChain], limit: int) -> Generator[Event, None, RatedStates]:
         """See ``Decisions``: it rates every state, or chooses the best, as the evaluator says."""
         decision = f"thoughts ({self.options.evaluator.value})"
-        texts = [chain.told for chain in states]
+        texts = [chain.summary for chain in states]
         if self.options.evaluator is Evaluator.SCORE:
             scores = yield from deciding.score(
                 self.resources, decision, self.query, self._task("states-score"), texts, limit
@@ -247,8 +247,8 @@ class EmbeddingDecisions:
 
         What is not the kind of thing asked for ends no chain, unless nothing else is left to do.
         """
-        asked, kg = self.query.answer_type, self.resources.kg
-        fitting = [a for a in actions if not a.answer or any(fits(asked, kind_of(kg, end)) for end in a.ends)]
+        wanted, kg = self.query.answer_type, self.resources.kg
+        fitting = [a for a in actions if not a.answer or any(fits(wanted, kind_of(kg, end)) for end in a.ends)]
         actions = fitting or actions
         chosen = yield from self._best("action", [action.steps for action in actions], branches)
         return [(actions[i].thought, actions[i]) for i in chosen]

@@ -46,22 +46,22 @@ class Exploration:
 
     def expand(self, chains: Sequence[ThoughtChain], branches: int) -> Generator[Event, None, list[list[ThoughtChain]]]:
         """See ``Interaction``: thoughts, and a search for each."""
-        grown = []
+        expanded_chains = []
         for chain in chains:
-            grown.append((yield from self._expand(chain, branches)))
-        return grown
+            expanded_chains.append((yield from self._expand(chain, branches)))
+        return expanded_chains
 
     def _expand(self, chain: ThoughtChain, branches: int) -> Generator[Event, None, list[ThoughtChain]]:
         fresh = self._unvisited(chain)
         thoughts = (yield from self.decisions.think(chain, fresh, branches)) if fresh else []
-        grown = []
+        expanded_chains = []
         for thought in thoughts:
             said = self.thoughts.add("thought", chain.last, thought.text, tuple(path.end for path in thought.about))
             yield said
             lines = (*chain.lines, f"Thought: {thought.text}")
             after = replace(chain, branch=said.id, last=(said.id,), lines=lines, gist=thought.gist)
-            grown.append((yield from self._explore(after, thought)))
-        return grown or [replace(chain, finished=True)]
+            expanded_chains.append((yield from self._explore(after, thought)))
+        return expanded_chains or [replace(chain, finished=True)]
 
     def _explore(self, chain: ThoughtChain, thought: SearchThought) -> Generator[Event, None, ThoughtChain]:
         """GraphExplore: search around the entities of a thought, to the search depth or until that is enough."""
@@ -75,9 +75,9 @@ class Exploration:
                     continue
                 chain = replace(chain, done=chain.done | {path.end})
                 neighbours = openings(path, self.resources, self.settings)
-                kept = yield from self.decisions.walk.prune_relations(query, neighbours, self.options.relations)
-                pruned = [prune_entities(query, opening, self.resources, self.options.entities) for opening in kept]
-                found += yield from deciding.together(self.resources, pruned)
+                selected = yield from self.decisions.walk.prune_relations(query, neighbours, self.options.relations)
+                pruned = [prune_entities(query, opening, self.resources, self.options.entities) for opening in selected]
+                found += yield from deciding.concurrently(self.resources, pruned)
                 values += yield from self._attributes(path)
             chain = yield from self._observed(chain, found, values)
             if not found and not values:

@@ -66,17 +66,17 @@ class Reasoning:
         for _ in range(self.options.steps):
             open_states = [state for state in states if not state.finished]
             expanded = iter((yield from interaction.expand(open_states, self.options.branches)))
-            grown = [chain for state in states for chain in ([state] if state.finished else next(expanded))]
-            candidates = yield from self._without_twins(grown)
+            expanded_chains = [chain for state in states for chain in ([state] if state.finished else next(expanded))]
+            candidates = yield from self._without_twins(expanded_chains)
             if merging:
                 merged = yield from self._merged(candidates)
                 candidates = yield from self._without_twins([*candidates, *merged])
-            states = yield from self._kept(candidates)
+            states = yield from self._selected(candidates)
             if all(state.finished for state in states) or (self.decisions.asks_a_model and states[0].finished):
                 break
         return states
 
-    def _kept(self, candidates: Sequence[ThoughtChain]) -> Generator[Event, None, list[ThoughtChain]]:
+    def _selected(self, candidates: Sequence[ThoughtChain]) -> Generator[Event, None, list[ThoughtChain]]:
         """The t best states by the heuristic V(p, s), best first; the others are pruned, with the reason."""
         limit = self.options.kept
         none_finished = not any(chain.finished for chain in candidates)
@@ -114,14 +114,14 @@ class Reasoning:
         merged = []
         for one, other in zip(candidates[::2], candidates[1::2], strict=False):
             apart = one.gist != other.gist
-            together = meet((*one.answer, *other.answer)) if one.answer and other.answer and apart else ()
-            if one.finished and other.finished and not together:
+            concurrently = meet((*one.answer, *other.answer)) if one.answer and other.answer and apart else ()
+            if one.finished and other.finished and not concurrently:
                 continue  # both have ended, in one place or in two: no thought follows from the pair
-            merged.append((yield from self._merge(one, other, together)))
+            merged.append((yield from self._merge(one, other, concurrently)))
         return merged
 
     def _merge(
-        self, one: ThoughtChain, other: ThoughtChain, together: Sequence[str]
+        self, one: ThoughtChain, other: ThoughtChain, concurrently: Sequence[str]
     ) -> Generator[Event, None, ThoughtChain]:
         """A(z_a, z_b): what either chain knows, and a thought that follows from both."""
         lines = ("Chain 1:", *one.lines, "Chain 2:", *other.lines)
@@ -131,12 +131,12 @@ class Reasoning:
             "thought",
             parents,
             text,
-            tuple(together),
+            tuple(concurrently),
             fate="merged",
             reason=f"of thoughts {one.branch} and {other.branch}",
         )
         yield thought
-        answer = tuple(dict.fromkeys((*one.answer, *other.answer))) if together else ()
+        answer = tuple(dict.fromkeys((*one.answer, *other.answer))) if concurrently else ()
         gist = one.gist
         if one.gist != other.gist:
             gist = (*one.gist, *other.gist, f"{one.gist[-1]} and {other.gist[-1]}")

@@ -13,8 +13,8 @@ from kgdemo.errors import UserError
 from kgdemo.events import ConstraintReady, EntitiesLinked, PathFound, PathVerified, RunFailed, RunStarted
 from kgdemo.settings import PUBLIC
 from kgdemo.ui.asking import ask
-from kgdemo.ui.session_graphs import SECONDS_KEPT, ClientGraph, SessionGraphs, Visitor
-from tests.app.test_feed import fields
+from kgdemo.ui.session_graphs import SECONDS_TO_LIVE, ClientGraph, SessionGraphs, Visitor
+from tests.app.test_event_stream import fields
 from tests.helpers.page import NASTY, TRIPLES, SmallPipeline
 from tests.helpers.reasoning import of
 
@@ -113,13 +113,13 @@ def test_the_oldest_go_first_and_all_go_in_time(both):
     names = [session_graphs.bring(FILMS, f"{number}.tsv").own for number in range(both.profile.graphs + 1)]
     with pytest.raises(UserError, match="forgotten"):
         session_graphs.source("world", ClientGraph(names[0]))
-    clock.now = SECONDS_KEPT - 1
+    clock.now = SECONDS_TO_LIVE - 1
     assert session_graphs.source("world", ClientGraph(names[1])) == names[1]
-    clock.now = SECONDS_KEPT + 1
+    clock.now = SECONDS_TO_LIVE + 1
     with pytest.raises(UserError, match="forgotten"):
         session_graphs.source("world", ClientGraph(names[2]))
     assert session_graphs.source("world", ClientGraph(names[1])) == names[1]
-    clock.now = 3 * SECONDS_KEPT
+    clock.now = 3 * SECONDS_TO_LIVE
     with pytest.raises(UserError, match="forgotten"):
         session_graphs.source("world", ClientGraph(names[1]))
     assert not [key for key in both._loaded if key[1] in names]
@@ -133,7 +133,7 @@ def test_nobody_loses_the_last_graph_to_another_and_a_full_server_says_so():
         return session_graphs.bring(FILMS, "films.tsv", Visitor(address, name)).own
 
     def kept(name: str) -> bool:
-        return name in session_graphs._asked
+        return name in session_graphs._used_at
 
     stranger = bring("there", "s")
     hoard = [bring("here", "a") for _ in range(9)]

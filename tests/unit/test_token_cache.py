@@ -35,7 +35,7 @@ class Counting(LabelTokens):
 def token_graph(folder: FilePath, kg: KnowledgeGraph = KG, tokenizer=byte_level_tokenizer) -> tuple[TokenGraph, int]:
     """The graph with its ids kept in ``folder``, and how often entity labels were spelled for it."""
     label_tokens = Counting(tokenizer())
-    graph = TokenGraph(kg, label_tokens, store=TokenCache(folder, least_labels=5))
+    graph = TokenGraph(kg, label_tokens, store=TokenCache(folder, min_labels=5))
     return graph, label_tokens.times - 1  # the steps' labels are few and always spelled
 
 
@@ -116,7 +116,7 @@ def test_the_folder_keeps_within_its_bounds(tmp_path):
     (tmp_path / "left over.npz.part").write_bytes(b"of a process that was ended")
     os.utime(old, (1, 1))
     os.utime(tmp_path / "left over.npz.part", (2, 2))
-    store = TokenCache(tmp_path, least_labels=5, most_bytes=old.stat().st_size)
+    store = TokenCache(tmp_path, min_labels=5, max_bytes=old.stat().st_size)
     other = KnowledgeGraph.from_triples([*list(KG.triples())[1:], ("x", "part of", "York")])
     TokenGraph(other, LabelTokens(byte_level_tokenizer()), store=store)
     (left,) = tmp_path.iterdir()
@@ -141,7 +141,7 @@ def test_a_visitors_graph_is_never_kept(tmp_path, monkeypatch):
     save(KG, StatedFacts(KG.triples()), tmp_path / "mine")
     pipeline = Pipeline()
     monkeypatch.setattr(pipeline, "model", lambda name: random_model("qwen2"))
-    pipeline.token_cache = TokenCache(tmp_path / "cache", least_labels=5)
+    pipeline.token_cache = TokenCache(tmp_path / "cache", min_labels=5)
     pipeline.add_graph("theirs", KG, StatedFacts(KG.triples()))
     pipeline.resources(Settings("theirs"))
     assert not (tmp_path / "cache").exists()
