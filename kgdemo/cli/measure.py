@@ -67,7 +67,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
 
     pipeline = Pipeline(replace(LOCAL, question=20_000))  # cases of MedQA, with their choices, are long
     judge = Judge.by(pipeline.chat, arguments.judge) if arguments.judge is not None else None
-    settings = settings_from(arguments, compare=arguments.unconstrained, explain=0)
+    settings = _with_own_graph(settings_from(arguments, compare=arguments.unconstrained, explain=0), arguments)
     names = methods_named(arguments.method)
     rest = (arguments.out, arguments.limit, arguments.link, judge)
     if arguments.link_only:
@@ -81,6 +81,15 @@ def _evaluate(arguments: argparse.Namespace) -> int:
         metrics = evaluate(pipeline, arguments.questions, one, *rest, held_out=held_out, batched=arguments.batched)
         print(json.dumps(metrics, indent=2))
     return 0
+
+
+def _with_own_graph(settings: Settings, arguments: argparse.Namespace) -> Settings:
+    """A folder of GRBench has questions and their graph: it is taken where no other is named."""
+    from kgdemo.settings import Settings
+
+    folder = arguments.questions
+    beside = settings.graph == Settings().graph and any((folder / f"graph.json{end}").is_file() for end in ("", ".gz"))
+    return replace(settings, graph=str(folder)) if beside else settings
 
 
 def _add_compare(parser: argparse.ArgumentParser) -> None:
@@ -110,7 +119,7 @@ def _study(arguments: argparse.Namespace) -> int:
     from kgdemo.pipeline import Pipeline
     from kgdemo.settings import LOCAL
 
-    settings = settings_from(arguments, compare=False, explain=0)
+    settings = _with_own_graph(settings_from(arguments, compare=False, explain=0), arguments)
     pipeline = Pipeline(replace(LOCAL, question=20_000))
     print(study(pipeline, arguments.recipe, arguments.questions, settings, arguments.out, arguments.limit))
     return 0

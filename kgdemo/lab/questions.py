@@ -11,12 +11,14 @@ from __future__ import annotations
 import gzip
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kgdemo.errors import UserError
+from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.lab.published_sets import (
     Shape,
     file_of_folder,
@@ -55,6 +57,33 @@ class Question:
     def gold(self) -> frozenset[str]:
         """The entities that count as right; the answer strings where no entities are given."""
         return frozenset(self.answer_entities or self.answers)
+
+
+_ID = re.compile(r"[mg]\.\w+|Q\d+")  # of Freebase and of Wikidata
+
+
+def called_as_in(kg: KnowledgeGraph, questions: Sequence[Question]) -> list[Question]:
+    """The questions with ids for names (SimpleQuestions, LC-QuAD 2) as the graph calls what it knows by these ids."""
+    given = {name for q in questions if not q.graph for name in (*q.topic_entities, *q.answer_entities, *q.answers)}
+    ids = {name for name in given if _ID.fullmatch(name) and name not in kg.entities}
+    if not ids:
+        return list(questions)
+    labels = {alias: label for label, info in kg.info.items() for alias in info.aliases if alias in ids}
+
+    def called(names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(labels.get(name, name) for name in names)
+
+    return [
+        q
+        if q.graph
+        else replace(
+            q,
+            topic_entities=called(q.topic_entities),
+            answer_entities=called(q.answer_entities),
+            answers=called(q.answers),
+        )
+        for q in questions
+    ]
 
 
 def read_questions(path: Path) -> list[Question]:

@@ -48,7 +48,7 @@ def save(kg: KnowledgeGraph, facts: StatedFacts | SavedFacts, folder: Path) -> N
 
 def is_saved_graph(folder: Path) -> bool:
     """Whether ``folder`` was written by ``save``."""
-    return (folder / _HEADER).is_file()
+    return (folder / _HEADER).is_file() and any(folder.glob("*.npy"))  # GRBench too calls its graph graph.json
 
 
 def load(folder: Path) -> KnowledgeGraph:

@@ -12,8 +12,9 @@ from kgdemo.facts import SavedFacts, StatedFacts, tsv_statements, tsv_triples
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph, Triple
 from kgdemo.kg.io.arrays import is_saved_graph, load
 from kgdemo.kg.io.entities import EntityRow, joined, read_entity_info, read_entity_rows
-from kgdemo.kg.io.formats import kind_of, read_triples
+from kgdemo.kg.io.formats import SUFFIXES, kind_of, read_triples
 from kgdemo.kg.io.freebase import with_entity_kinds
+from kgdemo.kg.io.published import published, unknown_graph
 from kgdemo.kg.literals import read_literals
 
 _HERE = Path(__file__).parent.parent / "data"
@@ -56,7 +57,7 @@ def embedded_folder(name: str) -> Path:
 
 
 def open_graph(source: str, entities: Path | None = None) -> KnowledgeGraph:
-    """Open an embedded graph by name, a saved graph by its folder, or a triple file by path.
+    """Open an embedded graph by name, a saved graph by its folder, a triple file or a published graph by path.
 
     Args:
         source: which graph.
@@ -72,9 +73,11 @@ def open_graph(source: str, entities: Path | None = None) -> KnowledgeGraph:
     path = Path(source)
     if is_saved_graph(path):
         return load(path)
-    _known_kind(path)
     info = read_entity_info(entities) if entities else None
-    return build_graph(read_triples(path), path.name.split(".")[0], info)
+    if found := published(path):
+        return build_graph(found.triples(), graph_name(path), {**found.info(), **(info or {})})
+    _known_kind(path)
+    return build_graph(read_triples(path), graph_name(path), info)
 
 
 def build_graph(
@@ -110,6 +113,8 @@ def open_facts(source: str) -> StatedFacts | SavedFacts:
     path = Path(source)
     if is_saved_graph(path):
         return SavedFacts(path)
+    if found := published(path):
+        return StatedFacts(found.triples())
     tabs = _known_kind(path) == ".tsv" and path.is_file()
     return StatedFacts(tsv_triples(path) if tabs else read_triples(path))
 
@@ -119,7 +124,14 @@ def _known_kind(path: Path) -> str:
         raise GraphFormatError(
             f"There is no graph {str(path)!r}; choose {', '.join(embedded_names())} or give a triple file."
         )
+    if Path(path.name.removesuffix(".gz")).suffix.lower() not in SUFFIXES:
+        raise unknown_graph(path.name)
     return kind_of(path.name)
+
+
+def graph_name(path: Path) -> str:
+    """What a graph from a file or folder is called."""
+    return path.name.split(".")[0] or "graph"
 
 
 def _is_triple_file(source: str) -> bool:

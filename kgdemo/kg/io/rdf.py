@@ -35,17 +35,22 @@ def read_rdf(lines: Iterable[str], suffix: str, name: str) -> Iterator[tuple[str
         GraphFormatError: naming the line that is no RDF, or the triple that has an empty part.
     """
     nameless: dict[str, str] = {}
+    for number, terms in enumerate(statements(lines, suffix, name), 1):
+        labels = [_label(term, nameless) for term in terms]
+        if not all(labels):
+            shown = " ".join(label or "(nothing)" for label in labels)
+            raise GraphFormatError(
+                f"{name}, triple {number} ({shown[:200]}): head, relation and tail must all be given."
+            )
+        yield labels[0], labels[1], labels[2]
+
+
+def statements(lines: Iterable[str], suffix: str, name: str) -> Iterator[tuple[object, object, object]]:
+    """Subject, predicate and object of each triple as the parser's own terms; see ``read_rdf``."""
     quads = parse(_stream(lines), format=_FORMATS[suffix], lenient=True)  # lenient: addresses need not be valid IRIs
-    number = 0
     try:
-        for number, quad in enumerate(quads, 1):
-            labels = [_label(term, nameless) for term in (quad.subject, quad.predicate, quad.object)]
-            if not all(labels):
-                shown = " ".join(label or "(nothing)" for label in labels)
-                raise GraphFormatError(
-                    f"{name}, triple {number} ({shown[:200]}): head, relation and tail must all be given."
-                )
-            yield labels[0], labels[1], labels[2]
+        for quad in quads:
+            yield quad.subject, quad.predicate, quad.object
     except SyntaxError as error:
         what = str(error.msg).partition(": ")[2].replace("\n", " ").rstrip(".") or "this is no RDF"
         raise GraphFormatError(f"{name}, line {error.lineno}: {what[:200]}; write {_HINTS[suffix]}") from error

@@ -21,7 +21,7 @@ from kgdemo.lab.evaluation.judge import Judge, judge_all
 from kgdemo.lab.evaluation.metrics import Prediction, Steps, exactly, holding, summarise, true_steps
 from kgdemo.lab.evaluation.reading import RunFigures
 from kgdemo.lab.evaluation.significance import with_intervals
-from kgdemo.lab.questions import Question, read_questions
+from kgdemo.lab.questions import Question, called_as_in, read_questions
 from kgdemo.lab.training.examples import relation_paths
 from kgdemo.linking.linker import EntityLinker, OverlayLinker
 from kgdemo.methods import method_named
@@ -117,6 +117,8 @@ def evaluate(
         raise UserError(f"--batched is {batched}; give 1 or more questions.")
     out.mkdir(parents=True, exist_ok=True)
     wanted = read_questions(questions)[:limit]
+    if any(not question.graph for question in wanted):
+        wanted = called_as_in(pipeline.graph(settings.graph), wanted)
     file = out / "predictions.jsonl"
     _same_settings(out, {**_plain(settings), "questions": str(questions), "link": link}, file.exists())
     done = {p.id: p for p in _succeeded(file)}
