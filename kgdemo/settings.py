@@ -22,9 +22,6 @@ from typing import Any, TypeVar
 
 from kgdemo.errors import UserError
 
-# --------------------------------------------------------------------------------------------------
-# Limits: what a server allows its visitors.
-
 
 def _limit(about: str, local: int, public: int) -> Any:
     """A field of ``Profile``: what is limited, its value at home (the default) and on a public server."""
@@ -108,10 +105,6 @@ def check_host(host: str, environment: Mapping[str, str] = os.environ) -> None:
             f"At the address {host} other machines could open any file of this one; set KGDEMO_PROFILE=public for "
             "visitors, or KGDEMO_PROFILE=local if everyone who can reach it may."
         )
-
-
-# --------------------------------------------------------------------------------------------------
-# Options: one thing that can be chosen, how it is declared, read and refused.
 
 
 Kind = TypeVar("Kind")
@@ -358,10 +351,6 @@ def _written(value: object) -> str:
     return str(value.value) if isinstance(value, Enum) else f"{value}"
 
 
-# --------------------------------------------------------------------------------------------------
-# Settings: what can be chosen about a run, whatever its method.
-
-
 RANKINGS = {"pooled": "all that speaks for them", "relation": "their relations first", "path": "their probability"}
 SEARCHES = ("beam", "diverse", "greedy", "sample")
 _AHEAD_ON_GPU, _AHEAD_ON_CPU = 48, 16  # tokens
@@ -495,10 +484,6 @@ def check(question: str, settings: Settings, profile: Profile) -> str:
     for setting in options_of(Settings):
         setting.read(getattr(settings, setting.name), profile)
     return question
-
-
-# --------------------------------------------------------------------------------------------------
-# What the environment says: the chat model, and where caches lie.
 
 
 @dataclass(frozen=True, slots=True)

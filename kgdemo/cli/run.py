@@ -34,10 +34,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     methods.set_defaults(run=_methods)
 
 
-# --------------------------------------------------------------------------------------------------
-# The settings of a run, as arguments: made from their declaration.
-
-
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """Add an argument for each setting that the command line shows."""
     for setting in shown(Shown.COMMAND):
@@ -67,9 +63,6 @@ def settings_from(arguments: argparse.Namespace, compare: bool, explain: int) ->
     """
     settings = chosen(Settings, ((setting.name, getattr(arguments, setting.name)) for setting in shown(Shown.COMMAND)))
     return replace(settings, compare=compare, explain=explain)
-
-
-# --------------------------------------------------------------------------------------------------
 
 
 def _ask(arguments: argparse.Namespace) -> int:

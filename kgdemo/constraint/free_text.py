@@ -1,8 +1,9 @@
-"""Free text: any token may follow until an end mark has been written.
+"""Free text, in which any token may follow until an end mark has been written, and a choice among given texts.
 
-``FreeText`` is the comparison, no constraint at all. ``FreeUntilMark`` is the text between the triples of a
-chain (DoG section 2.3); it fails closed, for a mark can be written with other tokens than its own, or hidden
-inside a longer token. So the text is watched letter by letter, and a token that would run over a mark is forbidden.
+``FreeText`` is the comparison, no constraint at all. ``FreeUntilMark`` is the text between the triples of a chain (DoG
+section 2.3); it fails closed, for a mark can be written with other tokens than its own, or hidden inside a longer
+token. So the text is watched letter by letter, and a token that would run over a mark is forbidden. The last
+constraint lets a model write one of some given texts and nothing else.
 """
 
 from __future__ import annotations
@@ -181,10 +182,6 @@ class FreeUntilMark:
             return FreeSpan(ended=True)
         matched = self.watch.after(state.matched, token)
         return FreeSpan(opened=True) if matched == len(self.watch.mark) else FreeSpan(matched)
-
-
-# --------------------------------------------------------------------------------------------------
-# A constraint that lets a model write one of some given texts and nothing else: options as a trie.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,16 @@
-"""Ragged tables of token ids, as two arrays."""
+"""From labels to token ids: the parts that every reasoning path is spliced from.
+
+A path is written ``<PATH> e0 -> r1 -> e1 … </PATH>`` (GCR section 4.1 and Figure 9). Labels are cut *before* the
+space, never after it: tokenising ``" " + label`` and ``" ->"`` apart and splicing gives what tokenising the whole
+string gives, for byte-level BPE and for WordPiece alike; ``LabelTokens.is_exact`` checks that for the tokeniser at
+hand.
+
+Very many labels are spelled by way of their words, of which a graph has far fewer than labels. Byte-level BPE and
+WordPiece cut a text into pre-tokens and spell each on its own. Where every space begins a pre-token, a label's tokens
+are those of its words. Whether it does depends on the characters that meet there, so that is looked up for one label
+of every such pair, whose spelling is compared as well; a tokeniser that sees across spaces is found out, and all
+labels are spelled as a whole.
+"""
 
 from __future__ import annotations
 
@@ -51,15 +63,6 @@ def ranks(table: TokenTable) -> NDArray[np.int64]:
     rank = np.empty(len(keys), dtype=np.int64)
     rank[order] = np.arange(len(keys))
     return rank
-
-
-# --------------------------------------------------------------------------------------------------
-# Token ids of very many labels by way of their words, of which a graph has far fewer than its labels have.
-#
-# Byte-level BPE and WordPiece cut a text into pre-tokens and spell each on its own. Where every space begins a
-# pre-token, a label's tokens are those of its words. Whether it does depends on the characters that meet there,
-# so that is looked up for one label of every such pair, whose spelling is compared as well; a tokeniser that
-# sees across spaces is found out, and all labels are spelled as a whole.
 
 
 Spell = Callable[[list[str]], list[list[int]]]  # texts -> the token ids of each
@@ -130,15 +133,6 @@ def _agrees(by_words: TokenTable, lines: str, letters: NDArray[np.uint8], spell:
     if any(_SPACES.intersection(part[1:]) for text in texts for part in cut(text)):
         return False
     return all(row == by_words.row(label).tolist() for label, row in zip(tried, spell(texts), strict=True))
-
-
-# --------------------------------------------------------------------------------------------------
-# From labels to token ids: the pieces that every reasoning path is spliced from.
-#
-# A path is written ``<PATH> e0 -> r1 -> e1 … </PATH>`` (GCR section 4.1 and Figure 9). Labels are cut
-# *before* the space, never after it: tokenising ``" " + label`` and ``" ->"`` apart and splicing gives
-# what tokenising the whole string gives, for byte-level BPE and for WordPiece alike; ``LabelTokens.is_exact``
-# checks that for the tokeniser at hand.
 
 
 PATH_START = "<PATH>"

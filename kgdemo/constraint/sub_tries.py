@@ -1,4 +1,12 @@
-"""Where a path stands inside the KG automaton: trails, positions and the states made of them."""
+"""Where a path stands inside the KG automaton, and the sub-tries of entities that it stands in.
+
+A sub-trie is a sorted run of labels. No node is ever stored as such: in rows sorted by the rank of their tokens, a
+node is a range of rows that agree so far.
+
+``Cache`` is the dynamic cache of GCR appendix B.1: what is asked for most stays, the rest is built on demand. The
+paper keeps whole KG-Tries by question. Here sub-tries are kept by entity, so that questions about different topics
+share what lies between them; a ``trie.EnumeratedTrie`` may be kept all the same.
+"""
 
 from __future__ import annotations
 
@@ -85,13 +93,6 @@ class AutomatonState:
     def alive(self) -> bool:
         """See ``base.State``."""
         return any(p.segment is not Segment.DONE for p in self.positions)
-
-
-# --------------------------------------------------------------------------------------------------
-# The dynamic cache of GCR appendix B.1: what is asked for most stays, the rest is built on demand.
-#
-# The paper keeps whole KG-Tries by question. Here sub-tries are kept by entity, so that questions about
-# different topics share what lies between them; an ``explicit.EnumeratedTrie`` may be kept all the same.
 
 
 class Sized(Protocol):
@@ -195,13 +196,6 @@ class Cache(Generic[CacheEntry]):
         if not entries:
             del self._by_uses[uses]
         return value
-
-
-# --------------------------------------------------------------------------------------------------
-# Sorted runs of labels: the sub-trie of an entity, and what follows each node inside it.
-#
-# No node is ever stored as such: in rows sorted by the rank of their tokens, a node is a range of rows that agree
-# so far.
 
 
 @dataclass(frozen=True, slots=True)

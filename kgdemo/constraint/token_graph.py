@@ -1,8 +1,9 @@
-"""Token ids of large graphs' labels, kept on disk: a graph is tokenised once, not once a start.
+"""A graph seen through one tokeniser: token ids and their lexicographic rank for every label.
 
-A file is found by what it was made from, the labels and the tokeniser, so nothing is ever out of date. A
-damaged file is made anew (the zip format carries checksums), a folder that cannot be written to is done
-without. The least recently used files go when the folder holds more than it may.
+Token ids of large graphs are kept on disk: a graph is tokenised once, not once a start. A file is found by what it was
+made from, the labels and the tokeniser, so nothing is ever out of date. A damaged file is made anew (the zip format
+carries checksums), a folder that cannot be written to is done without. The least recently used files go when the
+folder holds more than it may.
 """
 
 from __future__ import annotations
@@ -120,10 +121,6 @@ def _read(file: Path, labels: int) -> TokenisedLabels | None:
         return None
     fits = len(offsets) == labels + 1 and len(rank) == labels and offsets[-1] == len(ids)
     return TokenisedLabels(TokenTable(offsets, ids), rank) if fits else None
-
-
-# --------------------------------------------------------------------------------------------------
-# A graph seen through one tokeniser: token ids and their lexicographic rank for every label.
 
 
 class TokenGraph:

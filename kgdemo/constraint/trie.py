@@ -1,4 +1,10 @@
-"""Enumerating the walks of a graph and spelling them in tokens, as whole arrays (GCR equations 3 and 4)."""
+"""The enumerated KG-Trie of GCR section 4.2 (equations 3 to 5), built offline as in its appendix B.
+
+Every path of one to L hops is written out, spelled in tokens and put into one trie. It holds the same language as
+``automaton.KGAutomaton``, at a cost that grows with the number of paths, which is why that one answers questions; this
+one is for offline building, for teaching, and for checking the other. Nothing in it loops over paths: walks are
+enumerated and spelled, and their sorted rows cut into nodes one depth at a time, as whole arrays.
+"""
 
 from __future__ import annotations
 
@@ -166,10 +172,6 @@ def _between(mark: NDArray[np.int32], table: TokenTable) -> TokenTable:
     return TokenTable(offsets, ids)
 
 
-# --------------------------------------------------------------------------------------------------
-# Cutting sorted rows of tokens into the nodes of a trie, one depth at a time, as whole arrays.
-
-
 @dataclass(frozen=True, slots=True)
 class Nodes:
     """The trie, one row a node; breadth first, so the children of a node are neighbours.
@@ -268,15 +270,6 @@ def _has_twins(parents: NDArray[np.int32], tokens: NDArray[np.int32]) -> bool:
     among = suspect[parents]
     keys = (parents[among].astype(np.int64) << 32) | tokens[among]
     return len(np.unique(keys)) < len(keys)
-
-
-# --------------------------------------------------------------------------------------------------
-# The enumerated KG-Trie of GCR section 4.2 (equations 3 to 5), built offline as in its appendix B.
-#
-# Every path of one to L hops is written out, spelled in tokens and put into one trie. It holds the same
-# language as ``automaton.KGAutomaton``, at a cost that grows with the number of paths, which is why that one
-# answers questions; this one is for offline building, for teaching, and for checking the other. Nothing in
-# it loops over paths: hops are expanded, spelled and cut into nodes as whole arrays.
 
 
 MAX_PATHS = 2_000_000  # some 1.5 GB while a trie is being built

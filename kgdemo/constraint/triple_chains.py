@@ -1,9 +1,18 @@
-"""The query-centric subgraph of DoG (Li et al. 2025, section 2.3): what a chain of triples may go on with.
+"""Chains of triples as DoG writes them (Li et al. 2025, section 2.3): free text with triples under a constraint.
 
-It starts as all triples around the query entities and grows by all triples around each entity that the
-chain reaches (equation 1), so it is a function of the entities visited so far and is never stored. A
-triple can be used from either end (section 2.2, property 2): it is kept as a *link*, a walk that starts
-at the visited end.
+The *query-centric subgraph* says what a chain may go on with. It starts as all triples around the query entities and
+grows by all triples around each entity that the chain reaches (equation 1), so it is a function of the entities
+visited so far and is never stored. A triple can be used from either end (section 2.2, property 2): it is kept as a
+*link*, a walk that starts at the visited end.
+
+``TripleTrie`` is the trie over those triples (appendix D). The paper keeps a dictionary of dictionaries; here the
+spelled triples are sorted once, and a node of the trie is a range of rows. Every row ends with an end mark, so a label
+that is the beginning of another needs no special care, and triples spelled alike share their leaf.
+
+In a whole chain, text is free until the mark that begins a triple has been written; then only triples of the subgraph
+may be written; the mark that ends the triple lifts the constraint again, and the subgraph grows by the triple. The end
+of the text ends the chain. It fails closed (see ``free_text``): a mark is seen however it is spelled, and is forbidden
+once no triple is left.
 """
 
 from __future__ import annotations
@@ -114,14 +123,6 @@ class QueryGraph:
             triple = self.kg.stored(entity, step, target)
             if triple not in used and (self.pool is None or triple in self.pool):
                 yield PathIds((entity, target), (step,)), triple
-
-
-# --------------------------------------------------------------------------------------------------
-# The trie over the triples of a query-centric subgraph (DoG section 2.3 and appendix D), as a ``Constraint``.
-#
-# The paper keeps a dictionary of dictionaries; here the spelled triples are sorted once, and a node of the
-# trie is a range of rows. Every row ends with an end mark, so a label that is the beginning of another
-# needs no special care, and triples spelled alike share their leaf.
 
 
 class TripleTokens(str, Enum):
@@ -282,16 +283,6 @@ class TripleTrie:
             result: list[int] = self.graph.steps.row(steps[0]).tolist()
             return result
         return self.graph.label_tokens.plain(" " + "-".join(self.graph.kg.step_labels[step] for step in steps))
-
-
-# --------------------------------------------------------------------------------------------------
-# Graph-aware constrained decoding of a whole chain (DoG section 2.3), as a ``Constraint``.
-#
-# Text is free until the mark that begins a triple has been written; then only triples of the query-centric
-# subgraph may be written; the mark that ends the triple lifts the constraint again, and the subgraph grows
-# by the triple (equation 1). The end of the text ends the chain.
-#
-# It fails closed (see ``free``): a mark is seen however it is spelled, and is forbidden once no triple is left.
 
 
 _NOTHING_WRITTEN = FreeSpan()

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,11 +22,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgdemo.constraint.base import Constraint, State, Successors
+from kgdemo.decoding.base import BeamSettings, Hypothesis
 from kgdemo.decoding.candidates import Ragged, best_places
 from kgdemo.models.base import PROMPT_END, TokenTree
-
-if TYPE_CHECKING:  # beam.py imports this module
-    from kgdemo.decoding.beam import BeamSettings, Hypothesis
 
 _MIN_CHANCE = 0.05  # of a guess to be right; a row costs a CPU about that much of a pass
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.base import Successors
 from kgdemo.constraint.sub_tries import AutomatonState, Position, Segment
-from kgdemo.decoding.beam import BeamView, Choice, Hypothesis, Step
+from kgdemo.decoding.base import BeamView, Choice, Hypothesis, Step
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,14 @@
-"""Greedy search: one path, and at each step the most probable token that the constraint allows."""
+"""The other searches over a constraint: greedy, by sampling, and diverse beams.
+
+Greedy search takes the most probable token at each step. Sampling draws several continuations of one prompt at once:
+self-consistency (Wang et al. 2023) lets a model write several chains at random and takes the answer that most of them
+reach. A seed makes a run repeatable.
+
+Diverse beam search (Vijayakumar et al. 2016, algorithm 1) splits the beams into groups which choose one after another
+at each step. A token that earlier groups have chosen at this step loses ``penalty`` for each of them (Hamming
+diversity), and the loss stays in the score. transformers had it until version 4 (``num_beam_groups``,
+``diversity_penalty``), and GCR's published decoder builds on that. All groups share one forward pass a step.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +22,8 @@ import torch
 from torch import Tensor
 
 from kgdemo.constraint.base import Constraint
-from kgdemo.decoding.beam import BeamSettings, BeamView, Choice, Hypothesis, Step, settled, sort_out, views_of
+from kgdemo.decoding.base import BeamSettings, BeamView, Choice, Hypothesis, Step
+from kgdemo.decoding.beam import settled, sort_out, views_of
 from kgdemo.decoding.candidates import best_candidates
 from kgdemo.decoding.look_ahead import LookAhead
 from kgdemo.events import Fate
@@ -66,13 +77,6 @@ def greedy_path(
     """
     written = yield from greedy_search(tree, constraint, max_tokens)
     return [written] if written.state.complete else []
-
-
-# --------------------------------------------------------------------------------------------------
-# Sampling several continuations of one prompt at once, step by step like the beam search.
-#
-# Self-consistency (Wang et al. 2023) lets a model write several chains at random and takes the answer that
-# most of them reach. A seed makes a run repeatable.
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +146,6 @@ def _draw(row: Tensor, allowed: np.ndarray | None, temperature: float, rng: torc
     scores = row.cpu() if allowed is None else row.cpu()[torch.from_numpy(allowed.astype(np.int64))]
     index = int(torch.multinomial(torch.softmax(scores / temperature, dim=-1), 1, generator=rng))
     return index, index if allowed is None else int(allowed[index])
-
-
-# --------------------------------------------------------------------------------------------------
-# Diverse beam search: groups of beams that are kept from saying the same (Vijayakumar et al. 2016, algorithm 1).
-#
-# The beams are split into groups which choose one after another at each step. A token that earlier groups have
-# chosen at this step loses ``penalty`` for each of them (Hamming diversity), and the loss stays in the score.
-# transformers had it until version 4 (``num_beam_groups``, ``diversity_penalty``), and GCR's published decoder builds
-# on that. All groups share one forward pass a step.
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,10 +59,6 @@ def records_in(document: object) -> list[Any]:
     return [document]
 
 
-# --------------------------------------------------------------------------------------------------
-# Records of JSON.
-
-
 def _has(*names: str) -> Callable[[Record], bool]:
     return lambda record: all(name in record for name in names)
 
@@ -204,10 +200,6 @@ SHAPES: tuple[Shape, ...] = (
         _rog,
     ),
 )
-
-
-# --------------------------------------------------------------------------------------------------
-# Lines of text, tables, folders.
 
 
 def rows_of_lines(lines: Sequence[str], name: str) -> Iterator[Record]:

@@ -1,8 +1,12 @@
-"""The gallery of failures, recorded for real: what goes wrong although the graph constrains every token.
+"""Records what the page replays: ``python -m kgdemo.lab.recording [NAME "QUESTION"]…`` writes ``assets/traces``.
 
-GCR appendix F.5 names two (a valid path that is irrelevant, an incomplete graph); a wrong entity, an ambiguous
-relation and a decoder that fails open are ours. Each is a run of the pipeline, and each is checked to fail in
-the way its text says: a model that has got better makes the recorder complain instead of telling a story.
+Without names: the examples, and the gallery of failures in ``assets/failures``. A recorded run is what the page would
+have been sent, one record a line, so that it plays without a model.
+
+The gallery shows what goes wrong although the graph constrains every token. GCR appendix F.5 names two (a valid path
+that is irrelevant, an incomplete graph); a wrong entity, an ambiguous relation and a decoder that fails open are ours.
+Each is a run of the pipeline, and each is checked to fail in the way its text says: a model that has got better makes
+the recorder complain instead of telling a story.
 """
 
 from __future__ import annotations
@@ -172,15 +176,6 @@ def _without(pipeline: Pipeline, source: str, fact: Triple) -> str:
     kg = KnowledgeGraph.from_triples(rest, name, whole.inverse_labels, whole.info)
     pipeline.add_graph(name, kg, EditedFacts(pipeline.facts(source), [(False, fact)]))
     return name
-
-
-# --------------------------------------------------------------------------------------------------
-# Records what the page replays: ``python -m kgdemo.lab.recording [NAME "QUESTION"]…`` writes
-# ``assets/traces/NAME.jsonl``.
-#
-# Without names: the examples, and the gallery of failures in ``assets/failures``.
-#
-# A recorded run is what the page would have been sent, one record a line, so that it plays without a model.
 
 
 QUESTIONS = {

@@ -1,7 +1,12 @@
 """How well an entity fits the rest of a question: by its relations, type and description.
 
-*What party did Lincoln belong to?* asks for someone with a party, so of all Lincolns the ones whose
-edges, type or description speak of parties fit best.
+*What party did Lincoln belong to?* asks for someone with a party, so of all Lincolns the ones whose edges, type or
+description speak of parties fit best.
+
+Where names do not settle which of several candidates a question means, sentence embeddings do (``Meaning``). A
+question is likened to the relations of each candidate: *where was Lincoln shot* is near relations that a president has
+and a city lacks. Embedding relations, not entities, keeps this small: a graph has few, and they are cached. Namesakes
+that even then are level are likened by their type and description.
 """
 
 from __future__ import annotations
@@ -156,14 +161,6 @@ def _stems(text: str) -> frozenset[str]:
 
 def _content_stems(words: Sequence[str]) -> frozenset[str]:
     return frozenset(_SAME.get(word, word)[:_STEM] for word in words if word not in FUNCTION_WORDS)
-
-
-# --------------------------------------------------------------------------------------------------
-# Which of several candidates a question means, by sentence embeddings; only asked when names do not settle it.
-#
-# A question is likened to the relations of each candidate: *where was Lincoln shot* is near relations that
-# a president has and a city lacks. Embedding relations, not entities, keeps this small: a graph has few,
-# and they are cached. Namesakes that even then are level are likened by their type and description.
 
 
 _FORWARD, _BACKWARD, _TEXT = 1.9, 2.5, 2.0  # fitted beside the weights of ``scoring``

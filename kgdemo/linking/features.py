@@ -1,9 +1,9 @@
-"""MentionFeatures for and against a match, and what each of them weighs.
+"""Features for and against a match, what each of them weighs, and so how sure the match is.
 
-The weights were fitted by regression on training questions over FB15k-237 and MetaQA and rounded; those of
-clues that these lower-case questions can hardly teach (``capital``, ``cut``, ``time``, ``common``, ``owned``)
-were set by hand, and ``bias`` so that the best match of a question, not any match, is right about as often as
-its score says. Each clue is a plain quantity, so a weight can be read and doubted.
+The weights were fitted by regression on training questions over FB15k-237 and MetaQA and rounded; those of features
+that these lower-case questions can hardly teach (``capital``, ``cut``, ``time``, ``common``, ``owned``) were set by
+hand, and ``bias`` so that the best match of a question, not any match, is right about as often as its score says. Each
+feature is a plain quantity, so a weight can be read and doubted.
 """
 
 from __future__ import annotations
@@ -164,11 +164,6 @@ WEIGHTS = MentionFeatures(
     fit=3.0,
     said=0.6,
 )
-
-
-# --------------------------------------------------------------------------------------------------
-# How sure a match is: the clues of every match of one question.
-
 
 _ORDINARY = 0.15  # what an ordinary word weighs beside a rare one
 _ORDINARY_IN_NAME = 0.3  # and what it weighs at least in a whole name of several words

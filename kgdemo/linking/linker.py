@@ -1,4 +1,12 @@
-"""The seams of linking: what it needs of a sentence embedder, what it gives to a run."""
+"""From a question to its topic entities.
+
+Names are matched, every match is weighed, and the best ones that do not overlap become mentions. Where candidates are
+close, sentence embeddings of the question and of what the graph knows of the candidates decide. All alternatives stay
+on the mention, for the page to offer.
+
+An edited graph is linked by the old graph's linker, which knows nearly all names, beside a small one for the rest:
+indexing the names of a large graph takes seconds, and an edit adds a handful of them.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +40,6 @@ class Linking:
     mentions: tuple[Mention, ...] = ()
     chosen: tuple[str, ...] = ()
     nearest: tuple[Candidate, ...] = ()
-
-
-# --------------------------------------------------------------------------------------------------
-# From a question to its topic entities.
-#
-# Names are matched, every match is weighed, and the best ones that do not overlap become mentions. Where
-# candidates are close, sentence embeddings of the question and of what the graph knows of the candidates
-# decide. All alternatives stay on the mention, for the page to offer.
 
 
 __all__ = ["EntityLinker", "Linking"]
@@ -211,12 +211,6 @@ def _overlap(one: _Weighed, other: _Weighed) -> bool:
 
 def _same_words(one: _Weighed, other: _Weighed) -> bool:
     return (one.match.first, one.match.last) == (other.match.first, other.match.last)
-
-
-# --------------------------------------------------------------------------------------------------
-# Linking to an edited graph: the old graph's linker, which knows nearly all names, beside a small one for the rest.
-#
-# Indexing the names of a large graph takes seconds; an edit adds a handful of them.
 
 
 class OverlayLinker:

@@ -1,8 +1,10 @@
 """All names of a graph's entities, found by the whole name or by any of its words.
 
-The names of an entity are its label, the label without a trailing bracket, its aliases, and what
-follows from these: without the article, before a comma, around a colon, initials, and the other names
-and demonyms of a small hand-written list (``United States``: ``USA``, ``American``).
+The names of an entity are its label, the label without a trailing bracket, its aliases, and what follows from these:
+without the article, before a comma, around a colon, initials, and the other names and demonyms of a small hand-written
+list (``United States``: ``USA``, ``American``).
+
+Names nearly spelt like some words, by rapidfuzz over a band of names alike in length and beginning.
 """
 
 from __future__ import annotations
@@ -244,10 +246,6 @@ def name_index(kg: KnowledgeGraph) -> NameIndex:
         if kg not in _INDEXES:
             _INDEXES[kg] = NameIndex(kg)
         return _INDEXES[kg]
-
-
-# --------------------------------------------------------------------------------------------------
-# Names nearly spelt like some words, by rapidfuzz over a band of names alike in length and beginning.
 
 
 _CUT = 82.0  # of 100: two slips in ten letters

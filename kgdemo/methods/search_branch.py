@@ -18,15 +18,8 @@ from kgdemo.constraint.explanations import reason
 from kgdemo.constraint.free_text import FreeText
 from kgdemo.constraint.sub_tries import AutomatonState
 from kgdemo.constraint.triple_chains import TripleState
-from kgdemo.decoding.beam import (
-    BeamSettings,
-    BeamView,
-    Hypothesis,
-    Step,
-    beam_search,
-    check_forced,
-    greedy_continuations,
-)
+from kgdemo.decoding.base import BeamSettings, BeamView, Hypothesis, Step
+from kgdemo.decoding.beam import beam_search, check_forced, greedy_continuations
 from kgdemo.decoding.per_topic_search import SingleTopic, per_topic_search
 from kgdemo.decoding.searches import DiverseSettings, SamplingSettings, diverse_search, greedy_path, sample
 from kgdemo.errors import ModelError

@@ -59,10 +59,6 @@ class BertConfig:
         return cls(*(getattr(config, name) for name in cls.__dataclass_fields__))
 
 
-# --------------------------------------------------------------------------------------------------
-# The layers.
-
-
 class _Layer(nn.Module):
     """One layer: attention of each text over itself and what it has in its cache, then the two inner products."""
 
@@ -152,10 +148,6 @@ def _normed(norm: nn.LayerNorm, rows: Tensor) -> Tensor:
     return layer_norm(rows, norm.normalized_shape, norm.weight, norm.bias, norm.eps)
 
 
-# --------------------------------------------------------------------------------------------------
-# The decoder: what the embedded path model reads tokens with.
-
-
 class LeanBert(nn.Module):
     """A BERT decoder in fp32 on a CPU.
 
@@ -226,10 +218,6 @@ class LeanBert(nn.Module):
         return list(product(self.decoder, last).split(counts))
 
 
-# --------------------------------------------------------------------------------------------------
-# The sentence encoder: all-MiniLM-L6-v2.
-
-
 _LONGEST = 256  # tokens of a sentence, as the model's own sentence_bert_config.json has it
 _AT_ONCE = 64  # sentences
 
@@ -274,10 +262,6 @@ class SentenceBert:
 def _weights(folder: Path) -> dict[str, Tensor]:
     """The weights of a model folder in fp32."""
     return {name: tensor.float() for name, tensor in load_file(folder / WEIGHTS_FILE).items()}
-
-
-# --------------------------------------------------------------------------------------------------
-# The decoder's tokeniser, without transformers.
 
 
 class FileTokenizer:

@@ -1,4 +1,4 @@
-"""Chat models: the general language model of GCR section 4.4 behind one small seam."""
+"""The general language model of GCR section 4.4 behind one small seam, and such a model on this machine."""
 
 from __future__ import annotations
 
@@ -65,10 +65,6 @@ def whole_reply(chunks: Iterator[str], usage: Usage) -> Iterator[str]:
             text, restarts = "", usage.restarts
         text += piece
         yield text
-
-
-# --------------------------------------------------------------------------------------------------
-# A chat model on this machine: any causal language model with a chat template, by folder or hub name.
 
 
 LONGEST_REPLY = 512  # tokens

@@ -1,6 +1,13 @@
-"""Which relations a model knows from its training: a list beside its weights, one spoken name a line.
+"""How a question is put to a KG-specialised language model (GCR Figure 10, in our words), and what is known of it.
 
-A model that brings no list is not asked: nothing is known of what it has read.
+A model folder may carry ``kgdemo.json`` with its own template and attention; without one the default below is used,
+wrapped in the tokeniser's chat template when it has one. A list beside the weights, one spoken name a line, says which
+relations the model knows from its training. Of a model without a list nothing is known.
+
+``LearnedSimilarity`` says how similar a question and a relation path are. A sentence encoder sees that *"who fathered
+X"* is near to *child of*, but also that it is near to X and to whatever sounds alike. Two square matrices, one for
+questions and one for paths, keep of both embeddings what tells which path is asked for. They are trained beside a path
+model (``lab.training.similarity``) and lie beside its weights.
 """
 
 from __future__ import annotations
@@ -47,14 +54,6 @@ def unseen_labels(kg: KnowledgeGraph, known: frozenset[str] | None) -> frozenset
         return frozenset()
     by_step = list(zip(kg.step_labels, [*unseen, *unseen], strict=True))
     return frozenset(r for r, new in by_step if new) - {r for r, new in by_step if not new}
-
-
-# --------------------------------------------------------------------------------------------------
-# How similar a question and a relation path are, as learnt from questions with known paths.
-#
-# A sentence encoder sees that *"who fathered X"* is near to *child of*, but also that it is near to X and to whatever
-# sounds alike. Two square matrices, one for questions and one for paths, keep of both embeddings what tells which path
-# is asked for. They are trained beside a path model (``training.similarity``) and lie beside its weights.
 
 
 SIMILARITY_FILE = "similarity.safetensors"
@@ -105,13 +104,6 @@ def write_similarity(folder: Path, similarity: LearnedSimilarity) -> None:
     """Put it into a model's folder, in half precision."""
     halves = {"question": similarity.question.astype(np.float16), "path": similarity.path.astype(np.float16)}
     save_file(halves, folder / SIMILARITY_FILE)
-
-
-# --------------------------------------------------------------------------------------------------
-# How a question is put to a KG-specialised language model (GCR Figure 10, in our words).
-#
-# A model folder may carry ``kgdemo.json`` with its own template and attention; without one the default
-# below is used, wrapped in the tokeniser's chat template when it has one.
 
 
 STYLE_FILE = "kgdemo.json"

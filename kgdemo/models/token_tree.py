@@ -1,9 +1,16 @@
-"""A token tree over one KV pool: batch of one, the prompt read once, a beam is a node.
+"""Token trees: a beam is a node, and what has been read of a prompt and its continuations is read once.
 
-Each new token is one more query row that may look at the prompt, at its ancestors and at itself; rows
-of other beams lie in the same pool behind the mask. Nothing is ever copied or reordered when beams
-are. The prompt is read with the first tokens asked for, so that a beginning that is known costs no
-pass of its own. Works for every model that takes a 4-D attention mask and explicit positions.
+``PooledTokenTree`` is one KV pool with a batch of one. Each new token is one more query row that may look at the
+prompt, at its ancestors and at itself; rows of other beams lie in the same pool behind the mask. Nothing is ever
+copied or reordered when beams are. The prompt is read with the first tokens asked for, so that a beginning that is
+known costs no pass of its own. Works for every model that takes a 4-D attention mask and explicit positions.
+
+For models that take no such mask ``PlainTokenTree`` reads whole texts anew, in a right-padded batch. It is slower
+(the prompt is read again with every text) and exact: padding stands behind the text, where a causal model cannot see
+it. ``fits_pool`` tries a model out and says which it needs.
+
+A search may also go on behind text already written: a token tree seen from one of its nodes, without reading anything
+again.
 """
 
 from __future__ import annotations
@@ -129,13 +136,6 @@ class PooledTokenTree:
         return torch.log_softmax(self.model(wanted).float(), dim=-1)
 
 
-# --------------------------------------------------------------------------------------------------
-# A token tree for models that take no 4-D attention mask: whole texts, read anew, in a right-padded batch.
-#
-# Slower than ``tree`` (the prompt is read again with every text) and exact: padding stands behind the text, where
-# a causal model cannot see it. ``fits_pool`` tries a model out and says whether it needs this.
-
-
 class PlainTokenTree:
     """See ``base.TokenTree``.
 
@@ -241,12 +241,6 @@ def fits_pool(model: torch.nn.Module) -> bool:
     # one beam's tokens leaking into another's change far more than rounding does
     apart = (split.exp() - plain.exp()).abs().max()
     return bool(apart < (1e-4 if model.dtype == torch.float32 else 2e-2))
-
-
-# --------------------------------------------------------------------------------------------------
-# Searches that go on behind text already written: a token tree seen from one of its nodes.
-#
-# Nothing is read again: the key-value pool is that of the whole tree.
 
 
 _CACHED_ROWS = 64  # a row of log-probabilities is as long as the vocabulary

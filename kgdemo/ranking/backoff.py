@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.constraint.token_graph import TokenGraph
-from kgdemo.decoding.beam import Hypothesis
+from kgdemo.decoding.base import Hypothesis
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import PathIds
 from kgdemo.kg.words import spoken

@@ -32,7 +32,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from kgdemo.constraint.token_graph import TokenGraph
-from kgdemo.decoding.beam import Hypothesis
+from kgdemo.decoding.base import Hypothesis
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path, PathIds, is_detour
 from kgdemo.kg.words import FUNCTION_WORDS, spoken

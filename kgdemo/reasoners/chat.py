@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from kgdemo.constraint.free_text import ChoiceState, ChoiceTrie
-from kgdemo.decoding.beam import BeamSettings, beam_search
+from kgdemo.decoding.base import BeamSettings
+from kgdemo.decoding.beam import beam_search
 from kgdemo.errors import EndpointError
 from kgdemo.events import AnswerDelta, AnswerFinal, Event, LMCall, Notice
 from kgdemo.models.chat import ChatModel, LocalChat, StructuredChat, Usage, whole_reply

@@ -1,4 +1,11 @@
-"""From what stands in the page's fields to a run, and what surrounds a run: loading, and how often one may ask."""
+"""From what stands in the page's fields to a run; mistakes become one clear sentence, never an error box.
+
+``Visits`` says how often one visitor may ask on a public server. Questions are counted for each session (a tab, or a
+program's client), not for each address: a whole class may sit behind one. The queue bounds what all visitors use
+together.
+
+``Loading`` is what is loaded while the first visitors read: a few stages, one after the other, and how far it has got.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +31,6 @@ from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs
 from kgdemo.ui.shared_runs import SharedRuns
 
 logger = logging.getLogger(__name__)
-
-# --------------------------------------------------------------------------------------------------
-# How often one visitor may ask on a public server. Questions are counted for each session (a tab, or a program's
-# client), not for each address: a whole class may sit behind one. The queue bounds what all visitors use together.
 
 WINDOW = 60.0  # seconds
 _REMEMBERED = 10_000  # addresses
@@ -71,9 +74,6 @@ class Visits:
             while len(self._questions_at) > _REMEMBERED:
                 self._questions_at.popitem(last=False)
 
-
-# --------------------------------------------------------------------------------------------------
-# What is loaded while the first visitors read: a few stages, one after the other, and how far it has got.
 
 Stage = tuple[str, Callable[[], object]]
 
@@ -131,10 +131,6 @@ class Loading:
                 self._failed = str(error)
                 return
             self._done += 1
-
-
-# --------------------------------------------------------------------------------------------------
-# From what stands in the page's fields to a run; mistakes become one clear sentence, never an error box.
 
 
 def ask(

@@ -136,10 +136,6 @@ def _written(labels: Mapping[str, str]) -> str:
     return "{" + ",".join(f'{name}="{quoted(value)}"' for name, value in labels.items()) + "}" if labels else ""
 
 
-# --------------------------------------------------------------------------------------------------
-# The log.
-
-
 class JsonLines(logging.Formatter):
     """Each record as one line of JSON, with the fields that its maker has given in ``extra``."""
 

@@ -1,6 +1,12 @@
-"""Where the nodes of a picture lie: one column a hop, topic entities on the left, and no place taken twice.
+"""The picture of a run: which nodes and edges it shows, and where.
 
-A node keeps its place once it has one, so a picture that grows while a question is answered never jumps.
+Drawn from left to right, one column a hop, topic entities on the left; the same run always gives the same picture.
+Besides the paths it holds what thoughts and decisions only looked at, so that a reader sees where a method has been
+and turned back. A node keeps its place once it has one, so a picture that grows while a question is answered never
+jumps. Entities and edges are built with pyvis; the browser is sent what is new.
+
+Between two entities there is one edge for what the graph holds, however many relations and paths it stands for. It may
+begin as something that a thought merely looked at and later turn out to be part of a path.
 """
 
 from __future__ import annotations
@@ -80,13 +86,6 @@ class Places:
         self._of[entity] = place
         self._taken.add(place)
         return self.at(entity)
-
-
-# --------------------------------------------------------------------------------------------------
-# The edges of a picture: what each says, which paths and thoughts it belongs to, and how much it is worth.
-#
-# Between two entities there is one edge for what the graph holds, however many relations and paths it stands
-# for. It may begin as something that a thought merely looked at and later turn out to be part of a path.
 
 
 GROUNDED, LOOKED, DROPPED, GHOST, NEIGHBOUR = "grounded", "looked", "dropped", "ghost", "neighbour"
@@ -190,14 +189,6 @@ class Edges:
         """Whether the edge says this fact already, read from its other end (``~relation``)."""
         relation_label = relation[1:] if relation.startswith("~") else f"~{relation}"
         return f"{tail} → {relation_label} → {head}" in self._says[edge["id"]]
-
-
-# --------------------------------------------------------------------------------------------------
-# The picture of a run: which nodes and edges it shows, and where.
-#
-# Drawn from left to right, one column a hop, topic entities on the left; the same run always gives the same
-# picture. Besides the paths it holds what thoughts and decisions only looked at, so that a reader sees where a
-# method has been and turned back. Entities and edges are built with pyvis; the browser is sent what is new.
 
 
 MAX_NODES = 150

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.free_text import FreeText
 from kgdemo.constraint.token_graph import TokenGraph
-from kgdemo.decoding.beam import BeamSettings, Hypothesis, beam_search, greedy_continuations
+from kgdemo.decoding.base import BeamSettings, Hypothesis
+from kgdemo.decoding.beam import beam_search, greedy_continuations
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path

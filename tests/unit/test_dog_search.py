@@ -10,7 +10,8 @@ import torch
 
 from kgdemo.constraint.free_text import FreeText
 from kgdemo.constraint.triple_chains import QueryGraph
-from kgdemo.decoding.beam import BeamSettings, beam_search
+from kgdemo.decoding.base import BeamSettings
+from kgdemo.decoding.beam import beam_search
 from kgdemo.decoding.searches import greedy_search
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.methods.dog.method import question_graph

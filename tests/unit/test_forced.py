@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.token_graph import TokenGraph
-from kgdemo.decoding.beam import BeamSettings, beam_search, check_forced
+from kgdemo.decoding.base import BeamSettings
+from kgdemo.decoding.beam import beam_search, check_forced
 from kgdemo.errors import UserError
 from kgdemo.events import DecodeStep, PathFound, PathVerified, RunStarted
 from kgdemo.facts import StatedFacts

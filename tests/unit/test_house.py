@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import networkx
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -118,3 +119,10 @@ def test_no_prints_in_the_library():
     for file in FILES:
         if file.parent.name != "cli" and file.name != "bootstrap.py":
             assert not re.search(r"^\s*print\(", file.read_text("utf-8"), re.MULTILINE), file
+
+
+def test_no_files_import_each_other_in_a_circle():
+    modules = {".".join(file.relative_to(ROOT).with_suffix("").parts): imports(file) for file in FILES}
+    graph = networkx.DiGraph((name, other) for name, others in modules.items() for other in others if other in modules)
+    circles = [sorted(found) for found in networkx.strongly_connected_components(graph) if len(found) > 1]
+    assert not circles

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.free_text import FreeText
 from kgdemo.constraint.token_graph import TokenGraph
-from kgdemo.decoding.beam import BeamSettings, Step, beam_search, greedy_continuations
+from kgdemo.decoding.base import BeamSettings, Step
+from kgdemo.decoding.beam import beam_search, greedy_continuations
 from kgdemo.kg.graph import KnowledgeGraph
 from tests.helpers.models import FAMILIES, random_model
 from tests.helpers.strategies import graphs

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.token_graph import TokenGraph
-from kgdemo.decoding.beam import BeamSettings, beam_search
+from kgdemo.decoding.base import BeamSettings
+from kgdemo.decoding.beam import beam_search
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kgdemo.decoding.beam import Hypothesis
+from kgdemo.decoding.base import Hypothesis
 from kgdemo.errors import UserError
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path, PathIds

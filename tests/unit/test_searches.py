@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.adapter import GraphLogitsProcessor
-from kgdemo.decoding.beam import BeamSettings, beam_search
+from kgdemo.decoding.base import BeamSettings
+from kgdemo.decoding.beam import beam_search
 from kgdemo.decoding.searches import DiverseSettings, SamplingSettings, diverse_search, greedy_path, sample
 from kgdemo.errors import UserError
 from kgdemo.facts import StatedFacts

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from kgdemo.__main__ import main
-from kgdemo.decoding.beam import Hypothesis
+from kgdemo.decoding.base import Hypothesis
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import PathIds
 from kgdemo.lab.benchmarks import soak as soak_module

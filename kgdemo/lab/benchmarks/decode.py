@@ -34,7 +34,8 @@ import torch
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.sub_tries import Cache
 from kgdemo.constraint.token_graph import TokenGraph
-from kgdemo.decoding.beam import BeamSettings, Hypothesis, beam_search
+from kgdemo.decoding.base import BeamSettings, Hypothesis
+from kgdemo.decoding.beam import beam_search
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.lab.benchmarks.reference import Generated, ReferenceTrie, generate, networkx_graph

@@ -1,4 +1,9 @@
-"""How long a step takes that is not the model's: choosing the best allowed tokens over all beams."""
+"""How long until a question's constraint stands: the automaton, the enumerated KG-Trie and the reference approach.
+
+Not counted on either side: reading the graph and, on ours, the token ids of its labels, which are made once a graph;
+both have rows of their own. Another row is the part of a step that is not the model's: choosing the best allowed
+tokens over all beams.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +27,8 @@ from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.constraint.sub_tries import Cache
 from kgdemo.constraint.token_graph import TokenCache, TokenGraph
 from kgdemo.constraint.trie import EnumeratedTrie
-from kgdemo.decoding.beam import BeamSettings, Hypothesis, Step, beam_search
+from kgdemo.decoding.base import BeamSettings, Hypothesis, Step
+from kgdemo.decoding.beam import beam_search
 from kgdemo.decoding.candidates import best_candidates
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
@@ -151,13 +157,6 @@ def _same(best: Sequence[tuple[float, int, int]], live: Sequence[Hypothesis], st
     ours = {(live[c.parent].tokens, c.token): c.score for c in step.choices}
     theirs = {(live[beam].tokens, token): score for score, beam, token in best}
     return ours.keys() == theirs.keys() and all(abs(ours[key] - theirs[key]) < 1e-3 for key in ours)
-
-
-# --------------------------------------------------------------------------------------------------
-# How long until a question's constraint stands: the automaton, the enumerated KG-Trie and the reference approach.
-#
-# Not counted on either side: reading the graph and, on ours, the token ids of its labels, which are made once
-# a graph; both have rows of their own.
 
 
 _WALKED = 1_000  # the most paths whose language is walked token by token to be compared

@@ -20,7 +20,8 @@ from kgdemo.constraint.base import Constraint
 from kgdemo.constraint.label_tokens import ARROW, LabelTokens
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.constraint.trie import EnumeratedTrie
-from kgdemo.decoding.beam import BeamSettings, Hypothesis, Step, beam_search
+from kgdemo.decoding.base import BeamSettings, Hypothesis, Step
+from kgdemo.decoding.beam import beam_search
 from kgdemo.decoding.searches import DiverseSettings, SamplingSettings, diverse_search, greedy_path, sample
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph, Triple

@@ -1,6 +1,10 @@
 """Made-up graphs, tokenisers and models for the benchmark: the sizes of real ones, no download, no data.
 
 Labels are words of syllables, so that they share token prefixes as real names do.
+
+Tiny models with random weights and tokenisers, built without a download: for the soak and for tests. A ``TableTree``
+is a model that is only a table of log-probabilities, so a search over one costs what the search costs;
+``random_model`` makes real transformers of each family.
 """
 
 from __future__ import annotations
@@ -136,13 +140,6 @@ def qwen2_shaped(name: str, tokenizer: PreTrainedTokenizerFast, width: int, inne
     )
     torch.manual_seed(0)
     return CausalModel(name, AutoModelForCausalLM.from_config(config), tokenizer, PromptStyle())
-
-
-# --------------------------------------------------------------------------------------------------
-# Tiny models with random weights and tokenisers, built without a download: for the soak and for tests.
-#
-# A ``TableTree`` is a model that is only a table of log-probabilities, so a search over one costs what the search
-# costs; ``random_model`` makes real transformers of each family.
 
 
 CORPUS = (

@@ -146,10 +146,6 @@ def soak_whole(
         yield seed
 
 
-# --------------------------------------------------------------------------------------------------
-# The cases.
-
-
 def draw(seed: int, seconds: int, shipped: float = 0.1) -> WholeCase:
     """The case of a seed."""
     rng = random.Random(seed)
@@ -216,10 +212,6 @@ def _options(rng: random.Random, method: str) -> str:
                 values = ["yes", "no", str(rng.randint(0, 12)), "0.5", "auto", "-1", "x" * 50]
             chosen.append(f"{option.name}={rng.choice(values)}")
     return ", ".join(chosen)
-
-
-# --------------------------------------------------------------------------------------------------
-# The doors. Each says what was wrong, or nothing.
 
 
 def _by_page(case: WholeCase, model: CausalModel, _: Command, tally: WholeTally) -> str:

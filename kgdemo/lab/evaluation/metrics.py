@@ -1,4 +1,10 @@
-"""The papers' figures, each defined once: of the answers, of the paths, and of the steps of the paths."""
+"""The papers' figures, each defined once: of the answers, of the paths, and of the steps of the paths.
+
+A figure of a question is a numerator and a denominator. Over a set, a figure is the sum of the one by the sum of the
+other; a denominator of 0 leaves the question out. The figures on steps, as DoG and FiDeLiS report them, are computed
+from labels and the verifier alone; the true steps of a question are the shortest paths from its entities to its
+answers.
+"""
 
 from __future__ import annotations
 
@@ -87,10 +93,6 @@ class Prediction:
         """As plain JSON values."""
         return asdict(self)
 
-
-# --------------------------------------------------------------------------------------------------
-# Figures of a question, each defined once: a numerator and a denominator. Over a set, a figure is the sum of the one
-# by the sum of the other; a denominator of 0 leaves the question out.
 
 Parts = tuple[float, float]
 Match = Callable[[str, str], bool]  # (answer, right answer)
@@ -256,10 +258,6 @@ def _share(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 
-# --------------------------------------------------------------------------------------------------
-# Figures on the steps themselves, as DoG and FiDeLiS report them; all computed from labels and the verifier alone.
-
-
 def ill_formed(triples: Sequence[Triple], topics: Iterable[str], verifier: Verifier) -> list[Triple]:
     """The triples that keep a chain from being well-formed (DoG section 2.2; *% ill triplet* of table 3).
 
@@ -298,10 +296,6 @@ def validity_ratio(verdicts: Iterable[Verdict]) -> float:
     """The share of the steps of paths that are in the graph (FiDeLiS section 4.3, *VR*); 1 where there are none."""
     valid, steps = valid_steps(verdicts)
     return valid / steps if steps else 1.0
-
-
-# --------------------------------------------------------------------------------------------------
-# The true reasoning steps of a question: the shortest paths from its entities to its answers.
 
 
 Step = tuple[frozenset[str], str]  # an edge, whichever way it is walked: both ends, and the stored relation

@@ -1,4 +1,8 @@
-"""Questions about relations that a model has never seen, beside questions about those it was trained on."""
+"""Ask every question of a set and write down what came of it; a broken run goes on where it stopped.
+
+Beside whole runs it measures the linker alone (the right entity first, and how long it takes), and questions about
+relations that a model has never seen beside questions about those it was trained on.
+"""
 
 from __future__ import annotations
 
@@ -72,10 +76,6 @@ def summarise_groups(
         own = summarise(sorted_in[name], compared=False)
         metrics |= {f"{name}_{figure}": own[figure] for figure in ("questions", "hits@1", "path_hits@1", "path_hit@k")}
     return metrics
-
-
-# --------------------------------------------------------------------------------------------------
-# Ask every question of a set and write down what came of it; a broken run goes on where it stopped.
 
 
 def evaluate(
@@ -245,10 +245,6 @@ def _same_settings(out: Path, settings: dict[str, object], resumed: bool) -> Non
     if resumed and file.exists() and file.read_text("utf-8") != text:
         raise UserError(f"{out} holds predictions made with other settings; give another --out or remove it.")
     file.write_text(text, "utf-8")
-
-
-# --------------------------------------------------------------------------------------------------
-# How well the linker does alone: the right entity first, and how long it takes.
 
 
 def evaluate_linking(

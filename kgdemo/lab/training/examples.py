@@ -1,8 +1,21 @@
-"""Reasoning paths for fine-tuning: the relation paths that lead from a question's entities to its answers.
+"""What a fine-tuning example is, and examples from questions with known answers.
 
-GCR section 4.3 and appendix C take all shortest paths between question and answer entities. Among
-them many reach an answer by accident, so each relation path is weighted by how well the *whole* set
-of entities it leads to agrees with the answers (F1).
+A source draws one example at a time from a seeded generator, so a run can be resumed at any step and sees the same
+data. Everything is (question, topic entities, path, answer) as GCR section 4.3 has it.
+
+Reasoning paths for fine-tuning: the relation paths that lead from a question's entities to its answers. GCR section
+4.3 and appendix C take all shortest paths between question and answer entities. Among them many reach an answer by
+accident, so each relation path is weighted by how well the *whole* set of entities it leads to agrees with the answers
+(F1).
+
+Relations kept out of training, to see whether a model reads relations or knows them by heart. A name is held out
+everywhere at once: FB15k-237's ``/film/film/genre`` and ``/tv/tv_program/genre``, MetaQA's ``directed_by`` and
+``resources``'s ``directed by`` would otherwise teach each other's words.
+
+Natural questions with the topic entity taken out: how people ask for a relation, whoever it is about. There are few
+natural questions with known answers, and a model that sees the same ones again and again learns that *Justin Bieber*
+is asked for his brother. With a slot in place of the name, every question asks the same of any entity from which its
+relations can be walked (``ChainSource``).
 """
 
 from __future__ import annotations
@@ -72,13 +85,6 @@ def _ends(kg: KnowledgeGraph, topic: int, path: tuple[int, ...]) -> set[int]:
 def _f1(found: set[int], right: set[int]) -> float:
     hits = len(found & right)
     return 2 * hits / (len(found) + len(right)) if hits else 0.0
-
-
-# --------------------------------------------------------------------------------------------------
-# What a fine-tuning example is, and examples from questions with known answers.
-#
-# A source draws one example at a time from a seeded generator, so a run can be resumed at any step and
-# sees the same data. Everything is (question, topic entities, path, answer) as GCR section 4.3 has it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,13 +231,6 @@ def roughen(rng: Random, text: str) -> str:
     return text
 
 
-# --------------------------------------------------------------------------------------------------
-# Relations kept out of training, to see whether a model reads relations or knows them by heart.
-#
-# A name is held out everywhere at once: FB15k-237's ``/film/film/genre`` and ``/tv/tv_program/genre``, MetaQA's
-# ``directed_by`` and ``resources``'s ``directed by`` would otherwise teach each other's words.
-
-
 def draw_held_out(graphs: Mapping[str, Iterable[str]], share: float, seed: int) -> dict[str, frozenset[str]]:
     """Choose the relations that a run shall never see.
 
@@ -249,14 +248,6 @@ def draw_held_out(graphs: Mapping[str, Iterable[str]], share: float, seed: int) 
         graph: frozenset(relation for relation in relations if relation_name(relation) in kept_out)
         for graph, relations in graphs.items()
     }
-
-
-# --------------------------------------------------------------------------------------------------
-# Natural questions with the topic entity taken out: how people ask for a relation, whoever it is about.
-#
-# There are few natural questions with known answers, and a model that sees the same ones again and again learns that
-# *Justin Bieber* is asked for his brother. With a slot in place of the name, every question asks the same of any
-# entity from which its relations can be walked (``ChainSource``).
 
 
 _AS_GOOD = 0.8  # further paths as good as the best one, but for so much, are meant as well

@@ -1,4 +1,15 @@
-"""The settings of a training run, and its learning rate over time."""
+"""The fine-tuning loop: GCR's recipe (equation 8, appendix E) for any causal language model.
+
+Loss on the output tokens only, AdamW, linear warm-up then cosine decay, bf16 where it helps, gradient clipping. Every
+step draws its data from a generator seeded by run seed and step, so a run resumed from a checkpoint continues as if it
+had never stopped. The newest checkpoint is kept to go on from, and the best one to export. Only what is trained is
+kept, so that a run with LoRA writes megabytes where the model has gigabytes.
+
+The language-model head scores a sample of the vocabulary while training. On a CPU a third of a small model's time goes
+into logits of tokens that never occur. The tokens of the batch are always scored; of the rest a uniform sample stands
+for all, its logits raised by the log of how many tokens each stands for, so the softmax's denominator stays unbiased
+and the trained model gives full-vocabulary probabilities (sampled softmax; Jean et al. 2015, section 3.2).
+"""
 
 from __future__ import annotations
 
@@ -64,12 +75,6 @@ def schedule(progress: float, config: TrainConfig) -> float:
         return max(progress, 1e-4) / config.warmup
     turn = (progress - config.warmup) / (1 - config.warmup)
     return config.floor + (1 - config.floor) * 0.5 * (1 + math.cos(math.pi * turn))
-
-
-# --------------------------------------------------------------------------------------------------
-# What a training run keeps on disk: the newest checkpoint, to go on from, and the best one, to export.
-#
-# Only what is trained is kept, so that a run with LoRA writes megabytes where the model has gigabytes.
 
 
 logger = logging.getLogger(__name__)
@@ -148,15 +153,6 @@ def _trained(model: torch.nn.Module) -> dict[str, Tensor]:
     return {name: tensor for name, tensor in model.state_dict().items() if name not in frozen}
 
 
-# --------------------------------------------------------------------------------------------------
-# A language-model head that scores a sample of the vocabulary while training.
-#
-# On a CPU a third of a small model's time goes into logits of tokens that never occur. The tokens of the
-# batch are always scored; of the rest a uniform sample stands for all, its logits raised by the log of
-# how many tokens each stands for, so the softmax's denominator stays unbiased and the trained model
-# gives full-vocabulary probabilities (sampled softmax; Jean et al. 2015, section 3.2).
-
-
 class SampledHead(nn.Module):
     """Wraps an output layer; ``ids`` None means the whole vocabulary."""
 
@@ -210,14 +206,6 @@ class SampledHead(nn.Module):
         logits = functional.linear(hidden, self.inner.weight[self.ids], bias)
         assert self.raise_by is not None
         return logits + self.raise_by.to(logits)
-
-
-# --------------------------------------------------------------------------------------------------
-# The fine-tuning loop: GCR's recipe (equation 8, appendix E) for any causal language model.
-#
-# Loss on the output tokens only, AdamW, linear warm-up then cosine decay, bf16 where it helps, gradient
-# clipping. Every step draws its data from a generator seeded by run seed and step, so a run resumed from
-# a checkpoint continues as if it had never stopped.
 
 
 Measure = Callable[[torch.nn.Module], float]  # a model in evaluation mode -> how good it is, the more the better

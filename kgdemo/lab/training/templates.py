@@ -1,11 +1,15 @@
-"""Question templates: sentences with a slot ``{e}`` that turn one edge of a graph into a question.
+"""Fine-tuning examples made from templates: sentences with a slot ``{e}`` that turn edges of a graph into questions.
 
-Files under ``templates/``: ``relation, direction, kind, text`` and, where a wording fits only some
-heads, the type of the entity on the relation's head side; tab-separated. ``kind`` is *question* or
-*noun*; a noun phrase denotes the answer and stands in for the entity of another question, which is
-how two-hop questions are made.
+A wording of the last edge becomes the question; earlier hops stand in it as noun phrases ("the director of Jaws"), and
+a second topic entity joins as a second condition on the same answer. Files under ``templates/`` hold ``relation,
+direction, kind, text`` and, where a wording fits only some heads, the type of the entity on the relation's head side;
+tab-separated. ``kind`` is *question* or *noun*; a noun phrase denotes the answer and stands in for the entity of
+another question, which is how two-hop questions are made.
 
-Files that end in ``-chains`` hold wordings of several hops at once: ``readings apart by " -> ", text``.
+Files that end in ``-chains`` hold wordings of several hops at once ("the grandparents of X", "X's country of birth"):
+``readings apart by " -> ", text``. People have single words for many walks; these teach that a short question may want
+a long path. Natural questions with a slot in place of their entity are drawn the same way, whatever their number of
+hops.
 """
 
 from __future__ import annotations
@@ -82,13 +86,6 @@ def load_chains(name: str) -> dict[tuple[str, ...], list[str]]:
             raise ValueError(f"{name}.tsv, line {number}: not readings, text with one slot")
         chains[tuple(columns[0].split(" -> "))].append(columns[1])
     return dict(chains)
-
-
-# --------------------------------------------------------------------------------------------------
-# Fine-tuning examples made from templates over the edges of a graph.
-#
-# A wording of the last edge becomes the question; earlier hops stand in it as noun phrases ("the director
-# of Jaws"), and a second topic entity joins as a second condition on the same answer.
 
 
 _BOTH = ("who or what is both {a} and {b}", "what is {a} and also {b}", "{a} that is also {b}", "{a} and {b}?")
@@ -251,14 +248,6 @@ def _names(nouns: Sequence[Template]) -> tuple[str, ...]:
         if match and not noun.head_type:
             names.append(match[1] or match[2])
     return tuple(names)
-
-
-# --------------------------------------------------------------------------------------------------
-# Fine-tuning examples whose wording stands for several hops at once: "the grandparents of X", "X's country of birth".
-#
-# ``TemplateSource`` strings noun phrases together, one a hop, so that every hop has words of its own. People have
-# single words for many walks; these teach that a short question may want a long path. Natural questions with a slot
-# in place of their entity (``wordings``) are drawn the same way, whatever their number of hops.
 
 
 _TRIES = 20  # walks from one start before another is drawn

@@ -18,7 +18,8 @@ from typing import Any, Protocol, TypeVar
 from kgdemo.constraint.base import Constraint, State
 from kgdemo.constraint.label_tokens import PATH_END, PATH_START
 from kgdemo.constraint.triple_chains import ChainState, Link, QueryGraph, TripleTrie
-from kgdemo.decoding.beam import BeamSettings, Hypothesis, Step, beam_search
+from kgdemo.decoding.base import BeamSettings, Hypothesis, Step
+from kgdemo.decoding.beam import beam_search
 from kgdemo.decoding.searches import greedy_search
 from kgdemo.events import WITHOUT_GRAPH, DecodeStep, Event, LMCall, Notice
 from kgdemo.kg.graph import IdTriple

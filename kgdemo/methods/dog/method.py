@@ -22,7 +22,7 @@ import numpy as np
 
 from kgdemo.answering.answer_sets import conclude
 from kgdemo.constraint.triple_chains import ChainConstraint, ChainState, Link, QueryGraph
-from kgdemo.decoding.beam import BeamSettings
+from kgdemo.decoding.base import BeamSettings
 from kgdemo.events import ConstraintReady, Event, HypothesisAnswer, PathFound, PathVerified, Thought
 from kgdemo.kg.graph import IdTriple, KnowledgeGraph
 from kgdemo.kg.path import Path, PathIds

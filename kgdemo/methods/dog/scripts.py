@@ -17,7 +17,7 @@ from collections.abc import Generator, Iterator, Sequence
 from kgdemo.constraint.free_text import FreeSpan, FreeText, FreeUntilMark, watch_for
 from kgdemo.constraint.label_tokens import PATH_END, PATH_START
 from kgdemo.constraint.triple_chains import ChainConstraint, Link, QueryGraph, TripleTokens, TripleTrie
-from kgdemo.decoding.beam import BeamSettings
+from kgdemo.decoding.base import BeamSettings
 from kgdemo.events import WITHOUT_GRAPH, Event, PathFound, PathVerified
 from kgdemo.kg.graph import IdTriple
 from kgdemo.methods.dog.chains import TRIPLE_TOKENS, Note, TripleChain, Visibility, Watching, Writing, Written, ends_of

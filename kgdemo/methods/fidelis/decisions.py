@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from kgdemo.constraint.triple_chains import Link, QueryGraph, TripleTokens, TripleTrie
-from kgdemo.decoding.beam import BeamSettings
+from kgdemo.decoding.base import BeamSettings
 from kgdemo.events import DeductionChecked, Event
 from kgdemo.kg.path import Path
 from kgdemo.methods.dog.chains import Watching, Writing
