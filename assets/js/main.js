@@ -60,7 +60,8 @@ export function mount({ stage, boot, server, watch, value, again }) {
   const visitor = [...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join('-'); // tells the graphs of a class apart
   const forcing = makeForcing(boot, text, again, revisit);
   const own = makeOwnGraph(boot, text, { bring: (sent) => server.bring({ ...sent, visitor }), again, changed: () => { edits.drop(); inputs.changed(); } });
-  const edits = makeEdits(text, { server, again, revisit, own });
+  const edits = makeEdits(text, { server, again, revisit, own,
+    broken: { values: () => inputs.values, recorded: () => Promise.all(boot.examples.map(recorded)) } });
   const allowed = makeAllowed(text, forcing);
   const graph = makeGraph(boot, text, (keys) => lightFromFrame(keys), (asked) => server.near(asked));
   const rail = makeRail(player, text);

@@ -40,7 +40,7 @@ globalThis.kgLinked = true; // its address may name a recorded run
 page.mount({{ stage: document.getElementById('kg-stage'), boot: JSON.parse(document.getElementById('boot').textContent),
   watch() {{}}, value: () => '', again() {{}},
   server: {{ entities: none, relations: none, missed: async () => '', near: async () => ({{ near: [], more: 0 }}),
-    change: async () => ({{}}), bring: async () => ({{ error: '' }}),
+    change: async () => ({{}}), rerun: async () => ({{ error: '' }}), bring: async () => ({{ error: '' }}),
     loaded: async () => ({{ done: 1, stages: 1, stage: '', failed: '' }}) }} }});
 </script></body></html>
 """

@@ -24,6 +24,7 @@ from kgdemo.ui.fields import NAMES, Fields, filled, page_fields, settings_of
 from kgdemo.ui.guard import Guard, address_of
 from kgdemo.ui.metrics import METRICS
 from kgdemo.ui.refusals import HANDLERS, Page, Refused
+from kgdemo.ui.reruns import Reruns
 from kgdemo.ui.run_view import has_mcp, make_run_view
 from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs
 from kgdemo.ui.shared_runs import SharedRuns
@@ -65,11 +66,13 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> Page:
         world = gr.Textbox(visible=False)  # filled in by _WITH_WORLD
         event_stream, session_graphs, runs = EventStream(), SessionGraphs(pipeline), SharedRuns(pipeline)
         visits = Visits(pipeline.profile.questions_a_minute)
+        reruns = Reruns(pipeline, session_graphs, visits, runs)
         stage = make_run_view(
             pipeline,
             event_stream,
             session_graphs,
             visits,
+            reruns,
             loading,
             text,
             [field.value for field in (question, *fields)],

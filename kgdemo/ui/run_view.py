@@ -19,6 +19,7 @@ from kgdemo.ui.asking import Loading, Visits, names_like
 from kgdemo.ui.event_stream import EventStream
 from kgdemo.ui.fields import NAMES
 from kgdemo.ui.guard import address_of
+from kgdemo.ui.reruns import Reruns
 from kgdemo.ui.session_graphs import SessionGraphs, Visitor, limits
 from kgdemo.view.escape import json_in_html
 from kgdemo.view.surroundings import neighbours_of
@@ -46,6 +47,7 @@ def make_run_view(
     event_stream: EventStream,
     session_graphs: SessionGraphs,
     visits: Visits,
+    reruns: Reruns,
     loading: Loading,
     text: dict[str, Any],
     standard: list[Any],
@@ -57,6 +59,7 @@ def make_run_view(
         event_stream: the runs under way.
         session_graphs: visitors' graphs.
         visits: counts what visitors ask for.
+        reruns: asks again on a changed graph.
         loading: how far the server has come with its loading.
         text: all words of the page.
         standard: what stands in the fields at first, in the order of ``NAMES``.
@@ -110,6 +113,9 @@ def make_run_view(
             return {"error": str(error)}
         return session_graphs.brought(_fields(arguments), visitor)
 
+    def rerun(arguments: Any, request: gr.Request) -> dict[str, Any]:
+        return reruns.answer(_fields(arguments), address_of(request))
+
     def near(arguments: Any) -> dict[str, Any]:
         return neighbours_of(graph_of(arguments), str(_fields(arguments).get("entity", "")))
 
@@ -120,7 +126,7 @@ def make_run_view(
         json_in_html(boot),
         html_template=_TEMPLATE,
         js_on_load=_ON_LOAD,
-        server_functions=[missed, entities, near, relations, change, bring, loaded],
+        server_functions=[missed, entities, near, relations, change, bring, rerun, loaded],
         apply_default_css=False,
         elem_id="kg-stage-holder",
     )

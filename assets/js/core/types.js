@@ -205,6 +205,7 @@
  * @property {(asked: {run: string, graph: string, entity: string}) => Promise<{near: Neighbour[], more: number}>} near
  * @property {(asked: {run: string|null, graph: string, edits: Edit[]}) => Promise<{triples?: number, error?: string}>} change
  * @property {(sent: {text?: string, name?: string, base64?: string, visitor?: string}) => Promise<OwnGraph|{error: string}>} bring
+ * @property {(asked: {question: string, values: object, changes: string, entities: string[]}) => Promise<import('../views/breaking.js').Answer>} rerun
  * @property {(asked: object) => Promise<{done: number, stages: number, stage: string, failed: string}>} loaded
  */
 

@@ -3,6 +3,7 @@
 
 import { arrows, figure, h, refill, say } from '../core/dom.js';
 import { hopsOf, ranked } from '../core/state.js';
+import { makeBreaking } from './breaking.js';
 
 /** @typedef {import('../core/types.js').PageText} PageText */
 /** @typedef {import('../core/types.js').RunState} RunState */
@@ -32,17 +33,20 @@ const KEPT_RUNS = 60;
  * @param {(asked: import('../core/types.js').QuestionRequest) => void} page.again asks the question
  * @param {(events: RunEvent[], run: string) => void} page.revisit shows a run that has been seen
  * @param {{name: () => string}} page.own the visitor's own graph
+ * @param {Pick<Parameters<typeof makeBreaking>[1], 'values'|'recorded'>} page.broken what breaking the world needs besides
  * @returns {import('../core/types.js').View & {asked: () => string, drop: () => void, restore: (given: Edit[]) => void, of: (run: string) => Edit[]}}
  */
-export function makeEdits(text, { server, again, revisit, own }) {
+export function makeEdits(text, { server, again, revisit, own, broken }) {
   const words = text.world;
+  const breaking = makeBreaking(text, { ...broken, rerun: (asked) => server.rerun(asked), own: () => own.name(),
+    take: (cut) => { edits = [...edits, ...cut.map((edge) => /** @type {Edit} */ (['remove', ...edge]))]; redraw(); } });
   const hops = h('ul', { class: 'hops', 'aria-label': words.hops });
   const list = h('ul', { class: 'edits', 'aria-label': words.edits });
   const said = h('p', { class: 'said', role: 'alert' });
   const buttons = h('div', { class: 'row' });
   const compared = h('div', { class: 'compared' });
   const element = h('section', { class: 'card world' }, h('h2', {}, words.title), h('p', { class: 'note' }, words.note),
-    h('div', { class: 'sides' }, h('div', {}, hops), h('div', {}, form(), said, list, buttons)), compared);
+    h('div', { class: 'sides' }, h('div', {}, hops), h('div', {}, form(), said, list, buttons)), breaking.element, compared);
   /** @type {Map<string, AskedRun>} */
   const runs = new Map();
   /** @type {Edit[]} */
@@ -73,6 +77,7 @@ export function makeEdits(text, { server, again, revisit, own }) {
     refill(buttons, [edits, shown.edits, player.ended], () => [
       edits.length ? h('button', { type: 'button', class: 'primary', on: { click: askAgain } }, words.again) : null,
       edits.length || shown.edits.length ? h('button', { type: 'button', class: 'plain', on: { click: back } }, words.back) : null]);
+    breaking.draw(state, edits, player.over && Boolean(state.final));
     drawCompared(compared, shown.edits.length ? original() : null, shown, words);
   };
   const redraw = () => { if (state && player) draw(state, player); };
