@@ -224,6 +224,10 @@ class Pipeline:
         if not linked.chosen and not without_topic:
             raise UserError(self._nothing_found(linked, kg))
         resources = self.resources(settings)
+        if resources.model.style.one_way and not settings.directed:
+            yield Notice(f"The model {resources.model.name} was trained on paths along the edges, so none goes back.")
+            settings = dataclasses.replace(settings, directed=True)
+            resources = self.resources(settings)
         if not resources.model.pooled:
             yield Notice(
                 f"The model {resources.model.name} takes no tree-shaped attention mask, so it reads every beam's text "

@@ -58,7 +58,8 @@ class CausalModel:
         """Load a model.
 
         Args:
-            name: ``embedded``, a folder, or a name on the Hugging Face hub.
+            name: ``embedded``, a folder, or a name on the Hugging Face hub. A folder may hold a style alone, see
+                ``PromptStyle.weights``.
             device: a torch device; by default the GPU if there is one.
 
         Raises:
@@ -69,19 +70,21 @@ class CausalModel:
             raise ModelError(f"There is no model folder {name}; give a folder, a hub name (owner/model) or 'embedded'.")
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         try:
+            style = PromptStyle.load(folder)
             if name == EMBEDDED:
                 _check_shipped(folder)
             if name == EMBEDDED and device == "cpu" and has_onednn():
                 model: torch.nn.Module = LeanBert.load(folder)
                 tokenizer: Any = FileTokenizer(folder)
             else:
-                model, tokenizer = _from_transformers(str(folder) if folder.exists() else name, device)
+                source = style.weights or (str(folder) if folder.exists() else name)
+                model, tokenizer = _from_transformers(source, device)
         except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
             raise ModelError(
                 f"The model {name} cannot be loaded ({next(iter(str(error).splitlines()), type(error).__name__)}); "
                 "check the name, or the folder's config.json, tokenizer and weights."
             ) from error
-        return cls(name, model, tokenizer, PromptStyle.load(folder))
+        return cls(name, model, tokenizer, style)
 
     def tree(self, prompt: Sequence[int]) -> TokenTree:
         """See ``base.PathModel``."""

@@ -1,7 +1,8 @@
 """How a question is put to a KG-specialised language model (GCR Figure 10, in our words), and what is known of it.
 
 A model folder may carry ``kgdemo.json`` with its own template and attention; without one the default below is used,
-wrapped in the tokeniser's chat template when it has one. A list beside the weights, one spoken name a line, says which
+wrapped in the tokeniser's chat template when it has one. A folder with nothing but such a file drives a checkpoint that
+lies elsewhere (``weights``) in the format that it was trained on. A list beside the weights, one spoken name a line, says which
 relations the model knows from its training. Of a model without a list nothing is known.
 
 ``LearnedSimilarity`` says how similar a question and a relation path are. A sentence encoder sees that *"who fathered
@@ -124,7 +125,6 @@ class PromptStyle:
         template: holds ``{question}`` and ``{entities}`` once each, in this order.
         bidirectional: the prompt's tokens see one another in both directions (a prefix language model);
             only models trained so gain from it.
-        topic_types: each topic entity is followed by its type, where one is known; only models trained so read it.
         answer_mark: what stands between ``</PATH>`` and the hypothesis answer.
         ranking: weights of the features that rank this model's paths (``ranking.scorer``), fitted by
             ``python -m kgdemo calibrate --pool``; None: its own probability decides.
@@ -137,11 +137,14 @@ class PromptStyle:
         abstention: weights of the features that tell that no path answers the question (``ranking.abstention``),
             fitted for this model by ``python -m kgdemo calibrate``; None: it never abstains.
         abstention_graph: the graph they were fitted on, the only one they are used on; empty: any.
+        topic_types: each topic entity is followed by its type, where one is known; only models trained so read it.
+        reply: what the model's own turn begins with, before ``<PATH>``.
+        one_way: the model was trained on paths that follow edges from head to tail only, and is asked for no others.
+        weights: folder or hub name of the checkpoint that this style is for; empty: it lies beside this file.
     """
 
     template: str = DEFAULT_TEMPLATE
     bidirectional: bool = False
-    topic_types: bool = False
     answer_mark: str = "\n# Answer:\n"
     ranking: Mapping[str, float] | None = None
     backoff: Mapping[str, float] | None = None
@@ -149,13 +152,24 @@ class PromptStyle:
     similarity: LearnedSimilarity | None = None
     abstention: Mapping[str, float] | None = None
     abstention_graph: str = ""
+    topic_types: bool = False
+    reply: str = ""
+    one_way: bool = False
+    weights: str = ""
 
     @classmethod
     def load(cls, folder: Path) -> PromptStyle:
-        """Read the style a model folder carries, or return the default; what another version wrote is passed over."""
+        """Read the style a model folder carries, or return the default; what another version wrote is passed over.
+
+        Raises:
+            ValueError: the file is not JSON, or its template lacks a slot.
+        """
         file = folder / STYLE_FILE
         record = json.loads(file.read_text("utf-8")) if file.is_file() else {}
         known = {name: value for name, value in record.items() if name in cls.__dataclass_fields__}
+        template = known.get("template", DEFAULT_TEMPLATE)
+        if not 0 <= template.find(_SLOTS[0]) < template.find(_SLOTS[1]):
+            raise ValueError(f"the template of {STYLE_FILE} needs {_SLOTS[0]} and, behind it, {_SLOTS[1]}")
         return cls(**{**known, "relations": read_relations(folder), "similarity": read_similarity(folder)})
 
     def save(self, folder: Path) -> None:
@@ -191,6 +205,7 @@ class PromptStyle:
             *literal(between),
             *label_tokens.plain("; ".join(entities)),
             *literal(after),
+            *(literal(self.reply) if self.reply else ()),
             *label_tokens.start,
         ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,14 @@ import torch
 
 from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.errors import ModelError
+from kgdemo.events import Notice, PathFound
+from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.models.base import PROMPT_END
 from kgdemo.models.causal import EMBEDDED, EMBEDDED_FOLDER, CausalModel
 from kgdemo.models.prompt_style import PromptStyle
+from kgdemo.pipeline import Pipeline
+from kgdemo.settings import ChatSettings, Settings
 from tests.helpers.models import CORPUS, FAMILIES, byte_level_tokenizer, random_model, wordpiece_tokenizer
 from tests.unit.test_decoding import decode
 
@@ -128,6 +133,26 @@ def test_types_of_topics_are_told_to_models_that_read_them():
     assert typed.encode(label_tokens, "q", topics, kinds) == plain.encode(label_tokens, "q", ["York", "New York: city"])
 
 
+def test_a_checkpoint_is_driven_in_the_format_beside_it(tmp_path):
+    weights, style = tmp_path / "weights", tmp_path / "style"
+    made = random_model("qwen2")
+    made.model.save_pretrained(weights)
+    made.tokenizer.save_pretrained(weights)
+    style.mkdir()
+    template = "Question: {question} Topics: {entities}"
+    PromptStyle(template, reply=" Path:", one_way=True, weights=str(weights)).save(style)
+    model = CausalModel.load(str(style), "cpu")
+    assert model.style.one_way
+    ids = model.style.encode(model.label_tokens, "which part?", ["New York"])
+    spelled = [*model.label_tokens.special(" Topics: "), *model.label_tokens.plain("New York")]
+    begun = [*model.label_tokens.special(" Path:"), *model.label_tokens.start]
+    assert ids[-len(begun) :] == begun
+    assert ids[-len(begun) - len(spelled) : -len(begun)] == spelled
+    (style / "kgdemo.json").write_text('{"template": "{entities}: {question}"}', "utf-8")
+    with pytest.raises(ModelError, match=r"template of kgdemo\.json needs"):
+        CausalModel.load(str(style), "cpu")
+
+
 def test_text_of_tokens_reads_as_written():
     for family in ("qwen2", "bert"):
         model = random_model(family)
@@ -135,3 +160,17 @@ def test_text_of_tokens_reads_as_written():
         assert "".join(model.token_text(i) for i in ids).split() == (
             "New York -> part of".split() if family == "qwen2" else "new york -> part of".split()
         )
+
+
+def test_a_model_trained_one_way_is_asked_for_no_path_against_the_edges():
+    model = random_model("qwen2")
+    model.style = replace(model.style, one_way=True)
+    pipeline = Pipeline(chat=ChatSettings())
+    pipeline.add_model("one way", model)
+    pipeline.add_graph("parts", KG, StatedFacts(list(KG.triples())))
+    settings = Settings(graph="parts", model="one way", beams=4, hops=2, compare=False, explain=0)
+    events = list(pipeline.run("which part?", settings, ["New York"]))
+    paths = [event.path for event in events if isinstance(event, PathFound) and event.path]
+    assert paths
+    assert {relation for path in paths for relation in path.relations} <= set(KG.relations)
+    assert any(isinstance(event, Notice) and "along the edges" in event.text for event in events)
