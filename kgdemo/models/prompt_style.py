@@ -2,8 +2,8 @@
 
 A model folder may carry ``kgdemo.json`` with its own template and attention; without one the default below is used,
 wrapped in the tokeniser's chat template when it has one. A folder with nothing but such a file drives a checkpoint that
-lies elsewhere (``weights``) in the format that it was trained on. A list beside the weights, one spoken name a line, says which
-relations the model knows from its training. Of a model without a list nothing is known.
+lies elsewhere (``weights``) in the format that it was trained on. A list beside the weights, one spoken name a line,
+says which relations the model knows from its training. Of a model without a list nothing is known.
 
 ``LearnedSimilarity`` says how similar a question and a relation path are. A sentence encoder sees that *"who fathered
 X"* is near to *child of*, but also that it is near to X and to whatever sounds alike. Two square matrices, one for
