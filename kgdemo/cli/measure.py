@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kgdemo.cli.run import add_settings, settings_from
 
@@ -55,6 +55,8 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="let the chat model rate the first N paths of each question for coherence, 1 to 5 (N is 3)",
     )
+    score_help = "let the chat model say which answers are right (GPT4Score)"
+    parser.add_argument("--gpt4score", action="store_true", help=score_help)
     parser.set_defaults(run=_evaluate)
 
 
@@ -67,6 +69,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
 
     pipeline = Pipeline(replace(LOCAL, question=20_000))  # cases of MedQA, with their choices, are long
     judge = Judge.by(pipeline.chat, arguments.judge) if arguments.judge is not None else None
+    scorer = Judge.by(pipeline.chat).model if arguments.gpt4score else None
     settings = _with_own_graph(settings_from(arguments, compare=arguments.unconstrained, explain=0), arguments)
     names = methods_named(arguments.method)
     rest = (arguments.out, arguments.limit, arguments.link, judge)
@@ -74,11 +77,13 @@ def _evaluate(arguments: argparse.Namespace) -> int:
         metrics = evaluate_linking(pipeline.linker(settings.graph), arguments.questions, arguments.out, arguments.limit)
         print(json.dumps(metrics, indent=2))
     elif len(names) > 1 or arguments.method.strip() == ALL:
-        print(compare_methods(pipeline, names, arguments.questions, settings, *rest, batched=arguments.batched))
+        more: Any = {"batched": arguments.batched, "scorer": scorer}
+        print(compare_methods(pipeline, names, arguments.questions, settings, *rest, **more))
     else:
         held_out = read_held_out(arguments.held_out) if arguments.held_out else frozenset()
         one = replace(settings, method=names[0])
-        metrics = evaluate(pipeline, arguments.questions, one, *rest, held_out=held_out, batched=arguments.batched)
+        more = {"held_out": held_out, "batched": arguments.batched, "scorer": scorer}
+        metrics = evaluate(pipeline, arguments.questions, one, *rest, **more)
         print(json.dumps(metrics, indent=2))
     return 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -11,10 +12,19 @@ from hypothesis import strategies as st
 
 from kgdemo.cli import main
 from kgdemo.errors import EndpointError, UserError
-from kgdemo.events import WITHOUT_GRAPH, CandidatesScored, LMCall, PathFound, PathVerified, RunFinished, Thought
+from kgdemo.events import (
+    WITHOUT_GRAPH,
+    AnswerFinal,
+    CandidatesScored,
+    LMCall,
+    PathFound,
+    PathVerified,
+    RunFinished,
+    Thought,
+)
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.lab.evaluation.compare_methods import compare_methods, methods_named, table
-from kgdemo.lab.evaluation.judge import Judge, judge_all
+from kgdemo.lab.evaluation.judge import Judge, judge_all, score_answers
 from kgdemo.lab.evaluation.metrics import Prediction, StepCounts, Steps, summarise, true_steps
 from kgdemo.lab.evaluation.reading import RunFigures
 from kgdemo.lab.evaluation.runner import evaluate
@@ -272,6 +282,51 @@ def test_what_was_judged_before_a_failure_is_kept(tmp_path):
         with pytest.raises(EndpointError, match="replied twice"), closing(judge.model):
             judge_all(judge, predictions(), file)
     assert len(file.read_text().splitlines()) == 1
+
+
+def test_answers_are_scored_and_what_failed_is_not_counted_and_asked_again(tmp_path):
+    file = tmp_path / "gpt4score.jsonl"
+    rows = [replace(read(), id=str(n), answers=(name,)) for n, name in enumerate(("London", "Paris", "Rome"))]
+    rows += [replace(read(), id="3", answers=()), replace(read(), id="4", gold=())]
+    with serve(Endpoint(replies=["Yes", "No.", "perhaps", "who knows", "yes"])) as endpoint:
+        judge = Judge.by(ChatSettings("m", endpoint.url, "key"))
+        first = score_answers(judge.model, rows, file)
+        with file.open("a") as stream:
+            stream.write('{"id": "2", "ans')  # killed while it wrote
+        second = score_answers(judge.model, rows, file)
+        asked = list(endpoint.prompts)
+        judge.model.close()
+    assert (first["gpt4score"], first["gpt4score_questions"], first["gpt4score_failed"]) == (1 / 3, 3, 1)
+    assert (second["gpt4score"], second["gpt4score_questions"], second["gpt4score_failed"]) == (2 / 4, 4, 0)
+    assert len(asked) == 5
+    assert "Known answer: London" in asked[0]
+    assert first["gpt4score_low"] <= first["gpt4score"] <= first["gpt4score_high"]
+
+
+def test_a_scorer_out_of_reach_stops_the_scoring(tmp_path):
+    rows = [replace(read(), id=str(n), answers=("x",)) for n in range(9)]
+    with serve(Endpoint(replies=["maybe"] * 20)) as endpoint:
+        judge = Judge.by(ChatSettings("m", endpoint.url, "key"))
+        with pytest.raises(EndpointError), closing(judge.model):
+            score_answers(judge.model, rows, tmp_path / "gpt4score.jsonl")
+    assert len(endpoint.prompts) == 10
+
+
+def test_depths_hops_triples_and_limits_are_read_from_a_run():
+    truth = true_steps(KG, ["Inception"], ["London"], 2, directed=False)
+    good = "Inception -> set in -> London"
+    long = "Inception -> directed by -> Christopher Nolan -> born in -> London"
+    events = (*shown(True, 1, long), *shown(True, 2, good), AnswerFinal("x", ("London",), ((1,),), "me"))
+    figures = RunFigures(verifier_of(KG), Steps(KG), ("Inception",), limit=2)
+    for number, event in enumerate(events):
+        figures.see(Thought("thought", number, (number - 1,) if number else (), "t"))
+        figures.see(event)
+    made = figures.prediction(ASKED, truth, 1)
+    assert (made.depths, made.hops, made.limited) == ((2, 1), 1, True)
+    assert made.triplet_f1 == pytest.approx(2 * 1 / (3 + 1))  # both paths lead to the answer: three triples, one true
+    assert read(*shown(True, 1, good), truth=truth).triplet_f1 == 1.0
+    assert read(*shown(True, 1, good)).triplet_f1 is None
+    assert not read(Thought("thought", 1, (), "t")).limited
 
 
 def test_a_judge_needs_a_chat_model(questions, tmp_path, capsys, monkeypatch):

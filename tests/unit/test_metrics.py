@@ -15,9 +15,12 @@ from hypothesis import strategies as st
 from kgdemo.cli import main
 from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.metrics import (
+    ERRORS,
     FIGURES,
+    GROUPS,
     Prediction,
     accuracy,
+    error_of,
     exactly,
     f1,
     hit,
@@ -25,9 +28,11 @@ from kgdemo.lab.evaluation.metrics import (
     holding,
     precision,
     recall,
+    rouge_l,
     summarise,
+    triplet_f1,
 )
-from kgdemo.lab.evaluation.significance import compare_runs, interval, paired_test, with_intervals
+from kgdemo.lab.evaluation.significance import by_groups, compare_runs, interval, paired_test, with_intervals
 
 NAMES = st.lists(st.sampled_from(["Korea", "north Korea", "KOREA", "The Hague", "hague", "", "c++", "C"]), max_size=4)
 
@@ -176,3 +181,120 @@ def test_two_runs_are_compared_over_the_questions_that_both_have(tmp_path: Path,
     assert "| hits@1 | 0.200 | 0.600 | +0.400 |" in capsys.readouterr().out
     with pytest.raises(UserError, match="cannot be read"):
         compare_runs(tmp_path / "first", tmp_path)
+
+
+# texts, paths, errors, groups -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "reference", "expected"),
+    [
+        ("police killed the gunman", "Police kill the gunman.", 6 / 8),  # Lin 2004, section 3: 3 words in order
+        ("the gunman kill police", "police kill the gunman", 4 / 8),
+        ("Paris", "Paris, Rome", 2 / 3),
+        ("", "Paris", 0.0),
+        ("—", "…", 0.0),
+    ],
+)
+def test_rouge_l_by_hand(text, reference, expected):
+    assert rouge_l(text, reference) == pytest.approx(expected)
+
+
+@settings(max_examples=200, deadline=None)
+@given(*[st.lists(st.sampled_from(["a", "B", "c1", "é"]), max_size=7).map(", ".join)] * 2)
+def test_rouge_l_is_that_of_the_longest_of_all_common_subsequences(text, reference):
+    one, other = text.lower().split(", ") if text else [], reference.lower().split(", ") if reference else []
+
+    def longest(i: int, j: int) -> int:
+        if i == len(one) or j == len(other):
+            return 0
+        if one[i] == other[j]:
+            return 1 + longest(i + 1, j + 1)
+        return max(longest(i + 1, j), longest(i, j + 1))
+
+    whole = len(one) + len(other)
+    assert rouge_l(text, reference) == pytest.approx(2 * longest(0, 0) / whole if whole else 0.0)
+
+
+def test_triplet_f1_by_hand():
+    assert triplet_f1(["ab", "bc"], ["ab", "bd", "de"]) == pytest.approx(2 * (1 / 2) * (1 / 3) / (1 / 2 + 1 / 3))
+    assert triplet_f1(["ab"], ["ab"]) == 1.0
+    assert triplet_f1([], ["ab"]) == triplet_f1([], []) == 0.0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sets(st.sampled_from("abcdef")), st.sets(st.sampled_from("abcdef"), min_size=1))
+def test_a_public_scorer_agrees(found, gold):
+    """Answers as labels of one question: scikit-learn's precision, recall and F-measure over these labels."""
+    from sklearn.metrics import precision_recall_fscore_support
+    from sklearn.preprocessing import MultiLabelBinarizer
+
+    labels = MultiLabelBinarizer(classes=list("abcdef")).fit([])
+    true, told = labels.transform([gold]), labels.transform([found])
+    expected = precision_recall_fscore_support(true, told, average="samples", zero_division=0)[:3]
+    assert [rate(sorted(found), gold) for rate in (precision, recall, f1)] == pytest.approx(list(expected))
+    assert triplet_f1(found, gold) == pytest.approx(expected[2])
+    assert accuracy(sorted(found), gold) == (found == gold)
+
+
+def test_errors_by_hand():
+    wrong = {"answers": ("b",), "gold": ("a",)}
+    rows = [
+        predicted(("a",), ("a",), error="x", limited=True),
+        predicted(**wrong, error="the model is down", ends=("a",)),
+        predicted(**wrong, ends=("c", "a"), coverage=0.5),
+        predicted(**wrong, ends=("c",), limited=True),
+        predicted(**wrong, ends=("c",), coverage=0.0, limited=True),
+        predicted(**wrong, ends=("c",), coverage=0.0),
+        predicted((), ()),
+    ]
+    assert [error_of(row) for row in rows] == ["", "failed", "not_returned", "no_path", "limit", "wrong_path", ""]
+    metrics = summarise(rows, compared=False)
+    assert {metrics[f"error_{name}"] for name in ERRORS} == {1 / 6}
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_hit_and_errors_add_up_to_one_and_every_group_is_within(data):
+    def one(number: int) -> Prediction:
+        names = st.lists(st.sampled_from("abc"), max_size=3).map(tuple)
+        answers, gold, ends = data.draw(names), data.draw(names), data.draw(names)
+        more = data.draw(st.fixed_dictionaries({"limited": st.booleans(), "error": st.sampled_from(["", "x"])}))
+        coverage, hops = data.draw(st.sampled_from([(None, 0), (0.5, 1), (0.0, 2), (1.0, 3)]))
+        return predicted(answers, gold, ends=ends, coverage=coverage, hops=hops, id=str(number), **more)
+
+    rows = [one(number) for number in range(4)] + [predicted(("a",), ("a",))]
+    metrics = summarise(rows, compared=False)
+    assert metrics["hit"] + sum(metrics[f"error_{name}"] for name in ERRORS) == pytest.approx(1.0)
+    assert metrics["hits@1"] <= metrics["hit"]
+    groups = by_groups(rows)
+    by_answers = [groups.get(f"questions_{name}", 0) for name in GROUPS if "answer" in name]
+    assert sum(by_answers) == sum(bool(row.gold) for row in rows)
+
+
+def test_groups_by_hand():
+    rows = [
+        predicted(("a",), ("a",), hops=1),
+        predicted(("b",), ("a",), hops=1),
+        predicted(("a",), ("a", "b"), hops=2),
+        predicted(("a",), tuple("abcdefghij"), hops=3),
+        predicted((), (), hops=1),
+    ]
+    found = by_groups(rows)
+    expected = {
+        "questions_1_hop": 2,
+        "f1_1_hop": 1 / 2,
+        "questions_2_hops": 1,
+        "f1_2_hops": 2 / 3,
+        "questions_3_hops_or_more": 1,
+        "hit_3_hops_or_more": 1.0,
+        "questions_1_answer": 2,
+        "hits@1_1_answer": 1 / 2,
+        "f1_2_to_4_answers": 2 / 3,
+        "questions_10_answers_or_more": 1,
+        "f1_10_answers_or_more": 2 / 11,
+    }
+    assert {name: found[name] for name in expected} == pytest.approx(expected)
+    assert "questions_5_to_9_answers" not in found
+    assert found["f1_1_hop_low"] <= found["f1_1_hop"] <= found["f1_1_hop_high"]
+    assert with_intervals(summarise(rows, compared=False), rows).items() >= found.items()

@@ -37,6 +37,10 @@ def test_figures_intervals_and_changed_questions_are_in_it(tmp_path: Path):
     assert "10 questions changed" in text
     assert len(re.findall(r'<span class="wrong">', text)) == len(re.findall(r'<span class="right">', text)) == 10
     assert "unconstrained_faithful_ratio" in text
+    assert "By hops and by number of answers" in text
+    assert re.search(r"1 answer <small>20</small></td><td>f1</td><td>0\.250 <small>.*?</td><td>0\.750", text)
+    (tmp_path / "one" / "metrics.json").write_text('{"gpt4score": 0.625, "gpt4score_low": 0.5}', "utf-8")
+    assert "gpt4score</td><td>0.625" in html_report(read_runs([tmp_path / "one"]))
     assert re.search(r"<td>hits@1</td><td>0\.250</td><td>0\.750</td><td>\+0\.500</td><td>\+0\.\d", text)
 
 

@@ -11,6 +11,7 @@ from kgdemo.lab.evaluation.judge import Judge
 from kgdemo.lab.evaluation.runner import evaluate
 from kgdemo.methods import METHODS, method_named
 from kgdemo.methods.registry import MethodCard
+from kgdemo.models.chat import ChatModel
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Given, Settings, unknown
 
@@ -61,11 +62,12 @@ def compare_methods(
     link: bool = False,
     judge: Judge | None = None,
     batched: int = 1,
+    scorer: ChatModel | None = None,
 ) -> str:
     """Each method in a folder of its own under ``out``; the table is written after each, so that none is lost.
 
     Args:
-        pipeline, questions, limit, link, judge, batched: see ``runner.evaluate``.
+        pipeline, questions, limit, link, judge, batched, scorer: see ``runner.evaluate``.
         names: the methods.
         settings: for all of them; each is given those of the options that it has.
         out: for ``METHOD/`` and ``table.md``.
@@ -82,7 +84,9 @@ def compare_methods(
     written = ""
     for card in cards:
         own = replace(settings, method=card.name, options=options[card.name])
-        metrics = evaluate(pipeline, questions, own, out / card.name, limit, link, judge, batched=batched)
+        metrics = evaluate(
+            pipeline, questions, own, out / card.name, limit, link, judge, batched=batched, scorer=scorer
+        )
         rows.append((card, metrics))
         written = table(rows, compared=settings.compare, judged=judge is not None)
         (out / "table.md").write_text(written + "\n", "utf-8")

@@ -1,23 +1,31 @@
-"""A chat model rates how coherent reasoning paths are, from 1 to 5 (GCR appendix F.4 and Figure 8)."""
+"""A chat model as the judge: how coherent paths are, from 1 to 5 (GCR appendix F.4), and whether an answer is right.
+
+The second is GPT4Score (GRBench, Grounding section 5): the share of the answers that the model takes for correct.
+"""
 
 from __future__ import annotations
 
 import json
+import logging
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
-from kgdemo.errors import UserError
+from kgdemo.errors import EndpointError, UserError
 from kgdemo.lab.evaluation.metrics import Prediction
+from kgdemo.lab.evaluation.significance import interval
 from kgdemo.models.chat import ChatModel, LocalChat
 from kgdemo.models.endpoint import OpenAIChat
 from kgdemo.reasoners.chat import ask_and_parse
-from kgdemo.reasoners.parsing import coherence
+from kgdemo.reasoners.parsing import coherence, yes_or_no
 from kgdemo.reasoners.prompts import SHIPPED
 from kgdemo.settings import ChatSettings
 
+logger = logging.getLogger(__name__)
 PATHS = 3  # of each question, best first, unless told otherwise
 
 
@@ -100,6 +108,62 @@ def judge_all(judge: Judge, predictions: Sequence[Prediction], file: Path) -> di
 
 
 def _read(file: Path) -> list[Judgement]:
+    return [Judgement(**record) for record in _records(file)]
+
+
+def _records(file: Path) -> list[dict[str, Any]]:
+    """The lines written so far; one that was not written whole is cut away."""
     if not file.exists():
         return []
-    return [Judgement(**json.loads(line)) for line in file.read_text("utf-8").split("\n") if line.endswith("}")]
+    content = file.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    if whole < len(content):
+        os.truncate(file, whole)
+    return [json.loads(line) for line in content[:whole].decode("utf-8").split("\n")[:-1]]
+
+
+# --------------------------------------------------------------------------------------------------
+# Whether an answer is right, as the model sees it.
+
+_DOWN = 5  # questions failed one after another, after which the model is taken to be out of reach
+
+
+def score_answers(model: ChatModel, predictions: Sequence[Prediction], file: Path) -> dict[str, float]:
+    """Ask of each answer whether it is right; no answer is wrong without being asked about.
+
+    Args:
+        model: the judge.
+        predictions: questions that have no right answer are passed over.
+        file: what was said so far; new verdicts are added one by one.
+
+    Returns:
+        ``gpt4score``, with its interval; ``gpt4score_questions``, how many were judged; ``gpt4score_failed``, how many
+        the model gave no verdict on. These are not counted, and asked again when the evaluation goes on.
+
+    Raises:
+        EndpointError: several questions failed one after another; what was judged is kept.
+    """
+    wanted = [p for p in predictions if p.gold]
+    done: dict[tuple[str, tuple[str, ...]], bool] = {(p.id, p.answers): False for p in wanted if not p.answers}
+    done |= {(record["id"], tuple(record["answers"])): record["correct"] for record in _records(file)}
+    down = 0
+    with file.open("a", encoding="utf-8") as stream:
+        for one in tqdm([p for p in wanted if (p.id, p.answers) not in done], unit="answer", desc="gpt4score"):
+            prompt = SHIPPED.correctness(one.question, ", ".join(one.answers), ", ".join(one.gold))
+            try:
+                correct, call = ask_and_parse(model, "judge", prompt, yes_or_no)
+            except EndpointError as error:
+                logger.warning("no verdict on question %s: %s", one.id, error)
+                down += 1
+                if down == _DOWN:
+                    raise
+                continue
+            down, done[one.id, one.answers] = 0, correct
+            record = {"id": one.id, "answers": one.answers, "correct": correct, "reply": call.output.strip()}
+            stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+            stream.flush()
+    judged = [float(done[p.id, p.answers]) for p in wanted if (p.id, p.answers) in done]
+    low, high = interval([(correct, 1) for correct in judged])
+    score = sum(judged) / len(judged) if judged else 0.0
+    counts = {"gpt4score_questions": len(judged), "gpt4score_failed": len(wanted) - len(judged)}
+    return {"gpt4score": score, "gpt4score_low": low, "gpt4score_high": high, **counts}

@@ -13,6 +13,8 @@ import string
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+from rapidfuzz.distance import LCSseq
+
 from kgdemo.kg.graph import KnowledgeGraph, Triple
 from kgdemo.kg.path import Path
 from kgdemo.kg.words import fold
@@ -53,6 +55,10 @@ class Prediction:
         steps, free_steps: of the paths, and of those without the constraint.
         coverage: share of the true steps that the method came across (FiDeLiS section 4.3, *CR*); None where
             no path leads to a right answer.
+        depths: hops of each of the paths (FiDeLiS table 6).
+        hops: of the shortest path to a right answer, within those that were asked for; 0 without one.
+        triplet_f1: see ``triplet_f1``; None where no path leads to a right answer.
+        limited: the method took all the steps that it may take.
         error: the message of a run that failed, or in which the general model could not be asked; else empty. It is
             asked again when the evaluation goes on.
     """
@@ -81,6 +87,10 @@ class Prediction:
     right_faithful: int = 0
     free_right_paths: int = 0
     free_right_faithful: int = 0
+    depths: tuple[int, ...] = ()
+    hops: int = 0
+    triplet_f1: float | None = None
+    limited: bool = False
 
     @classmethod
     def from_record(cls, record: Mapping[str, object]) -> Prediction:
@@ -150,6 +160,15 @@ def accuracy(found: Sequence[str], gold: Collection[str], match: Match = exactly
     return float(bool(found) and precision(found, gold, match) == 1.0 == recall(found, gold, match))
 
 
+def rouge_l(text: str, reference: str) -> float:
+    """*Rouge-L*: the F-measure of the longest common subsequence of words (Lin 2004; Grounding section 5).
+
+    Words are runs of letters and digits in lower case, unstemmed, as in the package that GRBench is scored with.
+    """
+    words, wanted = (re.findall(r"[^\W_]+", one.lower()) for one in (text, reference))
+    return _share(2 * LCSseq.similarity(words, wanted), len(words) + len(wanted))
+
+
 def _different(names: Iterable[str]) -> list[str]:
     """Names without those that are the same but for case, accents and punctuation."""
     return list({fold(name): name for name in names}.values())
@@ -187,8 +206,49 @@ def _figures() -> dict[str, Figure]:
         "unconstrained_faithful_ratio_correct": lambda p: (p.free_right_faithful, p.free_right_paths),
         "unconstrained_path_hit@k": lambda p: (p.free_right_paths > 0, 1) if p.gold else (0, 0),
         "coverage_ratio": lambda p: (p.coverage or 0.0, p.coverage is not None),
+        "triplet_f1": lambda p: (p.triplet_f1 or 0.0, p.triplet_f1 is not None),
+        "rouge_l": lambda p: (rouge_l(", ".join(p.answers), ", ".join(p.gold)), 1) if p.gold else (0, 0),
+        "depth": lambda p: (sum(p.depths), len(p.depths)),
+        "true_depth": lambda p: (p.hops, p.hops > 0),
     }
-    return found
+
+    def error(name: str) -> Figure:
+        return lambda p: (error_of(p) == name, 1) if p.gold else (0, 0)
+
+    return {**found, **{f"error_{name}": error(name) for name in ERRORS}}
+
+
+# Why no right answer was given, the first that fits: the run failed; no path within L hops leads to a right answer (GCR
+# appendix F.5, the graph lacks the fact); a path leads there, and the answer passes it over; the method took all its
+# steps; the paths lead elsewhere (the last three: Grounding section 7). With *Hit* these shares add up to 1.
+ERRORS = ("failed", "no_path", "not_returned", "limit", "wrong_path")
+
+
+def error_of(prediction: Prediction) -> str:
+    """One of ``ERRORS``; nothing where a right answer is given, or none exists."""
+    gold = prediction.gold
+    if not gold or hit(prediction.answers, gold):
+        return ""
+    if prediction.error:
+        return "failed"
+    if hit(prediction.ends, gold):
+        return "not_returned"
+    if prediction.coverage is None:
+        return "no_path"
+    return "limit" if prediction.limited else "wrong_path"
+
+
+# Questions sorted as GCR's tables 15 (number of answers) and 16 (hops) have them.
+GROUPS: dict[str, Callable[[Prediction], bool]] = {
+    "1_hop": lambda p: p.hops == 1,
+    "2_hops": lambda p: p.hops == 2,
+    "3_hops_or_more": lambda p: p.hops >= 3,
+    "1_answer": lambda p: len(p.gold) == 1,
+    "2_to_4_answers": lambda p: 2 <= len(p.gold) <= 4,
+    "5_to_9_answers": lambda p: 5 <= len(p.gold) <= 9,
+    "10_answers_or_more": lambda p: len(p.gold) >= 10,
+}
+GROUP_FIGURES = ("f1", "hit", "hits@1")
 
 
 FIGURES = _figures()
@@ -278,6 +338,12 @@ def ill_formed(triples: Sequence[Triple], topics: Iterable[str], verifier: Verif
         else:
             ill.append(triple)
     return ill
+
+
+def triplet_f1(told: Collection[Hashable], truth: Collection[Hashable]) -> float:
+    """*Triplet-F1* (DoG section 5.1, table 3): the triples reasoned with against those of the true paths."""
+    wanted, given = set(truth), set(told)
+    return _share(2 * len(wanted & given), len(wanted) + len(given))
 
 
 def coverage_ratio(retrieved: Iterable[Hashable], truth: Iterable[Hashable]) -> float:

@@ -28,6 +28,7 @@ from kgdemo.lab.evaluation.metrics import (
     coverage_ratio,
     hit,
     ill_formed,
+    triplet_f1,
     valid_steps,
 )
 from kgdemo.lab.questions import Question
@@ -68,11 +69,15 @@ class RunFigures:
     Args:
         verifier: of the graph that is asked.
         edges: of the same graph.
+        topics: the entities asked about.
+        limit: steps that the method may take; 0 for no limit.
     """
 
     verifier: Verifier
     edges: Steps
     topics: tuple[str, ...] = ()
+    limit: int = 0
+    thoughts: dict[int, int] = field(default_factory=dict)  # how many thoughts lead to each, itself among them
     bound: Side = field(default_factory=Side)
     free: Side = field(default_factory=Side)
     seen: set[Step] = field(default_factory=set)
@@ -95,6 +100,8 @@ class RunFigures:
             (self.bound if event.constrained else self.free).verdicts[event.index] = event.verdict
         elif isinstance(event, Thought):
             self.seen |= self.edges.of(event.triples)
+            before = max((self.thoughts.get(parent, 0) for parent in event.parents), default=0)
+            self.thoughts[event.id] = before + (event.kind == "thought")
         elif isinstance(event, CandidatesScored):
             self._weighed(event)
         elif isinstance(event, LMCall):
@@ -106,8 +113,14 @@ class RunFigures:
             self.seconds = event.t - self.compared
             self.error = event.message if isinstance(event, RunFailed) else self.unasked
 
-    def prediction(self, question: Question, truth: frozenset[Step]) -> Prediction:
-        """What came of the question; a method that never looks at the graph is judged by the paths it wrote."""
+    def prediction(self, question: Question, truth: frozenset[Step], hops: int = 0) -> Prediction:
+        """What came of the question; a method that never looks at the graph is judged by the paths it wrote.
+
+        Args:
+            question: with its right answers.
+            truth: the steps of the shortest paths to them.
+            hops: how long the shortest of these paths is.
+        """
         own = self.bound if self.bound.found or not self.free.found else self.free
         right, free = own.right(question.gold), self.free.right(question.gold)
         retrieved = self.seen.union(*(self.edges.of(e.path.hops) for e in own.found.values() if e.path))
@@ -115,7 +128,7 @@ class RunFigures:
             id=question.id,
             question=question.text,
             topics=self.topics,
-            gold=tuple(sorted(question.gold)),
+            gold=tuple(dict.fromkeys(question.answer_entities or question.answers)),
             answers=self.answer.answers,
             with_graph=tuple(dict.fromkeys((*self.answer.answers, *self.answer.completed))),
             paths=tuple(e.text for e in own.found.values()),
@@ -136,7 +149,17 @@ class RunFigures:
             right_faithful=right[1],
             free_right_paths=free[0],
             free_right_faithful=free[1],
+            depths=tuple(len(event.path.hops) for event in own.found.values() if event.path),
+            hops=hops,
+            triplet_f1=triplet_f1(self._reasoned(own), truth) if truth else None,
+            limited=0 < self.limit <= max(self.thoughts.values(), default=0),
         )
+
+    def _reasoned(self, side: Side) -> frozenset[Step]:
+        """The steps of the paths that lead to an answer given; of the first path where none does."""
+        paths = [event.path for event in side.found.values() if event.path]
+        cited = [path for path in paths if hit([path.end], self.answer.answers)] or paths[:1]
+        return self.edges.of(hop for path in cited for hop in path.hops)
 
     def _weighed(self, event: CandidatesScored) -> None:
         """Candidates that are paths; others (relations, actions, thoughts) name no edge."""

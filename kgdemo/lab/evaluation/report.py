@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgdemo.errors import UserError
-from kgdemo.lab.evaluation.metrics import Prediction, hits_at_1, summarise
+from kgdemo.lab.evaluation.metrics import ERRORS, GROUP_FIGURES, GROUPS, Prediction, hits_at_1, summarise
 from kgdemo.lab.evaluation.significance import compare_runs, read_predictions, with_intervals
 from kgdemo.view.escape import escaped
 
 PLOTTED = ("hits@1", "hit", "f1", "path_hits@1", "path_hit@k")
-SHOWN = (*PLOTTED, "accuracy", "hit_substring", "faithful_ratio", "faithful_ratio_correct")
+SHOWN = (*PLOTTED, "accuracy", "rouge_l", "hit_substring", "faithful_ratio", "faithful_ratio_correct", "triplet_f1")
 FREE = ("unconstrained_faithful_ratio", "unconstrained_faithful_ratio_correct", "unconstrained_path_hit@k")
-COSTS = ("ceiling", "refused", "lm_calls", "tokens_in", "tokens_out", "seconds_per_question")
+WRONG = ("ceiling", "refused", *(f"error_{name}" for name in ERRORS))
+COSTS = ("depth", "true_depth", "lm_calls", "tokens_in", "tokens_out", "seconds_per_question")
+JUDGED = ("gpt4score", "gpt4score_low", "gpt4score_high", "coherence")  # said by a model, so they cannot be made anew
 MOST_CHANGED = 200  # questions listed of two runs
 _COLOURS = ("#2f6f4f", "#c2702c", "#3b6ea8", "#8a4f9e", "#777777", "#b8434e")
 _STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1c1d21}
@@ -62,12 +64,15 @@ def _run(folder: Path, name: str) -> Run:
         raise UserError(f"{folder} has no settings.json ({error}); give the --out folder of an evaluation.") from error
     rows = list(predictions.values())
     metrics = with_intervals(summarise(rows, bool(settings.get("compare"))), rows)
-    return Run(name, folder, settings, predictions, metrics)
+    written = folder / "metrics.json"
+    known = json.loads(written.read_text("utf-8")) if written.is_file() else {}
+    judged = {figure: known[figure] for figure in JUDGED if figure in known}
+    return Run(name, folder, settings, predictions, {**metrics, **judged})
 
 
 def html_report(runs: Sequence[Run]) -> str:
     """The whole document."""
-    parts = [f"<h1>{len(runs)} runs</h1>", _overview(runs), _plot(runs)]
+    parts = [f"<h1>{len(runs)} runs</h1>", _overview(runs), _plot(runs), _groups(runs)]
     parts += [_beside(runs[0], other) for other in runs[1:]]
     parts.append("<h2>Settings</h2>")
     for run in runs:
@@ -82,7 +87,8 @@ def html_report(runs: Sequence[Run]) -> str:
 
 
 def _overview(runs: Sequence[Run]) -> str:
-    names = [name for name in (*SHOWN, *FREE, *COSTS) if any(name in run.metrics for run in runs)]
+    wanted = (*SHOWN, "gpt4score", "coherence", *FREE, *WRONG, *COSTS)
+    names = [name for name in wanted if any(name in run.metrics for run in runs)]
     head = _row("th", ["", *(f"{escaped(run.name)} <small>{len(run.predictions)}</small>" for run in runs)])
     body = [_row("td", [escaped(name), *(_figure(run.metrics, name) for run in runs)]) for name in names]
     return f"<table>{head}{''.join(body)}</table>"
@@ -94,6 +100,18 @@ def _figure(metrics: Mapping[str, float], name: str) -> str:
     low, high = metrics.get(f"{name}_low"), metrics.get(f"{name}_high")
     between = "" if low is None or high is None else f" <small>{low:.3f}–{high:.3f}</small>"
     return f"{metrics[name]:.3f}{between}"
+
+
+def _groups(runs: Sequence[Run]) -> str:
+    """Questions by the hops and by the number of their answers (GCR tables 15 and 16)."""
+    head = _row("th", ["", "", *(escaped(run.name) for run in runs)])
+    body = []
+    for group in GROUPS:
+        count = max(run.metrics.get(f"questions_{group}", 0) for run in runs)
+        for name in GROUP_FIGURES if count else ():
+            cells = [_figure(run.metrics, f"{name}_{group}") for run in runs]
+            body.append(_row("td", [f"{group.replace('_', ' ')} <small>{count}</small>", name, *cells]))
+    return f"<h2>By hops and by number of answers</h2><table>{head}{''.join(body)}</table>"
 
 
 def _plot(runs: Sequence[Run]) -> str:

@@ -21,7 +21,7 @@ from kgdemo.errors import UserError
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import build_graph
-from kgdemo.lab.evaluation.judge import Judge, judge_all
+from kgdemo.lab.evaluation.judge import Judge, judge_all, score_answers
 from kgdemo.lab.evaluation.metrics import Prediction, Steps, exactly, holding, summarise, true_steps
 from kgdemo.lab.evaluation.reading import RunFigures
 from kgdemo.lab.evaluation.significance import with_intervals
@@ -29,6 +29,7 @@ from kgdemo.lab.questions import Question, called_as_in, read_questions
 from kgdemo.lab.training.examples import relation_paths
 from kgdemo.linking.linker import EntityLinker, OverlayLinker
 from kgdemo.methods import method_named
+from kgdemo.models.chat import ChatModel
 from kgdemo.models.embedding import Embedder
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings
@@ -88,6 +89,7 @@ def evaluate(
     judge: Judge | None = None,
     held_out: Collection[str] = (),
     batched: int = 1,
+    scorer: ChatModel | None = None,
 ) -> dict[str, float]:
     """Run a question set with one method.
 
@@ -102,6 +104,7 @@ def evaluate(
         held_out: relations that the model was not trained on; questions about them are also measured apart.
         batched: how many questions are under way at the same time; their forward passes are joined
             (``models.batched_forward``). Predictions are those of one by one; seconds hold the wait for others.
+        scorer: says which answers are right (GPT4Score).
 
     Returns:
         the metrics, as written.
@@ -109,7 +112,7 @@ def evaluate(
     Raises:
         UserError: ``out`` holds predictions made with other settings, there is no such method or option, or
             ``batched`` is no number of questions.
-        EndpointError: the judge could not be asked; what it has judged is kept.
+        EndpointError: the judge or scorer could not be asked; what it has judged is kept.
     """
     card = method_named(settings.method)
     card.check(settings.options)
@@ -136,6 +139,8 @@ def evaluate(
         metrics |= summarise_groups(pipeline.graph(settings.graph), wanted, predictions, held_out)
     if judge is not None:
         metrics |= judge_all(judge, predictions, out / "judgements.jsonl")
+    if scorer is not None:
+        metrics |= score_answers(scorer, predictions, out / "gpt4score.jsonl")
     (out / "metrics.json").write_text(json.dumps(metrics, indent=2) + "\n", "utf-8")
     return metrics
 
@@ -158,17 +163,25 @@ def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool) 
     topics = () if link else tuple(e for e in question.topic_entities if e in kg.entities)
     if not link and not topics:
         topics = question.topic_entities[:1]  # unknown to the graph: let the run say so
-    relation_label = RunFigures(pipeline.verifier(settings.graph), Steps(kg), tuple(topics))
+    figures = RunFigures(pipeline.verifier(settings.graph), Steps(kg), tuple(topics), _step_limit(settings))
     for event in pipeline.run(prompt_of(question), settings, topics):
-        relation_label.see(event)
-    truth = true_steps(kg, question.topic_entities, question.gold, settings.hops, settings.directed)
+        figures.see(event)
+    asked = (kg, question.topic_entities, question.gold)
+    truth = true_steps(*asked, settings.hops, settings.directed)
+    hops = next((n for n in range(1, settings.hops + 1) if true_steps(*asked, n, settings.directed)), 0) if truth else 0
     if question.graph:
         pipeline.forget_graph(settings.graph)
-    prediction = relation_label.prediction(question, truth)
+    prediction = figures.prediction(question, truth, len(question.relation_path) or hops)
     if not question.choices:
         return prediction
     chosen = choice_of(question.choices, prediction, pipeline.resources(settings).embedder)
     return replace(prediction, answers=chosen, with_graph=chosen, refused=not chosen)
+
+
+def _step_limit(settings: Settings) -> int:
+    """The steps that a method may take one after another; 0 where it has no such option."""
+    options = {option.name: option.default for option in method_named(settings.method).options}
+    return int({**options, **dict(settings.options)}.get("steps", "0"))
 
 
 def prompt_of(question: Question) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.errors import UserError
-from kgdemo.lab.evaluation.metrics import FIGURES, Parts, Prediction
+from kgdemo.lab.evaluation.metrics import FIGURES, GROUP_FIGURES, GROUPS, Parts, Prediction
 
 RESAMPLES, FLIPS = 2_000, 10_000
 _EXACT = 12  # questions that differ, up to which all ways to flip them are gone through
@@ -45,11 +45,26 @@ def interval(parts: Sequence[Parts], level: float = 0.95, seed: int = 0) -> tupl
 
 
 def with_intervals(metrics: Mapping[str, float], predictions: Sequence[Prediction]) -> dict[str, float]:
-    """The metrics, with ``NAME_low`` and ``NAME_high`` for each that is a ratio of sums over questions."""
+    """The metrics, for each ratio of sums over questions ``NAME_low`` and ``NAME_high``, and those of groups."""
     found = dict(metrics)
     for name, figure in FIGURES.items():
         if name in metrics:
             found[f"{name}_low"], found[f"{name}_high"] = interval([figure(p) for p in predictions])
+    return found | by_groups(predictions)
+
+
+def by_groups(predictions: Sequence[Prediction]) -> dict[str, float]:
+    """``questions_GROUP`` and, with intervals, ``f1_GROUP`` and the like, of each group that has questions."""
+    found: dict[str, float] = {}
+    for group, fits in GROUPS.items():
+        own = [p for p in predictions if p.gold and fits(p)]
+        if not own:
+            continue
+        found[f"questions_{group}"] = len(own)
+        for name in GROUP_FIGURES:
+            parts = [FIGURES[name](p) for p in own]
+            found[f"{name}_{group}"] = sum(part for part, _ in parts) / sum(whole for _, whole in parts)
+            found[f"{name}_{group}_low"], found[f"{name}_{group}_high"] = interval(parts)
     return found
 
 

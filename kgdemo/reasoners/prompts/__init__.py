@@ -79,6 +79,10 @@ class Prompts:
         """Rating a path from 1 to 5 (GCR appendix F.4, Figure 8)."""
         return self.text("coherence", question=question, path=path, answer=f"Answer given: {answer}" if answer else "")
 
+    def correctness(self, question: str, answer: str, gold: str) -> str:
+        """Whether an answer is the right one (GPT4Score: Grounding section 5, after GRBench)."""
+        return self.text("gpt4score", question=question, answer=answer, gold=gold)
+
     def again(self, prompt: str, reply: str, complaint: str) -> str:
         """The one retry: the same task with what was wrong about the first reply."""
         said = {"reply": reply.strip()[:_LONGEST_REPLY], "complaint": complaint}
