@@ -14,7 +14,9 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 
+from kgdemo.answering.computation import BY, listed
 from kgdemo.answering.operations import answer
+from kgdemo.answering.sets import all_of_kind
 from kgdemo.constraint.token_graph import TokenCache, TokenGraph
 from kgdemo.errors import UserError
 from kgdemo.events import (
@@ -36,6 +38,7 @@ from kgdemo.facts import Facts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import build_graph, embedded_names, open_facts, open_graph
 from kgdemo.kg.path import Path
+from kgdemo.kg.words import fold
 from kgdemo.linking.linker import EntityLinker, OverlayLinker
 from kgdemo.linking.names import name_index
 from kgdemo.methods import METHODS, method_named
@@ -44,7 +47,7 @@ from kgdemo.models.embedding import sentence_embedder
 from kgdemo.once import OncePerKey
 from kgdemo.query.form import WITHOUT_TOPIC, Form, Plan, plan_of
 from kgdemo.query.query import Query, understand, vocabulary_of
-from kgdemo.query.wording import corrected
+from kgdemo.query.wording import corrected, unknown_words
 from kgdemo.reasoners.base import Resources
 from kgdemo.reasoners.chat import reasoner_for
 from kgdemo.reasoners.embedded import EmbeddedReasoner
@@ -55,7 +58,8 @@ from kgdemo.verify import Verifier
 from kgdemo.verify_operations import verify_operation
 
 logger = logging.getLogger(__name__)
-_NEAR = 0.1  # a candidate below this is no suggestion
+_NAMED = 0.3  # a mention from this score on is taken for a name, and its letters are left as they are
+_NEAR = 0.16  # a candidate below this is no suggestion
 
 
 class Pipeline:
@@ -222,7 +226,9 @@ class Pipeline:
         without_topic = not linked.chosen and plan_of(question).form in WITHOUT_TOPIC
         yield dataclasses.replace(linked, nearest=()) if without_topic else linked
         if not linked.chosen and not without_topic:
-            raise UserError(self._nothing_found(linked, kg))
+            said = self._nothing_found(question, linked, kg)
+            yield AnswerFinal(said, (), (), BY, refusal=said)
+            return
         resources = self.resources(settings)
         if resources.model.style.one_way and not settings.directed:
             yield Notice(f"The model {resources.model.name} was trained on paths along the edges, so none goes back.")
@@ -294,7 +300,7 @@ class Pipeline:
         if final is None or final.refusal or found not in self.graph(settings.graph).entities:
             why = "Nothing was found." if final is None else final.text
             said = f"To answer this I first asked “{plan.inner}?”. {why}"
-            yield AnswerFinal(said, (), (), "computed from the graph", refusal=said)
+            yield AnswerFinal(said, (), (), BY, refusal=said)
             return ""
         if cited and verify_operation(step, self.verifier(settings.graph)):
             yield dataclasses.replace(step, verified=True)
@@ -307,14 +313,27 @@ class Pipeline:
     def _spelled(self, question: str, linked: EntitiesLinked, kg: KnowledgeGraph, source: str) -> str:
         """The question with mistyped words put right; what names an entity stays as it is."""
         mentions = self.linker(source).link(question).mentions if linked.given else linked.mentions
-        named = [(mention.start, mention.end) for mention in mentions]
+        named = [(m.start, m.end) for m in mentions if m.candidates[0].score >= _NAMED]
         return corrected(question, named, self._vocabulary(kg), name_index(kg).knows)
 
-    @staticmethod
-    def _nothing_found(linked: EntitiesLinked, kg: KnowledgeGraph) -> str:
+    def _nothing_found(self, question: str, linked: EntitiesLinked, kg: KnowledgeGraph) -> str:
+        noun = plan_of(question).noun
+        members = all_of_kind(kg, noun) if noun else []
+        if members:
+            return (
+                f"The graph {kg.name} holds {len(members)} {noun} ({listed(members, 8)}), but nothing by which I could "
+                "tell which of them are meant."
+            )
         near = ", ".join(candidate.entity for candidate in linked.nearest[:5] if candidate.score >= _NEAR)
+        unknown = unknown_words(question, self._vocabulary(kg))
+        strange = [word for word in unknown if not name_index(kg).knows(fold(word))]
+        said = (
+            f"The graph {kg.name} knows nothing called {listed(strange)}"
+            if strange
+            else (f"No entity of the graph {kg.name} was found in the question")
+        )
         hint = f"the nearest names are {near}. Pick one or rephrase." if near else "name one, or choose another graph."
-        return f"No entity of the graph {kg.name} was found in the question; {hint}"
+        return f"{said}; {hint}"
 
     def _link(self, question: str, source: str, entities: Sequence[str]) -> EntitiesLinked:
         began = time.perf_counter()

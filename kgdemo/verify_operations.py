@@ -7,7 +7,7 @@ and counts by itself, and asks the verifier for every path.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from kgdemo.events import Operand, Operation
@@ -15,6 +15,7 @@ from kgdemo.facts import Facts
 from kgdemo.verify import Verifier
 
 _DATE = re.compile(r"(-?)(\d{1,4})(?:-(\d{2}))?(?:-(\d{2}))?")
+_SEVERAL = re.compile(r"\d{1,4} (?:greatest|least)")
 _BOUND = re.compile(r"(<=|>=|<|>|=) (-?\d{1,9})")
 
 
@@ -28,7 +29,7 @@ def verify_operation(operation: Operation, verifier: Verifier) -> bool:
     Returns:
         False as well for a kind that is not known, or a value that cannot be read.
     """
-    check = _CHECKS.get(operation.kind)
+    check = _top if _SEVERAL.fullmatch(operation.kind) else _CHECKS.get(operation.kind)
     if check is None or not all(_is_stated(operand, verifier) for operand in operation.operands):
         return False
     if operation.kind == "without" and not _are_apart(operation, verifier.facts):
@@ -116,6 +117,13 @@ def _both(operation: Operation) -> bool:
     return set(operation.result) == led
 
 
+def _most_paths(operation: Operation) -> bool:
+    """Every result is led to from as many different things as none of the others, or from as few."""
+    counts = {o.entity: len({path.entities[0] for path in o.paths}) for o in operation.operands}
+    best = (max if operation.kind == "most paths" else min)(counts.values())
+    return set(operation.result) == {entity for entity, count in counts.items() if count == best}
+
+
 def _without(operation: Operation) -> bool:
     """No result is led to by paths from more than one topic, and all others are."""
     led = {o.entity for o in operation.operands if len({path.entities[0] for path in o.paths}) > 1}
@@ -134,6 +142,47 @@ def _holds(operation: Operation) -> bool:
     claimed = operation.argument
     there = any(claimed in (operand.entity, *(p.entities[0] for p in operand.paths)) for operand in operation.operands)
     return operation.result == (("yes",) if there else ("no",)) and bool(operation.operands)
+
+
+def _top(operation: Operation) -> bool:
+    """As many as the kind says, those of the greatest or the least values in their order; none left out is equal."""
+    number, end = operation.kind.split()
+    if len({operand.unit for operand in operation.operands} - {"", "year"}) > 1:
+        return False
+    ordered = sorted(operation.operands, key=_order, reverse=end == "greatest")
+    chosen, rest = ordered[: int(number)], ordered[int(number) :]
+    values = [_order(operand) for operand in chosen]
+    follows = [_order(o) for name in operation.result for o in chosen if o.entity == name] == values
+    return follows and not any(_order(operand) == values[-1] for operand in rest)
+
+
+def _spans(operands: Sequence[Operand]) -> list[tuple[str, Fraction, Fraction]]:
+    """Operands in pairs: an entity, and the dates from which and until which something was."""
+    firsts, lasts = operands[::2], operands[1::2]
+    if any(one.entity != other.entity for one, other in zip(firsts, lasts, strict=True)):
+        raise ValueError("two dates of different things")
+    spans = [(one.entity, _order(one), _order(other)) for one, other in zip(firsts, lasts, strict=True)]
+    if any(first > last for _, first, last in spans):
+        raise ValueError("an end before its beginning")
+    return spans
+
+
+def _longest(operation: Operation) -> bool:
+    """The thing at a place in the order of the time between each one's two dates; no other lasted as long."""
+    lengths = [(last - first, name) for name, first, last in _spans(operation.operands)]
+    ordered = sorted(lengths, reverse=operation.kind == "longest")
+    length, name = ordered[int(operation.argument) - 1]
+    return operation.result == (name,) and [own for own, _ in ordered].count(length) == 1
+
+
+def _meanwhile(operation: Operation) -> bool:
+    """What lasted at some time of the first thing; of all the others the one that covers most of it."""
+    (_, begin, end), *others = _spans(operation.operands)
+    shared = [(min(end, last) - max(begin, first), name) for name, first, last in others]
+    if operation.kind == "most of":
+        best = max(length for length, _ in shared)
+        return best > 0 and [(best, name) for name in operation.result] == [one for one in shared if one[0] == best]
+    return set(operation.result) == {name for length, name in shared if length >= 0}
 
 
 def _difference(operation: Operation) -> bool:
@@ -175,10 +224,16 @@ _CHECKS: dict[str, Callable[[Operation], bool]] = {
     "greatest": lambda operation: _extreme(operation, max),
     "least": lambda operation: _extreme(operation, min),
     "nth": _nth,
+    "longest": _longest,
+    "shortest": _longest,
+    "meanwhile": _meanwhile,
+    "most of": _meanwhile,
     "chain": _chain,
     "filter": _filter,
     "both": _both,
     "without": _without,
+    "most paths": _most_paths,
+    "fewest paths": _most_paths,
     "difference": _difference,
     "step": _step,
     "age": _age,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from kgdemo.answering.computation import Computation, MethodRun, computed_answer, listed, no_answer
-from kgdemo.answering.sets import LIES_IN, PLACES, all_of_kind, called, names_of_kind
+from kgdemo.answering.sets import LIES_IN, PLACES, called, is_of_kind, names_of_kind
 from kgdemo.events import Event, Operand
 from kgdemo.kg.path import Path
 from kgdemo.kg.words import fold
@@ -16,6 +16,12 @@ from kgdemo.ranking.scorer import path_words
 _NEITHER = "The graph says nothing that decides this, neither yes nor no."
 _CLASS = "animal class"
 _OF_PLACE = re.compile(r"\b(?:in|part|on|inside|within|located|lie|lies|belong|belongs)\b", re.IGNORECASE)
+_SAYS_WHAT_IT_IS = frozenset(("occupation", "genre", "position held", "instance of", "sport", _CLASS))
+_WIDER = frozenset("capital state province citizenship nationality".split())  # not every city is a capital
+_OF_ONE_TYPE = frozenset(  # nothing is of two of these; a country may be a city or an island as well
+    "person planet moon continent city river lake mountain sea ocean desert film book song album company language"
+    " currency band element deity bridge animal plant".split()
+) | {"dwarf planet"}
 _LARGEST = frozenset(("country", "continent"))
 _PASSES_ON = frozenset(  # relations to a place that hold of what the place lies in as well
     "born in|died in|buried in|located in|lives in|took place in|housed in|headquartered in|based in|set in|part of"
@@ -41,7 +47,11 @@ class Claims(Computation):
             return
         topics = [topic for topic in self.query.topics if topic in self.kg.entities]
         ran = yield from self._base()
-        if len(topics) < 2:
+        if len(topics) < 2 and self.plan.noun and topics:
+            own = kind_of(self.kg, topics[0])
+            said = f"; it calls {topics[0]} {with_article(own)}" if own else ""
+            yield no_answer(f"The graph does not say whether {topics[0]} is {with_article(self.plan.noun)}{said}.")
+        elif len(topics) < 2:
             known = f" Of {topics[0]} it holds: {self._relations_of(topics[0])}." if topics else ""
             yield no_answer(f"To say yes or no I need two things that the graph knows; I found {len(topics)}.{known}")
         elif re.search(r"\bsame\b|\bboth\b|\bshare\b(?!.*\bborder)", self.query.text, re.IGNORECASE):
@@ -104,7 +114,7 @@ class Claims(Computation):
         for one in topics:
             for other in topics:
                 chain = self.sets.containing(one, other) if one != other else None
-                if chain is not None and _OF_PLACE.search(self.query.text):
+                if chain is not None and (self.plan.noun or _OF_PLACE.search(self.query.text)):  # an African city
                     return chain
         return None
 
@@ -166,30 +176,49 @@ class Claims(Computation):
             yield no_answer("The graph does not hold this of both.")
 
     def _is_a(self, thing: str, noun: str) -> Iterator[Event] | None:
-        """Whether a thing is of a kind; None where the graph knows no such kind or no such thing."""
-        entity, kinds, members = next(iter(self._link(thing)), ""), names_of_kind(noun), all_of_kind(self.kg, noun)
+        """Whether a thing is of a kind; None where paths have to tell, or nothing does.
+
+        What is of a kind by its type may be of another as well, a tomato is an ingredient and a fruit, so that *no* is
+        said between types alone of which nothing has two.
+        """
+        entity = self._of_which(thing)
         if not entity:
             return None
-        classes = {end for label, end in self.kg.neighbours(entity, directed=True) if label == _CLASS}
-        if classes and any(known.split()[-1] in kinds for known in self._animal_classes()):
+        *narrowing, _ = noun.split()
+        names = names_of_kind(noun)
+        kinds = [kind for kind in names if kind == noun.lower() or _WIDER.isdisjoint(names)]
+        exactly = [kind for kind in kinds if " " in kind] if narrowing else kinds  # a greek god is more than a god
+        around = self.kg.neighbours(entity, directed=True)
+        classes = {end for label, end in around if label == _CLASS}
+        if classes and not narrowing and any(known.split()[-1] in kinds for known in self._animal_classes()):
             end = next((end for end in classes if end.split()[-1] in kinds), "")
             path = Path((entity, end or min(classes)), (_CLASS,))
             return self._says(
                 "yes" if end else "no", end or noun, [Operand(path.end, (path,))], f"{'Yes' if end else 'No'}: {path}."
             )
-        if not members and not any(kind in self.kg.entities for kind in kinds):
-            return None
-        for label, end in self.kg.neighbours(entity, directed=True):
-            if end.lower() in kinds:
+        for label, end in self.kg.neighbours(entity):
+            if (end.lower() in exactly and label in _SAYS_WHAT_IT_IS) or label == f"{noun.lower()} of":
                 path = Path((entity, end), (label,))
                 return self._says("yes", end, [Operand(end, (path,))], f"Yes: {path}.")
-        own = self.kg.info[entity].type if entity in self.kg.info else ""
+        own = kind_of(self.kg, entity) if entity in self.kg.info else ""
         operand = Operand(entity, (), "type", own)
-        if entity in members:
-            return self._says("yes", entity, [operand], f"Yes: {entity} is a {own}.")
-        if own == "person" or not own or not members:
-            return None  # what a person was is told by paths
-        return self._says("no", noun, [operand], f"No: {entity} is a {own}.")
+        if exactly and is_of_kind(self.kg, entity, exactly):
+            return self._says("yes", entity, [operand], f"Yes: {entity} is {with_article(own)}.")
+        if (
+            own in _OF_ONE_TYPE
+            and own not in kinds
+            and any(kind in _OF_ONE_TYPE or kind == "country" for kind in kinds)
+        ):
+            return self._says("no", noun, [operand], f"No: {entity} is {with_article(own)}.")
+        return None
+
+    def _of_which(self, thing: str) -> str:
+        """The entity that is said to be of a kind: of namesakes one that is, or nearly; else one that was linked."""
+        topics, meant = self.query.topics, self._link(thing)
+        heads = {kind.split()[-1] for kind in names_of_kind(self.plan.noun)}
+        of_kind = [entity for entity in meant if (kind_of(self.kg, entity) or "?").split()[-1] in heads]
+        linked = [entity for entity in meant if entity in topics] or topics[: len(topics) == 1]
+        return next(iter((*of_kind, *linked, *meant)), "")
 
     def _animal_classes(self) -> set[str]:
         animals = called(self.kg, "animal")
@@ -206,3 +235,10 @@ class Claims(Computation):
 def _alike(kind: str, other: str) -> bool:
     """Whether one of these types may stand in the other's place: a city where a region was claimed."""
     return kind == other or (kind in PLACES and other in PLACES)
+
+
+def with_article(noun: str) -> str:
+    """A noun with *a* or *an*; a plural as it stands."""
+    if noun.endswith("s") and not noun.endswith("ss"):
+        return noun
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"

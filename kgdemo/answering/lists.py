@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -19,13 +20,14 @@ from kgdemo.answering.computation import (
     unchanged,
     within_bound,
 )
-from kgdemo.answering.sets import all_of_kind, names_of_kind
-from kgdemo.answering.values import operand_of
+from kgdemo.answering.sets import all_of_kind, is_of_kind, names_of_kind
+from kgdemo.answering.values import operand_of, shown_value
 from kgdemo.events import AnswerFinal, Event, Notice, Operand
 from kgdemo.kg.path import Path
 from kgdemo.kg.words import fold
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.form import DATE
+from kgdemo.query.wording import names_in
 from kgdemo.ranking.abstention import applies
 
 _SHORT_NAME = 5  # letters of a name in which one may be wrong; of a longer one two
@@ -38,9 +40,15 @@ _YEAR = re.compile(r"\b[12]\d{3}\b")
 _CLAUSE = re.compile(  # which of them *has a* thing
     r"\b(?:(?:has|have|had) (?:an?|the|no|more)|with|that|whose|been \w+ed)\b", re.IGNORECASE
 )
+_ONE_ASKED = re.compile(
+    r"^(?:who|what|which \w+)(?:'s| is| was) the (?:\w+ )*?(?!\w*[^s\W]s\b)\w+ (?:of|in|on|for)\b", re.IGNORECASE
+)
+_FAR = 1.5  # times better known than any other is the one that is meant where one is asked for
 _EITHER = re.compile(r"\bor\b", re.IGNORECASE)
-_IN_GENERAL = re.compile(r"\b(?:in|on|of|does|do|has|have|make up) an? (?!single\b)\w+", re.IGNORECASE)
-_NAME = re.compile(r"(?<=[^.?!\s] )[A-Z][^\W\d_]+")  # a capital letter that does not begin a sentence
+_IN_GENERAL = re.compile(
+    r"\b(?:in|on|of|does|do|has|have|make up) an? (?!single\b)\w+|\ban? \w+ (?:has|have)\b", re.IGNORECASE
+)
+_NUMBERED = re.compile(r"\bNo\. (\d{1,3})\b")
 
 
 class Lists(Computation):
@@ -50,6 +58,13 @@ class Lists(Computation):
         """The method's own answer, less what a second condition rules out."""
         if self.plan.without:
             yield from self._without()
+            return
+        if self.plan.things:  # the rest of the words say what its counterpart is, which the answer shows
+            meant = self._link(self.plan.things[0])
+            deities = [entity for entity in meant if kind_of(self.kg, entity) == "deity"]
+            topic = next(iter([*deities, *meant]), "")
+            ran = yield from self._base(topics=[topic] if topic else ())
+            yield from unchanged(ran.final)
             return
         sign, _, year = self.plan.bound.partition(" ")
         editions = [name for topic in self.query.topics for name in self.sets.editions(topic) if name.startswith(year)]
@@ -124,6 +139,8 @@ class Lists(Computation):
             uncovered = self._uncovered(next(iter(ends.values())))
             if uncovered:
                 return uncovered
+        if narrowing := self._kind_unmet(ends):
+            return narrowing
         text = self.query.text
         labels = [*self.query.topics, *(part for path in ran.cited for part in (*path.entities, *path.relations))]
         info = [self.kg.info.get(topic) for topic in self.query.topics]
@@ -133,8 +150,15 @@ class Lists(Computation):
             found = next((word for word in pattern.findall(text) if word.lower() not in met), "")
             if found:
                 return found
-        names = [word for word in _NAME.findall(text) if self._vocabulary and word.lower() not in self._vocabulary]
+        names = [word for word in names_in(text) if self._vocabulary and word.lower() not in self._vocabulary]
         return next((word for word in names if not any(_alike_spelt(fold(word), one) for one in met)), "")
+
+    def _kind_unmet(self, ends: Mapping[str, Path]) -> str:
+        """A kind that the noun is narrowed by and that no answer is of: of *island countries* the island."""
+        *narrowing, _ = self.plan.noun.lower().split() or [""]
+        whole = [kind for kind in names_of_kind(self.plan.noun) if " " in kind]
+        unmet = next((word for word in narrowing if word in self.kg.types), "")
+        return "" if any(is_of_kind(self.kg, end, whole) for end in ends) else unmet
 
     def _without(self) -> Iterator[Event]:
         """The answers that nothing joins to what the question leaves out, as far as the graph knows."""
@@ -224,8 +248,42 @@ class Lists(Computation):
         text = f"{len(ends)} from {first}, of which {len(remaining)} joined to {listed(applied)} as well"
         operation = yield from self._operate("both", text, operands, tuple(remaining))
         if operation is not None:
-            best = sorted(remaining, key=lambda end: -len(self.kg.neighbours(end)))  # of Poseidon more is known
-            yield computed_answer(", ".join(best), tuple(best), ran)
+            weights = {end: self._prominence(paths) for end, paths in remaining.items()}
+            best = sorted(remaining, key=lambda end: -weights[end])
+            if len(best) > 1 and _ONE_ASKED.match(self.query.text) and weights[best[0]] > _FAR * weights[best[1]]:
+                others = f"of {len(best)} that fit, the one that the graph knows best; the others: {listed(best[1:])}"
+                yield computed_answer(f"{best[0]} ({others}).", tuple(best[:1]), ran)
+            else:
+                yield computed_answer(", ".join(best), tuple(best), ran)
+
+    def _prominence(self, paths: Sequence[Path]) -> float:
+        """How well an answer is known for what joins it: its edges over the root of how many things join it so.
+
+        Of Poseidon more is known than of Triton, and Ares is a god of little else but war.
+        """
+        last = paths[-1]
+        alike = len(self.sets.ends(last.end, (self.sets.inverse(last.relations[-1]),)))
+        return len(self.kg.neighbours(last.end)) / math.sqrt(max(alike, 1))
+
+    def _counted_as_one(self, path: Path) -> bool:
+        """Whether a path leads to the very thing whose times are to be counted, which the graph has but once."""
+        topics = [topic for topic in self.query.topics if topic != path.entities[0]]
+        words = [set(fold(kind).split()) for kind in names_of_kind(self.plan.noun)]
+        named = any(own <= set(fold(path.end).split()) for own in words if len(own) > 1)
+        return path.end in topics and len(path.relations) == 1 and named and not self._editions_won(path)
+
+    def _editions_won(self, path: Path) -> bool:
+        """Whether the same relation leads to single editions as well: to the *1970 FIFA World Cup*."""
+        ends = self.sets.ends(path.entities[0], path.relations)
+        return any(edition in ends for edition in self.sets.editions(path.end))
+
+    def _stated_number(self, stated: Operand) -> Iterator[Event]:
+        """A number that the graph states of such a thing, of an insect the legs."""
+        text = f"{stated.entity}: {stated.attribute} {shown_value(stated)}"
+        result = (f"{stated.value} {stated.unit}".strip(),)
+        operation = yield from self._operate("value", text, [stated], result)
+        if operation is not None:
+            yield computed_answer(f"{text}.", (stated.value,))
 
     def _joined_to_all(self, ends: Mapping[str, Path]) -> dict[str, tuple[Path, ...]]:
         """The ends that are joined to every other topic that joins any: of the cups won the *FIFA World* Cups."""
@@ -261,6 +319,10 @@ class Lists(Computation):
     def count(self) -> Iterator[Event]:
         """How many there are, as far as the graph holds them."""
         noun = self.plan.noun
+        stated = [o for topic in self.query.topics if (o := operand_of(self.kg, topic, _number_of(noun))) is not None]
+        if stated and not self.plan.bound:
+            yield from self._stated_number(stated[0])
+            return
         if _IN_GENERAL.search(self.query.text) and not self.plan.bound:
             yield no_answer(
                 f"It asks how many {noun} such a thing has in general; the graph holds single things and their links."
@@ -269,6 +331,10 @@ class Lists(Computation):
         ran, ends = MethodRun(), dict[str, Path]()
         if self.plan.base and self.query.topics:
             ran = yield from self._base()
+            won = next((path for path in ran.paths.values() if self._counted_as_one(path)), None)
+            if won is not None:
+                yield no_answer(f"The graph says {won}, but not how often.")
+                return
             ends = self._set_of(ran, noun)
             if not ends:
                 yield from self._none_found(ran, noun)
@@ -291,6 +357,10 @@ class Lists(Computation):
                 yield no_answer(f"The graph knows no kind of thing called “{noun}”.")
                 return
         names, number = [operand.entity for operand in operands], str(len(operands))
+        last = max((int(found[1]) for name in names if (found := _NUMBERED.search(name))), default=0)
+        if last > len(operands):
+            yield no_answer(f"There are more than the {number} that the graph holds: {listed(names)}.")
+            return
         operation = yield from self._operate("count", f"counting {listed(names)}", operands, (number,))
         if operation is None:
             return
@@ -298,6 +368,11 @@ class Lists(Computation):
         held = f"{number} {noun}" + (f": {listed(names)}." if names else ".")
         more = "" if whole else " There may be more that it does not hold."
         yield computed_answer(held if whole else f"The graph holds {held}{more}", (number,), ran)
+
+
+def _number_of(noun: str) -> list[str]:
+    """The attributes that may state how many of something a thing has."""
+    return [name for kind in (noun.lower(), *names_of_kind(noun)) for name in (kind, f"number of {kind}")]
 
 
 def _alike_spelt(word: str, other: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from kgdemo.answering.claims import Claims
 from kgdemo.answering.computation import no_answer
 from kgdemo.answering.lists import Lists
-from kgdemo.answering.orders import Orders
+from kgdemo.answering.spans import Spans
 from kgdemo.events import Event
 from kgdemo.query.form import Form
 from kgdemo.query.query import Query
@@ -34,7 +34,13 @@ def answer(
     if query.plan.form is Form.UNANSWERABLE:
         yield no_answer(query.plan.reason)
         return
-    lists, claims, orders = Lists(*given), Claims(*given), Orders(*given)
+    lists, claims, orders = Lists(*given), Claims(*given), Spans(*given)
+    if query.plan.during:
+        yield from orders.meanwhile()
+        return
+    if query.plan.span:
+        yield from orders.longest() if query.plan.form is Form.SUPERLATIVE else orders.compare_spans()
+        return
     ways: dict[Form, Callable[[], Iterator[Event]]] = {
         Form.ENTITY: lists.list_answers,
         Form.ALL: lists.all_of_a_kind,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
 from itertools import pairwise, product
 
 from kgdemo.answering.computation import (
@@ -18,17 +17,17 @@ from kgdemo.answering.computation import (
     no_answer,
     order_of,
     unchanged,
-    years_between,
 )
-from kgdemo.answering.sets import all_of_kind, names_of_kind
+from kgdemo.answering.sets import all_of_kind, is_of_kind, names_of_kind
 from kgdemo.answering.values import is_date, operand_of, same_attribute, shown_value
 from kgdemo.events import Event, Operand
 from kgdemo.kg.literals import date_parts
 from kgdemo.kg.path import Path
 from kgdemo.kg.words import fold
 from kgdemo.query.answer_type import kind_of
-from kgdemo.query.form import AGE, DATE, NUMBER, TODAY, Form
+from kgdemo.query.form import DATE, NUMBER, Form
 
+_SEVERAL = 5  # are named where *the longest rivers* are asked for
 _NAMESAKES = 4  # of a name, that are compared
 _RELATIVE = re.compile(r"\b(?:that|which|who|whose|where|with)\b", re.IGNORECASE)
 _ASKS_YEAR = re.compile(r"\byear\b", re.IGNORECASE)
@@ -47,9 +46,6 @@ class Orders(Computation):
             return
         if self.plan.attributes == (NUMBER,):
             yield from self._compare_numbers([entities[0] for entities in candidates.values()])
-            return
-        if self.plan.attributes == (AGE,):
-            yield from self._compare_ages([self._with_dates(entities) for entities in candidates.values()])
             return
         entities = self._comparable(*candidates.values())
         if len(entities) < 2:
@@ -105,39 +101,18 @@ class Orders(Computation):
         fitting = self.sets.of_noun(own, noun)
         return own if fitting is None else fitting
 
-    def _compare_ages(self, entities: Sequence[str]) -> Iterator[Event]:
-        """Which of several people lived longer."""
-        ages: dict[str, float] = {}
-        for entity in entities:
-            born, died = (operand_of(self.kg, entity, [name]) for name in ("born", "died"))
-            if born is None or died is None:
-                yield no_answer(f"The graph does not hold when {entity} {'was born' if born is None else 'died'}.")
-                return
-            years = years_between(born, died, AGE)
-            text = f"{entity}: {shown_value(born)} to {shown_value(died)}, {years} years"
-            operation = yield from self._operate("difference", text, [born, died], (years,), AGE)
-            if operation is None:
-                return
-            ages[entity] = order_of(died) - order_of(born)
-        if any(abs(a - b) < 1 for a, b in pairwise(ages.values())):
-            yield no_answer("Their ages differ by less than a year, which the dates of the graph do not decide.")
-            return
-        best = (max if self.plan.greatest else min)(ages, key=lambda entity: ages[entity])
-        said = ", ".join(f"{entity} {int(age)}" for entity, age in ages.items())
-        yield computed_answer(f"{best}: {said} years.", (best,))
-
-    def _with_dates(self, entities: Sequence[str]) -> str:
-        """Of what a name may mean the first with a birth."""
-        return next((entity for entity in entities if operand_of(self.kg, entity, ["born"]) is not None), entities[0])
-
     def _named(self, thing: str) -> list[str]:
         """The entities that a name in the question may mean, those first that the whole question was linked to.
 
-        The noun of the question belongs to the name: which *university* is older, Oxford or Harvard.
+        The noun of the question belongs to the name, which *university* is older, Oxford or Harvard, and is the kind
+        of what is meant where a namesake is of that kind: which *novel* is older, Emma or Persuasion.
         """
         noun = _COMPARED_KIND.match(self.query.text)
         linked = [*(self._link(f"{thing} {noun['noun']}") if noun else ()), *self._link(thing)]
-        return [*(entity for entity in linked if entity in self.query.topics), *linked]
+        linked = [*(entity for entity in linked if entity in self.query.topics), *linked]
+        kinds = names_of_kind(noun["noun"]) if noun else ()
+        of_kind = [entity for entity in linked if is_of_kind(self.kg, entity, kinds)]
+        return list(dict.fromkeys(of_kind or linked))
 
     def _with_value(self, thing: str) -> str:
         """The entity that a name means where a value is asked of it: of several the first one that has the value."""
@@ -152,10 +127,42 @@ class Orders(Computation):
         alike = [pair for pair in having if len({kind_of(self.kg, entity) for entity in pair}) == 1]
         return list(dict.fromkeys([*alike, *having, pairs[0]][0]))
 
+    def most_editions(self) -> Iterator[Event]:
+        """Who won, or was host of, most of what is held again and again."""
+        thing, relation = self.plan.things[0], self.plan.outer
+        editions = next((own for e in self._link(thing) if (own := self.sets.editions(e))), [])
+        paths: dict[str, tuple[Path, ...]] = {}
+        for edition in editions:
+            for end, path in self.sets.ends(edition, (relation,)).items():
+                paths[end] = (*paths.get(end, ()), path)
+        kinds = names_of_kind(self.plan.noun)
+        if any(is_of_kind(self.kg, end, kinds) for end in paths):
+            paths = {end: own for end, own in paths.items() if is_of_kind(self.kg, end, kinds)}
+        if not paths:
+            yield no_answer(
+                f"The graph does not list the {thing} one by one. I count for one name at a time; ask how many {thing} "
+                "it is for the ones you think of."
+            )
+            return
+        ordered = sorted(paths, key=lambda end: len(paths[end]), reverse=self.plan.greatest)
+        most = len(paths[ordered[0]])
+        result = tuple(end for end in ordered if len(paths[end]) == most)
+        operands = [Operand(end, paths[end]) for end in ordered]
+        text = ", ".join(f"{end} {len(paths[end])}" for end in ordered[:8])
+        kind = "most paths" if self.plan.greatest else "fewest paths"
+        operation = yield from self._operate(kind, text, operands, result)
+        if operation is not None:
+            said = f"{listed(result)}: {most} of the {len(editions)} that the graph holds ({text})."
+            yield computed_answer(said, result)
+
     def superlative(self) -> Iterator[Event]:
         """Which thing of a kind has most or least of it, or the place in that order that is asked for."""
         noun = self.plan.noun
-        if self._stated_superlative() or not self._has_values():
+        if self.plan.attributes == (NUMBER,):
+            yield from self.most_editions()
+            return
+        number = self.plan.number or (_SEVERAL if _is_plural(noun) else 1)
+        if (number == 1 and self._stated_superlative()) or not self._has_values():
             yield from self._plainly()
             return
         ran, ends = MethodRun(), dict[str, Path | None]()
@@ -193,12 +200,28 @@ class Orders(Computation):
             yield from self._nth_of(ran, operands, -self.plan.place if self.plan.greatest else self.plan.place)
             return
         operands.sort(key=order_of, reverse=self.plan.greatest)  # the first ones are those that are looked at
+        if 1 < number < len(operands):
+            yield from self._first_of(ran, operands, number)
+            return
         result, kind = self._extreme(operands)
         best = next(operand for operand in operands if operand.entity == result[0])
         of = f"of the {len(operands)} whose {best.attribute} the graph holds"
         operation = yield from self._operate(kind, f"{kind} {best.attribute} of {len(operands)}", operands, result)
         if operation is not None:
             yield computed_answer(f"{listed(list(result))}: {best.attribute} {shown_value(best)} ({of}).", result, ran)
+
+    def _first_of(self, ran: MethodRun, ordered: Sequence[Operand], number: int) -> Iterator[Event]:
+        """The first ones of an order; where several have the last one's value, there are more or fewer of them."""
+        while number < len(ordered) and order_of(ordered[number]) == order_of(ordered[number - 1]):
+            number += 1
+        chosen = ordered[:number]
+        result = tuple(o.entity for o in chosen)
+        kind, attribute = "greatest" if self.plan.greatest else "least", chosen[0].attribute
+        text = f"the {number} of {kind} {attribute} of {len(ordered)}"
+        operation = yield from self._operate(f"{number} {kind}", text, ordered, result)
+        if operation is not None:
+            values = ", ".join(f"{o.entity} ({shown_value(o)})" for o in chosen)
+            yield computed_answer(f"{values}, of the {len(ordered)} whose {attribute} the graph holds.", result, ran)
 
     def ordinal(self) -> Iterator[Event]:
         """Which came first, third or last."""
@@ -295,7 +318,10 @@ class Orders(Computation):
         if dates and _RELATIVE.search(self.plan.things[0]):  # the war that a battle belongs to has to be found first
             yield from self._plainly()
             return
-        entity = self._with_value(self.plan.things[0]) or next(iter(self.query.topics), "")
+        entity = self._with_value(self.plan.things[0]) or self._topic_in(self.plan.things[0])
+        if not entity and not dates and self.query.topics:
+            yield no_answer(f"I found nothing in the graph called {self.plan.things[0]}.")
+            return
         operand = operand_of(self.kg, entity, attributes) if entity else None
         if operand is None or (dates and operand.unit == "year"):
             if dates or not self.kg.literals or not entity:
@@ -317,47 +343,10 @@ class Orders(Computation):
             year = dates and _ASKS_YEAR.search(self.query.text)
             yield computed_answer(f"{text}.", (str(date_parts(operand.value)[0]) if year else shown_value(operand),))
 
-    def span(self) -> Iterator[Event]:
-        """How long something lasted, or somebody lived."""
-        entity = self._with_value(self.plan.things[0]) or next(iter(self.query.topics), "")
-        if self.plan.attributes[1] == TODAY:
-            yield from self._age_today(entity)
-            return
-        earlier, later = (operand_of(self.kg, entity, [name]) if entity else None for name in self.plan.attributes)
-        if earlier is None or later is None:
-            lacking = [name for name, o in zip(self.plan.attributes, (earlier, later), strict=True) if o is None]
-            yield no_answer(f"The graph does not hold when {entity or self.plan.things[0]} {' and '.join(lacking)}.")
-            return
-        kind = "age" if self.plan.attributes[0] == "born" else "span"
-        years = years_between(earlier, later, kind)
-        text = f"{earlier.attribute} {shown_value(earlier)}, {later.attribute} {shown_value(later)}: {years} years"
-        operation = yield from self._operate("difference", text, [earlier, later], (years,), kind)
-        if operation is not None:
-            yield computed_answer(f"{years} years ({entity}: {text.rsplit(':', 1)[0]}).", (years,))
-
-    def _age_today(self, entity: str) -> Iterator[Event]:
-        """The age of somebody of whom the graph states no death; of something that was founded or built."""
-        if not entity:
-            yield no_answer(f"I found nothing in the graph called {self.plan.things[0]}.")
-            return
-        born = operand_of(self.kg, entity, ["born", "founded", "opened"])
-        died = operand_of(self.kg, entity, ["died"])
-        if born is None:
-            yield no_answer(f"The graph does not hold when {entity} was born or began.")
-            return
-        if died is not None:
-            years = years_between(born, died, AGE)
-            said = f"{entity} died {shown_value(died)}, {years} years old"
-            operation = yield from self._operate("difference", said, [born, died], (years,), AGE)
-        else:
-            today = date.today().isoformat()
-            now = Operand(entity, (), "", today)
-            years = years_between(born, now, AGE)
-            said = f"{entity}: {born.attribute} {shown_value(born)}, so {years} years on {shown_value(now)}"
-            said += " if the graph has not missed a death" if born.attribute.startswith("born") else ""
-            operation = yield from self._operate("age", said, [born], (years,), today)
-        if operation is not None:
-            yield computed_answer(f"{said}.", (years,))
+    def _topic_in(self, thing: str) -> str:
+        """The topic that a stretch of the question has a word of."""
+        words = set(fold(thing).split())
+        return next((topic for topic in self.query.topics if words & set(fold(topic).split())), "")
 
     def _attribute_name(self) -> str:
         return self.plan.attributes[0]
@@ -389,3 +378,7 @@ class Orders(Computation):
         best = max(values) if self.plan.greatest else min(values)
         chosen = tuple(o.entity for o, value in zip(operands, values, strict=True) if value == best)
         return chosen, "greatest" if self.plan.greatest else "least"
+
+
+def _is_plural(noun: str) -> bool:
+    return noun.endswith("s") and not noun.endswith(("ss", "us", "is", "series"))

@@ -84,8 +84,9 @@ class Sets:
         return max(by_relation.values(), key=len, default={})
 
     def editions(self, topic: str) -> list[str]:
-        """What bears the name of a topic and a year: of the FIFA World Cup the *1930 FIFA World Cup*."""
-        names = (f"{year} {topic}" for year in range(*_YEARS))
+        """What bears the name of a topic and a year: of the FIFA World Cup, or one of them, *1930 FIFA World Cup*."""
+        series = re.sub(r"^\d{4} ", "", topic)
+        names = (f"{year} {series}" for year in range(*_YEARS))
         return [name for name in names if name in self.kg.entities]
 
     def joined(self, end: str, other: str) -> Path | None:
@@ -206,6 +207,8 @@ def is_of_kind(kg: KnowledgeGraph, entity: str, kinds: Collection[str]) -> bool:
         return True
     name, bracket = _name_and_bracket(entity)
     if bracket in kinds or any(name.endswith(f" {kind}") or (" " in kind and kind in name) for kind in kinds):
+        return True
+    if any(f"{kind} no. " in name for kind in kinds):  # Symphony No. 5
         return True
     return any(
         label in _SAYS_WHAT_IT_IS and end.lower() in kinds for label, end in kg.neighbours(entity, directed=True)

@@ -20,6 +20,7 @@ _OF_PEOPLE = frozenset(
     "occupation nationality ethnicity raised grow grew famous religion wrote painted composed "
     "play plays played coach coached teammates".split()
 )
+_ACTED = frozenset("played plays playing portrayed portrays portraying".split())
 _OF_TONGUES = frozenset("speak speaks spoke spoken speaking learn write written dialect dialects".split())
 _OF_WORDS = frozenset(
     "language word mean say alphabet translate translated translation literature grammar original".split()
@@ -72,6 +73,12 @@ def asks_of_language(words: Sequence[Word], first: int, last: int, of_place: boo
         return 0.0
     said = {key for word in (*words[:first], *words[last:]) for key in word.keys}
     return _NO_TONGUE if of_place and said.isdisjoint(_OF_TONGUES | _OF_WORDS) else 0.0
+
+
+def is_acted(words: Sequence[Word], first: int) -> bool:
+    """Whether a mention follows *who played* and the like, which is asked of characters; sports are played as well."""
+    before = keys(words, first - 2, first)
+    return not _ACTED.isdisjoint(before) and "for" not in before
 
 
 def names_answer_type(words: Sequence[Word], first: int) -> bool:

@@ -47,6 +47,7 @@ class MentionFeatures:
         titled: 1 for a person right after *president* and the like, 2 where the graph links the two;
             below 0 for anything else there.
         human: 1 for a person where the question is one asked of people, -1 for anything else.
+        acted: 1 for a character right after *played* and the like.
         tongue: 1 for a language right after *speak* and the like.
         option: 1 right before or after *or*: one of the answers to choose from.
         lesser, greater: 1 where the graph links it to another mention with more edges, or fewer: *Paris, Texas*.
@@ -92,6 +93,7 @@ class MentionFeatures:
     within: float = 0.0
     titled: float = 0.0
     human: float = 0.0
+    acted: float = 0.0
     tongue: float = 0.0
     option: float = 0.0
     lesser: float = 0.0
@@ -146,6 +148,7 @@ WEIGHTS = MentionFeatures(
     within=-2.7,
     titled=1.6,
     human=0.95,
+    acted=1.5,
     tongue=3.0,
     option=-2.5,
     lesser=0.6,
@@ -231,6 +234,7 @@ class Scorer:
             within=float(within),
             titled=self._titled(entity, profile, cues.title_before(words, first)),
             human=(1.0 if profile.person else -1.0) * cues.asks_of_people(outside),
+            acted=float(cues.is_acted(words, first) and self.context.kg.type_of(entity) == "character"),
             tongue=profile.language * cues.asks_of_language(words, first, last, _may_be_of_a_place(match, whole)),
             option=float(cues.is_option(words, first, last)),
             lesser=float(any(degree > profile.degree for degree in near.values())),

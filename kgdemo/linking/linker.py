@@ -53,6 +53,7 @@ _CLOSE = 2.0  # log-odds: further behind, an embedding could not turn the order;
 _LEVEL = 0.7  # log-odds: namesakes as close as this are told apart by their descriptions
 _MAX_WEIGHED = 12  # candidates that embeddings may compare
 _MAX_LEVEL = 2  # namesakes whose descriptions are read: each costs as much as a third of the question
+_HUB = 400  # edges of an entity that so much is linked to that it tells nothing of other words
 _MAX_LETTERS = 2000  # of a question: a longer text is cut
 
 
@@ -80,7 +81,7 @@ class EntityLinker:
     def __init__(self, kg: KnowledgeGraph, embedder: Embedder | None = None) -> None:
         self.kg = kg
         index = name_index(kg)
-        self._matcher = Matcher(index)
+        self._matcher = Matcher(index, kg.types)
         self._context = Context(kg)
         self._scorer = Scorer(index, self._context)
         self._meaning = None if embedder is None else Meaning(kg, self._context, embedder)
@@ -97,16 +98,44 @@ class EntityLinker:
         """
         words = words_of(question[:_MAX_LETTERS])
         weighed = self._weigh(question, words)
-        mentions, chosen = [], []
+        mentions, chosen, unsure = [], [], []
         for best, rivals in _apart(weighed):
             if best.score < _SHOWN:
                 break
-            mentions.append(self._mention(question, words, best, rivals, max_candidates))
             if best.score >= _SURE or (best is weighed[0] and _is_confident(weighed)):
+                mentions.append(self._mention(question, words, best, rivals, max_candidates))
                 chosen.append(self.kg.entities[best.match.name.entity])
+            else:
+                unsure.append((best, rivals))
+        for best, rivals in unsure:
+            told = self._told_by_others(words, [best, *rivals], chosen)
+            mentions.append(self._mention(question, words, told or best, [best, *rivals], max_candidates))
+            if told:
+                chosen.append(self.kg.entities[told.match.name.entity])
         mentions.sort(key=lambda mention: mention.start)
         nearest = () if chosen else self._nearest(words, weighed, max_candidates)
         return Linking(tuple(mentions), tuple(dict.fromkeys(chosen)), nearest)
+
+    def _told_by_others(
+        self, words: Sequence[Word], doubtful: Sequence[_Weighed], chosen: Sequence[str]
+    ) -> _Weighed | None:
+        """What rare words mean that say too little by themselves: the one such entity that is linked to a chosen one.
+
+        Of all Jacks the one in *Titanic*; a *Shakespere* beside *Macbeth*.
+        """
+        topics = [entity for label in chosen if (entity := self.kg.entities.find(label)) is not None]
+        topics = [entity for entity in topics if self.kg.degree(entity) <= _HUB]
+        near = {
+            own.match.name.entity: own
+            for own in reversed(doubtful)
+            if not all(word.ordinary for word in words[own.match.first : own.match.last])
+            and not own.match.inflected
+            and any(self._context.linked(own.match.name.entity, topic) for topic in topics)
+        }
+        if len(near) != 1 or self.kg.entities[next(iter(near))] in chosen:
+            return None
+        (own,) = near.values()
+        return _Weighed(own.match, 0.0)  # as likely as not, with what the others say
 
     def nearest(self, text: str, limit: int = 5) -> tuple[Candidate, ...]:
         """The entities whose names are most like a text, whether or not they would be taken."""

@@ -7,7 +7,7 @@ truman`` for Harry S. Truman, ``thames river`` for River Thames). ``fuzzy``: the
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -66,11 +66,17 @@ class _Variant:
 
 
 class Matcher:
-    """Finds the names in questions about one graph."""
+    """Finds the names in questions about one graph.
 
-    def __init__(self, index: NameIndex) -> None:
+    Args:
+        index: of its names.
+        kinds: the types of its entities: an *island* is no slip for Iceland.
+    """
+
+    def __init__(self, index: NameIndex, kinds: Collection[str] = ()) -> None:
         self.index = index
         self.fuzzy = FuzzyNames(index)
+        self._kinds = frozenset(word for kind in kinds for word in kind.split())
 
     def find(self, words: Sequence[Word]) -> list[Match]:
         """Every match, the best one for each stretch and entity."""
@@ -95,6 +101,8 @@ class Matcher:
                     for name in self.index.whole(before + key):
                         if name.kind is NameKind.INITIALS and word.ordinary:
                             continue  # who is no Resources Health Organization
+                        if name.kind is NameKind.ALIAS and last - first == 1 and key in self._kinds:
+                            continue  # an island is not Ísland
                         # only rare words may be run together or torn apart: "to go" is no Togo
                         if len(name.words) != last - first and all(w.ordinary for w in words[first:last]):
                             continue
@@ -150,6 +158,8 @@ class Matcher:
             for first in range(len(words) - size + 1):
                 stretch, last = words[first : first + size], first + size
                 if (first, last) in whole or not _may_be_misspelt(stretch):
+                    continue
+                if size == 1 and not self._kinds.isdisjoint(stretch[0].keys):
                     continue
                 if size not in (2, 3, 4) and unknown.isdisjoint(word.bare for word in stretch):
                     continue  # slips in words by themselves and in long titles mostly make a word that no name has

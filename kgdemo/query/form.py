@@ -51,6 +51,10 @@ class Plan:
         attributes: of which the values are looked at, the first that is known.
         greatest: whether the greatest value is asked for, or the least.
         place: in an order, from 1; from -1 backwards.
+        number: how many of an order are asked for, where that is more than one.
+        span: two dates, the time between which is compared.
+        during: what happened at the time that is asked about, as the question calls it: *World War II*.
+        moment: whether that is its ``start``, its ``end``, ``most`` of it, or empty for any part of it.
         hops: how many relations the question names at least, where that is more than two.
         bound: years that the answers must lie within, such as ``< 1980``.
         without: what the answers must have nothing to do with, as the question calls it.
@@ -66,6 +70,10 @@ class Plan:
     attributes: tuple[str, ...] = ()
     greatest: bool = True
     place: int = 0
+    number: int = 0
+    span: tuple[str, ...] = ()
+    during: str = ""
+    moment: str = ""
     hops: int = 0
     bound: str = ""
     without: str = ""
@@ -77,6 +85,13 @@ class Plan:
 _WHAT_YEAR = re.compile(r"^(?:in )?(?:what|which) year (?=(?:is|are|was|were|did)\b)", re.IGNORECASE)
 
 
+_IN_A_UNIT = re.compile(  # values are given in the unit that the graph has
+    r" (?:in|measured in) (?:degrees )?(?:celsius|fahrenheit|kelvin|met(?:er|re)s|kilomet(?:er|re)s|km|miles|feet|foot"
+    r"|square (?:kilomet(?:er|re)s|miles)|kilograms|kilos|kg|tons|tonnes|pounds|years|days|km/h|mph)$",
+    re.IGNORECASE,
+)
+
+
 def plan_of(text: str) -> Plan:
     """Take a question apart; see ``Plan``."""
     reason = beyond_graphs(text)
@@ -84,8 +99,10 @@ def plan_of(text: str) -> Plan:
         return Plan(Form.UNANSWERABLE, reason=reason)
     question = re.sub(r"[’`´]", "'", plain_question(text))
     question = re.sub(r"\b(what|who|which|where|when|how)'?s\b", r"\1 is", question, flags=re.IGNORECASE)
-    question = _WHAT_YEAR.sub(r"when ", question)
+    question = _IN_A_UNIT.sub("", _WHAT_YEAR.sub(r"when ", question))
     for reader in (
+        _in_the_time_of,
+        _counterpart,
         _nested,
         _span,
         _value,
@@ -113,6 +130,8 @@ DATE = "date"
 NUMBER = "number"  # how many there are
 TODAY = "today"  # in place of the day of a death
 AGE = "age"  # years between birth and death
+IN_OFFICE = ("in office from", "in office until")
+_LIFE, _COURSE = ("born", "died"), ("began", "ended")
 # adjectives: the attributes that each may mean, and the forms of its greater and its lesser end
 _ADJECTIVES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("height", "elevation"), "high higher highest tall taller tallest", "low lower lowest"),
@@ -252,15 +271,15 @@ _OLD_NOW = _patterns(r"how old {be} {x}(?: now| today)?", r"what age {be} {x}", 
 def _span(question: str) -> Plan | None:
     found = _found(_REIGNING, question)
     if found:
-        return Plan(Form.SPAN, things=(found["x"],), attributes=("in office from", "in office until"))
+        return Plan(Form.SPAN, things=(found["x"],), attributes=IN_OFFICE)
     found = _found(_AGES, question)
     if found:
-        return Plan(Form.SPAN, things=(found["x"],), attributes=("born", "died"))
+        return Plan(Form.SPAN, things=(found["x"],), attributes=_LIFE)
     found = _found(_OLD_NOW, question)
     if found:
         return Plan(Form.SPAN, things=(found["x"],), attributes=("born", TODAY))
     found = _found(_LASTING, question)
-    return Plan(Form.SPAN, things=(found["x"],), attributes=("began", "ended")) if found else None
+    return Plan(Form.SPAN, things=(found["x"],), attributes=_COURSE) if found else None
 
 
 _HOW_MUCH = _patterns(r"how {how} {be} {x}")
@@ -323,7 +342,7 @@ _HOW_MANY = _patterns(
 _THERE = _patterns(r"{noun} {be} there(?P<where> .+)?", r"{noun} (?:exist|are known)(?P<where> .+)?")
 _BEHIND_NOUN = re.compile(
     r"\s+(?:are|is|were|was|does|do|did|has|have|had|can|share|border|bordering|in|of|by|orbit|belong|make|speak|use"
-    r"|play|the|on|there|that|which|who|live|lie|flow|from|with)\b",
+    r"|play|the|an?|on|there|that|which|who|live|lie|flow|from|with)\b",
     re.IGNORECASE,
 )
 
@@ -371,9 +390,22 @@ _BEFORE = _patterns(
     r"(?:was|were|did|is) {x} (?P<verb>founded|established|born|die|built|opened|released|published|written|invented"
     r"|discovered|happen|begin|start) (?:before|earlier than|(?P<after>after|later than)) {y}(?: was| were| did)?",
 )
+_LASTS = r"(?P<lasts>lived?|lasted|last|reigned|reign|ruled|rule|served|serve|died|die)"
 _LIVED_LONGER = _patterns(
-    r"(?:{what}(?: \w+){0,2}?|who) (?:lived|reigned|lasted) (?P<degree>longer|shorter|longest)[,:]? +{pair}"
+    rf"(?:{{what}}(?: \w+){{0,2}}?|who) (?:was |were )?{_LASTS} (?:the |for )?(?P<degree>longer|shorter|longest|younger"
+    r"|older)[,:]? +{pair}",
+    rf"(?:did|has|have) {{x}} {_LASTS} (?:a |for )?(?P<degree>longer|shorter|younger|older)(?: time| life)? than "
+    r"(?P<y>.+?)(?: did)?",
 )
+_SPANS = {  # the beginnings of words for lasting, and the two dates between which that is
+    "liv": _LIFE, "die": _LIFE, "reign": IN_OFFICE, "rul": IN_OFFICE, "serv": IN_OFFICE, "last": _COURSE
+}  # fmt: skip
+
+
+def _span_of(word: str) -> tuple[str, ...]:
+    return next(span for stem, span in _SPANS.items() if word.lower().startswith(stem))
+
+
 _DONE_MORE = _patterns(
     r"{what}(?: \w+)? (?:has |have |had )?(?P<verb>won|hosted|written|wrote|directed|made|painted|composed|written) "
     r"(?P<degree>more|fewer) (?P<noun>[\w '-]+?s)[,:]? +{pair}",
@@ -392,8 +424,9 @@ _DATE_OF_VERB = {
 def _comparison(question: str) -> Plan | None:
     found = _found(_LIVED_LONGER, question)
     if found:
-        greatest = found["degree"].lower() != "shorter"
-        return Plan(Form.COMPARISON, things=(found["x"], found["y"]), attributes=(AGE,), greatest=greatest)
+        greatest = found["degree"].lower() not in ("shorter", "younger")
+        form = Form.YES_NO if re.match(r"(?:did|has|have)\b", question, re.IGNORECASE) else Form.COMPARISON
+        return Plan(form, things=(found["x"], found["y"]), span=_span_of(found["lasts"]), greatest=greatest)
     found = _found(_HAS_MORE, question)
     if found:
         form = Form.YES_NO if re.match(r"(?:do|does|did|has|have)\b", question, re.IGNORECASE) else Form.COMPARISON
@@ -430,8 +463,21 @@ _GREATEST_NUMBER = _patterns(
 )
 
 
+# *which country has won the most World Cups*: of each edition it is known who won it
+_MOST_EDITIONS = _patterns(
+    r"{what}(?: {noun})? (?:has |have |had )?(?P<verb>won|hosted) (?:the )?(?P<degree>most|fewest) (?P<things>.+?s)"
+    r"(?: (?:ever|in history|of all time|so far))?"
+)
+
+
 def _greatest_number(question: str) -> Plan | None:
     """A question for what has the most of something that is counted, not measured."""
+    found = _found(_MOST_EDITIONS, question)
+    if found:
+        verb, greatest = found["verb"].lower(), found["degree"].lower() == "most"
+        base = f"which {found['things']} did it {_PRESENT[verb]}"
+        noun, outer = found["noun"] or "", f"{verb} by"
+        return Plan(Form.SUPERLATIVE, base, noun, (found["things"],), (NUMBER,), greatest, outer=outer)
     found = _found(_GREATEST_NUMBER, question)
     if not found or _found(_HAS_GREATEST_NUMBER, question):
         return None
@@ -444,8 +490,17 @@ def _greatest_number(question: str) -> Plan | None:
 
 
 _REST = r"(?P<rest> (?:in|of|on|by|from|that|which|to|ever|at|with|directed|written|painted|made|built)\b.*)?"
+_ASKS_FOR = r"(?:{what} {be} |name (?:me )?|list )?"
+_LONGEST = r"(?P<degree>longest|shortest)[ -](?P<lasts>reigning|serving|ruling|lived|living|lasting)"
+_LASTED_LONGEST = _patterns(
+    rf"{_ASKS_FOR}(?:the )?(?:{{nth}} )?{_LONGEST} {{noun}}{_REST}",
+    r"{what} {noun}(?P<rest>(?: (?:in|of|on|from)\b.*?)?) (?P<lasts>lived|reigned|ruled|served|lasted) "
+    r"(?:for )?(?:the )?(?P<degree>longest|shortest)(?: time)?",
+)
+_NUMBERS = "two three four five six seven eight nine ten eleven twelve".split()
+_TOP = rf"(?:top )?(?P<number>{'|'.join(_NUMBERS)}|\d{{1,2}}) (?:of the )?"
 _SUPERLATIVES = _patterns(
-    rf"(?:{{what}} {{be}} |name |list )?(?:the )?(?:world's )?(?:{{nth}} )?{{est}} {{noun}}{_REST}",
+    rf"{_ASKS_FOR}(?:the )?(?:world's )?(?:{{nth}} |{_TOP})?{{est}} {{noun}}{_REST}",
     r"{what} {noun}(?P<rest>(?: (?:in|of|on|by|from)\b.*?)?) (?:is|was|are|has|lies|of) "
     r"(?:the )?(?:{nth} )?{est}(?P<more> .*)?",
 )
@@ -459,6 +514,13 @@ _CLAUSE = re.compile(r"^(?:by|directed|written|painted|made|built|that|which|wit
 
 
 def _superlative(question: str) -> Plan | None:
+    found = _found(_LASTED_LONGEST, question)
+    if found:
+        noun, rest = found["noun"].strip(), _without_world((found["rest"] or "").strip())
+        place = _place(found["nth"]) if found.groupdict().get("nth") else 0
+        greatest = found["degree"].lower() == "longest"
+        base = f"who were the {_plural(noun)} {rest}".strip()
+        return Plan(Form.SUPERLATIVE, base, noun, span=_span_of(found["lasts"]), greatest=greatest, place=place)
     found = _found(_HAS_GREATEST_NUMBER, question)
     if found:
         attributes, greatest = _measured(found["measure"]), found["degree"].lower() not in _LESSER
@@ -478,7 +540,14 @@ def _superlative(question: str) -> Plan | None:
     where, noun = _without_world(where), found["noun"].strip()
     base = f"which {_plural(noun)} {where}" if _CLAUSE.match(where) else f"which {_plural(noun)} are {where}"
     place = _place(said["nth"]) if said.get("nth") else 0
-    return Plan(Form.SUPERLATIVE, base if where else "", noun, attributes=attributes, greatest=greatest, place=place)
+    number = _number(said["number"]) if said.get("number") else 0
+    base = base if where else ""
+    return Plan(Form.SUPERLATIVE, base, noun, attributes=attributes, greatest=greatest, place=place, number=number)
+
+
+def _number(word: str) -> int:
+    """Of ``four`` or ``4``: 4."""
+    return int(word) if word.isdigit() else _NUMBERS.index(word.lower()) + 2
 
 
 def _place(word: str) -> int:
@@ -498,16 +567,26 @@ def _without_world(rest: str) -> str:
     return " ".join(_WORLD.sub("", rest).split())
 
 
+_MADE = "made|produced|published|written|released|directed|painted|composed|recorded|founded|built|sung|designed"
 _NTH_OF = _patterns(
     rf"(?:{{what}} {{be}} |name )?(?:the )?(?:very )?{{nth}} (?P<noun>\w+(?: \w+)?) (?:that |which )?{{x}} "
     rf"(?P<verb>{'|'.join(_PARTICIPLES)}|directed|painted|composed|released|published|recorded|founded|invented)",
     r"(?:{what} {be} |name )(?:the )?(?:very )?{nth} {noun}"
-    r"(?P<rest> (?:of|to|in|by|on|for|from|that|who|published|written|released|directed)\b.*)?",
-    r"(?:the )?{nth} {noun}(?P<rest> (?:of|in|by|from)\b.*)?",
+    rf"(?P<rest> (?:of|to|in|by|on|for|from|that|who|{_MADE})\b.*)?",
+    rf"(?:the )?{{nth}} {{noun}}(?P<rest> (?:of|in|by|from|{_MADE})\b.*)?",
     r"(?:{what} {be} )?(?:the )?(?P<whose>(?!what|which|who|the\b)"
     r"(?:(?! (?:of|from|in|by|with|is|are|was|were) )[\w .-])+?)(?:'s?)? {nth} {noun}",
 )
+_NOTHING_NEW = re.compile(  # said of works that are all so
+    r"^(?:(?:feature(?:-length)?|full-length|complete|completed|finished|studio|official|published|major|ever)[ -])+",
+    re.IGNORECASE,
+)
 _NO_ORDER = frozenset("name names language lady".split())  # a first name is no name that comes first
+_WORK = re.compile(
+    r"\b(?:books?|novels?|films?|movies?|albums?|songs?|singles?|games?|symphon(?:y|ies)|operas?|plays?|paintings?|poems?"
+    r"|concertos?|sonatas?|ballets?|musicals?|stor(?:y|ies))$",
+    re.IGNORECASE,
+)
 _WORKS = re.compile(
     r"^(?P<series>.+) (?P<works>(?:book|novel|film|movie|album|song|game|season|episode)s?)$", re.IGNORECASE
 )
@@ -517,7 +596,7 @@ def _ordinal(question: str) -> Plan | None:
     found = _found(_NTH_OF, question)
     if not found:
         return None
-    said, noun, place = found.groupdict(), found["noun"].strip(), _place(found["nth"])
+    said, noun, place = found.groupdict(), _NOTHING_NEW.sub("", found["noun"].strip()), _place(found["nth"])
     if noun.lower() in _NO_ORDER or not place:
         return None
     if re.fullmatch(r" (?:in|of) the periodic table", said.get("rest") or "", re.IGNORECASE):
@@ -532,7 +611,12 @@ def _ordinal(question: str) -> Plan | None:
         base, noun = _parts_of(series), series["works"]
     else:
         rest = f"of {said['whose']}" if said.get("whose") else (said.get("rest") or "").strip()
-        base = f"who were the {_plural(noun)} {rest}".strip()
+        if _CLAUSE.match(rest):
+            base = f"which {_plural(noun)} were {rest}"
+        elif _WORK.search(noun):
+            base = f"which {_plural(noun)} are {rest}".replace(" are of ", " are by ", 1)
+        else:
+            base = f"who were the {_plural(noun)} {rest}".strip()
     return Plan(Form.ORDINAL, base=base, noun=noun, attributes=(DATE,), place=place)
 
 
@@ -550,14 +634,18 @@ def _plural(noun: str) -> str:
 
 
 _ASKS_WHETHER = _patterns(r"(?:is|are|was|were|did|does|do|has|have|had|can|could) (?P<rest>.+)")
-_IS_A = _patterns(r"{be} {x} (?:a|an) {noun}")
+_IS_A = _patterns(
+    r"{be} {x} (?:still )?(?:(?:classed|classified|considered|regarded|counted|known) (?:as )?)?"
+    r"(?:(?:really|actually|also) )?(?:a kind of |a type of )?(?:a|an) {noun}",
+    r"are (?P<x>\w+s) (?:really |actually )?{noun}",  # are dolphins mammals
+)
 
 
 def _yes_no(question: str) -> Plan | None:
     if not _found(_ASKS_WHETHER, question) or " or " in question:  # which of the two it is, is no yes or no
         return None
     kind = _found(_IS_A, question)
-    if kind:
+    if kind and not re.search(r"\b(?:in|on|by|with|from|to|of|the)\b", kind["noun"]):
         return Plan(Form.YES_NO, noun=kind["noun"], things=(kind["x"],), base=question)
     return Plan(Form.YES_NO, base=question)
 
@@ -566,17 +654,43 @@ _VERBS = "is|are|was|were|did|does|do|has|have|had"
 _HEAD = _patterns(
     rf"(?:which|what|name(?: the| all| some| a few)?|list(?: the| all| some)?) (?!(?:{_VERBS}|the)\b){{noun}} "
     rf"(?:{_VERBS}|by|of|from|born|directed|written|painted|that|who|which|in|with|set|starring)\b.*",
-    r"(?!who|what|which|where|when|how|name|list){noun} (?:by|directed by|written by|painted by|born in|from|with"
-    r"|starring|set in)\b.*",
+    r"(?!who|what|which|where|when|how|name|list)(?:the )?{noun} "
+    r"(?:in|by|directed by|written by|painted by|born in|from|with|starring|set in)\b.*",
 )
 
 
+_RELATIVES = (
+    "father mother parents? son sons daughters? children wife wives husband spouse brothers? sisters? siblings?"
+    " counterpart successor predecessor"
+).split()
 # a question about something that another question has to find first: *the capital of* the largest country in Africa
 _OF_THE_NTH = _patterns(
     r"(?P<outer>(?!{what} {be} the$).+? (?:of|by|in|from|won|win|wrote|painted|directed|composed|{be})) "
     r"(?P<inner>the (?:very )?(?:{nth} |{est} )(?!names? )[\w' .-]+?)"
     r"(?P<behind> (?:born|die|died|built|founded|released|published|located|called|educated|buried|from))?"
 )
+# *the father of* the Greek god of war: a thing that is found by two conditions has to be found first
+_OF_ONE_OF_A_KIND = _patterns(
+    rf"(?P<outer>{{what}} (?:\w+ )??{{be}} the (?:{'|'.join(_RELATIVES)}) of) "
+    r"(?P<inner>the (?:(?!of\b)[\w-]+ ){2}of .+?)(?P<behind>)"
+)
+# *the Roman name of Aphrodite*: the same deity elsewhere
+_OTHER_NAME = _patterns(
+    r"(?:{what} {be} )?(?:the )?(?P<where>\w+) (?:name|equivalent|version|counterpart|form) (?:of|for) "
+    r"(?:the )?(?:\w+ )?(?:god |goddess |deity )?{x}",
+    r"{what} {be} {x} (?:called|known as|named) (?:in|by|among|to) (?:the )?(?P<where>\w+)(?: mythology| myths?)?",
+    r"what did the (?P<where>\w+) call (?:the )?(?:\w+ )?(?:god |goddess |deity )?{x}",
+)
+_MYTHS = frozenset("roman romans greek greeks norse etruscan egyptian egyptians germanic rome greece".split())
+
+
+def _counterpart(question: str) -> Plan | None:
+    found = _found(_OTHER_NAME, question)
+    if not found or found["where"].lower() not in _MYTHS:
+        return None
+    return Plan(base=f"who is the counterpart of {found['x']}", things=(found["x"],))
+
+
 _OF_PLACE_WHERE = _patterns(
     r"(?P<outer>.+? (?:of|in)) the (?P<noun>country|city|town|state|continent|region|nation) "
     r"(?:where|in which|which|that) {x} (?P<be>was|is|were|are|did) "
@@ -597,10 +711,10 @@ def _nested(question: str) -> Plan | None:
     elif maker:
         found, inner = maker, f"who is the {maker['inner']}"
     else:
-        found = _found(_OF_THE_NTH, question)
+        found = _found(_OF_THE_NTH, question) or _found(_OF_ONE_OF_A_KIND, question)
         if not found or (_ONLY_ASKS.fullmatch(found["outer"]) and not found["behind"]):
             return None
-        inner = f"what is {found['inner']}"
+        inner = f"{'what' if 'nth' in found.groupdict() else 'who'} is {found['inner']}"
         if (found["behind"] or "").strip() in ("called", "located") and _ONLY_ASKS.fullmatch(found["outer"]):
             return plan_of(inner)
     outer = found["outer"].replace("{", "").replace("}", "")
@@ -664,6 +778,33 @@ def _without(question: str, found: re.Match[str]) -> str:
     return " ".join((question[: found.start()] + question[found.end() :]).strip(" ,").split())
 
 
+# *during World War II*, *when the Berlin Wall fell*: whoever held the office at that time is asked for
+_MEANWHILE = re.compile(
+    r"^(?P<asked>.*?)[, ]+(?:"
+    r"(?:for |through |throughout |during )?(?P<most>most|much|the (?:greater|larger) part|the majority) of"
+    r"|(?:at|in|during|by|from) the (?P<moment>start|beginning|outbreak|end|close) of"
+    r"|during|throughout|at the time of|in the time of|while|when) "
+    r"(?P<event>(?!(?:he|she|it|they|did|was|were)\b)\D.+?)"
+    r"(?: (?:was fought|was going on|took place|happened|occurred|fell|sank|exploded|(?P<began>began|started|broke out)"
+    r"|(?P<ended>ended|finished|was over))(?: in .+)?)?$",
+    re.IGNORECASE,
+)
+
+
+def _in_the_time_of(question: str) -> Plan | None:
+    """A question for who held an office at the time of something else."""
+    found = _MEANWHILE.match(question)
+    if not found or not _OFFICE.search(found["asked"]):
+        return None
+    said = (found["moment"] or "").lower()
+    moment = "most" if found["most"] else ""
+    if found["began"] or said in ("start", "beginning", "outbreak"):
+        moment = "start"
+    elif found["ended"] or said in ("end", "close"):
+        moment = "end"
+    return Plan(base=found["asked"], during=found["event"], moment=moment)
+
+
 _YEAR = r"(?:the year )?(?P<year>\d{3,4})\b(?!s)"
 _BOUNDS = tuple(
     (re.compile(rf"\b(?:{words}) +{_YEAR}", re.IGNORECASE), sign)
@@ -673,8 +814,9 @@ _BOUNDS = tuple(
 _IN_A_YEAR = re.compile(
     rf"\b(?:in|during|(?:at|by|around|from) the (?:end|beginning|start|middle) of) +{_YEAR}", re.IGNORECASE
 )
-_HELD_OR_WON = re.compile(
-    r"\b(?:presidents?|ministers?|kings?|queens?|popes?|chancellors?|emperors?|monarchs?|rulers?|ruled|reigned|tsars?"
-    r"|won|win|winners?|champions?|hosted|awarded|received|governors?|mayors?|leaders?|in (?:power|office))\b",
-    re.IGNORECASE,
+_OFFICES = (
+    r"presidents?|ministers?|kings?|queens?|popes?|chancellors?|emperors?|monarchs?|rulers?|ruled|reigned|tsars?"
+    r"|governors?|mayors?|leaders?|in (?:power|office)|on the throne"
 )
+_OFFICE = re.compile(rf"\b(?:{_OFFICES})\b", re.IGNORECASE)
+_HELD_OR_WON = re.compile(rf"\b(?:{_OFFICES}|won|win|winners?|champions?|hosted|awarded|received)\b", re.IGNORECASE)

@@ -43,7 +43,9 @@ _ASKING_SENTENCE = re.compile(  # "…, so here goes: what is …?"; a full stop
     re.IGNORECASE,
 )
 _AT_THE_END = re.compile(
-    r"(?:[\s,]*\b(?:please|thanks|thank you|exactly|by the way|do you know))*(?:[\s?!]|(?<=[a-z])\.)*$", re.IGNORECASE
+    r"(?:[\s,]*\b(?:please|thanks|thank you|exactly|by the way|do you know|right now|at the moment|at present|nowadays"
+    r"|these days|(?<!in )today))*(?:[\s?!]|(?<=[a-z])\.)*$",
+    re.IGNORECASE,
 )
 
 _WHY = re.compile(
@@ -51,8 +53,11 @@ _WHY = re.compile(
     re.IGNORECASE,
 )
 _LIVE = re.compile(
-    r"""\b(?:weather|forecast|right\ now|at\ the\ moment|(?<!in\ )today|tonight|tomorrow|yesterday
+    r"""\b(?:weather|forecast|tonight|tomorrow|yesterday
     |this\ (?:week|month|year|morning|evening)|next\ (?:week|month|year)|last\ (?:week|month|night)
+    |(?:happen\w*|play\w*|won|win|winning|losing|open|wear\w*|doing|going|trending|leading|trains?|flights?|news|on
+      |presidents?|ministers?|kings?|queens?|leaders?|popes?|ceos?|champions?|coach|manager)
+      \b.*\b(?:(?<!in\ )today|right\ now|at\ the\ moment)
     |what\ time\ is\ it|stock\ price|share\ price|exchange\ rate|ticket\ price|price\ of
     |how\ much\ (?:does|do|is|are)\b.*\b(?:cost|worth)|latest\ (?:news|score|results?)|opening\ hours|traffic)\b""",
     re.IGNORECASE | re.VERBOSE,
@@ -61,7 +66,8 @@ _OPINION = re.compile(
     r"""\b(?:should|favou?rite|in\ your\ opinion|do\ you\ (?:think|like|prefer|believe)
     |(?:the\ )?(?:best|worst|greatest|nicest|coolest|prettiest|funniest
       |most\ (?:beautiful|interesting|famous|important|influential|popular|boring|overrated|underrated|talented))
-     (?![- ]selling|\ picture|\ director|\ actor|\ actress|\ known|\ supporting|\ original|\ film|\ friend|\ lake)
+     (?![- ]selling|\ picture|\ director|\ actor|\ actress|\ known|\ supporting|\ original|\ film|\ friend|\ lake
+       |\ (?:places?|things?|time)\ to)
     |better|worse|nicer|more\ beautiful|more\ important)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -106,6 +112,20 @@ def plain_question(text: str) -> str:
     return _AT_THE_END.sub("", text) or text or whole
 
 
+_NAME = re.compile(r"(?<=[^.?!\s] )[A-Z][^\W\d_]+")  # a capital letter that does not begin a sentence
+
+
+def names_in(text: str) -> list[str]:
+    """The words of a question that are written as names are."""
+    return _NAME.findall(text)
+
+
+def unknown_words(text: str, vocabulary: Collection[str]) -> list[str]:
+    """The words of a question that are no common words, as they stand there: names, or mistyped."""
+    found = [match[0] for match in _WORD.finditer(text)]
+    return [word for word in found if word.lower() not in vocabulary and _is_strange(word.lower(), 0, vocabulary)]
+
+
 def beyond_graphs(text: str) -> str:
     """Why no graph of facts answers a question; empty where one may."""
     return _NO_GRAPH.get(_kind_beyond(plain_question(text), text), "")
@@ -121,7 +141,7 @@ def _kind_beyond(question: str, text: str) -> str:
         return "language"
     if _WHY.search(question):
         return "why"
-    if _LIVE.search(question):
+    if _LIVE.search(text):
         return "live"
     if _OPINION.search(question):
         return "opinion"
@@ -145,7 +165,7 @@ def corrected(
         inside = any(start < close and first < end for first, close in named)
         if inside or not _is_strange(word, start, vocabulary):
             continue
-        better = _nearest(word.lower(), frozenset(vocabulary))
+        better = _plural_of(word.lower(), vocabulary) or _nearest(word.lower(), frozenset(vocabulary))
         if better and (len(word) >= _LONG_NAME or better in FUNCTION_WORDS or not is_name(word.lower())):
             parts += [text[done:start], better.capitalize() if word[0].isupper() else better]
             done = end
@@ -157,10 +177,18 @@ def _is_strange(word: str, start: int, vocabulary: Collection[str]) -> bool:
     if len(word) < _SHORTEST or "'" in word or (start > 0 and not word.islower()):
         return False
     plain = word.lower()
+    if _plural_of(plain, vocabulary):
+        return True
     forms = [plain, *(plain.removesuffix(ending) for ending in ("s", "es", "ed", "ing"))]
     if plain.endswith("ed"):
         forms.append(plain[:-1])
     return not any(form in vocabulary for form in forms)
+
+
+def _plural_of(word: str, vocabulary: Collection[str]) -> str:
+    """The plural that *countrys* stands for."""
+    right = re.sub(r"(?<=[^aeiou])ys$", "ies", word)
+    return right if right != word and word[:-1] in vocabulary else ""
 
 
 @lru_cache(maxsize=8)  # one a graph

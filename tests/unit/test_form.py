@@ -66,7 +66,7 @@ PLANS = [
         "Was Chad founded before Mali?",
         Plan(Form.YES_NO, things=("Chad", "Mali"), attributes=("founded",), greatest=False),
     ),
-    ("who lived longer, Bach or Verdi?", Plan(Form.COMPARISON, things=("Bach", "Verdi"), attributes=("age",))),
+    ("who lived longer, Bach or Verdi?", Plan(Form.COMPARISON, things=("Bach", "Verdi"), span=("born", "died"))),
     (
         "who has won more World Cups, Brazil or Italy",
         Plan(Form.COMPARISON, "which World Cups did {} win", "World Cups", ("Brazil", "Italy"), ("number",)),

@@ -1,0 +1,231 @@
+"""What lies between two dates: ages, reigns and wars, which of them was longest, and who held an office meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+
+from kgdemo.answering.computation import MethodRun, computed_answer, listed, no_answer, order_of, years_between
+from kgdemo.answering.orders import Orders
+from kgdemo.answering.sets import all_of_kind, names_of_kind
+from kgdemo.answering.values import operand_of, shown_value
+from kgdemo.events import Event, Operand
+from kgdemo.kg.path import Path
+from kgdemo.query.answer_type import kind_of
+from kgdemo.query.form import AGE, IN_OFFICE, TODAY, Form
+
+_A_DAY, _A_YEAR = 1 / 372, 1.0
+Span = tuple[Operand, Operand]
+
+
+class Spans(Orders):
+    """Answers that are read off the time between two dates."""
+
+    def span(self) -> Iterator[Event]:
+        """How long something lasted, or somebody lived."""
+        entity = self._with_value(self.plan.things[0]) or self._topic_in(self.plan.things[0])
+        if self.plan.attributes[1] == TODAY:
+            yield from self._age_today(entity)
+            return
+        earlier, later = (operand_of(self.kg, entity, [name]) if entity else None for name in self.plan.attributes)
+        if earlier is None or later is None:
+            lacking = [name for name, o in zip(self.plan.attributes, (earlier, later), strict=True) if o is None]
+            yield no_answer(f"The graph does not hold when {entity or self.plan.things[0]} {' and '.join(lacking)}.")
+            return
+        kind = "age" if self.plan.attributes[0] == "born" else "span"
+        years = years_between(earlier, later, kind)
+        text = f"{earlier.attribute} {shown_value(earlier)}, {later.attribute} {shown_value(later)}: {years} years"
+        operation = yield from self._operate("difference", text, [earlier, later], (years,), kind)
+        if operation is not None:
+            yield computed_answer(f"{years} years ({entity}: {text.rsplit(':', 1)[0]}).", (years,))
+
+    def _age_today(self, entity: str) -> Iterator[Event]:
+        """The age of somebody of whom the graph states no death; of something that was founded or built."""
+        if not entity:
+            yield no_answer(f"I found nothing in the graph called {self.plan.things[0]}.")
+            return
+        born = operand_of(self.kg, entity, ["born", "founded", "opened"])
+        died = operand_of(self.kg, entity, ["died"])
+        if born is None:
+            yield no_answer(f"The graph does not hold when {entity} was born or began.")
+            return
+        if died is not None:
+            years = years_between(born, died, AGE)
+            said = f"{entity} died {shown_value(died)}, {years} years old"
+            operation = yield from self._operate("difference", said, [born, died], (years,), AGE)
+        else:
+            today = date.today().isoformat()
+            now = Operand(entity, (), "", today)
+            years = years_between(born, now, AGE)
+            said = f"{entity}: {born.attribute} {shown_value(born)}, so {years} years on {shown_value(now)}"
+            said += " if the graph has not missed a death" if born.attribute.startswith("born") else ""
+            operation = yield from self._operate("age", said, [born], (years,), today)
+        if operation is not None:
+            yield computed_answer(f"{said}.", (years,))
+
+    # compared with each other -------------------------------------------------------------------
+
+    def compare_spans(self) -> Iterator[Event]:
+        """Which of two things lasted longer."""
+        spans = []
+        for thing in self.plan.things:
+            entity = self._with_dates(self._named(thing))
+            if not entity:
+                yield no_answer(f"I found nothing in the graph called {thing}.")
+                return
+            span = self._span_of(entity)
+            if span is None:
+                yield no_answer(f"The graph does not hold when {entity} {self._lacking(entity)}.")
+                return
+            spans.append(span)
+        if not self._is_decided(spans, 1):
+            yield no_answer("They differ by less than a year, which the dates of the graph do not decide.")
+            return
+        best = self._by_length(spans)[0][0].entity
+        operation = yield from self._operate(self._kind(), _told(spans), _dates_of(spans), (best,), "1")
+        if operation is None:
+            return
+        if self.plan.form is Form.YES_NO:
+            answer = "Yes" if best == spans[0][0].entity else "No"
+            yield computed_answer(f"{answer}: {_told(spans)}.", (answer,))
+        else:
+            yield computed_answer(f"{best}: {_told(spans)}.", (best,))
+
+    def longest(self) -> Iterator[Event]:
+        """Which thing of a kind lasted longest, or the one at a place in that order."""
+        ran, ends = MethodRun(), dict[str, tuple[Path, ...]]()
+        position = self._position()
+        if position:
+            found = self.sets.ends(position, ("held by",))
+            ends = {end: (path,) for end, path in found.items()}
+        elif self.query.topics:
+            ran = yield from self._base()
+            ends = {} if ran.refused else {end: (path,) for end, path in self._set_of(ran, self.plan.noun).items()}
+        else:
+            ends = dict.fromkeys(all_of_kind(self.kg, self.plan.noun), ())
+        if len(ends) < 2:
+            yield no_answer(f"The graph holds no {self.plan.noun} here of which it knows from when until when.")
+            return
+        spans = [span for end, paths in ends.items() if (span := self._span_of(end, paths))]
+        place = abs(self.plan.place) or 1
+        if place > len(spans):
+            held = f"The graph holds {len(ends)} ({listed(list(ends), 8)})"
+            yield no_answer(f"{held}, but not from when until when for enough of them.")
+            return
+        ordered = self._by_length(spans)
+        if not self._is_decided(ordered, place):
+            yield no_answer(f"The dates of the graph do not decide between these: {_told(ordered[: place + 1])}.")
+            return
+        best = ordered[place - 1][0].entity
+        operation = yield from self._operate(self._kind(), _told(ordered[:8]), _dates_of(ordered), (best,), str(place))
+        if operation is not None:
+            of = f"of the {len(spans)} whose dates the graph holds"
+            yield computed_answer(f"{best}: {_told([ordered[place - 1]])} ({of}).", (best,), ran)
+
+    def _position(self) -> str:
+        """The office that the noun names, such as *pope*, or that the question was linked to."""
+        kinds = names_of_kind(self.plan.noun)
+        named = (*self.query.topics, *kinds, *(kind.capitalize() for kind in kinds))
+        return next((name for name in named if kind_of(self.kg, name) == "position"), "")
+
+    def _kind(self) -> str:
+        return "longest" if self.plan.greatest else "shortest"
+
+    def _by_length(self, spans: Sequence[Span]) -> list[Span]:
+        return sorted(spans, key=_length, reverse=self.plan.greatest)
+
+    def _is_decided(self, spans: Sequence[Span], place: int) -> bool:
+        """Whether the one at a place of an order differs from its neighbours by more than the dates leave open."""
+        ordered = self._by_length(spans)
+        chosen = ordered[place - 1]
+        around = [*ordered[max(place - 2, 0) : place - 1], *ordered[place : place + 1]]
+        return all(abs(_length(chosen) - _length(one)) > max(_doubt(chosen), _doubt(one)) for one in around)
+
+    def _span_of(self, entity: str, paths: tuple[Path, ...] = ()) -> Span | None:
+        """From when until when; nothing where the graph does not know one of the dates."""
+        first, last = (operand_of(self.kg, entity, [name], paths) for name in self.plan.span)
+        return None if first is None or last is None else (first, last)
+
+    def _with_dates(self, meant: Sequence[str]) -> str:
+        """Of what a name may mean the first that the graph knows a date of."""
+        dated = (entity for entity in meant if any(operand_of(self.kg, entity, [name]) for name in self.plan.span))
+        return next(dated, next(iter(meant), ""))
+
+    def _lacking(self, entity: str) -> str:
+        said = {"born": "was born", "in office from": "came into office", "in office until": "left office"}
+        lacking = (name for name in self.plan.span if operand_of(self.kg, entity, [name]) is None)
+        return " and ".join(said.get(name, name) for name in lacking)
+
+    # at the time of something else ---------------------------------------------------------------
+
+    def meanwhile(self) -> Iterator[Event]:
+        """Who held an office at the time of an event, or for most of it."""
+        event = next((e for e in self._link(self.plan.during) if self._window(e)), "")
+        meant = self._link(self.plan.base)
+        offices = [entity for entity in meant if kind_of(self.kg, entity) == "position"]
+        topics = offices[:1] or [topic for topic in self.query.topics if topic in meant and topic != event]
+        if not event or not topics:
+            lacking = f"when this was: {self.plan.during}" if not event else f"which office is meant: {self.plan.base}"
+            yield no_answer(f"The graph does not hold {lacking}.")
+            return
+        window = self._window(event)
+        ran = yield from self._base(topics=topics)
+        ends = {} if ran.refused else self._whole_set(ran)
+        terms = [
+            (first, last)
+            for end, path in ends.items()
+            if (first := operand_of(self.kg, end, [IN_OFFICE[0]], (path,)))
+            and (last := operand_of(self.kg, end, [IN_OFFICE[1]], (path,)))
+        ]
+        if not terms:
+            held = f" The graph holds {len(ends)} ({listed(list(ends), 8)}), without their dates." if ends else ""
+            yield no_answer(f"I found nobody with the dates of an office.{held}")
+            return
+        then = [term for term in terms if _overlap(window, term) >= 0]
+        kind = "meanwhile"
+        if self.plan.moment == "most" and then:
+            kind, then = "most of", [max(then, key=lambda term: _overlap(window, term))]
+        result = tuple(term[0].entity for term in then)
+        when = " to ".join(dict.fromkeys(shown_value(operand) for operand in window))
+        if not result:
+            yield no_answer(
+                f"None of the {len(terms)} that the graph holds with their dates was in office then: {when}."
+            )
+            return
+        text = f"{event}: {when}; in office then, of {len(terms)}: {_told(then)}"
+        operation = yield from self._operate(kind, text, [*window, *_dates_of(terms)], result)
+        if operation is not None:
+            yield computed_answer(f"{_told(then)} ({event}: {when}).", result, ran)
+
+    def _window(self, event: str) -> list[Operand]:
+        """The dates between which something was going on, or the one that is asked about; empty where unknown."""
+        first, last = (operand_of(self.kg, event, [name]) for name in ("began", "ended"))
+        if first is None or last is None:
+            return []
+        return {"start": [first, first], "end": [last, last]}.get(self.plan.moment, [first, last])
+
+
+def _length(span: Span) -> float:
+    return order_of(span[1]) - order_of(span[0])
+
+
+def _doubt(span: Span) -> float:
+    """By how much a length may be wrong: dates that are years alone leave a year open."""
+    return _A_DAY if all("-" in operand.value.lstrip("-") for operand in span) else _A_YEAR
+
+
+def _overlap(window: Sequence[Operand], span: Span) -> float:
+    """How many years of a window a span covers; below 0 where they are apart."""
+    return min(order_of(window[1]), order_of(span[1])) - max(order_of(window[0]), order_of(span[0]))
+
+
+def _dates_of(spans: Iterable[Span]) -> list[Operand]:
+    return [operand for span in spans for operand in span]
+
+
+def _told(spans: Iterable[Span]) -> str:
+    """Each span with its length in whole years."""
+    return ", ".join(
+        f"{first.entity} {shown_value(first)} to {shown_value(last)} ({years_between(first, last, 'span')} years)"
+        for first, last in spans
+    )
