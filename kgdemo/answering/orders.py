@@ -130,7 +130,7 @@ class Orders(Computation):
     def most_editions(self) -> Iterator[Event]:
         """Who won, or was host of, most of what is held again and again."""
         thing, relation = self.plan.things[0], self.plan.outer
-        editions = next((own for e in self._link(thing) if (own := self.sets.editions(e))), [])
+        editions = next((own for e in (*self._link(thing), *self.query.topics) if (own := self.sets.editions(e))), [])
         paths: dict[str, tuple[Path, ...]] = {}
         for edition in editions:
             for end, path in self.sets.ends(edition, (relation,)).items():

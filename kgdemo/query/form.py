@@ -611,7 +611,7 @@ def _ordinal(question: str) -> Plan | None:
         base, noun = _parts_of(series), series["works"]
     else:
         rest = f"of {said['whose']}" if said.get("whose") else (said.get("rest") or "").strip()
-        if _CLAUSE.match(rest):
+        if re.match(rf"(?:{_MADE})\b", rest, re.IGNORECASE):
             base = f"which {_plural(noun)} were {rest}"
         elif _WORK.search(noun):
             base = f"which {_plural(noun)} are {rest}".replace(" are of ", " are by ", 1)

@@ -98,6 +98,61 @@ PLANS = [
     ("How high is K2?", Plan(Form.VALUE, things=("K2",), attributes=("height", "elevation"))),
     ("population of Chad", Plan(Form.VALUE, things=("Chad",), attributes=("population",))),
     ("when did the Thirty Years' War end", Plan(Form.VALUE, things=("the Thirty Years' War",), attributes=("ended",))),
+    ("did Bach live longer than Verdi?", Plan(Form.YES_NO, things=("Bach", "Verdi"), span=("born", "died"))),
+    (
+        "which lasted longer, the Crimean War or the Boer War",
+        Plan(Form.COMPARISON, things=("Crimean War", "the Boer War"), span=("began", "ended")),
+    ),
+    (
+        "the shortest-reigning king of Spain",
+        Plan(
+            Form.SUPERLATIVE,
+            "who were the kings of Spain",
+            "king",
+            span=("in office from", "in office until"),
+            greatest=False,
+        ),
+    ),
+    (
+        "the three deepest lakes in Africa",
+        Plan(Form.SUPERLATIVE, "which lakes are in Africa", "lakes", attributes=("depth",), number=3),
+    ),
+    ("Who was king of Spain during the Crimean War", Plan(base="Who was king of Spain", during="the Crimean War")),
+    (
+        "who was pope for most of the Boer War",
+        Plan(base="who was pope", during="the Boer War", moment="most"),
+    ),
+    (
+        "who was chancellor when the Boer War broke out",
+        Plan(base="who was chancellor", during="the Boer War", moment="start"),
+    ),
+    (
+        "the first feature-length film produced by Ghibli",
+        Plan(Form.ORDINAL, "which films were produced by Ghibli", "film", attributes=("date",), place=1),
+    ),
+    (
+        "who is the mother of the Norse god of thunder",
+        Plan(
+            base="who is the mother of the Norse god of thunder",
+            inner="who is the Norse god of thunder",
+            outer="who is the mother of {}",
+        ),
+    ),
+    ("what did the Romans call Hera", Plan(base="who is the counterpart of Hera", things=("Hera",))),
+    ("are bats birds", Plan(Form.YES_NO, "are bats birds", "birds", ("bats",))),
+    ("How high is Ben Nevis in metres", Plan(Form.VALUE, things=("Ben Nevis",), attributes=("height", "elevation"))),
+    ("what language is spoken in Chad right now", Plan(base="what language is spoken in Chad", noun="language")),
+    (
+        "which city has hosted the most Winter Games",
+        Plan(
+            Form.SUPERLATIVE,
+            "which Winter Games did it host",
+            "city",
+            ("Winter Games",),
+            ("number",),
+            outer="hosted by",
+        ),
+    ),
     ("how old was Mozart when he died", Plan(Form.SPAN, things=("Mozart",), attributes=("born", "died"))),
 ]
 
