@@ -417,11 +417,8 @@ class KnowledgeGraph:
         """The labels of all steps that some entity of a type can take: what the graph says of such things at all."""
         if not self._labels_of_type:
             kinds = {name: code for code, name in enumerate(sorted(self.types))}
-            codes = np.full(len(self.entities), -1, np.int64)
-            for label, known in self.info.items():
-                entity = self.entities.find(label) if known.type else None
-                if entity is not None:
-                    codes[entity] = kinds[known.type]
+            known = (self.info.get(label) for label in self.entities)
+            codes = np.fromiter((kinds[info.type] if info and info.type else -1 for info in known), np.int64)
             found: dict[str, set[str]] = {name: set() for name in kinds}
             names, width = list(kinds), len(self.step_labels)
             for side, first_step in self._sides(directed=False):
