@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 
 from kgdemo.answering.computation import BY, listed
+from kgdemo.answering.operands import all_of_kind
 from kgdemo.answering.operations import answer
-from kgdemo.answering.sets import all_of_kind
 from kgdemo.constraint.token_graph import TokenCache, TokenGraph
 from kgdemo.errors import UserError
 from kgdemo.events import (
@@ -37,8 +37,8 @@ from kgdemo.events import (
 from kgdemo.facts import Facts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import build_graph, embedded_names, open_facts, open_graph
+from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
-from kgdemo.kg.words import fold
 from kgdemo.linking.linker import EntityLinker, OverlayLinker
 from kgdemo.linking.names import name_index
 from kgdemo.methods import METHODS, method_named
@@ -49,9 +49,8 @@ from kgdemo.query.form import WITHOUT_TOPIC, Form, Plan, plan_of
 from kgdemo.query.query import Query, understand, vocabulary_of
 from kgdemo.query.wording import corrected, unknown_words
 from kgdemo.reasoners.base import Resources
-from kgdemo.reasoners.chat import reasoner_for
+from kgdemo.reasoners.chat import FallbackReasoner, reasoner_for
 from kgdemo.reasoners.embedded import EmbeddedReasoner
-from kgdemo.reasoners.fallback import FallbackReasoner
 from kgdemo.reasoners.prompts import prompts_in
 from kgdemo.settings import LOCAL, ChatSettings, Profile, Settings, cache_folder, chat_from, check
 from kgdemo.verify import Verifier

@@ -12,11 +12,11 @@ from functools import reduce
 
 import numpy as np
 
-from kgdemo.answering.sets import MAX_MEMBERS
+from kgdemo.answering.operands import MAX_MEMBERS
 from kgdemo.events import IN_GRAPH, NOWHERE, ON_PATH, AnswerFinal, Event, Notice, PathFound, PathVerified
 from kgdemo.kg.graph import KnowledgeGraph, Layers
+from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path, PathIds, is_detour
-from kgdemo.kg.words import fold
 from kgdemo.linking.names import name_index
 from kgdemo.linking.words import name_words
 from kgdemo.query.answer_type import ANYTHING, AnswerType, fits, kind_of

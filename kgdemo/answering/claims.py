@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from kgdemo.answering.computation import Computation, MethodRun, computed_answer, listed, no_answer
-from kgdemo.answering.sets import LIES_IN, PLACES, called, is_of_kind, names_of_kind
+from kgdemo.answering.operands import LIES_IN, PLACES, called, is_of_kind, names_of_kind
 from kgdemo.events import Event, Operand
+from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
-from kgdemo.kg.words import fold
 from kgdemo.query.answer_type import kind_of
 from kgdemo.ranking.scorer import path_words
 

@@ -11,12 +11,11 @@ import re
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kgdemo.answering.sets import MAX_MEMBERS, PLACES, Sets, called, names_of_kind
-from kgdemo.answering.values import literal_of, operand_of
+from kgdemo.answering.operands import MAX_MEMBERS, PLACES, Sets, called, literal_of, names_of_kind, operand_of
 from kgdemo.events import AnswerFinal, Event, Notice, Operand, Operation, PathFound, PathVerified
+from kgdemo.kg.labels import fold
 from kgdemo.kg.literals import date_parts
 from kgdemo.kg.path import Path
-from kgdemo.kg.words import fold
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import fits, kind_of
 from kgdemo.query.form import DATE

@@ -20,11 +20,10 @@ from kgdemo.answering.computation import (
     unchanged,
     within_bound,
 )
-from kgdemo.answering.sets import all_of_kind, is_of_kind, names_of_kind
-from kgdemo.answering.values import operand_of, shown_value
+from kgdemo.answering.operands import all_of_kind, is_of_kind, names_of_kind, operand_of, shown_value
 from kgdemo.events import AnswerFinal, Event, Notice, Operand
+from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
-from kgdemo.kg.words import fold
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.form import DATE
 from kgdemo.query.wording import names_in

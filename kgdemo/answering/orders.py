@@ -18,12 +18,19 @@ from kgdemo.answering.computation import (
     order_of,
     unchanged,
 )
-from kgdemo.answering.sets import all_of_kind, is_of_kind, names_of_kind
-from kgdemo.answering.values import is_date, operand_of, same_attribute, shown_value
+from kgdemo.answering.operands import (
+    all_of_kind,
+    is_date,
+    is_of_kind,
+    names_of_kind,
+    operand_of,
+    same_attribute,
+    shown_value,
+)
 from kgdemo.events import Event, Operand
+from kgdemo.kg.labels import fold
 from kgdemo.kg.literals import date_parts
 from kgdemo.kg.path import Path
-from kgdemo.kg.words import fold
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.form import DATE, NUMBER, Form
 

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 
 from kgdemo.answering.computation import MethodRun, computed_answer, listed, no_answer, order_of, years_between
+from kgdemo.answering.operands import all_of_kind, names_of_kind, operand_of, shown_value
 from kgdemo.answering.orders import Orders
-from kgdemo.answering.sets import all_of_kind, names_of_kind
-from kgdemo.answering.values import operand_of, shown_value
 from kgdemo.events import Event, Operand
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import kind_of

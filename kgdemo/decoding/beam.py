@@ -16,8 +16,18 @@ import torch
 from torch import Tensor
 
 from kgdemo.constraint.base import Constraint, Successors
-from kgdemo.decoding.base import BeamSettings, BeamView, Choice, Hypothesis, Step
-from kgdemo.decoding.candidates import Ragged, TokenCandidate, best_candidates, forbidden_mass, split_best
+from kgdemo.decoding.base import (
+    BeamSettings,
+    BeamView,
+    Choice,
+    Hypothesis,
+    Ragged,
+    Step,
+    TokenCandidate,
+    best_candidates,
+    forbidden_mass,
+    split_best,
+)
 from kgdemo.decoding.look_ahead import LookAhead
 from kgdemo.errors import UserError
 from kgdemo.events import Fate

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgdemo.constraint.base import Constraint, State, Successors
-from kgdemo.decoding.base import BeamSettings, Hypothesis
-from kgdemo.decoding.candidates import Ragged, best_places
+from kgdemo.decoding.base import BeamSettings, Hypothesis, Ragged, best_places
 from kgdemo.models.base import PROMPT_END, TokenTree
 
 _MIN_CHANCE = 0.05  # of a guess to be right; a row costs a CPU about that much of a pass

@@ -12,8 +12,24 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kgdemo.linking import context_features as cues
-from kgdemo.linking.context import Context, Profile
+from kgdemo.linking.context import (
+    Context,
+    Profile,
+    answer_type_words,
+    asks_of_language,
+    asks_of_people,
+    beside_answer_type,
+    capitalisation,
+    follows_work_word,
+    is_acted,
+    is_option,
+    is_time,
+    kinds_beside,
+    made_from,
+    named_after,
+    names_answer_type,
+    title_before,
+)
 from kgdemo.linking.matching import Match, MatchKind
 from kgdemo.linking.names import LINKING_WORDS, NameIndex, NameKind, without_bracket
 from kgdemo.linking.words import Word, ordinary_words
@@ -198,10 +214,10 @@ class Scorer:
         plain, weight = self._weights(match, inside)
         near = self._linked_nearby(match, whole)
         before = [other for other in near if other.last == first]
-        capital = cues.capital(words, first, last)
+        capital = capitalisation(words, first, last)
         ordinary, common = capital <= 0 and _ordinary(match, words), label[:1].islower()
         part, within = match.kind is MatchKind.PART, any(_holds(other, match) for other in whole)
-        type_words, source = cues.answer_type_words(words), cues.made_from(words, first, last)
+        type_words, source = answer_type_words(words), made_from(words, first, last)
         begins, closes = _name_ends(match) if part and profile.person else (False, False)
         return MentionFeatures(
             bias=1.0,
@@ -214,7 +230,7 @@ class Scorer:
             middle=float(closes and begins),
             # a first name that is not even spelt so says little: Frédéric is not Fredric March
             sole=float(part and not ordinary and (match.likeness == 1 or closes) and self._is_sole(match)),
-            rest=float(part and not _rest(match).isdisjoint(cues.beside_answer_type(outside))),
+            rest=float(part and not _rest(match).isdisjoint(beside_answer_type(outside))),
             fuzzy=float(match.kind is MatchKind.FUZZY),
             typo=1 - match.likeness,
             short=float(kind is NameKind.SHORT),
@@ -230,22 +246,22 @@ class Scorer:
             capital=capital,
             exact=float(match.kind is MatchKind.WHOLE and _is_spelt_so(label, inside)),
             beside=float(self._beside(match, words, whole)),
-            names_answer_type=float(cues.names_answer_type(words, first)),
+            names_answer_type=float(names_answer_type(words, first)),
             within=float(within),
-            titled=self._titled(entity, profile, cues.title_before(words, first)),
-            human=(1.0 if profile.person else -1.0) * cues.asks_of_people(outside),
-            acted=float(cues.is_acted(words, first) and self.context.kg.type_of(entity) == "character"),
-            tongue=profile.language * cues.asks_of_language(words, first, last, _may_be_of_a_place(match, whole)),
-            option=float(cues.is_option(words, first, last)),
+            titled=self._titled(entity, profile, title_before(words, first)),
+            human=(1.0 if profile.person else -1.0) * asks_of_people(outside),
+            acted=float(is_acted(words, first) and self.context.kg.type_of(entity) == "character"),
+            tongue=profile.language * asks_of_language(words, first, last, _may_be_of_a_place(match, whole)),
+            option=float(is_option(words, first, last)),
             lesser=float(any(degree > profile.degree for degree in near.values())),
             greater=float(any(degree < profile.degree for degree in near.values())),
             behind=float(any(not words[other.last - 1].owns for other in before)),
             time=float(not profile.person and self._is_time(match, words, label)),
             sought=float(self.context.said_of(entity, type_words) > 0),
             # *the book Jaws is based on* names the film
-            kind=float(source <= 0 and self.context.said_of(entity, cues.kinds_beside(words, first, last)) > 0),
+            kind=float(source <= 0 and self.context.said_of(entity, kinds_beside(words, first, last)) > 0),
             adapted=float(profile.adapted * source),
-            named=float(profile.named * cues.named_after(words, first, last)),
+            named=float(profile.named * named_after(words, first, last)),
             offers=float(self.context.offers(entity, outside)),
             linked_further=float(not within and self._is_linked_further(match, whole)),
             called=float(part and profile.person and first > 0 and words[first - 1].key == "the"),
@@ -267,9 +283,9 @@ class Scorer:
         return rarity * (_ORDINARY if word.ordinary else 1.0)
 
     def _is_time(self, match: Match, words: Sequence[Word], label: str) -> bool:
-        if cues.follows_work_word(words, match.first):
+        if follows_work_word(words, match.first):
             return label.isdigit()  # who wrote 1984 asks of a book, not of the year
-        return cues.is_time(words, match.first, match.last)
+        return is_time(words, match.first, match.last)
 
     def _titled(self, entity: int, profile: Profile, title: str) -> float:
         if not title:

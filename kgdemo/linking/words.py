@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
-from kgdemo.kg.words import fold
+from kgdemo.kg.labels import fold
 
 _DATA = Path(__file__).parent / "data"
 _APOSTROPHES = "'’‘`´ʼ"

@@ -29,8 +29,8 @@ from kgdemo.events import (
     PathFound,
     PathVerified,
 )
+from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
-from kgdemo.kg.words import fold
 from kgdemo.methods import retrieval
 from kgdemo.methods.registry import register
 from kgdemo.methods.search_branch import (

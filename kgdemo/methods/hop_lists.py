@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from kgdemo.events import DeductionChecked, Event
+from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import SEPARATOR, Path
-from kgdemo.kg.words import spoken
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import fits, kind_of
 from kgdemo.query.query import Query

@@ -1,22 +1,28 @@
-"""Retrieval by words and sentence embeddings: nodes of a graph, and facts around them.
+"""Retrieve, then answer: Text-RAG and Graph-RAG (Grounding section 5, Baselines) and KAPING (Baek et al. 2023).
 
-A whole graph is not embedded beforehand: on a CPU that takes minutes and most of it is never asked for.
-Nodes are first found by the words of their names, then ranked by embeddings; facts around a hub are first
-cut to those whose relations are near the question. What is returned is always read from the graph.
+They differ in what they may retrieve: sentences of the whole graph's text, the neighbours of what was found as well,
+or the triples around the question's own entities. One look, no reasoning on the way.
+
+A whole graph is not embedded beforehand: on a CPU that takes minutes and most of it is never asked for. Nodes are
+first found by the words of their names, then ranked by embeddings; facts around a hub are first cut to those whose
+relations are near the question. What is returned is always read from the graph.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from kgdemo.answering.answer_sets import conclude, show
+from kgdemo.events import CandidatesScored, Event
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path
-from kgdemo.kg.words import spoken
 from kgdemo.linking.names import NameIndex, name_index
 from kgdemo.linking.words import ordinary_words, words_of
 from kgdemo.methods.hop_lists import nearest, openings, start
+from kgdemo.methods.registry import register
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
@@ -106,3 +112,60 @@ def _by_words(text: str, index: NameIndex, limit: int) -> list[int]:
             for name in index.whole("".join(word.key for word in words[first:last])):
                 score[name.entity] += last - first
     return sorted(score, key=lambda entity: -score[entity])[:limit]
+
+
+_NODES = 5  # nodes whose sentences are read
+_EXTENDED = 5  # facts whose neighbours Graph-RAG adds
+
+
+@register(
+    "text-rag",
+    "Text-RAG",
+    "Amayuelas et al. 2025 (Grounding), section 5",
+    "Searches the graph's facts as plain sentences by words and embeddings, and answers from the nearest.",
+)
+def text_rag(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
+    """The graph as text: no entity linking, no following of edges. The topics are not used."""
+    yield from _answer_from(query, _sentences(query, resources, settings), resources, settings)
+
+
+@register(
+    "graph-rag",
+    "Graph-RAG",
+    "Amayuelas et al. 2025 (Grounding), section 5",
+    "As Text-RAG, with the neighbours of what was found, one hop further.",
+)
+def graph_rag(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
+    """Text-RAG's facts, and the facts around the entities that the best of them lead to."""
+    found = _sentences(query, resources, settings)
+    near = [path for path, _ in rank(query, found, resources, _EXTENDED)]
+    further = facts(query, near, resources, settings)
+    yield from _answer_from(query, [*found, *further], resources, settings)
+
+
+@register(
+    "kaping",
+    "KAPING",
+    "Baek et al. 2023 (KAPING), section 3",
+    "Takes the K triples around the question's entities that are nearest to it by embeddings.",
+)
+def kaping(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
+    """Triples of the linked entities, one hop, ranked by embeddings; K is the number of paths."""
+    known = [topic for topic in query.topics if topic in resources.kg.entities]
+    found = facts(query, starts_at(known), resources, settings)
+    yield from _answer_from(query, found, resources, settings)
+
+
+def _sentences(query: Query, resources: Resources, settings: Settings) -> list[Path]:
+    """Facts around the nodes whose text is nearest to the question."""
+    return facts(query, starts_at(nodes(query.text, resources, _NODES)), resources, settings)
+
+
+def _answer_from(query: Query, found: Sequence[Path], resources: Resources, settings: Settings) -> Iterator[Event]:
+    """The K nearest paths, verified, and the reasoner's answer from them."""
+    ranked = rank(query, found, resources, settings.beams)
+    scores = tuple(score for _, score in ranked)
+    texts = tuple(str(path) for path, _ in ranked)
+    yield CandidatesScored("retrieval", texts, scores, (True,) * len(ranked), "sentence embeddings")
+    evidence = yield from show(ranked, resources, settings.beams)
+    yield from conclude(query, evidence, resources, directed=settings.directed, whole=settings.complete)

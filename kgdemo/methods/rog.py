@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from kgdemo.answering.answer_sets import conclude, show
 from kgdemo.events import Event, Thought
+from kgdemo.kg.labels import fold, spoken
 from kgdemo.kg.path import SEPARATOR, Path
-from kgdemo.kg.words import fold, spoken
 from kgdemo.methods.registry import register
 from kgdemo.methods.search_branch import unconstrained_branch
 from kgdemo.models.embedding import embedding_cache

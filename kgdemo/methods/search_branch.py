@@ -12,16 +12,22 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kgdemo.constraint.automaton import KGAutomaton
+from kgdemo.constraint.automaton import KGAutomaton, reason
 from kgdemo.constraint.base import Constraint, State
-from kgdemo.constraint.explanations import reason
 from kgdemo.constraint.free_text import FreeText
 from kgdemo.constraint.sub_tries import AutomatonState
 from kgdemo.constraint.triple_chains import TripleState
 from kgdemo.decoding.base import BeamSettings, BeamView, Hypothesis, Step
 from kgdemo.decoding.beam import beam_search, check_forced, greedy_continuations
-from kgdemo.decoding.per_topic_search import SingleTopic, per_topic_search
-from kgdemo.decoding.searches import DiverseSettings, SamplingSettings, diverse_search, greedy_path, sample
+from kgdemo.decoding.searches import (
+    DiverseSettings,
+    SamplingSettings,
+    SingleTopic,
+    diverse_search,
+    greedy_path,
+    per_topic_search,
+    sample,
+)
 from kgdemo.errors import ModelError
 from kgdemo.events import (
     AllowedToken,

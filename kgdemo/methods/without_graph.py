@@ -13,7 +13,7 @@ from typing import Protocol
 
 from kgdemo.errors import EndpointError
 from kgdemo.events import AnswerFinal, Event, HypothesisAnswer, Notice, PathFound, PathVerified
-from kgdemo.kg.words import fold
+from kgdemo.kg.labels import fold
 from kgdemo.methods.registry import register
 from kgdemo.methods.search_branch import Branch, FreePath, sampled_branch, unconstrained_branch, ungrounded
 from kgdemo.query.query import Query

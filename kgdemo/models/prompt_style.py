@@ -25,7 +25,7 @@ from safetensors.numpy import load_file, save_file
 
 from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.words import relation_name, spoken
+from kgdemo.kg.labels import relation_name, spoken
 
 RELATIONS_FILE = "relations.txt"
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.words import FUNCTION_WORDS, spoken
+from kgdemo.kg.labels import FUNCTION_WORDS, spoken
 from kgdemo.query.answer_type import AnswerType, answer_type_of
 from kgdemo.query.form import Plan, plan_of
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from kgdemo.kg.words import FUNCTION_WORDS
+from kgdemo.kg.labels import FUNCTION_WORDS
 
 _LATIN = 0x24F  # the last letter of the Latin alphabets' code points
 

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.base import Hypothesis
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import PathIds
-from kgdemo.kg.words import spoken
 from kgdemo.ranking.conjunctive import PathReader
 from kgdemo.ranking.scorer import PathScorer, path_words
 from kgdemo.settings import Settings

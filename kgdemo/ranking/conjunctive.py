@@ -32,7 +32,7 @@ from torch import Tensor
 from kgdemo.constraint.sub_tries import AutomatonState, PathNode, Position, Segment
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.base import Hypothesis
-from kgdemo.decoding.per_topic_search import topic_log_probs
+from kgdemo.decoding.searches import topic_log_probs
 from kgdemo.kg.graph import Layers
 from kgdemo.kg.path import PathIds
 from kgdemo.models.base import PROMPT_END, TokenTree

@@ -34,8 +34,8 @@ import numpy as np
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.base import Hypothesis
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.labels import FUNCTION_WORDS, spoken
 from kgdemo.kg.path import Path, PathIds, is_detour
-from kgdemo.kg.words import FUNCTION_WORDS, spoken
 from kgdemo.models.embedding import Embedder, embedding_cache
 from kgdemo.models.prompt_style import LearnedSimilarity, path_sentence
 from kgdemo.query.answer_type import Fit, fits, kind_of

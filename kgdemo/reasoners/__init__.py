@@ -2,5 +2,5 @@
 
 A reasoner knows questions, options and numbered paths; it walks no graph and controls no search.
 Begin with ``base.py``, which declares what every reasoner can do; ``decisions.py`` is how methods ask one, and
-``prompts.py`` and ``parsing.py`` hold what a chat model is told and how its replies are read.
+``prompts`` and ``parsing.py`` hold what a chat model is told and how its replies are read.
 """

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
-from kgdemo.kg.words import fold
 from kgdemo.reasoners.parsing import (
     LABELLED,
     cleaned,

@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from kgdemo.kg.words import fold
+from kgdemo.kg.labels import fold
 
 _BLOCKS = r"think|thinking|thought|reasoning|reflection|scratchpad|analysis"
 _THINKING = re.compile(rf"<({_BLOCKS})>.*?</\1>|◁think▷.*?◁/think▷", re.DOTALL | re.IGNORECASE)

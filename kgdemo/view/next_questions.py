@@ -12,7 +12,7 @@ from dataclasses import replace
 from kgdemo.events import AnswerFinal, EntitiesLinked, Event, NextQuestions, PathFound, RunFailed, RunStarted
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.upload import question_about, reads_well, starters
-from kgdemo.kg.words import fold
+from kgdemo.kg.labels import fold
 
 LIMIT = 3
 _MAX_ENDS = 30  # a relation that leads to more is no question for a person

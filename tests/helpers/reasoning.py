@@ -19,9 +19,8 @@ from kgdemo.methods.registry import METHODS
 from kgdemo.models.chat import Usage
 from kgdemo.query.query import Query, understand
 from kgdemo.reasoners.base import Decision, Evidence, Reasoner, Resources
-from kgdemo.reasoners.chat import ChatReasoner
+from kgdemo.reasoners.chat import ChatReasoner, FallbackReasoner
 from kgdemo.reasoners.embedded import EmbeddedReasoner
-from kgdemo.reasoners.fallback import FallbackReasoner
 from kgdemo.settings import Settings, given
 from kgdemo.verify import Verifier
 from tests.helpers.models import random_model

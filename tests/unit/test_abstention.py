@@ -21,8 +21,14 @@ from kgdemo.models.base import PROMPT_END
 from kgdemo.models.prompt_style import PromptStyle
 from kgdemo.query.query import understand
 from kgdemo.ranking import abstention
-from kgdemo.ranking.abstention import AbstentionFeatures, abstention_features, abstention_log_odds, refusal
-from kgdemo.ranking.relation_belief import RelationBelief, relation_beliefs
+from kgdemo.ranking.abstention import (
+    AbstentionFeatures,
+    RelationBelief,
+    abstention_features,
+    abstention_log_odds,
+    refusal,
+    relation_beliefs,
+)
 from kgdemo.reasoners.base import Evidence, Resources
 from tests.helpers.reasoning import ChanceReasoner, ask, film_world, of
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.constraint.automaton import AutomatonState, KGAutomaton
-from kgdemo.constraint.explanations import reason
+from kgdemo.constraint.automaton import AutomatonState, KGAutomaton, reason
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.kg.graph import KnowledgeGraph
 from tests.helpers.models import byte_level_tokenizer, wordpiece_tokenizer

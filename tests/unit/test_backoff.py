@@ -10,8 +10,8 @@ import pytest
 from kgdemo.events import HypothesisAnswer, LMCall, PathFound, PathVerified
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
+from kgdemo.kg.labels import relation_name, spoken
 from kgdemo.kg.path import Path
-from kgdemo.kg.words import relation_name, spoken
 from kgdemo.lab.training.templates import load_templates
 from kgdemo.models.causal import EMBEDDED_FOLDER
 from kgdemo.models.prompt_style import PromptStyle, read_relations, unseen_labels, write_relations

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.base import Successors
-from kgdemo.decoding.candidates import Ragged, best_candidates, forbidden_mass, split_best
+from kgdemo.decoding.base import Ragged, best_candidates, forbidden_mass, split_best
 
 
 def slow_candidates(log_probs, followers, scores, limit, graph_normalised):

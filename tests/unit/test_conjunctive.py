@@ -15,7 +15,7 @@ from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.base import BeamSettings
 from kgdemo.decoding.beam import beam_search
-from kgdemo.decoding.per_topic_search import SingleTopic, topic_log_probs
+from kgdemo.decoding.searches import SingleTopic, topic_log_probs
 from kgdemo.events import AnswerFinal, DecodeStep, HypothesisAnswer, PathFound, PathVerified
 from kgdemo.ranking.conjunctive import PathReader, RelationGroup, best_interpretation
 from kgdemo.ranking.scorer import relation_score

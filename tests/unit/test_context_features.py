@@ -10,7 +10,7 @@ import pytest
 
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.lab.evaluation.runner import evaluate_linking
-from kgdemo.linking import context_features as cues
+from kgdemo.linking.context import made_from, named_after
 from kgdemo.linking.linker import EntityLinker
 from kgdemo.linking.words import Word, words_of
 
@@ -89,7 +89,7 @@ def test_a_word_beside_an_ordinary_name_says_that_it_is_one(linker):
     ],
 )
 def test_which_work_is_made_from_which(question: str, end: int):
-    assert cues.made_from(*placed(question, "Dune")) == end
+    assert made_from(*placed(question, "Dune")) == end
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_which_work_is_made_from_which(question: str, end: int):
     ],
 )
 def test_which_thing_is_named_after_which(question: str, end: int):
-    assert cues.named_after(*placed(question, "Newton")) == end
+    assert named_after(*placed(question, "Newton")) == end
 
 
 def placed(question: str, name: str) -> tuple[list[Word], int, int]:

@@ -9,9 +9,8 @@ import pytest
 from kgdemo.events import AnswerFinal, LMCall, Notice, PathFound
 from kgdemo.lab.evaluation.runner import evaluate
 from kgdemo.query.query import understand
-from kgdemo.reasoners.chat import ChatReasoner
+from kgdemo.reasoners.chat import ChatReasoner, FallbackReasoner
 from kgdemo.reasoners.embedded import EmbeddedReasoner
-from kgdemo.reasoners.fallback import FallbackReasoner
 from kgdemo.settings import ChatSettings, Settings
 from tests.helpers.endpoint import Endpoint, serve
 from tests.helpers.page import SmallPipeline
@@ -46,7 +45,7 @@ def test_without_a_limit_everything_is_asked():
 
 def test_seconds_are_limited_too(monkeypatch):
     clock = iter(range(0, 1000, 10))
-    monkeypatch.setattr("kgdemo.reasoners.fallback.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("kgdemo.reasoners.chat.time.monotonic", lambda: next(clock))
     limited = reasoner(Clerk(**CLERK), seconds=15.0)
     query = understand("q", ["Inception"], film_world().kg)
     assert limited.plan(query, "").replaced == ""

@@ -16,8 +16,7 @@ from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.io.arrays import save
 from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.kg.io.formats import parse_triples, read_triples
-from kgdemo.kg.labels import LabelTable
-from kgdemo.kg.words import relation_name, spoken
+from kgdemo.kg.labels import LabelTable, relation_name, spoken
 from tests.helpers.oracles import backwards
 from tests.helpers.strategies import graphs, labels
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgdemo.answering.operands import Sets
 from kgdemo.answering.operations import answer
-from kgdemo.answering.sets import Sets
 from kgdemo.errors import GraphFormatError
 from kgdemo.events import AnswerFinal, Operand, Operation, PathFound, PathVerified
 from kgdemo.facts import StatedFacts

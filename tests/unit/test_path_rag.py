@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.kg.words import spoken
+from kgdemo.kg.labels import spoken
 from kgdemo.methods.fidelis.path_rag import PathRag, VanillaRetriever
 from kgdemo.methods.hop_lists import start
 from kgdemo.models.embedding import embedding_cache

@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.explanations import first_spelled
+from kgdemo.constraint.automaton import KGAutomaton, first_spelled
 from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.kg.graph import KnowledgeGraph

@@ -9,7 +9,7 @@ import pytest
 
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
-from kgdemo.kg.words import relation_name
+from kgdemo.kg.labels import relation_name
 from kgdemo.lab.questions import Question
 from kgdemo.lab.training import templates as template_files
 from kgdemo.lab.training.examples import Example, QuestionSource, draw_held_out, roughen, spoken_name

@@ -19,8 +19,8 @@ from kgdemo.facts import Facts, SavedFacts, StatedFacts, backward_labels, tsv_tr
 from kgdemo.kg.graph import inverse_step_labels
 from kgdemo.kg.io.catalogue import embedded_names, open_facts, open_graph
 from kgdemo.kg.io.formats import read_triples
+from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
-from kgdemo.kg.words import fold
 from kgdemo.verify import HopVerdict, Verifier, spelling_key
 from tests.helpers.oracles import backwards
 from tests.helpers.strategies import graphs, labels, relations

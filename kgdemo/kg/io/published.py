@@ -20,8 +20,7 @@ from pyoxigraph import Literal, NamedNode
 
 from kgdemo.errors import GraphFormatError
 from kgdemo.kg.graph import EntityInfo, Triple
-from kgdemo.kg.io.formats import lines_of
-from kgdemo.kg.io.rdf import statements
+from kgdemo.kg.io.formats import lines_of, statements
 
 _LOOKED_AT = 1 << 16  # bytes from the beginning of a file by which it is recognised
 _LONGEST = 200  # characters of a feature that is a fact; longer ones are texts about an entity

@@ -27,9 +27,8 @@ from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.constraint.sub_tries import Cache
 from kgdemo.constraint.token_graph import TokenCache, TokenGraph
 from kgdemo.constraint.trie import EnumeratedTrie
-from kgdemo.decoding.base import BeamSettings, Hypothesis, Step
+from kgdemo.decoding.base import BeamSettings, Hypothesis, Step, best_candidates
 from kgdemo.decoding.beam import beam_search
-from kgdemo.decoding.candidates import best_candidates
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io import arrays as store

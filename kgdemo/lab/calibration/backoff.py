@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.words import relation_name
+from kgdemo.kg.labels import relation_name
 from kgdemo.lab.calibration.ranking import FOLDS, Candidates, Searched, first_right, fit
 from kgdemo.lab.evaluation.runner import HELD_OUT, SEEN, UNCLEAR, group
 from kgdemo.lab.training.examples import relation_paths

@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.errors import UserError
-from kgdemo.kg.words import fold
+from kgdemo.kg.labels import fold
 from kgdemo.lab.questions import Question, read_questions
 from kgdemo.methods.gcr import scorer_for
 from kgdemo.methods.search_branch import constrained_branch

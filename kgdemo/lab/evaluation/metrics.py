@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass
 from rapidfuzz.distance import LCSseq
 
 from kgdemo.kg.graph import KnowledgeGraph, Triple
+from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
-from kgdemo.kg.words import fold
 from kgdemo.verify import Verdict, Verifier
 
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.words import relation_name
+from kgdemo.kg.labels import relation_name
 from kgdemo.lab.questions import Question
 from kgdemo.linking.linker import EntityLinker
 from kgdemo.query.query import types_of

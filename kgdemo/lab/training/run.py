@@ -14,7 +14,7 @@ from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.errors import UserError
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
-from kgdemo.kg.words import relation_name
+from kgdemo.kg.labels import relation_name
 from kgdemo.lab.evaluation.metrics import summarise
 from kgdemo.lab.evaluation.runner import ask
 from kgdemo.lab.questions import read_questions

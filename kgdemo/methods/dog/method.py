@@ -25,8 +25,8 @@ from kgdemo.constraint.triple_chains import ChainConstraint, ChainState, Link, Q
 from kgdemo.decoding.base import BeamSettings
 from kgdemo.events import ConstraintReady, Event, HypothesisAnswer, PathFound, PathVerified, Thought
 from kgdemo.kg.graph import IdTriple, KnowledgeGraph
+from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path, PathIds
-from kgdemo.kg.words import spoken
 from kgdemo.methods.dog.chains import DogOptions, Script, TripleChain, Visibility, Watching
 from kgdemo.methods.dog.scripts import ChainScript, PathScript
 from kgdemo.methods.registry import register

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from kgdemo.events import CandidatesScored, Event
+from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path
-from kgdemo.kg.words import spoken
 from kgdemo.methods.hop_lists import openings, prune_entities, walk_decisions
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.query import Query

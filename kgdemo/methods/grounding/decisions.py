@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from kgdemo.events import Event
+from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
-from kgdemo.kg.words import fold
 from kgdemo.methods import retrieval
 from kgdemo.methods.grounding.chains import (
     ANY_NODE,

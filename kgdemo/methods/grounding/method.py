@@ -1,17 +1,18 @@
 """Grounding LLM reasoning with knowledge graphs (Amayuelas et al. 2025): six methods.
 
-There are two ways to interact with the graph (section 4.2), Agent and Automatic Graph Exploration, each under Chain,
-Tree and Graph of Thought (section 4.1). The answer follows from the question and the chains: a ~ p(a | q, G', z_1…z_n).
+There are two ways to interact with the graph (section 4.2, ``interactions``), each under Chain, Tree and Graph of
+Thought (section 4.1). The answer follows from the question and the chains: a ~ p(a | q, G', z_1…z_n).
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
 
 from kgdemo.answering.answer_sets import conclude, show
 from kgdemo.events import AnswerDelta, AnswerFinal, Event
 from kgdemo.kg.path import Path
-from kgdemo.methods.grounding.agent import Agent
 from kgdemo.methods.grounding.chains import (
     OF_SEARCHES,
     OF_TREES,
@@ -23,13 +24,160 @@ from kgdemo.methods.grounding.chains import (
     meet,
 )
 from kgdemo.methods.grounding.decisions import Decisions, decisions_for
-from kgdemo.methods.grounding.explore import Exploration
-from kgdemo.methods.grounding.strategies import Interaction, Reasoning
+from kgdemo.methods.grounding.interactions import Agent, Exploration
 from kgdemo.methods.hop_lists import HopList, likeliest_first
 from kgdemo.methods.registry import register
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings, chosen
+
+Item = TypeVar("Item")
+
+
+class Interaction(Protocol):
+    """A way to think and to look at the graph in turn (section 4.2)."""
+
+    def begin(self) -> ThoughtChain:
+        """The state s_0, before any thought."""
+        ...
+
+    def expand(self, chains: Sequence[ThoughtChain], branches: int) -> Generator[Event, None, list[list[ThoughtChain]]]:
+        """Grow at most ``branches`` chains from each, by one step: thought, interaction, what the graph said.
+
+        A chain that cannot grow comes back finished.
+        """
+        ...
+
+
+@dataclass(slots=True)
+class Reasoning:
+    """One question under one strategy.
+
+    Args:
+        decisions: who rates and merges thoughts.
+        thoughts: numbers the thoughts.
+        options: how many steps, branches and states.
+    """
+
+    decisions: Decisions
+    thoughts: Thoughts
+    options: GroundingOptions
+
+    def run(self, strategy: Strategy, interaction: Interaction) -> Generator[Event, None, list[ThoughtChain]]:
+        """Reason until every chain left is finished or n steps are taken; the chains left, best first.
+
+        Where each decision is a call to a model, a tree also ends when its best chain is finished.
+        """
+        if strategy is Strategy.CHAIN:
+            return (yield from self.chain(interaction))
+        return (yield from self.tree(interaction, merging=strategy is Strategy.GRAPH))
+
+    def chain(self, interaction: Interaction) -> Generator[Event, None, list[ThoughtChain]]:
+        """Chain-of-Thought: each thought follows from all before it."""
+        chain = interaction.begin()
+        for _ in range(self.options.steps):
+            ((chain,),) = yield from interaction.expand([chain], 1)
+            if chain.finished:
+                break
+        return [chain]
+
+    def tree(self, interaction: Interaction, merging: bool) -> Generator[Event, None, list[ThoughtChain]]:
+        """Tree-of-Thought by breadth-first search (equations 1 and 2); with merging, Graph-of-Thought (3)."""
+        states = [interaction.begin()]
+        for _ in range(self.options.steps):
+            open_states = [state for state in states if not state.finished]
+            expanded = iter((yield from interaction.expand(open_states, self.options.branches)))
+            expanded_chains = [chain for state in states for chain in ([state] if state.finished else next(expanded))]
+            candidates = yield from self._without_twins(expanded_chains)
+            if merging:
+                merged = yield from self._merged(candidates)
+                candidates = yield from self._without_twins([*candidates, *merged])
+            states = yield from self._selected(candidates)
+            if all(state.finished for state in states) or (self.decisions.asks_a_model and states[0].finished):
+                break
+        return states
+
+    def _selected(self, candidates: Sequence[ThoughtChain]) -> Generator[Event, None, list[ThoughtChain]]:
+        """The t best states by the heuristic V(p, s), best first; the others are pruned, with the reason."""
+        limit = self.options.kept
+        none_finished = not any(chain.finished for chain in candidates)
+        if self.decisions.asks_a_model and len(candidates) <= limit and none_finished:
+            for chain in candidates:
+                yield from self._judged(chain, "kept", f"no more than {limit} states to choose among")
+            return list(candidates)
+        ranked = yield from self.decisions.rate(candidates, limit)
+        order, scores = ranked.order, ranked.scores
+        for place, i in enumerate(order, 1):
+            reason = f"rated {scores[i]:.2f}, number {place}" if ranked.rated else f"chosen as number {place}"
+            yield from self._judged(candidates[i], "kept", reason, scores[i])
+        last = f"the last one kept {scores[order[-1]]:.2f}"
+        for i in sorted(set(range(len(candidates))) - set(order)):
+            reason = f"rated {scores[i]:.2f}, {last}" if ranked.rated else f"not among the {limit} chosen"
+            yield from self._judged(candidates[i], "pruned", reason, scores[i])
+        return [replace(candidates[i], score=scores[i]) for i in order]
+
+    def _judged(self, chain: ThoughtChain, fate: str, reason: str, score: float = 0.0) -> Iterator[Event]:
+        """Emit a chain's newest thought again with its fate; a chain without thoughts has none."""
+        if chain.branch:
+            yield self.thoughts.judge(chain.branch, fate, reason, score)
+
+    def _without_twins(self, chains: Sequence[ThoughtChain]) -> Generator[Event, None, list[ThoughtChain]]:
+        """Chains that know something of their own; two that came to the same knowledge are one."""
+        first: dict[object, ThoughtChain] = {}
+        for chain in chains:
+            twin = first.setdefault(chain.known, chain)
+            if twin is not chain:
+                yield from self._judged(chain, "pruned", f"comes to no more than thought {twin.branch}")
+        return list(first.values())
+
+    def _merged(self, candidates: Sequence[ThoughtChain]) -> Generator[Event, None, list[ThoughtChain]]:
+        """A thought out of each two neighbours, floor(n / 2) at each depth (equation 3; appendix E, table 5)."""
+        merged = []
+        for one, other in zip(candidates[::2], candidates[1::2], strict=False):
+            apart = one.gist != other.gist
+            concurrently = meet((*one.answer, *other.answer)) if one.answer and other.answer and apart else ()
+            if one.finished and other.finished and not concurrently:
+                continue  # both have ended, in one place or in two: no thought follows from the pair
+            merged.append((yield from self._merge(one, other, concurrently)))
+        return merged
+
+    def _merge(
+        self, one: ThoughtChain, other: ThoughtChain, concurrently: Sequence[str]
+    ) -> Generator[Event, None, ThoughtChain]:
+        """A(z_a, z_b): what either chain knows, and a thought that follows from both."""
+        lines = ("Chain 1:", *one.lines, "Chain 2:", *other.lines)
+        text = yield from self.decisions.merge(one, other, lines)
+        parents = (*(one.last or ()), *(n for n in other.last if n not in one.last))
+        thought = self.thoughts.add(
+            "thought",
+            parents,
+            text,
+            tuple(concurrently),
+            fate="merged",
+            reason=f"of thoughts {one.branch} and {other.branch}",
+        )
+        yield thought
+        answer = tuple(dict.fromkeys((*one.answer, *other.answer))) if concurrently else ()
+        gist = one.gist
+        if one.gist != other.gist:
+            gist = (*one.gist, *other.gist, f"{one.gist[-1]} and {other.gist[-1]}")
+        return ThoughtChain(
+            last=(thought.id,),
+            branch=thought.id,
+            lines=(*lines, f"Merged: {text}"),
+            gist=gist,
+            reached=_union(one.reached, other.reached),
+            hop_lists=_union(one.hop_lists, other.hop_lists),
+            values=_union(one.values, other.values),
+            done=one.done | other.done,
+            answer=answer,
+            finished=bool(answer),
+        )
+
+
+def _union(one: Iterable[Item], other: Iterable[Item]) -> tuple[Item, ...]:
+    return tuple(dict.fromkeys((*one, *other)))
+
 
 _PAPER = "Amayuelas et al. 2025 (Grounding), section {}"
 _WAYS = {"agent": ("Agent", "4.2.1"), "explore": ("Graph exploration", "4.2.2")}

@@ -1,7 +1,12 @@
-"""Automatic Graph Exploration (section 4.2.2, figure 10, algorithm 1): think, find entities, search, prune.
+"""The two ways to interact with the graph (section 4.2): the Agent, and Automatic Graph Exploration.
 
-Each thought names entities; around those not visited yet the graph is searched breadth-first. First relations are
-pruned, then entities, then attributes, until what was found is enough.
+The agent (figure 9) goes by thought, action, what the graph says, and again. The paper's agent writes its calls as
+text. Here the calls that are possible in a state are the options of a decision, so none can be malformed or name a
+node that does not exist. Of the relations that lead on from the nodes known, those nearest to the question are
+offered.
+
+In the exploration (figure 10, algorithm 1) each thought names entities; around those not visited yet the graph is
+searched breadth-first. First relations are pruned, then entities, then attributes, until what was found is enough.
 """
 
 from __future__ import annotations
@@ -11,18 +16,137 @@ from dataclasses import dataclass, replace
 
 from kgdemo.events import Event
 from kgdemo.kg.path import Path
-from kgdemo.methods.grounding.chains import GroundingOptions, ThoughtChain, Thoughts, Value, features_of
+from kgdemo.methods import retrieval
+from kgdemo.methods.grounding.chains import (
+    Action,
+    ActionKind,
+    GroundingOptions,
+    ThoughtChain,
+    Thoughts,
+    Value,
+    call,
+    checks,
+    endings,
+    features,
+    features_of,
+    retrievals,
+)
 from kgdemo.methods.grounding.decisions import Decisions, SearchThought
-from kgdemo.methods.hop_lists import HopList, named, openings, prune_entities, start, stems
+from kgdemo.methods.hop_lists import HopList, named, nearest, openings, prune_entities, start, stems
 from kgdemo.query.query import Query
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 
+_MAX_REACHED = 5  # neighbours of one relation that the agent may go on from; all are read
+
+
+@dataclass(slots=True)
+class Agent:
+    """See ``method.Interaction``.
+
+    Args:
+        query: what is asked; its topics are the keywords of RetrieveNode.
+        resources, settings: the graph, and L.
+        decisions: who thinks and acts.
+        thoughts: numbers the thoughts.
+    """
+
+    query: Query
+    resources: Resources
+    settings: Settings
+    decisions: Decisions
+    thoughts: Thoughts
+
+    def begin(self) -> ThoughtChain:
+        """See ``Interaction``."""
+        return ThoughtChain()
+
+    def expand(self, chains: Sequence[ThoughtChain], branches: int) -> Generator[Event, None, list[list[ThoughtChain]]]:
+        """See ``Interaction``: thoughts and their actions, then what the graph says to each."""
+        pending = [self.decisions.act(chain, self._possible(chain), branches) for chain in chains]
+        expanded_chains = []
+        for chain, steps in zip(chains, (yield from deciding.concurrently(self.resources, pending)), strict=True):
+            after = []
+            for text, action in steps:
+                after.append((yield from self._act(chain, text, action)))
+            expanded_chains.append(after or [replace(chain, finished=True)])
+        return expanded_chains
+
+    def _possible(self, chain: ThoughtChain) -> list[Action]:
+        """The calls that make sense in a state."""
+        ahead = [
+            opening
+            for path in chain.reached
+            for opening in openings(path, self.resources, self.settings)
+            if call(ActionKind.CHECK, path.end, opening.relation) not in chain.done
+        ]
+        likely = nearest(self.query, ahead, self.resources)
+        return [
+            *retrievals(chain, self.query.topics),
+            *checks(likely, chain, self.query),
+            *features(chain, self.resources.kg),
+            *endings(chain),
+        ]
+
+    def _act(self, chain: ThoughtChain, text: str, action: Action) -> Generator[Event, None, ThoughtChain]:
+        """One step: the thought, the action, and the chain with the observation."""
+        thought = self.thoughts.add("thought", chain.last, text, action.arguments[:1] if action.opening else ())
+        taken = self.thoughts.add("action", (thought.id,), str(action))
+        yield thought
+        yield taken
+        lines = (*chain.lines, f"Thought: {text}", f"Action: {action}")
+        after = replace(
+            chain, branch=thought.id, last=(taken.id,), lines=lines, gist=action.steps, done=chain.done | {str(action)}
+        )
+        if action.kind is ActionKind.FINISH:
+            return replace(after, answer=action.answer, value=action.value, finished=True)
+        said, after, entities, hop_list = self._observe(after, action)
+        triples = hop_list.triples if hop_list else ()
+        observation = self.thoughts.add("observation", (taken.id,), said, entities, triples)
+        yield observation
+        return replace(after, last=(observation.id,), lines=(*after.lines, f"Observation: {said}"))
+
+    def _observe(
+        self, chain: ThoughtChain, action: Action
+    ) -> tuple[str, ThoughtChain, tuple[str, ...], HopList | None]:
+        """Read the graph: what it says, the chain that knows it, the nodes touched, the triples read."""
+        node = action.arguments[0]
+        if action.kind is ActionKind.RETRIEVE:
+            return self._retrieve(chain, node)
+        if action.kind is ActionKind.FEATURE:
+            feature = action.arguments[1]
+            value = Value(node, feature, features_of(node, self.resources.kg)[feature], action.steps)
+            return f"{value}.", replace(chain, values=(*chain.values, value)), (node,), None
+        assert action.opening is not None
+        hop_list = action.opening.follow()
+        if action.kind is ActionKind.DEGREE:
+            value = Value(
+                node, f"number of “{action.opening.relation}”", str(len(hop_list.paths)), action.steps, hop_list
+            )
+            return f"{value}.", replace(chain, values=(*chain.values, value)), (node,), hop_list
+        reached = self._reached(chain, hop_list.paths[:_MAX_REACHED])
+        said = f"The neighbours are {named(hop_list.ends)}."
+        after = replace(chain, hop_lists=(*chain.hop_lists, hop_list), reached=reached)
+        return said, after, (node, *hop_list.ends[:_MAX_REACHED]), hop_list
+
+    def _retrieve(self, chain: ThoughtChain, keyword: str) -> tuple[str, ThoughtChain, tuple[str, ...], None]:
+        found = retrieval.nodes(keyword, self.resources, 1)
+        if not found:
+            return f"No node is called {keyword}.", chain, (), None
+        kind = self.resources.kg.info[found[0]].type if found[0] in self.resources.kg.info else ""
+        said = f"The node is {found[0]}{f' ({kind})' if kind else ''}."
+        return said, replace(chain, reached=self._reached(chain, [start(found[0])])), (found[0],), None
+
+    def _reached(self, chain: ThoughtChain, paths: Sequence[Path]) -> tuple[Path, ...]:
+        """The nodes known with some more, each by the first path that led there."""
+        known = {path.end for path in chain.reached}
+        return (*chain.reached, *(path for path in paths if path.end not in known))
+
 
 @dataclass(slots=True)
 class Exploration:
-    """See ``strategies.Interaction``.
+    """See ``method.Interaction``.
 
     Args:
         query: what is asked; its topics are the first anchors.
