@@ -324,6 +324,21 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
+class Answerability:
+    """What the calibrated abstention says of the paths, before anything is answered from them.
+
+    Attributes:
+        log_odds: that the best path does not answer, see ``ranking.abstention``; above 0 the answer is refused.
+        missing: the relation that the model looks for and the graph does not state here, where that is the reason.
+    """
+
+    log_odds: float
+    missing: str = ""
+    t: float = 0.0
+    event: Literal["Answerability"] = "Answerability"
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerFinal:
     """The answer.
 
@@ -451,6 +466,7 @@ Event = Union[
     LMCall,
     AnswerDelta,
     Operation,
+    Answerability,
     AnswerFinal,
     NextQuestions,
     Picture,

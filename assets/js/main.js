@@ -21,6 +21,7 @@ import { makeProgram } from './views/program.js';
 import { makeRail } from './views/rail.js';
 import { makeThoughts } from './views/thoughts.js';
 import { makeTour } from './views/tour.js';
+import { makeXray } from './views/xray.js';
 import { introduction, makeGallery, makeHow, makeLoading, makeRecording, showChoices } from './views/welcome.js';
 
 /** @typedef {import('./core/types.js').PageText} PageText */
@@ -78,7 +79,8 @@ export function mount({ stage, boot, server, watch, value, again }) {
     trees: () => [constrained.isTree() ? 'with' : '', unconstrained.isTree() ? 'without' : ''].filter(Boolean),
   });
   const keep = makeKeep(text, graph.png, address.link);
-  const answer = makeAnswer(boot, text, methods.control, statusOf);
+  const answer = makeAnswer(boot, text, methods.control, statusOf, (relation) => { xray.reveal(relation); }, schedule);
+  const xray = makeXray(text, () => server.xray({ graph: String(inputs.values.graph), changes: edits.changes() }));
   const next = makeNext(text, askThis);
   const recording = makeRecording(boot, text, askThis);
   const thoughts = makeThoughts(text);
@@ -101,7 +103,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
   });
   views.push(guess);
   board.prepend(guess.element);
-  const more = h('div', { class: 'more' }, how, gallery.element, ownRuns.element, program.element);
+  const more = h('div', { class: 'more' }, how, xray.element, gallery.element, ownRuns.element, program.element);
   const examples = exampleRow();
   const others = [examples, own.element];
   const narrow = innerWidth <= 760; // on a phone the run comes first
@@ -294,6 +296,12 @@ export function mount({ stage, boot, server, watch, value, again }) {
   else window.addEventListener('kg-linked', linked, { once: true });
   watch('value', () => stream.take(value()));
   inputs.listeners.push(schedule);
+  let graphAsked = '';
+  inputs.listeners.push(() => {
+    const now = `${inputs.values.graph} ${own.name()}`;
+    if (now !== graphAsked) xray.changed();
+    graphAsked = now;
+  });
   schedule();
   begin();
   stage.dataset.ready = 'true';

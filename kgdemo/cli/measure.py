@@ -155,6 +155,8 @@ def _add_calibrate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pool", nargs=3, action="append", metavar=("KG", "FILE", "L"), help=pool_help)
     held_out_help = "held_out.json of the model's training: fit how relations that it does not know are ranked"
     parser.add_argument("--held-out", type=Path, metavar="FILE", help=held_out_help)
+    reliability_help = "fit nothing: measure how sure the abstention is on these questions, for the page's honesty dial"
+    parser.add_argument("--reliability", action="store_true", help=reliability_help)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="what was measured, and figures")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions of each set")
     parser.add_argument("--save", action="store_true", help="write the weights into the model's folder")
@@ -173,13 +175,15 @@ def _calibrate(arguments: argparse.Namespace) -> int:
         style, figures = _backoff(arguments, pipeline, settings, style)
     elif arguments.pool:
         style, figures = _pool(arguments, pipeline, settings, style)
+    elif arguments.answerable and arguments.unanswerable and arguments.reliability:
+        figures = _reliability(arguments, pipeline, settings, style)
     elif arguments.answerable and arguments.unanswerable:
         style, figures = _abstention(arguments, pipeline, settings, style)
     else:
         raise UserError("Give --answerable and --unanswerable to fit abstention, or --pool to fit the ranking.")
     text = json.dumps(figures, indent=2)
     (arguments.out / "calibration.json").write_text(text + "\n", "utf-8")
-    if arguments.save:
+    if arguments.save and not arguments.reliability:
         style.save(model_folder(settings.model))
     print(text)
     return 0
@@ -189,10 +193,31 @@ def _abstention(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
     from kgdemo.lab.calibration.abstention import calibrate, collect
+    from kgdemo.lab.calibration.reliability import odds_of, reliability, save
+    from kgdemo.models.causal import model_folder
 
     judged = collect(pipeline, arguments.answerable, arguments.unanswerable, settings, arguments.out, arguments.limit)
     weights, figures = calibrate(judged)
+    if arguments.save:
+        save(reliability(odds_of(judged, weights), weights, settings.graph), model_folder(settings.model))
     return replace(style, abstention=weights, abstention_graph=settings.graph), {"abstention": weights, **figures}
+
+
+def _reliability(
+    arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
+) -> dict[str, object]:
+    from kgdemo.errors import UserError
+    from kgdemo.lab.calibration.reliability import measured, reliability, save
+    from kgdemo.models.causal import model_folder
+
+    if style.abstention is None:
+        raise UserError("This model never abstains; fit that first, with --answerable, --unanswerable and --save.")
+    files = [*arguments.answerable, arguments.unanswerable]
+    found = measured(pipeline, files, settings, arguments.out, arguments.limit)
+    told = reliability(found, style.abstention, settings.graph)
+    if arguments.save:
+        save(told, model_folder(settings.model))
+    return {"questions": len(found), "right": sum(one.right for one in found), **told}
 
 
 def _pool(

@@ -22,7 +22,10 @@ from kgdemo.view.frame import VIS, frame_document
 _IMPORT = re.compile(r"^import \{([^}]*)\} from '([^']+)';$", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
 # what asks a server; on this page it would lead nowhere
-_LIVE = ".themes, .next-questions, .recording .plain, .world, .bring, .versus, .program, .loading, .linking .add, .act"
+_LIVE = (
+    ".themes, .next-questions, .recording .plain, .world, .bring, .versus, .program, .loading, .xray, .linking .add, "
+    ".act"
+)
 
 _DOCUMENT = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -40,7 +43,8 @@ globalThis.kgLinked = true; // its address may name a recorded run
 page.mount({{ stage: document.getElementById('kg-stage'), boot: JSON.parse(document.getElementById('boot').textContent),
   watch() {{}}, value: () => '', again() {{}},
   server: {{ entities: none, relations: none, missed: async () => '', near: async () => ({{ near: [], more: 0 }}),
-    change: async () => ({{}}), rerun: async () => ({{ error: '' }}), bring: async () => ({{ error: '' }}),
+    change: async () => ({{}}),
+    rerun: async () => ({{ error: '' }}), xray: async () => ({{ error: '' }}), bring: async () => ({{ error: '' }}),
     loaded: async () => ({{ done: 1, stages: 1, stage: '', failed: '' }}) }} }});
 </script></body></html>
 """
@@ -123,6 +127,7 @@ def _boot(text: dict[str, Any]) -> dict[str, Any]:
         "endpoints": Endpoints.settings(),
         "mcp": False,
         "graphs": [],
+        "reliability": assets.reliability(),
     }
 
 

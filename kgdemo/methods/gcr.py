@@ -43,7 +43,7 @@ from kgdemo.methods.search_branch import (
 )
 from kgdemo.models.prompt_style import unseen_labels
 from kgdemo.query.query import Query
-from kgdemo.ranking.abstention import refusal
+from kgdemo.ranking.abstention import abstained
 from kgdemo.ranking.backoff import unseen_paths
 from kgdemo.ranking.conjunctive import PathReader, conjunctive_first, with_topics
 from kgdemo.ranking.scorer import PathScorer, RankedPath, rank
@@ -75,9 +75,12 @@ def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Even
     """Stages 4.2 to 4.4 of the paper."""
     gcr = chosen(GcrOptions, settings.options)
     evidence = yield from (decode_paths if gcr.path_model else all_paths)(query, resources, settings)
-    refused = refusal(query, evidence, resources) if gcr.path_model else None
-    if refused or not gcr.general_model:
-        yield refused or hypotheses(evidence, resources)
+    for event in abstained(query, evidence, resources) if gcr.path_model else ():
+        yield event
+        if isinstance(event, AnswerFinal):
+            return
+    if not gcr.general_model:
+        yield hypotheses(evidence, resources)
         return
     yield from conclude(query, evidence, resources, directed=settings.directed, whole=settings.complete)
 

@@ -18,13 +18,13 @@ would have taken there instead is what the graph lacks.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from torch import Tensor
 
 from kgdemo.constraint.token_graph import TokenGraph
-from kgdemo.events import AnswerFinal
+from kgdemo.events import Answerability, AnswerFinal
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path
@@ -36,6 +36,7 @@ from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Evidence, Resources
 
 BIAS = "bias"
+RELIABILITY_FILE = "reliability.json"  # beside a model's weights, see ``lab.calibration.reliability``
 _MIN_LOG_PROB = -15.0  # less says nothing more
 _LIKELY = 0.5  # probability from which the model means the relations of a path
 
@@ -62,7 +63,14 @@ class AbstentionFeatures:
 
 
 def refusal(query: Query, evidence: Sequence[Evidence], resources: Resources) -> AnswerFinal | None:
-    """The answer that says there is none, and why; None where the paths are trusted.
+    """The answer that says there is none, and why; None where the paths are trusted. See ``abstained``."""
+    return next((event for event in abstained(query, evidence, resources) if isinstance(event, AnswerFinal)), None)
+
+
+def abstained(
+    query: Query, evidence: Sequence[Evidence], resources: Resources
+) -> Iterator[Answerability | AnswerFinal]:
+    """How likely the paths are to answer, then the refusal where they are not trusted; nothing where that is not known.
 
     Args:
         query: what is asked.
@@ -72,12 +80,16 @@ def refusal(query: Query, evidence: Sequence[Evidence], resources: Resources) ->
     """
     style = resources.model.style
     if style.abstention is None or not evidence or resources.reasoner.is_language_model or not applies(resources):
-        return None
+        return
     features = abstention_features(query, evidence, resources)
-    if abstention_log_odds(features, style.abstention) <= 0:
-        return None
-    text = f"None of these paths answers the question. {_why(query, evidence[0], features, resources)}"
-    return AnswerFinal(text, (), (), resources.reasoner.name, refusal=text)
+    odds = abstention_log_odds(features, style.abstention)
+    if odds <= 0:
+        yield Answerability(round(odds, 3))
+        return
+    why, missing = _why(query, evidence[0], features, resources)
+    text = f"None of these paths answers the question. {why}"
+    yield Answerability(round(odds, 3), missing)
+    yield AnswerFinal(text, (), (), resources.reasoner.name, refusal=text)
 
 
 def applies(resources: Resources) -> bool:
@@ -85,33 +97,37 @@ def applies(resources: Resources) -> bool:
     return resources.model.style.abstention_graph in ("", resources.kg.name)
 
 
-def _why(query: Query, first: Evidence, features: AbstentionFeatures, resources: Resources) -> str:
-    """What is missing, as far as it is known."""
-    lacking = _lacking(first.path, relation_beliefs(query, first.path, resources), resources.kg)
+def _why(query: Query, first: Evidence, features: AbstentionFeatures, resources: Resources) -> tuple[str, str]:
+    """What is missing, as far as it is known: a sentence, and the relation if it is one."""
+    lacking, relation = _lacking(first.path, relation_beliefs(query, first.path, resources), resources.kg)
     if lacking:
-        return lacking
+        return lacking, relation
     kind = kind_of(resources.kg, first.path.end)
     if features.type_match < 0 and query.answer_type.named and kind:
         wanted = " or ".join(sorted(query.answer_type.types))
-        return f"It asks for a {wanted}; the closest path, [{first.index}], ends in {first.path.end}, a {kind}."
+        return f"It asks for a {wanted}; the closest path, [{first.index}], ends in {first.path.end}, a {kind}.", ""
     chance = math.exp(first.relation_score)
     said = " → ".join(spoken(relation) for relation in first.path.relations)
     if chance < _LIKELY:
         given = f"{chance:.1%}" if chance >= 0.001 else "under 0.1%"
-        return f"The closest path, [{first.index}], says “{said}”, which the model thinks is meant with {given} only."
+        return (
+            f"The closest path, [{first.index}], says “{said}”, which the model thinks is meant with {given} only.",
+            "",
+        )
     words = ", ".join(f"“{word}”" for word in query.content_words)
-    return f"The closest path, [{first.index}], says “{said}”, and that does not cover what is asked with {words}."
+    return f"The closest path, [{first.index}], says “{said}”, and that does not cover what is asked with {words}.", ""
 
 
-def _lacking(path: Path, beliefs: Sequence[RelationBelief], kg: KnowledgeGraph) -> str:
-    """The relation that the model looks for and an entity of the path has not; empty where it has all of them."""
+def _lacking(path: Path, beliefs: Sequence[RelationBelief], kg: KnowledgeGraph) -> tuple[str, str]:
+    """The relation that the model looks for and an entity of the path has not: a sentence, its label; or nothing."""
     for entity, belief in zip(path.entities, beliefs, strict=False):
         had = {spoken(label) for label, _ in kg.neighbours(entity)}
         if spoken(belief.wanted) not in had:
             kind = f"relations of a {kind_of(kg, entity)}" if kind_of(kg, entity) else "graph's relations"
             share = f"{math.exp(belief.wanted_log_prob):.0%} among the {kind}"
-            return f"The model looks for “{spoken(belief.wanted)}” ({share}), and the graph states none for {entity}."
-    return ""
+            said = f"The model looks for “{spoken(belief.wanted)}” ({share}), and the graph states none for {entity}."
+            return said, kg.relations[kg.relation_of(kg.steps_called(belief.wanted)[0])]
+    return "", ""
 
 
 def abstention_features(query: Query, evidence: Sequence[Evidence], resources: Resources) -> AbstentionFeatures:

@@ -9,6 +9,9 @@ from typing import Any
 
 import gradio as gr
 
+from kgdemo.models.causal import EMBEDDED_FOLDER
+from kgdemo.models.prompt_style import STYLE_FILE
+from kgdemo.ranking.abstention import RELIABILITY_FILE
 from kgdemo.view.frame import VIS, frame_document
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -41,6 +44,15 @@ def frame() -> str:
     """The document of the graph's frame."""
     vis = BASE + url(VIS / "vis-network.min.js")
     return frame_document(vis, BASE + url(ASSETS / "js" / "graph" / "frame.js"), text()["graph"]["title"], ORIGIN)
+
+
+@cache
+def reliability() -> dict[str, Any] | None:
+    """How sure the embedded model's abstention is; None where it was measured with other weights than it has now."""
+    file = EMBEDDED_FOLDER / RELIABILITY_FILE
+    told: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+    same = told.get("abstention") == json.loads((EMBEDDED_FOLDER / STYLE_FILE).read_text("utf-8")).get("abstention")
+    return {name: told[name] for name in ("graph", "slope", "intercept", "points")} if told and same else None
 
 
 def examples(folder: Path = TRACES) -> list[dict[str, str]]:

@@ -20,9 +20,10 @@ from kgdemo.ui.event_stream import EventStream
 from kgdemo.ui.fields import NAMES
 from kgdemo.ui.guard import address_of
 from kgdemo.ui.reruns import Reruns
-from kgdemo.ui.session_graphs import SessionGraphs, Visitor, limits
+from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs, Visitor, limits
 from kgdemo.view.escape import json_in_html
 from kgdemo.view.surroundings import neighbours_of
+from kgdemo.view.xray_record import x_ray_record
 
 _LONGEST = 100  # characters of what is typed in a search field
 
@@ -81,6 +82,7 @@ def make_run_view(
         "endpoints": Endpoints.settings(),
         "mcp": has_mcp(),
         "graphs": embedded_names(),
+        "reliability": assets.reliability(),
     }
 
     def missed(arguments: Any) -> str:
@@ -116,6 +118,15 @@ def make_run_view(
     def rerun(arguments: Any, request: gr.Request) -> dict[str, Any]:
         return reruns.answer(_fields(arguments), address_of(request))
 
+    def xray(arguments: Any) -> dict[str, Any]:
+        named = _text(arguments, "graph")
+        known = named in embedded_names() or (named and pipeline.profile.open_models)
+        try:
+            changes = ClientGraph.read(str(_fields(arguments).get("changes") or ""))
+            return x_ray_record(pipeline.graph(session_graphs.source(named if known else "world", changes)))
+        except UserError as error:
+            return {"error": str(error)}
+
     def near(arguments: Any) -> dict[str, Any]:
         return neighbours_of(graph_of(arguments), str(_fields(arguments).get("entity", "")))
 
@@ -126,7 +137,7 @@ def make_run_view(
         json_in_html(boot),
         html_template=_TEMPLATE,
         js_on_load=_ON_LOAD,
-        server_functions=[missed, entities, near, relations, change, bring, rerun, loaded],
+        server_functions=[missed, entities, near, relations, change, bring, rerun, xray, loaded],
         apply_default_css=False,
         elem_id="kg-stage-holder",
     )

@@ -107,7 +107,9 @@ def test_a_body_that_is_no_request_is_answered_with_a_sentence(address: str, pat
 
 
 @pytest.mark.usefixtures("no_traceback")
-@pytest.mark.parametrize("name", ["missed", "entities", "near", "relations", "change", "bring", "rerun", "loaded"])
+@pytest.mark.parametrize(
+    "name", ["missed", "entities", "near", "relations", "change", "bring", "rerun", "xray", "loaded"]
+)
 def test_what_the_page_asks_may_be_anything(address: str, name: str):
     with urllib.request.urlopen(f"{address}/config", timeout=60) as answer:
         parts = json.loads(answer.read())["components"]

@@ -20,7 +20,7 @@ def test_the_answer_is_a_sentence_and_its_marks_say_two_things(page: Page):
     )
     marks = page.locator(".answer .mark")
     expect(marks.nth(0)).to_contain_text("1 of 1 cited paths are in the graph")
-    expect(marks.nth(1)).to_contain_text(re.compile(r"the model is \d+ % sure that this is what was asked"))
+    expect(marks.nth(1)).to_contain_text(re.compile(r"the model is (> )?\d+ % sure that this is what was asked"))
     green = page.evaluate("getComputedStyle(document.querySelector('.card.grounded h2')).color")
     for text in (marks.nth(1).locator("dd"), page.locator(".card.grounded .ratio span")):
         assert text.evaluate("(e) => getComputedStyle(e).color") != green  # green would read as "right"

@@ -33,7 +33,7 @@ export function emptyState() {
     run: null, linked: null, ready: null, count: 0,
     constrained: emptyBranch(), unconstrained: emptyBranch(),
     nodes: new Map(), edges: new Map(), leftOut: 0, pictures: 0,
-    answer: '', operation: null, final: null, next: [], notices: [], thoughts: new Map(), decisions: [], concluding: false, finished: null, failed: null,
+    answer: '', operation: null, answerability: null, final: null, next: [], notices: [], thoughts: new Map(), decisions: [], concluding: false, finished: null, failed: null,
   };
 }
 
@@ -75,6 +75,7 @@ export function absorb(state, event) {
     case 'LMCall': state.concluding = allVerified(state); break;
     case 'AnswerDelta': state.answer += event.text; break;
     case 'Operation': state.operation = event; break;
+    case 'Answerability': state.answerability = event; break;
     case 'AnswerFinal': state.final = event; state.answer = event.text; break;
     case 'NextQuestions': state.next = event.questions; break;
     case 'Notice': state.notices.push(event.text); break;

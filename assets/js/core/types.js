@@ -93,6 +93,7 @@
  * @typedef {{event: 'AnswerDelta', text: string}} AnswerDelta
  * @typedef {{event: 'Operation', kind: string, text: string, operands: Operand[], result: string[], argument: string, verified: boolean,
  *   left_out: number}} Operation
+ * @typedef {{event: 'Answerability', log_odds: number, missing: string}} Answerability
  * @typedef {{event: 'AnswerFinal', text: string, answers: string[], citations: number[][], by: string, completed: string[],
  *   refusal: string, places?: string[]}} AnswerFinal
  * @typedef {{event: 'NextQuestions', questions: string[]}} NextQuestions
@@ -105,7 +106,7 @@
 /**
  * Any record of a run, told apart by `event`.
  * @typedef {RunStarted|EntitiesLinked|ConstraintReady|DecodeStep|PathFound|PathVerified|HypothesisAnswer|Thought
- *   |CandidatesScored|DeductionChecked|LMCall|AnswerDelta|Operation|AnswerFinal|NextQuestions|Notice|RunFinished|RunFailed|Picture} RunEvent
+ *   |CandidatesScored|DeductionChecked|LMCall|AnswerDelta|Operation|Answerability|AnswerFinal|NextQuestions|Notice|RunFinished|RunFailed|Picture} RunEvent
  */
 
 // the state of a run ------------------------------------------------------------------------------
@@ -142,6 +143,7 @@
  * @property {number} pictures number of picture records so far
  * @property {string} answer the answer's text so far
  * @property {Operation|null} operation what the answer was computed by
+ * @property {Answerability|null} answerability how likely the best path is to answer, as far as that was measured
  * @property {AnswerFinal|null} final
  * @property {string[]} next questions that can be asked next
  * @property {string[]} notices
@@ -165,6 +167,12 @@
 /** @typedef {string|number|boolean|null|undefined} FieldValue */
 
 /**
+ * How sure an answer is: the probability that the best path answers, from the log-odds that it does not, and this
+ * probability for each development question with whether it was right, the surest first.
+ * @typedef {{graph: string, slope: number, intercept: number, points: [sure: number, right: number][]}} Reliability
+ */
+
+/**
  * What the server gives the page when it is made, see kgdemo/ui.
  * @typedef {object} Boot
  * @property {PageText} text
@@ -180,6 +188,7 @@
  * @property {Record<string, string[]>} endpoints names of the settings that each endpoint takes
  * @property {boolean} mcp
  * @property {string[]} graphs names of the embedded graphs
+ * @property {Reliability|null} reliability of the embedded model's abstention; null where it was not measured
  */
 
 /**
@@ -206,6 +215,7 @@
  * @property {(asked: {run: string|null, graph: string, edits: Edit[]}) => Promise<{triples?: number, error?: string}>} change
  * @property {(sent: {text?: string, name?: string, base64?: string, visitor?: string}) => Promise<OwnGraph|{error: string}>} bring
  * @property {(asked: {question: string, values: object, changes: string, entities: string[]}) => Promise<import('../views/breaking.js').Answer>} rerun
+ * @property {(asked: {graph: string, changes: string}) => Promise<import('../views/xray.js').Told>} xray
  * @property {(asked: object) => Promise<{done: number, stages: number, stage: string, failed: string}>} loaded
  */
 

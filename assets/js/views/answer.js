@@ -4,6 +4,7 @@
 import { arrows, figure, h, percent, refill, say } from '../core/dom.js';
 import { pathKey, verifiedCount } from '../core/state.js';
 import { makeCalculation } from './calculation.js';
+import { calibrated, makeDial, sureWords } from './dial.js';
 import { sentencesOf } from './sentence.js';
 
 /** @typedef {import('../core/types.js').PageText} PageText */
@@ -21,17 +22,20 @@ const NAMES = 12; // listed of what was read from the graph besides, and in a se
  * @param {PageText} text
  * @param {HTMLElement} versus the control that asks another method, shown below the answer
  * @param {(state: RunState) => string} status what is being done now, in words
+ * @param {(relation: string) => void} reveal shows what the graph knows of a relation
+ * @param {() => void} turned called when the honesty dial has been turned
  * @returns {View & {reasons: HTMLElement|null}} `reasons`: what the answer rests on, where it does not stand in the card
  */
-export function makeAnswer(boot, text, versus, status) {
+export function makeAnswer(boot, text, versus, status, reveal, turned) {
   const words = text.answer;
   const body = h('div', { class: 'text', 'aria-live': 'polite' });
   const marks = h('dl', { class: 'marks' });
   const proof = h('ol', { class: 'proof', 'aria-label': words.proof });
   const foot = h('div', { class: 'by' });
   const calculation = makeCalculation(text);
+  const dial = makeDial(text, boot.reliability, turned);
   const narrow = innerWidth <= 760; // on a phone the picture comes before the reasons
-  const why = h('details', { class: 'why', open: !narrow }, h('summary', {}, words.why), narrow ? calculation.element : null, proof, foot, versus);
+  const why = h('details', { class: 'why', open: !narrow }, h('summary', {}, words.why), narrow ? calculation.element : null, proof, dial.element, foot, versus);
   let all = false;
   /** @type {import('../core/types.js').AnswerFinal|null} */
   let shown = null;
@@ -44,12 +48,16 @@ export function makeAnswer(boot, text, versus, status) {
     const { paths } = state.constrained;
     if (final !== shown) [shown, all] = [final, false];
     element.hidden = Boolean(state.failed) && !state.answer;
-    refill(body, [state.answer, final, all, paths.length, state.answer ? '' : status(state)], () => [
-      state.answer ? h('div', { class: final?.refusal ? 'says refusal' : 'says' }, said(state)) : h('p', { class: 'doing' }, status(state)),
+    dial.draw(state);
+    const held = dial.withheld(state);
+    const missing = final?.refusal ? state.answerability?.missing : '';
+    refill(body, [state.answer, final, all, paths.length, held, missing, state.answer ? '' : status(state)], () => [
+      held ? h('div', { class: 'says refusal' }, h('p', {}, held)) : state.answer ? h('div', { class: final?.refusal ? 'says refusal' : 'says' }, said(state)) : h('p', { class: 'doing' }, status(state)),
+      missing ? h('p', {}, h('button', { type: 'button', class: 'plain', on: { click: () => reveal(missing) } }, say(words.hole, { relation: missing }))) : null,
       ...misplaced(final, words).map((said) => h('p', { class: 'note misplaced' }, said)),
       final?.completed.length ? h('p', { class: 'note' }, say(words.completed, { list: shortList(final.completed, words) })) : null,
     ]);
-    const facts = final ? markFacts(state, words) : null;
+    const facts = final ? markFacts(state, calibrated(boot.reliability, state), words) : null;
     refill(marks, facts, () => facts && ['exists', 'answers'].map((name) => {
       const fact = facts[/** @type {'exists'|'answers'} */ (name)];
       return h('div', { class: `mark ${name} ${fact.kind}`, title: fact.why }, h('dt', {}, words.marks[/** @type {'exists'|'answers'} */ (name)]),
@@ -119,10 +127,11 @@ function ratio(branch, sentence) {
 /**
  * What the two marks say of an answer.
  * @param {RunState} state
+ * @param {number|null} odds how probable it is that the best path answers, where that was measured
  * @param {PageText['answer']} words
  * @returns {{exists: Fact, answers: Fact}}
  */
-function markFacts({ final, operation, constrained, unconstrained }, words) {
+function markFacts({ final, operation, constrained, unconstrained }, odds, words) {
   const { says } = words.marks;
   const numbers = new Set(final?.citations.flat() ?? []);
   const cited = constrained.paths.filter((path) => numbers.has(path.index));
@@ -136,6 +145,7 @@ function markFacts({ final, operation, constrained, unconstrained }, words) {
       : fact(unconstrained.paths.length ? says.ungrounded : says.nothing, 'unknown');
   if (final?.refusal || !final?.answers.length) return { exists, answers: fact(says.refused, 'unknown') };
   if (operation) return { exists, answers: fact(operation.verified ? says.computed : says.unchecked, 'yes') };
+  if (odds !== null) return { exists, answers: { ...fact(says.sure, 'measured', { share: sureWords(odds) }, odds), why: words.marks.measured } };
   const sure = surenessOf(cited);
   return { exists, answers: sure === null ? fact(says.unmeasured, 'unknown') : fact(says.sure, 'measured', { share: percent(sure) }, sure) };
 }

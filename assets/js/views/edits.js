@@ -34,7 +34,7 @@ const KEPT_RUNS = 60;
  * @param {(events: RunEvent[], run: string) => void} page.revisit shows a run that has been seen
  * @param {{name: () => string}} page.own the visitor's own graph
  * @param {Pick<Parameters<typeof makeBreaking>[1], 'values'|'recorded'>} page.broken what breaking the world needs besides
- * @returns {import('../core/types.js').View & {asked: () => string, drop: () => void, restore: (given: Edit[]) => void, of: (run: string) => Edit[]}}
+ * @returns {import('../core/types.js').View & {asked: () => string, changes: () => string, drop: () => void, restore: (given: Edit[]) => void, of: (run: string) => Edit[]}}
  */
 export function makeEdits(text, { server, again, revisit, own, broken }) {
   const words = text.world;
@@ -182,6 +182,8 @@ export function makeEdits(text, { server, again, revisit, own, broken }) {
       sent = { own: own.name(), edits: here && here.own !== own.name() ? [] : edits };
       return JSON.stringify(sent);
     },
+    /** The graph that the next question is asked on, as JSON. */
+    changes: () => JSON.stringify({ own: own.name(), edits: here && here.own !== own.name() ? [] : edits }),
     /** Another graph is asked from now on. */
     drop() { edits = []; redraw(); },
     /** The next question is asked with these edits. */

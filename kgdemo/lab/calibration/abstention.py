@@ -37,7 +37,7 @@ NAMES = tuple(field.name for field in fields(AbstentionFeatures))
 REFUSED = 0.015  # share of right answers that may be refused; what is promised is 0.05 of any set
 _FOLDS = 8
 _ROUNDED = 0.01  # log-odds by which rounded weights may be off
-_CUT = "-cut"  # behind the id of a question that is asked without the edges of its answer
+CUT = "-cut"  # behind the id of a question that is asked without the edges of its answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def collect(
                 record = {"id": judged.id, "answered": judged.answered, "features": asdict(judged.features)}
                 stream.write(json.dumps(record) + "\n")
                 stream.flush()
-    wanted = [name for question in questions for name in (question.id, question.id + _CUT)]
+    wanted = [name for question in questions for name in (question.id, question.id + CUT)]
     return [known[name] for name in wanted if name in known]
 
 
@@ -108,7 +108,7 @@ def calibrate(judged: Sequence[Judged], max_refused: float = REFUSED) -> tuple[d
     for fold in range(_FOLDS):
         inside = folds == fold
         apart[inside] = _odds(x[inside], _weights(x[~inside], ~answered[~inside], max_refused)) > 0
-    cut = np.array([one.id.endswith(_CUT) for one in judged], bool)
+    cut = np.array([one.id.endswith(CUT) for one in judged], bool)
     figures = {
         "answered": float(answered.sum()),
         "unanswered": float((~answered).sum()),
@@ -148,7 +148,7 @@ def _judged(pipeline: Pipeline, question: Question, settings: Settings) -> Itera
     settings = replace(settings, graph=_without_last_hop(pipeline, path, settings.graph))
     cut = _features(pipeline, question, settings)
     if cut is not None and not _answers(pipeline.graph(settings.graph), cut[1], question):  # else by another path
-        yield Judged(question.id + _CUT, False, cut[0])
+        yield Judged(question.id + CUT, False, cut[0])
     pipeline.forget_graph(settings.graph)
 
 
@@ -166,8 +166,8 @@ def _without_last_hop(pipeline: Pipeline, path: KGPath, source: str) -> str:
     ends = list(dict.fromkeys(end for label, end in kg.neighbours(place) if label == relation))
     edits = checked([Edit(REMOVE, (place, relation, end)) for end in ends[:MAX_EDITS]])
     facts = EditedFacts(pipeline.facts(source), [(False, edit.triple) for edit in edits])
-    pipeline.add_graph(f"{source}{_CUT}", apply(kg, edits), facts, source)
-    return f"{source}{_CUT}"
+    pipeline.add_graph(f"{source}{CUT}", apply(kg, edits), facts, source)
+    return f"{source}{CUT}"
 
 
 def _features(pipeline: Pipeline, question: Question, settings: Settings) -> tuple[AbstentionFeatures, KGPath] | None:

@@ -23,7 +23,7 @@ import numpy as np
 from kgdemo.answering.answer_sets import conclude
 from kgdemo.constraint.triple_chains import ChainConstraint, ChainState, Link, QueryGraph
 from kgdemo.decoding.base import BeamSettings
-from kgdemo.events import ConstraintReady, Event, HypothesisAnswer, PathFound, PathVerified, Thought
+from kgdemo.events import AnswerFinal, ConstraintReady, Event, HypothesisAnswer, PathFound, PathVerified, Thought
 from kgdemo.kg.graph import IdTriple, KnowledgeGraph
 from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path, PathIds
@@ -32,7 +32,7 @@ from kgdemo.methods.dog.scripts import ChainScript, PathScript
 from kgdemo.methods.registry import register
 from kgdemo.models.embedding import EmbeddingCache, embedding_cache
 from kgdemo.query.query import Query
-from kgdemo.ranking.abstention import refusal
+from kgdemo.ranking.abstention import abstained
 from kgdemo.reasoners.base import Evidence, Resources
 from kgdemo.settings import Settings, chosen
 
@@ -59,10 +59,10 @@ def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Even
     evidence = yield from grounded(chains, search.topic_ids, resources)
     if settings.compare:
         yield from search.unconstrained()
-    refused = refusal(query, evidence, resources)
-    if refused:
-        yield refused
-        return
+    for event in abstained(query, evidence, resources):
+        yield event
+        if isinstance(event, AnswerFinal):
+            return
     yield from conclude(query, evidence, resources, directed=settings.directed, whole=settings.complete)
 
 
