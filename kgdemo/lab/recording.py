@@ -26,7 +26,7 @@ from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings
 from kgdemo.ui.asking import default_model
 from kgdemo.ui.assets import FAILED, TRACES
-from kgdemo.ui.event_stream import records
+from kgdemo.ui.runs import records
 from kgdemo.view.page_records import Record
 
 Triple = tuple[str, str, str]

@@ -16,8 +16,8 @@ from kgdemo.methods import METHODS
 from kgdemo.settings import Settings
 from kgdemo.ui import assets
 from kgdemo.ui.api import Endpoints
+from kgdemo.ui.assets import VIS, frame_document
 from kgdemo.view.escape import escaped, json_in_html
-from kgdemo.view.frame import VIS, frame_document
 
 _IMPORT = re.compile(r"^import \{([^}]*)\} from '([^']+)';$", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
@@ -102,7 +102,7 @@ def bundled(main: Path) -> str:
 
 
 def _boot(text: dict[str, Any]) -> dict[str, Any]:
-    """What the page is given at its making, see ``ui.run_view``; files are inside it."""
+    """What the page is given at its making, see ``ui.page``; files are inside it."""
     frame = frame_document(
         _data(VIS / "vis-network.min.js", "text/javascript"),
         _data(assets.ASSETS / "js" / "graph" / "frame.js", "text/javascript"),

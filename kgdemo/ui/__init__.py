@@ -1,6 +1,6 @@
 """The page: the only room that imports gradio.
 
-``page.py`` builds it, ``run_view.py`` is the element in which the browser draws a run, ``event_stream.py`` sends it
+``page.py`` builds it with the element in which the browser draws a run, ``runs.py`` sends it
 what is new, and ``guard.py`` stands before every request. All limits come from ``settings.Profile``. Begin with
 ``page.py``.
 """

@@ -17,9 +17,8 @@ from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings, Shown, shown
 from kgdemo.ui.asking import Visits, default_model
 from kgdemo.ui.fields import settings_of
-from kgdemo.ui.guard import address_of
-from kgdemo.ui.refusals import Refused
-from kgdemo.ui.shared_runs import SharedRuns
+from kgdemo.ui.guard import Refused, address_of
+from kgdemo.ui.runs import SharedRuns
 
 STANDARD = Settings()
 _LONGEST_PATH = 2000

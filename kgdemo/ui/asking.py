@@ -27,8 +27,8 @@ from kgdemo.settings import Settings
 from kgdemo.ui import zero
 from kgdemo.ui.fields import Fields, settings_of
 from kgdemo.ui.metrics import METRICS
+from kgdemo.ui.runs import SharedRuns
 from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs
-from kgdemo.ui.shared_runs import SharedRuns
 
 logger = logging.getLogger(__name__)
 

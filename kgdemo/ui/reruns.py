@@ -15,8 +15,8 @@ from kgdemo.kg.path import Path
 from kgdemo.pipeline import Pipeline
 from kgdemo.ui.asking import Visits, ask
 from kgdemo.ui.fields import NAMES, Fields
+from kgdemo.ui.runs import SharedRuns
 from kgdemo.ui.session_graphs import SessionGraphs
-from kgdemo.ui.shared_runs import SharedRuns
 from kgdemo.view.escape import visible
 
 _WAIT = 60.0  # seconds for another visitor's

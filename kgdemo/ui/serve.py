@@ -31,9 +31,9 @@ with without_type_stubs():
 
 # isort: split
 from kgdemo.errors import UserError
+from kgdemo.ui.guard import Page
 from kgdemo.ui.metrics import METRICS, start_logging
 from kgdemo.ui.page import create_app, launch_arguments
-from kgdemo.ui.refusals import Page
 
 logger = logging.getLogger(__name__)
 GRACE = 8.0  # seconds; a container has ten before it is killed

@@ -6,7 +6,8 @@ and turned back. A node keeps its place once it has one, so a picture that grows
 jumps. Entities and edges are built with pyvis; the browser is sent what is new.
 
 Between two entities there is one edge for what the graph holds, however many relations and paths it stands for. It may
-begin as something that a thought merely looked at and later turn out to be part of a path.
+begin as something that a thought merely looked at and later turn out to be part of a path. The neighbours of an entity,
+faded around a topic or asked for by a visitor, come with the telling ones first.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
+from typing import Any
 
 from pyvis.network import Network
 
@@ -35,7 +37,43 @@ from kgdemo.kg.graph import KnowledgeGraph, Triple
 from kgdemo.kg.literals import Literal
 from kgdemo.kg.path import SEPARATOR, Path
 from kgdemo.view.escape import visible
-from kgdemo.view.surroundings import telling_first
+
+MAX_NEIGHBOURS = 40  # neighbours that one answer holds; a hub has thousands
+_NEIGHBOUR_LABEL = 40
+
+
+def telling_first(kg: KnowledgeGraph, entity: str) -> list[tuple[str, str]]:
+    """``(neighbour, relation as read from the entity)``, each neighbour once.
+
+    Rare relations come first: twelve actors of one film would hide its director.
+    """
+    around = list(dict.fromkeys(kg.neighbours(entity)))
+    often = Counter(relation_label for relation_label, _ in around)
+    seen: dict[str, str] = {}
+    for relation_label, neighbour in sorted(around, key=lambda pair: (often[pair[0]], pair[0])):
+        if neighbour != entity:
+            seen.setdefault(neighbour, relation_label)
+    return list(seen.items())
+
+
+def neighbours_of(kg: KnowledgeGraph, entity: str, limit: int = MAX_NEIGHBOURS) -> dict[str, Any]:
+    """A record for the page.
+
+    Args:
+        kg: the graph of the run.
+        entity: label of the node; one that the graph does not know has no neighbours.
+        limit: how many are named.
+
+    Returns:
+        ``near``, each ``{id, label, relation}``, and ``more``, how many are not among them.
+    """
+    found = telling_first(kg, entity)
+    near = [
+        {"id": name, "label": visible(name, _NEIGHBOUR_LABEL), "relation": visible(relation_label, _NEIGHBOUR_LABEL)}
+        for name, relation_label in found[:limit]
+    ]
+    return {"near": near, "more": len(found) - len(near)}
+
 
 COLUMN, ROW = 280, 46  # pixels at full size; a row has room for one line of text
 APART = 8  # rows between two topic entities: their neighbours lie there

@@ -7,8 +7,8 @@ import json
 from kgdemo.events import RunFailed, read_trace
 from kgdemo.ui import assets
 from kgdemo.ui.asking import ask, names_like
-from kgdemo.ui.event_stream import INTERVAL, EventStream
 from kgdemo.ui.fields import Fields
+from kgdemo.ui.runs import INTERVAL, EventStream
 from tests.helpers.long_run import long_run
 from tests.helpers.page import NASTY, QUESTION
 

@@ -8,8 +8,8 @@ import pytest
 
 from kgdemo.ui.asking import Visits
 from kgdemo.ui.reruns import Reruns
+from kgdemo.ui.runs import SharedRuns
 from kgdemo.ui.session_graphs import SessionGraphs
-from kgdemo.ui.shared_runs import SharedRuns
 from tests.helpers.page import QUESTION, SmallPipeline
 
 

@@ -16,7 +16,7 @@ from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import PUBLIC, ChatSettings, Settings
-from kgdemo.ui.shared_runs import SharedRuns
+from kgdemo.ui.runs import SharedRuns
 
 LENGTH = 50
 DONE = RunFinished(1.0, 2, 3, 4, {})

@@ -21,7 +21,7 @@ from kgdemo.events import (
 )
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.ui.event_stream import records
+from kgdemo.ui.runs import records
 from kgdemo.verify import Verifier
 from tests.helpers.page import QUESTION, TRIPLES
 

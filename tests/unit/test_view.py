@@ -23,11 +23,10 @@ from kgdemo.events import (
 )
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
+from kgdemo.ui.assets import VIS, frame_document
 from kgdemo.view.escape import escaped, json_in_html, visible
-from kgdemo.view.frame import VIS, frame_document
 from kgdemo.view.page_records import EXPLAINED, OPERANDS, OPTIONS, PRUNED, TOKENS, record
-from kgdemo.view.picture import MAX_LOOKED, MAX_NODES, PictureBuilder, Places
-from kgdemo.view.surroundings import MAX_NEIGHBOURS, neighbours_of
+from kgdemo.view.picture import MAX_LOOKED, MAX_NEIGHBOURS, MAX_NODES, PictureBuilder, Places, neighbours_of
 from tests.helpers.oracles import verifier_of
 
 KG = KnowledgeGraph.from_triples(

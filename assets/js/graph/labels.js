@@ -35,7 +35,7 @@ const LOOKS = {
 const ON_EDGE = [12, 400];
 const LINE = 14; // pixels from one line of an edge's label to the next
 const PLACES = [0.5, 0.44, 0.56, 0.38, 0.62, 0.68, 0.32, 0.74, 0.26, 0.8]; // along the edge, the best first
-const ROUND = 0.35; // how far the curves run level before they turn, as in kgdemo/view/frame.py
+const ROUND = 0.35; // how far the curves run level before they turn, as in kgdemo/ui/assets.py
 
 /**
  * All labels of a picture, and the box around labels and nodes.

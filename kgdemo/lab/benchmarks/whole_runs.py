@@ -32,12 +32,11 @@ from kgdemo.pipeline import Pipeline
 from kgdemo.settings import LOCAL, PUBLIC, RANKINGS, ChatSettings, Profile, Settings
 from kgdemo.ui.api import Endpoints
 from kgdemo.ui.asking import Visits, ask
-from kgdemo.ui.event_stream import EventStream
 from kgdemo.ui.fields import NAMES, ON_PAGE, Fields
+from kgdemo.ui.guard import Refused
 from kgdemo.ui.metrics import memory
-from kgdemo.ui.refusals import Refused
+from kgdemo.ui.runs import EventStream, SharedRuns
 from kgdemo.ui.session_graphs import SessionGraphs
-from kgdemo.ui.shared_runs import SharedRuns
 from kgdemo.verify import Verifier
 
 Command = Callable[[list[str]], int]

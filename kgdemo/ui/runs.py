@@ -1,23 +1,114 @@
-"""Identical questions share one run, and recent answers are kept: a class that asks the same question pays for it once.
+"""The runs of a server: shared among those who ask the same, and sent to the page in small numbered batches.
 
-A run is pulled by whoever needs its next event first; everyone who asked the same gets every event, from the first one
-on. It is closed when the last of them has gone. No thread is started.
+A browser in the background may skip updates of a component; the page sees the gap by the numbers and asks
+``EventStream.missed``, which remembers a little to fill it from.
+
+Identical questions share one run (``SharedRuns``), and recent answers are kept: a class that asks the same question
+pays for it once. A run is pulled by whoever needs its next event first; everyone who asked the same gets every event,
+from the first one on. It is closed when the last of them has gone. No thread is started. Nothing here knows gradio.
 """
 
 from __future__ import annotations
 
+import json
 import pickle
+import secrets
 import threading
+import time
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from kgdemo.events import Event, RunFinished
+from kgdemo.events import (
+    AnswerFinal,
+    ConstraintReady,
+    EntitiesLinked,
+    Event,
+    Notice,
+    Picture,
+    RunFailed,
+    RunFinished,
+    RunStarted,
+)
+from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings
 from kgdemo.ui import zero
 from kgdemo.ui.metrics import METRICS
+from kgdemo.view.escape import json_in_html
+from kgdemo.view.next_questions import with_next
+from kgdemo.view.page_records import Record, record
+from kgdemo.view.picture import with_picture
+
+INTERVAL = 0.08  # seconds between two updates of the page
+REMEMBERED = 64  # runs
+_AT_ONCE = (RunStarted, EntitiesLinked, ConstraintReady, AnswerFinal, Notice, RunFinished, RunFailed)
+
+
+def records(events: Iterable[Event], graph: Callable[[], KnowledgeGraph]) -> Iterator[tuple[Record, bool]]:
+    """Each event's record, those of picture and next questions included; with whether it should be shown at once."""
+    before: Event | None = None
+    for event in with_picture(with_next(events, graph), graph):
+        at_once = isinstance(before, EntitiesLinked) if isinstance(event, Picture) else isinstance(event, _AT_ONCE)
+        yield record(event), at_once
+        before = event
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What is remembered of a run: its records as JSON, and how to get at its graph."""
+
+    items: list[str]
+    graph: Callable[[], KnowledgeGraph]
+
+
+class EventStream:
+    """Batches for all visitors of one server.
+
+    Args:
+        clock: seconds, ever rising; tests give their own.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._runs: OrderedDict[str, _Run] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def batches(self, events: Iterable[Event], graph: Callable[[], KnowledgeGraph]) -> Iterator[str]:
+        """JSON ``{"run", "from", "items"}``, at most one each ``INTERVAL`` seconds but for what cannot wait."""
+        run = secrets.token_urlsafe(9)
+        items: list[str] = []
+        with self._lock:
+            self._runs[run] = _Run(items, graph)
+            while len(self._runs) > REMEMBERED:
+                self._runs.popitem(last=False)
+        sent, last = 0, -INTERVAL
+        for item, at_once in records(events, graph):
+            items.append(json_in_html(item))
+            if at_once or self._clock() - last >= INTERVAL:
+                yield _batch(run, sent, items[sent:])
+                sent, last = len(items), self._clock()
+        if sent < len(items):
+            yield _batch(run, sent, items[sent:])
+
+    def missed(self, run: str, have: int) -> str:
+        """The batch of all records of a run after the first ``have``; empty when the run is forgotten."""
+        with self._lock:
+            known = self._runs.get(run)
+        return _batch(run, have, known.items[max(have, 0) :] if known else [])
+
+    def graph(self, run: str) -> KnowledgeGraph | None:
+        """The graph that a run was asked on; None when the run is forgotten."""
+        with self._lock:
+            known = self._runs.get(run)
+        return known.graph() if known else None
+
+
+def _batch(run: str, start: int, items: list[str]) -> str:
+    return f'{{"run":{json.dumps(run)},"from":{start},"items":[{",".join(items)}]}}'
+
 
 Key: TypeAlias = tuple[str, Settings, tuple[str, ...]]
 Run: TypeAlias = Callable[[Pipeline, str, Settings, Sequence[str]], Generator[Event, None, None]]
