@@ -38,6 +38,10 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
     batched_help = "questions under way at the same time; the model reads for all of them at once"
     parser.add_argument("--batched", type=int, default=1, metavar="N", help=batched_help)
+    workers_help = (
+        "processes that answer questions, each with a model of its own; the same predictions in the same order"
+    )
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help=workers_help)
     parser.add_argument("--link", action="store_true", help="link entities even where the set gives them")
     parser.add_argument("--link-only", action="store_true", help="measure linking alone, without a model")
     parser.add_argument("--unconstrained", action="store_true", help="also measure the search without the graph")
@@ -72,18 +76,17 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     scorer = Judge.by(pipeline.chat).model if arguments.gpt4score else None
     settings = _with_own_graph(settings_from(arguments, compare=arguments.unconstrained, explain=0), arguments)
     names = methods_named(arguments.method)
+    more: Any = {"batched": arguments.batched, "scorer": scorer, "workers": arguments.workers}
     rest = (arguments.out, arguments.limit, arguments.link, judge)
     if arguments.link_only:
         metrics = evaluate_linking(pipeline.linker(settings.graph), arguments.questions, arguments.out, arguments.limit)
         print(json.dumps(metrics, indent=2))
     elif len(names) > 1 or arguments.method.strip() == ALL:
-        more: Any = {"batched": arguments.batched, "scorer": scorer}
         print(compare_methods(pipeline, names, arguments.questions, settings, *rest, **more))
     else:
         held_out = read_held_out(arguments.held_out) if arguments.held_out else frozenset()
         one = replace(settings, method=names[0])
-        more = {"held_out": held_out, "batched": arguments.batched, "scorer": scorer}
-        metrics = evaluate(pipeline, arguments.questions, one, *rest, **more)
+        metrics = evaluate(pipeline, arguments.questions, one, *rest, held_out=held_out, **more)
         print(json.dumps(metrics, indent=2))
     return 0
 

@@ -63,11 +63,12 @@ def compare_methods(
     judge: Judge | None = None,
     batched: int = 1,
     scorer: ChatModel | None = None,
+    workers: int = 1,
 ) -> str:
     """Each method in a folder of its own under ``out``; the table is written after each, so that none is lost.
 
     Args:
-        pipeline, questions, limit, link, judge, batched, scorer: see ``runner.evaluate``.
+        pipeline, questions, limit, link, judge, batched, scorer, workers: see ``runner.evaluate``.
         names: the methods.
         settings: for all of them; each is given those of the options that it has.
         out: for ``METHOD/`` and ``table.md``.

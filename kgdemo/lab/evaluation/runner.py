@@ -7,11 +7,12 @@ relations that a model has never seen beside questions about those it was traine
 from __future__ import annotations
 
 import json
-import os
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -24,7 +25,9 @@ from kgdemo.kg.io.catalogue import build_graph
 from kgdemo.lab.evaluation.judge import Judge, judge_all, score_answers
 from kgdemo.lab.evaluation.metrics import Prediction, Steps, exactly, holding, summarise, true_steps
 from kgdemo.lab.evaluation.reading import RunFigures
+from kgdemo.lab.evaluation.records import PREDICTIONS, Records
 from kgdemo.lab.evaluation.significance import with_intervals
+from kgdemo.lab.evaluation.workers import answered_by_workers
 from kgdemo.lab.questions import Question, called_as_in, read_questions
 from kgdemo.lab.training.examples import relation_paths
 from kgdemo.linking.linker import EntityLinker, OverlayLinker
@@ -90,6 +93,8 @@ def evaluate(
     held_out: Collection[str] = (),
     batched: int = 1,
     scorer: ChatModel | None = None,
+    workers: int = 1,
+    make: Callable[[], Pipeline] | None = None,
 ) -> dict[str, float]:
     """Run a question set with one method.
 
@@ -105,35 +110,40 @@ def evaluate(
         batched: how many questions are under way at the same time; their forward passes are joined
             (``models.batched_forward``). Predictions are those of one by one; seconds hold the wait for others.
         scorer: says which answers are right (GPT4Score).
+        workers: processes that answer, each with a pipeline of its own; predictions are those of one, in its order.
+        make: makes the pipeline of a worker; by default one like ``pipeline``.
 
     Returns:
         the metrics, as written.
 
     Raises:
         UserError: ``out`` holds predictions made with other settings, there is no such method or option, or
-            ``batched`` is no number of questions.
+            ``batched`` and ``workers`` do not go together.
         EndpointError: the judge or scorer could not be asked; what it has judged is kept.
     """
     card = method_named(settings.method)
     card.check(settings.options)
     if batched < 1:
         raise UserError(f"--batched is {batched}; give 1 or more questions.")
+    if workers < 1 or (workers > 1 and batched > 1):
+        raise UserError(f"--workers is {workers} and --batched {batched}; give one of them, 1 or more.")
     out.mkdir(parents=True, exist_ok=True)
     wanted = read_questions(questions)[:limit]
     if any(not question.graph for question in wanted):
         wanted = called_as_in(pipeline.graph(settings.graph), wanted)
-    file = out / "predictions.jsonl"
-    _same_settings(out, {**_plain(settings), "questions": str(questions), "link": link}, file.exists())
-    done = {p.id: p for p in _succeeded(file)}
-    left = [q for q in wanted if q.id not in done]
-    _warm_up(pipeline, settings, left)
-    with file.open("a", encoding="utf-8") as stream, ThreadPoolExecutor(batched) as threads:
-        answered = threads.map(lambda question: ask(pipeline, question, settings, link), left)
-        for prediction in tqdm(_stopping(answered, threads), unit="question", desc=card.name, total=len(left)):
-            done[prediction.id] = prediction
-            stream.write(json.dumps(prediction.record(), ensure_ascii=False) + "\n")
-            stream.flush()
-    predictions = [done[q.id] for q in wanted]
+    _same_settings(out, {**_plain(settings), "questions": str(questions), "link": link}, (out / PREDICTIONS).exists())
+    records = Records(out)
+    left = [q for q in wanted if q.id not in records.done]
+    if workers > 1:
+        begin = partial(_begun, make or partial(Pipeline, pipeline.profile, pipeline.chat), settings, left[:1])
+        answered = answered_by_workers(begin, partial(_asked, settings, link), left, workers)
+    else:
+        answered = _answered(pipeline, left, settings, link, batched)
+    with closing(answered):
+        for prediction in tqdm(answered, unit="question", desc=card.name, total=len(left)):
+            records.write(prediction)
+    records.arrange(q.id for q in wanted)
+    predictions = [records.done[q.id] for q in wanted]
     metrics = with_intervals(summarise(predictions, settings.compare), predictions)
     if held_out:
         metrics |= summarise_groups(pipeline.graph(settings.graph), wanted, predictions, held_out)
@@ -145,12 +155,27 @@ def evaluate(
     return metrics
 
 
-def _stopping(answered: Iterator[Prediction], threads: ThreadPoolExecutor) -> Iterator[Prediction]:
+def _answered(
+    pipeline: Pipeline, questions: Sequence[Question], settings: Settings, link: bool, batched: int
+) -> Generator[Prediction, None, None]:
     """Predictions as they come, in order; where the reader breaks off, questions not begun are dropped."""
-    try:
-        yield from answered
-    finally:
-        threads.shutdown(wait=False, cancel_futures=True)
+    _warm_up(pipeline, settings, questions)
+    with ThreadPoolExecutor(batched) as threads:
+        try:
+            yield from threads.map(lambda question: ask(pipeline, question, settings, link), questions)
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _begun(make: Callable[[], Pipeline], settings: Settings, questions: Sequence[Question]) -> Pipeline:
+    """A worker's pipeline, with everything loaded."""
+    pipeline = make()
+    _warm_up(pipeline, settings, questions)
+    return pipeline
+
+
+def _asked(settings: Settings, link: bool, pipeline: Pipeline, question: Question) -> Prediction:
+    return ask(pipeline, question, settings, link)
 
 
 def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool) -> Prediction:
@@ -219,33 +244,6 @@ def _warm_up(pipeline: Pipeline, settings: Settings, questions: Sequence[Questio
         pipeline.resources(settings).embedder.encode(["loaded with its first text"])
     elif questions:
         pipeline.model(settings.model)
-
-
-def _read(file: Path) -> list[Prediction]:
-    """The predictions of a run that was broken off; a record that was not written whole is cut away and made anew."""
-    if not file.exists():
-        return []
-    content = file.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    if whole < len(content):
-        os.truncate(file, whole)
-    try:
-        lines = content[:whole].decode("utf-8").split("\n")[:-1]
-        return [Prediction.from_record(json.loads(line)) for line in lines]
-    except (ValueError, TypeError, KeyError) as error:
-        raise UserError(f"{file} is damaged ({error}); remove it, or the lines that are no records.") from error
-
-
-def _succeeded(file: Path) -> list[Prediction]:
-    """The predictions of an earlier run without the questions that failed, which are asked again."""
-    found = _read(file)
-    succeeded = [prediction for prediction in found if not prediction.error]
-    if len(succeeded) < len(found):
-        lines = (json.dumps(prediction.record(), ensure_ascii=False) + "\n" for prediction in succeeded)
-        beside = file.with_suffix(".kept")
-        beside.write_text("".join(lines), "utf-8")
-        beside.replace(file)
-    return succeeded
 
 
 def _plain(settings: Settings) -> dict[str, object]:

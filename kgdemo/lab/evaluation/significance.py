@@ -7,7 +7,6 @@ test): it assumes nothing of how the differences are spread.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.metrics import FIGURES, GROUP_FIGURES, GROUPS, Parts, Prediction
+from kgdemo.lab.evaluation.records import read_predictions
 
 RESAMPLES, FLIPS = 2_000, 10_000
 _EXACT = 12  # questions that differ, up to which all ways to flip them are gone through
@@ -141,18 +141,3 @@ def as_table(rows: Sequence[Difference]) -> str:
         change = f"{row.second - row.first:+.3f} | {row.low:+.3f} to {row.high:+.3f}"
         lines.append(f"| {row.name} | {row.first:.3f} | {row.second:.3f} | {change} | {row.p:.4f} |")
     return "\n".join(lines)
-
-
-def read_predictions(folder: Path) -> dict[str, Prediction]:
-    """What ``evaluate`` has written, by the question's id.
-
-    Raises:
-        UserError: there is no such file, or it is damaged.
-    """
-    file = folder / "predictions.jsonl"
-    try:
-        lines = file.read_text("utf-8").split("\n")
-        found = [Prediction.from_record(json.loads(line)) for line in lines if line]
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise UserError(f"{file} cannot be read ({error}); give the --out folder of an evaluation.") from error
-    return {prediction.id: prediction for prediction in found}

@@ -1,0 +1,72 @@
+"""An evaluation killed again and again: ``python -m tests.helpers.killed_runs QUESTIONS OUT WORKERS SEED KILLS``.
+
+Each start is a process forked from this one, so that models are loaded once. It is killed by SIGKILL when it has
+written so many bytes of its files, drawn from SEED, in the middle of a line as a rule; the last start runs to its end.
+The number of starts that were killed is written out.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from functools import partial
+from pathlib import Path
+from random import Random
+
+import torch
+
+from kgdemo.lab.evaluation import records, runner, workers
+from kgdemo.settings import Settings
+from tests.helpers.page import SmallPipeline
+
+ASKED = Settings(beams=2, hops=1, compare=False, explain=0)
+
+
+def main(questions: str, out: str, number: str, seed: str, kills: str) -> None:
+    """See above."""
+    torch.set_num_threads(1)  # no threads of its own, which a fork would lose
+    pipeline = SmallPipeline()
+    pipeline.resources(ASKED).embedder.encode(["loaded with its first text"])
+    rng, killed = Random(seed), 0
+    budgets = [rng.randrange(1_300) for _ in range(int(kills))]
+    for budget in [*budgets, None]:
+        if (child := os.fork()) == 0:
+            _evaluate(pipeline, Path(questions), Path(out), int(number), budget)
+        _, status = os.waitpid(child, 0)
+        killed += os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+        if not os.WIFSIGNALED(status) and os.WEXITSTATUS(status):
+            sys.exit("a start failed")
+    sys.stdout.write(str(killed))
+
+
+def _evaluate(pipeline: SmallPipeline, questions: Path, out: Path, number: int, budget: int | None) -> None:
+    if budget is not None:
+        records.append = _dying(budget)
+    runner.answered_by_workers = partial(workers.answered_by_workers, start="fork")  # no library is loaded anew
+    code = 1
+    try:
+        runner.evaluate(pipeline, questions, ASKED, out, workers=number, make=lambda: pipeline)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _dying(budget: int):
+    """``records.append`` that kills its own process when so many bytes are written."""
+    left = budget
+
+    def append(file: Path, line: str) -> None:
+        nonlocal left
+        content = f"{line}\n".encode()
+        with file.open("ab") as stream:
+            stream.write(content[:left])
+        left -= len(content)
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return append
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,130 @@
+"""Runs killed at any moment and run by several processes end in the predictions of one run in one process."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from kgdemo.errors import UserError
+from kgdemo.lab.evaluation.metrics import Prediction
+from kgdemo.lab.evaluation.records import Records, read_predictions
+from kgdemo.lab.evaluation.runner import evaluate
+from kgdemo.lab.evaluation.workers import answered_by_workers
+from kgdemo.lab.questions import Question
+from kgdemo.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+TOPICS = ("Inception", "Christopher Nolan", "London", "Dunkirk")
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    rows = [
+        {"id": str(n), "question": f"What of it, number {n}?", "q_entity": [TOPICS[n % 4]], "answer": ["London"]}
+        for n in range(14)
+    ]
+    (tmp_path / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    return tmp_path / "questions.jsonl"
+
+
+def run(questions: Path, out: Path, workers: int, kills: int) -> int:
+    command = [sys.executable, "-m", "tests.helpers.killed_runs"]
+    arguments = map(str, (questions, out, workers, 7, kills))
+    done = subprocess.run([*command, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout)
+
+
+def test_a_run_killed_twenty_times_ends_in_the_same_file(questions: Path, tmp_path: Path):
+    """With one process and with two."""
+    assert run(questions, tmp_path / "whole", 1, 0) == 0
+    expected = (tmp_path / "whole" / "predictions.jsonl").read_bytes()
+    assert [json.loads(line)["id"] for line in expected.splitlines()] == [str(n) for n in range(14)]
+    for workers in (1, 2):
+        out = tmp_path / str(workers)
+        assert run(questions, out, workers, 20) == 20
+        assert (out / "predictions.jsonl").read_bytes() == expected
+        assert all(prediction.seconds > 0 for prediction in read_predictions(out).values())
+
+
+# what the workers do, without a model ---------------------------------------------------------------
+
+ASKED = [Question(str(n), f"q{n}", (), (), ("a",)) for n in range(9)]
+
+
+def predicted(question: Question) -> Prediction:
+    return Prediction(question.id, question.text, (), question.answers, (), (), (), 0, 0, 0, False, 1.0, 0, 0, 0)
+
+
+def made(_: Path, fault: str = "") -> object:
+    if fault:
+        raise UserError(fault)
+    return object()
+
+
+def asked(folder: Path, _: object, question: Question) -> Prediction:
+    """Dies once at question 2, always at question 4, and meets an error at one called broken."""
+    if question.text == "broken":
+        raise ZeroDivisionError("a mistake of ours")
+    once = folder / question.id
+    if question.id == "4" or (question.id == "2" and not once.exists()):
+        once.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return predicted(question)
+
+
+def test_a_worker_that_is_killed_is_replaced_and_its_question_asked_again(tmp_path: Path):
+    found = list(answered_by_workers(partial(made, tmp_path), partial(asked, tmp_path), ASKED, 2, "fork"))
+    assert [prediction.id for prediction in found] == [question.id for question in ASKED]
+    assert [prediction.id for prediction in found if prediction.error] == ["4"]
+    assert found[4].error == "its process ended 3 times without an answer"
+    assert found[4].gold == ("a",)
+
+
+def test_errors_of_workers_are_told(tmp_path: Path):
+    with pytest.raises(UserError, match="no such graph"):
+        list(answered_by_workers(partial(made, tmp_path, "no such graph"), partial(asked, tmp_path), ASKED, 2, "fork"))
+    broken = [*ASKED[:2], Question("x", "broken")]
+    with pytest.raises(RuntimeError, match="ZeroDivisionError: a mistake of ours"):
+        list(answered_by_workers(partial(made, tmp_path), partial(asked, tmp_path), broken, 2, "fork"))
+
+
+def test_no_questions_need_no_workers(tmp_path: Path):
+    assert list(answered_by_workers(partial(made, tmp_path), partial(asked, tmp_path), [], 2, "fork")) == []
+
+
+@pytest.mark.parametrize(("workers", "batched"), [(0, 1), (2, 2)])
+def test_workers_and_batches_do_not_go_together(questions: Path, tmp_path: Path, workers: int, batched: int):
+    with pytest.raises(UserError, match="give one of them"):
+        evaluate(None, questions, Settings(), tmp_path / "out", workers=workers, batched=batched)  # type: ignore[arg-type]
+
+
+# records --------------------------------------------------------------------------------------------
+
+
+def test_questions_asked_again_come_back_to_their_place(tmp_path: Path):
+    records = Records(tmp_path)
+    for question in ASKED[:3]:
+        one = predicted(question)
+        records.write(Prediction(**{**one.record(), "error": "x", "steps": one.steps, "free_steps": one.free_steps})
+                      if question.id == "1" else one)  # fmt: skip
+    again = Records(tmp_path)
+    assert list(again.done) == ["0", "2"]
+    again.write(predicted(ASKED[1]))
+    again.arrange(["0", "1"])  # fewer questions than before: the others stay behind them
+    assert list(read_predictions(tmp_path)) == ["0", "1", "2"]
+    assert "seconds" not in (tmp_path / "predictions.jsonl").read_text("utf-8")
+    assert read_predictions(tmp_path)["1"].seconds == 1.0
+
+
+def test_damaged_records_are_named(tmp_path: Path):
+    (tmp_path / "predictions.jsonl").write_text('{"id": "1"}\n', "utf-8")
+    with pytest.raises(UserError, match=r"predictions\.jsonl is damaged"):
+        Records(tmp_path)
