@@ -13,6 +13,7 @@ import { makeAnswer, makeNext } from './views/answer.js';
 import { makeEdits } from './views/edits.js';
 import { makeForcing } from './views/forcing.js';
 import { makeGuess } from './views/guess.js';
+import { makeLessons } from './views/lessons.js';
 import { makeLinking } from './views/linking.js';
 import { makeMethods } from './views/methods.js';
 import { makeOwnGraph } from './views/own_graph.js';
@@ -103,13 +104,17 @@ export function mount({ stage, boot, server, watch, value, again }) {
   });
   views.push(guess);
   board.prepend(guess.element);
-  const more = h('div', { class: 'more' }, how, xray.element, gallery.element, ownRuns.element, program.element);
+  const lessons = makeLessons(text, player, async (id) => {
+    const run = [...boot.examples, ...boot.failures].find((one) => one.id === id);
+    if (run) await replay(run);
+  }, board);
+  const more = h('div', { class: 'more' }, how, lessons.element, xray.element, gallery.element, ownRuns.element, program.element);
   const examples = exampleRow();
   const others = [examples, own.element];
   const narrow = innerWidth <= 760; // on a phone the run comes first
   const below = h('div', {}, narrow ? others : null, more);
   stage.replaceChildren(h('div', { class: 'kg' }, makeLoading(text, () => server.loaded({})), intro.element, intro.themes, narrow ? null : others,
-    gallery.banner, board, below, tour.panel, status));
+    gallery.banner, board, below, tour.panel, lessons.panel, status));
   lightFromFrame = watchHover(board, graph.tellKeys);
 
   /** A question is on its way: what was read or filled in before it is folded away. */
@@ -175,7 +180,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
   function exampleRow() {
     const buttons = boot.examples.map((example) => h('button', { type: 'button', class: 'example', on: { click: () => replay(example) } },
       h('span', { 'aria-hidden': 'true' }, '▸ '), example.question));
-    return h('nav', { class: 'examples', 'aria-label': text.ask.examples }, boot.examples.length ? [tour.start, guess.start] : null, h('span', {}, text.ask.try), buttons);
+    return h('nav', { class: 'examples', 'aria-label': text.ask.examples }, boot.examples.length ? [tour.start, guess.start, lessons.start] : null, h('span', {}, text.ask.try), buttons);
   }
 
   // showing a run ---------------------------------------------------------------------------------
@@ -204,6 +209,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
   /** @param {RecordedRun} run */
   async function replay(run) {
     tour.leave();
+    lessons.leave();
     how.open = false;
     showRun(await recorded(run), run.id, run.question);
   }

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 def test_a_round_is_played_by_keyboard_and_ends_in_a_score(page: Page, look: str):
     page.emulate_media(reduced_motion="reduce")  # else the stage under way pulses for ever
     replay(page)
-    page.locator(".example.learn").focus()
+    page.locator(".example.learn", has_text="Guess").focus()
     page.keyboard.press("Enter")
     card = page.locator(".guess")
     heading = card.get_by_role("heading")
@@ -43,11 +43,11 @@ def test_a_round_is_played_by_keyboard_and_ends_in_a_score(page: Page, look: str
     expect(page.locator(".answer .says")).to_have_count(1)
     card.get_by_role("button", name="Leave").click()
     expect(card).to_be_hidden()
-    expect(page.locator(".example.learn")).to_be_focused()
+    expect(page.locator(".example.learn", has_text="Guess")).to_be_focused()
 
 
 def test_another_run_ends_the_round(page: Page):
-    page.locator(".example.learn").click()
+    page.locator(".example.learn", has_text="Guess").click()
     expect(page.locator(".guess .options button").first).to_be_visible()
     page.locator(".example:not(.walk, .learn)").nth(1).click()
     expect(page.locator(".guess")).to_be_hidden()

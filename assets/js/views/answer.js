@@ -65,7 +65,7 @@ export function makeAnswer(boot, text, versus, status, reveal, turned) {
     }));
     calculation.draw(state);
     why.hidden = !final;
-    refill(proof, [final?.citations, paths.length], () => {
+    refill(proof, [final?.citations, paths.map((path) => path.text)], () => {
       const numbers = new Set(final?.citations.flat() ?? []);
       const cited = paths.filter((path) => numbers.has(path.index));
       return [...cited.slice(0, PROOFS).map((path) =>

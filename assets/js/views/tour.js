@@ -24,54 +24,37 @@ const STEPS = [
 ];
 
 /**
- * @param {import('../core/types.js').PageText} text
- * @param {import('../core/player.js').Player} player
- * @param {() => Promise<void>} begin puts the recorded run on the page
- * @param {HTMLElement} board where the steps' places are
- * @returns {{start: HTMLElement, panel: HTMLElement, leave: () => void}}
+ * What a step shows: its words, the place on the page that it is about, and the record up to which the run is shown
+ * (null: all of it).
+ * @typedef {{said: (Node|string)[], at: string, until: ((event: RunEvent) => boolean)|null}} Shown
  */
-export function makeTour(text, player, begin, board) {
-  const words = text.tour;
-  const panel = h('aside', { class: 'tour', hidden: true, 'aria-label': words.title });
-  let place = -1; // the step that is shown; -1 outside the tour
-  /** @type {HTMLElement|null} what had the focus before the tour */
+
+/**
+ * A panel beside the run, for those who are led through it.
+ * @param {import('../core/player.js').Player} player
+ * @param {HTMLElement} board where the steps' places are
+ * @param {string} label of the panel
+ * @param {string} name its class
+ * @returns {{panel: HTMLElement, show: (shown: Shown) => void, leave: () => void, open: (from: HTMLElement) => void, isOpen: () => boolean}}
+ */
+export function makePanel(player, board, label, name) {
+  const panel = h('aside', { class: `led ${name}`, hidden: true, 'aria-label': label });
+  /** @type {HTMLElement|null} what gets the focus back */
   let from = null;
   /** @type {Element|null} */
   let marked = null;
 
-  const start = h('button', { type: 'button', class: 'example walk', on: { click: async () => { from = start; await begin(); go(0); } } },
-    h('span', { 'aria-hidden': 'true' }, '✦ '), words.start);
-
-  /** @param {number} number */
-  function go(number) {
-    place = number;
-    const step = STEPS[number];
-    const said = words.steps[step.name];
-    const last = number === STEPS.length - 1;
-    moveTo(step.until);
-    const heading = h('h2', { tabindex: -1 }, said.title);
-    panel.replaceChildren(
-      h('p', { class: 'count' }, say(words.count, { i: number + 1, n: STEPS.length }), ' · ', said.source), heading,
-      h('p', {}, said.idea), ...formulasOf(step.name),
-      'algorithm' in said ? h('ol', { class: 'algorithm' }, said.algorithm.map((line) => h('li', {}, line))) : '', h('p', { class: 'act' }, said.act),
-      h('div', { class: 'softs' },
-        number ? h('button', { type: 'button', class: 'soft', on: { click: () => go(number - 1) } }, words.back) : '',
-        h('button', { type: 'button', class: 'primary', on: { click: () => (last ? leave() : go(number + 1)) } }, last ? words.end : words.next),
-        h('button', { type: 'button', class: 'soft', on: { click: leave } }, words.leave)));
-    panel.hidden = false;
-    document.body.classList.add('kg-walking');
-    mark(board.querySelector(step.at));
-    heading.focus({ preventScroll: true });
-  }
-
-  /**
-   * Show the run up to the first record that fits, or all of it.
-   * @param {((event: RunEvent) => boolean)|null} until
-   */
-  function moveTo(until) {
+  /** @param {Shown} shown */
+  function show({ said, at, until }) {
     const event = until ? player.events.findIndex(until) + 1 : player.events.length;
     const stop = player.stops.findIndex((one) => one >= event);
-    player.seek(stop < 0 ? player.stops.length : stop + 1);
+    player.seek(stop < 0 || !event ? player.stops.length : stop + 1);
+    panel.replaceChildren(...said);
+    panel.hidden = false;
+    panel.scrollTop = 0;
+    document.body.classList.add('kg-walking');
+    mark(board.querySelector(at));
+    panel.querySelector('h2')?.focus({ preventScroll: true });
   }
 
   /** @param {Element|null} element */
@@ -85,8 +68,7 @@ export function makeTour(text, player, begin, board) {
   }
 
   function leave() {
-    if (place < 0) return;
-    place = -1;
+    if (panel.hidden) return;
     mark(null);
     panel.hidden = true;
     document.body.classList.remove('kg-walking');
@@ -94,9 +76,43 @@ export function makeTour(text, player, begin, board) {
   }
 
   document.addEventListener('keydown', (event) => { if (event.key === 'Escape') leave(); });
+  return { panel, show, leave, open: (element) => { from = element; }, isOpen: () => !panel.hidden };
+}
+
+/**
+ * @param {import('../core/types.js').PageText} text
+ * @param {import('../core/player.js').Player} player
+ * @param {() => Promise<void>} begin puts the recorded run on the page
+ * @param {HTMLElement} board where the steps' places are
+ * @returns {{start: HTMLElement, panel: HTMLElement, leave: () => void}}
+ */
+export function makeTour(text, player, begin, board) {
+  const words = text.tour;
+  const { panel, show, leave, open, isOpen } = makePanel(player, board, words.title, 'tour');
+  let place = 0;
+
+  const start = h('button', { type: 'button', class: 'example walk', on: { click: async () => { await begin(); open(start); go(0); } } },
+    h('span', { 'aria-hidden': 'true' }, '✦ '), words.start);
+
+  /** @param {number} number */
+  function go(number) {
+    place = number;
+    const step = STEPS[number];
+    const said = words.steps[step.name];
+    const last = number === STEPS.length - 1;
+    show({ at: step.at, until: step.until, said: [
+      h('p', { class: 'count' }, say(words.count, { i: number + 1, n: STEPS.length }), ' · ', said.source), h('h2', { tabindex: -1 }, said.title),
+      h('p', {}, said.idea), ...formulasOf(step.name),
+      'algorithm' in said ? h('ol', { class: 'algorithm' }, said.algorithm.map((line) => h('li', {}, line))) : '', h('p', { class: 'act' }, said.act),
+      h('div', { class: 'softs' },
+        number ? h('button', { type: 'button', class: 'soft', on: { click: () => go(number - 1) } }, words.back) : '',
+        h('button', { type: 'button', class: 'primary', on: { click: () => (last ? leave() : go(number + 1)) } }, last ? words.end : words.next),
+        h('button', { type: 'button', class: 'soft', on: { click: leave } }, words.leave))] });
+  }
+
   for (const kind of ['click', 'pointerover', 'focusin']) {
     board.addEventListener(kind, (event) => {
-      if (place < 0) return;
+      if (!isOpen()) return;
       const [wanted, selector] = STEPS[place].act;
       const same = wanted === kind || (wanted === 'pointerover' && kind === 'focusin');
       if (same && closest(event, selector)) panel.querySelector('.act')?.classList.add('done');

@@ -1,0 +1,71 @@
+"""Lessons: led through by keyboard, each step on its run and its place, and on paper."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_everyone import complaints
+
+pytestmark = pytest.mark.browser
+LESSONS = json.loads(Path("assets/text.en.json").read_text("utf-8"))["lessons"]["all"]
+
+
+@pytest.mark.parametrize("look", ["desktop-light", "phone-dark"], indirect=True)
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson["name"])
+def test_a_lesson_is_gone_through_by_keyboard(page: Page, look: str, lesson: dict):
+    page.emulate_media(reduced_motion="reduce")
+    page.reload()
+    expect(page.locator(".example.learn", has_text="Lessons")).to_have_count(1)
+    page.locator(".example.learn", has_text="Lessons").focus()
+    page.keyboard.press("Enter")
+    begin = page.get_by_role("button", name=f"Begin: {lesson['title']}")
+    begin.focus()
+    page.keyboard.press("Enter")
+    panel = page.locator(".lesson:visible")
+    for number, step in enumerate(lesson["steps"], 1):
+        expect(panel.locator("h2")).to_have_text(step["title"])
+        expect(panel.locator("h2")).to_be_focused()
+        expect(panel.locator(".count")).to_have_text(f"{lesson['title']} · {number} of {len(lesson['steps'])}")
+        expect(page.locator(".walked")).to_have_count(1)
+        expect(page.locator(".walked")).to_be_visible()
+        expect(panel.get_by_text(step["solution"])).to_be_hidden()
+        panel.locator(".solution summary").focus()
+        page.keyboard.press("Enter")
+        expect(panel.get_by_text(step["solution"])).to_be_visible()
+        if number == 1:
+            assert complaints(page) == []
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        panel.locator(".primary").focus()
+        page.keyboard.press("Enter")
+    expect(panel).to_have_count(0)
+    expect(page.locator(".walked")).to_have_count(0)
+    expect(begin).to_be_focused()
+
+
+def test_another_run_ends_a_lesson(page: Page):
+    page.locator(".example.learn", has_text="Lessons").click()
+    page.locator(".lesson-cards .primary").first.click()
+    expect(page.locator(".lesson:visible")).to_have_count(1)
+    page.locator(".example:not(.walk, .learn)").nth(1).click()
+    expect(page.locator(".lesson:visible")).to_have_count(0)
+
+
+def test_the_lessons_are_printed_with_exercises_and_notes_and_nothing_else(page: Page):
+    page.add_init_script("window.print = () => { window.printed = true; }")
+    page.reload()
+    page.locator(".example.learn", has_text="Lessons").click()
+    page.get_by_role("button", name="Print the lessons").click()
+    expect(page.locator("iframe.paper")).to_have_count(1)
+    paper = page.frames[-1].locator("body")
+    for lesson in LESSONS:
+        expect(paper).to_contain_text(lesson["title"])
+        for step in lesson["steps"]:
+            expect(paper).to_contain_text(step["exercise"])
+        for note in lesson["teacher"]:
+            expect(paper).to_contain_text(note)
+    expect(paper.locator("article")).to_have_count(len(LESSONS))
+    expect(paper.locator("button, textarea")).to_have_count(0)
