@@ -242,14 +242,14 @@ def _backoff(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
     from kgdemo.errors import UserError
-    from kgdemo.lab.calibration.backoff import (
+    from kgdemo.lab.calibration.ranking import (
         PLAIN,
         LabelledExample,
         fit_backoff,
         hits_over_relations,
         labelled_examples,
+        searched,
     )
-    from kgdemo.lab.calibration.ranking import searched
     from kgdemo.lab.evaluation.runner import read_held_out
     from kgdemo.ranking.scorer import UNFITTED
 

@@ -1,9 +1,13 @@
-"""Question sets: JSONL files in the schema of RoG, which the papers share, and sets as they are published.
+"""Question sets: JSONL files in the schema of RoG, which the papers share, and sets as their authors publish them.
 
 One object a line: ``id, question, q_entity [..], a_entity [..], answer [..]`` and optionally
 ``graph [[h, r, t], ..]`` (the subgraph this question is asked on), ``rel_path [..]`` (the relation
 path that answers it, inverse steps written ``~relation``) and ``gold_paths [[[h, r, t], ..], ..]`` (paths
 that somebody took to answer it).
+
+Other sets are recognised by what is in them. Each shape says what its records hold and how one becomes
+``id, question, q_entity, a_entity, answer, choices``. Answers are names where the set has names, else the ids that it
+has; a graph to go with it has to call its entities so.
 """
 
 from __future__ import annotations
@@ -12,23 +16,264 @@ import gzip
 import json
 import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kgdemo.errors import UserError
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.lab.published_sets import (
-    Shape,
-    file_of_folder,
-    loaded,
-    records_in,
-    rows_of_lines,
-    rows_of_parquet,
-    shape_of,
-    unknown_shape,
+
+Record = Mapping[str, Any]
+_YES_NO = ("yes", "no")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One form of records.
+
+    Attributes:
+        name: of the sets that have it.
+        wants: the fields by which it is known, for people.
+        fits: whether a record has it.
+        read: a record in the schema of RoG; it may raise KeyError, TypeError, ValueError, IndexError.
+    """
+
+    name: str
+    wants: str
+    fits: Callable[[Record], bool]
+    read: Callable[[Record], dict[str, Any]]
+
+
+def shape_of(record: Record) -> Shape | None:
+    """The shape of a record; None where none is known."""
+    return next((shape for shape in SHAPES if shape.fits(record)), None)
+
+
+def unknown_shape(name: str, record: object) -> UserError:
+    """The complaint about a file of no known shape."""
+    has = ", ".join(map(str, record))[:200] if isinstance(record, Mapping) else type(record).__name__
+    looked = "; ".join(f"{shape.name} ({shape.wants})" for shape in SHAPES)
+    return UserError(f"{name} is no question set that is known: its first record has {has}; looked for {looked}.")
+
+
+def records_in(document: object) -> list[Any]:
+    """The records of a whole JSON document: a list, or the list of an object that holds one."""
+    if isinstance(document, list):
+        return document
+    if isinstance(document, Mapping):
+        for name in ("Questions", "questions", "data"):
+            if isinstance(document.get(name), list):
+                return list(document[name])
+    return [document]
+
+
+def _has(*names: str) -> Callable[[Record], bool]:
+    return lambda record: all(name in record for name in names)
+
+
+def _rog(record: Record) -> dict[str, Any]:
+    if not isinstance(record["question"], str):
+        raise TypeError("question is no text")
+    choices = [str(choice) for choice in record.get("choices") or ()]
+    return {**record, "choices": choices}
+
+
+def _parses(record: Record) -> list[Record]:
+    return [parse for parse in record["Parses"] if parse.get("Answers")]
+
+
+def _webqsp(record: Record) -> dict[str, Any]:
+    """A question is answered by its first parse, as the official scorer takes the best and RoG the first."""
+    parse = next(iter(_parses(record)), {"Answers": ()})
+    names = [answer.get("EntityName") or answer["AnswerArgument"] for answer in parse["Answers"]]
+    topic = parse.get("TopicEntityName") or parse.get("TopicEntityMid")
+    return _made(record["QuestionId"], record.get("ProcessedQuestion") or record["RawQuestion"], names, [topic])
+
+
+def _freebase_qa(record: Record) -> dict[str, Any]:
+    parses = _parses(record)
+    names = [name for parse in parses for answer in parse["Answers"] for name in answer["AnswersName"]]
+    topics = [parse.get("TopicEntityName") for parse in parses]
+    return _made(record["Question-ID"], record["RawQuestion"], names, topics)
+
+
+def _cwq(record: Record) -> dict[str, Any]:
+    return _made(record["ID"], record["question"], [a.get("answer") or a["answer_id"] for a in record["answers"]])
+
+
+def _grail_qa(record: Record) -> dict[str, Any]:
+    nodes = record.get("graph_query", {}).get("nodes", ())
+    topics = [node["friendly_name"] for node in nodes if node["node_type"] == "entity" and not node["question_node"]]
+    names = [answer.get("entity_name") or answer["answer_argument"] for answer in record["answer"]]
+    return _made(record["qid"], record["question"], names, topics)
+
+
+def _choices_of(choices: Any) -> dict[str, str]:
+    """Label -> text: a list of both, or a table with a column of each, as ``datasets`` writes it."""
+    if isinstance(choices, Mapping):
+        return dict(zip(choices["label"], choices["text"], strict=True))
+    return {choice["label"]: choice["text"] for choice in choices}
+
+
+def _commonsense_qa(record: Record) -> dict[str, Any]:
+    given = record["question"]
+    inner = given if isinstance(given, Mapping) else record
+    choices = _choices_of(inner["choices"])
+    right = [choices[record["answerKey"]]] if record.get("answerKey") else []
+    text = given["stem"] if isinstance(given, Mapping) else given
+    return {**_made(record["id"], text, right, [inner["question_concept"]]), "choices": list(choices.values())}
+
+
+def _med_qa(record: Record) -> dict[str, Any]:
+    choices = dict(record["options"])
+    right = record.get("answer") or choices[record["answer_idx"]]
+    return {**_made(record.get("id"), record["question"], [right]), "choices": list(choices.values())}
+
+
+def _cr_lt(record: Record) -> dict[str, Any]:
+    right = str(record["answer"]).lower()
+    truth = {"true": "yes", "yes": "yes", "false": "no", "no": "no"}[right]
+    return {**_made(record["id"], record["query"], [truth], list(record["KG Entities"])), "choices": list(_YES_NO)}
+
+
+def _gr_bench(record: Record) -> dict[str, Any]:
+    answer = record["answer"]
+    names = answer if isinstance(answer, list) else re.split(r",\s+", str(answer))
+    return _made(record["qid"], record["question"], names)
+
+
+def _lc_quad(record: Record) -> dict[str, Any]:
+    answers = record.get("answer") or []
+    text = record.get("question") or record.get("paraphrased_question") or record["NNQT_question"]
+    return _made(record["uid"], text, [_short(str(answer)) for answer in answers])
+
+
+def _qald(record: Record) -> dict[str, Any]:
+    given = record["question"]
+    text = next((one["string"] for one in given if one["language"] == "en"), given[0]["string"])
+    names: list[str] = []
+    for answer in record["answers"]:
+        if "boolean" in answer:
+            found = "yes" if answer["boolean"] else "no"
+            return {**_made(record["id"], text, [found]), "choices": list(_YES_NO)}
+        rows = answer.get("results", {}).get("bindings", ())
+        names += [_short(cell["value"]) for row in rows for cell in row.values()]
+    return _made(record["id"], text, names)
+
+
+def _short(value: str) -> str:
+    """The last part of an address; what is none stays."""
+    return value.rstrip("/").rsplit("/", 1)[-1].rsplit("#", 1)[-1] if re.match(r"https?://", value) else value
+
+
+def _made(name: object, text: object, answers: Iterable[object], topics: Iterable[object] = ()) -> dict[str, Any]:
+    if not isinstance(text, str) or not text.strip():
+        raise TypeError("the question is no text")
+    made = {"question": text, "answer": _names(answers), "q_entity": _names(topics)}
+    return made if name is None else {"id": str(name), **made}
+
+
+def _names(values: Iterable[object]) -> list[str]:
+    return list(dict.fromkeys(str(value).strip() for value in values if value is not None and str(value).strip()))
+
+
+# The first that fits counts: those with fields that no other has stand first.
+SHAPES: tuple[Shape, ...] = (
+    Shape("FreebaseQA", "Question-ID, Parses", _has("Question-ID", "Parses"), _freebase_qa),
+    Shape("WebQSP", "QuestionId, Parses", _has("QuestionId", "Parses"), _webqsp),
+    Shape("ComplexWebQuestions", "ID, question, answers", _has("ID", "question", "answers"), _cwq),
+    Shape(
+        "GrailQA", "qid, question, answer, s_expression", _has("qid", "question", "s_expression", "answer"), _grail_qa
+    ),
+    Shape(
+        "CommonsenseQA",
+        "id, question, choices, question_concept",
+        lambda r: "question_concept" in r or (isinstance(r.get("question"), Mapping) and "stem" in r["question"]),
+        _commonsense_qa,
+    ),
+    Shape("MedQA", "question, options, answer_idx", _has("question", "options", "answer_idx"), _med_qa),
+    Shape("CR-LT-KGQA", "id, query, answer, KG Entities", _has("id", "query", "answer", "KG Entities"), _cr_lt),
+    Shape("LC-QuAD 2", "uid, question, sparql_wikidata", _has("uid", "sparql_wikidata"), _lc_quad),
+    Shape(
+        "QALD",
+        "id, question in languages, answers",
+        lambda r: isinstance(r.get("question"), list) and "answers" in r,
+        _qald,
+    ),
+    Shape("GRBench", "qid, question, answer", _has("qid", "question", "answer"), _gr_bench),
+    Shape(
+        "RoG",
+        "id, question, q_entity, a_entity, answer, graph",
+        lambda r: "id" in r and isinstance(r.get("question"), str),
+        _rog,
+    ),
 )
+
+
+def rows_of_lines(lines: Sequence[str], name: str) -> Iterator[Record]:
+    """Lines of MetaQA (question with [topic], tab, answers) or SimpleQuestions (three addresses and a question).
+
+    Raises:
+        UserError: they are neither.
+    """
+    for number, line in enumerate(lines, 1):
+        cells = line.rstrip("\r\n").split("\t")
+        if len(cells) == 2 and (topic := re.search(r"\[(.+?)\]", cells[0])):
+            text = cells[0].replace("[", "").replace("]", "")
+            yield {"id": str(number), **_made(None, text, cells[1].split("|"), [topic[1]])}
+        elif len(cells) == 4 and all("freebase.com/" in cell for cell in cells[:3]):
+            subject, _, target, text = cells
+            yield {"id": str(number), **_made(None, text, [_mid(target)], [_mid(subject)])}
+        elif line.strip():
+            raise UserError(
+                f"{name}, line {number}: neither JSON nor a line of MetaQA (question with [topic], tab, answers) "
+                "nor of SimpleQuestions (subject, relation, object and question with tabs)."
+            )
+
+
+def _mid(address: str) -> str:
+    """``www.freebase.com/m/02mjmr`` as ``m.02mjmr``."""
+    return address.split("freebase.com/", 1)[1].replace("/", ".", 1)
+
+
+def rows_of_parquet(path: Path) -> list[Record]:
+    """The rows of a Parquet file, as ``datasets`` publishes RoG-webqsp and RoG-cwq.
+
+    Raises:
+        UserError: the file is damaged, or the package that reads it is not installed.
+    """
+    try:
+        from pyarrow import ArrowInvalid
+        from pyarrow.parquet import read_table
+    except ImportError as error:
+        raise UserError(f"{path.name} is a Parquet file; pip install pyarrow to read it.") from error
+    try:
+        rows: list[Record] = read_table(path).to_pylist()
+    except (ArrowInvalid, OSError) as error:
+        raise UserError(f"{path.name} cannot be read ({error}); download it again.") from error
+    return rows
+
+
+def file_of_folder(folder: Path) -> Path:
+    """The questions of a folder of GRBench.
+
+    Raises:
+        UserError: there is no such file.
+    """
+    for name in ("data.json", "data.jsonl", "questions.jsonl"):
+        if (folder / name).is_file():
+            return folder / name
+    raise UserError(f"{folder} is a folder without data.json (GRBench); give a question file.")
+
+
+def loaded(text: str) -> object:
+    """A whole JSON document; None where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
 
 logger = logging.getLogger(__name__)
 
@@ -87,7 +332,7 @@ def called_as_in(kg: KnowledgeGraph, questions: Sequence[Question]) -> list[Ques
 
 
 def read_questions(path: Path) -> list[Question]:
-    """Read a question set: JSON lines in the schema of RoG, plain or gzip, or any set of ``published_sets``.
+    """Read a question set: JSON lines in the schema of RoG, plain or gzip, or any set whose shape is known.
 
     Questions to which a published set gives no answer are left out, with a line in the log: nothing says that there is
     none. In the schema of RoG such a question is one that has no answer.

@@ -9,9 +9,18 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kgdemo.lab.calibration import backoff
-from kgdemo.lab.calibration.backoff import PLAIN, LabelledExample, fit_backoff, hits_over_relations, labelled_examples
-from kgdemo.lab.calibration.ranking import FOLDS, Candidates, Searched, searched
+from kgdemo.lab.calibration import ranking
+from kgdemo.lab.calibration.ranking import (
+    FOLDS,
+    PLAIN,
+    Candidates,
+    LabelledExample,
+    Searched,
+    fit_backoff,
+    hits_over_relations,
+    labelled_examples,
+    searched,
+)
 from kgdemo.lab.questions import Question
 from kgdemo.ranking.scorer import BACKOFF, FEATURES
 from kgdemo.settings import Settings
@@ -87,7 +96,7 @@ def test_of_every_set_either_kind_counts_the_same(monkeypatch):
         fitted.extend(one.counts for one in found)
         return np.ones(len(BACKOFF))
 
-    monkeypatch.setattr(backoff, "fit", fit)
+    monkeypatch.setattr(ranking, "fit", fit)
     fit_backoff(questions)
     assert sum(fitted) == pytest.approx(len(questions))
     assert fitted == pytest.approx([7 / 12] * 3 + [7 / 4] + [7 / 8] * 2 + [7 / 4])
@@ -109,8 +118,8 @@ def test_no_question_is_judged_by_weights_fitted_on_its_relation(monkeypatch):
         assert not by_id[id(one.right)].held_out & frozenset().union(*(other.held_out for other in fitted_on))
         return 1.0
 
-    monkeypatch.setattr(backoff, "fit", fit)
-    monkeypatch.setattr(backoff, "first_right", judged)
+    monkeypatch.setattr(ranking, "fit", fit)
+    monkeypatch.setattr(ranking, "first_right", judged)
     figures = hits_over_relations(questions)["made up"]
     assert figures["seen_questions"] + figures["held_out_questions"] == 120
     assert figures["held_out_questions"] == sum(bool(one.held_out) for one in questions)

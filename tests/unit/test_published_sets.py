@@ -13,8 +13,7 @@ import pytest
 from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.metrics import Prediction
 from kgdemo.lab.evaluation.runner import choice_of, evaluate, prompt_of
-from kgdemo.lab.published_sets import SHAPES
-from kgdemo.lab.questions import Question, read_questions
+from kgdemo.lab.questions import SHAPES, Question, read_questions
 from kgdemo.methods import METHODS
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.settings import Settings
