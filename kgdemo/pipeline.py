@@ -41,6 +41,7 @@ from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
 from kgdemo.linking.linker import EntityLinker, OverlayLinker
 from kgdemo.linking.names import name_index
+from kgdemo.linking.words import name_words, without_article
 from kgdemo.methods import METHODS, method_named
 from kgdemo.models.causal import CausalModel
 from kgdemo.models.embedding import sentence_embedder
@@ -265,12 +266,14 @@ class Pipeline:
             yield from method_named("gcr").run(variant, own, plain)
 
         def link(text: str) -> Sequence[str]:
-            """The entities that a text may name, those chosen first."""
-            if text in kg.entities:
-                return (text,)
+            """The entities that a text may name: those chosen, those whose name it is, and others that are likely."""
             found = self.linker(settings.graph).link(text)
-            others = (candidate.entity for mention in found.mentions for candidate in mention.candidates)
-            return tuple(dict.fromkeys((*found.chosen, *others)))
+            same = {name.entity for name in name_index(kg).whole("".join(without_article(name_words(text))))}
+            whole = [kg.entities[entity] for entity in sorted(same, key=lambda entity: -kg.degree(entity))]
+            candidates = (candidate for mention in found.mentions for candidate in mention.candidates)
+            others = (candidate.entity for candidate in candidates if candidate.score >= _NEAR)
+            exact = (text,) if text in kg.entities else ()
+            return tuple(dict.fromkeys((*exact, *found.chosen, *whole, *others)))
 
         common = (resources, link, settings.directed, self._vocabulary(kg))
         if general:

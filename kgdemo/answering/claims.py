@@ -15,6 +15,8 @@ from kgdemo.ranking.scorer import path_words
 
 _NEITHER = "The graph says nothing that decides this, neither yes nor no."
 _CLASS = "animal class"
+_DONE = re.compile(r"(?:did|has|have)\b", re.IGNORECASE)
+_OUTCOME = frozenset("win won lose lost beat defeat defeated".split())
 _OF_PLACE = re.compile(r"\b(?:in|part|on|inside|within|located|lie|lies|belong|belongs)\b", re.IGNORECASE)
 _SAYS_WHAT_IT_IS = frozenset(("occupation", "genre", "position held", "instance of", "sport", _CLASS))
 _WIDER = frozenset("capital state province citizenship nationality".split())  # not every city is a capital
@@ -72,7 +74,7 @@ class Claims(Computation):
                 names = [end, *(known.aliases if known else ())]
                 if any(wanted <= set(fold(name).split()) for name in names):
                     having.append((topic, Path((topic, end), (label,))))
-        return having
+        return [(topic, path) for topic, path in having if self._decides_outcome(path)]
 
     def _decided(self, ran: MethodRun, topics: list[str]) -> Iterator[Event]:
         """Yes where a path says so, no where the graph states something else in its place."""
@@ -80,6 +82,9 @@ class Claims(Computation):
         named = set(self.query.content_words)
         walks = [walk for walk in walks if named & set(path_words(walk[1]))] or walks  # *capital*, not *largest city*
         path = self._path_that_says_so(walks, topics)
+        if path is not None and not self._covers(path):
+            yield no_answer(f"The graph says {path}, which does not decide this.")
+            return
         if path is not None:
             claimed = next(topic for topic in topics if topic in (path.entities[0], path.end))
             yield from self._says("yes", claimed, [Operand(path.end, (path,))], f"Yes: {path}.")
@@ -92,6 +97,17 @@ class Claims(Computation):
         operands = [Operand(end, (path,)) for end, path in stated.items()]
         said = f"{subject} {relation} {listed(list(stated), 8)}"
         yield from self._says("no", claimed, operands, f"No, as far as the graph says: {said}.")
+
+    def _covers(self, path: Path) -> bool:
+        """Whether a path says what the question claims: who took part in a battle need not have won it."""
+        if not _DONE.match(self.query.text):
+            return True
+        return self._decides_outcome(path) and not self._uncovered(path)
+
+    def _decides_outcome(self, path: Path) -> bool:
+        """Whether a path to a battle or a contest says who won it, where that is what is asked."""
+        outcome = _OUTCOME & set(self.query.content_words)
+        return not outcome or kind_of(self.kg, path.end) == "award" or any("won" in r.split() for r in path.relations)
 
     def _path_that_says_so(self, walks: Sequence[tuple[str, tuple[str, ...]]], topics: Sequence[str]) -> Path | None:
         """A path between two topics over relations that the model would take, or one place within another.

@@ -26,6 +26,7 @@ from kgdemo.verify_operations import verify_operation
 
 _PEOPLE = frozenset(("person", "man", "woman", "human", "people", "men", "women"))
 _HARMLESS = frozenset("big main major famous known single whole different natural chemical real living".split())
+_WHOLE = ("has country",)  # what lies in a place is listed by it whole
 _UNLIKE = 0.31  # cosine to the nearest word below which a word of the question is about something else
 _SAYS_LITTLE = frozenset(
     "both great can could list name named not of else lie lies come comes came most other others was were people men "
@@ -185,6 +186,8 @@ class Computation:
                 break
         if re.search(r"\b(?:in|of|on)\b", self.plan.base):
             for topic in self.query.topics:
+                if decoded and all(path.relations[-1] in _WHOLE for path in decoded.values()):
+                    return decoded
                 if kind_of(self.kg, topic) in PLACES:
                     inside = self.sets.within(topic, noun)
                     return inside if len(inside) > len(decoded) else decoded

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from rapidfuzz.distance import OSA
 
@@ -66,10 +67,14 @@ class Lists(Computation):
             yield from unchanged(ran.final)
             return
         sign, _, year = self.plan.bound.partition(" ")
-        editions = [name for topic in self.query.topics for name in self.sets.editions(topic) if name.startswith(year)]
+        every = list(dict.fromkeys(name for topic in self.query.topics for name in self.sets.editions(topic)))
+        editions = [name for name in every if name.startswith(year)]
         if sign == "=" and editions:
             ran = yield from self._base(topics=editions[:1])
             yield from unchanged(ran.final)
+            return
+        if sign in ("<", ">", ">=") and every:
+            yield from self._of_editions(every)
             return
         ran = yield from self._base()
         final = ran.final
@@ -101,6 +106,25 @@ class Lists(Computation):
                 f"{said_bound(self.plan.bound)}."
             )
 
+    def _of_editions(self, editions: Sequence[str]) -> Iterator[Event]:
+        """What is asked of the editions within a bound: the hosts of the games since a year."""
+        dated = self._dated({name: Path((name,), ()) for name in editions}, ("happened",))
+        within = within_bound([replace(o, paths=()) for o in dated], self.plan.bound)
+        ran = yield from self._base(topics=list(within[:1] or editions[:1]))
+        if ran.refused or not ran.cited or len(ran.cited[0].relations) > 1:
+            yield from unchanged(ran.final)
+            return
+        relations = ran.cited[0].relations
+        text = f"{len(dated)} with their year, of which {len(within)} {said_bound(self.plan.bound)}"
+        operands = [replace(o, paths=()) for o in dated]
+        operation = yield from self._operate("filter", text, operands, within, self.plan.bound)
+        ends = [end for name in within for end in self.sets.ends(name, relations)]
+        if operation is not None and ends:
+            told = ", ".join(f"{name}: {listed(list(self.sets.ends(name, relations)))}" for name in within)
+            yield computed_answer(told, tuple(dict.fromkeys(ends)), ran)
+        elif operation is not None:
+            yield no_answer(f"The graph does not hold this of the {len(within)} {said_bound(self.plan.bound)}.")
+
     def _in_office(self, ran: MethodRun, began: Sequence[Operand]) -> Iterator[Event]:
         """Those who came to their office by the end of a year and left it no earlier."""
         year = self.plan.bound.split()[1]
@@ -124,11 +148,27 @@ class Lists(Computation):
         if not members:
             yield from self.list_answers()
             return
+        if self.plan.bound:
+            yield from self._of_value(members)
+            return
         operands = [Operand(entity, (), "type", self.kg.info[entity].type) for entity in members]
         number = str(len(members))
         operation = yield from self._operate("count", f"all {number} {self.plan.noun}", operands, (number,))
         if operation is not None:
             yield computed_answer(f"{number} {self.plan.noun}: {listed(members)}.", tuple(members))
+
+    def _of_value(self, members: Sequence[str]) -> Iterator[Event]:
+        """The things of a kind that have a value: the element of an atomic number."""
+        operands = [o for entity in members if (o := operand_of(self.kg, entity, self.plan.attributes)) is not None]
+        result = within_bound(operands, self.plan.bound)
+        said = f"{self.plan.attributes[0]} {self.plan.bound.split()[1]}"
+        operation = yield from self._operate(
+            "filter", f"{len(operands)} with it; {said}", operands, result, self.plan.bound
+        )
+        if operation is not None and result:
+            yield computed_answer(f"{listed(result)}: {said} (of {len(operands)} that the graph holds).", result)
+        elif operation is not None:
+            yield no_answer(f"None of the {len(operands)} {self.plan.noun} that the graph holds has {said}.")
 
     def _unmet(self, ran: MethodRun, ends: Mapping[str, Path]) -> str:
         """A word of the question that should have narrowed the answers down and did not; empty where there is none."""

@@ -249,6 +249,12 @@ _WHAT_WORKS_HAVE = {  # word -> the types it may stand beside
     "sequel": ("film", "book", "game"),
     "trailer": ("film",),
     "lyrics": ("song",),
+    "ceo": ("company",),
+    "author": ("book", "play", "poem"),
+    "director": ("film", "series"),
+    "population": ("country", "city"),
+    "capital": ("country", "state"),
+    "moons": ("planet",),
     "members": ("band",),
 }
 _SOURCE = 3  # words between a work and *based*
@@ -327,6 +333,8 @@ def named_after(words: Sequence[Word], first: int, last: int) -> int:
 def kinds_beside(words: Sequence[Word], first: int, last: int) -> tuple[str, ...]:
     """What the words around a mention say of its type: *the Cats musical*, *Friends cast*, *whose film is Jaws*."""
     beside = [key for word in (*words[max(first - 1, 0) : first], *words[last : last + 1]) for key in word.keys]
+    if not {"of", "by"}.isdisjoint(keys(words, first - 2, first)):  # the author of, the CEO of the
+        beside += [word for word in keys(words, first - 3, first - 1) if word in _WHAT_WORKS_HAVE]
     if first > 2 and words[first - 3].key == "whose" and words[first - 1].key in ("is", "was"):
         beside += words[first - 2].keys
     return (*beside, *(kind for key in beside for kind in _WHAT_WORKS_HAVE.get(key, ())))

@@ -729,12 +729,22 @@ _BEHIND_A_PLACE = re.compile(
 _ALL_OF = _patterns(
     r"(?:what|which) (?:are|were) (?:all )?(?:the )?(?:names of (?:all )?(?:the )?)?(?:\w+ )??{noun}"
     r"(?P<where> (?:of|in|on) .+)?",
-    r"(?:name|list)(?: me)?(?: all)?(?: of)?(?: the)?(?: \w+)?? {noun}(?P<where> (?:of|in|on) .+)?",
+    r"(?:name|list)(?: me)?(?: all| some| a few| any)?(?: of)?(?: the)?"
+    rf"(?: (?:{'|'.join(_NUMBERS)}))?(?: \w+)?? {{noun}}"
+    r"(?P<where> (?:of|in|on) .+)?",
+)
+# *which element has the atomic number 26*: a thing is asked for by its value
+_WITH_VALUE = _patterns(
+    r"{what} {noun} (?:has|have|with) (?:an? |the )?{measure} (?:of )?(?P<number>\d[\d,]*)(?: \w+)?"
 )
 
 
 def _all_of(question: str) -> Plan | None:
     """All things of a kind that the world has; what lies in a place is left to the paths."""
+    found = _found(_WITH_VALUE, question)
+    if found:
+        value, attributes = found["number"].replace(",", ""), _measured(found["measure"])
+        return Plan(Form.ALL, noun=found["noun"], attributes=attributes, bound=f"= {value}")
     found = _found(_ALL_OF, question)
     if not found or not found["noun"].endswith("s") or _without_world(found["where"] or ""):
         return None

@@ -210,7 +210,12 @@ def _nearest(word: str, vocabulary: frozenset[str]) -> str:
     found = process.extract(word, near, scorer=OSA.distance, score_cutoff=wrong, limit=20)
     if len(word) == _SHORTEST:
         found = [one for one in found if one[0] in _ASKING or sorted(one[0]) == sorted(word)]
-    return min(found, key=lambda one: (one[1], *_unlikeness(word, one[0])), default=("",))[0]
+    asking = word.startswith("w")  # *wich* is *which*, not *with*
+    return min(
+        found,
+        key=lambda one: (one[1], asking and one[0] not in _ASKING, *_unlikeness(word, one[0])),
+        default=("",),
+    )[0]
 
 
 def _unlikeness(typed: str, word: str) -> tuple[bool, int, int, int]:

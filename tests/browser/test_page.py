@@ -109,7 +109,6 @@ def test_hovering_a_citation_lights_its_path(page: Page):
     [
         ("   ", "empty"),
         ("x" * 10_000, "characters"),
-        ("What is the colour of nothing at all?", "No entity"),
     ],
 )
 def test_a_mistake_is_one_sentence_and_nothing_is_lost(page: Page, question: str, says: str):

@@ -44,6 +44,7 @@ TRIPLES = [
     ("Wagner", "composed", "March No. 7 (Wagner)"),
     ("Wagner", "composed", "March No. 2 (Wagner)"),
     ("Nut", "has taste", "nutty"),
+    ("Heuss", "took part in", "Cod War"),
     *((war, "is past", "history") for war in ("Cold War", "Cod War")),
 ]
 INFO = {
@@ -147,6 +148,13 @@ OPERA = ("Wagner", "composed", "Lohengrin")
         ("who was German president for most of the Cod War", ["German president"], PRESIDENT, {"Lübke"}),
         ("who was German president when the Cod War began", ["German president"], PRESIDENT, {"Heuss"}),
         ("which city has won the most Song Contests", ["1956 Song Contest"], OPERA, {"Oslo"}),
+        ("which river has the length of 866 km", [], RIVER, {"Oder"}),
+        (
+            "who won the Song Contest since 1957",
+            ["1956 Song Contest"],
+            ("1957 Song Contest", "won by", "Marburg"),
+            {"Marburg", "Oslo"},
+        ),
         ("how many acts does Lohengrin have", ["Lohengrin"], OPERA, {"3"}),
     ],
 )
@@ -173,6 +181,7 @@ def test_it_is_computed_and_verified(question, topics, path, answers):
             ("Wagner", "composed", "March No. 7 (Wagner)"),
             "more than",
         ),
+        ("did Heuss win the Cod War", ["Heuss", "Cod War"], ("Heuss", "took part in", "Cod War"), "does not decide"),
         ("is the Nut a fruit", ["Nut"], ("Nut", "has taste", "nutty"), "calls Nut an ingredient"),
         ("which river has won the most Cod Wars", ["Cod War"], OPERA, "one by one"),
         ("who was German president during the Boer War", ["German president"], PRESIDENT, "when this was"),

@@ -10,7 +10,7 @@ from itertools import islice
 import pytest
 
 from kgdemo.cli import main
-from kgdemo.events import Event, Notice, PathFound, PathVerified, RunFailed, RunFinished
+from kgdemo.events import AnswerFinal, Event, Notice, PathFound, PathVerified, RunFailed, RunFinished
 from kgdemo.lab.benchmarks import whole_runs
 from kgdemo.lab.benchmarks.whole_runs import WholeTally, draw, label, soak_whole
 from kgdemo.pipeline import Pipeline
@@ -73,5 +73,13 @@ def test_a_run_is_ended_at_its_deadline(monkeypatch: pytest.MonkeyPatch):
 
 def test_half_a_character_in_a_question_is_none():
     pipeline = Pipeline(PUBLIC, ChatSettings())
-    (failed,) = [e for e in pipeline.run("Who is \ud800?", Settings(graph="chemistry")) if isinstance(e, RunFailed)]
-    assert "No entity" in failed.message
+    events = list(pipeline.run("Who is \ud800?", Settings(graph="chemistry")))
+    (final,) = [event for event in events if isinstance(event, AnswerFinal)]
+    assert "No entity" in final.refusal
+
+
+def test_a_name_that_nothing_bears_is_refused_by_that_name():
+    pipeline = Pipeline(PUBLIC, ChatSettings())
+    events = list(pipeline.run("what is made of Zworblium?", Settings(graph="chemistry")))
+    (final,) = [event for event in events if isinstance(event, AnswerFinal)]
+    assert "knows nothing called Zworblium" in final.refusal
