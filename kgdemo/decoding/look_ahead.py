@@ -5,7 +5,7 @@ Most tokens of a path are forced, having one allowed child, and read in one pass
 more tokens can follow than there are beams, its next beams are certain and read right away. From there on they
 are guessed, as far as a budget allows. The search itself is unchanged: it is replayed over log-probabilities that
 are known already, so sequences, order and steps are those of the step-wise search (GCR section 4.3; the pooled
-cache of ``models.tree`` makes it cheap). A processor that waits for weights, as all do with few tokens, gains by
+cache of ``models.token_tree`` makes it cheap). A processor that waits for weights, as all do with few tokens, gains by
 every pass that is saved.
 """
 

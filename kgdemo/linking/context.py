@@ -164,7 +164,7 @@ def _content_stems(words: Sequence[str]) -> frozenset[str]:
     return frozenset(_SAME.get(word, word)[:_STEM] for word in words if word not in FUNCTION_WORDS)
 
 
-_FORWARD, _BACKWARD, _TEXT = 1.9, 2.5, 2.0  # fitted beside the weights of ``scoring``
+_FORWARD, _BACKWARD, _TEXT = 1.9, 2.5, 2.0  # fitted beside the weights of ``features``
 _MAX_AT_ONCE = 512  # relations; of a graph with more only those that are asked for are embedded
 
 

@@ -114,7 +114,7 @@ class SessionGraphs:
         """Take in a visitor's graph.
 
         Args:
-            content: text or file of triples, see ``kg.upload``.
+            content: text or file of triples, see ``kg.io.upload``.
             title: what the visitor calls it; tells the format of a file.
             visitor: whose it is.
 

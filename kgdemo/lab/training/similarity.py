@@ -1,4 +1,4 @@
-"""Training the learnt similarity of questions and relation paths (``models.similarity``) on a recipe's examples.
+"""Training the learnt similarity of questions and relation paths (``models.prompt_style``) on a recipe's examples.
 
 A contrastive loss: each question against the paths of its whole batch, of which its own is to be the nearest
 (InfoNCE; van den Oord et al. 2018, equation 4). Both matrices begin as the identity and are drawn back to it, so
