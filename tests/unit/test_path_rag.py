@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.kg.labels import spoken
-from kgdemo.methods.fidelis.path_rag import PathRag, VanillaRetriever
+from kgdemo.methods.fidelis.path_rag import Bm25, PathRag, VanillaRetriever
 from kgdemo.methods.hop_lists import start
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.query import understand
@@ -89,3 +90,27 @@ def test_a_hub_is_read_in_part_and_every_relation_has_its_turn():
     _, candidates = finish(rag.candidates(start("Inception")))
     assert "Nolan" in {c.path.end for c in candidates}
     assert embedder.read < 600, "the labels of a small graph once, and nothing twice"
+
+
+# BM25 ------------------------------------------------------------------------------------------------
+
+
+def test_bm25_by_hand():
+    """Of two documents with lengths 1 and 3 (mean 2) one word is in both, the other in the second alone."""
+    found = Bm25().similarity("Directed by", ["directed", "directed by film"])
+    common, rare = math.log(1 + 0.5 / 2.5), math.log(1 + 1.5 / 1.5)
+    short, long = 2.2 / (1 + 1.2 * (0.25 + 0.75 / 2)), 2.2 / (1 + 1.2 * (0.25 + 0.75 * 3 / 2))
+    assert found.tolist() == pytest.approx([common * short / ((common + rare) * long), 1.0])
+
+
+def test_bm25_of_nothing_is_nothing_and_the_nearest_come_first():
+    assert Bm25().similarity("who?", []).tolist() == []
+    assert Bm25().similarity("who?", ["", "film"]).tolist() == [0.0, 0.0]
+    assert Bm25().nearest("born in", ["place", "born", "born in", "in"], 2) == [2, 1]
+
+
+def test_candidates_by_bm25_are_those_that_share_words_and_say_so():
+    rag = PathRag(film_world(), Settings(), "directed by", alpha=0.3, retrieved=50, limit=16, likeness=Bm25())
+    events, candidates = finish(rag.candidates(start("Inception")))
+    assert "directed" in candidates[0].path.relations[-1]
+    assert events[0].by == "BM25"

@@ -25,7 +25,7 @@ from kgdemo.methods.fidelis.decisions import (
     WalkedPath,
     read_plan,
 )
-from kgdemo.methods.fidelis.path_rag import PathRag, Retriever, TogRetriever, VanillaRetriever
+from kgdemo.methods.fidelis.path_rag import Bm25, PathRag, Retriever, TogRetriever, VanillaRetriever
 from kgdemo.methods.hop_lists import start
 from kgdemo.methods.registry import register
 from kgdemo.query.query import Query
@@ -53,6 +53,7 @@ class FidelisOptions:
     )
     candidates: int = option(16, "steps put before the reasoner at once", minimum=1, maximum=200, public=32)
     retriever: str = option("path-rag", "who proposes steps (table 2)", choices=RETRIEVERS)
+    embeddings: str = option("minilm", "how near a label is (table 3)", choices=("minilm", "bm25"))
     keywords: bool = option(True, "look for the plan's keywords; no: for the question (table 4)")
     planning: bool = option(True, "the plan gives hints (table 2)")
     beam_search: bool = option(True, "no: one path is kept (table 2)")
@@ -137,6 +138,7 @@ class Search:
             alpha=fidelis.alpha,
             retrieved=fidelis.retrieved,
             limit=fidelis.candidates,
+            likeness=Bm25() if fidelis.embeddings == "bm25" else None,
         )
         return VanillaRetriever(rag, self.query) if fidelis.retriever == "vanilla" else rag
 

@@ -6,9 +6,15 @@ to the question's keywords and by what lies behind them (equation 2). All candid
 
 from __future__ import annotations
 
+import math
+import re
+from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kgdemo.events import CandidatesScored, Event
 from kgdemo.kg.labels import spoken
@@ -23,6 +29,8 @@ _MAX_WHOLE = 2000  # a graph of so few labels is embedded whole, as the paper do
 _MAX_READ = 48  # entities embedded for one step: of a hub's thousands those behind the nearest relations
 _PER_RELATION = 8  # of them behind one relation
 _BY = "sentence embeddings"
+_WORD = re.compile(r"[^\W_]+")
+_K1, _B = 1.2, 0.75  # of BM25, as usual
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +44,47 @@ class PathCandidate:
 
     path: Path
     score: float
+
+
+class Likeness(Protocol):
+    """How near labels are to what is looked for."""
+
+    def similarity(self, text: str, options: Sequence[str]) -> NDArray[np.float32]:
+        """Of each option to the text."""
+        ...
+
+    def nearest(self, text: str, options: Sequence[str], limit: int) -> list[int]:
+        """Indices of the options nearest to the text, best first."""
+        ...
+
+
+class Bm25:
+    """Okapi BM25 in place of embeddings (table 3): the labels to choose among are the documents.
+
+    Scores are given as shares of the best one, so that ``alpha`` weighs what lies behind as it does beside cosines.
+    """
+
+    def similarity(self, text: str, options: Sequence[str]) -> NDArray[np.float32]:
+        """See ``Likeness``."""
+        documents = [_WORD.findall(option.lower()) for option in options]
+        wanted = set(_WORD.findall(text.lower()))
+        mean = sum(map(len, documents)) / max(len(documents), 1)
+        having = Counter(word for words in documents for word in wanted.intersection(words))
+        rarity = {word: math.log(1 + (len(documents) - n + 0.5) / (n + 0.5)) for word, n in having.items()}
+        scores = [
+            sum(
+                rarity[word] * n * (_K1 + 1) / (n + _K1 * (1 - _B + _B * len(words) / mean))
+                for word, n in Counter(words).items()
+                if word in rarity
+            )
+            for words in documents
+        ]
+        return np.array(scores, np.float32) / (max(scores, default=0.0) or 1.0)
+
+    def nearest(self, text: str, options: Sequence[str], limit: int) -> list[int]:
+        """See ``Likeness``."""
+        order: list[int] = np.argsort(-self.similarity(text, options), kind="stable")[:limit].tolist()
+        return order
 
 
 class Retriever(Protocol):
@@ -55,13 +104,23 @@ class PathRag:
         alpha: weight of the look-ahead (equation 2).
         retrieved: how many relations and entities to retrieve (*m*).
         limit: how many candidates to return.
+        likeness: BM25; sentence embeddings where nothing is given.
     """
 
     def __init__(
-        self, resources: Resources, settings: Settings, keywords: str, *, alpha: float, retrieved: int, limit: int
+        self,
+        resources: Resources,
+        settings: Settings,
+        keywords: str,
+        *,
+        alpha: float,
+        retrieved: int,
+        limit: int,
+        likeness: Bm25 | None = None,
     ) -> None:
         self.kg, self.directed = resources.kg, settings.directed
-        self.labels = embedding_cache(resources.embedder)
+        self.labels: Likeness = likeness or embedding_cache(resources.embedder)
+        self.by = "BM25" if likeness else _BY
         self.keywords, self.alpha, self.limit = keywords, alpha, limit
         self._relations = self._nearest(list(dict.fromkeys(self.kg.step_labels)), retrieved, spoken)
         self._entities = self._nearest(
@@ -78,7 +137,7 @@ class PathRag:
             base += self._base(self.readable(others))[: self.limit - len(base)]
         scored = [(*step, score + self.alpha * self._ahead(step[1], path)) for step, score in base]
         found = [_longer(path, *step) for step in sorted(scored, key=lambda s: -s[2])]
-        yield candidates_scored("Path-RAG", found)
+        yield candidates_scored("Path-RAG", found, self.by)
         return found
 
     def _nearest(self, labels: Sequence[str], limit: int, read: Callable[[str], str]) -> frozenset[str]:
@@ -144,7 +203,7 @@ class VanillaRetriever:
         near = self.rag.labels.similarity(self.query.text, [f"{spoken(r)} {e}" for r, e in steps]).tolist()
         order = sorted(range(len(steps)), key=lambda i: -near[i])[: self.rag.limit]
         found = [_longer(path, *steps[i], near[i]) for i in order]
-        yield candidates_scored("vanilla retriever", found)
+        yield candidates_scored("vanilla retriever", found, self.rag.by)
         return found
 
 
@@ -176,8 +235,8 @@ def _longer(path: Path, relation: str, entity: str, score: float) -> PathCandida
     return PathCandidate(Path((*path.entities, entity), (*path.relations, relation)), score)
 
 
-def candidates_scored(decision: str, found: Sequence[PathCandidate]) -> CandidatesScored:
+def candidates_scored(decision: str, found: Sequence[PathCandidate], by: str = _BY) -> CandidatesScored:
     """Candidates as an event."""
     scores = tuple(candidate.score for candidate in found)
     texts = tuple(str(candidate.path) for candidate in found)
-    return CandidatesScored(decision, texts, scores, (True,) * len(found), _BY)
+    return CandidatesScored(decision, texts, scores, (True,) * len(found), by)
