@@ -366,7 +366,10 @@ def _count(question: str) -> Plan | None:
         return Plan(Form.COUNT, base=f"which {noun} are {where}" if where else "", noun=noun)
     cut = _BEHIND_NOUN.search(rest)
     bound, base = bound_of(f"which {_without_world(rest)}")
-    return Plan(Form.COUNT, base=base if cut else "", noun=rest[: cut.start()] if cut else rest, bound=bound)
+    everywhere = re.fullmatch(r"which [\w ]+ (?:are|exist)", base)  # all the elements that there are
+    return Plan(
+        Form.COUNT, base=base if cut and not everywhere else "", noun=rest[: cut.start()] if cut else rest, bound=bound
+    )
 
 
 _WHICH_IS = r"{what}(?: \w+){0,2}? (?:is|are|was|were|has|lies|came|comes|lived|died|born)? *(?:the )?{erest}\b"
@@ -556,7 +559,7 @@ def _place(word: str) -> int:
 
 
 _WORLD = re.compile(
-    r"\b(?:(?:in|of|on) (?:the )?(?:whole |entire |our )?(?:world|earth|planet|universe|solar system)"
+    r"\b(?:(?:in|of|on) (?:the )?(?:whole |entire |our )?(?:world|earth|planet|universe|solar system|periodic table)"
     r"|of all(?: time)?|ever(?: made| built| written)?|by far|to the sun|from the sun)\b",
     re.IGNORECASE,
 )
