@@ -4,7 +4,7 @@ import { fillQuestion, h, refill, watchHover } from './core/dom.js';
 import { EventStream } from './core/event_stream.js';
 import { Inputs } from './core/inputs.js';
 import { Player } from './core/player.js';
-import { stageNow } from './core/state.js';
+import { aboutOf, stageNow } from './core/state.js';
 import { makeAddress, placeOf } from './files/address.js';
 import { makeKeep, makeOwnRuns } from './files/keep.js';
 import { makeGraph } from './graph/graph.js';
@@ -296,7 +296,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
 
   showChoices(inputs, boot, text, own.title);
   stopButton?.addEventListener('click', () => stream.drop());
-  stage.asked = () => edits.asked();
+  stage.asked = () => JSON.stringify({ ...JSON.parse(edits.asked()), about: opening ? [] : aboutOf(player.state) });
   const linked = () => follow(placeOf(location.search));
   if (/** @type {{kgLinked?: boolean}} */ (globalThis).kgLinked) linked();
   else window.addEventListener('kg-linked', linked, { once: true });

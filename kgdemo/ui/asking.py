@@ -15,17 +15,19 @@ import re
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
 from kgdemo.errors import UserError
-from kgdemo.events import Event, RunFailed
+from kgdemo.events import Event, Notice, RunFailed, RunStarted
 from kgdemo.models.causal import EMBEDDED
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings
 from kgdemo.ui import zero
 from kgdemo.ui.fields import Fields, settings_of
+from kgdemo.ui.follow_up import about_of, meant_by, pronoun_of
 from kgdemo.ui.metrics import METRICS
 from kgdemo.ui.runs import SharedRuns
 from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs
@@ -172,7 +174,31 @@ def ask(
         yield RunFailed(str(error))
         return
     question = str(fields.question or "")
-    yield from runs.run(question, settings, entities) if runs else zero.run(pipeline, question, settings, entities)
+    meant = "" if entities else _follows_up(pipeline, question, settings, about_of(fields.client_graph))
+    entities = [meant] if meant else entities
+    events = runs.run(question, settings, entities) if runs else zero.run(pipeline, question, settings, entities)
+    yield from _with_notice(events, f"“{pronoun_of(question)}” is taken for {meant}.") if meant else events
+
+
+def _with_notice(events: Generator[Event, None, None], text: str) -> Iterator[Event]:
+    with closing(events):
+        for event in events:
+            yield event
+            if isinstance(event, RunStarted):
+                yield Notice(text)
+
+
+def _follows_up(pipeline: Pipeline, question: str, settings: Settings, about: Sequence[str]) -> str:
+    """What a question is about that names nothing and goes on from the one before; empty for any other question."""
+    pronoun = pronoun_of(question) if about else ""
+    if not pronoun:
+        return ""
+    try:
+        if pipeline.linker(settings.graph).link(question).chosen:
+            return ""
+        return meant_by(pronoun, about, pipeline.graph(settings.graph))
+    except UserError:  # told by the run itself
+        return ""
 
 
 def changed_question(fields: Fields, changed: Mapping[str, Any]) -> tuple[Fields, list[str], list[int]]:

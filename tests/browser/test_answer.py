@@ -57,3 +57,15 @@ def test_without_the_graph_there_are_three_verdicts_and_a_reworded_hop_names_its
     reworded = page.locator(".card.invented .verdict.reworded")
     expect(reworded.first).to_contain_text("in other words: Jurassic Park (film) → directed by → Steven Spielberg")
     expect(page.locator(".card.grounded .verdict:not(.ok)")).to_have_count(0)
+
+
+def test_a_follow_up_knows_what_was_answered_last(page: Page):
+    ask(page, "Who directed Inception?")
+    over(page)
+    run = page.locator(".board").get_attribute("data-run")
+    ask(page, "and who starred in it?")
+    expect(page.locator(".board")).not_to_have_attribute("data-run", run)
+    over(page)
+    expect(page.locator(".notices")).to_contain_text("“it” is taken for Inception.")
+    expect(page.locator(".chip .name")).to_contain_text("Inception")
+    page.wait_for_url(re.compile(r"entity=Inception"))

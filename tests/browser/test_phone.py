@@ -34,6 +34,19 @@ def test_answer_and_picture_stand_in_the_first_screen_after_a_run(page: Page, lo
 
 
 @pytest.mark.parametrize("look", ["phone-light"], indirect=True)
+def test_so_do_those_of_every_recorded_run(page: Page, look: str):
+    page.emulate_media(reduced_motion="reduce")
+    recorded = page.locator(".example:not(.walk, .learn)")
+    for number in range(recorded.count()):
+        recorded.nth(number).click()
+        page.get_by_role("button", name="To the end").click()
+        over(page)
+        page.evaluate("scrollTo(0, 0)")
+        bottom = page.locator(".card.graph .canvas").evaluate("(e) => e.getBoundingClientRect().bottom")
+        assert bottom <= FIRST_SCREEN, recorded.nth(number).inner_text()
+
+
+@pytest.mark.parametrize("look", ["phone-light"], indirect=True)
 def test_every_target_is_as_large_as_a_finger(page: Page, look: str):
     page.emulate_media(reduced_motion="reduce")
     assert page.evaluate(SMALL, FINGER) == []

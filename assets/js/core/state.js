@@ -136,6 +136,15 @@ function takePicture(state, event) {
   state.leftOut = event.left_out;
 }
 
+/**
+ * What a run was about, for a question that goes on from it: its answer where there is one, then what was asked about.
+ * @param {RunState} state
+ * @returns {string[]}
+ */
+export function aboutOf({ linked, final }) {
+  return [...(final?.answers.length === 1 ? final.answers : []), ...(linked?.chosen ?? [])];
+}
+
 // paths -------------------------------------------------------------------------------------------
 
 /**

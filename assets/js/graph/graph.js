@@ -15,7 +15,7 @@ import { placeLabels } from './labels.js';
 
 const KINDS = /** @type {const} */ (['grounded', 'ghost', 'looked', 'neighbour']);
 const [MIN_HEIGHT, MAX_HEIGHT] = [320, 640]; // pixels of the canvas
-const [MIN_ON_PHONE, MAX_ON_PHONE] = [220, 300]; // so that the answer and the picture fit into the first screen
+const [MIN_ON_PHONE, MAX_ON_PHONE] = [220, 280]; // so that the answer and the picture fit into the first screen
 const PHONE = 760; // pixels of a window's width
 
 /**
