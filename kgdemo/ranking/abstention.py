@@ -30,9 +30,10 @@ from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path
 from kgdemo.models.base import PROMPT_END, TokenTree
 from kgdemo.models.embedding import embedding_cache
-from kgdemo.models.prompt_style import path_sentence
+from kgdemo.models.prompt_style import path_sentence, unseen_labels
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.query import Query
+from kgdemo.ranking.scorer import PathScorer
 from kgdemo.reasoners.base import Evidence, Resources
 
 BIAS = "bias"
@@ -47,7 +48,8 @@ class AbstentionFeatures:
 
     Attributes:
         first_log_prob: logarithm of the probability of the path's relations over the full vocabulary, and so without
-            what the graph forbade.
+            what the graph forbade; backed off as in the ranking where a relation is one that the model was not
+            trained on.
         first_relation: logarithm of the share that the first relation has of the probability of all that the graph
             states of such things; see ``relation_beliefs``.
         later_relations: the same of the relations behind the first, together.
@@ -134,13 +136,27 @@ def abstention_features(query: Query, evidence: Sequence[Evidence], resources: R
     """The features of a question's ranked paths, of which there is at least one."""
     first = evidence[0]
     beliefs = [belief.log_prob for belief in relation_beliefs(query, first.path, resources)]
+    unseen = unseen_labels(resources.kg, resources.model.style.relations)
+    log_prob = min(0.0, _log_prob(query, first, unseen, resources))
     return AbstentionFeatures(
-        first_log_prob=min(0.0, max(_MIN_LOG_PROB, first.relation_score)),
-        first_relation=beliefs[0],
+        first_log_prob=max(_MIN_LOG_PROB, log_prob),
+        first_relation=log_prob if first.path.relations[0] in unseen else beliefs[0],
         later_relations=sum(beliefs[1:]),
         type_match=_type_match(query, first.path.end, resources.kg),
         learned_similarity=_similarity(query, first.path, resources),
     )
+
+
+def _log_prob(query: Query, first: Evidence, unseen: frozenset[str], resources: Resources) -> float:
+    """The log-probability of the path's relations, backed off where the model was not trained on one of them.
+
+    The relations behind the first have a feature of their own, so they are taken as certain here.
+    """
+    style, kg = resources.model.style, resources.kg
+    if style.backoff is None or unseen.isdisjoint(first.path.relations):
+        return first.relation_score
+    scorer = PathScorer(query, kg, resources.embedder, style.ranking, unseen, style.backoff, style.similarity)
+    return scorer.features(first.path, first.relation_score, known_likelihood=0.0).likelihood
 
 
 def _similarity(query: Query, path: Path, resources: Resources) -> float:
