@@ -159,6 +159,9 @@ class Spans(Orders):
 
     def meanwhile(self) -> Iterator[Event]:
         """Who held an office at the time of an event, or for most of it."""
+        if not self.kg.literals:  # a graph without dates: its paths may tell
+            yield from self._plainly()
+            return
         event = next((e for e in self._link(self.plan.during) if self._window(e)), "")
         meant = self._link(self.plan.base)
         offices = [entity for entity in meant if kind_of(self.kg, entity) == "position"]
