@@ -304,6 +304,7 @@ class Question:
         return frozenset(self.answer_entities or self.answers)
 
 
+_BRACKETS = re.compile(r" \([^)]*\)$")
 _ID = re.compile(r"[mg]\.\w+|Q\d+")  # of Freebase and of Wikidata
 
 
@@ -329,6 +330,29 @@ def called_as_in(kg: KnowledgeGraph, questions: Sequence[Question]) -> list[Ques
         )
         for q in questions
     ]
+
+
+def held_by(kg: KnowledgeGraph, questions: Sequence[Question]) -> list[Question]:
+    """The questions that a graph can answer as far as names go, asked under its own names.
+
+    Args:
+        kg: the graph.
+        questions: of any graph. One whose topics are not all known here by label or alias (in any case, and without
+            what stands in brackets), or none of whose answers is, is left out.
+    """
+    labels = {alias.lower(): label for label, info in kg.info.items() for alias in info.aliases}
+    labels |= {label.lower(): label for label in kg.entities}
+
+    def here(names: Iterable[str]) -> tuple[str, ...]:
+        known = (name if name in kg.entities else labels.get(_BRACKETS.sub("", name).lower(), "") for name in names)
+        return tuple(dict.fromkeys(name for name in known if name))
+
+    found = []
+    for question in questions:
+        topics, answers = here(question.topic_entities), here(sorted(question.gold))
+        if answers and len(topics) == len(question.topic_entities):
+            found.append(replace(question, topic_entities=topics, answer_entities=answers))
+    return found
 
 
 def read_questions(path: Path) -> list[Question]:

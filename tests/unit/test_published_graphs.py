@@ -10,9 +10,10 @@ import pytest
 
 from kgdemo.cli import main
 from kgdemo.errors import GraphFormatError
+from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_facts, open_graph
 from kgdemo.kg.io.published import Names
-from kgdemo.lab.questions import called_as_in, read_questions
+from kgdemo.lab.questions import Question, called_as_in, held_by, read_questions
 from kgdemo.verify import Verifier
 
 GRBENCH = {
@@ -225,3 +226,13 @@ def test_questions_and_graph_come_from_one_folder(tmp_path: Path):
     assert main(["evaluate", "--questions", str(folder), "--method", "kaping", "--out", str(out)]) == 0
     assert json.loads((out / "settings.json").read_text("utf-8"))["graph"] == str(folder)
     assert json.loads((out / "metrics.json").read_text("utf-8"))["hit"] == 1.0
+
+
+def test_of_another_graph_those_questions_are_asked_whose_names_are_held():
+    info = {"United States": EntityInfo(aliases=("USA",))}
+    kg = KnowledgeGraph.from_triples([("Honolulu", "located in", "United States")], info=info)
+    held = Question("1", "where is honolulu?", ("Honolulu (city)",), ("usa", "Hawaii"))
+    unknown_topic = Question("2", "where are honolulu and hilo?", ("Honolulu", "Hilo"), ("USA",))
+    unknown_answer = Question("3", "where is honolulu?", ("Honolulu",), ("Hawaii",))
+    (found,) = held_by(kg, [held, unknown_topic, unknown_answer])
+    assert (found.topic_entities, found.answer_entities) == (("Honolulu",), ("United States",))

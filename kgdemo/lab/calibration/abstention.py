@@ -26,7 +26,7 @@ from kgdemo.facts import EditedFacts
 from kgdemo.kg.edits import MAX_EDITS, REMOVE, Edit, apply, checked
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path as KGPath
-from kgdemo.lab.questions import Question, read_questions
+from kgdemo.lab.questions import Question, held_by, read_questions
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.query import understand
 from kgdemo.ranking.abstention import BIAS, AbstentionFeatures, abstention_features
@@ -61,7 +61,7 @@ def collect(
 
     Args:
         pipeline: runs the questions.
-        answerable: question files.
+        answerable: question files; of another graph those questions are asked whose names this one holds.
         unanswerable: one.
         settings: graph, model, K and L.
         out: folder for ``features.jsonl``; what it holds of these questions is not asked again.
@@ -73,7 +73,9 @@ def collect(
     out.mkdir(parents=True, exist_ok=True)
     file = out / "features.jsonl"
     known = {judged.id: judged for judged in _read(file)}
-    questions = [question for file in (*answerable, unanswerable) for question in read_questions(file)[:limit]]
+    kg = pipeline.graph(settings.graph)
+    questions = [question for file in answerable for question in held_by(kg, read_questions(file)[:limit])]
+    questions += read_questions(unanswerable)[:limit]
     with file.open("a", encoding="utf-8") as stream:
         for question in tqdm([one for one in questions if one.id not in known], unit="question"):
             for judged in _judged(pipeline, question, settings):
