@@ -100,7 +100,7 @@ def nearest_unseen(
 
 
 def nearness(kg: KnowledgeGraph, walks: NDArray[np.int32], scorer: PathScorer) -> NDArray[np.float32]:
-    """Similarity and lexical coverage, whose weights in the ranking are about alike, of sequences of steps.
+    """Similarity and lexical coverage, which count alike here, of sequences of steps.
 
     The vector of several relations is taken to be the mean of theirs, so each is encoded once, whatever it leads to.
 

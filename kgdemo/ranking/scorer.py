@@ -55,17 +55,12 @@ class PathFeatures:
     Attributes:
         likelihood: log-probability that the model gives to the path's relations, over all its tails that were found.
         type_named: -1 where the end is not of the type that the question names ("which country …"), else 0.
-        type_implied: -1 where the end is of no type that a question word or a role allows ("who", "the author of"),
-            else 0.
         learned_similarity: similarity of the question to the path's relations, as learned beside the model; 0 without.
-        lexical_coverage: how well the relations' words cover the question's content words, by word embeddings.
     """
 
     likelihood: float
     type_named: float
-    type_implied: float
     learned_similarity: float
-    lexical_coverage: float
 
     def score(self, weights: Mapping[str, float]) -> float:
         """The weighted sum: the path's log-odds but for a constant."""
@@ -120,9 +115,11 @@ class PathScorer:
 
     def embed(self, paths: Sequence[Path]) -> None:
         """Embed what the features of these paths need in one batch, which takes a fraction of the time."""
-        texts = [self.query.text, *self.query.content_words]
+        texts = [self.query.text]
         for relations in dict.fromkeys(path.relations for path in paths):
-            texts += [path_sentence(relations), *path_words(relations)]
+            texts.append(path_sentence(relations))
+            if self.backs_off(relations):
+                texts += [*self.query.content_words, *path_words(relations)]
         self.labels.vectors(list(dict.fromkeys(texts)))
 
     def features(self, path: Path, likelihood: float, known_likelihood: float) -> PathFeatures:
@@ -133,14 +130,21 @@ class PathScorer:
             likelihood: log-probability of its relations, by the model.
             known_likelihood: the same without the relations that the model was not trained on (``known_score``).
         """
-        mismatch = 0.0 if self.fits(path.end) else -1.0
-        type_named, type_implied = (mismatch, 0.0) if self.query.answer_type.named else (0.0, mismatch)
+        mismatch = self.query.answer_type.named and not self.fits(path.end)
         similarity = self._learned_similarity(path)
-        lexical_coverage = coverage(self.query.content_words, path_words(path.relations), self.labels.embedder)
-        if self.backoff is not None and not self.unseen.isdisjoint(path.relations):
-            values = (1.0, likelihood, known_likelihood, similarity, lexical_coverage, len(path.relations))
+        if self.backoff is not None and self.backs_off(path.relations):
+            coverage = self.lexical_coverage(path.relations)
+            values = (1.0, likelihood, known_likelihood, similarity, coverage, len(path.relations))
             likelihood = sum(self.backoff.get(name, 0.0) * value for name, value in zip(BACKOFF, values, strict=True))
-        return PathFeatures(likelihood, type_named, type_implied, similarity, lexical_coverage)
+        return PathFeatures(likelihood, -1.0 if mismatch else 0.0, similarity)
+
+    def backs_off(self, relations: Sequence[str]) -> bool:
+        """Whether one of these relations is unknown to the model."""
+        return not self.unseen.isdisjoint(relations)
+
+    def lexical_coverage(self, relations: Sequence[str]) -> float:
+        """How well the relations' words cover the question's content words, by word embeddings."""
+        return coverage(self.query.content_words, path_words(relations), self.labels.embedder)
 
     def _learned_similarity(self, path: Path) -> float:
         question, relations = self.labels.vectors([self.query.text, path_sentence(path.relations)])

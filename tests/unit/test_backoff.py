@@ -168,7 +168,7 @@ def test_where_all_is_known_or_the_model_is_to_be_believed_nothing_changes(relat
 def test_words_stand_for_the_probability_of_what_is_unknown():
     resources = film_world()
     query = understand("released year", ["Inception"], resources.kg)
-    weights = dict.fromkeys(FEATURES, 0.0) | {"likelihood": 2.0, "lexical_coverage": 1.0}
+    weights = dict.fromkeys(FEATURES, 0.0) | {"likelihood": 2.0, "learned_similarity": 1.0}
     by_words = dict(zip(BACKOFF, (-3.0, 0.5, 0.25, 1.0, 11.0, -1.5), strict=True))
     unseen = frozenset(("born in",))
     scorer = PathScorer(query, resources.kg, resources.embedder, weights, unseen, by_words)
@@ -176,9 +176,10 @@ def test_words_stand_for_the_probability_of_what_is_unknown():
     assert known.likelihood == -4.0
     path = Path(("Inception", "Tom Hardy", "London"), ("starring", "born in"))
     unknown = scorer.features(path, -4.0, -2.0)
+    words = coverage(query.content_words, path_words(path.relations), resources.embedder)
     assert unknown.likelihood == pytest.approx(
-        -3.0 - 0.5 * 4 - 0.25 * 2 - 2 * 1.5 + unknown.learned_similarity + 11.0 * unknown.lexical_coverage
+        -3.0 - 0.5 * 4 - 0.25 * 2 - 2 * 1.5 + unknown.learned_similarity + 11.0 * words
     )
-    assert unknown.score(weights) == pytest.approx(2.0 * unknown.likelihood + unknown.lexical_coverage)
+    assert unknown.score(weights) == pytest.approx(2.0 * unknown.likelihood + unknown.learned_similarity)
     plain = PathScorer(query, resources.kg, resources.embedder, weights, unseen)
     assert plain.features(path, -4.0, -2.0).likelihood == -4.0

@@ -27,16 +27,16 @@ from kgdemo.settings import Settings
 from tests.helpers.reasoning import film_world
 from tests.helpers.training import film_graph
 
-RANKING = dict(zip(FEATURES, (0.5, 2.0, 1.0, 2.5, 4.0), strict=True))
+RANKING = dict(zip(FEATURES, (0.5, 2.0, 2.5), strict=True))
 
 
 def test_what_is_fitted_stands_in_place_of_the_probability_alone():
     rng = np.random.default_rng(1)
     features, right = rng.normal(size=(4, len(FEATURES))), np.array([0.0, 1.0, 0.0, 0.0])
     unseen, hops = np.array([True, False, True, False]), np.array([1, 1, 2, 2])
-    known = np.array([-1.0, -2.0, -3.0, -4.0])
+    known, coverage = np.array([-1.0, -2.0, -3.0, -4.0]), rng.normal(size=4)
     question = Question("1", "where was tom born", ("Tom Hardy",), ("London",))
-    found = Searched(question, Candidates(features, right), unseen, hops, known)
+    found = Searched(question, Candidates(features, right), coverage, unseen, hops, known)
     (one,) = labelled_examples(film_graph(), [found], {"born in"}, RANKING, "asked")
     assert one.held_out == {"born in"}
     weights = dict(zip(BACKOFF, (-2.0, 0.3, 0.6, 2.0, 7.0, -1.0), strict=True))
@@ -44,7 +44,7 @@ def test_what_is_fitted_stands_in_place_of_the_probability_alone():
     for group, own in enumerate(features):
         said = dict(zip(FEATURES, own, strict=True))
         if unseen[group]:
-            words = 2.0 * said["learned_similarity"] + 7.0 * said["lexical_coverage"]
+            words = 2.0 * said["learned_similarity"] + 7.0 * coverage[group]
             said["likelihood"] = -2.0 + 0.3 * own[0] + 0.6 * known[group] + words - hops[group]
         assert scores[group] == pytest.approx(sum(RANKING[name] * value for name, value in said.items()))
     plain = one.candidates.given + one.candidates.features @ np.array([PLAIN[name] for name in BACKOFF])
@@ -55,7 +55,7 @@ def test_questions_of_either_kind_are_told_apart_and_unclear_ones_left_out():
     group = Candidates(np.zeros((1, len(FEATURES))), np.ones(1))
     questions = [("Jaws", "Steven Spielberg"), ("Tom Hardy", "London"), ("Jaws", "Michael Caine")]
     found = [
-        Searched(Question("1", "?", (topic,), (end,)), group, np.zeros(1, bool), np.ones(1), np.zeros(1))
+        Searched(Question("1", "?", (topic,), (end,)), group, np.zeros(1), np.zeros(1, bool), np.ones(1), np.zeros(1))
         for topic, end in questions
     ]
     kinds = [one.held_out for one in labelled_examples(film_graph(), found, {"born in"}, RANKING, "asked")]

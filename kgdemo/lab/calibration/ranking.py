@@ -67,6 +67,7 @@ class Searched:
 
     Attributes:
         candidates: what is said of the groups.
+        coverage: of the question's words by those of each group's relations, ``(groups,)``.
         unseen: which of them have a relation that the model was not trained on, ``(groups,)``.
         hops: of each group's paths, ``(groups,)``.
         known: log-probability of the relations of each group that are known, and of its end, ``(groups,)``.
@@ -74,6 +75,7 @@ class Searched:
 
     question: Question
     candidates: Candidates
+    coverage: NDArray[np.float64]
     unseen: NDArray[np.bool_]
     hops: NDArray[np.int64]
     known: NDArray[np.float64]
@@ -111,11 +113,12 @@ def searched(pipeline: Pipeline, questions: Path, settings: Settings, limit: int
         right = np.array([np.mean([end in gold for end in own]) for own in ends])
         if right.any():
             relations = [resources.kg.labelled(group.paths[0].ids).relations for group in groups]
-            unseen = np.array([not scorer.unseen.isdisjoint(own) for own in relations])
+            coverage = np.array([scorer.lexical_coverage(own) for own in relations])
+            unseen = np.array([scorer.backs_off(own) for own in relations])
             features = np.array([[getattr(group.features, name) for name in FEATURES] for group in groups])
             known = np.array([known_score(resources.token_graph, group.paths[0], scorer) for group in groups])
             hops = np.array([len(own) for own in relations])
-            yield Searched(question, Candidates(features, right), unseen, hops, known)
+            yield Searched(question, Candidates(features, right), coverage, unseen, hops, known)
 
 
 def fit_ranking(found: Sequence[Candidates], ridge: float = _RIDGE) -> dict[str, float]:
@@ -237,7 +240,7 @@ def labelled_examples(
         names = {relation_name(r) for s in used if (r := kg.relations[s]) in held_out}
         features = one.candidates.features
         values = {**dict(zip(FEATURES, features.T, strict=True)), "constant": np.ones(len(features))}
-        values |= {"hops": one.hops, "known_likelihood": one.known}
+        values |= {"hops": one.hops, "known_likelihood": one.known, "lexical_coverage": one.coverage}
         backed_off = np.column_stack([values[name] for name in BACKOFF])
         share = row[0] * one.unseen  # of the likelihood, in whose place they stand
         given = features @ row - share * features[:, 0]
