@@ -1,18 +1,17 @@
 """When no path answers the question: grounded is not the same as relevant (GCR appendix F.5).
 
 The constraint always finds paths, for it may only take what the graph holds. A few features tell whether the best of
-them answers: how probable its relations were before the graph forbade the others, what the model believes of them among
-the graph's own relations, how like the question they are, and whether the end is the kind of thing asked for. A
+them answers: how probable its relations were before the graph forbade the others, how much of what the model looks for
+its entities have, how like the question they are, and whether the end is the kind of thing asked for. A
 logistic regression weighs them; its coefficients belong to a model (``PromptStyle.abstention``) and are fitted by
 ``python -m kgdemo calibrate``. Where it refuses, it says what is missing: the relation that the model would have taken,
 or the kind of thing that was asked for.
 
-What the model believes of a relation is judged among those that the graph states of such things at all: it was trained
-on several graphs, and it is not told what an entity is. To *who wrote Pride and Prejudice* it may answer in the words
-of another graph, or with what is said of a film; then the probability of this graph's ``author`` is small for a reason
-that says nothing about the question. So each relation of a path is judged against what the graph states of any entity
-of the same type: p(r) over the sum of p(r') for their labels r', whether this entity has them or not. What the model
-would have taken there instead is what the graph lacks.
+The model was trained on several graphs. To *who wrote Pride and Prejudice* it may answer in the words of another one;
+then the probability of this graph's ``author`` is small for a reason that says nothing about the question. So what it
+looks for at a hop is judged among the relations that the graph states of any entity of the same type. The share of
+those that this entity has is close to one where the graph can answer, and close to zero where just the relation asked
+for is missing; the likeliest of the others is then what the graph lacks.
 """
 
 from __future__ import annotations
@@ -50,16 +49,15 @@ class AbstentionFeatures:
         first_log_prob: logarithm of the probability of the path's relations over the full vocabulary, and so without
             what the graph forbade; backed off as in the ranking where a relation is one that the model was not
             trained on.
-        first_relation: logarithm of the share that the first relation has of the probability of all that the graph
-            states of such things; see ``relation_beliefs``.
-        later_relations: the same of the relations behind the first, together.
+        held_relations: how much of what the model looks for the entities of the path have, as a logarithm, summed over
+            the hops; small where what is asked for is missing. See ``relation_beliefs``. A relation that the model was
+            not trained on says nothing here.
         type_match: 1 where the path's end is of a type that the question asks for, -1 where it is of another, else 0.
         learned_similarity: of the question to the relations, as learned beside the model; 0 without.
     """
 
     first_log_prob: float
-    first_relation: float
-    later_relations: float
+    held_relations: float
     type_match: float
     learned_similarity: float
 
@@ -135,23 +133,19 @@ def _lacking(path: Path, beliefs: Sequence[RelationBelief], kg: KnowledgeGraph) 
 def abstention_features(query: Query, evidence: Sequence[Evidence], resources: Resources) -> AbstentionFeatures:
     """The features of a question's ranked paths, of which there is at least one."""
     first = evidence[0]
-    beliefs = [belief.log_prob for belief in relation_beliefs(query, first.path, resources)]
+    beliefs = relation_beliefs(query, first.path, resources)
     unseen = unseen_labels(resources.kg, resources.model.style.relations)
-    log_prob = min(0.0, _log_prob(query, first, unseen, resources))
+    known = [belief for belief, relation in zip(beliefs, first.path.relations, strict=True) if relation not in unseen]
     return AbstentionFeatures(
-        first_log_prob=max(_MIN_LOG_PROB, log_prob),
-        first_relation=log_prob if first.path.relations[0] in unseen else beliefs[0],
-        later_relations=sum(beliefs[1:]),
+        first_log_prob=max(_MIN_LOG_PROB, min(0.0, _log_prob(query, first, unseen, resources))),
+        held_relations=sum(belief.held_log_prob for belief in known),
         type_match=_type_match(query, first.path.end, resources.kg),
         learned_similarity=_similarity(query, first.path, resources),
     )
 
 
 def _log_prob(query: Query, first: Evidence, unseen: frozenset[str], resources: Resources) -> float:
-    """The log-probability of the path's relations, backed off where the model was not trained on one of them.
-
-    The relations behind the first have a feature of their own, so they are taken as certain here.
-    """
+    """The log-probability of the path's relations, backed off where the model was not trained on one of them."""
     style, kg = resources.model.style, resources.kg
     if style.backoff is None or unseen.isdisjoint(first.path.relations):
         return first.relation_score
@@ -184,7 +178,7 @@ def _type_match(query: Query, end: str, kg: KnowledgeGraph) -> float:
 
 _NEGLIGIBLE = -7.0  # log-odds against the best one from which a beginning is not read on
 _WIDEST = 16  # beginnings read on at a time
-_MIN_BELIEF = -15.0  # less says nothing more
+_MIN_SHARE = 1e-6  # less says nothing more
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,15 +186,15 @@ class RelationBelief:
     """What the model believes at one hop of a path.
 
     Attributes:
-        log_prob: logarithm of the share that the path's relation has of the probability of all relations that the graph
-            states of things of the entity's type; of all its relations where no type is known.
-        wanted: the label of the likeliest of them.
-        wanted_log_prob: the same share, of that one.
+        wanted: the label of the likeliest relation that the graph states of things of the entity's type; of all its
+            relations where no type is known.
+        wanted_log_prob: logarithm of the share that this one has of the probability of them all.
+        held_log_prob: the same, of those together that the graph states of this very entity.
     """
 
-    log_prob: float
     wanted: str
     wanted_log_prob: float
+    held_log_prob: float
 
 
 def relation_beliefs(query: Query, path: Path, resources: Resources) -> list[RelationBelief]:
@@ -232,14 +226,22 @@ def _belief(
     tree: TokenTree, graph: TokenGraph, labels: Mapping[tuple[int, ...], str], path: Path, hop: int
 ) -> RelationBelief:
     node, behind = tree.follow(PROMPT_END, _before(graph, path, hop))
-    found = _log_probs(tree, node[-1], behind, labels, path.relations[hop])
+    found = _log_probs(tree, node[-1], behind, labels)
     by_label: dict[str, float] = {}
     for tokens, log_prob in found.items():
         by_label[labels[tokens]] = max(log_prob, by_label.get(labels[tokens], -math.inf))
     total = math.log(sum(map(math.exp, by_label.values())))
     wanted = max(by_label, key=lambda label: by_label[label])
-    own = by_label.get(path.relations[hop], -math.inf) - total
-    return RelationBelief(max(_MIN_BELIEF, own), wanted, by_label[wanted] - total)
+    held = _held(graph.kg, path.entities[hop])
+    share = sum(math.exp(log_prob - total) for label, log_prob in by_label.items() if label in held)
+    return RelationBelief(wanted, by_label[wanted] - total, math.log(max(share, _MIN_SHARE)))
+
+
+def _held(kg: KnowledgeGraph, entity: str) -> set[str]:
+    """The labels of the steps that an entity has."""
+    known = kg.entities.find(entity)
+    assert known is not None, entity
+    return {kg.step_labels[step] for step in set(kg.steps(known)[0].tolist())}
 
 
 def _before(graph: TokenGraph, path: Path, hop: int) -> list[int]:
@@ -256,9 +258,9 @@ def _before(graph: TokenGraph, path: Path, hop: int) -> list[int]:
 
 
 def _log_probs(
-    tree: TokenTree, node: int, behind: Tensor, labels: Mapping[tuple[int, ...], str], own: str
+    tree: TokenTree, node: int, behind: Tensor, labels: Mapping[tuple[int, ...], str]
 ) -> dict[tuple[int, ...], float]:
-    """The log-probabilities of the labels, but for those whose beginnings are negligible; that of ``own`` is kept."""
+    """The log-probabilities of the labels, but for those whose beginnings are negligible."""
     found: dict[tuple[int, ...], float] = {}
     beginnings: list[tuple[tuple[int, ...], int, Tensor, float]] = [((), node, behind, 0.0)]
     best = -math.inf
@@ -276,13 +278,8 @@ def _log_probs(
         best_here = max([best, *(score for score, _, _ in going)])
         going.sort(key=lambda one: -one[0])
         promising = [one for one in going[:_WIDEST] if one[0] > best_here + _NEGLIGIBLE]
-        promising += [one for one in going if one not in promising and _begins(one[1], labels, own)]
         if not promising:
             break
         nodes, rows = tree.extend([parent for _, _, parent in promising], [begun[-1] for _, begun, _ in promising])
         beginnings = [(begun, n, row, score) for (score, begun, _), n, row in zip(promising, nodes, rows, strict=True)]
     return found
-
-
-def _begins(begun: Sequence[int], labels: Mapping[tuple[int, ...], str], own: str) -> bool:
-    return any(label == own and tokens[: len(begun)] == tuple(begun) for tokens, label in labels.items())

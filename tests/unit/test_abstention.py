@@ -39,7 +39,7 @@ STARRED = Evidence(2, Path(("Inception", "Tom Hardy"), ("starring",)), "", -4.0,
 
 def judged(number: int, answerable: bool, log_prob: float, similarity: float) -> Judged:
     """Features of which two say something."""
-    return Judged(str(number), answerable, AbstentionFeatures(log_prob, 0.0, 0.0, 0.0, similarity))
+    return Judged(str(number), answerable, AbstentionFeatures(log_prob, 0.0, 0.0, similarity))
 
 
 def made_up(count: int, overlap: float) -> list[Judged]:
@@ -66,15 +66,13 @@ def refused(question: str, resources: Resources) -> AnswerFinal | None:
 def test_the_first_path_gives_the_features():
     features = features_of("who directed Inception", ["Inception"], [DIRECTED, STARRED])
     assert features.first_log_prob == -0.5
-    assert features.later_relations == 0.0
     assert features.learned_similarity == 0.0  # this model has none
     longer = Path(("Inception", "Christopher Nolan", "London"), ("directed by", "born in"))
     query = understand("where was the director of Inception born", ["Inception"], WORLD.kg)
     beliefs = relation_beliefs(query, longer, WORLD)
     two = features_of(query.text, ["Inception"], [replace(DIRECTED, path=longer, relation_score=-99.0)])
     assert two.first_log_prob == -15.0  # less says nothing more
-    assert two.later_relations == pytest.approx(beliefs[1].log_prob)
-    assert beliefs[1].log_prob < 0.0
+    assert two.held_relations == pytest.approx(beliefs[0].held_log_prob + beliefs[1].held_log_prob)
 
 
 def stated_of_its_like(kg: KnowledgeGraph, entity: str) -> set[str]:
@@ -107,9 +105,11 @@ def test_beliefs_are_shares_among_what_is_stated_of_such_things():
                 log_prob += float(row[following])
             shares[label] = np.exp(log_prob)
         total = sum(shares.values())
-        assert belief.log_prob == pytest.approx(np.log(shares[path.relations[hop]] / total), abs=1e-3)
         assert belief.wanted == max(shares, key=lambda label: shares[label])
         assert belief.wanted_log_prob == pytest.approx(np.log(max(shares.values()) / total), abs=1e-3)
+        held = {label for label, _ in WORLD.kg.neighbours(path.entities[hop])}
+        held_share = sum(share for label, share in shares.items() if label in held) / total
+        assert belief.held_log_prob == pytest.approx(np.log(held_share), abs=1e-3)
         before += [*graph.steps.row(WORLD.kg.steps_called(path.relations[hop])[0]).tolist(), *arrow]
 
 
@@ -128,12 +128,12 @@ def test_the_question_word_and_the_kind_of_end():
 def test_a_refusal_names_the_failure_and_leaves_the_paths(monkeypatch):
     resources = film_world()
     resources.model.style = replace(resources.model.style, abstention={"bias": 1.0})
-    monkeypatch.setattr(abstention, "relation_beliefs", lambda *_: [RelationBelief(-4.0, "born in", -0.05)])
+    monkeypatch.setattr(abstention, "relation_beliefs", lambda *_: [RelationBelief("born in", -0.05, -3.0)])
     missing = refused("birthplace of Inception", resources)
     assert missing is not None
     expected = "“born in” (95% among the relations of a film), and the graph states none for Inception."
     assert expected in missing.text
-    held = RelationBelief(-0.1, "directed by", -0.1)  # a relation that the topic has is not missing
+    held = RelationBelief("directed by", -0.1, -0.05)  # a relation that the topic has is not missing
     monkeypatch.setattr(abstention, "relation_beliefs", lambda *_: [held])
     unlikely = refused("gdp", resources)
     assert unlikely is not None
