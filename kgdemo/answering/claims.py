@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kgdemo.answering.computation import Computation, MethodRun, computed_answer, listed, no_answer
 from kgdemo.answering.operands import LIES_IN, PLACES, called, is_of_kind, names_of_kind
 from kgdemo.events import Event, Operand
-from kgdemo.kg.labels import fold
+from kgdemo.kg.labels import fold, with_article
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import kind_of
 from kgdemo.ranking.scorer import path_words
@@ -251,10 +251,3 @@ class Claims(Computation):
 def _alike(kind: str, other: str) -> bool:
     """Whether one of these types may stand in the other's place: a city where a region was claimed."""
     return kind == other or (kind in PLACES and other in PLACES)
-
-
-def with_article(noun: str) -> str:
-    """A noun with *a* or *an*; a plural as it stands."""
-    if noun.endswith("s") and not noun.endswith("ss"):
-        return noun
-    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"

@@ -164,3 +164,10 @@ def fold(label: str) -> str:
     plain = "".join(c for c in plain if not unicodedata.combining(c))
     tilde = "~" if plain.lstrip().startswith("~") else ""  # it turns a relation round, so it is no punctuation
     return tilde + " ".join(re.sub(r"[^\w]|_", " ", plain).split())
+
+
+def with_article(noun: str) -> str:
+    """A noun with *a* or *an*; a plural as it stands."""
+    if noun.endswith("s") and not noun.endswith("ss"):
+        return noun
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"

@@ -25,7 +25,7 @@ from torch import Tensor
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.events import Answerability, AnswerFinal
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.labels import spoken
+from kgdemo.kg.labels import spoken, with_article
 from kgdemo.kg.path import Path
 from kgdemo.models.base import PROMPT_END, TokenTree
 from kgdemo.models.embedding import embedding_cache
@@ -105,7 +105,8 @@ def _why(query: Query, first: Evidence, features: AbstentionFeatures, resources:
     kind = kind_of(resources.kg, first.path.end)
     if features.type_match < 0 and query.answer_type.named and kind:
         wanted = " or ".join(sorted(query.answer_type.types))
-        return f"It asks for a {wanted}; the closest path, [{first.index}], ends in {first.path.end}, a {kind}.", ""
+        ends = f"ends in {first.path.end}, {with_article(kind)}"
+        return f"It asks for {with_article(wanted)}; the closest path, [{first.index}], {ends}.", ""
     chance = math.exp(first.relation_score)
     said = " → ".join(spoken(relation) for relation in first.path.relations)
     if chance < _LIKELY:
@@ -122,8 +123,8 @@ def _lacking(path: Path, beliefs: Sequence[RelationBelief], kg: KnowledgeGraph) 
     """The relation that the model looks for and an entity of the path has not: a sentence, its label; or nothing."""
     for entity, belief in zip(path.entities, beliefs, strict=False):
         had = {spoken(label) for label, _ in kg.neighbours(entity)}
-        if spoken(belief.wanted) not in had:
-            kind = f"relations of a {kind_of(kg, entity)}" if kind_of(kg, entity) else "graph's relations"
+        if spoken(belief.wanted) not in had and math.exp(belief.wanted_log_prob) >= _LIKELY:
+            kind = f"relations of {with_article(kind_of(kg, entity))}" if kind_of(kg, entity) else "graph's relations"
             share = f"{math.exp(belief.wanted_log_prob):.0%} among the {kind}"
             said = f"The model looks for “{spoken(belief.wanted)}” ({share}), and the graph states none for {entity}."
             return said, kg.relations[kg.relation_of(kg.steps_called(belief.wanted)[0])]
