@@ -25,10 +25,12 @@ from kgdemo.reasoners.base import Resources
 from kgdemo.verify_operations import verify_operation
 
 _PEOPLE = frozenset(("person", "man", "woman", "human", "people", "men", "women"))
-_HARMLESS = frozenset("big main major famous known single whole different natural chemical real living".split())
+HARMLESS = frozenset(  # before a noun, not telling which of them are meant
+    "big main major famous known single whole different natural chemical real living musical feature studio".split()
+)
 _WHOLE = ("has country",)  # what lies in a place is listed by it whole
 _UNLIKE = 0.31  # cosine to the nearest word below which a word of the question is about something else
-_SAYS_LITTLE = frozenset(
+SAYS_LITTLE = frozenset(
     "both great can could list name named not of else lie lies come comes came most other others was were people men "
     "man based belong belongs take takes took part parts go goes went get got make made call called different there "
     "exist known ever total number many much all show tell find found lot kind kinds sort type types example examples "
@@ -205,24 +207,25 @@ class Computation:
     def _modifier(self, noun: str) -> str:
         """What narrows a kind down where the graph knows only the wider one: of *land animals* the *land*."""
         *before, _ = noun.split()
-        narrowing = [word for word in before if word.lower() not in _HARMLESS]
+        narrowing = [word for word in before if word.lower() not in HARMLESS]
         if not narrowing or any(" " in kind and called(self.kg, kind) for kind in names_of_kind(noun)):
             return ""
         return " ".join(narrowing)
 
-    def _uncovered(self, path: Path, words: Sequence[str] = ()) -> str:
+    def _uncovered(self, path: Path, words: Sequence[str] = (), of_kind: bool = True) -> str:
         """A word of the question that nothing about a path is like: of the moons that with an *atmosphere*.
 
         Args:
             path: to one of the answers.
             words: those looked at; by default the content words but for the kind of thing that is asked for.
+            of_kind: a word may be about what kind of thing the path leads to as well, not about its relations alone.
         """
         kinds = [kind_of(self.kg, entity) for entity in path.entities[1:]]
         nouns = {word for kind in (self.plan.noun.lower(), *names_of_kind(self.plan.noun)) for word in kind.split()}
         named = {word for entity in (*path.entities, *self.query.topics) for word in fold(entity).split()}
-        said = [*path_words(path.relations), *filter(None, kinds)]
+        said = [*path_words(path.relations), *(filter(None, kinds) if of_kind else ())]
         words = words or [word for word in self.query.content_words if word not in nouns]
-        telling = [w for w in words if w in self._vocabulary and w not in _SAYS_LITTLE and w not in named]
+        telling = [w for w in words if w in self._vocabulary and w not in SAYS_LITTLE and w not in named]
         if not telling:
             return ""
         vectors = embedding_cache(self.resources.embedder)

@@ -10,8 +10,10 @@ from dataclasses import replace
 from rapidfuzz.distance import OSA
 
 from kgdemo.answering.computation import (
+    HARMLESS,
     IN_ORDER,
     ORDER_WORD,
+    SAYS_LITTLE,
     Computation,
     MethodRun,
     computed_answer,
@@ -23,13 +25,14 @@ from kgdemo.answering.computation import (
 )
 from kgdemo.answering.operands import all_of_kind, is_of_kind, names_of_kind, operand_of, shown_value
 from kgdemo.events import AnswerFinal, Event, Notice, Operand
-from kgdemo.kg.labels import fold
+from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.form import DATE
 from kgdemo.query.wording import names_in
 from kgdemo.ranking.abstention import applies
 
+_STEM = 4  # letters that an adjective shares with its name
 _SHORT_NAME = 5  # letters of a name in which one may be wrong; of a longer one two
 _COMPLETE = frozenset(  # relations of which an entity's list is whole, so that counting it gives the number
     "shares border with|official language|currency|continent|has country|hosted by".split("|")
@@ -40,6 +43,17 @@ _YEAR = re.compile(r"\b[12]\d{3}\b")
 _CLAUSE = re.compile(  # which of them *has a* thing
     r"\b(?:(?:has|have|had) (?:an?|the|no|more)|with|that|whose|been \w+ed)\b", re.IGNORECASE
 )
+_HAS = re.compile(  # what it has: not *has been*, *have walked*
+    r"^(?:which|what)\b.* (?:has|have) (?!been\b|\w+(?:ed|en|on|un|ut)\b)(?P<had>.+)", re.IGNORECASE
+)
+_WORD_FOR = re.compile(  # what such a thing is called
+    r"^what (?:(?:is|are) (?:an? )?[\w ]+ called|do (?:you|we|they) call an?)\b", re.IGNORECASE
+)
+_WHICH_ARE = re.compile(r"\b(?:which|what) [\w ]+? (?:is|are|was|were) ", re.IGNORECASE)
+_ALIKE = re.compile(
+    r"\b(?:same|other|shares?|also|like|fellow|siblings?|common|besides|else|\w*mates?)\b", re.IGNORECASE
+)
+_FOR = re.compile(r"\bfor (?:the |his |her |their )?(?:\w+ in )?[A-Z]")
 _ONE_ASKED = re.compile(
     r"^(?:who|what|which \w+)(?:'s| is| was) the (?:\w+ )*?(?!\w*[^s\W]s\b)\w+ (?:of|in|on|for)\b", re.IGNORECASE
 )
@@ -81,6 +95,10 @@ class Lists(Computation):
         if final is None or ran.refused:
             yield from unchanged(final)
             return
+        strange = self._beside_the_point(ran) if applies(self.resources) else ""
+        if strange:
+            yield no_answer(strange)
+            return
         if not self.plan.bound:
             yield from self._second_condition(ran, final)
             return
@@ -105,6 +123,39 @@ class Lists(Computation):
                 f"The graph holds {len(ends)} ({listed(list(ends), 8)}), but not which of them is meant by "
                 f"{said_bound(self.plan.bound)}."
             )
+
+    def _beside_the_point(self, ran: MethodRun) -> str:
+        """Why what was found answers another question than the one asked; empty where it may be this one."""
+        best, *partners = ran.met
+        said = " → ".join(spoken(relation) for relation in best.relations)
+        word = self._narrowing_topic(best)
+        if word:
+            return f"The closest that the graph holds is “{said}” of {best.entities[0]}, which leaves out “{word}”."
+        siblings = len(best.relations) == 2 and self.sets.inverse(best.relations[0]) == best.relations[1]
+        if siblings and _WHICH_ARE.search(self.query.text) and not _ALIKE.search(self.query.text):
+            return f"The closest that the graph holds is what is {said} like {best.entities[0]}, not what is one."
+        starts = {path.entities[0] for path in (best, *partners)}
+        awards = [topic for topic in starts if kind_of(self.kg, topic) == "award"]
+        if awards and len(starts) > len(awards) and len(self._whole_set(ran)) > 1 and _FOR.search(self.query.text):
+            held = f"{listed(list(self._whole_set(ran)), 8)} are joined to {listed(sorted(starts))}"
+            return f"{held}, but the graph does not say who of them won for it."
+        return ""
+
+    def _narrowing_topic(self, path: Path) -> str:
+        """A word right before the name of a kind of thing that says which of it, or what is done to it.
+
+        *Big* cats are not just cats, and what *lays* eggs does not eat them.
+        """
+        name = path.entities[0]
+        if not name.islower():
+            return ""
+        before: list[str] = re.findall(
+            rf"\b([a-z]+) {re.escape(name.removesuffix('s'))}(?:s|es)?\b", self.query.text.lower()
+        )
+        words = [word for word in before if word in self.query.content_words]
+        if words and _WORD_FOR.search(self.query.text):
+            return words[0]
+        return self._uncovered(path, words, of_kind=False) if words else ""
 
     def _of_editions(self, editions: Sequence[str]) -> Iterator[Event]:
         """What is asked of the editions within a bound: the hosts of the games since a year."""
@@ -178,8 +229,12 @@ class Lists(Computation):
             uncovered = self._uncovered(next(iter(ends.values())))
             if uncovered:
                 return uncovered
-        if narrowing := self._kind_unmet(ends):
+        if narrowing := self._kind_unmet(ends) or self._narrowing_unmet(ends):
             return narrowing
+        had = _HAS.search(self.query.text)
+        words = [word for word in self.query.content_words if had and word in fold(had["had"]).split()]
+        if words and (uncovered := self._uncovered(next(iter(ends.values())), words, of_kind=False)):
+            return uncovered
         text = self.query.text
         labels = [*self.query.topics, *(part for path in ran.cited for part in (*path.entities, *path.relations))]
         info = [self.kg.info.get(topic) for topic in self.query.topics]
@@ -198,6 +253,22 @@ class Lists(Computation):
         whole = [kind for kind in names_of_kind(self.plan.noun) if " " in kind]
         unmet = next((word for word in narrowing if word in self.kg.types), "")
         return "" if any(is_of_kind(self.kg, end, whole) for end in ends) else unmet
+
+    def _narrowing_unmet(self, ends: Mapping[str, Path]) -> str:
+        """A word before the noun that nothing about the answers says: of *national teams* that they are national."""
+        *before, _ = self.plan.noun.lower().split() or [""]
+        if not FUNCTION_WORDS.isdisjoint(before):  # *operas of* somebody
+            return ""
+        before = [word for word in before if word not in HARMLESS | SAYS_LITTLE]
+        whole = [kind for kind in names_of_kind(self.plan.noun) if " " in kind]
+        if not before or any(is_of_kind(self.kg, end, whole) for end in ends):
+            return ""
+        path = next(iter(ends.values()))
+        told = {word for part in (*self.query.topics, *path.entities, *path.relations) for word in fold(part).split()}
+        strange = [word for word in before if word not in self._vocabulary]
+        unlike = next((word for word in strange if not any(_of_one_stem(fold(word), one) for one in told)), "")
+        words = [word for word in before if word in self._vocabulary]
+        return unlike or (self._uncovered(path, words, of_kind=False) if words else "")
 
     def _without(self) -> Iterator[Event]:
         """The answers that nothing joins to what the question leaves out, as far as the graph knows."""
@@ -260,7 +331,7 @@ class Lists(Computation):
             joined = {
                 end: (*paths, second)
                 for end, paths in remaining.items()
-                if end != other and (second := self.sets.joined(end, other)) is not None
+                if end != other and (second := self._joining(end, other)) is not None
             }
             if joined:
                 remaining, applied = joined, [*applied, other]
@@ -294,6 +365,12 @@ class Lists(Computation):
                 yield computed_answer(f"{best[0]} ({others}).", tuple(best[:1]), ran)
             else:
                 yield computed_answer(", ".join(best), tuple(best), ran)
+
+    def _joining(self, end: str, other: str) -> Path | None:
+        """What joins an answer to something else; what is called by a place's adjective has to lie in it."""
+        if other in {_place_of(word) for word in self.query.content_words} - set(self.query.content_words):
+            return self.sets.containing(end, other)
+        return self.sets.joined(end, other)
 
     def _prominence(self, paths: Sequence[Path]) -> float:
         """How well an answer is known for what joins it: its edges over the root of how many things join it so.
@@ -341,7 +418,7 @@ class Lists(Computation):
         """
         found = []
         for word in (*self.query.content_words, *names_of_kind(self.plan.noun)):
-            for name in (word, f"the {word}"):
+            for name in (word, f"the {word}", _place_of(word)):
                 if name in self.kg.entities and name not in used and name not in self.query.topics:
                     found.append(name)
         return list(dict.fromkeys(found))
@@ -368,7 +445,10 @@ class Lists(Computation):
             )
             return
         ran, ends = MethodRun(), dict[str, Path]()
-        if self.plan.base and self.query.topics:
+        if self.plan.base and not self.query.topics:  # all that there are of the kind are not those asked for
+            yield no_answer(f"I found nothing in the graph by which I could tell which {noun} are meant.")
+            return
+        if self.plan.base:
             ran = yield from self._base()
             won = next((path for path in ran.paths.values() if self._counted_as_one(path)), None)
             if won is not None:
@@ -404,14 +484,24 @@ class Lists(Computation):
         if operation is None:
             return
         whole = bool(ends) and all(path.relations[-1] in _COMPLETE for path in ends.values())
-        held = f"{number} {noun}" + (f": {listed(names)}." if names else ".")
-        more = "" if whole else " There may be more that it does not hold."
-        yield computed_answer(held if whole else f"The graph holds {held}{more}", (number,), ran)
+        named = f": {listed(names)}." if names else "."
+        held = f"{number} {noun}" if whole else f"The graph holds {number} {noun}, which need not be all"
+        yield computed_answer(held + named, (number,), ran)
 
 
 def _number_of(noun: str) -> list[str]:
     """The attributes that may state how many of something a thing has."""
     return [name for kind in (noun.lower(), *names_of_kind(noun)) for name in (kind, f"number of {kind}")]
+
+
+def _place_of(word: str) -> str:
+    """The place that an adjective may be made of, *scandinavian*; otherwise the word itself."""
+    return word[:-1].capitalize() if word.endswith("ian") else word
+
+
+def _of_one_stem(word: str, other: str) -> bool:
+    """Whether a word may be an adjective of a name, or the other way round: *german*, *germany*."""
+    return word[:_STEM] == other[:_STEM] or _alike_spelt(word, other)
 
 
 def _alike_spelt(word: str, other: str) -> bool:

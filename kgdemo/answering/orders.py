@@ -28,7 +28,7 @@ from kgdemo.answering.operands import (
     shown_value,
 )
 from kgdemo.events import Event, Operand
-from kgdemo.kg.labels import fold
+from kgdemo.kg.labels import fold, spoken
 from kgdemo.kg.literals import date_parts
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import kind_of
@@ -38,6 +38,10 @@ _SEVERAL = 5  # are named where *the longest rivers* are asked for
 _NAMESAKES = 4  # of a name, that are compared
 _RELATIVE = re.compile(r"\b(?:that|which|who|whose|where|with)\b", re.IGNORECASE)
 _ASKS_YEAR = re.compile(r"\byear\b", re.IGNORECASE)
+_WHEN_DID = re.compile(r"\b(?:when|(?:what|which) (?:year|day|date)) (?:did|was|were)\b", re.IGNORECASE)
+_SEX = re.compile(r"^(?:wom[ae]n|female|lady|black) (?=\w)", re.IGNORECASE)
+_GOVERNS = re.compile(r"\b(?:president|minister|chancellor|pope|mayor|governor)s?\b", re.IGNORECASE)
+_REIGNS = re.compile(r"\b(?:monarch|king|queen|emperor|tsar|sultan|pharaoh)s?\b", re.IGNORECASE)
 _COMPARED_KIND = re.compile(r"(?:which|what) (?P<noun>\w+) (?:is|was|has|are|were)\b", re.IGNORECASE)
 
 
@@ -248,6 +252,9 @@ class Orders(Computation):
         if len(ends) < 2:
             yield from self._only_plainly()
             return
+        if unlike := self._another_office(next(iter(ends.values()))):
+            yield no_answer(f"The graph holds {len(ends)} here ({listed(list(ends), 8)}), but {unlike}.")
+            return
         strange = self._uncovered(next(iter(ends.values())), self.plan.noun.lower().split())
         if strange and not self.sets.of_noun(ends, self.plan.noun):
             yield no_answer(
@@ -271,6 +278,17 @@ class Orders(Computation):
             yield no_answer(f"{held}, but not the order in which they came.")
             return
         yield from self._nth_of(ran, dated, place)
+
+    def _another_office(self, path: Path) -> str:
+        """Why those of an office are not those asked for: they reign, or only some of them are meant."""
+        narrowing = _SEX.match(self.plan.noun)
+        if narrowing:
+            return f"not which of them is meant by “{narrowing[0].strip()}”"
+        held = " ".join((*path.relations, *path.entities[:-1]))
+        office = _GOVERNS.search(self.plan.noun)
+        if office and _REIGNS.search(held) and not _GOVERNS.search(held):
+            return f"none as {self.plan.noun}"
+        return ""
 
     def _order_named(self, topic: str) -> bool:
         return any(word.lower() in topic.lower().split() for word in ORDER_WORD.findall(self.query.text))
@@ -332,7 +350,7 @@ class Orders(Computation):
         operand = operand_of(self.kg, entity, attributes) if entity else None
         if operand is None or (dates and operand.unit == "year"):
             if dates or not self.kg.literals or not entity:
-                yield from self._plainly()
+                yield from self._when()
                 return
             held = f"The graph holds no {self._attribute_name()} of {entity}."
             yield no_answer(f"{held} What it holds of it: {self._relations_of(entity)}.")
@@ -349,6 +367,17 @@ class Orders(Computation):
         if operation is not None:
             year = dates and _ASKS_YEAR.search(self.query.text)
             yield computed_answer(f"{text}.", (str(date_parts(operand.value)[0]) if year else shown_value(operand),))
+
+    def _when(self) -> Iterator[Event]:
+        """The method's own answer, where what happened is what its relation says: to *reach* is not to be born."""
+        ran = yield from self._base(plainly=True)
+        words = [word for word in self.query.content_words if not ORDER_WORD.match(f"{word} x")]
+        verb = self._uncovered(ran.cited[0], words) if words and not ran.refused else ""
+        if verb and _WHEN_DID.search(self.query.text):
+            said = " → ".join(spoken(relation) for relation in ran.cited[0].relations)
+            yield no_answer(f"The closest that the graph holds is “{said}”, and that does not say “{verb}”.")
+            return
+        yield from unchanged(ran.final)
 
     def _topic_in(self, thing: str) -> str:
         """The topic that a stretch of the question has a word of."""

@@ -11,6 +11,7 @@ indexing the names of a large graph takes seconds, and an edit adds a handful of
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -70,6 +71,13 @@ class _Weighed:
         return 1 / (1 + math.exp(-self.odds))
 
 
+_MAKERS = {  # a role, and the relations of a work that lead to who has it
+    **dict.fromkeys(("author", "writer"), ("author", "written by")),
+    **dict.fromkeys(("director", "composer", "painter"), ("directed by", "composed by", "painted by")),
+}
+_ROLE_OF = re.compile(rf"\b({'|'.join(_MAKERS)})s? of (?:the )?$", re.IGNORECASE)
+
+
 class EntityLinker:
     """Links questions to one graph; safe to use from several threads.
 
@@ -103,6 +111,7 @@ class EntityLinker:
             if best.score < _SHOWN:
                 break
             if best.score >= _SURE or (best is weighed[0] and _is_confident(weighed)):
+                best = self._made_by_somebody(question, words, best, rivals)
                 mentions.append(self._mention(question, words, best, rivals, max_candidates))
                 chosen.append(self.kg.entities[best.match.name.entity])
             else:
@@ -115,6 +124,21 @@ class EntityLinker:
         mentions.sort(key=lambda mention: mention.start)
         nearest = () if chosen else self._nearest(words, weighed, max_candidates)
         return Linking(tuple(mentions), tuple(dict.fromkeys(chosen)), nearest)
+
+    def _made_by_somebody(
+        self, question: str, words: Sequence[Word], best: _Weighed, rivals: Sequence[_Weighed]
+    ) -> _Weighed:
+        """The namesake that has the relation whose role stands before a name: a character has no *author of* it."""
+        role = _ROLE_OF.search(question[: words[best.match.first].start])
+        if role is None:
+            return best
+        relations = _MAKERS[role[1].lower()]
+        alike = (own for own in (best, *rivals) if _same_words(own, best))
+        return next((own for own in alike if self._has_any(own.match.name.entity, relations)), best)
+
+    def _has_any(self, entity: int, relations: Collection[str]) -> bool:
+        label = self.kg.entities[entity]
+        return any(relation in relations for relation, _ in self.kg.neighbours(label))
 
     def _told_by_others(
         self, words: Sequence[Word], doubtful: Sequence[_Weighed], chosen: Sequence[str]

@@ -675,7 +675,7 @@ _OF_THE_NTH = _patterns(
 # *the father of* the Greek god of war: a thing that is found by two conditions has to be found first
 _OF_ONE_OF_A_KIND = _patterns(
     rf"(?P<outer>{{what}} (?:\w+ )??{{be}} the (?:{'|'.join(_RELATIVES)}) of) "
-    r"(?P<inner>the (?:(?!of\b)[\w-]+ ){2}of .+?)(?P<behind>)"
+    r"(?P<inner>the (?:(?:(?!of\b)[\w-]+ ){2}of|(?:(?!of\b)[\w-]+ ){1,3}(?:who|that)) .+?)(?P<behind>)"
 )
 # *the Roman name of Aphrodite*: the same deity elsewhere
 _OTHER_NAME = _patterns(
@@ -700,7 +700,7 @@ _OF_PLACE_WHERE = _patterns(
     r"(?P<verb>born|die|died|located|buried|assassinated|killed|founded|made|set)(?P<behind>)(?: in)?"
 )
 _WHERE_THE_MAKER_WAS = _patterns(
-    r"(?P<outer>(?:in )?(?:which|what) (?:country|state|continent|region) (?:was|is|did)) "
+    r"(?P<outer>(?:where|when|(?:in )?(?:which|what) (?:country|state|continent|region)) (?:was|is|did)) "
     r"the (?P<inner>\w+ of .+?)(?P<behind> (?:born|die|buried|from|located)(?: in)?)"
 )
 _ONLY_ASKS = re.compile(r"(?:what|which|who)(?: \w+)? (?:is|are|was|were)", re.IGNORECASE)

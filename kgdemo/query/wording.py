@@ -71,6 +71,15 @@ _OPINION = re.compile(
     |better|worse|nicer|more\ beautiful|more\ important)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
+_FUTURE = re.compile(  # not *Will* that is somebody's name
+    r"""^(?:(?:who|what|when|where|how|which)\b(?:\ \w+){0,3}?\ (?:will|shall)\b|will)
+    \ (?:(?:not|never|ever|still|next)\ )?
+      (?:the|an?|it|he|she|they|we|you|i|there|this|that|be|become|win|host|have|happen|get|take|lead|rule|play|end|come|go
+      |die|direct|make|meet|reach|replace|succeed|start|begin|land|\w+\ (?:win|be|become|host|have|happen|end|die)\b)\b
+    |^(?:who|what|when|where|which)\b.*\b(?:is|are)\ going\ to\b|^(?:when|where)\ (?:is|are)\ the\ next\b
+    |^(?:when|where|who)\b.*\bin\ the\ future\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _HOW_TO = re.compile(
     r"^how (?:do|does|can|could|to|should|would|might|is|are|did|was|were)\b(?!.*\b(?:old|many)\b)", re.IGNORECASE
 )
@@ -79,6 +88,7 @@ _NO_GRAPH = {
     "language": "I read English only; this looks like another language. Please ask in English.",
     "why": "It asks for a reason, and a graph holds facts, not reasons.",
     "live": "It asks for what changes from day to day, and this graph is not kept up to the day.",
+    "future": "It asks for what is yet to come, and a graph holds what has been and is.",
     "opinion": "It asks for a judgement, and a graph holds facts, not opinions.",
     "how": "It asks how something is done or works, and a graph holds facts, not explanations.",
 }
@@ -143,6 +153,8 @@ def _kind_beyond(question: str, text: str) -> str:
         return "why"
     if _LIVE.search(text):
         return "live"
+    if _FUTURE.search(question):
+        return "future"
     if _OPINION.search(question):
         return "opinion"
     return "how" if _HOW_TO.search(question) and not _HOW_IT_IS.search(question) else ""

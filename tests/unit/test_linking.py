@@ -230,6 +230,14 @@ def test_descriptions_tell_apart_what_relations_do_not():
     assert found.mentions[0].candidates[0].description == "messenger among gods"
 
 
+def test_the_namesake_that_has_an_author_is_meant_where_one_is_asked_for():
+    triples = [("Emma (novel)", "author", "Jane Austen"), ("Emma (novel)", "set in", "England")]
+    triples += [("Emma", "portrayed by", name) for name in ("Kate", "Gwyneth", "Romola", "Anya")]
+    linker = EntityLinker(KnowledgeGraph.from_triples(triples))
+    assert linker.link("Who was the author of Emma?").chosen == ("Emma (novel)",)
+    assert linker.link("Who was portrayed as Emma?").chosen == ("Emma",)
+
+
 def test_what_is_not_found_is_suggested_and_never_taken(linker: EntityLinker):
     found = linker.link("who knows Stefan Spillborg?")
     assert found.chosen == ()
