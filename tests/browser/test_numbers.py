@@ -69,8 +69,12 @@ def test_scores_and_counts_are_equal_in_list_tree_table_trace_and_graphml(page: 
             i: float(row["path_log_probability"]) for i, row in of_column.items()
         }
         exist = [row for row in of_column.values() if row["in_graph"] == "yes"]
-        expect(page.locator(f".card.{column} .ratio")).to_have_text(f"{len(exist)} of {len(of_column)} paths exist")
-        if column == "grounded":
+        ratio = page.locator(f".card.{column} .ratio")
+        if column == "invented":
+            expect(ratio).to_have_text(re.compile(rf"^{len(exist)} in the graph · \d+ in other words · \d+ invented$"))
+            assert sum(map(int, re.findall(r"\d+", ratio.inner_text()))) == len(of_column)
+        else:
+            expect(ratio).to_have_text(f"{len(exist)} of {len(of_column)} paths exist")
             assert {key for key in in_graphml if key[0] == letter} == {f"g{i}" for i in of_column}
             verify = page.locator(".stages li").nth(3)
             expect(verify).to_contain_text(re.compile(rf"{len(exist)} of {len(of_column)}"))

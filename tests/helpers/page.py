@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
+from kgdemo.errors import UserError
 from kgdemo.events import Event, RunStarted, Thought
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
@@ -52,6 +53,8 @@ QUESTION = "Where was the director of Inception born?"
 LONG = "What does a search of ten beams and forty tokens send?"
 ENDLESS = "Where was the director of Inception born, after all?"  # a run that ends only by being stopped
 
+FAILING = "What does a run say that cannot go on?"
+
 
 class SmallPipeline(Pipeline):
     """A pipeline whose ``resources`` is a handful of triples and whose model is random; counts what was closed early.
@@ -74,7 +77,7 @@ class SmallPipeline(Pipeline):
 
     def run(self, question: str, settings: Settings, entities: Sequence[str] = ()) -> Iterator[Event]:
         try:
-            special = {ENDLESS: self._endless, LONG: self._long}.get(question)
+            special = {ENDLESS: self._endless, LONG: self._long, FAILING: self._failing}.get(question)
             yield from special() if special else super().run(question, settings, entities)
         except GeneratorExit:
             self.closed_early += 1
@@ -87,6 +90,10 @@ class SmallPipeline(Pipeline):
         for event in long_run():
             pace.wait(0.03)
             yield event
+
+    def _failing(self) -> Iterator[Event]:
+        yield RunStarted(FAILING, "gcr", "world", len(TRIPLES), "embedded", 10, 2)
+        raise UserError("The store of the graph is closed; open it.")
 
     def _endless(self) -> Iterator[Event]:
         yield RunStarted(ENDLESS, "gcr", "world", len(TRIPLES), "embedded", 10, 2)

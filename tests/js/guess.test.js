@@ -9,7 +9,7 @@ import { RUNS } from './recorded.js';
 for (const [name, events] of Object.entries(RUNS)) {
   test(`${name}: each turn offers the token that was taken, unseen until then`, () => {
     const turns = turnsOf(events);
-    assert.ok(turns.length >= 2);
+    assert.ok(turns.length >= 1);
     turns.forEach((turn, i) => {
       assert.ok(i === 0 || turn.place > turns[i - 1].place);
       const tokens = turn.options.map((option) => option.token);

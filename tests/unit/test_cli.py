@@ -121,9 +121,9 @@ def test_evaluate_writes_metrics_and_resumes(files, tmp_path, capsys):
     capsys.readouterr()
     assert main(arguments) == 0
     again = (tmp_path / "run" / "predictions.jsonl").read_text().splitlines()
-    kept = [line for line in lines if not json.loads(line)["error"]]
-    assert again[:-1] == kept, "only the question that failed is asked again"
-    assert json.loads(again[-1])["error"]
+    failed = [json.loads(line)["id"] for line in again if json.loads(line)["error"]]
+    assert failed == ["3"], "the question that failed is asked again, and fails again"
+    assert again == lines
     assert main([*arguments, "--beams", "3"]) == 2, "other settings do not mix"
     assert "other settings" in capsys.readouterr().err
 
