@@ -259,7 +259,7 @@ class Lists(Computation):
         *before, _ = self.plan.noun.lower().split() or [""]
         if not FUNCTION_WORDS.isdisjoint(before):  # *operas of* somebody
             return ""
-        before = [word for word in before if word not in HARMLESS | SAYS_LITTLE]
+        before = [word for word in before if word not in HARMLESS | SAYS_LITTLE and not self._is_kind(word)]
         whole = [kind for kind in names_of_kind(self.plan.noun) if " " in kind]
         if not before or any(is_of_kind(self.kg, end, whole) for end in ends):
             return ""
@@ -269,6 +269,10 @@ class Lists(Computation):
         unlike = next((word for word in strange if not any(_of_one_stem(fold(word), one) for one in told)), "")
         words = [word for word in before if word in self._vocabulary]
         return unlike or (self._uncovered(path, words, of_kind=False) if words else "")
+
+    def _is_kind(self, word: str) -> bool:
+        """Whether a word names a kind of thing by itself: *movies* made from somebody's books."""
+        return not self.kg.types.isdisjoint(names_of_kind(word))
 
     def _without(self) -> Iterator[Event]:
         """The answers that nothing joins to what the question leaves out, as far as the graph knows."""

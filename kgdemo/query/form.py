@@ -700,7 +700,7 @@ _OF_PLACE_WHERE = _patterns(
     r"(?P<verb>born|die|died|located|buried|assassinated|killed|founded|made|set)(?P<behind>)(?: in)?"
 )
 _WHERE_THE_MAKER_WAS = _patterns(
-    r"(?P<outer>(?:where|when|(?:in )?(?:which|what) (?:country|state|continent|region)) (?:was|is|did)) "
+    r"(?P<outer>(?:where|(?:in )?(?:which|what) (?:country|state|continent|region)) (?:was|is|did)) "
     r"the (?P<inner>\w+ of .+?)(?P<behind> (?:born|die|buried|from|located)(?: in)?)"
 )
 _ONLY_ASKS = re.compile(r"(?:what|which|who)(?: \w+)? (?:is|are|was|were)", re.IGNORECASE)

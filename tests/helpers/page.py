@@ -16,8 +16,7 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
-from kgdemo.errors import UserError
-from kgdemo.events import Event, RunStarted, Thought
+from kgdemo.events import Event, RunFailed, RunStarted, Thought
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.models.causal import CausalModel
@@ -93,7 +92,7 @@ class SmallPipeline(Pipeline):
 
     def _failing(self) -> Iterator[Event]:
         yield RunStarted(FAILING, "gcr", "world", len(TRIPLES), "embedded", 10, 2)
-        raise UserError("The store of the graph is closed; open it.")
+        yield RunFailed("The store of the graph is closed; open it.")
 
     def _endless(self) -> Iterator[Event]:
         yield RunStarted(ENDLESS, "gcr", "world", len(TRIPLES), "embedded", 10, 2)
