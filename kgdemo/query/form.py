@@ -699,20 +699,13 @@ _OF_PLACE_WHERE = _patterns(
     r"(?:where|in which|which|that) {x} (?P<be>was|is|were|are|did) "
     r"(?P<verb>born|die|died|located|buried|assassinated|killed|founded|made|set)(?P<behind>)(?: in)?"
 )
-_WHERE_THE_MAKER_WAS = _patterns(
-    r"(?P<outer>(?:where|(?:in )?(?:which|what) (?:country|state|continent|region)) (?:was|is|did)) "
-    r"the (?P<inner>\w+ of .+?)(?P<behind> (?:born|die|buried|from|located)(?: in)?)"
-)
 _ONLY_ASKS = re.compile(r"(?:what|which|who)(?: \w+)? (?:is|are|was|were)", re.IGNORECASE)
 
 
 def _nested(question: str) -> Plan | None:
     found = _found(_OF_PLACE_WHERE, question)
-    maker = _found(_WHERE_THE_MAKER_WAS, question)
     if found:
         inner = f"in which {found['noun']} {found['be']} {found['x']} {found['verb']}"
-    elif maker:
-        found, inner = maker, f"who is the {maker['inner']}"
     else:
         found = _found(_OF_THE_NTH, question) or _found(_OF_ONE_OF_A_KIND, question)
         if not found or (_ONLY_ASKS.fullmatch(found["outer"]) and not found["behind"]):

@@ -23,11 +23,7 @@ PLANS = [
     ),
     (
         "Where was the composer of Carmen born?",
-        Plan(
-            base="Where was the composer of Carmen born",
-            inner="who is the composer of Carmen",
-            outer="Where was {} born",
-        ),
+        Plan(),  # a walk of two relations, which the path model takes by itself
     ),
     (
         "what films did Hitchcock make before 1950?",
