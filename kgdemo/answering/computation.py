@@ -18,7 +18,7 @@ from kgdemo.kg.literals import date_parts
 from kgdemo.kg.path import Path
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import fits, kind_of
-from kgdemo.query.form import DATE
+from kgdemo.query.measures import DATE
 from kgdemo.query.query import Query, understand
 from kgdemo.ranking.scorer import path_words
 from kgdemo.reasoners.base import Resources

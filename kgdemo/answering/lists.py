@@ -28,7 +28,7 @@ from kgdemo.events import AnswerFinal, Event, Notice, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import kind_of
-from kgdemo.query.form import DATE
+from kgdemo.query.measures import DATE
 from kgdemo.query.wording import names_in
 from kgdemo.ranking.abstention import applies
 

@@ -32,7 +32,8 @@ from kgdemo.kg.labels import fold, spoken
 from kgdemo.kg.literals import date_parts
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import kind_of
-from kgdemo.query.form import DATE, NUMBER, Form
+from kgdemo.query.form import Form
+from kgdemo.query.measures import DATE, NUMBER
 
 _SEVERAL = 5  # are named where *the longest rivers* are asked for
 _NAMESAKES = 4  # of a name, that are compared

@@ -11,7 +11,8 @@ from kgdemo.answering.orders import Orders
 from kgdemo.events import Event, Operand
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import kind_of
-from kgdemo.query.form import AGE, IN_OFFICE, TODAY, Form
+from kgdemo.query.form import Form
+from kgdemo.query.measures import AGE, IN_OFFICE, TODAY
 
 _A_DAY, _A_YEAR = 1 / 372, 1.0
 Span = tuple[Operand, Operand]

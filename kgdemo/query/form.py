@@ -5,8 +5,7 @@ taken apart here: into a *base question* of that kind, whose whole answer set th
 upon it (``answering``). All of this is English grammar in regular expressions; a question that fits none is
 asked as it stands.
 
-Patterns are written with pieces in braces, ``{x}`` for a name or ``{be}`` for a form of *to be* (``_SLOTS``), and
-match a whole question.
+Patterns are written with the pieces of ``query.measures``, and match a whole question.
 """
 
 from __future__ import annotations
@@ -15,6 +14,23 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
+from kgdemo.query.measures import (
+    COURSE,
+    DATE,
+    HOW,
+    IN_OFFICE,
+    LESSER,
+    LIFE,
+    NUMBER,
+    ORDINALS,
+    PARTICIPLES,
+    SLOTS,
+    TODAY,
+    degree_of,
+    first_match,
+    measured_by,
+    patterns_of,
+)
 from kgdemo.query.wording import beyond_graphs, plain_question
 
 
@@ -124,132 +140,7 @@ def plan_of(text: str) -> Plan:
     return Plan(base=without if changed else "", noun=_head_noun(question), bound=bound, hops=hops)
 
 
-# words of measure and order ---------------------------------------------------------------------------
-
-DATE = "date"
-NUMBER = "number"  # how many there are
-TODAY = "today"  # in place of the day of a death
-AGE = "age"  # years between birth and death
-IN_OFFICE = ("in office from", "in office until")
-_LIFE, _COURSE = ("born", "died"), ("began", "ended")
-# adjectives: the attributes that each may mean, and the forms of its greater and its lesser end
-_ADJECTIVES: tuple[tuple[tuple[str, ...], str, str], ...] = (
-    (("height", "elevation"), "high higher highest tall taller tallest", "low lower lowest"),
-    (("length", "height", "duration"), "long longer longest", "short shorter shortest"),
-    (
-        ("area", "population", "diameter", "weight", "volume", "height", "length"),
-        "big bigger biggest large larger largest great greater",
-        "small smaller smallest little littler littlest tiny tiniest",
-    ),
-    (("depth",), "deep deeper deepest", "shallow shallower shallowest"),
-    (("width",), "wide wider widest broad broader broadest", "narrow narrower narrowest"),
-    (("weight", "mass", "atomic mass"), "heavy heavier heaviest", "light lighter lightest"),
-    (("speed",), "fast faster fastest quick quicker quickest", "slow slower slowest"),
-    (("temperature",), "hot hotter hottest warm warmer warmest", "cold colder coldest"),
-    (("population",), "populous populated", ""),
-    (
-        ("distance from the Sun",),
-        "far farther farthest further furthest distant",
-        "close closer closest near nearer nearest",
-    ),
-    ((DATE,), "new newer newest young younger youngest recent latest later", "old older oldest early earlier earliest"),
-)
-_GREATER: dict[str, tuple[tuple[str, ...], bool]] = {}
-for _attributes, _more, _less in _ADJECTIVES:
-    _GREATER |= dict.fromkeys(_more.split(), (_attributes, True)) | dict.fromkeys(_less.split(), (_attributes, False))
-
-_MEASURES = (
-    "height|elevation|length|area|size|population|depth|diameter|radius|mass|weight|speed|lifespan|width|temperature"
-    "|duration|volume|gravity|density|atomic number|atomic mass|atomic weight|melting point|boiling point"
-    "|orbital period"
-).split("|")
-_SAME_MEASURE = {
-    "size": ("area", "population", "diameter", "height"),
-    "height": ("height", "elevation"),
-    "people": ("population",),
-    "inhabitants": ("population",),
-    "atomic weight": ("atomic mass",),
-    "melting point": ("melting_point", "melting point"),
-}
-_HOW = {
-    "high": ("height", "elevation"),
-    "tall": ("height",),
-    "long": ("length", "duration"),
-    "big": ("area", "population", "diameter", "height", "length", "weight"),
-    "large": ("area", "population", "diameter", "height"),
-    "deep": ("depth",),
-    "wide": ("width", "diameter"),
-    "heavy": ("weight", "mass"),
-    "fast": ("speed",),
-    "hot": ("temperature",),
-    "populous": ("population",),
-}
-_PLACES_IN_ORDER = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
-    "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
-).split()
-_ORDINALS = {word: place for place, word in enumerate(_PLACES_IN_ORDER, 1)} | {
-    "last": -1,
-    "latest": -1,
-    "final": -1,
-    "penultimate": -2,
-}
-_PARTICIPLES = {"wrote": "written", "sang": "sung", "drew": "drawn", "won": "won", "made": "made", "built": "built"}
-
-_SLOTS = {
-    "x": r"(?P<x>.+?)",
-    "y": r"(?P<y>.+?)",
-    "be": r"(?:is|are|was|were)",
-    "what": r"(?:what|which|who)",
-    "he": r"(?:he|she|it|they)",
-    "noun": r"(?P<noun>[\w' -]+?)",
-    "measure": rf"(?P<measure>{'|'.join(_MEASURES)})",
-    "people": rf"(?P<measure>people|inhabitants|{'|'.join(_MEASURES)})",
-    "how": rf"(?P<adjective>{'|'.join(_HOW)})",
-    "er": rf"(?:(?P<adjective>{'|'.join(sorted(w for w in _GREATER if w.endswith('er')))})"
-    r"|more (?P<stem>populous|populated|distant|recent))",
-    "erest": rf"(?:(?P<adjective>{'|'.join(sorted(w for w in _GREATER if w.endswith(('er', 'est'))))})"
-    r"|(?:more|most) (?P<stem>populous|populated|distant|recent))",
-    "est": rf"(?:(?P<adjective>{'|'.join(sorted(w for w in _GREATER if w.endswith('est')))})"
-    r"|(?P<degree>most|least) (?P<stem>populous|populated|distant|recent))",
-    "degree": r"(?P<degree>more|most|fewer|fewest|less|least|larger|largest|bigger|biggest|smaller|smallest|greater"
-    r"|greatest|higher|highest|lower|lowest|longer|longest)",
-    "nth": rf"(?P<nth>{'|'.join(_ORDINALS)}|\d{{1,3}}(?:st|nd|rd|th))",
-    "pair": r"(?:the )?(?P<x>.+?) *,? +(?:or|and|than|vs\.?|versus) +(?P<y>.+)",
-}
-
-
-def _patterns(*templates: str) -> tuple[re.Pattern[str], ...]:
-    """Patterns of whole questions; see ``_SLOTS``."""
-    return tuple(
-        re.compile("^" + re.sub(r"\{([a-z]+)\}", lambda piece: _SLOTS[piece[1]], template) + "$", re.IGNORECASE)
-        for template in templates
-    )
-
-
-def _found(patterns: tuple[re.Pattern[str], ...], question: str) -> re.Match[str] | None:
-    """How the first pattern that fits matches."""
-    return next((found for pattern in patterns if (found := pattern.match(question))), None)
-
-
-def _measured(word: str) -> tuple[str, ...]:
-    return _SAME_MEASURE.get(word.lower(), (word.lower(),))
-
-
-def _degree(found: re.Match[str]) -> tuple[tuple[str, ...], bool]:
-    """The attributes that an adjective means, and whether it means their greater end."""
-    stem = found["stem"]
-    if not stem:
-        return _GREATER[found["adjective"].lower()]
-    attributes, greatest = _GREATER[stem.lower()]
-    return attributes, greatest != ((found.groupdict().get("degree") or "").lower() == "least")
-
-
-_LESSER = frozenset("fewer fewest less least smaller smallest lower lowest".split())
-
-# one reader a form --------------------------------------------------------------------------------------
-
-_AGES = _patterns(
+_AGES = patterns_of(
     r"how old {be} {x} when (?:{he}|(?P=x)) (?:died|was killed|was assassinated|passed away|was murdered)",
     r"(?:at|in) (?:what|which) age did {x} (?:die|pass away)",
     r"how (?:old|long) (?:did|was) {x} (?:live|(?:at|on) (?:his|her|their|the) (?:time of (?:his|her|their) )?death)"
@@ -258,37 +149,37 @@ _AGES = _patterns(
     r"what age was {x} when {he} died",
     r"how old did {x} (?:become|get)",
 )
-_LASTING = _patterns(r"how (?:long|many years) did {x} (?:last|go on|continue|exist|take)(?: for)?")
+_LASTING = patterns_of(r"how (?:long|many years) did {x} (?:last|go on|continue|exist|take)(?: for)?")
 
 
-_REIGNING = _patterns(
+_REIGNING = patterns_of(
     r"how (?:long|many years) (?:did|was|were) {x} (?:reign|rule|govern|in (?:office|power)|on the throne|king|queen"
     r"|pope|president|prime minister|chancellor|emperor)(?: for)?",
 )
-_OLD_NOW = _patterns(r"how old {be} {x}(?: now| today)?", r"what age {be} {x}", r"what {be} {x}'s age")
+_OLD_NOW = patterns_of(r"how old {be} {x}(?: now| today)?", r"what age {be} {x}", r"what {be} {x}'s age")
 
 
 def _span(question: str) -> Plan | None:
-    found = _found(_REIGNING, question)
+    found = first_match(_REIGNING, question)
     if found:
         return Plan(Form.SPAN, things=(found["x"],), attributes=IN_OFFICE)
-    found = _found(_AGES, question)
+    found = first_match(_AGES, question)
     if found:
-        return Plan(Form.SPAN, things=(found["x"],), attributes=_LIFE)
-    found = _found(_OLD_NOW, question)
+        return Plan(Form.SPAN, things=(found["x"],), attributes=LIFE)
+    found = first_match(_OLD_NOW, question)
     if found:
         return Plan(Form.SPAN, things=(found["x"],), attributes=("born", TODAY))
-    found = _found(_LASTING, question)
-    return Plan(Form.SPAN, things=(found["x"],), attributes=_COURSE) if found else None
+    found = first_match(_LASTING, question)
+    return Plan(Form.SPAN, things=(found["x"],), attributes=COURSE) if found else None
 
 
-_HOW_MUCH = _patterns(r"how {how} {be} {x}")
-_TO_THE_SUN = _patterns(r"how far (?:away )?{be} {x}(?: away)? from (?:the )?sun")
-_PEOPLE = _patterns(
+_HOW_MUCH = patterns_of(r"how {how} {be} {x}")
+_TO_THE_SUN = patterns_of(r"how far (?:away )?{be} {x}(?: away)? from (?:the )?sun")
+_PEOPLE = patterns_of(
     r"how many (?:people|inhabitants|residents|citizens) (?:live|are there|does|do|are living)(?: in)? {x}(?: have)?"
 )
 _OF = r"(?:total |average |surface |approximate |maximum |top )*"
-_MEASURE_OF = _patterns(
+_MEASURE_OF = patterns_of(
     rf"(?:what|how much) {{be}} the {_OF}{{measure}} of {{x}}",
     rf"(?:the )?{_OF}{{measure}} of {{x}}",
     rf"what {{be}} {{x}}'s? {_OF}{{measure}}",
@@ -312,34 +203,34 @@ _DATES = (  # what is asked of a date, and the attribute that says it
     (r"when (?:is|did|was|were) {x}(?: take place| happen| occur| fought| signed)?", "happened"),
     (r"when did {x} (?:sink|fall|erupt|explode|crash|burn down|collapse)", "happened"),
 )
-_DATE_PATTERNS = [(_patterns(template), attribute) for template, attribute in _DATES]
+_DATE_PATTERNS = [(patterns_of(template), attribute) for template, attribute in _DATES]
 
 
 def _value(question: str) -> Plan | None:
-    found = _found(_HOW_MUCH, question)
+    found = first_match(_HOW_MUCH, question)
     if found:
-        return Plan(Form.VALUE, things=(found["x"],), attributes=_HOW[found["adjective"].lower()])
-    found = _found(_TO_THE_SUN, question)
+        return Plan(Form.VALUE, things=(found["x"],), attributes=HOW[found["adjective"].lower()])
+    found = first_match(_TO_THE_SUN, question)
     if found:
         return Plan(Form.VALUE, things=(found["x"],), attributes=("distance from the Sun",))
-    found = _found(_PEOPLE, question)
+    found = first_match(_PEOPLE, question)
     if found:
         return Plan(Form.VALUE, things=(found["x"],), attributes=("population",))
-    found = _found(_MEASURE_OF, question)
+    found = first_match(_MEASURE_OF, question)
     if found:
-        return Plan(Form.VALUE, things=(found["x"],), attributes=_measured(found["measure"]))
+        return Plan(Form.VALUE, things=(found["x"],), attributes=measured_by(found["measure"]))
     for patterns, attribute in _DATE_PATTERNS:
-        found = _found(patterns, question)
+        found = first_match(patterns, question)
         if found:
             return Plan(Form.VALUE, things=(found["x"],), attributes=(attribute,))
     return None
 
 
-_TIMES = _patterns(r"how many times (?:did|has|have) {x} (?P<verb>win|won|host|hosted) (?P<y>.+)")
-_HOW_MANY = _patterns(
+_TIMES = patterns_of(r"how many times (?:did|has|have) {x} (?P<verb>win|won|host|hosted) (?P<y>.+)")
+_HOW_MANY = patterns_of(
     r"(?:in how many|how many|(?:(?:what {be} )?the )?(?:total )?number of|count(?: the)?)(?: different)? (?P<rest>.+)"
 )
-_THERE = _patterns(r"{noun} {be} there(?P<where> .+)?", r"{noun} (?:exist|are known)(?P<where> .+)?")
+_THERE = patterns_of(r"{noun} {be} there(?P<where> .+)?", r"{noun} (?:exist|are known)(?P<where> .+)?")
 _BEHIND_NOUN = re.compile(
     r"\s+(?:are|is|were|was|does|do|did|has|have|had|can|share|border|bordering|in|of|by|orbit|belong|make|speak|use"
     r"|play|the|an?|on|there|that|which|who|live|lie|flow|from|with)\b",
@@ -348,16 +239,16 @@ _BEHIND_NOUN = re.compile(
 
 
 def _count(question: str) -> Plan | None:
-    found = _found(_TIMES, question)
+    found = first_match(_TIMES, question)
     if found:
         verb = "host" if found["verb"].lower().startswith("host") else "win"
         noun = _plural(re.sub(r"^the ", "", found["y"], flags=re.IGNORECASE))
         return Plan(Form.COUNT, base=f"which {noun} did {found['x']} {verb}", noun=noun)
-    found = _found(_HOW_MANY, question)
+    found = first_match(_HOW_MANY, question)
     if not found:
         return None
     rest = found["rest"]
-    there = _found(_THERE, rest)
+    there = first_match(_THERE, rest)
     if there:
         noun, where = there["noun"], _without_world(there["where"] or "")
         series = _WORKS.match(noun)
@@ -373,35 +264,35 @@ def _count(question: str) -> Plan | None:
 
 
 _WHICH_IS = r"{what}(?: \w+){0,2}? (?:is|are|was|were|has|lies|came|comes|lived|died|born)? *(?:the )?{erest}\b"
-_COMPARISONS = _patterns(
+_COMPARISONS = patterns_of(
     rf"{_WHICH_IS}[^,:]*?[,:] *{{pair}}",
     r"{what}(?: \w+){0,2}? {be} (?:the )?{erest}(?: (?:of|between|out of))? {pair}",
     r"(?P<x>.+?) or (?P<y>.+?) *[,:–-]+ *{what}(?: one)? {be} (?:the )?{erest}",
     r"{be} (?P<x>.+?) or (?P<y>.+?) (?:the )?{erest}",
 )
-_IS_MORE = _patterns(r"{be} {x} {er} than (?P<y>.+)")
-_HAS_MORE = _patterns(
+_IS_MORE = patterns_of(r"{be} {x} {er} than (?P<y>.+)")
+_HAS_MORE = patterns_of(
     r"{what}(?: (?:\w+ )?\w+)? (?:has|have|had) (?:the |a )?{degree} {people}[,:]? +{pair}",
     r"(?:does|do|did|has|have) {x} (?:have )?(?:a )?{degree} {people} than {y}(?: has| does| have)?",
 )
-_WHEN_FIRST = _patterns(
+_WHEN_FIRST = patterns_of(
     r"(?P<head>{what}(?: \w+){0,2}? (?:was|were|is|came|died|lived|happened|began|started)"
     r" *(?:out|built|published|released|founded)? *(?:born|died?|first|earlier|later|last)?"
     r" *(?:first|earlier|later|last)?)[,:]? +(?:the )?(?P<x>.+?) *,? +or +(?P<y>.+)"
 )
-_BEFORE = _patterns(
+_BEFORE = patterns_of(
     r"(?:was|were|did|is) {x} (?P<verb>founded|established|born|die|built|opened|released|published|written|invented"
     r"|discovered|happen|begin|start) (?:before|earlier than|(?P<after>after|later than)) {y}(?: was| were| did)?",
 )
 _LASTS = r"(?P<lasts>lived?|lasted|last|reigned|reign|ruled|rule|served|serve|died|die)"
-_LIVED_LONGER = _patterns(
+_LIVED_LONGER = patterns_of(
     rf"(?:{{what}}(?: \w+){{0,2}}?|who) (?:was |were )?{_LASTS} (?:the |for )?(?P<degree>longer|shorter|longest|younger"
     r"|older)[,:]? +{pair}",
     rf"(?:did|has|have) {{x}} {_LASTS} (?:a |for )?(?P<degree>longer|shorter|younger|older)(?: time| life)? than "
     r"(?P<y>.+?)(?: did)?",
 )
 _SPANS = {  # the beginnings of words for lasting, and the two dates between which that is
-    "liv": _LIFE, "die": _LIFE, "reign": IN_OFFICE, "rul": IN_OFFICE, "serv": IN_OFFICE, "last": _COURSE
+    "liv": LIFE, "die": LIFE, "reign": IN_OFFICE, "rul": IN_OFFICE, "serv": IN_OFFICE, "last": COURSE
 }  # fmt: skip
 
 
@@ -409,7 +300,7 @@ def _span_of(word: str) -> tuple[str, ...]:
     return next(span for stem, span in _SPANS.items() if word.lower().startswith(stem))
 
 
-_DONE_MORE = _patterns(
+_DONE_MORE = patterns_of(
     r"{what}(?: \w+)? (?:has |have |had )?(?P<verb>won|hosted|written|wrote|directed|made|painted|composed|written) "
     r"(?P<degree>more|fewer) (?P<noun>[\w '-]+?s)[,:]? +{pair}",
     r"{what}(?: \w+)? (?P<verb>has|have|had) (?P<degree>more|fewer) {noun}[,:] +{pair}",
@@ -425,33 +316,33 @@ _DATE_OF_VERB = {
 
 
 def _comparison(question: str) -> Plan | None:
-    found = _found(_LIVED_LONGER, question)
+    found = first_match(_LIVED_LONGER, question)
     if found:
         greatest = found["degree"].lower() not in ("shorter", "younger")
         form = Form.YES_NO if re.match(r"(?:did|has|have)\b", question, re.IGNORECASE) else Form.COMPARISON
         return Plan(form, things=(found["x"], found["y"]), span=_span_of(found["lasts"]), greatest=greatest)
-    found = _found(_HAS_MORE, question)
+    found = first_match(_HAS_MORE, question)
     if found:
         form = Form.YES_NO if re.match(r"(?:do|does|did|has|have)\b", question, re.IGNORECASE) else Form.COMPARISON
-        greatest = found["degree"].lower() not in _LESSER
+        greatest = found["degree"].lower() not in LESSER
         things = (found["x"], found["y"])
-        return Plan(form, things=things, attributes=_measured(found["measure"]), greatest=greatest)
-    found = _found(_DONE_MORE, question)
+        return Plan(form, things=things, attributes=measured_by(found["measure"]), greatest=greatest)
+    found = first_match(_DONE_MORE, question)
     if found:
         base = f"which {found['noun']} did {{}} {_PRESENT.get(found['verb'].lower(), found['verb'])}"
-        things, greatest = (found["x"], found["y"]), found["degree"].lower() not in _LESSER
+        things, greatest = (found["x"], found["y"]), found["degree"].lower() not in LESSER
         return Plan(Form.COMPARISON, base, found["noun"], things, (NUMBER,), greatest)
     for patterns, form in ((_COMPARISONS, Form.COMPARISON), (_IS_MORE, Form.YES_NO)):
-        found = _found(patterns, question)
+        found = first_match(patterns, question)
         if found:
-            attributes, greatest = _degree(found)
+            attributes, greatest = degree_of(found)
             return Plan(form, things=(found["x"], found["y"]), attributes=attributes, greatest=greatest)
-    found = _found(_BEFORE, question)
+    found = first_match(_BEFORE, question)
     if found:
         attribute = _DATE_OF_VERB.get(found["verb"].lower(), DATE)
         things = (found["x"], found["y"])
         return Plan(Form.YES_NO, things=things, attributes=(attribute,), greatest=bool(found["after"]))
-    found = _found(_WHEN_FIRST, question)
+    found = first_match(_WHEN_FIRST, question)
     if not found:
         return None
     head = found["head"].lower()
@@ -460,14 +351,14 @@ def _comparison(question: str) -> Plan | None:
     return Plan(Form.COMPARISON, things=(found["x"], found["y"]), attributes=(attribute,), greatest=greatest)
 
 
-_GREATEST_NUMBER = _patterns(
+_GREATEST_NUMBER = patterns_of(
     r"(?:which|what|who) .*\b(?:the )?(?:most|fewest) (?!populous|populated|distant|recent)(?:\w+ ){0,2}?"
     r"(?P<things>\w+s)\b.*"
 )
 
 
 # *which country has won the most World Cups*: of each edition it is known who won it
-_MOST_EDITIONS = _patterns(
+_MOST_EDITIONS = patterns_of(
     r"{what}(?: {noun})? (?:has |have |had )?(?P<verb>won|hosted) (?:the )?(?P<degree>most|fewest) (?P<things>.+?s)"
     r"(?: (?:ever|in history|of all time|so far))?"
 )
@@ -475,14 +366,14 @@ _MOST_EDITIONS = _patterns(
 
 def _greatest_number(question: str) -> Plan | None:
     """A question for what has the most of something that is counted, not measured."""
-    found = _found(_MOST_EDITIONS, question)
+    found = first_match(_MOST_EDITIONS, question)
     if found:
         verb, greatest = found["verb"].lower(), found["degree"].lower() == "most"
         base = f"which {found['things']} did it {_PRESENT[verb]}"
         noun, outer = found["noun"] or "", f"{verb} by"
         return Plan(Form.SUPERLATIVE, base, noun, (found["things"],), (NUMBER,), greatest, outer=outer)
-    found = _found(_GREATEST_NUMBER, question)
-    if not found or _found(_HAS_GREATEST_NUMBER, question):
+    found = first_match(_GREATEST_NUMBER, question)
+    if not found or first_match(_HAS_GREATEST_NUMBER, question):
         return None
     things = found["things"]
     reason = (
@@ -495,43 +386,43 @@ def _greatest_number(question: str) -> Plan | None:
 _REST = r"(?P<rest> (?:in|of|on|by|from|that|which|to|ever|at|with|directed|written|painted|made|built)\b.*)?"
 _ASKS_FOR = r"(?:{what} {be} |name (?:me )?|list )?"
 _LONGEST = r"(?P<degree>longest|shortest)[ -](?P<lasts>reigning|serving|ruling|lived|living|lasting)"
-_LASTED_LONGEST = _patterns(
+_LASTED_LONGEST = patterns_of(
     rf"{_ASKS_FOR}(?:the )?(?:{{nth}} )?{_LONGEST} {{noun}}{_REST}",
     r"{what} {noun}(?P<rest>(?: (?:in|of|on|from)\b.*?)?) (?P<lasts>lived|reigned|ruled|served|lasted) "
     r"(?:for )?(?:the )?(?P<degree>longest|shortest)(?: time)?",
 )
 _NUMBERS = "two three four five six seven eight nine ten eleven twelve".split()
 _TOP = rf"(?:top )?(?P<number>{'|'.join(_NUMBERS)}|\d{{1,2}}) (?:of the )?"
-_SUPERLATIVES = _patterns(
+_SUPERLATIVES = patterns_of(
     rf"{_ASKS_FOR}(?:the )?(?:world's )?(?:{{nth}} |{_TOP})?{{est}} {{noun}}{_REST}",
     r"{what} {noun}(?P<rest>(?: (?:in|of|on|by|from)\b.*?)?) (?:is|was|are|has|lies|of) "
     r"(?:the )?(?:{nth} )?{est}(?P<more> .*)?",
 )
-_HAS_GREATEST_NUMBER = _patterns(
+_HAS_GREATEST_NUMBER = patterns_of(
     r"{what} {noun}(?P<rest>(?: (?:in|of|on|from)\b.*?)?) (?:has|have|had) the {degree} {people}(?P<more> .*)?",
     r"(?:{what} {be} |name )?(?:the )?{noun} with the {degree} {people}(?P<rest> .*)?",
 )
-_BY_MEASURE = re.compile(rf"^(?P<rest>.*?) *\bby {_SLOTS['measure']}\b(?P<more>.*)$", re.IGNORECASE)
+_BY_MEASURE = re.compile(rf"^(?P<rest>.*?) *\bby {SLOTS['measure']}\b(?P<more>.*)$", re.IGNORECASE)
 _PREPOSITION = re.compile(r"^(?:in|of|on|by|from|to)\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"^(?:by|directed|written|painted|made|built|that|which|with)\b", re.IGNORECASE)
 
 
 def _superlative(question: str) -> Plan | None:
-    found = _found(_LASTED_LONGEST, question)
+    found = first_match(_LASTED_LONGEST, question)
     if found:
         noun, rest = found["noun"].strip(), _without_world((found["rest"] or "").strip())
         place = _place(found["nth"]) if found.groupdict().get("nth") else 0
         greatest = found["degree"].lower() == "longest"
         base = f"who were the {_plural(noun)} {rest}".strip()
         return Plan(Form.SUPERLATIVE, base, noun, span=_span_of(found["lasts"]), greatest=greatest, place=place)
-    found = _found(_HAS_GREATEST_NUMBER, question)
+    found = first_match(_HAS_GREATEST_NUMBER, question)
     if found:
-        attributes, greatest = _measured(found["measure"]), found["degree"].lower() not in _LESSER
+        attributes, greatest = measured_by(found["measure"]), found["degree"].lower() not in LESSER
     else:
-        found = _found(_SUPERLATIVES, question)
+        found = first_match(_SUPERLATIVES, question)
         if not found:
             return None
-        attributes, greatest = _degree(found)
+        attributes, greatest = degree_of(found)
     said = found.groupdict()
     rest, more = ((said.get(part) or "").strip() for part in ("rest", "more"))
     if more and not _PREPOSITION.match(more):
@@ -539,7 +430,7 @@ def _superlative(question: str) -> Plan | None:
     where = f"{rest} {more}".strip()
     by = _BY_MEASURE.match(where)
     if by:
-        attributes, where = _measured(by["measure"]), f"{by['rest']} {by['more']}".strip()
+        attributes, where = measured_by(by["measure"]), f"{by['rest']} {by['more']}".strip()
     where, noun = _without_world(where), found["noun"].strip()
     base = f"which {_plural(noun)} {where}" if _CLAUSE.match(where) else f"which {_plural(noun)} are {where}"
     place = _place(said["nth"]) if said.get("nth") else 0
@@ -555,7 +446,7 @@ def _number(word: str) -> int:
 
 def _place(word: str) -> int:
     """Of ``third``, ``3rd`` or ``last``: 3, 3, -1."""
-    return _ORDINALS.get(word.lower()) or int(re.sub(r"\D", "", word))
+    return ORDINALS.get(word.lower()) or int(re.sub(r"\D", "", word))
 
 
 _WORLD = re.compile(
@@ -571,9 +462,9 @@ def _without_world(rest: str) -> str:
 
 
 _MADE = "made|produced|published|written|released|directed|painted|composed|recorded|founded|built|sung|designed"
-_NTH_OF = _patterns(
+_NTH_OF = patterns_of(
     rf"(?:{{what}} {{be}} |name )?(?:the )?(?:very )?{{nth}} (?P<noun>\w+(?: \w+)?) (?:that |which )?{{x}} "
-    rf"(?P<verb>{'|'.join(_PARTICIPLES)}|directed|painted|composed|released|published|recorded|founded|invented)",
+    rf"(?P<verb>{'|'.join(PARTICIPLES)}|directed|painted|composed|released|published|recorded|founded|invented)",
     r"(?:{what} {be} |name )(?:the )?(?:very )?{nth} {noun}"
     rf"(?P<rest> (?:of|to|in|by|on|for|from|that|who|{_MADE})\b.*)?",
     rf"(?:the )?{{nth}} {{noun}}(?P<rest> (?:of|in|by|from|{_MADE})\b.*)?",
@@ -596,7 +487,7 @@ _WORKS = re.compile(
 
 
 def _ordinal(question: str) -> Plan | None:
-    found = _found(_NTH_OF, question)
+    found = first_match(_NTH_OF, question)
     if not found:
         return None
     said, noun, place = found.groupdict(), _NOTHING_NEW.sub("", found["noun"].strip()), _place(found["nth"])
@@ -609,7 +500,7 @@ def _ordinal(question: str) -> Plan | None:
     series = _WORKS.match(noun)
     if said.get("verb"):
         verb = said["verb"].lower()
-        base = f"which {_plural(noun)} were {_PARTICIPLES.get(verb, verb)} by {said['x']}"
+        base = f"which {_plural(noun)} were {PARTICIPLES.get(verb, verb)} by {said['x']}"
     elif series and not said.get("rest"):
         base, noun = _parts_of(series), series["works"]
     else:
@@ -636,8 +527,8 @@ def _plural(noun: str) -> str:
     return " ".join([*before, plural])
 
 
-_ASKS_WHETHER = _patterns(r"(?:is|are|was|were|did|does|do|has|have|had|can|could) (?P<rest>.+)")
-_IS_A = _patterns(
+_ASKS_WHETHER = patterns_of(r"(?:is|are|was|were|did|does|do|has|have|had|can|could) (?P<rest>.+)")
+_IS_A = patterns_of(
     r"{be} {x} (?:still )?(?:(?:classed|classified|considered|regarded|counted|known) (?:as )?)?"
     r"(?:(?:really|actually|also) )?(?:a kind of |a type of )?(?:a|an) {noun}",
     r"are (?P<x>\w+s) (?:really |actually )?{noun}",  # are dolphins mammals
@@ -645,16 +536,16 @@ _IS_A = _patterns(
 
 
 def _yes_no(question: str) -> Plan | None:
-    if not _found(_ASKS_WHETHER, question) or " or " in question:  # which of the two it is, is no yes or no
+    if not first_match(_ASKS_WHETHER, question) or " or " in question:  # which of the two it is, is no yes or no
         return None
-    kind = _found(_IS_A, question)
+    kind = first_match(_IS_A, question)
     if kind and not re.search(r"\b(?:in|on|by|with|from|to|of|the)\b", kind["noun"]):
         return Plan(Form.YES_NO, noun=kind["noun"], things=(kind["x"],), base=question)
     return Plan(Form.YES_NO, base=question)
 
 
 _VERBS = "is|are|was|were|did|does|do|has|have|had"
-_HEAD = _patterns(
+_HEAD = patterns_of(
     rf"(?:which|what|name(?: the| all| some| a few)?|list(?: the| all| some)?) (?!(?:{_VERBS}|the)\b){{noun}} "
     rf"(?:{_VERBS}|by|of|from|born|directed|written|painted|that|who|which|in|with|set|starring)\b.*",
     r"(?!who|what|which|where|when|how|name|list)(?:the )?{noun} "
@@ -667,18 +558,18 @@ _RELATIVES = (
     " counterpart successor predecessor"
 ).split()
 # a question about something that another question has to find first: *the capital of* the largest country in Africa
-_OF_THE_NTH = _patterns(
+_OF_THE_NTH = patterns_of(
     r"(?P<outer>(?!{what} {be} the$).+? (?:of|by|in|from|won|win|wrote|painted|directed|composed|{be})) "
     r"(?P<inner>the (?:very )?(?:{nth} |{est} )(?!names? )[\w' .-]+?)"
     r"(?P<behind> (?:born|die|died|built|founded|released|published|located|called|educated|buried|from))?"
 )
 # *the father of* the Greek god of war: a thing that is found by two conditions has to be found first
-_OF_ONE_OF_A_KIND = _patterns(
+_OF_ONE_OF_A_KIND = patterns_of(
     rf"(?P<outer>{{what}} (?:\w+ )??{{be}} the (?:{'|'.join(_RELATIVES)}) of) "
     r"(?P<inner>the (?:(?:(?!of\b)[\w-]+ ){2}of|(?:(?!of\b)[\w-]+ ){1,3}(?:who|that)) .+?)(?P<behind>)"
 )
 # *the Roman name of Aphrodite*: the same deity elsewhere
-_OTHER_NAME = _patterns(
+_OTHER_NAME = patterns_of(
     r"(?:{what} {be} )?(?:the )?(?P<where>\w+) (?:name|equivalent|version|counterpart|form) (?:of|for) "
     r"(?:the )?(?:\w+ )?(?:god |goddess |deity )?{x}",
     r"{what} {be} {x} (?:called|known as|named) (?:in|by|among|to) (?:the )?(?P<where>\w+)(?: mythology| myths?)?",
@@ -688,13 +579,13 @@ _MYTHS = frozenset("roman romans greek greeks norse etruscan egyptian egyptians 
 
 
 def _counterpart(question: str) -> Plan | None:
-    found = _found(_OTHER_NAME, question)
+    found = first_match(_OTHER_NAME, question)
     if not found or found["where"].lower() not in _MYTHS:
         return None
     return Plan(base=f"who is the counterpart of {found['x']}", things=(found["x"],))
 
 
-_OF_PLACE_WHERE = _patterns(
+_OF_PLACE_WHERE = patterns_of(
     r"(?P<outer>.+? (?:of|in)) the (?P<noun>country|city|town|state|continent|region|nation) "
     r"(?:where|in which|which|that) {x} (?P<be>was|is|were|are|did) "
     r"(?P<verb>born|die|died|located|buried|assassinated|killed|founded|made|set)(?P<behind>)(?: in)?"
@@ -703,11 +594,11 @@ _ONLY_ASKS = re.compile(r"(?:what|which|who)(?: \w+)? (?:is|are|was|were)", re.I
 
 
 def _nested(question: str) -> Plan | None:
-    found = _found(_OF_PLACE_WHERE, question)
+    found = first_match(_OF_PLACE_WHERE, question)
     if found:
         inner = f"in which {found['noun']} {found['be']} {found['x']} {found['verb']}"
     else:
-        found = _found(_OF_THE_NTH, question) or _found(_OF_ONE_OF_A_KIND, question)
+        found = first_match(_OF_THE_NTH, question) or first_match(_OF_ONE_OF_A_KIND, question)
         if not found or (_ONLY_ASKS.fullmatch(found["outer"]) and not found["behind"]):
             return None
         inner = f"{'what' if 'nth' in found.groupdict() else 'who'} is {found['inner']}"
@@ -722,7 +613,7 @@ _BEHIND_A_PLACE = re.compile(
     r"\bof the (?:countr(?:y|ies)|city|state|continent|region|nation)s? (?:where|in which|that|which|whose|the)\b", re.I
 )
 
-_ALL_OF = _patterns(
+_ALL_OF = patterns_of(
     r"(?:what|which) (?:are|were) (?:all )?(?:the )?(?:names of (?:all )?(?:the )?)?(?:\w+ )??{noun}"
     r"(?P<where> (?:of|in|on) .+)?",
     r"(?:name|list)(?: me)?(?: all| some| a few| any)?(?: of)?(?: the)?"
@@ -730,31 +621,31 @@ _ALL_OF = _patterns(
     r"(?P<where> (?:of|in|on) .+)?",
 )
 # *which element has the atomic number 26*: a thing is asked for by its value
-_WITH_VALUE = _patterns(
+_WITH_VALUE = patterns_of(
     r"{what} {noun} (?:has|have|with) (?:an? |the )?{measure} (?:of )?(?P<number>\d[\d,]*)(?: \w+)?"
 )
 
 
 def _all_of(question: str) -> Plan | None:
     """All things of a kind that the world has; what lies in a place is left to the paths."""
-    found = _found(_WITH_VALUE, question)
+    found = first_match(_WITH_VALUE, question)
     if found:
-        value, attributes = found["number"].replace(",", ""), _measured(found["measure"])
+        value, attributes = found["number"].replace(",", ""), measured_by(found["measure"])
         return Plan(Form.ALL, noun=found["noun"], attributes=attributes, bound=f"= {value}")
-    found = _found(_ALL_OF, question)
+    found = first_match(_ALL_OF, question)
     if not found or not found["noun"].endswith("s") or _without_world(found["where"] or ""):
         return None
     return Plan(Form.ALL, base=question, noun=found["noun"].strip())
 
 
-_ALL_BUT = _patterns(
+_ALL_BUT = patterns_of(
     r"(?:which|what|name|list) (?:all )?(?:the )?{noun}(?P<rest> (?:in|of|on|by|from|with) .+?)?(?: that| which| who)?"
     r" (?:(?:do|does|did|are|is|was|were|have|has)(?:n't| not)(?: \w+)??|without|not|except(?: for)?) {x}"
 )
 
 
 def _all_but(question: str) -> Plan | None:
-    found = _found(_ALL_BUT, question)
+    found = first_match(_ALL_BUT, question)
     if not found or not found["rest"]:
         return None
     noun = found["noun"]
@@ -763,7 +654,7 @@ def _all_but(question: str) -> Plan | None:
 
 def _head_noun(question: str) -> str:
     """The kind of thing that a plain question asks for, as it calls it; empty where it does not."""
-    found = _found(_HEAD, question)
+    found = first_match(_HEAD, question)
     return found["noun"] if found and len(found["noun"].split()) <= 3 else ""
 
 
