@@ -43,6 +43,7 @@ from kgdemo.linking.linker import EntityLinker, OverlayLinker
 from kgdemo.linking.names import name_index
 from kgdemo.linking.words import name_words, without_article
 from kgdemo.methods import METHODS, method_named
+from kgdemo.methods.registry import MethodCard
 from kgdemo.models.causal import CausalModel
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.once import OncePerKey
@@ -207,44 +208,19 @@ class Pipeline:
 
     def _events(self, question: str, settings: Settings, entities: Sequence[str]) -> Iterator[Event]:
         question = check(question, settings, self.profile)
-        method = method_named(settings.method)
-        if settings.forced and not method.drivable:
-            drivable = ", ".join(card.title for card in METHODS.values() if card.drivable)
-            raise UserError(f"{method.title} takes no forced tokens; choose {drivable} in the settings.")
-        method.check(settings.options, self.profile)
-        if not self.profile.open_models and not self._known(settings.graph):
-            raise UserError(f"This server knows the graphs {', '.join(embedded_names())}; choose one of them.")
+        method = self._method(settings)
         kg = self.graph(settings.graph)
         yield RunStarted(
             question, method.name, kg.name, len(kg), settings.model, settings.beams, settings.hops, settings.forced
         )
-        linked = self._link(question, settings.graph, entities)
-        corrected = self._spelled(question, linked, kg, settings.graph)
-        if corrected != question:
-            yield Notice(f"Read as: {corrected}")
-            question, linked = corrected, self._link(corrected, settings.graph, entities)
-        without_topic = not linked.chosen and plan_of(question).form in WITHOUT_TOPIC
-        yield dataclasses.replace(linked, nearest=()) if without_topic else linked
-        if not linked.chosen and not without_topic:
+        question, linked = yield from self._read(question, kg, settings.graph, entities)
+        if not linked.chosen and plan_of(question).form not in WITHOUT_TOPIC:
             said = self._nothing_found(question, linked, kg)
             yield AnswerFinal(said, (), (), BY, refusal=said)
             return
-        resources = self.resources(settings)
-        if resources.model.style.one_way and not settings.directed:
-            yield Notice(f"The model {resources.model.name} was trained on paths along the edges, so none goes back.")
-            settings = dataclasses.replace(settings, directed=True)
-            resources = self.resources(settings)
-        if not resources.model.pooled:
-            yield Notice(
-                f"The model {resources.model.name} takes no tree-shaped attention mask, so it reads every beam's text "
-                "anew: slower, with the same result."
-            )
         query = understand(question, linked.chosen, kg)
-        if settings.hops < query.plan.hops <= self.profile.hops:
-            yield Notice(
-                f"The question names several relations, so paths of up to {query.plan.hops} hops are searched."
-            )
-            settings = dataclasses.replace(settings, hops=query.plan.hops)
+        settings = yield from self._fitted(settings, query.plan)
+        resources = self.resources(settings)
         general = resources.reasoner.is_language_model  # which reads a question within a question itself
         if query.plan.inner and not general and not _names_the_order(linked):
             found = yield from self._inner_answer(query.plan, settings)
@@ -254,7 +230,59 @@ class Pipeline:
             query = understand(question, [found], kg)
         if general and query.plan.form in (Form.ENTITY, Form.UNANSWERABLE):
             yield from method.run(query, resources, settings)
-            return
+        else:
+            yield from self._computed(query, method, resources, settings)
+
+    def _method(self, settings: Settings) -> MethodCard:
+        """The method of a run.
+
+        Raises:
+            UserError: it cannot do what is asked of it, or this server does not open such a graph.
+        """
+        method = method_named(settings.method)
+        if settings.forced and not method.drivable:
+            drivable = ", ".join(card.title for card in METHODS.values() if card.drivable)
+            raise UserError(f"{method.title} takes no forced tokens; choose {drivable} in the settings.")
+        method.check(settings.options, self.profile)
+        if not self.profile.open_models and not self._known(settings.graph):
+            raise UserError(f"This server knows the graphs {', '.join(embedded_names())}; choose one of them.")
+        return method
+
+    def _read(
+        self, question: str, kg: KnowledgeGraph, source: str, entities: Sequence[str]
+    ) -> Generator[Event, None, tuple[str, EntitiesLinked]]:
+        """Link the entities of a question and put its mistyped words right.
+
+        Returns:
+            the question as it was read, and what it was linked to.
+        """
+        linked = self._link(question, source, entities)
+        spelled = self._spelled(question, linked, kg, source)
+        if spelled != question:
+            yield Notice(f"Read as: {spelled}")
+            question, linked = spelled, self._link(spelled, source, entities)
+        without_topic = not linked.chosen and plan_of(question).form in WITHOUT_TOPIC
+        yield dataclasses.replace(linked, nearest=()) if without_topic else linked
+        return question, linked
+
+    def _fitted(self, settings: Settings, plan: Plan) -> Generator[Event, None, Settings]:
+        """The settings as the model and the question need them; what differs from those chosen is said."""
+        model = self.model(settings.model)
+        if model.style.one_way and not settings.directed:
+            yield Notice(f"The model {model.name} was trained on paths along the edges, so none goes back.")
+            settings = dataclasses.replace(settings, directed=True)
+        if not model.pooled:
+            yield Notice(
+                f"The model {model.name} takes no tree-shaped attention mask, so it reads every beam's text "
+                "anew: slower, with the same result."
+            )
+        if settings.hops < plan.hops <= self.profile.hops:
+            yield Notice(f"The question names several relations, so paths of up to {plan.hops} hops are searched.")
+            settings = dataclasses.replace(settings, hops=plan.hops)
+        return settings
+
+    def _computed(self, query: Query, method: MethodCard, resources: Resources, settings: Settings) -> Iterator[Event]:
+        """Answer what is computed over paths; a general model answers beside it, and its answer stays its own."""
 
         def ask(variant: Query) -> Iterator[Event]:
             yield from method.run(variant, resources, settings)
@@ -266,20 +294,23 @@ class Pipeline:
             yield from method_named("gcr").run(variant, own, plain)
 
         def link(text: str) -> Sequence[str]:
-            """The entities that a text may name: those chosen, those whose name it is, and others that are likely."""
-            found = self.linker(settings.graph).link(text)
-            same = {name.entity for name in name_index(kg).whole("".join(without_article(name_words(text))))}
-            whole = [kg.entities[entity] for entity in sorted(same, key=lambda entity: -kg.degree(entity))]
-            candidates = (candidate for mention in found.mentions for candidate in mention.candidates)
-            others = (candidate.entity for candidate in candidates if candidate.score >= _NEAR)
-            exact = (text,) if text in kg.entities else ()
-            return tuple(dict.fromkeys((*exact, *found.chosen, *whole, *others)))
+            return self._entities_in(text, settings.graph)
 
-        common = (resources, link, settings.directed, self._vocabulary(kg))
-        if general:
+        common = (resources, link, settings.directed, self._vocabulary(resources.kg))
+        if resources.reasoner.is_language_model:
             yield from _beside(method.run(query, resources, settings), answer(query, ask_the_graph, *common))
         else:
             yield from answer(query, ask, *common)
+
+    def _entities_in(self, text: str, source: str) -> tuple[str, ...]:
+        """The entities that a text may name: those chosen, those whose name it is, and others that are likely."""
+        kg, found = self.graph(source), self.linker(source).link(text)
+        same = {name.entity for name in name_index(kg).whole("".join(without_article(name_words(text))))}
+        whole = [kg.entities[entity] for entity in sorted(same, key=lambda entity: -kg.degree(entity))]
+        candidates = (candidate for mention in found.mentions for candidate in mention.candidates)
+        others = (candidate.entity for candidate in candidates if candidate.score >= _NEAR)
+        exact = (text,) if text in kg.entities else ()
+        return tuple(dict.fromkeys((*exact, *found.chosen, *whole, *others)))
 
     def _inner_answer(self, plan: Plan, settings: Settings) -> Generator[Event, None, str]:
         """Answer the question within a question; what it is computed from is shown, its search is not.
