@@ -16,7 +16,7 @@ from kgdemo.answering.operands import MAX_MEMBERS
 from kgdemo.events import IN_GRAPH, NOWHERE, ON_PATH, AnswerFinal, Event, Notice, PathFound, PathVerified
 from kgdemo.kg.graph import KnowledgeGraph, Layers
 from kgdemo.kg.labels import fold
-from kgdemo.kg.path import Path, PathIds, is_detour
+from kgdemo.kg.path import Path, PathIds
 from kgdemo.linking.names import name_index
 from kgdemo.linking.words import name_words
 from kgdemo.query.answer_type import ANYTHING, AnswerType, fits, kind_of
@@ -45,7 +45,7 @@ def show(
         yield PathFound(True, index, str(path), score, path)
         yield PathVerified(True, index, verdict)
         if verdict.faithful:
-            evidence.append(Evidence(index, path, path.end, score))
+            evidence.append(Evidence(index, path, path.end, score, detour=resources.kg.is_detour(path)))
     return evidence
 
 
@@ -179,4 +179,4 @@ def _common_ends(kg: KnowledgeGraph, paths: Sequence[Path], directed: bool) -> t
 
 def _holds(ids: PathIds, resources: Resources) -> bool:
     """Whether a path is in the graph and no detour."""
-    return not is_detour(ids.entities) and resources.verifier.verify(resources.kg.labelled(ids)).faithful
+    return not resources.kg.is_detour(ids) and resources.verifier.verify(resources.kg.labelled(ids)).faithful

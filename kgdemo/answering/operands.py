@@ -51,8 +51,9 @@ class Sets:
             return {}
         layers = self.kg.reach(start, relations, self._directed)
         ends = layers[-1][: MAX_MEMBERS + 1].tolist()
-        found = [self.kg.labelled(self.kg.path_to(layers, relations, end, self._directed)) for end in ends]
-        return {path.end: path for path in found if len(set(path.entities)) == len(path.entities)}
+        found = [self.kg.path_to(layers, relations, end, self._directed) for end in ends]
+        paths = [self.kg.labelled(ids) for ids in found if not self.kg.is_detour(ids)]
+        return {path.end: path for path in paths}
 
     def leads(self, topic: str, relations: Sequence[str], end: str) -> Path | None:
         """The path over these relations from a topic to an end."""

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from kgdemo.kg.adjacency import Adjacency
 from kgdemo.kg.labels import LabelTable
 from kgdemo.kg.literals import Literals
-from kgdemo.kg.path import Path, PathIds, is_detour
+from kgdemo.kg.path import Path, PathIds, is_detour, turns_back
 
 Triple = tuple[str, str, str]
 IdTriple = tuple[int, int, int]  # head, relation and tail ids, as stored
@@ -260,7 +260,7 @@ class KnowledgeGraph:
                 fits = np.isin(steps, allowed)
                 onward: dict[int, int] = {}
                 for step, target in zip(steps[fits].tolist(), targets[fits].tolist(), strict=True):
-                    if not is_detour((*path.entities, target)):
+                    if not self.is_detour(PathIds((*path.entities, target), (*path.steps, step))):
                         onward.setdefault(target, step)
                 longer += [PathIds((*path.entities, end), (*path.steps, step)) for end, step in onward.items()]
             paths = longer[: 20 * limit]
@@ -356,9 +356,11 @@ class KnowledgeGraph:
         fits = np.isin(turned, list(allowed[left - 1])) & np.isin(sources, layers[left - 1])
         for place in np.flatnonzero(fits).tolist():
             further = (*entities, int(sources[place]))
-            if straight and is_detour(further):
+            walked = (*steps, int(turned[place]))
+            returns = left > 1 and further[-1] == layers[0][0]
+            if straight and (returns or turns_back(further, [self.relation_of(step) for step in walked])):
                 continue
-            found = self._walk_back(layers, allowed, further, (*steps, int(turned[place])), straight)
+            found = self._walk_back(layers, allowed, further, walked, straight)
             if found is not None:
                 return found
         return None
@@ -397,6 +399,13 @@ class KnowledgeGraph:
     def relation_of(self, step: int) -> int:
         """The relation that a step walks, whichever way."""
         return step % len(self.relations)
+
+    def is_detour(self, path: Path | PathIds) -> bool:
+        """Whether a path comes back to where it began, or turns back over the relation that it came by."""
+        if isinstance(path, PathIds):
+            return is_detour(path.entities, [self.relation_of(step) for step in path.steps])
+        steps = [self._steps_called.get(label, ()) for label in path.relations]
+        return is_detour(path.entities, [frozenset(map(self.relation_of, called)) for called in steps])
 
     def inverse(self, step: int) -> int:
         """The step that walks the same edges the other way."""

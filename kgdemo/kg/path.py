@@ -54,9 +54,21 @@ class PathIds:
     steps: tuple[int, ...]
 
 
-def is_detour(entities: Sequence[Hashable]) -> bool:
-    """Whether a walk over these entities visits one twice, so that a shorter one says what it says.
+def is_detour(entities: Sequence[Hashable], relations: Sequence[Hashable]) -> bool:
+    """Whether a walk comes back to where it began, or turns back: such a walk says nothing that is asked for.
 
-    An edge from an entity to itself is no detour: no shorter walk says that the capital of Singapore is Singapore.
+    The films that share a director with *Alien* are not *Alien*, nor is who played in them its own cast; but the writer
+    of a director's films may be that director. An edge from an entity to itself is no detour: no shorter walk says that
+    the capital of Singapore is Singapore.
+
+    Args:
+        entities: those visited, in order.
+        relations: what is walked between them, the same whichever way.
     """
-    return len(entities) > 2 and len(set(entities)) < len(entities)
+    return len(entities) > 2 and (entities[0] in entities[1:] or turns_back(entities, relations))
+
+
+def turns_back(entities: Sequence[Hashable], relations: Sequence[Hashable]) -> bool:
+    """Whether a walk leaves an entity over the relation that it came by, to the entity that it came from."""
+    hops = zip(entities, entities[2:], relations, relations[1:], strict=False)
+    return any(source == target and came == leaves for source, target, came, leaves in hops)

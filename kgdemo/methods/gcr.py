@@ -166,6 +166,7 @@ def _grounded(
                 partners,
                 scorer.fits(path.end),
                 resources.kg.said(found.ids.steps),
+                resources.kg.is_detour(found.ids),
             )
         )
     if constrained.cut_off or reader.left_out:

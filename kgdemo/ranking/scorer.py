@@ -35,7 +35,7 @@ from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.base import Hypothesis
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, spoken
-from kgdemo.kg.path import Path, PathIds, is_detour
+from kgdemo.kg.path import Path, PathIds
 from kgdemo.models.embedding import Embedder, embedding_cache
 from kgdemo.models.prompt_style import LearnedSimilarity, path_sentence
 from kgdemo.query.answer_type import Fit, fits, kind_of
@@ -222,7 +222,7 @@ class Group:
         paths: likeliest and best known ends first, each walk once: a symmetric relation says the same both ways.
         features: those of the best path.
         score: the weighted sum of the features.
-        detour: the paths visit an entity twice (``is_detour``), so a shorter path says what they say; ranked last.
+        detour: the paths come back to where they began, or turn back (``is_detour``); ranked last.
     """
 
     paths: tuple[RankedPath, ...]
@@ -236,7 +236,7 @@ def groups_of(graph: TokenGraph, paths: Sequence[RankedPath], scorer: PathScorer
     members: dict[tuple[int, tuple[str, ...], Fit, bool], list[RankedPath]] = defaultdict(list)
     for path in paths:
         end = graph.kg.entities[path.ids.entities[-1]]
-        relations, detour = graph.kg.said(path.ids.steps), is_detour(path.ids.entities)
+        relations, detour = graph.kg.said(path.ids.steps), graph.kg.is_detour(path.ids)
         members[path.ids.entities[0], relations, scorer.fits(end), detour].append(path)
     scores: dict[tuple[int, tuple[str, ...], bool], list[float]] = defaultdict(list)
     for (topic, relations, _, detour), own in members.items():
@@ -301,7 +301,7 @@ def _by_relations(
 
 def _returns(ids: PathIds) -> bool:
     """Whether a path comes back to where it began; such a path answers nothing."""
-    return is_detour(ids.entities) and ids.entities[-1] == ids.entities[0]
+    return len(ids.entities) > 2 and ids.entities[-1] == ids.entities[0]
 
 
 # From hypotheses to paths and their scores --------------------------------------------------------

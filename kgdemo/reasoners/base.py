@@ -31,6 +31,7 @@ class Evidence:
         partners: numbers of the paths from other topics that it meets at its end; see ``ranking.conjunctive``.
         fits: how well its end fits the kind of thing that the question asks for; see ``query.answer_type``.
         said: what its relations say, see ``KnowledgeGraph.said``; empty where that was not looked up.
+        detour: it comes back to where it began, or turns back, see ``KnowledgeGraph.is_detour``.
     """
 
     index: int
@@ -41,6 +42,7 @@ class Evidence:
     partners: tuple[int, ...] = ()
     fits: Fit = Fit.YES
     said: tuple[str, ...] = ()
+    detour: bool = False
 
 
 @dataclass(frozen=True, slots=True)

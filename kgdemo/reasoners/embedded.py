@@ -92,6 +92,10 @@ class EmbeddedReasoner:
 
 
 def _same_group(one: Evidence, other: Evidence) -> bool:
-    """Whether two paths start from the same topic over relations that say the same, to the same kind of thing."""
+    """Whether two paths start from the same topic over relations that say the same, to the same kind of thing.
+
+    A detour is of another group than a path that goes on.
+    """
     relations, others = (e.said or e.path.relations for e in (one, other))
-    return relations == others and one.path.entities[0] == other.path.entities[0] and one.fits == other.fits
+    same_topic = one.path.entities[0] == other.path.entities[0]
+    return relations == others and same_topic and one.fits == other.fits and one.detour == other.detour

@@ -85,3 +85,14 @@ def test_what_was_found_in_either_direction_is_cited_by_its_own_path():
     final = list(EmbeddedReasoner(SpellingEmbedder()).answer("what borders Austria", evidence))[-1]
     assert isinstance(final, AnswerFinal)
     assert (final.answers, final.citations) == (("Italy", "Germany"), ((1,), (2,)))
+
+
+def test_a_path_that_comes_back_to_its_topic_is_no_answer_beside_one_that_goes_on():
+    relations = ("directed by", "~directed by")
+    evidence = [
+        Evidence(1, Path(("Alien", "Ridley Scott", "Gladiator"), relations)),
+        Evidence(2, Path(("Alien", "Ridley Scott", "Alien"), relations), detour=True),
+    ]
+    final = list(EmbeddedReasoner(SpellingEmbedder()).answer("films with the director of Alien", evidence))[-1]
+    assert isinstance(final, AnswerFinal)
+    assert final.answers == ("Gladiator",)

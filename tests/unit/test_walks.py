@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.path import is_detour
+from kgdemo.kg.path import Path
 from tests.helpers.oracles import all_paths, backwards
 from tests.helpers.strategies import graphs
 
@@ -16,6 +16,21 @@ from tests.helpers.strategies import graphs
 def says_the_same(kg: KnowledgeGraph, one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Whether relation paths are the same, but for the direction of symmetric relations."""
     return len(one) == len(other) and all(a in kg.alike(b) for a, b in zip(one, other, strict=True))
+
+
+def comes_back(names: set[str], walk: tuple[str, ...]) -> bool:
+    """Whether a walk of at least two hops visits its topic again, or goes over a relation and back to where it was."""
+
+    def same_relation(one: str, other: str) -> bool:
+        return one == other or backwards(one, names) == other or one == backwards(other, names)
+
+    back = (walk[i] == walk[i + 4] and same_relation(walk[i + 1], walk[i + 3]) for i in range(0, len(walk) - 4, 2))
+    return len(walk) > 3 and (walk[0] in walk[2::2] or any(back))
+
+
+def as_walk(path: Path) -> tuple[str, ...]:
+    """A path's labels, entities and relations by turns."""
+    return (path.entities[0], *(label for _, relation, tail in path.hops for label in (relation, tail)))
 
 
 def ids(kg: KnowledgeGraph, labels: set[str]) -> np.ndarray:
@@ -59,17 +74,17 @@ def test_reach_paths_over_and_path_to_agree_with_walks(triples, data):
     relations = data.draw(st.sampled_from(walks))[1::2]
     start = kg.entities.find(topic)
     same = [walk for walk in walks if says_the_same(kg, walk[1::2], relations)]
-    layers = kg.reach(start, relations, directed)
+    layers, names = kg.reach(start, relations, directed), {relation for _, relation, _ in triples}
     expected = {walk[-1] for walk in same} - ({topic} if len(relations) > 1 else set())
     assert {kg.entities[int(end)] for end in layers[-1]} == expected
-    straight = {walk[-1] for walk in same if not is_detour(walk[::2])}
+    straight = {walk[-1] for walk in same if not comes_back(names, walk)}
     for end in layers[-1].tolist():
         path = kg.labelled(kg.path_to(layers, relations, end, directed))
         assert any((path.entities, path.relations) == (walk[::2], walk[1::2]) for walk in same)
-        assert is_detour(path.entities) == (path.end not in straight)
+        assert kg.is_detour(path) == comes_back(names, as_walk(path)) == (path.end not in straight)
     found = [kg.labelled(path) for path in kg.paths_over(start, relations, directed)]
     assert all((path.entities, path.relations) in {(walk[::2], walk[1::2]) for walk in same} for path in found)
-    assert not any(is_detour(path.entities) for path in found)
+    assert not any(kg.is_detour(path) for path in found)
     assert sorted(path.end for path in found) == sorted(straight)
 
 

@@ -254,7 +254,8 @@ def grounded(
         if answer:
             yield HypothesisAnswer(True, index, answer)
         yield PathVerified(True, index, resources.verifier.verify(path, answer or None))
-        evidence.append(Evidence(index, path, answer, chain.score, chain.relation_score))
+        detour = resources.kg.is_detour(path)
+        evidence.append(Evidence(index, path, answer, chain.score, chain.relation_score, detour=detour))
     return evidence
 
 
