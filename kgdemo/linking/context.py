@@ -227,7 +227,6 @@ _OF_PEOPLE = frozenset(
     "occupation nationality ethnicity raised grow grew famous religion wrote painted composed "
     "play plays played coach coached teammates".split()
 )
-_ACTED = frozenset("played plays playing portrayed portrays portraying".split())
 _OF_TONGUES = frozenset("speak speaks spoke spoken speaking learn write written dialect dialects".split())
 _OF_WORDS = frozenset(
     "language word mean say alphabet translate translated translation literature grammar original".split()
@@ -288,12 +287,6 @@ def asks_of_language(words: Sequence[Word], first: int, last: int, of_place: boo
         return 0.0
     said = {key for word in (*words[:first], *words[last:]) for key in word.keys}
     return _NO_TONGUE if of_place and said.isdisjoint(_OF_TONGUES | _OF_WORDS) else 0.0
-
-
-def is_acted(words: Sequence[Word], first: int) -> bool:
-    """Whether a mention follows *who played* and the like, which is asked of characters; sports are played as well."""
-    before = keys(words, first - 2, first)
-    return not _ACTED.isdisjoint(before) and "for" not in before
 
 
 def names_answer_type(words: Sequence[Word], first: int) -> bool:
@@ -371,11 +364,6 @@ def capitalisation(words: Sequence[Word], first: int, last: int) -> float:
     if first == 0 and len(inside) == 1:
         return 0.0
     return 1.0 if sum(word.capital for word in inside) * 2 > len(inside) else -1.0
-
-
-def beside_answer_type(outside: Sequence[str]) -> set[str]:
-    """The other words of a question but the kind of thing that it asks for: *which language …*"""
-    return {word for before, word in zip(("", *outside), outside, strict=False) if before not in ("what", "which")}
 
 
 def keys(words: Sequence[Word], first: int, last: int) -> list[str]:

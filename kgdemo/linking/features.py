@@ -18,10 +18,8 @@ from kgdemo.linking.context import (
     answer_type_words,
     asks_of_language,
     asks_of_people,
-    beside_answer_type,
     capitalisation,
     follows_work_word,
-    is_acted,
     is_option,
     is_time,
     kinds_beside,
@@ -31,7 +29,7 @@ from kgdemo.linking.context import (
     title_before,
 )
 from kgdemo.linking.matching import Match, MatchKind
-from kgdemo.linking.names import LINKING_WORDS, NameIndex, NameKind, without_bracket
+from kgdemo.linking.names import NameIndex, NameKind, without_bracket
 from kgdemo.linking.words import Word, ordinary_words
 
 
@@ -45,11 +43,10 @@ class MentionFeatures:
         mass: weight of the mention's words.
         words: number of words but articles, logarithmic.
         part: 1 for a part of a name; ``missing`` is the share of the name that is not written.
-        surname, middle: 1 where that part is a person's last name, or all but what stands in the middle.
+        surname: 1 where that part is a person's last name.
         sole: 1 where no other name has these words.
-        rest: words missing from the name that stand elsewhere in the question.
         fuzzy: 1 for a misspelt name; ``typo`` is its distance, 0..1.
-        short, cut, initials, demonym: 1 for such a name.
+        cut, demonym: 1 for such a name.
         inflected: 1 where a plural s was taken off.
         ordinary: one over the number of words where all of them are ordinary; ``lone``: 1 where there is but one.
         common: 1 where the label itself is written as a common noun.
@@ -63,7 +60,6 @@ class MentionFeatures:
         titled: 1 for a person right after *president* and the like, 2 where the graph links the two;
             below 0 for anything else there.
         human: 1 for a person where the question is one asked of people, -1 for anything else.
-        acted: 1 for a character right after *played* and the like.
         tongue: 1 for a language right after *speak* and the like.
         option: 1 right before or after *or*: one of the answers to choose from.
         lesser, greater: 1 where the graph links it to another mention with more edges, or fewer: *Paris, Texas*.
@@ -75,7 +71,6 @@ class MentionFeatures:
         named: the same of *named after*: 1 for *the newton* that is named after somebody, -1 for Newton himself.
         offers: 1 where a neighbour is of a kind that the question names: *museum that has Guernica*.
         linked_further: 1 where the question names a neighbour of it by another name: *Jordan's coach at the Bulls*.
-        called: 1 for part of a person's name right after *the*: *the newton* is a unit.
         degree, variety: of the entity.
         fit, said: of the entity to the rest of the question.
     """
@@ -87,14 +82,10 @@ class MentionFeatures:
     part: float = 0.0
     missing: float = 0.0
     surname: float = 0.0
-    middle: float = 0.0
     sole: float = 0.0
-    rest: float = 0.0
     fuzzy: float = 0.0
     typo: float = 0.0
-    short: float = 0.0
     cut: float = 0.0
-    initials: float = 0.0
     demonym: float = 0.0
     inflected: float = 0.0
     ordinary: float = 0.0
@@ -109,7 +100,6 @@ class MentionFeatures:
     within: float = 0.0
     titled: float = 0.0
     human: float = 0.0
-    acted: float = 0.0
     tongue: float = 0.0
     option: float = 0.0
     lesser: float = 0.0
@@ -122,7 +112,6 @@ class MentionFeatures:
     named: float = 0.0
     offers: float = 0.0
     linked_further: float = 0.0
-    called: float = 0.0
     degree: float = 0.0
     variety: float = 0.0
     fit: float = 0.0
@@ -142,14 +131,10 @@ WEIGHTS = MentionFeatures(
     part=-2.9,
     missing=-2.95,
     surname=0.8,
-    middle=0.6,
     sole=1.8,
-    rest=2.3,
     fuzzy=-1.8,
     typo=-1.25,
-    short=0.0,
     cut=-1.2,
-    initials=-2.3,
     demonym=-0.65,
     inflected=-1.7,
     ordinary=-1.25,
@@ -164,7 +149,6 @@ WEIGHTS = MentionFeatures(
     within=-2.7,
     titled=1.6,
     human=0.95,
-    acted=1.5,
     tongue=3.0,
     option=-2.5,
     lesser=0.6,
@@ -177,7 +161,6 @@ WEIGHTS = MentionFeatures(
     named=3.0,
     offers=0.7,
     linked_further=0.6,
-    called=-1.5,
     degree=1.0,
     variety=0.2,
     fit=3.0,
@@ -227,15 +210,11 @@ class Scorer:
             part=float(part and match.share < 1),
             missing=1 - match.share,
             surname=float(closes and not begins),
-            middle=float(closes and begins),
             # a first name that is not even spelt so says little: Frédéric is not Fredric March
             sole=float(part and not ordinary and (match.likeness == 1 or closes) and self._is_sole(match)),
-            rest=float(part and not _rest(match).isdisjoint(beside_answer_type(outside))),
             fuzzy=float(match.kind is MatchKind.FUZZY),
             typo=1 - match.likeness,
-            short=float(kind is NameKind.SHORT),
             cut=float(kind is NameKind.CUT),
-            initials=float(kind is NameKind.INITIALS),
             demonym=float(kind is NameKind.DEMONYM),
             inflected=match.inflected * _of_plural(match, common),
             ordinary=ordinary / len(inside),
@@ -250,7 +229,6 @@ class Scorer:
             within=float(within),
             titled=self._titled(entity, profile, title_before(words, first)),
             human=(1.0 if profile.person else -1.0) * asks_of_people(outside),
-            acted=float(is_acted(words, first) and self.context.kg.type_of(entity) == "character"),
             tongue=profile.language * asks_of_language(words, first, last, _may_be_of_a_place(match, whole)),
             option=float(is_option(words, first, last)),
             lesser=float(any(degree > profile.degree for degree in near.values())),
@@ -264,7 +242,6 @@ class Scorer:
             named=float(profile.named * named_after(words, first, last)),
             offers=float(self.context.offers(entity, outside)),
             linked_further=float(not within and self._is_linked_further(match, whole)),
-            called=float(part and profile.person and first > 0 and words[first - 1].key == "the"),
             degree=profile.degree,
             variety=profile.variety,
             fit=min(self.context.fit(entity, outside), 2.0),
@@ -368,7 +345,3 @@ def _is_spelt_so(label: str, inside: Sequence[Word]) -> bool:
     """Whether a label begins and ends with these very words, capitals and all."""
     name = without_bracket(label)
     return name.startswith(inside[0].text) and name.endswith(inside[-1].text)
-
-
-def _rest(match: Match) -> set[str]:
-    return set(match.name.words).difference(LINKING_WORDS, match.written)

@@ -151,11 +151,16 @@ def _asks_who_that_is(words: list[str]) -> bool:
 
 
 def kind_of(kg: KnowledgeGraph, entity: str) -> str:
-    """The type of an entity; that of a bare number can be read off it, and is empty where nothing is known."""
+    """The type of an entity; that of a number can be read off it, and is empty where nothing is known.
+
+    A word in capitals behind the number is a name's, no unit's: *50 Cent*, *12 Monkeys*.
+    """
     known = kg.info.get(entity)
     if known and known.type:
         return known.type
-    return "year" if re.fullmatch(r"\d{3,4}", entity) else "quantity" if entity[:1].isdigit() else ""
+    if re.fullmatch(r"\d{3,4}", entity):
+        return "year"
+    return "quantity" if entity[:1].isdigit() and not re.search("[A-Z][a-z]{2}", entity) else ""
 
 
 def fits(answer_type: AnswerType, kind: str) -> Fit:

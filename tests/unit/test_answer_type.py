@@ -119,3 +119,4 @@ def test_the_type_of_a_number_is_read_off_it():
     assert kind_of(kg, "2010") == "year"
     assert kind_of(kg, "148 minutes") == "quantity"
     assert kind_of(kg, "London") == ""
+    assert kind_of(kg, "50 Cent") == "", "a name with a number in it is no quantity"
