@@ -49,6 +49,10 @@ class Profile:
     at_once: int = _limit("questions answered at the same time; the others wait", 2, 2)
     answer_bytes: int = _limit("bytes of recent answers kept, to be shown again", 64_000_000, 64_000_000)
     questions_a_minute: int = _limit("questions a minute from one address; 0: any number", 0, 30)
+    rooms: int = _limit("class rooms open at the same time", 8, 16)
+    rooms_an_address: int = _limit("class rooms opened from one address", 8, 4)
+    room_members: int = _limit("phones in a class room", 300, 300)
+    room_minutes: int = _limit("minutes that a class room stays open", 180, 120)
     # The header in which a proxy hands over the visitor's address (``KGDEMO_PROXY_HEADER``). Where it is empty there is
     # no proxy, and such headers are not believed.
     proxy_header: str = ""

@@ -10,6 +10,7 @@ import { makeKeep, makeOwnRuns } from './files/keep.js';
 import { makeGraph } from './graph/graph.js';
 import { makeAllowed } from './views/allowed.js';
 import { makeAnswer, makeNext } from './views/answer.js';
+import { makeClassroom } from './views/classroom.js';
 import { makeEdits } from './views/edits.js';
 import { makeForcing } from './views/forcing.js';
 import { makeGuess } from './views/guess.js';
@@ -98,12 +99,10 @@ export function mount({ stage, boot, server, watch, value, again }) {
     forcing.element, allowed.element, methods.element, edits.element, keep.element);
   const how = makeHow(text);
   const tour = makeTour(text, player, () => replay(boot.examples[0]), board);
-  const guess = makeGuess(text, player, async () => {
-    tour.leave();
-    if (player.ended) { leaveOpening(); player.pause(); } else showRun(await recorded(boot.examples[0]), boot.examples[0].id, boot.examples[0].question);
-  });
-  views.push(guess);
-  board.prepend(guess.element);
+  const guess = makeGuess(text, player, anEndedRun);
+  const classroom = makeClassroom(text, player, anEndedRun);
+  views.push(guess, classroom);
+  board.prepend(classroom.element, guess.element);
   const lessons = makeLessons(text, player, async (id) => {
     const run = [...boot.examples, ...boot.failures].find((one) => one.id === id);
     if (run) await replay(run);
@@ -180,7 +179,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
   function exampleRow() {
     const buttons = boot.examples.map((example) => h('button', { type: 'button', class: 'example', on: { click: () => replay(example) } },
       h('span', { 'aria-hidden': 'true' }, '▸ '), example.question));
-    return h('nav', { class: 'examples', 'aria-label': text.ask.examples }, boot.examples.length ? [tour.start, guess.start, lessons.start] : null, h('span', {}, text.ask.try), buttons);
+    return h('nav', { class: 'examples', 'aria-label': text.ask.examples }, boot.examples.length ? [tour.start, guess.start, classroom.start, lessons.start] : null, h('span', {}, text.ask.try), buttons);
   }
 
   // showing a run ---------------------------------------------------------------------------------
@@ -204,6 +203,13 @@ export function mount({ stage, boot, server, watch, value, again }) {
     if (opening && first?.event === 'RunStarted') fillQuestion(first.question);
     opening = false;
     schedule();
+  }
+
+  /** Put a run that has ended on the page, if none is there: its tokens can be guessed. */
+  async function anEndedRun() {
+    tour.leave();
+    const [first] = boot.examples;
+    if (player.ended) { leaveOpening(); player.pause(); } else showRun(await recorded(first), first.id, first.question);
   }
 
   /** @param {RecordedRun} run */

@@ -24,7 +24,7 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", r
 # what asks a server; on this page it would lead nowhere
 _LIVE = (
     ".themes, .next-questions, .recording .plain, .world, .bring, .versus, .program, .loading, .xray, .linking .add, "
-    ".act"
+    ".act, .with-class"
 )
 
 _DOCUMENT = """<!doctype html>

@@ -26,6 +26,8 @@ from kgdemo.settings import Settings, profile_from
 from kgdemo.ui import assets, zero
 from kgdemo.ui.api import Endpoints
 from kgdemo.ui.asking import Loading, Visits, ask, changed_question, default_model, names_like, warming
+from kgdemo.ui.classroom import Rooms
+from kgdemo.ui.classroom import routes as class_routes
 from kgdemo.ui.fields import NAMES, Fields, filled, page_fields, settings_of
 from kgdemo.ui.guard import HANDLERS, Guard, Page, Refused, address_of
 from kgdemo.ui.metrics import METRICS
@@ -126,7 +128,7 @@ def launch_arguments(page: Page, stopping: threading.Event) -> dict[str, Any]:
         "show_error": True,
         "app_kwargs": {
             "middleware": [Middleware(Guard, profile=page.profile, stopping=stopping)],
-            "routes": [Route("/healthz", healthz), Route("/metrics", metrics)],
+            "routes": [Route("/healthz", healthz), Route("/metrics", metrics), *class_routes(Rooms(page.profile))],
             "exception_handlers": HANDLERS,
         },
     }

@@ -13,6 +13,7 @@ import { followed, stateAfter, watchedAlong } from '../core/state.js';
  * One token to guess: `place` is the number of records before the step that writes it, `taken` the token of the best path.
  * @typedef {{place: number, after: string, options: Option[], taken: string}} Turn
  */
+/** @typedef {Pick<Turn, 'options'|'taken'>} Told what is told of a token once it has been guessed */
 /** @typedef {{right: number, model: number, forbidden: number, n: number}} Score guesses that were right, those of the model alone, guesses that the graph forbids */
 
 const MOST_TURNS = 6;
@@ -111,7 +112,7 @@ export function makeGuess(text, player, begin) {
     const turn = turns[guesses.length];
     if (!turn) { end(); return; }
     seek(turn.place);
-    show(say(words.count, { i: guesses.length + 1, n: turns.length }), written(turn, words),
+    show(say(words.count, { i: guesses.length + 1, n: turns.length }), soFar(turn, words),
       h('div', { class: 'options', role: 'group', 'aria-label': words.options }, turn.options.map((option) =>
         h('button', { type: 'button', class: 'soft', on: { click: () => reveal(turn, option.token) } }, h('code', {}, tokenName(option.token, words))))),
       h('p', { class: 'note' }, words.hint));
@@ -122,7 +123,7 @@ export function makeGuess(text, player, begin) {
     guesses.push(guess);
     seek(turn.place + 1);
     const last = guesses.length === turns.length;
-    show(say(words.count, { i: guesses.length, n: turns.length }), written(turn, words), h('p', { role: 'status' }, judged(turn, guess, words)),
+    show(say(words.count, { i: guesses.length, n: turns.length }), soFar(turn, words), h('p', { role: 'status' }, judged(turn, guess, words)),
       comparison(turn, guess, words), h('button', { type: 'button', class: 'primary', on: { click: ask } }, last ? words.score : words.next));
   }
 
@@ -143,34 +144,57 @@ export function makeGuess(text, player, begin) {
   return { element, start, draw: (_, { run: shown }) => { if (shown !== run) element.hidden = true; } };
 }
 
-/** @type {(turn: Turn, words: Words) => HTMLElement} */
-function written({ after }, words) {
+/**
+ * The path so far, and a blank where the next token comes.
+ * @param {{after: string}} turn
+ * @param {Words} words
+ * @returns {HTMLElement}
+ */
+export function soFar({ after }, words) {
   return h('p', { class: 'so-far' }, after ? `${after.replaceAll('->', '→')} ` : '', h('b', {}, words.blank));
 }
 
-/** @type {(token: string, words: Words) => string} */
-function tokenName(token, words) {
+/**
+ * @param {string} token
+ * @param {Words} words
+ * @returns {string}
+ */
+export function tokenName(token, words) {
   const name = shownAs(token);
   return name === '</PATH>' ? words.ends : name.replaceAll('->', '→');
 }
 
-/** @type {(turn: Turn, guess: string, words: Words) => string} */
-function judged(turn, guess, words) {
+/**
+ * What is to be said of a guess.
+ * @param {Told} turn
+ * @param {string} guess
+ * @param {Words} words
+ * @returns {string}
+ */
+export function judged(turn, guess, words) {
   const option = turn.options.find((one) => one.token === guess);
   const slots = { guess: tokenName(guess, words), taken: tokenName(turn.taken, words), why: option?.why };
   return say(guess === turn.taken ? words.hit : option?.why ? words.barred : words.miss, slots);
 }
 
 /**
- * Model, graph and guess, one row a token.
- * @type {(turn: Turn, guess: string, words: Words) => HTMLElement}
+ * Model, graph and guess, one row a token; with how many of a class have chosen it, where a class has guessed.
+ * @param {Told} turn
+ * @param {string} guess
+ * @param {Words} words
+ * @param {number[]|null} [votes] one an option
+ * @returns {HTMLElement}
  */
-function comparison({ options, taken }, guess, words) {
-  const head = [words.token, words.alone, words.held, words.who].map((name) => h('th', { scope: 'col' }, name));
-  const rows = [...options].sort((a, b) => b.before - a.before).map(({ token, before, after, why }) => {
+export function comparison({ options, taken }, guess, words, votes = null) {
+  const names = [words.token, votes ? words.class : '', words.alone, words.held, words.who].filter(Boolean);
+  const all = Math.max(1, (votes ?? []).reduce((sum, n) => sum + n, 0));
+  const rows = options.map((option, i) => ({ ...option, n: votes?.[i] ?? 0 })).sort((a, b) => b.before - a.before).map(({ token, before, after, why, n }) => {
     const marks = [token === guess ? words.yours : '', token === taken ? words.run : ''].filter(Boolean).join(', ');
     return h('tr', { class: `${why ? 'no' : 'yes'} ${token === taken ? 'taken' : ''}` }, h('th', { scope: 'row' }, h('code', {}, tokenName(token, words))),
-      h('td', {}, percent(before)), h('td', {}, why ? words.forbids : percent(after)), h('td', {}, marks));
+      votes ? share(n / all, String(n)) : null, share(before, percent(before)), why ? h('td', {}, words.forbids) : share(after, percent(after)), h('td', {}, marks));
   });
-  return h('table', { class: 'plain-table' }, h('thead', {}, h('tr', {}, head)), h('tbody', {}, rows));
+  return h('table', { class: 'plain-table' }, h('thead', {}, h('tr', {}, names.map((name) => h('th', { scope: 'col' }, name)))), h('tbody', {}, rows));
 }
+
+/** A number with a bar. @type {(part: number, said: string) => HTMLElement} */
+const share = (part, said) => h('td', {}, said, h('i', { class: 'share', style: `--share:${(100 * part).toFixed(1)}%` }));
