@@ -228,4 +228,4 @@ def _may_be_misspelt(stretch: Sequence[Word]) -> bool:
         return False
     if any(len(word.bare) < 3 and not word.key.isdigit() for word in ends):
         return False
-    return sum(len(word.bare) for word in stretch) >= 5
+    return sum(len(word.bare) for word in stretch) >= 4

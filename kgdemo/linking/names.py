@@ -20,6 +20,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from rapidfuzz import fuzz, process
+from rapidfuzz.distance import OSA
 
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.linking.words import all_ordinary, demonyms, name_words, other_names, without_article
@@ -251,6 +252,7 @@ def name_index(kg: KnowledgeGraph) -> NameIndex:
 _CUT = 82.0  # of 100: two slips in ten letters
 _WORD_LIKE = 79.0  # for a word by itself: one letter of five
 _WORD_CUT = 65.0  # for every word of it
+_SHORT = 6  # letters of a name in which one slip is a large share
 
 
 class FuzzyNames:
@@ -293,12 +295,23 @@ class FuzzyNames:
                     found = process.extract(text, spelt, scorer=fuzz.ratio, score_cutoff=cut, limit=limit)
                     alike.update((band[place], likeness) for _, likeness, place in found)
         likest = sorted(alike, key=lambda number: (-alike[number], number))[:limit]
+        if len(text) <= _SHORT:
+            likest = list(dict.fromkeys([*likest, *self._one_slip(text)]))[:limit]
         names = [self._index.names[number] for number in likest]
         return [
             (name, likeness)
             for name in names
-            if (likeness := _likeness(words, name.words)) * 100 >= min(cut, _WORD_CUT)
+            if (likeness := _likeness(words, name.words)) * 100 >= min(cut, _WORD_CUT if len(text) > _SHORT else 0)
         ]
+
+    def _one_slip(self, text: str) -> list[int]:
+        """Names that one letter more, less, other or in another place makes of a short text: *azba* for *ABBA*."""
+        found = []
+        for length in range(len(text) - 1, len(text) + 2):
+            spelt = self._spelt.get((text[0], length), ())
+            slips = process.extract(text, spelt, scorer=OSA.distance, score_cutoff=1, limit=None)
+            found += [self._bands[text[0], length][place] for _, _, place in slips]
+        return found
 
 
 def _likeness(words: Sequence[str], name: Sequence[str]) -> float:

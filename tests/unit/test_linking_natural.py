@@ -106,3 +106,20 @@ def small() -> EntityLinker:
 def test_signs_around_a_name(small, question, entity):
     first = [mention.candidates[0].entity for mention in small.link(question).mentions]
     assert entity in first
+
+
+@pytest.mark.parametrize(
+    ("question", "entity"),
+    [
+        ("who are the grandparents of zeuz", "Zeus"),
+        ("drinks made from agve", "agave"),
+        ("which religion is the toarh holy in", "Torah"),
+        ("how tall is the eifel tower", "Eiffel Tower"),
+    ],
+)
+def test_one_slip_in_a_short_name(linker: EntityLinker, question: str, entity: str):
+    assert linker.link(question).chosen == (entity,)
+
+
+def test_a_mistyped_word_of_every_day_is_no_topic(linker: EntityLinker):
+    assert linker.link("whre was the director of jaws brn").chosen == ("Jaws (film)",)
