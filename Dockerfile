@@ -4,11 +4,11 @@
 FROM python:3.12-slim
 
 WORKDIR /app
-COPY requirements.txt .
-# torch from its own index: the builds for processors alone are a tenth of the size
-RUN pip install --no-cache-dir --disable-pip-version-check --index-url https://download.pytorch.org/whl/cpu \
-        "$(grep '^torch' requirements.txt | cut -d ' ' -f 1)" \
-    && pip install --no-cache-dir --disable-pip-version-check -r requirements.txt
+COPY requirements.lock .
+# every file by its hash; torch from its own index: the builds for processors alone are a tenth of the size
+RUN pip install --no-cache-dir --disable-pip-version-check --no-deps --require-hashes -r requirements.lock \
+    && pip install --no-cache-dir --disable-pip-version-check --no-deps \
+        --index-url https://download.pytorch.org/whl/cpu torch==2.13.0
 COPY app.py README.md LICENSE ./
 COPY assets assets
 COPY kgdemo kgdemo

@@ -573,6 +573,11 @@ def _chat_named(environment: Mapping[str, str]) -> ChatSettings:
     return ChatSettings(model, url, key or "none")
 
 
+def gpu_is_lent(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether this server has no GPU of its own but borrows one, question by question: Hugging Face's ZeroGPU."""
+    return environment.get("SPACES_ZERO_GPU", "").lower() in ("1", "true", "t")
+
+
 def processors() -> int:
     """How many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

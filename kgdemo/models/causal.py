@@ -24,6 +24,7 @@ from kgdemo.models.bert import FileTokenizer, LeanBert
 from kgdemo.models.cpu_layers import has_onednn, pack, with_onednn
 from kgdemo.models.prompt_style import PromptStyle
 from kgdemo.models.token_tree import PlainTokenTree, PooledTokenTree, fits_pool
+from kgdemo.settings import gpu_is_lent
 
 EMBEDDED = "embedded"
 EMBEDDED_FOLDER = Path(__file__).parent / "weights"
@@ -60,7 +61,8 @@ class CausalModel:
         Args:
             name: ``embedded``, a folder, or a name on the Hugging Face hub. A folder may hold a style alone, see
                 ``PromptStyle.weights``.
-            device: a torch device; by default the GPU if there is one.
+            device: a torch device; by default the GPU if there is one. Where GPUs are lent the embedded model stays
+                on the processor: it answers in less time than a loan takes, and the visitors' minutes are theirs.
 
         Raises:
             ModelError: there is no such model, or its files are damaged.
@@ -68,7 +70,8 @@ class CausalModel:
         folder = model_folder(name)
         if name != EMBEDDED and not folder.exists() and (name.startswith((".", "/", "~")) or name.count("/") != 1):
             raise ModelError(f"There is no model folder {name}; give a folder, a hub name (owner/model) or 'embedded'.")
-        device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        on_cpu = (name == EMBEDDED and gpu_is_lent()) or not torch.cuda.is_available()
+        device = device or ("cpu" if on_cpu else "cuda")
         try:
             style = PromptStyle.load(folder)
             if name == EMBEDDED:

@@ -90,7 +90,7 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> Page:
         _inputs(page, pipeline, [question, *fields])
         Endpoints(pipeline, visits, runs).register()
     page.queue(default_concurrency_limit=4, max_size=64)
-    if warm and zero.ZERO:
+    if warm and zero.borrows(pipeline, standard):
         loading.finish()  # models have to be on the GPU before the page is served
     elif warm:
         loading.start(_FIRST_VIEW)

@@ -171,7 +171,7 @@ class SharedRuns:
 
     def run(self, question: str, settings: Settings, entities: Sequence[str] = ()) -> Generator[Event, None, None]:
         """``Pipeline.run``, or its events as they were made for somebody else."""
-        if zero.ZERO:  # each visitor borrows the GPU on an account of their own
+        if zero.borrows(self.pipeline, settings):  # each visitor on an account of their own
             yield from self._begun(question, settings, entities)
             return
         key = (" ".join(question.split()), settings, tuple(entities))

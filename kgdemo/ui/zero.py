@@ -1,23 +1,24 @@
 """A GPU that is lent for one question at a time, as on Hugging Face's ZeroGPU; on every other machine nothing of it.
 
 There the package ``spaces`` must be imported before torch, models are put on ``cuda`` before the page is served,
-and what needs the GPU runs in a process of its own: a generator of this module, given plain data only.
+and what needs the GPU runs in a process of its own: a generator of this module, given plain data only. The embedded
+model needs none: it stays on the processor and spends nobody's minutes.
 """
 
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from kgdemo.settings import Settings, gpu_is_lent
 
 if TYPE_CHECKING:  # nothing that imports torch may be loaded before ``spaces``
     from kgdemo.events import Event
     from kgdemo.pipeline import Pipeline
-    from kgdemo.settings import Settings
 
 SECONDS = 60  # for which the GPU is asked; a visitor without an account has two minutes a day
-ZERO = os.environ.get("SPACES_ZERO_GPU", "").lower() in ("1", "true", "t")
+ZERO = gpu_is_lent()
 _pipelines: list[Pipeline] = []  # the processes that ZeroGPU forks find theirs by its place here
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -33,13 +34,29 @@ def _answer(place: int, question: str, settings: Settings, entities: tuple[str, 
     yield from _pipelines[place].run(question, settings, entities)
 
 
+def borrows(pipeline: Pipeline, settings: Settings) -> bool:
+    """Whether a question at these settings is answered on a lent GPU: by any model loaded here but the embedded one."""
+    return ZERO and (settings.model != Settings().model or pipeline.chat.local)
+
+
 def run(
     pipeline: Pipeline, question: str, settings: Settings, entities: Sequence[str] = ()
 ) -> Generator[Event, None, None]:
-    """``pipeline.run``, on a lent GPU where this server has to borrow one."""
-    if not ZERO:
+    """``pipeline.run``, on a lent GPU where this server has to borrow one.
+
+    A loan that is refused or breaks off ends the run with the lender's own words.
+    """
+    if not borrows(pipeline, settings):
         yield from pipeline.run(question, settings, entities)
         return
     if pipeline not in _pipelines:
         _pipelines.append(pipeline)
-    yield from _answer(_pipelines.index(pipeline), question, settings, tuple(entities))
+    from gradio import Error  # not above: ``spaces`` comes before all else
+
+    from kgdemo.events import RunFailed
+
+    try:
+        yield from _answer(_pipelines.index(pipeline), question, settings, tuple(entities))
+    except Error as error:
+        said = " ".join(f"{error.title}: {error.message}".split()).rstrip(".")
+        yield RunFailed(f"No GPU could be borrowed for this question ({said}); ask again later.")
