@@ -14,6 +14,7 @@ import { makeClassroom } from './views/classroom.js';
 import { makeEdits } from './views/edits.js';
 import { makeForcing } from './views/forcing.js';
 import { makeGuess } from './views/guess.js';
+import { makeLayers } from './views/layers.js';
 import { makeLessons } from './views/lessons.js';
 import { makeLinking } from './views/linking.js';
 import { makeMethods } from './views/methods.js';
@@ -41,6 +42,7 @@ import { introduction, makeGallery, makeHow, makeLoading, makeRecording, showCho
  * @property {(name: string, changed: () => void) => void} watch
  * @property {() => unknown} value
  * @property {(asked: QuestionRequest) => void} again asks a question
+ * @property {() => void} settle puts `kgSettled` into the fields, see kgdemo/ui/page.py
  */
 
 /**
@@ -48,7 +50,7 @@ import { introduction, makeGallery, makeHow, makeLoading, makeRecording, showCho
  * @param {Host} host
  * @returns {void}
  */
-export function mount({ stage, boot, server, watch, value, again }) {
+export function mount({ stage, boot, server, watch, value, again, settle }) {
   const { text } = boot;
   let due = false; // a drawing is on its way
   let settled = false; // it is known whether a recorded run plays first; until then nothing stands where it will be
@@ -65,7 +67,8 @@ export function mount({ stage, boot, server, watch, value, again }) {
   const own = makeOwnGraph(boot, text, { bring: (sent) => server.bring({ ...sent, visitor }), again, changed: () => { edits.drop(); inputs.changed(); } });
   const edits = makeEdits(text, { server, again, revisit, own,
     broken: { values: () => inputs.values, recorded: () => Promise.all(boot.examples.map(recorded)) } });
-  const allowed = makeAllowed(text, forcing);
+  const layers = makeLayers(text, String(boot.standard.model), (asked) => server.layers(asked));
+  const allowed = makeAllowed(text, forcing, layers);
   const graph = makeGraph(boot, text, (keys) => lightFromFrame(keys), (asked) => server.near(asked));
   const rail = makeRail(player, text);
   const linking = makeLinking(text, (entities) => again({ entities }), (written) => server.entities({ run: player.run ?? '', written }));
@@ -76,7 +79,7 @@ export function mount({ stage, boot, server, watch, value, again }) {
   const constrained = makePaths(true, text, allowed.follow, schedule);
   const unconstrained = makePaths(false, text, allowed.follow, schedule);
   const address = makeAddress({
-    inputs, editsOf: edits.of, own: () => own.name() !== '', revisit, arrange: putBack, reopen: () => begin(true),
+    inputs, editsOf: edits.of, own: () => own.name() !== '', revisit, arrange: putBack, settle: settleOn, reopen: () => begin(true),
     recordings: new Set([...boot.examples, ...boot.failures].map((one) => one.id)),
     trees: () => [constrained.isTree() ? 'with' : '', unconstrained.isTree() ? 'without' : ''].filter(Boolean),
   });
@@ -263,6 +266,12 @@ export function mount({ stage, boot, server, watch, value, again }) {
     const first = player.events[0];
     if (first?.event === 'RunStarted') fillQuestion(first.question);
     player.seek(place.step ?? player.stops.length);
+  }
+
+  /** @param {import('./core/inputs.js').Values} values of the fields when the run was asked */
+  function settleOn(values) {
+    /** @type {{kgSettled?: object}} */ (globalThis).kgSettled = boot.fields.map((name) => values[name]);
+    settle();
   }
 
   /** @param {RunEvent[]} events of a trace that the visitor has opened */

@@ -24,7 +24,7 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", r
 # what asks a server; on this page it would lead nowhere
 _LIVE = (
     ".themes, .next-questions, .recording .plain, .world, .bring, .versus, .program, .loading, .xray, .linking .add, "
-    ".act, .with-class"
+    ".act, .with-class, .layers"
 )
 
 _DOCUMENT = """<!doctype html>
@@ -41,9 +41,9 @@ _DOCUMENT = """<!doctype html>
 const none = async () => [];
 globalThis.kgLinked = true; // its address may name a recorded run
 page.mount({{ stage: document.getElementById('kg-stage'), boot: JSON.parse(document.getElementById('boot').textContent),
-  watch() {{}}, value: () => '', again() {{}},
+  watch() {{}}, value: () => '', again() {{}}, settle() {{}},
   server: {{ entities: none, relations: none, missed: async () => '', near: async () => ({{ near: [], more: 0 }}),
-    change: async () => ({{}}),
+    change: async () => ({{}}), layers: async () => ({{ error: '' }}),
     rerun: async () => ({{ error: '' }}), xray: async () => ({{ error: '' }}), bring: async () => ({{ error: '' }}),
     loaded: async () => ({{ done: 1, stages: 1, stage: '', failed: '' }}) }} }});
 </script></body></html>
@@ -102,7 +102,7 @@ def bundled(main: Path) -> str:
 
 
 def _boot(text: dict[str, Any]) -> dict[str, Any]:
-    """What the page is given at its making, see ``ui.page``; files are inside it."""
+    """What the page is given at its making, see ``ui.stage``; files are inside it."""
     frame = frame_document(
         _data(VIS / "vis-network.min.js", "text/javascript"),
         _data(assets.ASSETS / "js" / "graph" / "frame.js", "text/javascript"),

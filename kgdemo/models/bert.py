@@ -11,7 +11,7 @@ do not share is attention.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,10 +120,17 @@ class _Body(nn.Module):
 
     def read(self, ids: Tensor, positions: Tensor, texts: Sequence[_Text]) -> Tensor:
         """The last layer's rows for the tokens of all texts, one behind the other, ``(n, width)``."""
+        for found in self.by_layer(ids, positions, texts):
+            rows = found
+        return rows
+
+    def by_layer(self, ids: Tensor, positions: Tensor, texts: Sequence[_Text]) -> Iterator[Tensor]:
+        """The rows of the embeddings, then those of each layer; see ``read``."""
         rows = _normed(self.norm, self.words[ids] + self.places[positions] + self.types[0])
+        yield rows
         for number, layer in enumerate(self.layers):
             rows = layer.read(rows, number, texts)  # type: ignore[operator]  # a ModuleList forgets what it holds
-        return rows
+            yield rows
 
 
 def _parameter(weights: Tensor) -> nn.Parameter:
@@ -214,8 +221,35 @@ class LeanBert(nn.Module):
         rows = self.body.read(ids, positions, texts).split([text.tokens for text in texts])
         counts = [one.logits_to_keep for one in passes]
         last = torch.cat([part[len(part) - keep :] for part, keep in zip(rows, counts, strict=True)])
-        last = _normed(self.transform_norm, product(self.transform, last, "gelu"))
-        return list(product(self.decoder, last).split(counts))
+        return list(self._logits(last).split(counts))
+
+    def _logits(self, rows: Tensor) -> Tensor:
+        """What the head makes of rows, ``(n, width)`` -> ``(n, V)``."""
+        return product(self.decoder, _normed(self.transform_norm, product(self.transform, rows, "gelu")))
+
+    @torch.inference_mode()
+    def logit_lens(self, prompt: Sequence[int], tokens: Sequence[int], bidirectional: bool) -> Tensor:
+        """What would follow a text if the model ended after each of its layers: the head, put on every layer.
+
+        That is the logit lens (nostalgebraist, *interpreting GPT: the logit lens*, 2020). It reads in earlier layers
+        what the last one has learned to read, so it shows what is there in that form, not all that is there.
+
+        Args:
+            prompt: token ids.
+            tokens: ids written behind it.
+            bidirectional: the prompt's tokens see one another in both directions.
+
+        Returns:
+            log-probabilities, ``(layers + 1, V)``: of the embeddings, then of each layer.
+        """
+        size = len(prompt) + len(tokens)
+        may_look = torch.ones(size, size, dtype=torch.bool).tril()
+        if bidirectional:
+            may_look[: len(prompt), : len(prompt)] = True
+        mask = torch.zeros(size, size).masked_fill(~may_look, torch.finfo(self.dtype).min)[None, None]
+        ids = torch.tensor([*prompt, *tokens])
+        rows = self.body.by_layer(ids, torch.arange(size), [_Text(size, mask=mask)])
+        return torch.log_softmax(self._logits(torch.stack([found[-1] for found in rows])), dim=-1)
 
 
 _LONGEST = 256  # tokens of a sentence, as the model's own sentence_bert_config.json has it

@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.conftest import drawn
 from tests.browser.test_edits import force, next_run, run_of
 from tests.browser.test_page import ask, over, replay
 from tests.helpers.page import QUESTION
@@ -76,6 +77,26 @@ def test_back_and_forward_lead_through_four_questions(page: Page):
         page.go_forward()
         expect(page.locator(".asked")).to_have_text(question)
     assert not [url for url in asked if "queue/join" in url]
+
+
+def test_back_and_forward_bring_the_settings_along(page: Page):
+    paths = page.get_by_label("Paths (K)").first
+    for beams in ("4", "3"):
+        page.locator("#kg-settings button").first.click()
+        expect(paths).to_be_visible()
+        drawn(paths)
+        paths.fill(beams)
+        paths.blur()
+        expect(page.locator(".picks")).to_contain_text(f"{beams} paths")
+        page.locator("#kg-settings button").first.click()
+        last = run_of(page)
+        ask(page, f"{QUESTION[:-1]}, {beams} times?")
+        next_run(page, last)
+    page.go_back()
+    expect(page.locator(".picks")).to_contain_text("4 paths")
+    page.go_forward()
+    expect(page.locator(".picks")).to_contain_text("3 paths")
+    expect(page.get_by_label("Your question")).to_have_value(re.compile("3 times"))
 
 
 def test_a_recorded_run_has_an_address_with_its_step(page: Page, browser: Browser):

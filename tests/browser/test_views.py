@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import press
+from tests.browser.test_everyone import complaints
 from tests.browser.test_page import ask, over, replay
 from tests.helpers.page import FAILING, QUESTION
 
@@ -211,3 +212,33 @@ def test_a_run_that_fails_says_at_which_stage(page: Page):
     expect(page.locator(".stages li.failed")).to_have_count(1)
     expect(page.locator(".stages li.failed")).to_contain_text("Link")
     expect(page.locator(".stages li.now")).to_have_count(0)
+
+
+@pytest.mark.parametrize("look", ["desktop-light", "phone-dark"], indirect=True)
+def test_the_layers_of_a_token_are_looked_into_on_demand_and_told_as_a_table(page: Page, look: str):
+    page.emulate_media(reduced_motion="reduce")
+    replay(page)
+    share = float(page.locator(".tokens tr.yes .figure").first.inner_text().split()[0]) / 100
+    asked: list[str] = []
+
+    def answer(route):
+        """What the embedded model would say; this server's model is of another kind."""
+        if route.request.post_data_json["fn_name"] == "layers":
+            asked.append(route.request.url)
+            route.fulfill(json={"layers": [[0.001, 0.002], [0.2, 0.1], [share, 0.8]]})
+        else:
+            route.fallback()
+
+    page.route(re.compile("component_server"), answer)
+    strip = page.locator(".layers")
+    expect(strip).to_be_visible()
+    assert asked == []
+    strip.locator("summary").click()
+    expect(strip.locator("tbody tr")).to_have_count(3)
+    page.locator(".card.allowed .spark .there").nth(3).dispatch_event("click")  # another token, of another share
+    expect(strip.get_by_role("status")).to_contain_text("cannot be read once more")
+    page.get_by_role("button", name="back", exact=True).click()
+    expect(strip.locator("tbody tr")).to_have_count(3)
+    expect(strip.get_by_role("status")).to_contain_text("ahead to the last layer")
+    assert complaints(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

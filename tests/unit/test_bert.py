@@ -47,3 +47,19 @@ def test_a_model_on_another_device_or_in_half_precision_is_left_to_transformers(
     model = model_named("bert", 0).model
     assert not LeanBert.suits(type(model)(model.config).to(torch.bfloat16))
     assert not LeanBert.suits(type(model)(model.config).to("meta"))
+
+
+@needs_onednn
+@settings(max_examples=40, deadline=None)
+@given(bidirectional=st.booleans(), seed=st.integers(0, 2), data=st.data())
+def test_the_lens_on_the_last_layer_is_what_the_model_itself_says(bidirectional, seed, data):
+    model = model_named("bert", seed)
+    token = st.integers(0, model.vocabulary - 1)
+    prompt = data.draw(st.lists(token, min_size=1, max_size=12))
+    tokens = data.draw(st.lists(token, min_size=0, max_size=6))
+    lens = model.reader.model.logit_lens(prompt, tokens, bidirectional)
+    tree = PooledTokenTree(model.reader, prompt, bidirectional)
+    expected = tree.follow(PROMPT_END, tokens)[1] if tokens else tree.prompt_log_probs()
+    assert lens.shape == (model.model.config.num_hidden_layers + 1, model.vocabulary)
+    assert torch.allclose(lens[-1], expected, atol=1e-5)
+    assert torch.allclose(lens.exp().sum(dim=-1), torch.ones(len(lens)), atol=1e-4)

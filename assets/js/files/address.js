@@ -75,10 +75,11 @@ export function addressQuery(values, standard, place) {
  * @param {() => string[]} page.trees
  * @param {(events: RunEvent[], run: string) => void} page.revisit
  * @param {(place: Place) => void} page.arrange puts step and columns as they were
+ * @param {(values: Values) => void} page.settle puts the settings of a question back into the fields
  * @param {() => void} page.reopen shows the page as it opens
  * @returns {import('../core/types.js').View & {link: () => string|null}} `link`: the address of what is shown, null where there is none
  */
-export function makeAddress({ inputs, recordings, editsOf, own, trees, revisit, arrange, reopen }) {
+export function makeAddress({ inputs, recordings, editsOf, own, trees, revisit, arrange, settle, reopen }) {
   /** @type {Map<string, KeptRun>} */
   const kept = new Map();
   let shown = ''; // the run that the newest entry of the history stands for
@@ -132,6 +133,7 @@ export function makeAddress({ inputs, recordings, editsOf, own, trees, revisit, 
       returning = true;
       revisit(one.events, name);
       arrange(place);
+      if (one.linked && !one.place.recorded) settle(one.values);
     } else if (!name && !location.search) {
       shown = '';
       reopen();

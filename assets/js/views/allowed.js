@@ -25,9 +25,10 @@ const SMALLEST_REST = 0.0005; // probability below which the other forbidden tok
 /**
  * @param {import('../core/types.js').PageText} text
  * @param {ReturnType<typeof import('./forcing.js').makeForcing>} forcing
+ * @param {ReturnType<typeof import('./layers.js').makeLayers>} layers
  * @returns {import('../core/types.js').View & {follow: (beam: number) => void, reset: () => void}}
  */
-export function makeAllowed(text, forcing) {
+export function makeAllowed(text, forcing, layers) {
   const words = text.allowed;
   const note = h('p', { class: 'note' });
   const table = h('div', { class: 'tokens' });
@@ -41,9 +42,9 @@ export function makeAllowed(text, forcing) {
   /** @param {number|null} step */
   const choose = (step) => { if (chosenStep !== step) { chosenStep = step; redraw(); } };
 
-  /** @param {RunState} state */
-  const draw = (state) => {
-    redraw = () => draw(state);
+  /** @type {import('../core/types.js').View['draw']} */
+  const draw = (state, player) => {
+    redraw = () => draw(state, player);
     const beam = followed(state, chosenBeam);
     const points = watchedAlong(state, beam);
     const point = pointToShow(points, chosenStep, state);
@@ -51,6 +52,7 @@ export function makeAllowed(text, forcing) {
     note.textContent = point ? say(sentence, { after: textBefore(point, words) }) : words.waiting;
     const can = Boolean(point && forcing.can(point.watch.beam));
     refill(table, [beam, point?.step, points.length, can, asked], () => (point ? tokenTable(point, words, actsAt(point.watch.beam, can)) : []));
+    layers.draw(state, player.run ?? '', point);
     const hadFocus = side.contains(document.activeElement);
     refill(side, [beam, point?.step, points.length, state.constrained.steps.length, chosenStep], () => (point ? [
       h('div', { class: 'big' }, percent(point.watch.forbidden_mass)),
@@ -74,7 +76,7 @@ export function makeAllowed(text, forcing) {
   }
 
   return {
-    element: h('section', { class: 'card allowed' }, h('div', {}, h('h2', {}, words.title), note, table), side),
+    element: h('section', { class: 'card allowed' }, h('div', {}, h('h2', {}, words.title), note, table, layers.element), side),
     draw,
     follow(beam) { chosenBeam = beam; chosenStep = null; redraw(); },
     reset() { chosenBeam = null; chosenStep = null; },
