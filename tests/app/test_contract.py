@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import threading
 import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
+from kgdemo.settings import PUBLIC
+from kgdemo.ui.page import launch_arguments
 from tests.app.test_mcp import in_a_loop_of_its_own
 from tests.helpers.page import QUESTION
 
@@ -26,12 +30,14 @@ WRONG = (7, True, ["world"], {"a": 1}, -1, 1e308, HUGE, BROKEN)
 OPTIONAL = ("graph", "method", "options")  # a value of null leaves the default
 
 
-def post(address: str, path: str, body: bytes) -> tuple[int, dict[str, Any]]:
-    """Status and answer of a request; an answer is always a JSON object."""
+def post(address: str, path: str, body: bytes, kind: type = dict) -> tuple[int, Any]:
+    """Status and answer of a request; an answer is always JSON, and an object unless something else is said."""
     asked = urllib.request.Request(f"{address}{path}", body, {"Content-Type": "application/json"})
     try:
         with urllib.request.urlopen(asked, timeout=60) as answer:
-            return answer.status, json.loads(answer.read())
+            status, said = answer.status, json.loads(answer.read())
+            assert isinstance(said, kind)
+            return status, said
     except urllib.error.HTTPError as error:
         with error:
             return error.code, json.loads(error.read())
@@ -48,7 +54,7 @@ def called(address: str, endpoint: str, values: list[Any]) -> tuple[str, Any]:
 
 def is_a_sentence(text: str) -> bool:
     """One line of words, as a person would say it: no name of a Python class, not all that was sent."""
-    python = ("object", "Error", "Traceback", "NoneType", "unhashable", "argument", "<class")
+    python = ("' object", "object at", "Error", "Traceback", "NoneType", "unhashable", "argument", "<class")
     return 15 < len(text) < 700 and "\n" not in text and not any(word in text for word in python)
 
 
@@ -107,20 +113,36 @@ def test_a_body_that_is_no_request_is_answered_with_a_sentence(address: str, pat
 
 
 @pytest.mark.usefixtures("no_traceback")
-@pytest.mark.parametrize(
-    "name", ["missed", "entities", "near", "relations", "change", "bring", "rerun", "xray", "loaded"]
-)
-def test_what_the_page_asks_may_be_anything(address: str, name: str):
+def test_what_the_page_asks_may_be_anything(address: str):
     with urllib.request.urlopen(f"{address}/config", timeout=60) as answer:
         parts = json.loads(answer.read())["components"]
-    stage = next(part["id"] for part in parts if part["props"].get("elem_id") == "kg-stage-holder")
-    for data in (None, 7, [], {}, "x", {"run": 7, "have": "x", "edits": 7, "entity": [], "written": {}, "text": 7}):
-        sent = {"session_hash": "x", "component_id": stage, "fn_name": name, "data": data}
-        asked = urllib.request.Request(
-            f"{address}/gradio_api/component_server", json.dumps(sent).encode(), {"Content-Type": "application/json"}
-        )
-        with urllib.request.urlopen(asked, timeout=60) as answer:
-            assert answer.status == 200
+    serving = [(part["id"], name) for part in parts for name in part["props"].get("server_fns") or ()]
+    assert len(serving) >= 9
+    names = ("run", "have", "edits", "entity", "written", "text", "name", "base64", "graph", "question", "path")
+    asked = (None, 7, [], {}, "x", HUGE, BROKEN, *(dict.fromkeys(names, wrong) for wrong in (*WRONG, None)))
+    for part, name in serving:
+        for data in asked:
+            sent = {"session_hash": "x", "component_id": part, "fn_name": name, "data": data}
+            status, _ = post(address, "/gradio_api/component_server", json.dumps(sent).encode(), object)
+            assert status == 200, (name, str(data)[:100])
+
+
+@pytest.mark.usefixtures("no_traceback")
+def test_every_route_of_our_own_answers_with_a_sentence(address: str):
+    routes = launch_arguments(Mock(profile=PUBLIC), threading.Event())["app_kwargs"]["routes"]
+    taking = [route.path.replace("{code}", "NOPE") for route in routes if "POST" in route.methods]
+    assert len(taking) >= 3
+    sent = [b"", b"{", b"\xff", b"[]", b"7", b'"x"', b"[" * 100_000, b'{"a": ' * 5000, b"9" * 5000]
+    named = ("key", "scene", "member", "round", "choice", "base")
+    sent += [json.dumps(dict.fromkeys(named, wrong)).encode() for wrong in (*WRONG, None)]
+    for path in taking:
+        for body in sent:
+            status, said = post(address, path, body)
+            if status == 200:
+                assert path == "/class", "a room is opened for whoever asks"
+                continue
+            assert 400 <= status < 500
+            assert is_a_sentence(said["error"]), (path, body[:80], said)
 
 
 @pytest.mark.usefixtures("no_traceback")
