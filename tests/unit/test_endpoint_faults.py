@@ -101,6 +101,14 @@ def test_a_call_ends_whatever_drips_in(mode):
         reply_of(endpoint, timeout=1.0, longest=0.5, retries=0)
 
 
+@pytest.mark.parametrize("mode", ["stream", "whole"])
+def test_a_reply_of_megabytes_is_not_taken(mode):
+    with serve(Endpoint(mode=mode, replies=["Vienna " * 1_500_000])) as endpoint:
+        with pytest.raises(EndpointError, match="wrote far too much; choose another model"):
+            reply_of(endpoint, timeout=60.0, longest=120.0, retries=2)
+        assert len(endpoint.bodies) == 1, "asked again it would write as much"
+
+
 def test_every_call_has_a_limit_of_tokens_and_a_cut_reply_is_said():
     with serve(Endpoint(mode="cut", replies=["Vienna [1]\nGra"])) as endpoint:
         events = answered(endpoint, reply_tokens=9)
