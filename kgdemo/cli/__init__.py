@@ -15,6 +15,8 @@ from kgdemo import __version__, bootstrap
 from kgdemo.cli import graphs, laboratory, measure, run
 from kgdemo.errors import UserError
 
+logger = logging.getLogger(__name__)
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; 0 when it succeeded, 2 for a mistake of the user's."""
@@ -32,6 +34,11 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     except BrokenPipeError:  # the reader of our output has seen enough
         return 0
+    except OSError as error:  # a full disk, a folder without rights: nothing that a traceback would explain
+        logger.info("broken off", exc_info=True)
+        place = f"{error.filename} " if error.filename else "A file "
+        print(f"{place}cannot be read or written ({error.strerror or error}); check disk and rights.", file=sys.stderr)
+        return 2
 
 
 def parser() -> argparse.ArgumentParser:

@@ -23,6 +23,7 @@ from kgdemo.constraint.base import Successors
 from kgdemo.constraint.label_tokens import TokenTable, ranks
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.errors import UserError
+from kgdemo.kg.io.arrays import begin
 from kgdemo.kg.path import PathIds
 
 
@@ -379,7 +380,7 @@ class EnumeratedTrie:
 
     def save(self, folder: Path, graph: TokenGraph) -> None:
         """Write the trie into ``folder``, which is made; ``graph`` is what it was built from."""
-        folder.mkdir(parents=True, exist_ok=True)
+        begin(folder, _HEADER)
         for table in (self.paths, self.nodes):
             for name in table.__slots__:
                 np.save(folder / f"{name}.npy", getattr(table, name))

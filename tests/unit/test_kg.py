@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import os
+import subprocess
+import sys
 from pathlib import Path as FilePath
 
 import numpy as np
@@ -10,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.errors import GraphFormatError
+from kgdemo.errors import GraphFormatError, UserError
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.io.arrays import save
@@ -147,6 +150,49 @@ def test_a_damaged_saved_graph_is_named(tmp_path: FilePath):
     (tmp_path / "g" / "outgoing.targets.npy").unlink()
     with pytest.raises(GraphFormatError, match="save it again"):
         open_graph(str(tmp_path / "g"))
+
+
+def test_a_save_that_breaks_off_anywhere_leaves_no_graph_and_takes_none_from_who_has_it_open(tmp_path, monkeypatch):
+    old, new = [("a", "r", "b"), ("b", "r", "c")], [("a", "s", "c"), ("c", "s", "d"), ("d", "s", "e")]
+    folder, written, whole = tmp_path / "g", [], []
+    write = np.save
+
+    def breaking(file, array):
+        if len(written) == len(whole):
+            raise OSError(28, "No space left on device", str(file))
+        written.append(file)
+        write(file, array)
+
+    for _ in range(12):
+        save(KnowledgeGraph.from_triples(old), StatedFacts(old), folder)
+        opened = open_graph(str(folder))
+        written.clear()
+        monkeypatch.setattr(np, "save", breaking)
+        try:
+            save(KnowledgeGraph.from_triples(new), StatedFacts(new), folder)
+        except OSError:
+            with pytest.raises(UserError):
+                open_graph(str(folder))
+        else:
+            assert sorted(open_graph(str(folder)).triples()) == new
+        assert sorted(opened.triples()) == old
+        monkeypatch.setattr(np, "save", write)
+        whole.append(None)
+    assert len(written) == 11, "the last of these saves was not broken off"
+
+
+def test_a_full_disk_is_one_sentence(tmp_path):
+    (tmp_path / "kg.tsv").write_text("".join(f"entity {n}\tr\tentity {n + 1}\n" for n in range(2000)), "utf-8")
+    limited = (
+        "import resource, signal, sys; from kgdemo.cli import main; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); sys.exit(main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", limited, "kg", "save", "kg.tsv", "--out", "saved"]
+    environment = {**os.environ, "PYTHONPATH": str(FilePath(__file__).parents[2]), "PYTHONDONTWRITEBYTECODE": "1"}
+    ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert ran.returncode == 2
+    assert ran.stderr.count("\n") == 1
+    assert "cannot be read or written" in ran.stderr
 
 
 @pytest.mark.parametrize(

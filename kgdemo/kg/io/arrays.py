@@ -30,7 +30,7 @@ def save(kg: KnowledgeGraph, facts: StatedFacts | SavedFacts, folder: Path) -> N
         facts: of the same source, for whoever verifies paths of the saved graph.
         folder: where to.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    begin(folder, _HEADER)
     for name, table in (("entities", kg.entities), ("relations", kg.relations)):
         np.save(folder / f"{name}.blob.npy", table.blob)
         np.save(folder / f"{name}.offsets.npy", table.offsets)
@@ -44,6 +44,19 @@ def save(kg: KnowledgeGraph, facts: StatedFacts | SavedFacts, folder: Path) -> N
     facts.write(folder)
     header = {"version": VERSION, "name": kg.name, "inverse_readings": kg.inverse_labels}
     (folder / _HEADER).write_text(json.dumps(header, ensure_ascii=False), "utf-8")  # last: a folder with it is whole
+
+
+def begin(folder: Path, header: str) -> None:
+    """Make ``folder``, or ready to be written anew what is there already.
+
+    Its header goes first and is written last, so that what breaks off in between is no whole folder. Arrays are taken
+    away instead of written over: a process that has them mapped keeps what it has opened.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if (folder / header).is_file():
+        (folder / header).unlink()
+        for array in folder.glob("*.npy"):
+            array.unlink()
 
 
 def is_saved_graph(folder: Path) -> bool:
