@@ -31,6 +31,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     _add_templates(commands.add_parser("templates", help="write questions made from templates, to measure with"))
 
 
+_WORKERS = "processes that answer questions, each with a model of its own; the same predictions in the same order"
+
+
 def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
     parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="JSONL, one question a line")
@@ -38,10 +41,7 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
     batched_help = "questions under way at the same time; the model reads for all of them at once"
     parser.add_argument("--batched", type=int, default=1, metavar="N", help=batched_help)
-    workers_help = (
-        "processes that answer questions, each with a model of its own; the same predictions in the same order"
-    )
-    parser.add_argument("--workers", type=int, default=1, metavar="N", help=workers_help)
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help=_WORKERS)
     parser.add_argument("--link", action="store_true", help="link entities even where the set gives them")
     parser.add_argument("--link-only", action="store_true", help="measure linking alone, without a model")
     parser.add_argument("--unconstrained", action="store_true", help="also measure the search without the graph")
@@ -119,6 +119,7 @@ def _add_study(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="a question set")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="runs, table and report; resumed")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help=_WORKERS)
     parser.set_defaults(run=_study)
 
 
@@ -129,7 +130,8 @@ def _study(arguments: argparse.Namespace) -> int:
 
     settings = _with_own_graph(settings_from(arguments, compare=False, explain=0), arguments)
     pipeline = Pipeline(replace(LOCAL, question=20_000))
-    print(study(pipeline, arguments.recipe, arguments.questions, settings, arguments.out, arguments.limit))
+    limits = (arguments.limit, arguments.workers)
+    print(study(pipeline, arguments.recipe, arguments.questions, settings, arguments.out, *limits))
     return 0
 
 

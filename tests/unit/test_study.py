@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kgdemo.__main__ import main
 from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.study import RECIPES, changed, study
 from kgdemo.methods import method_named
@@ -50,6 +51,19 @@ def test_a_recipe_writes_runs_tables_and_a_report_and_is_resumed(tmp_path: Path,
     before = (out / "gcr" / "predictions.jsonl").read_bytes()
     study(SmallPipeline(), "ablations", questions, asked, out)
     assert (out / "gcr" / "predictions.jsonl").read_bytes() == before
+
+
+def test_workers_write_what_one_process_writes(tmp_path: Path, questions: Path, capsys: pytest.CaptureFixture[str]):
+    given = ["study", "constraint", f"--questions={questions}", "--beams=2", "--hops=1", "--kg=chemistry"]
+    lines = [{"id": n, "question": f"What is {n} made of?", "answer": ["hydrogen"]} for n in ("water", "ammonia")]
+    questions.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    for out, workers in (("one", "1"), ("two", "2")):
+        assert main([*given, f"--out={tmp_path / out}", f"--workers={workers}"]) == 0
+    one, two = (tmp_path / out / "gcr" / "predictions.jsonl" for out in ("one", "two"))
+    assert one.read_bytes() == two.read_bytes()
+    assert "After GCR, figure 5" in capsys.readouterr().out
+    assert main([*given, f"--out={tmp_path / 'none'}", "--workers=0"]) == 2
+    assert "--workers is 0" in capsys.readouterr().err
 
 
 def test_the_constraint_is_measured_with_and_without(tmp_path: Path, questions: Path):

@@ -200,7 +200,13 @@ RECIPES: dict[str, Recipe] = {
 
 
 def study(
-    pipeline: Pipeline, name: str, questions: Path, settings: Settings, out: Path, limit: int | None = None
+    pipeline: Pipeline,
+    name: str,
+    questions: Path,
+    settings: Settings,
+    out: Path,
+    limit: int | None = None,
+    workers: int = 1,
 ) -> str:
     """Run a recipe.
 
@@ -211,6 +217,7 @@ def study(
         settings: what the recipe leaves open.
         out: one folder a variant, ``table.md``, ``table.csv`` and ``report.html``.
         limit: only the first so many questions.
+        workers: processes that answer, see ``evaluate``.
 
     Returns:
         the table, as written.
@@ -222,7 +229,7 @@ def study(
         raise UserError(f"There is no recipe {name!r}; choose one of {', '.join(RECIPES)}.")
     recipe, written = RECIPES[name], ""
     for place, (variant, changes) in enumerate(recipe.variants.items()):
-        evaluate(pipeline, questions, changed(settings, changes), out / variant, limit)
+        evaluate(pipeline, questions, changed(settings, changes), out / variant, limit, workers=workers)
         runs = [run for done in list(recipe.variants)[: place + 1] for run in read_runs([out / done])]
         written = table(recipe, runs, pipeline.chat.name or "none: the embedded reasoner")
         (out / "table.md").write_text(written + "\n", "utf-8")
