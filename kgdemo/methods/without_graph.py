@@ -142,13 +142,14 @@ class _ChatAuthor:
             return error
 
     def _chain(self, before: Sequence[str], index: int, temperature: float = 0.0) -> Generator[Event, None, FreePath]:
-        """One chain with its verdict; its end is its answer."""
+        """One chain with its verdict; its end is its answer, or what a reply answers that is no chain."""
         others = "\n".join(["Write another chain than these:", *before]) if before else ""
         task = self._task("chain", before=others)
         text = yield from deciding.plan(self.resources, self.query, task, own=True, temperature=temperature)
-        text = next((line for line in text.splitlines() if "->" in line), text.splitlines()[0])
+        said, text = text, next((line for line in text.splitlines() if "->" in line), text.splitlines()[0])
         path, verdict = self.resources.verifier.verify_text(text)
-        answer = path.end if path else text.split("->")[-1].strip()
+        end = text.split("->")[-1].strip() if "->" in text else next(iter(_listed(said)), "")
+        answer = path.end if path else end
         yield PathFound(False, index, text, 0.0, path)
         yield HypothesisAnswer(False, index, answer)
         yield PathVerified(False, index, verdict)
@@ -221,6 +222,6 @@ def _listed(text: str) -> list[str]:
 def _final(answers: Sequence[str], text: str, by: str) -> AnswerFinal:
     """An answer that cites nothing: no path supports it."""
     if not answers:
-        refusal = f"{by} wrote no answer."
-        return AnswerFinal(refusal, (), (), by, refusal=refusal)
+        refusal = f"{by} wrote nothing that can be read as an answer."
+        return AnswerFinal(text or refusal, (), (), by, refusal=refusal)
     return AnswerFinal(text, tuple(answers), ((),) * len(answers), by)

@@ -30,7 +30,7 @@ from kgdemo.models.embedding import Embedder
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Decision, Evidence, FailedDecisionError, Reasoner, UnreadableDecisionError
 from kgdemo.reasoners.embedded import EmbeddedReasoner
-from kgdemo.reasoners.final_answer import read_answer
+from kgdemo.reasoners.final_answer import is_excuse, read_answer
 from kgdemo.reasoners.parsing import (
     UnreadableReplyError,
     chosen_numbers,
@@ -167,7 +167,8 @@ class ChatReasoner:
         said = cleaned(text)
         answers = read_answer(text, {e.index: e.path for e in evidence}, cut)
         if not answers:
-            refusal = f"{self.name} found no path that answers the question."
+            found_none = f"{self.name} found no path that answers the question."
+            refusal = found_none if is_excuse(text) else f"{self.name} wrote nothing that can be read as an answer."
             return AnswerFinal(said or refusal, (), (), self.name, refusal=refusal)
         return AnswerFinal(said, tuple(name for name, _ in answers), tuple(cited for _, cited in answers), self.name)
 

@@ -51,6 +51,10 @@ _ANSWER_IS = re.compile(
     r"(.+)$|(?:答案|答え|回答)\s*(?:是|为|は|:|：)\s*(.+?)(?:です|である)?[。.]?$",
     re.IGNORECASE,
 )
+_ASKS = re.compile(
+    r"^\W*(?:who|whose|whom|what|which|where|when|why|how|in (?:what|which)|is|are|was|were|do|does|did)\b",
+    re.IGNORECASE,
+)
 _IS_ANSWER = re.compile(r"^(.+?)\s+(?:is|are) (?:the|my|a) (?:correct |right |final )?answers?\b", re.IGNORECASE)
 # how models excuse themselves, by language; each is looked for anywhere in a sentence, ^ at its beginning
 _I = r"\b(?:i|we) (?:really |just |simply )?"
@@ -104,10 +108,17 @@ _VERB = (
     r"(?:is|was|are|were|has|have|had|ist|war|sind|wurde|est|était|sont|fut|es|fue|son|era|è|lies|died|lived|located|born|"
     r"composed|directed|wrote|founded|says?|states?|shows?|leads?|means|follows?|think|believe|would|can|must|named|says)"
 )
-_PROSE = re.compile(rf"\b{_VERB}\b", re.IGNORECASE)
-_TAIL = re.compile(rf"^.*\b(?:{_VERB}|né|née|geboren|nació|nato)\b\s+(.+?)(?:\s+geboren)?$", re.IGNORECASE)
+# verbs that stand in titles as well, where they begin with a capital: *The Girl Who Played with Fire*
+_SMALL_VERB = (
+    r"(?-i:flows?|runs|drains|leads|borders|belongs|became|married|played|plays|stars|starred|won|painted|invented|"
+    r"discovered|speaks?|features|contains)"
+)
+_PROSE = re.compile(rf"\b(?:{_VERB}|{_SMALL_VERB})\b", re.IGNORECASE)
+_TAIL = re.compile(
+    rf"^.*\b(?:{_VERB}|{_SMALL_VERB}|né|née|geboren|nació|nato)\b\s+(.+?)(?:\s+geboren)?$", re.IGNORECASE
+)
 _BEFORE_NAME = re.compile(
-    r"^(?:(?:born|located|composed|directed|written|founded|situated|called|named|known|found|né|née|nacido|in|at|by|as|to|"
+    r"^(?:(?:born|located|composed|directed|written|founded|situated|called|named|known|found|né|née|nacido|into|through|in|at|by|as|to|"
     r"of|from|on|à|en|a|the (?:city|town|village|country|state|composer|director|author|person|film|river|answer)"
     r" (?:of|is)?|"
     r"that|most likely|probably|likely|indeed|also|von|das|der|die|le|la)\s+)+",
@@ -120,6 +131,7 @@ _SENTENCE = re.compile(
 _AND = re.compile(r"^\s*(?:[,;、，/]|and\b|und\b|et\b|y\b|e\b|as well as\b|or\b|&|,\s*and\b)\s*", re.IGNORECASE)
 _BEHIND = re.compile(
     r"\s+(?:[-–—]{1,2}|=>|→)\s+.*$|\s*[:：]\s+.*$|,?\s+\b(?:because|since|as shown|which|who|weil|car|porque)\b.*$"
+    r"|,\s+(?:as the|not|but)\b.*$"
 )
 _NEXT_QUESTION = re.compile(r"^\W*(?:question|frage|pregunta|user)\s*:", re.IGNORECASE)
 _LEADS = re.compile(r"^(?:(?:thus|so|therefore|hence|both|yes|well|then)\b,?\s+)+(?=\S)", re.IGNORECASE)
@@ -129,6 +141,10 @@ _SUPPORT = re.compile(
 )
 _ARROW = re.compile(r"\s*(?:->|→|—>|=>)\s*")
 _SUGGESTED = re.compile(r"\s*\(suggested answer:[^()]*(?:\([^()]*\)[^()]*)*\)?")  # repeated from the prompt
+_ECHO = re.compile(r"^\W*\[(\d+)\] .*(?:->|→)")  # a path as the prompt lists it
+_ANSWERS = re.compile(r"^\W*answers?\s*:\s*(.*)$", re.IGNORECASE)  # what the prompt ends with
+_ASKED = re.compile(r"^\W*question\s*:", re.IGNORECASE)
+_THE = re.compile(r"^the\s+(?=[A-Z0-9])", re.IGNORECASE)
 _BEGUN = re.compile(r"(?:->|→|—>|=>)\s*$")  # a path that was not written to its end
 _MAX_WORDS = 12  # of a name; longer is a sentence
 
@@ -157,6 +173,12 @@ def read_answer(reply: str, paths: Mapping[int, Path], cut: bool = False) -> tup
     return _Reader(paths).read(cleaned(reply), cut)
 
 
+def is_excuse(reply: str) -> bool:
+    """Whether a reply that answers nothing says so, rather than saying something else."""
+    text = unmarked(cleaned(reply))
+    return bool(_REFUSAL.search(text) or _NOTHING.match(text))
+
+
 class _Reader:
     """One reply; see ``read_answer``."""
 
@@ -168,7 +190,9 @@ class _Reader:
         data = json_in(text, numbers=False)
         if data is not None:
             return self._merged(self._in_json(data))
-        lines = [_SUGGESTED.sub("", line) for line in text.splitlines()]
+        lines = [_SUGGESTED.sub("", line) for line in _behind_the_prompt(text.splitlines(), len(self.paths), cut)]
+        if cut and lines:
+            lines[-1] = re.sub(r"\s+\([^()]*$", "", lines[-1])  # a bracket that was begun
         lines = [line for line in lines if line.strip() and not _BEGUN.search(line)]
         if cut and lines and not self._whole(lines[-1]):
             lines = lines[:-1]
@@ -256,7 +280,8 @@ class _Reader:
         if said is None:
             return None
         bare = _stripped(_CITED.sub("", said))
-        if _NOTHING.match(bare) and fold(bare) not in self.known:
+        asks = said.endswith("?") and _ASKS.match(bare) and _PROSE.search(bare)  # the question over again
+        if (asks or _NOTHING.match(bare)) and fold(bare) not in self.known:
             return []
         segments = [(text, numbers) for text, numbers in self._cited_segments(said) if text.strip()]
         parts: list[_Part] = []
@@ -336,7 +361,7 @@ class _Reader:
         near = [self.paths[n].end for n in cited] or [path.end for path in self.paths.values()]
         ends = [end for end in dict.fromkeys(near) if f" {fold(end)} " in said]
         tail = _TAIL.match(_stripped(_BEHIND.sub("", text)))
-        name = _stripped(_BEFORE_NAME.sub("", tail[1])) if tail else ""
+        name = _THE.sub("", _stripped(_BEFORE_NAME.sub("", tail[1]))) if tail else ""
         if name and fold(name) in self.known:
             return [self._tidy(name)]
         if ends:
@@ -405,11 +430,33 @@ class _Reader:
         """Each name once, with all that it cites."""
         found: dict[str, tuple[str, tuple[int, ...]]] = {}
         for part in parts:
-            if not part.name:
+            if not part.name or LABELLED.fullmatch(f"{part.name}:"):
                 continue
             name, cited = found.get(fold(part.name) or part.name, (part.name, ()))
             found[fold(part.name) or part.name] = (name, tuple(dict.fromkeys((*cited, *part.cited))))
         return tuple(found.values())
+
+
+def _behind_the_prompt(lines: list[str], paths: int, cut: bool) -> list[str]:
+    """The lines of a reply without what it repeats of the prompt.
+
+    Small models go on with the text they were given: the paths once more, the question, and then an answer, or none.
+    Who repeats all the paths with the prompt's remarks, or is cut on the way from the first one, has chosen none.
+
+    Args:
+        lines: of the reply.
+        paths: how many were given.
+        cut: the reply broke off.
+    """
+    for number, line in enumerate(lines):
+        if (ends := _ANSWERS.match(line)) and any(_ECHO.match(before) for before in lines[:number]):
+            return [*([ends[1]] if ends[1] else []), *lines[number + 1 :]]
+    echoed = [int(match[1][:9]) for line in lines if (match := _ECHO.match(line))]
+    in_order = len(echoed) > 1 and echoed == list(range(1, len(echoed) + 1))
+    remarked = any(_SUGGESTED.search(line) for line in lines) and (cut or len(echoed) >= paths)
+    if in_order and (remarked or any(map(_ASKED.match, lines))):
+        return [line for line in lines if not (_ECHO.match(line) or _ASKED.match(line))]
+    return lines
 
 
 def _stripped(text: str) -> str:
