@@ -1,7 +1,9 @@
-"""Retrieve, then answer: Text-RAG and Graph-RAG (Grounding section 5, Baselines) and KAPING (Baek et al. 2023).
+"""Retrieve, then answer: Text-RAG and Graph-RAG (Grounding section 5, Baselines), KAPING (Baek et al. 2023), BM25, and
+the direct answer with the graph in the prompt (DoG section 3.3).
 
-They differ in what they may retrieve: sentences of the whole graph's text, the neighbours of what was found as well,
-or the triples around the question's own entities. One look, no reasoning on the way.
+They differ in what they may retrieve: sentences of the whole graph's text, by embeddings or by their words, the
+neighbours of what was found as well, the triples around the question's own entities, or all that lies around these up
+to L hops. One look, no reasoning on the way.
 
 A whole graph is not embedded beforehand: on a CPU that takes minutes and most of it is never asked for. Nodes are
 first found by the words of their names, then ranked by embeddings; facts around a hub are first cut to those whose
@@ -13,6 +15,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from kgdemo.answering.answer_sets import conclude, show
 from kgdemo.events import CandidatesScored, Event
@@ -23,10 +26,11 @@ from kgdemo.linking.names import NameIndex, name_index
 from kgdemo.linking.words import ordinary_words, words_of
 from kgdemo.methods.hop_lists import nearest, openings, start
 from kgdemo.methods.registry import register
+from kgdemo.models.bm25 import Bm25, Likeness
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
-from kgdemo.settings import Settings
+from kgdemo.settings import Settings, chosen, option
 
 MAX_READ = 160  # facts embedded for one question
 _BY_WORD = 200  # names looked at for one word
@@ -74,12 +78,12 @@ def facts(
     return longer[:limit]
 
 
-def rank(query: Query, paths: Sequence[Path], resources: Resources, limit: int) -> list[tuple[Path, float]]:
-    """The paths nearest to the question with their cosine similarity, each read as one sentence."""
+def rank(query: Query, paths: Sequence[Path], likeness: Likeness, limit: int) -> list[tuple[Path, float]]:
+    """The paths nearest to the question with their likeness to it, each read as one sentence."""
     unique = list(dict.fromkeys(paths))
-    likeness = embedding_cache(resources.embedder).similarity(query.text, [sentence(path) for path in unique])
-    order = sorted(range(len(unique)), key=lambda i: -likeness[i])[:limit]
-    return [(unique[i], float(likeness[i])) for i in order]
+    near = likeness.similarity(query.text, [sentence(path) for path in unique])
+    order = sorted(range(len(unique)), key=lambda i: -near[i])[:limit]
+    return [(unique[i], float(near[i])) for i in order]
 
 
 def sentence(path: Path) -> str:
@@ -138,7 +142,7 @@ def text_rag(query: Query, resources: Resources, settings: Settings) -> Iterator
 def graph_rag(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
     """Text-RAG's facts, and the facts around the entities that the best of them lead to."""
     found = _sentences(query, resources, settings)
-    near = [path for path, _ in rank(query, found, resources, _EXTENDED)]
+    near = [path for path, _ in rank(query, found, embedding_cache(resources.embedder), _EXTENDED)]
     further = facts(query, near, resources, settings)
     yield from _answer_from(query, [*found, *further], resources, settings)
 
@@ -156,16 +160,60 @@ def kaping(query: Query, resources: Resources, settings: Settings) -> Iterator[E
     yield from _answer_from(query, found, resources, settings)
 
 
+@register(
+    "bm25",
+    "BM25",
+    "Robertson and Zaragoza 2009 (BM25), section 3.2",
+    "As Text-RAG, with the facts ranked by the words that they share with the question.",
+)
+def bm25(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
+    """Sparse retrieval. Rarity is counted among the facts around the nodes found, not in the whole graph."""
+    found = _sentences(query, resources, settings)
+    ranked = rank(query, found, Bm25(), settings.beams)
+    yield from _answered(query, [(path, score) for path, score in ranked if score > 0], "BM25", resources, settings)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphInPrompt:
+    """How much of the graph is put into the prompt."""
+
+    triples: int = option(60, "facts in the prompt, those likest the question first", minimum=1, maximum=400, public=60)
+
+
+@register(
+    "direct-graph",
+    "Direct answer from the graph",
+    "Li et al. 2025 (DoG), section 3.3",
+    "Puts the graph around the question's entities into the prompt as triples, and asks for the answer at once.",
+    options=GraphInPrompt,
+)
+def direct_graph(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
+    """The baseline Direct Answering: the graph is visible, but no chain of triples is written on the way."""
+    limit = chosen(GraphInPrompt, settings.options).triples
+    frontier, triples = starts_at(topic for topic in query.topics if topic in resources.kg.entities), []
+    for _ in range(settings.hops):
+        frontier = facts(query, frontier, resources, settings)
+        triples += [Path((head, tail), (relation,)) for path in frontier for head, relation, tail in path.hops[-1:]]
+    yield from _answer_from(query, triples, resources, replace(settings, beams=limit))
+
+
 def _sentences(query: Query, resources: Resources, settings: Settings) -> list[Path]:
     """Facts around the nodes whose text is nearest to the question."""
     return facts(query, starts_at(nodes(query.text, resources, _NODES)), resources, settings)
 
 
 def _answer_from(query: Query, found: Sequence[Path], resources: Resources, settings: Settings) -> Iterator[Event]:
-    """The K nearest paths, verified, and the reasoner's answer from them."""
-    ranked = rank(query, found, resources, settings.beams)
+    """The reasoner's answer from the K paths nearest to the question by embeddings."""
+    ranked = rank(query, found, embedding_cache(resources.embedder), settings.beams)
+    yield from _answered(query, ranked, "sentence embeddings", resources, settings)
+
+
+def _answered(
+    query: Query, ranked: Sequence[tuple[Path, float]], by: str, resources: Resources, settings: Settings
+) -> Iterator[Event]:
+    """The paths retrieved, verified, and the reasoner's answer from them."""
     scores = tuple(score for _, score in ranked)
     texts = tuple(str(path) for path, _ in ranked)
-    yield CandidatesScored("retrieval", texts, scores, (True,) * len(ranked), "sentence embeddings")
+    yield CandidatesScored("retrieval", texts, scores, (True,) * len(ranked), by)
     evidence = yield from show(ranked, resources, settings.beams)
     yield from conclude(query, evidence, resources, directed=settings.directed, whole=settings.complete)

@@ -25,6 +25,7 @@ from kgdemo.decoding.base import BeamSettings
 from kgdemo.decoding.beam import beam_search
 from kgdemo.errors import EndpointError
 from kgdemo.events import AnswerDelta, AnswerFinal, Event, LMCall, Notice
+from kgdemo.kg.labels import fold
 from kgdemo.models.chat import ChatModel, LocalChat, StructuredChat, Usage, whole_reply
 from kgdemo.models.embedding import Embedder
 from kgdemo.query.query import Query
@@ -60,16 +61,33 @@ def _object(**properties: Schema) -> Schema:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def _list(item: Schema) -> Schema:
-    return {"type": "array", "items": item}
+def _list(item: Schema, limit: int, least: int = 1) -> Schema:
+    """A list with an end: without one, small models go on counting until the reply is cut."""
+    return {"type": "array", "items": item, "minItems": least, "maxItems": limit}
 
 
-_NUMBER: Schema = {"type": "integer"}
+def _number(options: int) -> Schema:
+    """The number of an option."""
+    return {"type": "integer", "enum": list(range(1, options + 1))}
+
+
 _TEXT: Schema = {"type": "string"}
-CHOICE = _object(numbers=_list(_NUMBER))
-RATINGS = _object(ratings=_list({"type": "number"}))
 VERDICT = _object(answer={"type": "string", "enum": ["yes", "no"]})
-STEPS = _object(steps=_list(_object(thought=_TEXT, action=_NUMBER, node=_TEXT)))
+
+
+def choice(options: int, limit: int) -> Schema:
+    """At most ``limit`` of so many options, by their numbers."""
+    return _object(numbers=_list(_number(options), limit))
+
+
+def rating_of_each(options: int) -> Schema:
+    """A rating for each of so many options."""
+    return _object(ratings=_list({"type": "number"}, options, options))
+
+
+def next_steps(options: int, limit: int) -> Schema:
+    """At most ``limit`` thoughts, each with an action by its number and, where it asks for one, a node."""
+    return _object(steps=_list(_object(thought=_TEXT, action=_number(options), node=_TEXT), limit))
 
 
 class ChatReasoner:
@@ -91,7 +109,8 @@ class ChatReasoner:
     def select(self, question: str, task: str, options: Sequence[str], limit: int) -> Decision:
         """See ``base.Reasoner``."""
         prompt = self.prompts.select(question, task, options, limit)
-        chosen, call = self._ask("select", prompt, lambda reply: chosen_numbers(reply, options, limit), CHOICE)
+        form = choice(len(options), limit)
+        chosen, call = self._ask("select", prompt, lambda reply: chosen_numbers(reply, options, limit), form)
         # options not chosen rank behind the chosen ones, in the order given
         scores = tuple(1.0 - chosen.index(i) / len(options) if i in chosen else 0.0 for i in range(len(options)))
         return Decision(chosen=chosen, scores=scores, call=call)
@@ -99,14 +118,18 @@ class ChatReasoner:
     def score(self, question: str, task: str, options: Sequence[str]) -> Decision:
         """See ``base.Reasoner``."""
         scores, call = self._ask(
-            "score", self.prompts.score(question, task, options), lambda r: ratings(r, len(options)), RATINGS
+            "score",
+            self.prompts.score(question, task, options),
+            lambda r: ratings(r, len(options)),
+            rating_of_each(len(options)),
         )
         return Decision(scores=scores, call=call)
 
     def propose(self, question: str, task: str, context: Sequence[str], options: Sequence[str], limit: int) -> Decision:
         """See ``base.Reasoner``: all in one call, so that the steps differ."""
         prompt = self.prompts.propose(question, task, context, options, limit)
-        steps, call = self._ask("propose", prompt, lambda reply: proposals(reply, options, limit), STEPS)
+        form = next_steps(len(options), limit)
+        steps, call = self._ask("propose", prompt, lambda reply: proposals(reply, options, limit), form)
         chosen, thoughts, written = zip(*steps, strict=True)
         return Decision(chosen=chosen, thoughts=thoughts, written=written, call=call)
 
@@ -127,8 +150,19 @@ class ChatReasoner:
         return Decision(text=text, call=call)
 
     def answer(self, question: str, evidence: Sequence[Evidence], task: str = "") -> Iterator[Event]:
-        """See ``base.Reasoner``: one call over all paths; a failed endpoint is said, and the paths stay."""
-        suggested = [f"  (suggested answer: {e.hypothesis})" if e.hypothesis else "" for e in evidence]
+        """See ``base.Reasoner``: one call over all paths; a failed endpoint is said, and the paths stay.
+
+        Without a path or a task of its own there is nothing to answer from, and nobody is asked: small models then
+        answer from the prompt's example.
+        """
+        if not evidence and not task:
+            refusal = f"No path was found, so {self.name} was not asked for an answer."
+            yield AnswerFinal(refusal, (), (), self.name, refusal=refusal)
+            return
+        suggested = [
+            f"  (suggested answer: {e.hypothesis})" if e.hypothesis and fold(e.hypothesis) != fold(e.path.end) else ""
+            for e in evidence
+        ]
         paths = [f"[{e.index}] {e.path}{said}" for e, said in zip(evidence, suggested, strict=True)]
         prompt = self.prompts.answer_from_paths(question, paths, task)
         usage, began, text, streamed = Usage(), time.perf_counter(), "", ""

@@ -332,7 +332,10 @@ class _Reader:
             return [_Part(self._tidy(bare), cited, 4 if cited else 1)]
         if len(ends := _ARROW.split(bare)) > 1:  # the path itself is repeated
             head, colon, _ = ends[0].rpartition(": ")
-            return [_Part(self._tidy(head if colon else ends[-1]), cited, 4 if cited else 1)]
+            name = self._tidy(head if colon else ends[-1])
+            if self.known and not colon and fold(name) not in self.known:
+                return []  # a path that nobody gave: it was made up, or stands in the prompt's example
+            return [_Part(name, cited, 4 if cited else 1)]
         if _PROSE.search(bare) and _BOLD.search(marked) and (bold := self._bold(marked, bare)):
             return [_Part(name, cited, 3 if cited else 0) for name in bold]
         short = _stripped(_BEHIND.sub("", bare))
@@ -441,7 +444,7 @@ def _behind_the_prompt(lines: list[str], paths: int, cut: bool) -> list[str]:
     """The lines of a reply without what it repeats of the prompt.
 
     Small models go on with the text they were given: the paths once more, the question, and then an answer, or none.
-    Who repeats all the paths with the prompt's remarks, or is cut on the way from the first one, has chosen none.
+    Who repeats all the paths, or is cut on the way from the first one, has chosen none.
 
     Args:
         lines: of the reply.
@@ -453,8 +456,8 @@ def _behind_the_prompt(lines: list[str], paths: int, cut: bool) -> list[str]:
             return [*([ends[1]] if ends[1] else []), *lines[number + 1 :]]
     echoed = [int(match[1][:9]) for line in lines if (match := _ECHO.match(line))]
     in_order = len(echoed) > 1 and echoed == list(range(1, len(echoed) + 1))
-    remarked = any(_SUGGESTED.search(line) for line in lines) and (cut or len(echoed) >= paths)
-    if in_order and (remarked or any(map(_ASKED.match, lines))):
+    all_of_them = (cut or len(echoed) >= paths) and (len(echoed) > 2 or any(map(_SUGGESTED.search, lines)))
+    if in_order and (all_of_them or any(map(_ASKED.match, lines))):
         return [line for line in lines if not (_ECHO.match(line) or _ASKED.match(line))]
     return lines
 

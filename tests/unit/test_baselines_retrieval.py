@@ -7,7 +7,7 @@ from kgdemo.kg.path import Path
 from kgdemo.methods import retrieval
 from kgdemo.query.query import understand
 from kgdemo.settings import Settings
-from tests.helpers.reasoning import ask, film_world, of
+from tests.helpers.reasoning import Clerk, ask, clerk_world, film_world, of
 
 
 def test_text_rag_finds_facts_by_their_words_alone():
@@ -49,3 +49,35 @@ def test_nodes_are_found_by_name():
     assert retrieval.nodes("Tom Hardy", resources, 1) == ["Tom Hardy"]
     assert retrieval.nodes("what did hardy play in", resources, 1) == ["Tom Hardy"]
     assert retrieval.nodes("zzz", resources, 1) == []
+
+
+def test_bm25_ranks_by_words_and_takes_nothing_that_shares_none():
+    events = ask("bm25", "Who directed Dunkirk?", [], film_world(), beams=5)
+    assert of(events, CandidatesScored)[0].by == "BM25"
+    found = of(events, PathFound)
+    assert found
+    words = [set(retrieval.sentence(e.path).lower().split()) & {"who", "directed", "dunkirk"} for e in found]
+    assert all(words)
+    assert [e.score for e in found] == sorted((e.score for e in found), reverse=True)
+    assert ask("bm25", "zzz", [], film_world())[-1].refusal
+
+
+def test_the_graph_in_the_prompt_is_all_triples_within_l_hops_up_to_the_limit():
+    clerk = Clerk()
+    events = ask("direct-graph", "Where was the director of Inception born?", ["Inception"], clerk_world(clerk), hops=2)
+    (prompt,) = clerk.prompts
+    assert "Inception -> directed by -> Christopher Nolan\n" in prompt
+    assert "Christopher Nolan -> born in -> London\n" in prompt
+    found = [e.path for e in of(events, PathFound)]
+    assert len(found) > 3, "K bounds the search, not what is shown to the model"
+    assert all(len(path.relations) == 1 for path in found)
+    few = ask(
+        "direct-graph",
+        "Where was he born?",
+        ["Inception"],
+        clerk_world(Clerk()),
+        retrieval.GraphInPrompt(triples=2),
+        hops=1,
+    )
+    assert len(of(few, PathFound)) == 2
+    assert {e.path.entities[0] for e in of(few, PathFound)} == {"Inception"}

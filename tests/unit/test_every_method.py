@@ -24,7 +24,7 @@ from tests.helpers.reasoning import FILMS, Clerk, of
 QUESTION = "Where was the director of Inception born?"
 NAMES = (
     "gcr dog fidelis agent-cot agent-tot agent-got explore-cot explore-tot explore-got "
-    "direct cot self-consistency text-rag graph-rag kaping rog tog"
+    "direct cot self-consistency text-rag graph-rag kaping bm25 direct-graph rog tog graph-cot"
 ).split()
 FREE = {"direct", "cot", "self-consistency"}
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from kgdemo.events import CandidatesScored, LMCall, PathFound, Thought
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
+from kgdemo.methods.graph_cot import GraphCotOptions
 from kgdemo.methods.grounding import GroundingOptions
 from kgdemo.methods.hop_lists import likeliest_first
 from kgdemo.query.query import understand
@@ -136,3 +137,21 @@ def test_ends_of_the_kind_asked_for_come_first_and_of_these_the_best_known():
     first = likeliest("When was Inception released?")
     assert [path.end for path in first] == ["2010", "2011", "Japan"]  # two films were first shown in 2010
     assert likeliest("Inception?")[0].end == "2010"
+
+
+def test_graph_cot_reasons_apart_and_may_call_several_functions_for_one_thought():
+    wanted = ["Finish[London]", "Christopher Nolan, born in", "directed by"]
+    clerk = Clerk(wanted, {"what to look up next": "I need him."})
+    resources = clerk_world(clerk)
+    events = ask("graph-cot", QUESTION, ["Inception"], resources, GraphCotOptions(calls=2))
+    assert [call.purpose for call in of(events, LMCall)][-3:] == ["thought", "propose", "answer"]
+    thoughts = of(events, Thought)
+    kinds = [t.kind for t in thoughts]
+    assert kinds[:3] == ["thought", "action", "observation"]
+    assert kinds.count("action") > kinds.count("thought"), "a thought led to two calls"
+    assert {t.text for t in thoughts if t.kind == "thought"} == {"I need him."}
+    last = [t.text for t in thoughts if t.kind == "action"][-1]
+    assert last == "Finish[London]", "what was called behind it is dropped"
+    assert all(t.parents == (t.id - 1,) for t in thoughts[1:]), "one chain"
+    assert events[-1].answers == ("London",)
+    all_is_read_from_the_graph(events, resources)

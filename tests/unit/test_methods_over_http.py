@@ -19,7 +19,7 @@ from tests.helpers.reasoning import Clerk, of, run, with_fallback
 QUESTION = "Where was the director of Inception born?"
 EVERY = list(METHODS)
 # these decode or retrieve their paths before anybody is asked; the others cannot take a step without being told
-PATHS_FIRST = ["gcr", "dog", "text-rag", "graph-rag", "kaping"]
+PATHS_FIRST = ["gcr", "dog", "text-rag", "graph-rag", "kaping", "bm25", "direct-graph"]
 FAILURES = [
     ("error", "failed with status 500"),
     ("nonsense", "no chat completion"),

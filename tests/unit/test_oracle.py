@@ -18,7 +18,17 @@ from kgdemo.settings import Settings
 from tests.helpers.reasoning import SpellingEmbedder, of, run
 from tests.helpers.two_hops import Oracle, TwoHops, questions, two_hop_world
 
-WALKS = ["fidelis", "tog", "agent-cot", "agent-tot", "agent-got", "explore-cot", "explore-tot", "explore-got"]
+WALKS = [
+    "fidelis",
+    "tog",
+    "agent-cot",
+    "agent-tot",
+    "agent-got",
+    "graph-cot",
+    "explore-cot",
+    "explore-tot",
+    "explore-got",
+]
 
 
 def world(at_once: int = 1) -> Resources:

@@ -25,9 +25,10 @@ from kgdemo.methods.fidelis.decisions import (
     WalkedPath,
     read_plan,
 )
-from kgdemo.methods.fidelis.path_rag import Bm25, PathRag, Retriever, TogRetriever, VanillaRetriever
+from kgdemo.methods.fidelis.path_rag import PathRag, Retriever, TogRetriever, VanillaRetriever
 from kgdemo.methods.hop_lists import start
 from kgdemo.methods.registry import register
+from kgdemo.models.bm25 import Bm25
 from kgdemo.query.query import Query
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources

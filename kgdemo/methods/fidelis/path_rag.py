@@ -6,20 +6,15 @@ to the question's keywords and by what lies behind them (equation 2). All candid
 
 from __future__ import annotations
 
-import math
-import re
-from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from kgdemo.events import CandidatesScored, Event
 from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path
 from kgdemo.methods.hop_lists import openings, prune_entities, walk_decisions
+from kgdemo.models.bm25 import Bm25, Likeness
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
@@ -29,8 +24,6 @@ _MAX_WHOLE = 2000  # a graph of so few labels is embedded whole, as the paper do
 _MAX_READ = 48  # entities embedded for one step: of a hub's thousands those behind the nearest relations
 _PER_RELATION = 8  # of them behind one relation
 _BY = "sentence embeddings"
-_WORD = re.compile(r"[^\W_]+")
-_K1, _B = 1.2, 0.75  # of BM25, as usual
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,47 +37,6 @@ class PathCandidate:
 
     path: Path
     score: float
-
-
-class Likeness(Protocol):
-    """How near labels are to what is looked for."""
-
-    def similarity(self, text: str, options: Sequence[str]) -> NDArray[np.float32]:
-        """Of each option to the text."""
-        ...
-
-    def nearest(self, text: str, options: Sequence[str], limit: int) -> list[int]:
-        """Indices of the options nearest to the text, best first."""
-        ...
-
-
-class Bm25:
-    """Okapi BM25 in place of embeddings (table 3): the labels to choose among are the documents.
-
-    Scores are given as shares of the best one, so that ``alpha`` weighs what lies behind as it does beside cosines.
-    """
-
-    def similarity(self, text: str, options: Sequence[str]) -> NDArray[np.float32]:
-        """See ``Likeness``."""
-        documents = [_WORD.findall(option.lower()) for option in options]
-        wanted = set(_WORD.findall(text.lower()))
-        mean = sum(map(len, documents)) / max(len(documents), 1)
-        having = Counter(word for words in documents for word in wanted.intersection(words))
-        rarity = {word: math.log(1 + (len(documents) - n + 0.5) / (n + 0.5)) for word, n in having.items()}
-        scores = [
-            sum(
-                rarity[word] * n * (_K1 + 1) / (n + _K1 * (1 - _B + _B * len(words) / mean))
-                for word, n in Counter(words).items()
-                if word in rarity
-            )
-            for words in documents
-        ]
-        return np.array(scores, np.float32) / (max(scores, default=0.0) or 1.0)
-
-    def nearest(self, text: str, options: Sequence[str], limit: int) -> list[int]:
-        """See ``Likeness``."""
-        order: list[int] = np.argsort(-self.similarity(text, options), kind="stable")[:limit].tolist()
-        return order
 
 
 class Retriever(Protocol):

@@ -73,6 +73,21 @@ class Agent:
             expanded_chains.append(after or [replace(chain, finished=True)])
         return expanded_chains
 
+    def step(self, chain: ThoughtChain, calls: int) -> Generator[Event, None, ThoughtChain]:
+        """One step of a single chain: a thought and at most ``calls`` actions, one after another, until one finishes.
+
+        A chain that cannot grow comes back finished.
+        """
+        steps = yield from self.decisions.act(chain, self._possible(chain), calls)
+        if not steps:
+            return replace(chain, finished=True)
+        chain = yield from self._think(chain, *steps[0])
+        for _, action in steps:
+            chain = yield from self._take(chain, action)
+            if chain.finished:
+                break
+        return chain
+
     def _possible(self, chain: ThoughtChain) -> list[Action]:
         """The calls that make sense in a state."""
         ahead = [
@@ -91,14 +106,20 @@ class Agent:
 
     def _act(self, chain: ThoughtChain, text: str, action: Action) -> Generator[Event, None, ThoughtChain]:
         """One step: the thought, the action, and the chain with the observation."""
+        return (yield from self._take((yield from self._think(chain, text, action)), action))
+
+    def _think(self, chain: ThoughtChain, text: str, action: Action) -> Generator[Event, None, ThoughtChain]:
+        """A thought that an action follows from."""
         thought = self.thoughts.add("thought", chain.last, text, action.arguments[:1] if action.opening else ())
-        taken = self.thoughts.add("action", (thought.id,), str(action))
         yield thought
+        return replace(chain, branch=thought.id, last=(thought.id,), lines=(*chain.lines, f"Thought: {text}"))
+
+    def _take(self, chain: ThoughtChain, action: Action) -> Generator[Event, None, ThoughtChain]:
+        """An action, and the chain with the observation."""
+        taken = self.thoughts.add("action", chain.last, str(action))
         yield taken
-        lines = (*chain.lines, f"Thought: {text}", f"Action: {action}")
-        after = replace(
-            chain, branch=thought.id, last=(taken.id,), lines=lines, gist=action.steps, done=chain.done | {str(action)}
-        )
+        lines, done = (*chain.lines, f"Action: {action}"), chain.done | {str(action)}
+        after = replace(chain, last=(taken.id,), lines=lines, gist=action.steps, done=done)
         if action.kind is ActionKind.FINISH:
             return replace(after, answer=action.answer, value=action.value, finished=True)
         said, after, entities, hop_list = self._observe(after, action)
