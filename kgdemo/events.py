@@ -257,7 +257,8 @@ class DeductionChecked:
 class LMCall:
     """One question put to a language model; ``calls`` is 2 when it had to be asked again.
 
-    ``passes``: forward passes through a model of this process, as far as they are counted.
+    ``passes``: forward passes through a model of this process, as far as they are counted. ``cost``: in money, where
+    prices are known.
     """
 
     by: str
@@ -269,8 +270,24 @@ class LMCall:
     seconds: float
     calls: int = 1
     passes: int = 0
+    cost: float = 0.0
     t: float = 0.0
     event: Literal["LMCall"] = "LMCall"
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A language model has been asked and says nothing yet; told once a second, and a run can be stopped there.
+
+    Attributes:
+        by: who was asked.
+        seconds: for how long.
+    """
+
+    by: str
+    seconds: float
+    t: float = 0.0
+    event: Literal["Waiting"] = "Waiting"
 
 
 @dataclass(frozen=True, slots=True)
@@ -464,6 +481,7 @@ Event = Union[
     CandidatesScored,
     DeductionChecked,
     LMCall,
+    Waiting,
     AnswerDelta,
     Operation,
     Answerability,

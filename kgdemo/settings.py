@@ -502,7 +502,9 @@ class ChatSettings:
         patience: seconds before the first of these tries; twice as many before each further one.
         reply_tokens: tokens of a reply at the most.
         at_once: calls side by side, of decisions that do not depend on each other.
-        calls, tokens, seconds: what the decisions of one run may cost; 0 for no limit. The answer is asked for anyway.
+        calls, tokens, seconds, money: what the decisions of one run may cost; 0 for no limit. The answer is asked for
+            anyway.
+        price_in, price_out: of a million tokens of prompt and of reply, in the currency of ``money``.
         local: ``model`` is loaded by this process.
     """
 
@@ -518,6 +520,9 @@ class ChatSettings:
     calls: int = 0
     tokens: int = 0
     seconds: float = 0.0
+    money: float = 0.0
+    price_in: float = 0.0
+    price_out: float = 0.0
     local: bool = False
 
     @property
@@ -554,6 +559,9 @@ _CHAT_LIMITS: dict[str, Any] = {
     "calls": int,
     "tokens": int,
     "seconds": float,
+    "money": float,
+    "price_in": float,
+    "price_out": float,
     "timeout": float,
     "longest": float,
     "retries": int,

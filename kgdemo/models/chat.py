@@ -30,6 +30,9 @@ class Usage:
     finish: str = ""
 
 
+BEAT = 0.5  # seconds of silence after which a stream shows that it is still waiting
+
+
 class ChatModel(Protocol):
     """Answers a prompt with streamed text."""
 
@@ -37,6 +40,8 @@ class ChatModel(Protocol):
 
     def stream(self, prompt: str, usage: Usage) -> Iterator[str]:
         """Pieces of the reply as they come; ``usage`` is filled in by the end.
+
+        While nothing comes, empty pieces may: whoever waits can close the stream there.
 
         Raises:
             EndpointError: the model cannot be reached or answers nonsense.

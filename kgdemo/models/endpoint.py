@@ -24,7 +24,7 @@ import httpx
 import openai
 
 from kgdemo.errors import EndpointError
-from kgdemo.models.chat import Usage
+from kgdemo.models.chat import BEAT, Usage
 from kgdemo.settings import ChatSettings
 
 _LARGEST = 2_000_000  # bytes of a reply with all that is around it
@@ -96,7 +96,7 @@ class OpenAIChat:
             usage.calls += 1
             try:
                 for piece in self._chunks(self._body(prompt, temperature, schema), usage, deadline):
-                    begun = True
+                    begun = begun or bool(piece)
                     yield piece
             except _FaultError as fault:
                 if fault.refused:
@@ -107,7 +107,7 @@ class OpenAIChat:
                 pause = self._pause(tries, fault.wait)
                 if not fault.passing or tries > self.settings.retries or time.monotonic() + pause > deadline:
                     raise EndpointError(str(fault)) from fault
-                time.sleep(pause)
+                yield from _paused(pause)
                 usage.restarts += begun
                 usage.tokens_out, begun = 0, False
             else:
@@ -145,6 +145,9 @@ class OpenAIChat:
         try:
             kind, lines = "", reader.lines(deadline)
             for line in lines:
+                if not line:
+                    yield ""
+                    continue
                 kind = kind or self._answered(reader, line, body)
                 if kind == "whole":
                     yield from self._whole("".join([line, *lines]), usage)
@@ -299,7 +302,7 @@ class _Reader:
         threading.Thread(target=self._read, args=(client, dict(body)), daemon=True).start()
 
     def lines(self, deadline: float) -> Iterator[str]:
-        """The lines that come, until the response ends.
+        """The lines that come, until the response ends; an empty one for each moment in which none does.
 
         Raises:
             TimeoutError: they do not end in time.
@@ -309,9 +312,12 @@ class _Reader:
         buffer, size = b"", 0
         while True:
             try:
-                item = self._came.get(timeout=max(0.0, deadline - time.monotonic()))
+                item = self._came.get(timeout=max(0.0, min(BEAT, deadline - time.monotonic())))
             except queue.Empty:
-                raise TimeoutError from None
+                if time.monotonic() >= deadline:
+                    raise TimeoutError from None
+                yield ""
+                continue
             if item is _END or isinstance(item, Exception):
                 if buffer.strip():
                     yield self._line(buffer)
@@ -376,6 +382,14 @@ class _Reader:
             self._sockets.append(info["return_value"])
             if self._given_up.is_set():
                 self.close()
+
+
+def _paused(seconds: float) -> Iterator[str]:
+    """Wait, with an empty piece now and then at which the stream can be closed."""
+    while seconds > 0:
+        time.sleep(min(seconds, BEAT))
+        seconds -= BEAT
+        yield ""
 
 
 def _watch(request: httpx.Request) -> None:

@@ -24,11 +24,12 @@ from kgdemo.constraint.free_text import ChoiceState, ChoiceTrie
 from kgdemo.decoding.base import BeamSettings
 from kgdemo.decoding.beam import beam_search
 from kgdemo.errors import EndpointError
-from kgdemo.events import AnswerDelta, AnswerFinal, Event, LMCall, Notice
+from kgdemo.events import AnswerDelta, AnswerFinal, Event, LMCall, Notice, Waiting
 from kgdemo.kg.labels import fold
 from kgdemo.models.chat import ChatModel, LocalChat, StructuredChat, Usage, whole_reply
 from kgdemo.models.embedding import Embedder
 from kgdemo.query.query import Query
+from kgdemo.reasoners.background import SIGN_OF_LIFE, stopped
 from kgdemo.reasoners.base import Decision, Evidence, FailedDecisionError, Reasoner, UnreadableDecisionError
 from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.reasoners.final_answer import is_excuse, read_answer
@@ -166,12 +167,16 @@ class ChatReasoner:
         paths = [f"[{e.index}] {e.path}{said}" for e, said in zip(evidence, suggested, strict=True)]
         prompt = self.prompts.answer_from_paths(question, paths, task)
         usage, began, text, streamed = Usage(), time.perf_counter(), "", ""
+        heard = began
         try:
             for text in whole_reply(self.model.stream(prompt, usage), usage):
                 spoken = without_thinking(text, ended=False)
                 if len(spoken) > len(streamed):
                     yield AnswerDelta(spoken[len(streamed) :])
-                    streamed = spoken
+                    streamed, heard = spoken, time.perf_counter()
+                elif time.perf_counter() - heard >= SIGN_OF_LIFE:
+                    heard = time.perf_counter()
+                    yield Waiting(self.name, round(heard - began, 1))
         except EndpointError as error:
             yield self._answered(prompt, text, usage, began)
             yield Notice(f"{error} The grounded paths below stand without it.")
@@ -246,6 +251,8 @@ def ask_and_parse(
         try:
             for so_far in whole_reply(chunks, usage):
                 reply = so_far
+                if stopped():
+                    raise EndpointError("The run was stopped.")
         except EndpointError as error:
             _add(total, usage)
             raise FailedDecisionError(str(error), call()) from error
@@ -364,7 +371,7 @@ class FallbackReasoner:
         self.failure = ""  # why the model is not asked any more
         self.spent = ""  # why it is asked for the answer only
         self.at_once, self.samples = model.at_once, model.samples
-        self._calls, self._tokens, self._began = 0, 0, time.monotonic()
+        self._calls, self._tokens, self._cost, self._began = 0, 0, 0.0, time.monotonic()
         self._lock = threading.Lock()  # of what is counted and remembered; nothing is asked under it
 
     def select(self, question: str, task: str, options: Sequence[str], limit: int) -> Decision:
@@ -396,7 +403,8 @@ class FallbackReasoner:
         if self.failure:
             yield AnswerFinal(UNASKED, (), (), self.name, refusal=UNASKED, failed=True)
         else:
-            yield from self.model.answer(question, evidence, task)
+            for event in self.model.answer(question, evidence, task):
+                yield self._priced(event) if isinstance(event, LMCall) else event
 
     def _decided(self, ask: Callable[[Reasoner], Decision]) -> Decision:
         """The model's decision, else the embedded reasoner's with the reason in ``replaced`` and ``notices``."""
@@ -409,16 +417,15 @@ class FallbackReasoner:
         try:
             made = ask(self.model)
         except UnreadableDecisionError as error:
-            self._count(error.call)
+            error.call = self._count(error.call)
             notice = f"{error} {self.embedded.name[0].upper()}{self.embedded.name[1:]} decided in its place."
             return self._stand_in(ask, str(error), notice, error.call)
         except FailedDecisionError as error:
-            self._count(error.call)
+            error.call = self._count(error.call)
             with self._lock:
                 first, self.failure = not self.failure, self.failure or str(error)
             return self._stand_in(ask, str(error), self._from_here_on(str(error)) if first else "", error.call)
-        self._count(made.call)
-        return made
+        return made if made.call is None else replace(made, call=self._count(made.call))
 
     def _stand_in(
         self, ask: Callable[[Reasoner], Decision], reason: str, notice: str, call: LMCall | None = None
@@ -429,11 +436,18 @@ class FallbackReasoner:
     def _from_here_on(self, reason: str) -> str:
         return f"{reason} From here on {self.embedded.name} decides, so that there are paths to look at."
 
-    def _count(self, call: LMCall | None) -> None:
-        if call is not None:
-            with self._lock:
-                self._calls += call.calls
-                self._tokens += call.tokens_in + call.tokens_out
+    def _count(self, call: LMCall) -> LMCall:
+        """A call with its price, taken into account."""
+        call = self._priced(call)
+        with self._lock:
+            self._calls += call.calls
+            self._tokens += call.tokens_in + call.tokens_out
+            self._cost += call.cost
+        return call
+
+    def _priced(self, call: LMCall) -> LMCall:
+        cost = call.tokens_in * self.limits.price_in + call.tokens_out * self.limits.price_out
+        return replace(call, cost=cost / 1e6)
 
     def _over(self) -> str:
         """Which limit the decisions have reached; empty where none."""
@@ -442,6 +456,7 @@ class FallbackReasoner:
             (self._calls, self.limits.calls, "calls"),
             (self._tokens, self.limits.tokens, "tokens"),
             (seconds, self.limits.seconds, "seconds"),
+            (self._cost, self.limits.money, "in money"),
         ):
             if 0 < limit <= spent:
                 return f"The decisions of this run have used up their limit of {limit:,g} {unit}."

@@ -7,13 +7,14 @@ flow reads like its paper's. Where there is only one option, no reasoner is aske
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TypeVar
 
 from kgdemo.errors import EndpointError
 from kgdemo.events import CandidatesScored, DeductionChecked, Event, Notice
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.query import Query
+from kgdemo.reasoners.background import in_background, threads, waited_for
 from kgdemo.reasoners.base import Decision, FailedDecisionError, Resources
 from kgdemo.reasoners.embedded import NAME
 
@@ -38,7 +39,7 @@ def select(
     """
     if len(options) <= 1:
         return tuple(range(len(options)))
-    made = yield from _decided(lambda: resources.reasoner.select(query.text, task, options, limit))
+    made = yield from _decided(resources, lambda: resources.reasoner.select(query.text, task, options, limit))
     chosen = tuple(dict.fromkeys(i for i in made.chosen if 0 <= i < len(options)))[:limit]
     yield from _scored(decision, options, made.scores, chosen, _by(made, resources))
     return chosen
@@ -61,7 +62,7 @@ def propose(
     """
     if len(options) <= 1:
         return [(i, "", "") for i in range(len(options))]
-    made = yield from _decided(lambda: resources.reasoner.propose(query.text, task, context, options, limit))
+    made = yield from _decided(resources, lambda: resources.reasoner.propose(query.text, task, context, options, limit))
     empty = ("",) * len(made.chosen)
     steps = list(zip(made.chosen, made.thoughts or empty, made.written or empty, strict=True))
     chosen = [step for step in steps if 0 <= step[0] < len(options)][:limit]
@@ -75,7 +76,7 @@ def score(
     """Rate every option; arguments as for ``select``, of which ``limit`` only tells the event what will be kept."""
     if not options:
         return ()
-    made = yield from _decided(lambda: resources.reasoner.score(query.text, task, options))
+    made = yield from _decided(resources, lambda: resources.reasoner.score(query.text, task, options))
     yield from _scored(decision, options, made.scores, best(made.scores, limit), _by(made, resources))
     return made.scores
 
@@ -113,7 +114,7 @@ def verify(
     resources: Resources, query: Query, statement: str, premises: Sequence[str], task: str = ""
 ) -> Generator[Event, None, bool]:
     """Whether a statement follows from premises, or what else the task asks of it."""
-    made = yield from _decided(lambda: resources.reasoner.verify(query.text, statement, premises, task))
+    made = yield from _decided(resources, lambda: resources.reasoner.verify(query.text, statement, premises, task))
     yield DeductionChecked(statement, tuple(premises), made.holds, _by(made, resources))
     return made.holds
 
@@ -126,7 +127,7 @@ def think(
     Raises:
         EndpointError: the language model failed, and ``own`` says that nobody else can write this.
     """
-    made = yield from _decided(lambda: resources.reasoner.thought(query.text, task, context), own)
+    made = yield from _decided(resources, lambda: resources.reasoner.thought(query.text, task, context), own)
     return made.text
 
 
@@ -134,7 +135,7 @@ def plan(
     resources: Resources, query: Query, task: str, own: bool = False, temperature: float = 0.0
 ) -> Generator[Event, None, str]:
     """Text in the form that the task asks for, at a temperature a sample of it; ``own`` and errors as for ``think``."""
-    made = yield from _decided(lambda: resources.reasoner.plan(query, task, temperature), own)
+    made = yield from _decided(resources, lambda: resources.reasoner.plan(query, task, temperature), own)
     return made.text
 
 
@@ -156,13 +157,12 @@ def concurrently(
         for one in decisions:
             outcomes.append((yield from one))
         return outcomes
-    outcomes, threads = [], ThreadPoolExecutor(limit)
-    try:
-        for events, outcome in threads.map(_to_its_end, decisions):
+    outcomes = []
+    with threads(limit) as submit:
+        for pending in [submit(partial(_to_its_end, decision)) for decision in decisions]:
+            events, outcome = yield from waited_for(pending, resources.reasoner.name)
             yield from events
             outcomes.append(outcome)
-    finally:
-        threads.shutdown(wait=False, cancel_futures=True)
     return outcomes
 
 
@@ -197,14 +197,20 @@ def _scored(
     )
 
 
-def _decided(ask: Callable[[], Decision], own: bool = False) -> Generator[Event, None, Decision]:
+def _decided(resources: Resources, ask: Callable[[], Decision], own: bool = False) -> Generator[Event, None, Decision]:
     """A decision with its language-model call as an event, also where the call failed, and what there is to say of it.
+
+    A language model is asked in a thread of its own; sentence embeddings have decided before one has begun.
 
     Raises:
         EndpointError: the model failed and nobody may decide in its place.
     """
     try:
-        made = ask()
+        if resources.reasoner.is_language_model and not in_background():
+            with threads(1) as submit:
+                made = yield from waited_for(submit(ask), resources.reasoner.name)
+        else:
+            made = ask()
     except FailedDecisionError as failed:
         yield failed.call
         raise

@@ -90,6 +90,7 @@ def _boot(pipeline: Pipeline, standard: list[Any]) -> dict[str, Any]:
         "examples": assets.examples(),
         "failures": assets.examples(assets.FAILED),
         "chat": pipeline.chat.name,
+        "budget": {name: getattr(pipeline.chat, name) for name in ("calls", "tokens", "seconds", "money")},
         "methods": [{"name": card.name, "title": card.title, "constrained": card.constrained} for card in cards],
         "drivable": [card.name for card in cards if card.drivable],
         "limits": limits(pipeline),

@@ -20,7 +20,8 @@ class Endpoint:
         replies: what to answer, one a call; the last one is repeated.
         reply: what to answer a prompt, in place of ``replies``.
         mode: ``stream``, ``whole`` (no stream), ``cut`` (by the limit of tokens), ``error``, ``nonsense``, ``reset``,
-            ``hang`` or ``slow headers``; ``breaks off``, ``stalls``, ``endless`` and ``keeps alive`` begin well.
+            ``hang``, ``hang until left`` or ``slow headers``; ``breaks off``, ``stalls``, ``endless`` and ``keeps alive``
+            begin well.
         faults: the mode of a call by its number from 1; ``mode`` where it has none.
         refuses: parameters that it answers with status 400.
         headers: of an error.
@@ -40,6 +41,7 @@ class Endpoint:
     lock: threading.Lock = field(default_factory=threading.Lock)
     prompts: list[str] = field(default_factory=list)
     release: threading.Event = field(default_factory=threading.Event)
+    left: threading.Event = field(default_factory=threading.Event)
     url: str = ""
 
 
@@ -88,6 +90,10 @@ def serve(endpoint: Endpoint) -> Iterator[Endpoint]:
             elif mode == "hang":
                 endpoint.release.wait(30)
                 self.close_connection = True
+            elif mode == "hang until left":
+                self.close_connection = True
+                if not self.connection.recv(1):
+                    endpoint.left.set()
             elif mode == "slow headers":
                 self._drip()
             elif mode in ("breaks off", "stalls", "endless", "keeps alive"):

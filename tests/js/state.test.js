@@ -154,3 +154,12 @@ test('recorded verdicts name the edge that a hop restates', () => {
   assert.ok(read.standingCounts(state.unconstrained).reworded > 0);
   assert.deepEqual(read.standingCounts(state.constrained), { graph: state.constrained.paths.length, reworded: 0, invented: 0 });
 });
+
+test('what language models cost adds up while a run goes on, and a sign of life lasts until the next record', () => {
+  const call = { event: 'LMCall', by: 'm', tokens_in: 100, tokens_out: 10, calls: 2, cost: 0.25 };
+  const waiting = { event: 'Waiting', by: 'm', seconds: 3 };
+  const state = read.stateAfter([call, call, waiting]);
+  assert.deepEqual(state.spent, { calls: 4, tokens: 220, cost: 0.5 });
+  assert.equal(state.waiting, waiting);
+  assert.equal(read.stateAfter([waiting, call]).waiting, null);
+});

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 
 import pytest
 
-from kgdemo.events import AnswerFinal, LMCall, Notice, PathFound
+from kgdemo.events import AnswerFinal, LMCall, Notice, PathFound, Waiting
 from kgdemo.lab.evaluation.runner import evaluate
+from kgdemo.models.endpoint import OpenAIChat
 from kgdemo.query.query import understand
 from kgdemo.reasoners.chat import ChatReasoner, FallbackReasoner
 from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.settings import ChatSettings, Settings
 from tests.helpers.endpoint import Endpoint, serve
 from tests.helpers.page import SmallPipeline
-from tests.helpers.reasoning import Clerk, SpellingEmbedder, ask, film_world, of
+from tests.helpers.reasoning import Clerk, SpellingEmbedder, ask, film_world, of, run, with_fallback
 
 QUESTION = "Where was the director of Inception born?"
 CLERK = {"wanted": ["born in", "directed by"], "enough": "born in -> London"}
@@ -24,7 +26,7 @@ def reasoner(clerk: Clerk, **limits) -> FallbackReasoner:
     return FallbackReasoner(ChatReasoner(clerk), EmbeddedReasoner(SpellingEmbedder()), ChatSettings("clerk", **limits))
 
 
-@pytest.mark.parametrize("limits", [{"calls": 2}, {"tokens": 20}])
+@pytest.mark.parametrize("limits", [{"calls": 2}, {"tokens": 20}, {"money": 2.6e-5, "price_in": 1.0, "price_out": 1.0}])
 def test_a_run_ends_within_its_limit_with_paths_and_an_answer(limits):
     clerk = Clerk(**CLERK)
     events = ask("tog", QUESTION, ["Inception"], film_world(reasoner(clerk, **limits)), beams=3)
@@ -50,6 +52,28 @@ def test_seconds_are_limited_too(monkeypatch):
     query = understand("q", ["Inception"], film_world().kg)
     assert limited.plan(query, "").replaced == ""
     assert "15 seconds" in limited.plan(query, "").replaced
+
+
+def test_every_call_has_its_price():
+    events = ask("tog", QUESTION, ["Inception"], film_world(reasoner(Clerk(**CLERK), price_in=2.0, price_out=10.0)))
+    made = of(events, LMCall)
+    assert [call.purpose for call in made][-1] == "answer"
+    prices = [(call.tokens_in * 2 + call.tokens_out * 10) / 1e6 for call in made]
+    assert [call.cost for call in made] == pytest.approx(prices)
+    assert min(prices) > 0
+
+
+@pytest.mark.parametrize(("method", "at_once"), [("tog", 1), ("fidelis", 4), ("cot", 1), ("kaping", 1)])
+def test_a_run_can_be_stopped_while_a_model_is_silent(method, at_once):
+    """At a decision, at several side by side, and at the answer; the call is then given up at the other end too."""
+    with serve(Endpoint(mode="hang until left")) as endpoint:
+        chat = OpenAIChat(ChatSettings("m", endpoint.url, "key", timeout=300, longest=300, at_once=at_once))
+        resources, asked = with_fallback(ChatReasoner(chat)), Settings(beams=3, compare=False, explain=0)
+        with closing(chat), closing(run(method, QUESTION, ["Inception"], resources, asked)) as events:
+            waiting = next(event for event in events if isinstance(event, Waiting))
+            assert (waiting.by, waiting.seconds > 0) == ("m", True)
+            events.close()
+            assert endpoint.left.wait(60)
 
 
 def test_a_question_that_failed_is_no_refusal_and_is_asked_again(tmp_path):

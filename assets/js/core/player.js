@@ -5,7 +5,7 @@ import { absorb, emptyState } from './state.js';
 /** @typedef {import('./types.js').RunEvent} RunEvent */
 
 /** @type {Partial<Record<RunEvent['event'], number>>} */
-const PAUSES = { DecodeStep: 130, PathFound: 0, HypothesisAnswer: 0, PathVerified: 60, Picture: 0, LMCall: 0, Answerability: 0 };
+const PAUSES = { DecodeStep: 130, PathFound: 0, HypothesisAnswer: 0, PathVerified: 60, Picture: 0, LMCall: 0, Waiting: 0, Answerability: 0 };
 const OTHER_PAUSE = 320; // milliseconds after any other record
 
 export class Player {
@@ -158,7 +158,7 @@ export class Player {
 /** Sizes of a step. */
 export const SIZES = /** @type {const} */ (['token', 'hop', 'stage']);
 const [TOKEN, HOP, STAGE] = [0, 1, 2];
-const SILENT = new Set(['PathFound', 'HypothesisAnswer', 'LMCall', 'AnswerDelta', 'Answerability', 'NextQuestions']);
+const SILENT = new Set(['PathFound', 'HypothesisAnswer', 'LMCall', 'Waiting', 'AnswerDelta', 'Answerability', 'NextQuestions']);
 /** @type {Partial<Record<RunEvent['event'], number>>} */
 const STAGE_OF = {
   EntitiesLinked: 0, ConstraintReady: 1, DecodeStep: 2, Thought: 2, CandidatesScored: 2, DeductionChecked: 2,

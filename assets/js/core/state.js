@@ -33,6 +33,7 @@ export function emptyState() {
     run: null, linked: null, ready: null, count: 0,
     constrained: emptyBranch(), unconstrained: emptyBranch(),
     nodes: new Map(), edges: new Map(), leftOut: 0, pictures: 0,
+    spent: { calls: 0, tokens: 0, cost: 0 }, waiting: null,
     answer: '', operation: null, answerability: null, final: null, next: [], notices: [], thoughts: new Map(), decisions: [], concluding: false, finished: null, failed: null,
   };
 }
@@ -61,6 +62,7 @@ export function stateAfter(events) {
  */
 export function absorb(state, event) {
   state.count += 1;
+  state.waiting = event.event === 'Waiting' ? event : null;
   switch (event.event) {
     case 'RunStarted': state.run = event; break;
     case 'EntitiesLinked': state.linked = event; break;
@@ -72,7 +74,7 @@ export function absorb(state, event) {
     case 'Thought': state.thoughts.set(event.id, event); state.concluding = false; break;
     case 'CandidatesScored':
     case 'DeductionChecked': state.decisions.push(event); state.concluding = false; break;
-    case 'LMCall': state.concluding = allVerified(state); break;
+    case 'LMCall': state.concluding = allVerified(state); spend(state, event); break;
     case 'AnswerDelta': state.answer += event.text; break;
     case 'Operation': state.operation = event; break;
     case 'Answerability': state.answerability = event; break;
@@ -94,6 +96,16 @@ export function absorb(state, event) {
 function changePath(state, event, change) {
   const path = branchOf(state, event.constrained).paths.find((one) => one.index === event.index);
   if (path) change(path);
+}
+
+/**
+ * What is spent on language models adds up.
+ * @param {RunState} state
+ * @param {import('./types.js').LMCall} call
+ */
+function spend(state, { calls = 1, tokens_in: read, tokens_out: written, cost = 0 }) {
+  const { spent } = state;
+  state.spent = { calls: spent.calls + calls, tokens: spent.tokens + read + written, cost: spent.cost + cost };
 }
 
 /**

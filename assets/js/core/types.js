@@ -89,7 +89,8 @@
  *   fate: string, reason: string}} Thought
  * @typedef {{event: 'CandidatesScored', decision: string, options: string[], scores: number[], kept: boolean[], by: string}} CandidatesScored
  * @typedef {{event: 'DeductionChecked', statement: string, premises: string[], holds: boolean, by: string}} DeductionChecked
- * @typedef {{event: 'LMCall'}} LMCall
+ * @typedef {{event: 'LMCall', by: string, tokens_in: number, tokens_out: number, calls?: number, cost?: number}} LMCall
+ * @typedef {{event: 'Waiting', by: string, seconds: number}} Waiting
  * @typedef {{event: 'AnswerDelta', text: string}} AnswerDelta
  * @typedef {{event: 'Operation', kind: string, text: string, operands: Operand[], result: string[], argument: string, verified: boolean,
  *   left_out: number}} Operation
@@ -106,8 +107,10 @@
 /**
  * Any record of a run, told apart by `event`.
  * @typedef {RunStarted|EntitiesLinked|ConstraintReady|DecodeStep|PathFound|PathVerified|HypothesisAnswer|Thought
- *   |CandidatesScored|DeductionChecked|LMCall|AnswerDelta|Operation|Answerability|AnswerFinal|NextQuestions|Notice|RunFinished|RunFailed|Picture} RunEvent
+ *   |CandidatesScored|DeductionChecked|LMCall|Waiting|AnswerDelta|Operation|Answerability|AnswerFinal|NextQuestions|Notice|RunFinished|RunFailed|Picture} RunEvent
  */
+
+/** @typedef {{calls: number, tokens: number, seconds: number, money: number}} Budget */
 
 // the state of a run ------------------------------------------------------------------------------
 
@@ -144,6 +147,8 @@
  * @property {string} answer the answer's text so far
  * @property {Operation|null} operation what the answer was computed by
  * @property {Answerability|null} answerability how likely the best path is to answer, as far as that was measured
+ * @property {{calls: number, tokens: number, cost: number}} spent on language models so far
+ * @property {Waiting|null} waiting a language model has been asked and says nothing yet
  * @property {AnswerFinal|null} final
  * @property {string[]} next questions that can be asked next
  * @property {string[]} notices
@@ -180,6 +185,7 @@
  * @property {RecordedRun[]} examples
  * @property {RecordedRun[]} failures
  * @property {string} chat name of the chat model, empty where there is none
+ * @property {Budget} [budget] what its decisions on one question may cost, 0 for no limit
  * @property {{name: string, title: string, constrained: boolean}[]} methods
  * @property {string[]} drivable names of the methods that can start from forced tokens
  * @property {{triples: number, bytes: number, minutes: number, kept: number}} limits of a visitor's own graph

@@ -14,6 +14,7 @@ import { sentencesOf } from './sentence.js';
 /** @typedef {import('../core/dom.js').Child} Child */
 
 const PROOFS = 8; // cited paths listed below the answer
+const MONEY_DIGITS = 4;
 const NAMES = 12; // listed of what was read from the graph besides, and in a sentence before the rest is asked for
 
 /**
@@ -51,8 +52,9 @@ export function makeAnswer(boot, text, versus, status, reveal, turned) {
     dial.draw(state);
     const held = dial.withheld(state);
     const missing = final?.refusal ? state.answerability?.missing : '';
-    refill(body, [state.answer, final, all, paths.length, held, missing, state.answer ? '' : status(state)], () => [
+    refill(body, [state.answer, final, all, paths.length, held, missing, state.answer ? '' : status(state), final ? null : [state.spent, state.waiting]], () => [
       held ? h('div', { class: 'says refusal' }, h('p', {}, held)) : state.answer ? h('div', { class: final?.refusal ? 'says refusal' : 'says' }, said(state)) : h('p', { class: 'doing' }, status(state)),
+      !final && boot.chat && (state.spent.calls || state.waiting) ? h('p', { class: 'note spent' }, spentSoFar(state, boot.budget, words)) : null,
       missing ? h('p', {}, h('button', { type: 'button', class: 'plain', on: { click: () => reveal(missing) } }, say(words.hole, { relation: missing }))) : null,
       ...misplaced(final, words).map((said) => h('p', { class: 'note misplaced' }, said)),
       final?.completed.length ? h('p', { class: 'note' }, say(words.completed, { list: shortList(final.completed, words) })) : null,
@@ -76,7 +78,8 @@ export function makeAnswer(boot, text, versus, status, reveal, turned) {
       h('p', {}, state.operation ? words.computed : say(words.by, { who: final.by }), ' ', boot.chat || state.operation ? null : words.connect),
       paths.length || state.unconstrained.paths.length ? h('p', {}, words.faithful, ' ', paths.length ? ratio(state.constrained, words.with) : null,
         paths.length && state.unconstrained.paths.length ? ', ' : null, state.unconstrained.paths.length ? ratio(state.unconstrained, words.without) : null, '.') : null,
-      finished ? h('p', {}, say(words.cost, { seconds: figure(finished.seconds, 1), tokens: figure(finished.tokens_out), calls: finished.lm_calls })) : null,
+      finished ? h('p', {}, say(words.cost, { seconds: figure(finished.seconds, 1), tokens: figure(finished.tokens_out), calls: finished.lm_calls }),
+        state.spent.cost ? [' · ', figure(state.spent.cost, MONEY_DIGITS)] : null) : null,
     ] : []));
   };
 
@@ -99,6 +102,19 @@ export function makeAnswer(boot, text, versus, status, reveal, turned) {
 
   const element = h('section', { class: 'card answer' }, h('h2', {}, words.title), body, marks, narrow ? null : [calculation.element, why]);
   return { element, draw, reasons: narrow ? h('section', { class: 'card answer reasons' }, why) : null };
+}
+
+/**
+ * What language models have cost so far, beside what they may cost.
+ * @type {(state: RunState, budget: import('../core/types.js').Budget|undefined, words: PageText['answer']) => string}
+ */
+function spentSoFar({ spent, waiting }, budget, words) {
+  /** @type {(value: number, limit: number|undefined, digits?: number) => string} */
+  const of = (value, limit, digits = 0) => (limit ? say(words.of, { n: figure(value, digits), limit: figure(limit, digits) }) : figure(value, digits));
+  const parts = [say(words.spent, { calls: of(spent.calls, budget?.calls), tokens: of(spent.tokens, budget?.tokens) })];
+  if (spent.cost) parts.push(say(words.money, { money: of(spent.cost, budget?.money, MONEY_DIGITS) }));
+  if (waiting) parts.push(say(words.waiting, { who: waiting.by, seconds: figure(waiting.seconds) }));
+  return parts.join(' · ');
 }
 
 /** @type {(names: string[], words: PageText['answer']) => string} */
