@@ -20,8 +20,8 @@ class Endpoint:
         replies: what to answer, one a call; the last one is repeated.
         reply: what to answer a prompt, in place of ``replies``.
         mode: ``stream``, ``whole`` (no stream), ``cut`` (by the limit of tokens), ``error``, ``nonsense``, ``reset``,
-            ``hang``, ``hang until left`` or ``slow headers``; ``breaks off``, ``stalls``, ``endless`` and ``keeps alive``
-            begin well.
+            ``hang``, ``hang until left`` or ``slow headers``; ``breaks off``, ``stalls``, ``endless`` and
+            ``keeps alive`` begin well.
         faults: the mode of a call by its number from 1; ``mode`` where it has none.
         refuses: parameters that it answers with status 400.
         headers: of an error.
