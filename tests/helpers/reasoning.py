@@ -11,7 +11,7 @@ from random import Random
 import numpy as np
 
 from kgdemo.constraint.token_graph import TokenGraph
-from kgdemo.events import AnswerFinal, Event, PathFound, PathVerified, Thought
+from kgdemo.events import AnswerFinal, Event, PathFound, PathVerified, Thought, Waiting
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
@@ -173,13 +173,20 @@ def ask(
 
 
 def run(
-    method: str, question: str, topics: Sequence[str], resources: Resources, settings: Settings, options: object = None
+    method: str,
+    question: str,
+    topics: Sequence[str],
+    resources: Resources,
+    settings: Settings,
+    options: object = None,
+    waiting: bool = False,
 ) -> Iterator[Event]:
-    """The same, event by event."""
+    """The same, event by event; signs of life, which come by the clock, only where they are asked for."""
     card = METHODS[method]
     if options is not None:
         settings = replace(settings, options=given(options))
-    return card.run(understand(question, topics, resources.kg), resources, settings)
+    events = card.run(understand(question, topics, resources.kg), resources, settings)
+    return events if waiting else (event for event in events if not isinstance(event, Waiting))
 
 
 def all_is_read_from_the_graph(events: Sequence[Event], resources: Resources) -> None:

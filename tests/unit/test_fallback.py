@@ -69,7 +69,7 @@ def test_a_run_can_be_stopped_while_a_model_is_silent(method, at_once):
     with serve(Endpoint(mode="hang until left")) as endpoint:
         chat = OpenAIChat(ChatSettings("m", endpoint.url, "key", timeout=300, longest=300, at_once=at_once))
         resources, asked = with_fallback(ChatReasoner(chat)), Settings(beams=3, compare=False, explain=0)
-        with closing(chat), closing(run(method, QUESTION, ["Inception"], resources, asked)) as events:
+        with closing(chat), closing(run(method, QUESTION, ["Inception"], resources, asked, waiting=True)) as events:
             waiting = next(event for event in events if isinstance(event, Waiting))
             assert (waiting.by, waiting.seconds > 0) == ("m", True)
             events.close()
