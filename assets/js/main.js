@@ -55,6 +55,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
   let due = false; // a drawing is on its way
   let settled = false; // it is known whether a recorded run plays first; until then nothing stands where it will be
   let opening = false; // nothing has been asked yet: a recorded run plays by itself
+  let onTheWay = false; // a question has been sent, and its run has not begun
   const player = new Player(() => schedule());
   const stream = new EventStream(player, (gap) => server.missed(gap), () => begun());
 
@@ -121,10 +122,16 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
 
   /** A question is on its way: what was read or filled in before it is folded away. */
   function begun() {
-    opening = false;
+    opening = onTheWay = false;
     allowed.reset();
     how.open = false;
     own.fold();
+  }
+
+  /** A question is sent: what only introduces goes now, not when the run begins, so that nothing jumps while one waits. */
+  function sent() {
+    onTheWay = true;
+    schedule();
   }
 
   // drawing ---------------------------------------------------------------------------------------
@@ -140,7 +147,8 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
     board.hidden = player.origin === 'idle';
     below.hidden = !settled;
     /** @type {HTMLElement|null} */ (document.querySelector('footer'))?.style.setProperty('display', settled ? '' : 'none');
-    intro.draw(state, opening || board.hidden);
+    intro.draw(state, (opening && !onTheWay) || board.hidden);
+    board.classList.toggle('asked-anew', onTheWay);
     board.dataset.run = player.run ?? '';
     board.dataset.origin = opening ? 'opening' : player.origin;
     board.dataset.over = String(player.over && !opening);
@@ -193,7 +201,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
    * @param {string} run
    */
   function revisit(events, run) {
-    opening = false;
+    opening = onTheWay = false;
     stream.drop();
     allowed.reset();
     player.load(events, run);
@@ -297,12 +305,13 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
   /** @param {string} question */
   function askThis(question) {
     fillQuestion(question);
+    sent();
     again({ question });
   }
 
   /** @type {(events: RunEvent[], name: string, question: string) => void} */
   function showRun(events, name, question) {
-    opening = false;
+    opening = onTheWay = false;
     stream.drop();
     allowed.reset();
     fillQuestion(question);
@@ -311,6 +320,10 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
 
   showChoices(inputs, boot, text, own.title);
   stopButton?.addEventListener('click', () => stream.drop());
+  document.querySelector('#kg-go')?.addEventListener('click', sent);
+  document.querySelector('#kg-question')?.addEventListener('keydown', (event) => {
+    if (/** @type {KeyboardEvent} */ (event).key === 'Enter' && !(/** @type {KeyboardEvent} */ (event).shiftKey)) sent();
+  });
   stage.asked = () => JSON.stringify({ ...JSON.parse(edits.asked()), about: opening ? [] : aboutOf(player.state) });
   const linked = () => follow(placeOf(location.search));
   if (/** @type {{kgLinked?: boolean}} */ (globalThis).kgLinked) linked();

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from kgdemo.kg.io.catalogue import embedded_folder, embedded_names, themes
+from tests.browser.test_page import ask
+from tests.helpers.page import QUESTION
 
 pytestmark = pytest.mark.browser
 TEXT = json.loads(Path("assets/text.en.json").read_text("utf-8"))
@@ -48,6 +51,19 @@ def test_a_theme_asks_its_question_and_the_recording_makes_room(page: Page):
     expect(page.get_by_label("Your question")).to_have_value(next(iter(TEXT["themes"]["world"].values())))
     expect(page.locator(".themes")).to_be_hidden()
     expect(page.locator(".recording")).to_be_hidden()
+
+
+@pytest.mark.parametrize("look", ["desktop-light", "phone-dark"], indirect=True)
+def test_what_introduces_goes_when_a_question_is_sent_and_not_when_its_run_begins(page: Page, look: str):
+    expect(page.locator(".intro")).to_be_visible()
+    held: list[Route] = []
+    page.route(re.compile("queue/join"), lambda route: held.append(route))  # the question has to wait
+    ask(page, QUESTION)
+    expect(page.locator(".intro")).to_be_hidden()
+    expect(page.locator(".recording")).to_be_hidden()
+    expect(page.locator(".board")).to_have_attribute("data-origin", "opening")  # the run that was shown stays till then
+    held[0].continue_()
+    expect(page.locator(".board")).to_have_attribute("data-origin", "live")
 
 
 def test_each_theme_of_each_embedded_graph_has_a_question():

@@ -239,6 +239,6 @@ def test_the_layers_of_a_token_are_looked_into_on_demand_and_told_as_a_table(pag
     expect(strip.get_by_role("status")).to_contain_text("cannot be read once more")
     page.get_by_role("button", name="back", exact=True).click()
     expect(strip.locator("tbody tr")).to_have_count(3)
-    expect(strip.get_by_role("status")).to_contain_text("ahead to the last layer")
+    expect(strip.get_by_role("status")).to_contain_text("ahead in the last layer")
     assert complaints(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

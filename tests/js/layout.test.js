@@ -37,6 +37,16 @@ test('what edges from a node to itself say stands below the node, one below the 
   assert.ok(one.bottom <= two.top);
 });
 
+test('an edge that says very much says the first of it, and how much more', () => {
+  const nodes = [{ id: 'a', label: 'a', group: 'topic', x: 0, y: 0 }, { id: 'b', label: 'b', group: 'ghost', x: 280, y: 0 }];
+  const edge = (label) => [{ id: 'e0', from: 'a', to: 'b', kind: 'ghost', bend: 0, paths: [], label }];
+  const linesOf = (label, narrow) => placeLabels(nodes, edge(label), narrow, measure).labels.find((one) => one.edge).lines;
+  assert.deepEqual(linesOf('one\ntwo\nthree\nfour', false), ['one', 'two', '+2']);
+  assert.deepEqual(linesOf('one\ntwo\nthree\nfour', true), ['one', '+3']);
+  assert.deepEqual(linesOf('one\ntwo\nthree', false), ['one', 'two', 'three']);
+  assert.deepEqual(linesOf('one\ntwo', true), ['one', 'two']);
+});
+
 test('on a phone long names are cut short, and the topic is wrapped', () => {
   const nodes = [{ id: 't', label: 'The Magic Flute of Wolfgang', group: 'topic', x: 0, y: 0 }, { id: 'n', label: 'x'.repeat(50), group: 'entity', x: 90, y: 0 }];
   const { labels } = placeLabels(nodes, [], true, measure);

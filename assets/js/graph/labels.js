@@ -55,7 +55,7 @@ export function placeLabels(nodes, edges, narrow = false, measure = textWidth) {
   for (const edge of edges) {
     const [from, to] = [at.get(edge.from), at.get(edge.to)];
     if (!edge.label || edge.kind === 'neighbour' || !from || !to) continue;
-    const label = onEdge(edge, edge.label, from, to, limit, taken, boxOf);
+    const label = onEdge(edge, bundled(edge.label, limit, narrow ? 2 : 3), from, to, taken, boxOf);
     labels.push(label);
     taken.push(boxOf(label));
   }
@@ -88,10 +88,9 @@ function besideNode(node, leads, limit, narrow) {
 /**
  * A label on its edge, at the first place where it covers nothing, else where it covers least. The label of a loop
  * stands below the loop.
- * @type {(edge: PictureEdge, text: string, from: Point, to: Point, limit: number, taken: Box[], boxOf: (label: Label) => Box) => Label}
+ * @type {(edge: PictureEdge, lines: string[], from: Point, to: Point, taken: Box[], boxOf: (label: Label) => Box) => Label}
  */
-function onEdge(edge, text, from, to, limit, taken, boxOf) {
-  const lines = text.split('\n').filter(Boolean).map((line) => cutTo(line, limit));
+function onEdge(edge, lines, from, to, taken, boxOf) {
   const [size, weight] = ON_EDGE;
   const loop = edge.from === edge.to;
   const labels = PLACES.map((place, nth) => {
@@ -107,6 +106,16 @@ function onEdge(edge, text, from, to, limit, taken, boxOf) {
     if (!covered) break;
   }
   return best;
+}
+
+/**
+ * The relations of an edge, one a line; of very many the first, and how many more there are. The edge's title and the
+ * table have them all.
+ * @type {(text: string, limit: number, most: number) => string[]}
+ */
+function bundled(text, limit, most) {
+  const lines = text.split('\n').filter(Boolean).map((line) => cutTo(line, limit));
+  return lines.length > most ? [...lines.slice(0, most - 1), `+${lines.length - most + 1}`] : lines;
 }
 
 // curves ------------------------------------------------------------------------------------------
