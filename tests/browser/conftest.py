@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
-from tests.helpers.page import served
-
 ARTEFACTS = Path(__file__).resolve().parents[1] / "artefacts"
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-background-networking "
@@ -50,17 +48,6 @@ def _steady_clicks(monkeypatch: pytest.MonkeyPatch) -> None:
 def press(button: Locator) -> None:
     """Click; see ``_steady_clicks``."""
     button.click()
-
-
-@pytest.fixture(scope="session")
-def server_log(tmp_path_factory) -> Path:
-    return tmp_path_factory.mktemp("page") / "server.log"
-
-
-@pytest.fixture(scope="session")
-def address(server_log):
-    with served(server_log) as found:
-        yield found
 
 
 @pytest.fixture(scope="session")
