@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from kgdemo.answering.computation import Computation, MethodRun, computed_answer, listed, no_answer
-from kgdemo.answering.operands import LIES_IN, PLACES, called, is_of_kind, names_of_kind
+from kgdemo.answering.operands import LIES_IN, PLACES, called, is_of_kind, names_of_kind, number_of, shown_value
 from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import fold, with_article
 from kgdemo.kg.path import Path
@@ -32,6 +32,9 @@ _PASSES_ON = frozenset(  # relations to a place that hold of what the place lies
 _ANY_OF = re.compile(
     r"\b(?:won|win|received?|awarded|got|get|given) (?:an?|any|the) (?P<thing>[\w ]+?)[?.! ]*$", re.IGNORECASE
 )
+_HAS_ANY = re.compile(
+    r"^(?:do|does|did|has|have|had)\b.* (?:have )?(?:an?|any) (?P<thing>\w+(?: \w+)?)[?.! ]*$", re.IGNORECASE
+)
 
 
 class Claims(Computation):
@@ -41,6 +44,10 @@ class Claims(Computation):
         """Whether it is so, as far as the graph says."""
         if self.plan.noun and (yes_no := self._is_a(self.plan.things[0], self.plan.noun)):
             yield from yes_no
+            return
+        stated = self._has_any_stated()
+        if stated is not None:
+            yield from self._says_number(stated)
             return
         having = self._has_one_called()
         if having:
@@ -60,6 +67,19 @@ class Claims(Computation):
             yield from self._shared(ran, topics)
         else:
             yield from self._decided(ran, topics)
+
+    def _has_any_stated(self) -> Operand | None:
+        """The number that the graph states of what the question asks for any of: does Venus have *any moons*."""
+        found = _HAS_ANY.search(self.query.text)
+        numbers = (number_of(self.kg, topic, found["thing"]) for topic in self.query.topics) if found else ()
+        return next((number for number in numbers if number is not None), None)
+
+    def _says_number(self, stated: Operand) -> Iterator[Event]:
+        text = f"{stated.entity}: {shown_value(stated)}"
+        operation = yield from self._operate("value", text, [stated], (f"{stated.value} {stated.unit}".strip(),))
+        if operation is not None:
+            answer = "Yes" if float(stated.value) else "No"
+            yield computed_answer(f"{answer}: {text}.", (answer,))
 
     def _has_one_called(self) -> list[tuple[str, Path]]:
         """What a topic has that is called by what stands behind *a* or *any*: has somebody won *an Oscar*."""
@@ -175,6 +195,9 @@ class Claims(Computation):
     def _shared(self, ran: MethodRun, topics: list[str]) -> Iterator[Event]:
         """Whether two topics have something in common: the year of their deaths, an author."""
         one, other = topics[:2]
+        if len(topics) == 3 and re.search(r"\bboth\b", self.query.text, re.IGNORECASE):
+            yield from self._of_both(ran, topics)
+            return
         relations = next((r for topic, r in ran.walks() if topic in (one, other) and len(r) == 1), None)
         if relations is None:
             yield no_answer(_NEITHER)
@@ -190,6 +213,34 @@ class Claims(Computation):
             yield from self._says("no", "", operands, text)
         else:
             yield no_answer("The graph does not hold this of both.")
+
+    def _of_both(self, ran: MethodRun, topics: Sequence[str]) -> Iterator[Event]:
+        """Whether each of two topics leads to the third: were both of them born in Vienna."""
+        text = fold(self.query.text)
+        last = max(topics, key=lambda topic: max((text.rfind(word) for word in fold(topic).split()), default=-1))
+        subjects = [topic for topic in topics if topic != last]
+        asked = set(self.query.content_words)
+        named = (label for label, _ in self.kg.neighbours(subjects[0]) if asked & set(label.split()))
+        walks = [*((label,) for label in named), *(said for topic, said in ran.walks() if topic in subjects)]
+        found: dict[str, Path] = {}
+        for subject in subjects:
+            own = [(subject, relations) for relations in dict.fromkeys(walks)]
+            path = self._path_that_says_so(own, [subject, last])
+            if path is not None:
+                found[subject] = path
+                continue
+            instead = self._stated_instead(own, [subject, last])
+            if instead is not None:
+                _, relation, claimed, stated = instead
+                operands = [Operand(end, (path,)) for end, path in stated.items()]
+                told = f"No, as far as the graph says: {subject} {relation} {listed(list(stated), 8)}."
+                yield from self._says("no", claimed, operands, told)
+                return
+        if len(found) == len(subjects):
+            operands = [Operand(path.end, (path,)) for path in found.values()]
+            yield from self._says("yes", last, operands, f"Yes: {'; '.join(map(str, found.values()))}.")
+        else:
+            yield no_answer(_NEITHER)
 
     def _is_a(self, thing: str, noun: str) -> Iterator[Event] | None:
         """Whether a thing is of a kind; None where paths have to tell, or nothing does.

@@ -13,9 +13,11 @@ from dataclasses import dataclass, field, replace
 
 from kgdemo.answering.operands import MAX_MEMBERS, PLACES, Sets, called, literal_of, names_of_kind, operand_of
 from kgdemo.events import AnswerFinal, Event, Notice, Operand, Operation, PathFound, PathVerified
-from kgdemo.kg.labels import fold
+from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.kg.literals import date_parts
 from kgdemo.kg.path import Path
+from kgdemo.linking.names import name_index
+from kgdemo.linking.words import name_words
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import fits, kind_of
 from kgdemo.query.measures import DATE
@@ -37,8 +39,12 @@ SAYS_LITTLE = frozenset(
     "world whole put play played plays like one ones thing things work works live lives speak spoken use used can't "
     "grandparents grandchildren cousins uncle aunt modern today current currently official officially famous in on at "
     "off over under next behind near beside beyond between either them they neighbours neighbors neighbouring side "
-    "rule".split()
+    "rule have has had having some any few several give gives gave given ones also".split()
 )
+_TIME = frozenset(("year",))
+_HELD = frozenset("won win wins hold holds held achieved scored".split())
+_MOST = re.compile(r"\b\w+est\b", re.IGNORECASE)
+_ACHIEVED = "achieved by"  # of a record, or of what was done for the first time
 _SHOWN = 30  # members of a set named in a sentence
 BY = "computed from the graph"
 IN_ORDER = ("took office", "reign began", "wedding")  # what tells the order in which people came, before their birth
@@ -193,8 +199,10 @@ class Computation:
                 if kind_of(self.kg, topic) in PLACES:
                     inside = self.sets.within(topic, noun)
                     return inside if len(inside) > len(decoded) else decoded
-        if not decoded and not ran.refused:
+        if not decoded:  # the moons of a planet lie around it, whatever the model makes of *of*
             decoded = max((self.sets.around(topic, noun) for topic in self.query.topics), key=len, default={})
+            alone = not ran.refused or re.fullmatch(r"which [\w ]+ are (?:of|in|around) .+", self.plan.base)
+            decoded = decoded if alone else {}
         return decoded
 
     def _dated(self, ends: Mapping[str, Path], dates: Sequence[str] = (DATE,)) -> list[Operand]:
@@ -231,6 +239,39 @@ class Computation:
         vectors = embedding_cache(self.resources.embedder)
         nearest = (vectors.vectors(telling) @ vectors.vectors(list(dict.fromkeys(said))).T).max(axis=1)
         return telling[int(nearest.argmin())] if nearest.min() < _UNLIKE else ""
+
+    def _record(self) -> str:
+        """The record or first that the whole question names, such as *First woman in space*; else empty."""
+        words = {word for word in self.query.content_words if len(word) > 1} - SAYS_LITTLE - FUNCTION_WORDS
+        words -= {*names_of_kind(self.plan.noun), *_HELD}  # whoever *holds* it
+        for topic in self.query.topics:
+            known = self.kg.info.get(topic)
+            names = (topic, *(known.aliases if known else ()))
+            achieved = self.sets.ends(topic, (_ACHIEVED,))
+            if achieved and words <= {word for name in names for word in re.findall(r"\w+", fold(name))}:
+                return topic
+        if self.plan.base or not self.plan.noun:  # of a place, or of somebody
+            return ""
+        said = [f"{word} {noun}" for word in _MOST.findall(self.query.text) for noun in names_of_kind(self.plan.noun)]
+        said += [f"{text} in the world" for text in said]
+        named = (name.entity for text in said for name in name_index(self.kg).whole("".join(name_words(text))))
+        records = (self.kg.entities[entity] for entity in named)
+        return next((one for one in records if self.sets.ends(one, (_ACHIEVED,))), "")
+
+    def _holders(self, feat: str) -> dict[str, Path]:
+        return self.sets.ends(feat, (_ACHIEVED,))
+
+    def _of_record(self, feat: str) -> Iterator[Event]:
+        """Who or what a record belongs to."""
+        ends = self._holders(feat)
+        operands = [Operand(end, (path,)) for end, path in ends.items()]
+        operation = yield from self._operate("step", f"{feat}: {listed(list(ends))}", operands, tuple(ends))
+        if operation is not None:
+            yield computed_answer(f"{listed(list(ends))} ({feat}).", tuple(ends))
+
+    def _says_when(self, answers: Sequence[str]) -> bool:
+        """Whether any answer is a year, where the question asks when."""
+        return self.query.answer_type.types != _TIME or any(kind_of(self.kg, one) in _TIME for one in answers)
 
     def _none_found(self, ran: MethodRun, noun: str) -> Iterator[Event]:
         if ran.refused:

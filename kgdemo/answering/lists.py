@@ -23,11 +23,13 @@ from kgdemo.answering.computation import (
     unchanged,
     within_bound,
 )
-from kgdemo.answering.operands import all_of_kind, is_of_kind, names_of_kind, operand_of, shown_value
+from kgdemo.answering.operands import is_of_kind, names_of_kind, number_of, operand_of, shown_value
 from kgdemo.events import AnswerFinal, Event, Notice, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.path import Path
-from kgdemo.query.answer_type import kind_of
+from kgdemo.linking.names import name_index
+from kgdemo.linking.words import name_words
+from kgdemo.query.answer_type import fits, kind_of
 from kgdemo.query.measures import DATE
 from kgdemo.query.wording import names_in
 from kgdemo.ranking.abstention import applies
@@ -35,7 +37,7 @@ from kgdemo.ranking.abstention import applies
 _STEM = 4  # letters that an adjective shares with its name
 _SHORT_NAME = 5  # letters of a name in which one may be wrong; of a longer one two
 _COMPLETE = frozenset(  # relations of which an entity's list is whole, so that counting it gives the number
-    "shares border with|official language|currency|continent|has country|hosted by".split("|")
+    "shares border with|official language|currency|continent|has country|hosted by|consists of".split("|")
 )
 _THEN = ("released", "happened")  # what was in a year: not somebody born or something founded in it
 _NEGATION = re.compile(r"\b(?:not|never|no|without|except|besides|landlocked|\w+n't|other than)\b", re.IGNORECASE)
@@ -62,6 +64,8 @@ _EITHER = re.compile(r"\bor\b", re.IGNORECASE)
 _IN_GENERAL = re.compile(
     r"\b(?:in|on|of|does|do|has|have|make up) an? (?!single\b)\w+|\ban? \w+ (?:has|have)\b", re.IGNORECASE
 )
+_OF_ONE_SEX = frozenset("daughter son brother sister".split())
+_OF_IT = re.compile(r" (?:of|in|on) ", re.IGNORECASE)
 _NUMBERED = re.compile(r"\bNo\. (\d{1,3})\b")
 
 
@@ -70,6 +74,10 @@ class Lists(Computation):
 
     def list_answers(self) -> Iterator[Event]:
         """The method's own answer, less what a second condition rules out."""
+        record = "" if self.plan.bound else self._record()
+        if record and all(fits(self.query.answer_type, kind_of(self.kg, end)) for end in self._holders(record)):
+            yield from self._of_record(record)
+            return
         if self.plan.without:
             yield from self._without()
             return
@@ -77,23 +85,19 @@ class Lists(Computation):
             meant = self._link(self.plan.things[0])
             deities = [entity for entity in meant if kind_of(self.kg, entity) == "deity"]
             topic = next(iter([*deities, *meant]), "")
-            ran = yield from self._base(topics=[topic] if topic else ())
-            yield from unchanged(ran.final)
+            yield from self._as_answered([topic] if topic else ())
             return
-        sign, _, year = self.plan.bound.partition(" ")
-        every = list(dict.fromkeys(name for topic in self.query.topics for name in self.sets.editions(topic)))
-        editions = [name for name in every if name.startswith(year)]
-        if sign == "=" and editions:
-            ran = yield from self._base(topics=editions[:1])
-            yield from unchanged(ran.final)
-            return
-        if sign in ("<", ">", ">=") and every:
-            yield from self._of_editions(every)
+        editions = self._of_its_editions()
+        if editions is not None:
+            yield from editions
             return
         ran = yield from self._base()
         final = ran.final
         if final is None or ran.refused:
             yield from unchanged(final)
+            return
+        if not self._says_when(final.answers):
+            yield no_answer(f"The graph does not say when; what it holds is {listed(final.answers, 8)}.")
             return
         strange = self._beside_the_point(ran) if applies(self.resources) else ""
         if strange:
@@ -106,7 +110,7 @@ class Lists(Computation):
         if len(ends) < 2:  # nothing to choose from
             yield from self._second_condition(ran, final)
             return
-        office = kind_of(self.kg, ran.cited[0].entities[0]) == "position"
+        office, sign = kind_of(self.kg, ran.cited[0].entities[0]) == "position", self.plan.bound.split()[0]
         in_office = [o for end, path in ends.items() if (o := operand_of(self.kg, end, IN_ORDER[:2], (path,)))]
         dated = in_office if office else self._dated(ends, _THEN if sign == "=" else (DATE,))
         if in_office and office and sign == "=":
@@ -123,6 +127,20 @@ class Lists(Computation):
                 f"The graph holds {len(ends)} ({listed(list(ends), 8)}), but not which of them is meant by "
                 f"{said_bound(self.plan.bound)}."
             )
+
+    def _of_its_editions(self) -> Iterator[Event] | None:
+        """The answer for the editions of a topic within the years asked for; None where it has no editions."""
+        sign, _, year = self.plan.bound.partition(" ")
+        every = list(dict.fromkeys(name for topic in self.query.topics for name in self.sets.editions(topic)))
+        editions = [name for name in every if name.startswith(year)]
+        if sign == "=" and editions:
+            return self._as_answered(editions[:1])
+        return self._of_editions(every) if sign in ("<", ">", ">=") and every else None
+
+    def _as_answered(self, topics: Sequence[str]) -> Iterator[Event]:
+        """The method's own answer, asked of these topics."""
+        ran = yield from self._base(topics=topics)
+        yield from unchanged(ran.final)
 
     def _beside_the_point(self, ran: MethodRun) -> str:
         """Why what was found answers another question than the one asked; empty where it may be this one."""
@@ -195,18 +213,23 @@ class Lists(Computation):
 
     def all_of_a_kind(self) -> Iterator[Event]:
         """All things of a kind; where the graph knows no such kind, the method's own answer."""
-        members = [] if self._modifier(self.plan.noun) else all_of_kind(self.kg, self.plan.noun)
+        group = self.sets.members(self.plan.noun)
+        members = self.sets.of_kind(self.plan.noun) if group or not self._modifier(self.plan.noun) else {}
         if not members:
             yield from self.list_answers()
             return
         if self.plan.bound:
-            yield from self._of_value(members)
+            yield from self._of_value(list(members))
             return
-        operands = [Operand(entity, (), "type", self.kg.info[entity].type) for entity in members]
+        operands = [self._member(entity, path) for entity, path in members.items()]
         number = str(len(members))
         operation = yield from self._operate("count", f"all {number} {self.plan.noun}", operands, (number,))
         if operation is not None:
-            yield computed_answer(f"{number} {self.plan.noun}: {listed(members)}.", tuple(members))
+            yield computed_answer(f"{number} {self.plan.noun}: {listed(list(members))}.", tuple(members))
+
+    def _member(self, entity: str, path: Path | None) -> Operand:
+        """A thing of a kind: with the path from its group, or by its type."""
+        return Operand(entity, (path,)) if path else Operand(entity, (), "type", self.kg.info[entity].type)
 
     def _of_value(self, members: Sequence[str]) -> Iterator[Event]:
         """The things of a kind that have a value: the element of an atomic number."""
@@ -264,9 +287,12 @@ class Lists(Computation):
         if not before or any(is_of_kind(self.kg, end, whole) for end in ends):
             return ""
         path = next(iter(ends.values()))
-        told = {word for part in (*self.query.topics, *path.entities, *path.relations) for word in fold(part).split()}
+        info = [self.kg.info.get(topic) for topic in self.query.topics]
+        aliases = [alias for known in info if known for alias in known.aliases]
+        told = [*self.query.topics, *aliases, *path.entities, *path.relations]
+        said = {word for part in told for word in fold(part).split()}
         strange = [word for word in before if word not in self._vocabulary]
-        unlike = next((word for word in strange if not any(_of_one_stem(fold(word), one) for one in told)), "")
+        unlike = next((word for word in strange if not any(_of_one_stem(fold(word), one) for one in said)), "")
         words = [word for word in before if word in self._vocabulary]
         return unlike or (self._uncovered(path, words, of_kind=False) if words else "")
 
@@ -342,6 +368,7 @@ class Lists(Computation):
             elif other in named:
                 loose.append(other)
         said = {word for other in applied for word in fold(other).split()}
+        loose = [other for other in loose if not any(self.sets.containing(topic, other) for topic in used)]
         for other in loose:  # a game called God of War, where war has been met already
             if said.isdisjoint(fold(other).split()):
                 yield self._not_joined(ran, final, other, list(remaining))
@@ -385,6 +412,10 @@ class Lists(Computation):
         alike = len(self.sets.ends(last.end, (self.sets.inverse(last.relations[-1]),)))
         return len(self.kg.neighbours(last.end)) / math.sqrt(max(alike, 1))
 
+    def _tells_no_sex(self, path: Path) -> bool:
+        """Whether daughters or brothers are asked for, where the graph states children and siblings."""
+        return path.relations[-1] in ("child", "sibling") and not _OF_ONE_SEX.isdisjoint(names_of_kind(self.plan.noun))
+
     def _counted_as_one(self, path: Path) -> bool:
         """Whether a path leads to the very thing whose times are to be counted, which the graph has but once."""
         topics = [topic for topic in self.query.topics if topic != path.entities[0]]
@@ -399,7 +430,7 @@ class Lists(Computation):
 
     def _stated_number(self, stated: Operand) -> Iterator[Event]:
         """A number that the graph states of such a thing, of an insect the legs."""
-        text = f"{stated.entity}: {stated.attribute} {shown_value(stated)}"
+        text = f"{stated.entity}: {shown_value(stated) if stated.unit else f'{stated.attribute} {stated.value}'}"
         result = (f"{stated.value} {stated.unit}".strip(),)
         operation = yield from self._operate("value", text, [stated], result)
         if operation is not None:
@@ -421,10 +452,15 @@ class Lists(Computation):
         The noun that says what is asked for is one of them: of *composers* the occupation.
         """
         found = []
-        for word in (*self.query.content_words, *names_of_kind(self.plan.noun)):
-            for name in (word, f"the {word}", _place_of(word)):
+        kinds = names_of_kind(self.plan.noun)
+        for word in (*self.query.content_words, *kinds):
+            of_kind = [f"{one} {kind}" for one in (word, *names_of_kind(word)) for kind in (*kinds, "person")]
+            for name in (word, f"the {word}", _place_of(word), *of_kind):
                 if name in self.kg.entities and name not in used and name not in self.query.topics:
                     found.append(name)
+        offices = (name for kind in kinds for name in name_index(self.kg).whole("".join(name_words(kind))))
+        called_so = dict.fromkeys(self.kg.entities[name.entity] for name in offices)
+        found += [one for one in called_so if kind_of(self.kg, one) == "position" and one not in used]
         return list(dict.fromkeys(found))
 
     def _not_joined(self, ran: MethodRun, final: AnswerFinal, other: str, ends: Sequence[str]) -> AnswerFinal:
@@ -439,7 +475,8 @@ class Lists(Computation):
     def count(self) -> Iterator[Event]:
         """How many there are, as far as the graph holds them."""
         noun = self.plan.noun
-        stated = [o for topic in self.query.topics if (o := operand_of(self.kg, topic, _number_of(noun))) is not None]
+        meant = dict.fromkeys((*self.query.topics, *(self._link(self.query.text) if not self.plan.bound else ())))
+        stated = [o for topic in meant if (o := number_of(self.kg, topic, _OF_IT.split(noun)[0])) is not None]
         if stated and not self.plan.bound:
             yield from self._stated_number(stated[0])
             return
@@ -462,10 +499,11 @@ class Lists(Computation):
             if not ends:
                 yield from self._none_found(ran, noun)
                 return
-            uncovered = self._uncovered(next(iter(ends.values())))
+            first = next(iter(ends.values()))
+            uncovered = noun if self._tells_no_sex(first) else self._uncovered(first)
             if uncovered:
                 yield no_answer(
-                    f"The graph holds {len(ends)} {noun} here ({listed(list(ends), 8)}), but nothing by which I could "
+                    f"The graph holds {len(ends)} here ({listed(list(ends), 8)}), but nothing by which I could "
                     f"tell which of them “{uncovered}” means."
                 )
                 return
@@ -474,8 +512,8 @@ class Lists(Computation):
                 fitting = within_bound(self._dated(ends), self.plan.bound)
                 operands = [operand for operand in operands if operand.entity in fitting]
         else:
-            members = all_of_kind(self.kg, noun)
-            operands = [Operand(entity, (), "type", self.kg.info[entity].type) for entity in members]
+            operands = [self._member(entity, path) for entity, path in self.sets.of_kind(noun).items()]
+            ends = {operand.entity: path for operand in operands for path in operand.paths}
             if not operands:
                 yield no_answer(f"The graph knows no kind of thing called “{noun}”.")
                 return
@@ -491,11 +529,6 @@ class Lists(Computation):
         named = f": {listed(names)}." if names else "."
         held = f"{number} {noun}" if whole else f"The graph holds {number} {noun}, which need not be all"
         yield computed_answer(held + named, (number,), ran)
-
-
-def _number_of(noun: str) -> list[str]:
-    """The attributes that may state how many of something a thing has."""
-    return [name for kind in (noun.lower(), *names_of_kind(noun)) for name in (kind, f"number of {kind}")]
 
 
 def _place_of(word: str) -> str:

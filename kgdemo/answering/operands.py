@@ -17,6 +17,8 @@ from kgdemo.events import Operand
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.literals import Literal
 from kgdemo.kg.path import Path, PathIds
+from kgdemo.linking.names import name_index
+from kgdemo.linking.words import name_words
 from kgdemo.query.answer_type import SYNONYMS, kind_of, singulars
 
 MAX_MEMBERS = 5000  # of one set; a larger one is refused, not cut
@@ -24,6 +26,7 @@ MAX_MEMBERS = 5000  # of one set; a larger one is refused, not cut
 # relations from a place to what lies in it; in that of Freebase both names of the same relation are met
 _CONTAINS = ("contains", "has country", "crossed by river", "/location/location/contains", "location.location.contains")
 LIES_IN = ("located in", "continent", "flows through", "part of")
+_HAS_MEMBERS = ("consists of", "has instance")
 _SAYS_WHAT_IT_IS = frozenset(("occupation", "genre", "position held", "instance of"))
 _MAX_WITHIN = 20_000
 _YEARS = (1800, 2051)  # of what is held again and again
@@ -87,6 +90,18 @@ class Sets:
             if known and known.type in kinds:
                 by_relation.setdefault(label, {})[end] = Path((topic, end), (label,))
         return max(by_relation.values(), key=len, default={})
+
+    def members(self, noun: str) -> dict[str, Path]:
+        """The parts or examples of what a noun names whole: of *Great Lakes* the lakes, of *noble gases* the gases."""
+        names = (noun, *names_of_kind(noun))
+        called_so = (name for text in names for name in name_index(self.kg).whole("".join(name_words(text))))
+        groups = dict.fromkeys(self.kg.entities[name.entity] for name in called_so)
+        found = ({**self.ends(group, (relation,))} for group in groups for relation in _HAS_MEMBERS)
+        return next((ends for ends in found if len(ends) > 1), {})
+
+    def of_kind(self, noun: str) -> dict[str, Path | None]:
+        """All things of a kind; those of a group with the path that leads to them."""
+        return {**self.members(noun)} or dict.fromkeys(all_of_kind(self.kg, noun))
 
     def editions(self, topic: str) -> list[str]:
         """What bears the name of a topic and a year: of the FIFA World Cup, or one of them, *1930 FIFA World Cup*."""
@@ -279,6 +294,16 @@ def operand_of(
         year = next((end for label, end in kg.neighbours(entity, directed=True) if label == attribute), "")
         if re.fullmatch(r"\d{1,4}", year):
             return Operand(entity, paths, attribute, year, "year")
+    return None
+
+
+def number_of(kg: KnowledgeGraph, entity: str, noun: str) -> Operand | None:
+    """The number that the graph states of what a noun names: of a spider's *legs*, of a planet's *moons*."""
+    kinds = set(names_of_kind(noun)) | {noun.lower()}
+    for attribute, literal in kg.literals.get(entity, {}).items():
+        own = attribute.lower().removeprefix("number of ")
+        if own in kinds or kinds & set(names_of_kind(own)[:2]):
+            return Operand(entity, (), attribute, literal.value, literal.unit)
     return None
 
 

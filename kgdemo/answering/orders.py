@@ -19,10 +19,10 @@ from kgdemo.answering.computation import (
     unchanged,
 )
 from kgdemo.answering.operands import (
-    all_of_kind,
     is_date,
     is_of_kind,
     names_of_kind,
+    number_of,
     operand_of,
     same_attribute,
     shown_value,
@@ -31,6 +31,8 @@ from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import fold, spoken
 from kgdemo.kg.literals import date_parts
 from kgdemo.kg.path import Path
+from kgdemo.linking.names import name_index
+from kgdemo.linking.words import name_words
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.form import Form
 from kgdemo.query.measures import DATE, NUMBER
@@ -43,7 +45,9 @@ _WHEN_DID = re.compile(r"\b(?:when|(?:what|which) (?:year|day|date)) (?:did|was|
 _SEX = re.compile(r"^(?:wom[ae]n|female|lady|black) (?=\w)", re.IGNORECASE)
 _GOVERNS = re.compile(r"\b(?:president|minister|chancellor|pope|mayor|governor)s?\b", re.IGNORECASE)
 _REIGNS = re.compile(r"\b(?:monarch|king|queen|emperor|tsar|sultan|pharaoh)s?\b", re.IGNORECASE)
-_COMPARED_KIND = re.compile(r"(?:which|what) (?P<noun>\w+) (?:is|was|has|are|were)\b", re.IGNORECASE)
+_COMPARED_KIND = re.compile(
+    r"(?:which|what) (?P<noun>\w+) (?:is|was|has|are|were|came|died|lived|began|started|won)\b", re.IGNORECASE
+)
 
 
 class Orders(Computation):
@@ -75,7 +79,10 @@ class Orders(Computation):
         if operation is None:
             return
         equal = len(result) > 1
-        if self.plan.form is Form.YES_NO:
+        if self.plan.words and not equal:
+            word = self.plan.words[0 if result[0] == entities[0] else 1]
+            yield computed_answer(f"{word.capitalize()}: {operands[0].attribute} {values}.", (word,))
+        elif self.plan.form is Form.YES_NO:
             answer = "No" if equal or result[0] != entities[0] else "Yes"
             yield computed_answer(f"{answer}: {operands[0].attribute} {values}.", (answer,))
         else:
@@ -85,6 +92,10 @@ class Orders(Computation):
     def _compare_numbers(self, entities: Sequence[str]) -> Iterator[Event]:
         """Of which of several things the graph holds more, by the relation that leads to those of the first."""
         noun, first = self.plan.noun, entities[0]
+        stated = [o for entity in entities if (o := number_of(self.kg, entity, noun)) is not None]
+        if len(stated) == len(entities):
+            yield from self._compare_stated(stated)
+            return
         ran = yield from self._base(topics=[first], base=self.plan.base.format(first))
         counts: dict[str, int] = {}
         relations = next(
@@ -106,6 +117,28 @@ class Orders(Computation):
             return
         best = (max if self.plan.greatest else min)(counts, key=lambda entity: counts[entity])
         yield computed_answer(f"{best} ({said}, as far as the graph holds them).", (best,), ran)
+
+    def _compare_stated(self, stated: Sequence[Operand]) -> Iterator[Event]:
+        """Which of several things has more of what the graph states the number of."""
+        result, kind = self._extreme(stated)
+        values = " against ".join(f"{shown_value(o)} ({o.entity})" for o in stated)
+        operation = yield from self._operate(kind, values, stated, result)
+        if operation is not None:
+            yield computed_answer(f"{listed(result)}: {values}.", result)
+
+    def _most_stated(self) -> Iterator[Event] | None:
+        """Of the things of a kind the one with most of what the graph states the number of; None where it does not."""
+        every = self.sets.of_kind(self.plan.noun) if self.plan.noun else {}
+        stated = [o for entity in every if (o := number_of(self.kg, entity, self.plan.things[0])) is not None]
+        return self._told_most(stated) if len(stated) > 1 else None
+
+    def _told_most(self, stated: Sequence[Operand]) -> Iterator[Event]:
+        result, kind = self._extreme(stated)
+        best = next(o for o in stated if o.entity == result[0])
+        operation = yield from self._operate(kind, f"{kind} number of {len(stated)}", stated, result)
+        if operation is not None:
+            of = f"of the {len(stated)} of which the graph states the number"
+            yield computed_answer(f"{listed(result)}: {shown_value(best)} ({of}).", result)
 
     def _fitting(self, ends: Mapping[str, Path], noun: str) -> dict[str, Path]:
         """The ends of a kind, or of that name: of what was won the *World Cups*."""
@@ -141,7 +174,11 @@ class Orders(Computation):
 
     def most_editions(self) -> Iterator[Event]:
         """Who won, or was host of, most of what is held again and again."""
-        thing, relation = self.plan.things[0], self.plan.outer
+        stated = self._most_stated()
+        if stated is not None:
+            yield from stated
+            return
+        thing, relation = self.plan.things[0], self.plan.outer or "has"
         editions = next((own for e in (*self._link(thing), *self.query.topics) if (own := self.sets.editions(e))), [])
         paths: dict[str, tuple[Path, ...]] = {}
         for edition in editions:
@@ -170,6 +207,9 @@ class Orders(Computation):
     def superlative(self) -> Iterator[Event]:
         """Which thing of a kind has most or least of it, or the place in that order that is asked for."""
         noun = self.plan.noun
+        if record := self._record():
+            yield from self._of_record(record)
+            return
         if self.plan.attributes == (NUMBER,):
             yield from self.most_editions()
             return
@@ -178,20 +218,24 @@ class Orders(Computation):
             yield from self._plainly()
             return
         ran, ends = MethodRun(), dict[str, Path | None]()
-        modifier = self._modifier(noun)
-        if modifier and not self.plan.base and not self.query.topics:
+        group = self.sets.members(noun)
+        modifier = "" if group else self._modifier(noun)
+        inside = self._of_place(modifier, noun) if modifier and not self.plan.base else {}
+        if modifier and not inside and not self.plan.base and not self.query.topics:
             yield no_answer(
                 f"The graph does not tell {modifier} {noun.split()[-1]}s from others, so it cannot compare them."
             )
             return
-        if self.query.topics and (self.plan.base or modifier):
+        if inside:
+            ends = {**inside}
+        elif self.query.topics and (self.plan.base or modifier):
             ran = yield from self._base()
             ends = {**self._set_of(ran, noun)}
             if not ends:
                 yield from self._none_found(ran, noun)
                 return
         else:
-            ends = dict.fromkeys(all_of_kind(self.kg, noun))
+            ends = self.sets.of_kind(noun)
             if not ends:
                 yield no_answer(f"The graph knows no kind of thing called “{noun}”, so it cannot compare them.")
                 return
@@ -215,6 +259,16 @@ class Orders(Computation):
         if 1 < number < len(operands):
             yield from self._first_of(ran, operands, number)
             return
+        yield from self._best_of(ran, operands)
+
+    def _of_place(self, adjective: str, noun: str) -> dict[str, Path]:
+        """The things of a kind within the place that an adjective names: *South American* countries."""
+        called_so = name_index(self.kg).whole("".join(name_words(adjective)))
+        places = dict.fromkeys(self.kg.entities[name.entity] for name in called_so)
+        return next((ends for place in places if (ends := self.sets.within(place, noun.split()[-1]))), {})
+
+    def _best_of(self, ran: MethodRun, operands: Sequence[Operand]) -> Iterator[Event]:
+        """The things of the greatest or the least value."""
         result, kind = self._extreme(operands)
         best = next(operand for operand in operands if operand.entity == result[0])
         of = f"of the {len(operands)} whose {best.attribute} the graph holds"
@@ -237,6 +291,9 @@ class Orders(Computation):
 
     def ordinal(self) -> Iterator[Event]:
         """Which came first, third or last."""
+        if record := self._record():
+            yield from self._of_record(record)
+            return
         if any(self._order_named(topic) for topic in self.query.topics):  # First Blood, the Third Man
             yield from self._only_plainly()
             return
@@ -377,6 +434,9 @@ class Orders(Computation):
         if verb and _WHEN_DID.search(self.query.text):
             said = " → ".join(spoken(relation) for relation in ran.cited[0].relations)
             yield no_answer(f"The closest that the graph holds is “{said}”, and that does not say “{verb}”.")
+            return
+        if not ran.refused and ran.final is not None and not self._says_when(ran.final.answers):
+            yield no_answer(f"The graph does not say when; what it holds is {listed(ran.final.answers, 8)}.")
             return
         yield from unchanged(ran.final)
 

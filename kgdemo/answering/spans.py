@@ -93,6 +93,9 @@ class Spans(Orders):
 
     def longest(self) -> Iterator[Event]:
         """Which thing of a kind lasted longest, or the one at a place in that order."""
+        if record := self._record():
+            yield from self._of_record(record)
+            return
         ran, ends = MethodRun(), dict[str, tuple[Path, ...]]()
         position = self._position()
         if position:

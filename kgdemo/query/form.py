@@ -14,6 +14,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
+from kgdemo.query.answer_type import singulars
 from kgdemo.query.measures import (
     COURSE,
     DATE,
@@ -77,6 +78,7 @@ class Plan:
         inner: the question that has to be answered first: *what is the largest country in Africa*.
         outer: the question that is asked of its answer, which stands in place of ``{}``: *the capital of {}*.
         reason: why no graph answers this.
+        words: the two words of which one is the answer: it came *before* or *after*.
     """
 
     form: Form = Form.ENTITY
@@ -96,6 +98,7 @@ class Plan:
     inner: str = ""
     outer: str = ""
     reason: str = ""
+    words: tuple[str, ...] = ()
 
 
 _WHAT_YEAR = re.compile(r"^(?:in )?(?:what|which) year (?=(?:is|are|was|were|did)\b)", re.IGNORECASE)
@@ -115,7 +118,7 @@ def plan_of(text: str) -> Plan:
         return Plan(Form.UNANSWERABLE, reason=reason)
     question = re.sub(r"[’`´]", "'", plain_question(text))
     question = re.sub(r"\b(what|who|which|where|when|how)'?s\b", r"\1 is", question, flags=re.IGNORECASE)
-    question = _IN_A_UNIT.sub("", _WHAT_YEAR.sub(r"when ", question))
+    question = _WHAT_YEAR.sub(r"when ", asked_first(_IN_A_UNIT.sub("", question)))
     for reader in (
         _in_the_time_of,
         _counterpart,
@@ -138,6 +141,53 @@ def plan_of(text: str) -> Plan:
     changed = without.rstrip("?!. ") != text.strip().rstrip("?!. ")
     hops = 3 if _BEHIND_A_PLACE.search(question) else 0
     return Plan(base=without if changed else "", noun=_head_noun(question), bound=bound, hops=hops)
+
+
+_BEGINS_ASKING = re.compile(
+    r"^(?:what|which|who|whose|whom|where|when|how|is|are|was|were|do|does|did|has|have|had|can|could|name|list|in what"
+    r"|in which|of which|by whom)\b",
+    re.IGNORECASE,
+)
+_ASKS_LAST = (  # *Dune was written by whom?*, and the same with what is asked for in front
+    (r"(?P<x>.+) (?P<be>is|are|was|were) (?P<what>who|what|where|when|which)(?: one| ones)?", r"{what} {be} {x}"),
+    (
+        r"(?P<x>.+?) (?P<be>is|are|was|were)(?P<verb> \w+)? (?P<by>in|on|from|of|at|by|after)"
+        r" (?P<what>who|whom|what|which)(?P<noun> \w+)?",
+        r"{by} {what}{noun} {be} {x}{verb}",
+    ),
+    (
+        r"(?P<x>.+?) (?P<be>is|was) (?P<role>the [\w ]+?) of (?P<what>what|which) (?P<noun>\w+)",
+        r"of {what} {noun} {be} {x} {role}",
+    ),
+    (r"(?P<x>.+?) (?:has|have) how many (?P<noun>\w+(?: \w+)?)", r"how many {noun} does {x} have"),
+    (r"(?P<x>.+?) had how many (?P<noun>\w+(?: \w+)?)", r"how many {noun} did {x} have"),
+    (r"(?P<x>the (?:\w+ ){1,3}of .+|.+'s \w+(?: \w+)?) (?P<be>is|are|was|were)", r"what {be} {x}"),
+)
+_ASKS_LAST_PATTERNS = [(re.compile(f"^{pattern}$", re.IGNORECASE), order) for pattern, order in _ASKS_LAST]
+_BEST_OF = re.compile(r"\bthe (?P<est>\w+est) of (?P<x>[\w. -]+?)'s (?P<noun>\w+)\b", re.IGNORECASE)
+
+
+_IS_NTH = patterns_of(r"(?:which|what) {noun} {be} (?:the )?{nth}(?P<rest>(?: (?:from|in|of|to)\b.*)?)")
+
+
+def asked_first(question: str) -> str:
+    """A question whose question word stands at its end, or is left out there, in the usual order."""
+    question = _BEST_OF.sub(
+        lambda said: f"the {said['est']} {(*singulars(said['noun']), said['noun'])[1]} of {said['x']}", question
+    )
+    nth = first_match(_IS_NTH, question)
+    if nth:
+        return f"what is the {nth['nth']} {nth['noun']}{nth['rest']}"
+    if _BEGINS_ASKING.match(question):
+        return question
+    for pattern, order in _ASKS_LAST_PATTERNS:
+        found = pattern.match(question)
+        if found:
+            said = {name: (text or "").lower() if name != "x" else text for name, text in found.groupdict().items()}
+            if said.get("what") == "who" and said.get("by"):
+                said["what"] = "whom"
+            return order.format(**said)
+    return question
 
 
 _AGES = patterns_of(
@@ -174,7 +224,16 @@ def _span(question: str) -> Plan | None:
 
 
 _HOW_MUCH = patterns_of(r"how {how} {be} {x}")
-_TO_THE_SUN = patterns_of(r"how far (?:away )?{be} {x}(?: away)? from (?:the )?sun")
+_HOW_FAR = patterns_of(
+    r"how (?:far|distant) (?:away )?{be} {x}(?: away)? from (?:the )?{y}",
+    r"what {be} the (?:average |mean )?distance (?:of|from|between) {x} (?:from|to|and) (?:the )?{y}",
+)
+_MEASURED_FROM = {"sun": "distance from the Sun", "earth": "distance from the Earth", "us": "distance from the Earth"}
+_YEAR_OF = patterns_of(
+    r"how (?:long|many (?:days|years|months)) (?:does|do) (?:it take )?{x} (?:need |take )?to (?:go around|orbit|circle"
+    r"|revolve around|travel around|complete)\b.*",
+    r"how long is (?:a|one) year on {x}",
+)
 _PEOPLE = patterns_of(
     r"how many (?:people|inhabitants|residents|citizens) (?:live|are there|does|do|are living)(?: in)? {x}(?: have)?"
 )
@@ -194,7 +253,11 @@ _DATES = (  # what is asked of a date, and the attribute that says it
     (r"when {be} {x} (?:killed|assassinated|murdered|executed|shot)", "died"),
     (r"when did {x} (?:begin|start|break out)", "began"),
     (r"when did {x} (?:end|finish|stop)", "ended"),
-    (r"when (?:was|did|were) {x} (?:open|opened|completed|finished|inaugurated)", "opened"),
+    (
+        r"when (?:was|did|were) {x} (?:first )?(?:open|opened|completed|finished|inaugurated)"
+        r"(?: as .+| to the public)?",
+        "opened",
+    ),
     (r"when {be} {x} built", "opened"),
     (r"when did {x} (?:become independent|gain (?:its )?independence|get independence)", "independence"),
     (r"when {be} {x} (?:founded|established|created|set up)", "founded"),
@@ -210,9 +273,13 @@ def _value(question: str) -> Plan | None:
     found = first_match(_HOW_MUCH, question)
     if found:
         return Plan(Form.VALUE, things=(found["x"],), attributes=HOW[found["adjective"].lower()])
-    found = first_match(_TO_THE_SUN, question)
+    found = first_match(_HOW_FAR, question)
+    attribute = _MEASURED_FROM.get(found["y"].lower(), "") if found else ""
+    if found and attribute:
+        return Plan(Form.VALUE, things=(found["x"],), attributes=(attribute,))
+    found = first_match(_YEAR_OF, question)
     if found:
-        return Plan(Form.VALUE, things=(found["x"],), attributes=("distance from the Sun",))
+        return Plan(Form.VALUE, things=(found["x"],), attributes=("orbital period",))
     found = first_match(_PEOPLE, question)
     if found:
         return Plan(Form.VALUE, things=(found["x"],), attributes=("population",))
@@ -267,12 +334,14 @@ _WHICH_IS = r"{what}(?: \w+){0,2}? (?:is|are|was|were|has|lies|came|comes|lived|
 _COMPARISONS = patterns_of(
     rf"{_WHICH_IS}[^,:]*?[,:] *{{pair}}",
     r"{what}(?: \w+){0,2}? {be} (?:the )?{erest}(?: (?:of|between|out of))? {pair}",
-    r"(?P<x>.+?) or (?P<y>.+?) *[,:–-]+ *{what}(?: one)? {be} (?:the )?{erest}",
+    r"(?:between |of )?(?P<x>.+?) (?:or|vs\.?|versus|and) (?P<y>.+?) *[,:?–-]+ *{what}(?: \w+)? {be} (?:the )?{erest}",
     r"{be} (?P<x>.+?) or (?P<y>.+?) (?:the )?{erest}",
+    r"(?:the )?{erest}(?: \w+)? *[,:?–-] *{pair}",
 )
 _IS_MORE = patterns_of(r"{be} {x} {er} than (?P<y>.+)")
 _HAS_MORE = patterns_of(
-    r"{what}(?: (?:\w+ )?\w+)? (?:has|have|had) (?:the |a )?{degree} {people}[,:]? +{pair}",
+    r"{what}(?: (?:\w+ )?\w+)? (?:has|have|had|covers?) (?:the |a )?{degree} {people}[,:]? +{pair}",
+    r"(?:the )?{degree} {people} *[,:?–-] *{pair}",
     r"(?:does|do|did|has|have) {x} (?:have )?(?:a )?{degree} {people} than {y}(?: has| does| have)?",
 )
 _WHEN_FIRST = patterns_of(
@@ -283,6 +352,21 @@ _WHEN_FIRST = patterns_of(
 _BEFORE = patterns_of(
     r"(?:was|were|did|is) {x} (?P<verb>founded|established|born|die|built|opened|released|published|written|invented"
     r"|discovered|happen|begin|start) (?:before|earlier than|(?P<after>after|later than)) {y}(?: was| were| did)?",
+)
+_WEIGHS_MORE = patterns_of(r"{what}(?: \w+)? weighs (?:the )?(?P<degree>more|less|most|least)[,:]? +{pair}")
+_VERB_OF_DATE = (
+    r"(?P<verb>founded|established|born|die|died|built|opened|released|published|written|invented|discovered|happen"
+    r"|begin|start|come out|made|painted|composed|recorded)"
+)
+_EITHER_FIRST = patterns_of(
+    rf"(?:was|were|did|is) {{x}} or {{y}} {_VERB_OF_DATE}(?: out)? (?:the )?(?P<when>first|earlier|later|last)",
+)
+_EITHER_ORDER = patterns_of(  # one of two words is the answer: *before or after*
+    rf"(?:was|were|did|is) {{x}} {_VERB_OF_DATE} (?P<one>before|after|earlier|later) or"
+    r" (?P<other>before|after|earlier|later)(?: than)? {y}(?: was| were| did)?",
+)
+_EITHER_DEGREE = patterns_of(
+    r"{be} {x} {er} or (?P<other>\w+) than (?P<y>.+)",
 )
 _LASTS = r"(?P<lasts>lived?|lasted|last|reigned|reign|ruled|rule|served|serve|died|die)"
 _LIVED_LONGER = patterns_of(
@@ -302,6 +386,8 @@ def _span_of(word: str) -> tuple[str, ...]:
 
 _DONE_MORE = patterns_of(
     r"{what}(?: \w+)? (?:has |have |had )?(?P<verb>won|hosted|written|wrote|directed|made|painted|composed|written) "
+    r"(?P<degree>more|fewer) (?P<noun>[\w '-]+?s)[,:] +{pair}",
+    r"{what}(?: \w+)? (?:has |have |had )?(?P<verb>won|hosted|written|wrote|directed|made|painted|composed|written) "
     r"(?P<degree>more|fewer) (?P<noun>[\w '-]+?s)[,:]? +{pair}",
     r"{what}(?: \w+)? (?P<verb>has|have|had) (?P<degree>more|fewer) {noun}[,:] +{pair}",
 )
@@ -310,7 +396,7 @@ _PRESENT = {
     "painted": "paint", "composed": "compose", "has": "have", "had": "have",
 }  # fmt: skip
 _DATE_OF_VERB = {
-    "founded": "founded", "established": "founded", "born": "born", "die": "died", "built": "opened",
+    "founded": "founded", "established": "founded", "born": "born", "die": "died", "died": "died", "built": "opened",
     "opened": "opened", "invented": "discovered", "discovered": "discovered",
 }  # fmt: skip
 
@@ -327,16 +413,46 @@ def _comparison(question: str) -> Plan | None:
         greatest = found["degree"].lower() not in LESSER
         things = (found["x"], found["y"])
         return Plan(form, things=things, attributes=measured_by(found["measure"]), greatest=greatest)
+    found = first_match(_WEIGHS_MORE, question)
+    if found:
+        things, greatest = (found["x"], found["y"]), found["degree"].lower() not in LESSER
+        return Plan(Form.COMPARISON, things=things, attributes=("weight", "mass"), greatest=greatest)
     found = first_match(_DONE_MORE, question)
     if found:
         base = f"which {found['noun']} did {{}} {_PRESENT.get(found['verb'].lower(), found['verb'])}"
         things, greatest = (found["x"], found["y"]), found["degree"].lower() not in LESSER
         return Plan(Form.COMPARISON, base, found["noun"], things, (NUMBER,), greatest)
+    found = first_match(_EITHER_DEGREE, question)
+    if found:
+        attributes, greatest = degree_of(found)
+        things, words = (found["x"], found["y"]), (found["adjective"] or found["stem"], found["other"])
+        return Plan(Form.COMPARISON, things=things, attributes=attributes, greatest=greatest, words=words)
     for patterns, form in ((_COMPARISONS, Form.COMPARISON), (_IS_MORE, Form.YES_NO)):
         found = first_match(patterns, question)
         if found:
             attributes, greatest = degree_of(found)
             return Plan(form, things=(found["x"], found["y"]), attributes=attributes, greatest=greatest)
+    return _comparison_of_dates(question)
+
+
+def _comparison_of_dates(question: str) -> Plan | None:
+    """Which of two things came first, or whether one came before the other."""
+    found = first_match(_EITHER_FIRST, question)
+    if found:
+        attribute = _DATE_OF_VERB.get(found["verb"].lower(), DATE)
+        greatest = found["when"].lower() in ("later", "last")
+        return Plan(Form.COMPARISON, things=(found["x"], found["y"]), attributes=(attribute,), greatest=greatest)
+    found = first_match(_EITHER_ORDER, question)
+    if found:
+        attribute = _DATE_OF_VERB.get(found["verb"].lower(), DATE)
+        things, words = (found["x"], found["y"]), (found["one"].lower(), found["other"].lower())
+        return Plan(
+            Form.COMPARISON,
+            things=things,
+            attributes=(attribute,),
+            greatest=words[0] in ("after", "later"),
+            words=words,
+        )
     found = first_match(_BEFORE, question)
     if found:
         attribute = _DATE_OF_VERB.get(found["verb"].lower(), DATE)
@@ -364,6 +480,14 @@ _MOST_EDITIONS = patterns_of(
 )
 
 
+# *which planet has the most moons*: their number may be stated
+_MOST_OF = patterns_of(
+    r"{what} (?P<noun>\w+(?: \w+)?) (?:has|have|had) (?:the )?(?P<degree>most|fewest) (?P<things>(?:\w+ )?\w+s)"
+    r"(?: (?:ever|in history|of all time|so far))?",
+    r"(?:{what} {be} )?the (?P<noun>\w+(?: \w+)?) with the (?P<degree>most|fewest) (?P<things>(?:\w+ )?\w+s)",
+)
+
+
 def _greatest_number(question: str) -> Plan | None:
     """A question for what has the most of something that is counted, not measured."""
     found = first_match(_MOST_EDITIONS, question)
@@ -372,6 +496,10 @@ def _greatest_number(question: str) -> Plan | None:
         base = f"which {found['things']} did it {_PRESENT[verb]}"
         noun, outer = found["noun"] or "", f"{verb} by"
         return Plan(Form.SUPERLATIVE, base, noun, (found["things"],), (NUMBER,), greatest, outer=outer)
+    found = None if first_match(_HAS_GREATEST_NUMBER, question) else first_match(_MOST_OF, question)
+    if found:
+        greatest = found["degree"].lower() == "most"
+        return Plan(Form.SUPERLATIVE, "", found["noun"], (found["things"],), (NUMBER,), greatest)
     found = first_match(_GREATEST_NUMBER, question)
     if not found or first_match(_HAS_GREATEST_NUMBER, question):
         return None
@@ -546,8 +674,9 @@ def _yes_no(question: str) -> Plan | None:
 
 _VERBS = "is|are|was|were|did|does|do|has|have|had"
 _HEAD = patterns_of(
-    rf"(?:which|what|name(?: the| all| some| a few)?|list(?: the| all| some)?) (?!(?:{_VERBS}|the)\b){{noun}} "
-    rf"(?:{_VERBS}|by|of|from|born|directed|written|painted|that|who|which|in|with|set|starring)\b.*",
+    rf"(?:which|what|name(?: the| all| some| a few)?|list(?: the| all| some)?) (?!(?:{_VERBS}|the)\b){{noun}}"
+    r"(?: also| ever| still| both)? "
+    rf"(?:{_VERBS}|by|of|from|born|directed|written|painted|that|who|which|in|with|set|starring|won|received)\b.*",
     r"(?!who|what|which|where|when|how|name|list)(?:the )?{noun} "
     r"(?:in|by|directed by|written by|painted by|born in|from|with|starring|set in)\b.*",
 )
@@ -587,8 +716,10 @@ def _counterpart(question: str) -> Plan | None:
 
 _OF_PLACE_WHERE = patterns_of(
     r"(?P<outer>.+? (?:of|in)) the (?P<noun>country|city|town|state|continent|region|nation) "
-    r"(?:where|in which|which|that) {x} (?P<be>was|is|were|are|did) "
-    r"(?P<verb>born|die|died|located|buried|assassinated|killed|founded|made|set)(?P<behind>)(?: in)?"
+    r"(?:where|in which|which|that) {x} (?P<be>was|is|were|are|did)"
+    r"(?: (?P<verb>born|die|died|located|buried|assassinated|killed|founded|made|set))?(?P<behind>)(?: in)?",
+    r"(?P<outer>.+? (?:of|in)) the (?P<noun>country|city|town|state|continent|region|nation) "
+    r"(?:where|in which) (?:you|one|we) (?:can |will |would )?(?P<verb>find|see|visit) (?P<x>.+)(?P<behind>)",
 )
 _ONLY_ASKS = re.compile(r"(?:what|which|who)(?: \w+)? (?:is|are|was|were)", re.IGNORECASE)
 
@@ -596,7 +727,9 @@ _ONLY_ASKS = re.compile(r"(?:what|which|who)(?: \w+)? (?:is|are|was|were)", re.I
 def _nested(question: str) -> Plan | None:
     found = first_match(_OF_PLACE_WHERE, question)
     if found:
-        inner = f"in which {found['noun']} {found['be']} {found['x']} {found['verb']}"
+        be = found.groupdict().get("be") or "is"
+        verb = f" {found['verb']}" if found["verb"] and "be" in found.groupdict() else ""
+        inner = f"in which {found['noun']} {be} {found['x']}{verb}"
     else:
         found = first_match(_OF_THE_NTH, question) or first_match(_OF_ONE_OF_A_KIND, question)
         if not found or (_ONLY_ASKS.fullmatch(found["outer"]) and not found["behind"]):
@@ -619,6 +752,7 @@ _ALL_OF = patterns_of(
     r"(?:name|list)(?: me)?(?: all| some| a few| any)?(?: of)?(?: the)?"
     rf"(?: (?:{'|'.join(_NUMBERS)}))?(?: \w+)?? {{noun}}"
     r"(?P<where> (?:of|in|on) .+)?",
+    r"all (?:of )?(?:the )?{noun}(?P<where> (?:of|in|on) .+)?",
 )
 # *which element has the atomic number 26*: a thing is asked for by its value
 _WITH_VALUE = patterns_of(

@@ -29,6 +29,7 @@ _ADJECTIVES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("weight", "mass", "atomic mass"), "heavy heavier heaviest", "light lighter lightest"),
     (("speed",), "fast faster fastest quick quicker quickest", "slow slower slowest"),
     (("temperature",), "hot hotter hottest warm warmer warmest", "cold colder coldest"),
+    (("density",), "dense denser densest", ""),
     (("population",), "populous populated", ""),
     (
         ("distance from the Sun",),

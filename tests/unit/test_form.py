@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgdemo.kg.io.catalogue import open_graph
-from kgdemo.query.form import Form, Plan, bound_of, plan_of
+from kgdemo.query.form import Form, Plan, asked_first, bound_of, plan_of
 from kgdemo.query.query import vocabulary_of
 from kgdemo.query.wording import beyond_graphs, corrected, plain_question
 
@@ -47,6 +47,25 @@ PLANS = [
         "Who was born first: Bach or Verdi?",
         Plan(Form.COMPARISON, things=("Bach", "Verdi"), attributes=("born",), greatest=False),
     ),
+    (
+        "Who won more cups, Ann or Bob?",
+        Plan(Form.COMPARISON, "which cups did {} win", "cups", ("Ann", "Bob"), ("number",)),
+    ),
+    (
+        "was Emma published before or after Persuasion",
+        Plan(
+            Form.COMPARISON,
+            things=("Emma", "Persuasion"),
+            attributes=("date",),
+            greatest=False,
+            words=("before", "after"),
+        ),
+    ),
+    (
+        "how far is Mars from the Earth",
+        Plan(Form.VALUE, things=("Mars",), attributes=("distance from the Earth",)),
+    ),
+    ("what planet has the most moons", Plan(Form.SUPERLATIVE, "", "planet", ("moons",), ("number",))),
     ("Is Chad more populous than Mali?", Plan(Form.YES_NO, things=("Chad", "Mali"), attributes=("population",))),
     (
         "which has fewer people, Chad or Mali",
@@ -168,6 +187,27 @@ PLANS = [
     ),
     ("how old was Mozart when he died", Plan(Form.SPAN, things=("Mozart",), attributes=("born", "died"))),
 ]
+
+
+@pytest.mark.parametrize(
+    ("last", "first"),
+    [
+        ("the painter of Guernica is who?", "who is the painter of Guernica"),
+        ("the Elbe is where", "where is the Elbe"),
+        ("Emma was written by whom?", "by whom was Emma written"),
+        ("Petra is in which country", "in which country is Petra"),
+        ("Verdi died in what year?", "Verdi died in what year"),  # without a form of *to be* as it stands
+        ("Goethe had how many sisters", "how many sisters did Goethe have"),
+        ("an ant has how many legs?", "how many legs does an ant have"),
+        ("Oslo is the capital of which country?", "of which country is Oslo the capital"),
+        ("the anthem of Chad is", "what is the anthem of Chad"),
+        ("the longest of Asia's rivers", "the longest river of Asia"),
+        ("who is where", "who is where"),
+        ("is Oslo where Munch lived", "is Oslo where Munch lived"),
+    ],
+)
+def test_what_is_asked_for_is_put_first(last, first):
+    assert asked_first(last.rstrip("?")) == first
 
 
 @pytest.mark.parametrize(("text", "plan"), PLANS, ids=[text for text, _ in PLANS])

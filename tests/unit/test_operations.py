@@ -54,6 +54,10 @@ TRIPLES = [
     *(("Prize", "awarded to", name) for name in ("Ann", "Bob")),
     *(("Tosca", "starring", name) for name in ("Ann", "Bob")),
     *((war, "is past", "history") for war in ("Cold War", "Cod War")),
+    *((city, "part of", "Twin Cities") for city in ("Oslo", "Leipzig")),
+    *((river, "instance of", "northern river") for river in ("Elbe", "Weser")),
+    ("First Contest winner", "achieved by", "Oslo"),
+    ("Heuss", "born in", "Oslo"),
 ]
 INFO = {
     **{river: EntityInfo("river") for river in RIVERS},
@@ -77,6 +81,8 @@ LITERALS = {
     "Cold War": {"began": Literal("1947"), "ended": Literal("1991-12-26")},
     "Cod War": {"began": Literal("1958-09-01"), "ended": Literal("1961-03-11")},
     "Lohengrin": {"acts": Literal("3")},
+    "Germany": {"ports": Literal("30", "ports")},
+    "Norway": {"ports": Literal("0", "ports")},
     "Heuss": {"took office": Literal("1949-09-12"), "left office": Literal("1959-09-12")},
     "Lübke": {"took office": Literal("1959-09-13"), "left office": Literal("1969-06-30")},
 }
@@ -85,6 +91,8 @@ INVERSES = {
     "located in": "contains",
     "crossed by river": "flows through",
     "composed": "composed by",
+    "part of": "consists of",
+    "instance of": "has instance",
 }
 
 
@@ -178,6 +186,21 @@ OPERA = ("Wagner", "composed", "Lohengrin")
             {"Marburg", "Oslo"},
         ),
         ("how many acts does Lohengrin have", ["Lohengrin"], OPERA, {"3"}),
+        ("how many ports of Germany are there", ["Germany"], RIVER, {"30"}),
+        ("which country has the most ports", ["Germany"], RIVER, {"Germany"}),
+        ("which country has the fewest ports", ["Germany"], RIVER, {"Norway"}),
+        ("who has won more ports, Norway or Germany", ["Norway", "Germany"], RIVER, {"Germany"}),
+        ("does Norway have any ports", ["Norway"], RIVER, {"No"}),
+        ("does Germany have any ports", ["Germany"], RIVER, {"Yes"}),
+        ("how many Twin Cities are there", [], RIVER, {"2"}),
+        ("name all Twin Cities", [], RIVER, {"Oslo", "Leipzig"}),
+        ("what is the longest northern river", [], RIVER, {"Elbe"}),
+        ("what rivers in Germany are northern", ["Germany"], RIVER, {"Elbe", "Weser"}),
+        ("who was the first Contest winner", ["First Contest winner"], RIVER, {"Oslo"}),
+        ("were Wagner and Heuss both born in Oslo", ["Wagner", "Heuss", "Oslo"], ("Heuss", "born in", "Oslo"), {"No"}),
+        ("is the Elbe longer or shorter than the Oder", ["Elbe", "Oder"], RIVER, {"longer"}),
+        ("was Tannhäuser composed before or after Parsifal", ["Tannhäuser", "Parsifal"], OPERA, {"before"}),
+        ("was Parsifal or Lohengrin released first", ["Parsifal", "Lohengrin"], OPERA, {"Lohengrin"}),
     ],
 )
 def test_it_is_computed_and_verified(question, topics, path, answers):
