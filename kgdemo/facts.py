@@ -56,6 +56,9 @@ class Facts(Protocol):
     def has_distinct_ends(self, relation: str) -> bool:
         """Whether no head of this relation's triples is a tail of them too, so that none can be meant the other way."""
 
+    def expect(self, triples: Iterable[Triple], names: Iterable[str] = ()) -> None:
+        """Hear which triples, and which names beside theirs, are about to be asked for."""
+
 
 class StatedFacts:
     """An index in memory: ids of labels in dictionaries, and for each relation its pairs of ids, sorted.
@@ -112,6 +115,9 @@ class StatedFacts:
     def states(self, entity: str, attribute: str, value: str, unit: str) -> bool:
         """See ``Facts``."""
         return (entity, attribute, value, unit) in self._statements
+
+    def expect(self, triples: Iterable[Triple], names: Iterable[str] = ()) -> None:
+        """See ``Facts``; all of them are here."""
 
     def has_distinct_ends(self, relation: str) -> bool:
         """See ``Facts``."""
@@ -193,6 +199,9 @@ class SavedFacts:
         """See ``Facts``; a saved graph has triples alone."""
         return False
 
+    def expect(self, triples: Iterable[Triple], names: Iterable[str] = ()) -> None:
+        """See ``Facts``; all of them are here."""
+
     def has_distinct_ends(self, relation: str) -> bool:
         """See ``Facts``; digests do not tell, and not to know is to say no."""
         return False
@@ -258,6 +267,10 @@ class EditedFacts:
     def states(self, entity: str, attribute: str, value: str, unit: str) -> bool:
         """See ``Facts``; edits change triples alone."""
         return self.base.states(entity, attribute, value, unit)
+
+    def expect(self, triples: Iterable[Triple], names: Iterable[str] = ()) -> None:
+        """See ``Facts``."""
+        self.base.expect(triples, names)
 
     def has_distinct_ends(self, relation: str) -> bool:
         """See ``Facts``; of a relation with added triples it is not known."""

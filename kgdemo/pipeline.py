@@ -17,7 +17,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from kgdemo.answering.computation import BY, listed
 from kgdemo.answering.operands import all_of_kind
 from kgdemo.answering.operations import answer
-from kgdemo.constraint.token_graph import TokenCache, TokenGraph
+from kgdemo.constraint.token_graph import GrowingTokenGraph, TokenCache, TokenGraph
 from kgdemo.errors import UserError
 from kgdemo.events import (
     AnswerFinal,
@@ -36,11 +36,16 @@ from kgdemo.events import (
 )
 from kgdemo.facts import Facts
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.io.catalogue import build_graph, embedded_names, open_facts, open_graph
+from kgdemo.kg.io.catalogue import build_graph, known_names, open_facts, open_graph
 from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
+from kgdemo.kg.stores.base import Meter, metered
+from kgdemo.kg.stores.facts import StoreFacts
+from kgdemo.kg.stores.graph import StoreGraph
+from kgdemo.kg.stores.opening import is_store
 from kgdemo.linking.linker import EntityLinker, OverlayLinker
 from kgdemo.linking.names import name_index
+from kgdemo.linking.store_linker import StoreLinker
 from kgdemo.linking.words import name_words, without_article
 from kgdemo.methods import METHODS, method_named
 from kgdemo.methods.registry import MethodCard
@@ -118,7 +123,7 @@ class Pipeline:
 
     def _known(self, source: str) -> bool:
         """Whether a graph is embedded or was handed over in memory: a public server opens no other file."""
-        return source in embedded_names() or self._loaded.peek(("graph", source)) is not None
+        return source in known_names() or self._loaded.peek(("graph", source)) is not None
 
     def model(self, name: str) -> CausalModel:
         """The KG-specialised language model of that name; loaded once."""
@@ -128,7 +133,7 @@ class Pipeline:
         """Make a model in memory known under a name; one known before must share its tokeniser."""
         self._loaded.put(("model", name), model)
 
-    def linker(self, source: str) -> EntityLinker | OverlayLinker:
+    def linker(self, source: str) -> EntityLinker | OverlayLinker | StoreLinker:
         """The entity linker of a graph."""
         return self._loaded.get(("linker", source), lambda: self._new_linker(source))
 
@@ -148,6 +153,8 @@ class Pipeline:
         def build() -> TokenGraph:
             edited = self._loaded.peek(("like", source))
             like = None if edited is None else self.token_graph(str(edited), model, directed)
+            if isinstance(self.graph(source), StoreGraph):
+                return GrowingTokenGraph(self.graph(source), self.model(model).label_tokens, directed)
             store = None if source in self._brought else self.token_cache
             return TokenGraph(self.graph(source), self.model(model).label_tokens, directed, like=like, store=store)
 
@@ -165,8 +172,10 @@ class Pipeline:
             reasoner = FallbackReasoner(reasoner, EmbeddedReasoner(embedder), self.chat)
         return Resources(kg, verifier, model, token_graph, reasoner, embedder, prompts)
 
-    def _new_linker(self, source: str) -> EntityLinker | OverlayLinker:
+    def _new_linker(self, source: str) -> EntityLinker | OverlayLinker | StoreLinker:
         kg, embedder, like = self.graph(source), sentence_embedder(), self._loaded.peek(("like", source))
+        if isinstance(kg, StoreGraph):
+            return StoreLinker(kg)
         base = None if like is None else self.linker(str(like))
         if not isinstance(base, EntityLinker):
             return EntityLinker(kg, embedder)
@@ -189,8 +198,11 @@ class Pipeline:
         """
         began = time.perf_counter()
         counts = _Counts()
+        events = self._events(question, settings, entities)
+        if is_store(settings.graph):
+            events = self._over_store(events, settings.graph)
         try:
-            for event in self._events(question, settings, entities):
+            for event in events:
                 counts.see(event)
                 yield dataclasses.replace(event, t=round(time.perf_counter() - began, 4))
                 if 0 < self.profile.seconds < time.perf_counter() - began:
@@ -205,6 +217,24 @@ class Pipeline:
             totals = (counts.calls, counts.tokens_in, counts.tokens_out, counts.stage_ms)
             ahead = settings.tokens_ahead(self.model(settings.model).on_gpu)
             yield RunFinished(seconds, *totals, {None: "off", 0: "forced"}.get(ahead, str(ahead)), t=seconds)
+
+    def _over_store(self, events: Iterator[Event], source: str) -> Iterator[Event]:
+        """A run over a graph behind a store; what it asked of the store is said at its end, however it ends."""
+        meter, seen = Meter(self.profile.store_requests), 0
+        facts, kg = self._loaded.peek(("facts", source)), self._loaded.peek(("graph", source))
+        if isinstance(facts, StoreFacts):
+            facts.forget()
+        if isinstance(kg, StoreGraph) and kg.is_full:
+            self.forget_graph(source)
+        try:
+            yield from metered(events, meter)
+        except UserError:
+            yield Notice(meter.said())
+            raise
+        kg = self.graph(source)
+        for cut in kg.cut[seen:] if isinstance(kg, StoreGraph) else ():
+            yield Notice(cut)
+        yield Notice(meter.said())
 
     def _events(self, question: str, settings: Settings, entities: Sequence[str]) -> Iterator[Event]:
         question = check(question, settings, self.profile)
@@ -245,7 +275,7 @@ class Pipeline:
             raise UserError(f"{method.title} takes no forced tokens; choose {drivable} in the settings.")
         method.check(settings.options, self.profile)
         if not self.profile.open_models and not self._known(settings.graph):
-            raise UserError(f"This server knows the graphs {', '.join(embedded_names())}; choose one of them.")
+            raise UserError(f"This server knows the graphs {', '.join(known_names())}; choose one of them.")
         return method
 
     def _read(
@@ -305,6 +335,8 @@ class Pipeline:
     def _entities_in(self, text: str, source: str) -> tuple[str, ...]:
         """The entities that a text may name: those chosen, those whose name it is, and others that are likely."""
         kg, found = self.graph(source), self.linker(source).link(text)
+        if isinstance(kg, StoreGraph):
+            return tuple(c.entity for mention in found.mentions for c in mention.candidates)
         same = {name.entity for name in name_index(kg).whole("".join(without_article(name_words(text))))}
         whole = [kg.entities[entity] for entity in sorted(same, key=lambda entity: -kg.degree(entity))]
         candidates = (candidate for mention in found.mentions for candidate in mention.candidates)
@@ -345,11 +377,15 @@ class Pipeline:
 
     def _spelled(self, question: str, linked: EntitiesLinked, kg: KnowledgeGraph, source: str) -> str:
         """The question with mistyped words put right; what names an entity stays as it is."""
+        if isinstance(kg, StoreGraph):  # nobody can list the words that its names are made of
+            return question
         mentions = self.linker(source).link(question).mentions if linked.given else linked.mentions
         named = [(m.start, m.end) for m in mentions if m.candidates[0].score >= _NAMED]
         return corrected(question, named, self._vocabulary(kg), name_index(kg).knows)
 
     def _nothing_found(self, question: str, linked: EntitiesLinked, kg: KnowledgeGraph) -> str:
+        if isinstance(kg, StoreGraph):
+            return f"The graph {kg.name} has no entity of a name in the question; name one as the graph spells it."
         noun = plan_of(question).noun
         members = all_of_kind(kg, noun) if noun else []
         if members:

@@ -148,6 +148,21 @@ class Verifier:
         self._backward = backward_labels(facts.relations, facts.inverse_labels)
         self._relation_labels = frozenset((*facts.relations, *self._backward))
 
+    def expect(self, paths: Iterable[Path], answers: Iterable[str] = ()) -> None:
+        """Hear which paths and answers are about to be judged, so that a store is asked for all of them at once."""
+        hops = (hop for path in paths for hop in path.hops)
+        self.facts.expect(
+            (
+                stated
+                for head, said, tail in hops
+                for stated in (
+                    (head, said, tail),
+                    *((tail, relation, head) for relation in self._backward.get(said, ())),
+                )
+            ),
+            answers,
+        )
+
     def verify(self, path: Path, answer: str | None = None) -> Verdict:
         """Judge a path by its exact labels."""
         return self._judged([_Named(label) for label in _labels(path)], answer)

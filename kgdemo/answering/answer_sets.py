@@ -85,7 +85,8 @@ def placed(final: AnswerFinal, evidence: Sequence[Evidence], kg: KnowledgeGraph)
         if any(fold(name) in on_path.get(index, ()) for index in cited):
             return ON_PATH
         read = any(fold(name) in entities for entities in on_path.values())
-        return IN_GRAPH if read or name_index(kg).whole("".join(name_words(name))) else NOWHERE
+        known = read or name in kg.entities or name_index(kg).whole("".join(name_words(name)))
+        return IN_GRAPH if known else NOWHERE
 
     places = tuple(place(name, cited) for name, cited in zip(final.answers, final.citations, strict=True))
     return replace(final, places=places)
@@ -154,15 +155,13 @@ def complete(
         yield final
         return
     answered = {fold(name) for name in final.answers} if apart else set(final.answers)
-    additions = [
-        kg.entities[end]
+    led = {
+        end: [kg.path_to(layers, path.relations, end, directed) for path, layers in zip(paths, walks, strict=True)]
         for end in fitting
         if (fold(kg.entities[end]) if apart else kg.entities[end]) not in answered
-        and all(
-            _holds(kg.path_to(layers, path.relations, end, directed), resources)
-            for path, layers in zip(paths, walks, strict=True)
-        )
-    ]
+    }
+    resources.verifier.expect(kg.labelled(ids) for own in led.values() for ids in own)
+    additions = [kg.entities[end] for end, own in led.items() if all(_holds(ids, resources) for ids in own)]
     if apart:
         yield replace(final, completed=tuple(additions))
         return
@@ -174,7 +173,8 @@ def _common_ends(kg: KnowledgeGraph, paths: Sequence[Path], directed: bool) -> t
     """What each path's topic and relations reach, and the entities that all of them lead to, none of them a topic."""
     topics = [kg.entities.find(path.entities[0]) or 0 for path in paths]
     walks = [kg.reach(topic, path.relations, directed) for topic, path in zip(topics, paths, strict=True)]
-    return walks, np.setdiff1d(reduce(np.intersect1d, [layers[-1] for layers in walks]), topics).tolist()
+    ends = np.setdiff1d(reduce(np.intersect1d, [layers[-1] for layers in walks]), topics)
+    return walks, kg.in_order(ends).tolist()
 
 
 def _holds(ids: PathIds, resources: Resources) -> bool:

@@ -451,13 +451,12 @@ class Lists(Computation):
 
         The noun that says what is asked for is one of them: of *composers* the occupation.
         """
-        found = []
         kinds = names_of_kind(self.plan.noun)
+        names: dict[str, None] = {}
         for word in (*self.query.content_words, *kinds):
             of_kind = [f"{one} {kind}" for one in (word, *names_of_kind(word)) for kind in (*kinds, "person")]
-            for name in (word, f"the {word}", _place_of(word), *of_kind):
-                if name in self.kg.entities and name not in used and name not in self.query.topics:
-                    found.append(name)
+            names.update(dict.fromkeys((word, f"the {word}", _place_of(word), *of_kind)))
+        found = [n for n in self.kg.entities.known(names) if n not in used and n not in self.query.topics]
         offices = (name for kind in kinds for name in name_index(self.kg).whole("".join(name_words(kind))))
         called_so = dict.fromkeys(self.kg.entities[name.entity] for name in offices)
         found += [one for one in called_so if kind_of(self.kg, one) == "position" and one not in used]

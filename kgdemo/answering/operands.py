@@ -107,7 +107,7 @@ class Sets:
         """What bears the name of a topic and a year: of the FIFA World Cup, or one of them, *1930 FIFA World Cup*."""
         series = re.sub(r"^\d{4} ", "", topic)
         names = (f"{year} {series}" for year in range(*_YEARS))
-        return [name for name in names if name in self.kg.entities]
+        return self.kg.entities.known(names)
 
     def joined(self, end: str, other: str) -> Path | None:
         """The shortest path from another topic to an end: one hop, or two by way of a place within the topic."""
@@ -115,6 +115,7 @@ class Sets:
         if start is None or goal is None:
             return None
         steps, targets = self.kg.steps(goal)
+        self.kg.expect(targets)
         around = list(zip(steps.tolist(), targets.tolist(), strict=True))
         for step, target in around:
             if target == start:

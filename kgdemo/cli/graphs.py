@@ -84,9 +84,12 @@ def _check(arguments: argparse.Namespace) -> int:
 def _save(arguments: argparse.Namespace) -> int:
     from kgdemo.kg.io.arrays import save
     from kgdemo.kg.io.catalogue import open_facts, open_graph
+    from kgdemo.kg.stores.facts import StoreFacts
 
-    kg = open_graph(arguments.graph, arguments.entities)
-    save(kg, open_facts(arguments.graph), arguments.out)
+    kg, facts = open_graph(arguments.graph, arguments.entities), open_facts(arguments.graph)
+    if isinstance(facts, StoreFacts):
+        raise UserError("A graph behind a store cannot be saved; save the file that the store was filled from.")
+    save(kg, facts, arguments.out)
     print(f"{len(kg):,} triples written to {arguments.out}")
     return 0
 

@@ -59,7 +59,7 @@ class KGAutomaton:
         self.graph = graph
         self.hops = hops
         with_edges = {t for t in topics if graph.kg.degree(t, graph.directed)}
-        self.topics = np.array(sorted(with_edges, key=lambda t: graph.entity_rank[t]), dtype=np.int32)
+        self.topics = graph.by_tokens(np.array(sorted(with_edges), np.int32))
         self._topic_nodes: Branchings = {}
         marks = {True: graph.label_tokens.end, False: graph.label_tokens.arrow}
         self._marks = {ends: np.array(ids, np.int64).reshape(-1, 1) for ends, ids in marks.items()}
@@ -119,7 +119,7 @@ class KGAutomaton:
             for entity in ended.tolist():
                 longer = PathNode(entity, step, path_node, path_node.hops + 1)
                 fans.append(self._mark(Segment.END, longer, 0, 0))
-                if longer.hops < self.hops and graph.kg.degree(entity, graph.directed):
+                if longer.hops < self.hops and graph.kg.has_steps(entity, graph.directed):
                     fans.append(self._onward(longer))
         return fans
 
@@ -159,7 +159,10 @@ class KGAutomaton:
         trie = self.sub_trie(path_node.entity)
         if segment is Segment.ARROW_BEFORE_STEP:
             return Position(Segment.STEP, path_node, 0, len(trie.steps))
-        return Position(Segment.ENTITY, path_node, int(trie.bounds[low]), int(trie.bounds[low + 1]))
+        first, last = int(trie.bounds[low]), int(trie.bounds[low + 1])
+        if path_node.hops + 1 < self.hops:
+            self.graph.kg.expect(trie.targets[first:last])
+        return Position(Segment.ENTITY, path_node, first, last)
 
     # counting ----------------------------------------------------------------------------------
 

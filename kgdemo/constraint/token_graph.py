@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import os
 import tempfile
+import threading
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -135,7 +136,7 @@ class TokenGraph:
         store: where the token ids of a large graph are kept; None for a graph that is nobody else's business.
 
     Attributes:
-        entities, steps: token ids of entity labels and of step readings.
+        steps: token ids of step readings.
         entity_rank, step_rank: rank of each label's token sequence; sorting rows by rank groups equal
             prefixes, which is all a trie needs.
         directed: whether edges are walked from head to tail only.
@@ -160,12 +161,18 @@ class TokenGraph:
             tokenised_labels = store.get(kg.entities, label_tokens, lambda: _tokenised_labels(kg, label_tokens))
         else:
             tokenised_labels = _tokenised_labels(kg, label_tokens)
-        self.entities, self.entity_rank = tokenised_labels.table, tokenised_labels.rank
+        self._entities, self.entity_rank = tokenised_labels.table, tokenised_labels.rank
         self.steps = label_tokens.encode(kg.step_labels)
         self.step_rank = ranks(self.steps)
         self.sub_tries: Cache[SubTrie] = Cache(cache_bytes)
         self._walks: list[NDArray[np.int64]] = []
         self._presorted: Adjacency | None = None
+        self._growing = threading.Lock()
+
+    @property
+    def entities(self) -> TokenTable:
+        """Token ids of entity labels."""
+        return self._entities
 
     def sorted_steps(self, entity: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Step ids and targets of an entity's edges, sorted by the tokens of the step, then of the target."""
@@ -175,6 +182,10 @@ class TokenGraph:
         steps, targets = self.kg.steps(entity, self.directed)
         order = np.lexsort((self.entity_rank[targets], self.step_rank[steps]))
         return steps[order], targets[order]
+
+    def by_tokens(self, entities: NDArray[np.int32]) -> NDArray[np.int32]:
+        """These entities in the order of their labels' tokens."""
+        return entities[np.argsort(self.entity_rank[entities], kind="stable")]
 
     def presort(self) -> None:
         """Sort the edges of all entities at once: the whole automaton, built offline (GCR appendix B.1)."""
@@ -211,6 +222,42 @@ class TokenGraph:
                 total += _sum_by_row(onward, kg.incoming.offsets, kg.incoming.targets)
             self._walks.append(np.minimum(total, 2.0**62).astype(np.int64))
         return self._walks[hops - 1] if hops else np.zeros(len(kg.entities), np.int64)
+
+
+class GrowingTokenGraph(TokenGraph):
+    """Of a graph that is filled from a store: labels are tokenised when a step first leads to them.
+
+    A sub-trie is sorted by the tokens of its own targets, so no order of all labels is kept. Walks are counted over
+    the steps that have been fetched, so their number is one of those known, not of those there are.
+    """
+
+    def sorted_steps(self, entity: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """See ``TokenGraph``."""
+        steps, targets = self.kg.steps(entity, self.directed)
+        order = np.lexsort((self._ranks(targets), self.step_rank[steps]))
+        return steps[order], targets[order]
+
+    def by_tokens(self, entities: NDArray[np.int32]) -> NDArray[np.int32]:
+        """See ``TokenGraph``."""
+        return entities[np.argsort(self._ranks(entities), kind="stable")]
+
+    def _ranks(self, entities: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The rank of each of these labels among them."""
+        return ranks(self.entities.rows(entities))
+
+    @property
+    def entities(self) -> TokenTable:
+        """See ``TokenGraph``; those that the graph has met since are tokenised first."""
+        labels = self.kg.entities
+        if len(self._entities) < len(labels):
+            with self._growing:
+                new = labels[len(self._entities) : len(labels)]
+                self._entities = self._entities.joined(self.label_tokens.encode(new))
+        return self._entities
+
+    def walks(self, hops: int) -> NDArray[np.int64]:
+        """See ``TokenGraph``: one walk for each entity that has been met and may be walked on from."""
+        return np.full(len(self.kg.entities), int(hops > 0), np.int64)
 
 
 def _tokenised_labels(kg: KnowledgeGraph, label_tokens: LabelTokens) -> TokenisedLabels:

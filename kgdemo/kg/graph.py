@@ -159,6 +159,25 @@ class KnowledgeGraph:
             degree += int(self.incoming.offsets[entity + 1] - self.incoming.offsets[entity])
         return degree
 
+    def degrees(self, entities: Sequence[int], directed: bool = False) -> list[int]:
+        """Number of steps from each of these entities; asked for at once, as a graph behind a store likes it."""
+        return [self.degree(entity, directed) for entity in entities]
+
+    def known_degrees(self) -> NDArray[np.int64]:
+        """Number of steps from every entity, as far as it is known without asking; ``(entities,)``."""
+        return np.diff(self.outgoing.offsets) + np.diff(self.incoming.offsets)
+
+    def has_steps(self, entity: int, directed: bool = False) -> bool:
+        """Whether any step leads on from an entity that a path has reached."""
+        return self.degree(entity, directed) > 0
+
+    def expect(self, entities: NDArray[np.int32]) -> None:
+        """Hear that a search may go on from these entities: nothing to do for a graph that is all here."""
+
+    def in_order(self, entities: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The same entities in the order of their labels, which is that of their ids."""
+        return np.sort(entities)
+
     def neighbours(self, label: str, directed: bool = False) -> list[tuple[str, str]]:
         """(step label, entity) for each step from the entity called ``label``; empty when unknown."""
         entity = self.entities.find(label)
@@ -351,7 +370,7 @@ class KnowledgeGraph:
         if not left:
             return PathIds(entities[::-1], steps[::-1])
         count = len(self.relations)
-        taken, sources = self.steps(entities[-1])
+        taken, sources = self._row_towards(entities[-1], layers[left - 1], allowed[left - 1])
         turned = np.where(taken < count, taken + count, taken - count)
         fits = np.isin(turned, list(allowed[left - 1])) & np.isin(sources, layers[left - 1])
         for place in np.flatnonzero(fits).tolist():
@@ -364,6 +383,12 @@ class KnowledgeGraph:
             if found is not None:
                 return found
         return None
+
+    def _row_towards(
+        self, entity: int, layer: NDArray[np.int32], allowed: Collection[int]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Steps of an entity, among them all that turn round an allowed step from one of the layer's entities."""
+        return self.steps(entity)
 
     # labels of steps and paths -----------------------------------------------------------------
 

@@ -88,6 +88,10 @@ class LabelTable(Sequence[str]):
                 high = middle
         return low if low < len(self) and self._bytes(low) == key else None
 
+    def known(self, labels: Iterable[str]) -> list[str]:
+        """Those of some labels that the table has, in their order; asked for at once, where it has to be asked."""
+        return [label for label in labels if label in self]
+
     def _bytes(self, index: int) -> bytes:
         if not 0 <= index < len(self):
             raise IndexError(f"label id {index} is not in 0..{len(self) - 1}")

@@ -126,7 +126,7 @@ class NameIndex:
         self._whole: dict[str, list[int]] = defaultdict(list)  # words run together -> name ids
         self._by_word: dict[str, list[int]] = defaultdict(list)  # word -> ids of longer names that hold it
         counts: Counter[str] = Counter()
-        degrees = np.diff(kg.outgoing.offsets) + np.diff(kg.incoming.offsets)
+        degrees = kg.known_degrees()
         # in the order of degree, so that every list of names has the best-connected entities first
         labels = list(kg.entities)
         for entity in np.argsort(-degrees, kind="stable").tolist():

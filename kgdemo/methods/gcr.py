@@ -149,6 +149,7 @@ def _grounded(
         meets = [()] * len(ranked)
     ranked = [replace(path, read=path.read or path.hypothesis.tokens in read) for path in ranked]
     answers = hypothesis_answers(constrained, resources.model, [path.hypothesis for path in ranked])
+    resources.verifier.expect((graph.kg.labelled(found.ids) for found in ranked), answers)
     evidence = []
     for index, (found, answer, partners) in enumerate(zip(ranked, answers, meets, strict=True), 1):
         path = graph.kg.labelled(found.ids)

@@ -201,11 +201,13 @@ def _lead(
     by_key: dict[Key, RankedPath] = {}
     for path in decoded:
         by_key.setdefault(_key(graph, path), path)
-    keys = {a: [(g.topic, g.relations, a) for g in interpretation.groups] for a in interpretation.answers.tolist()}
+    ends = graph.kg.in_order(interpretation.answers).tolist()
+    keys = {a: [(g.topic, g.relations, a) for g in interpretation.groups] for a in ends}
+    degree = dict(zip(ends, graph.kg.degrees(ends), strict=True))
 
     def likely(answer: int) -> tuple[int, float, int]:
         scores = [by_key[key].rank_score for key in keys[answer] if key in by_key]
-        return -len(scores), -max(scores, default=0.0), -graph.kg.degree(answer)  # of Poseidon more is known
+        return -len(scores), -max(scores, default=0.0), -degree[answer]  # of Poseidon more is known
 
     answers = sorted(keys, key=likely)[:limit]
     missing = {

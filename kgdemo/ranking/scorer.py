@@ -242,6 +242,7 @@ def groups_of(graph: TokenGraph, paths: Sequence[RankedPath], scorer: PathScorer
     for (topic, relations, _, detour), own in members.items():
         scores[topic, relations, detour] += [path.hypothesis.score for path in own]
     scorer.embed([graph.kg.labelled(path.ids) for path in paths])
+    graph.kg.degrees([path.ids.entities[-1] for path in paths])  # all in one, where a graph has to ask for them
     groups = []
     for (topic, relations, _, detour), own in members.items():
         likelihood = float(np.logaddexp.reduce(scores[topic, relations, detour]))
@@ -251,7 +252,8 @@ def groups_of(graph: TokenGraph, paths: Sequence[RankedPath], scorer: PathScorer
 
 def _group(graph: TokenGraph, own: Sequence[RankedPath], likelihood: float, detour: bool, scorer: PathScorer) -> Group:
     """One group; ``likelihood`` is the log-probability of its relations, to all ends of any type."""
-    degree = {path.ids.entities[-1]: graph.kg.degree(path.ids.entities[-1]) for path in own}
+    ends = list(dict.fromkeys(path.ids.entities[-1] for path in own))
+    degree = dict(zip(ends, graph.kg.degrees(ends), strict=True))
     own = sorted(own, key=lambda p: -p.hypothesis.score - _DEGREE_WEIGHT * math.log1p(degree[p.ids.entities[-1]]))
     different = list({path.ids.entities: path for path in reversed(own)}.values())[::-1]
     features = [

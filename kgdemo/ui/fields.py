@@ -14,7 +14,7 @@ from typing import Any
 import gradio as gr
 
 from kgdemo.errors import UserError
-from kgdemo.kg.io.catalogue import embedded_names
+from kgdemo.kg.io.catalogue import known_names
 from kgdemo.methods import METHODS, method_named
 from kgdemo.methods.registry import options_in_words
 from kgdemo.settings import Option, Profile, Settings, Shown, chosen, options_of, shown
@@ -166,7 +166,7 @@ def _checked(setting: Option, value: Any, profile: Profile) -> Any:
 def _names(setting: Option) -> dict[str, str]:
     """The names that a registry holds for a setting, with their titles; empty where there is no registry."""
     if setting.name == "graph":
-        return {name: name for name in embedded_names()}
+        return {name: name for name in known_names()}
     return {card.name: card.title for card in METHODS.values()} if setting.name == "method" else {}
 
 

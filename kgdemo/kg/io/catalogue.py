@@ -16,6 +16,8 @@ from kgdemo.kg.io.formats import SUFFIXES, kind_of, read_triples
 from kgdemo.kg.io.freebase import with_entity_kinds
 from kgdemo.kg.io.published import published, unknown_graph
 from kgdemo.kg.literals import read_literals
+from kgdemo.kg.stores.facts import StoreFacts
+from kgdemo.kg.stores.opening import is_store, open_store, open_store_facts, operators_stores
 
 _HERE = Path(__file__).parent.parent / "data"
 SCHEMA_FILE = "schema.tsv"
@@ -45,6 +47,11 @@ def embedded_names() -> list[str]:
     return sorted(folder.parent.name for folder in _HERE.glob(f"*/{SCHEMA_FILE}"))
 
 
+def known_names() -> list[str]:
+    """The graphs that any visitor may choose: those that ship, and the stores that the operator lists."""
+    return [*embedded_names(), *(name for name in operators_stores() if name not in embedded_names())]
+
+
 def embedded_folder(name: str) -> Path:
     """The folder of an embedded graph.
 
@@ -57,7 +64,7 @@ def embedded_folder(name: str) -> Path:
 
 
 def open_graph(source: str, entities: Path | None = None) -> KnowledgeGraph:
-    """Open an embedded graph by name, a saved graph by its folder, a triple file or a published graph by path.
+    """Open an embedded graph by name, a saved graph by its folder, a file or published graph by path, a store's by URL.
 
     Args:
         source: which graph.
@@ -70,6 +77,8 @@ def open_graph(source: str, entities: Path | None = None) -> KnowledgeGraph:
         raise GraphFormatError(f"{source} brings its own entities; give a side file of entities with a triple file.")
     if source in embedded_names():
         return _embedded(_HERE / source)
+    if is_store(source):
+        return open_store(source)
     path = Path(source)
     if is_saved_graph(path):
         return load(path)
@@ -92,7 +101,7 @@ def build_graph(
     return with_entity_kinds(KnowledgeGraph.from_triples(triples, name, info=info))
 
 
-def open_facts(source: str) -> StatedFacts | SavedFacts:
+def open_facts(source: str) -> StatedFacts | SavedFacts | StoreFacts:
     """What the files of a graph state, for the verifier: read anew, and nothing of it by way of ``open_graph``.
 
     Tab-separated files, the embedded ones among them, are read by code of the verifier's own. The other formats have
@@ -110,6 +119,8 @@ def open_facts(source: str) -> StatedFacts | SavedFacts:
         described = [*folder.glob("*.entities.tsv"), *literal_files(folder)]
         statements = (statement for file in described for statement in tsv_statements(file))
         return StatedFacts((t for theme in themes(folder) for t in tsv_triples(theme)), inverse, statements)
+    if is_store(source):
+        return open_store_facts(source)
     path = Path(source)
     if is_saved_graph(path):
         return SavedFacts(path)
@@ -135,7 +146,7 @@ def graph_name(path: Path) -> str:
 
 
 def _is_triple_file(source: str) -> bool:
-    return source not in embedded_names() and not is_saved_graph(Path(source))
+    return source not in embedded_names() and not is_store(source) and not is_saved_graph(Path(source))
 
 
 def read_schema(folder: Path) -> dict[str, Relation]:

@@ -31,6 +31,7 @@ from kgdemo.lab.evaluation.workers import answered_by_workers
 from kgdemo.lab.questions import Question, called_as_in, read_questions
 from kgdemo.lab.training.examples import relation_paths
 from kgdemo.linking.linker import EntityLinker, OverlayLinker
+from kgdemo.linking.store_linker import StoreLinker
 from kgdemo.methods import method_named
 from kgdemo.models.chat import ChatModel
 from kgdemo.models.embedding import Embedder
@@ -259,7 +260,7 @@ def _same_settings(out: Path, settings: dict[str, object], resumed: bool) -> Non
 
 
 def evaluate_linking(
-    linker: EntityLinker | OverlayLinker, questions: Path, out: Path, limit: int | None = None
+    linker: EntityLinker | OverlayLinker | StoreLinker, questions: Path, out: Path, limit: int | None = None
 ) -> dict[str, float]:
     """Link every question of a set that names its topic entities.
 

@@ -1,0 +1,187 @@
+"""The seam to a graph store: read-only verbs, each of which takes many things at once.
+
+A verb is one round trip, so a search that asks for all entities of a hop together waits once a hop. No verb takes query
+text: ids, labels and numbers go in, and the store's own module writes and escapes the query.
+
+A run is charged for what it asks. ``metered`` puts a ``Meter`` around each step of the run's generator, and a store
+charges whichever meter is in force where it is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+from kgdemo.errors import UserError
+
+
+class StoreError(UserError):
+    """A store that is gone, too slow, or answers nonsense; what a run has shown before stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An entity or relation as a store knows it; ``label`` and ``type`` are empty where it has none."""
+
+    id: str
+    label: str = ""
+    type: str = ""
+    aliases: tuple[str, ...] = ()
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A fact seen from one of its ends.
+
+    Attributes:
+        entity, relation: ids.
+        outgoing: the entity is the fact's head.
+        end: its other end.
+    """
+
+    entity: str
+    relation: str
+    outgoing: bool
+    end: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Edges, and whether there are no more than these."""
+
+    edges: tuple[Edge, ...]
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RelationCount:
+    """How many ends a relation leads to from an entity, in one direction."""
+
+    entity: str
+    relation: str
+    outgoing: bool
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What is asked once, when a store is opened.
+
+    Attributes:
+        relations: the predicates that are facts.
+        symmetric: ids of those stored in both directions for most of their facts.
+        types: id -> label of the types; empty where the profile lists none.
+        facts: how many there are; 0 where the store is too large to be counted.
+    """
+
+    relations: tuple[Node, ...]
+    symmetric: frozenset[str] = frozenset()
+    types: dict[str, str] = field(default_factory=dict)
+    facts: int = 0
+
+
+class Store(Protocol):
+    """What a graph and a verifier ask of a store. Every method raises ``StoreError`` where no answer is to be had."""
+
+    def survey(self) -> Survey:
+        """The relations of the store, and what is known of it as a whole."""
+
+    def relations(self, entities: Sequence[str]) -> list[RelationCount]:
+        """Which relations these entities have, in which direction, to how many ends."""
+
+    def ends(
+        self,
+        entities: Sequence[str],
+        relations: Sequence[tuple[str, bool]] = (),
+        prefix: str = "",
+        limit: int = 10_000,
+    ) -> Ends:
+        """Where the facts of these entities lead.
+
+        Args:
+            entities: ids.
+            relations: (relation, outgoing); none: every relation in both directions.
+            prefix: only ends whose labels begin so, in the order of their labels.
+            limit: of edges in all.
+        """
+
+    def onward(self, entity: str) -> list[tuple[str, bool, str, bool]]:
+        """The different pairs of relations, each with its direction, that lead two hops away from an entity."""
+
+    def labels(self, ids: Sequence[str]) -> list[Node]:
+        """Label, type, aliases and description of these ids; one that it has none of is left out."""
+
+    def find(self, texts: Sequence[str]) -> list[tuple[str, Node]]:
+        """The entities whose label or alias is exactly one of these texts, each with that text."""
+
+    def exists(self, triples: Sequence[tuple[str, str, str]]) -> list[bool]:
+        """Whether each of these (head, relation, tail) ids is a fact of the store at this moment."""
+
+
+@dataclass(slots=True)
+class Meter:
+    """What one run has asked of stores.
+
+    Attributes:
+        limit: requests that it may make.
+        requests, seconds, received: made so far, the time waited for them, and bytes of their replies.
+    """
+
+    limit: int = 400
+    requests: int = 0
+    seconds: float = 0.0
+    received: int = 0
+
+    def charge(self) -> None:
+        """Count a request.
+
+        Raises:
+            StoreError: the run has made as many as it may.
+        """
+        if self.requests >= self.limit:
+            raise StoreError(
+                f"This question needs more than the {self.limit} requests to the graph store that one may make; ask "
+                "with fewer paths or hops."
+            )
+        self.requests += 1
+
+    def said(self) -> str:
+        """In words for the page."""
+        count = "1 request" if self.requests == 1 else f"{self.requests} requests"
+        return f"The graph store answered {count} in {self.seconds:.2f} s, {self.received / 1000:,.0f} kB."
+
+
+METER: ContextVar[Meter | None] = ContextVar("METER", default=None)
+_Event = TypeVar("_Event")
+
+
+def metered(events: Iterator[_Event], meter: Meter) -> Iterator[_Event]:
+    """The events of a run whose requests are charged to a meter, whichever thread takes the next one."""
+    while True:
+        token = METER.set(meter)
+        try:
+            event = next(events)
+        except StopIteration:
+            return
+        finally:
+            METER.reset(token)
+        yield event
+
+
+def local_name(id_: str) -> str:
+    """The last part of an id: ``Q42`` of ``http://www.wikidata.org/entity/Q42``."""
+    return id_.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1] or id_
+
+
+def distinct_labels(relations: Sequence[Node]) -> dict[str, str]:
+    """Label -> id; relations of one label, and those without one, are told apart by their ids."""
+    found: dict[str, str] = {}
+    for node in relations:
+        label = node.label or local_name(node.id)
+        if label in found:
+            label = f"{label} ({local_name(node.id)})"
+        found[node.id if label in found else label] = node.id
+    return found

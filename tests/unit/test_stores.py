@@ -1,0 +1,291 @@
+"""A graph behind a SPARQL store: the same steps, paths, verdicts and answers as in memory; faults stay small."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path as FilePath
+
+import httpx
+import pyoxigraph as ox
+import pytest
+
+from kgdemo import events
+from kgdemo.errors import UserError
+from kgdemo.facts import StatedFacts
+from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
+from kgdemo.kg.path import Path
+from kgdemo.kg.stores import graph as store_graph
+from kgdemo.kg.stores.base import METER, Meter, StoreError
+from kgdemo.kg.stores.facts import StoreFacts
+from kgdemo.kg.stores.graph import StoreGraph
+from kgdemo.kg.stores.opening import open_store, operators_stores
+from kgdemo.kg.stores.profile import StoreProfile, read_profile, shipped
+from kgdemo.kg.stores.sparql import SparqlStore, _iri, _literal
+from kgdemo.linking.store_linker import StoreLinker
+from kgdemo.pipeline import Pipeline
+from kgdemo.settings import LOCAL, PUBLIC, Settings
+from kgdemo.ui.fields import settings_of
+from kgdemo.verify import Verifier
+from tests.helpers.sparql_server import ENTITY, RELATION, Endpoint, served, triples_of
+
+_TRIPLES = [
+    ("Paris", "capital of", "France"),
+    ("Paris", "located in", "France"),
+    ("Lyon", "located in", "France"),
+    ("France", "borders", "Spain"),
+    ("Spain", "borders", "France"),
+    ("Madrid", "capital of", "Spain"),
+    ("Madrid", "located in", "Spain"),
+    ("Victor Hugo", "born in", "Besançon"),
+    ("Besançon", "located in", "France"),
+    ("Victor Hugo", "died in", "Paris"),
+    ('The "Louvre" \\ -> museum', "located in", "Paris"),
+    ("Ouroboros", "eats", "Ouroboros"),
+]
+_TYPES = {
+    "Paris": "city",
+    "Lyon": "city",
+    "Madrid": "city",
+    "Besançon": "city",
+    "France": "country",
+    "Spain": "country",
+}
+
+
+@pytest.fixture(scope="module")
+def local() -> KnowledgeGraph:
+    info = {label: EntityInfo(kind) for label, kind in _TYPES.items()}
+    return KnowledgeGraph.from_triples(_TRIPLES, "small", info=info)
+
+
+@pytest.fixture
+def endpoint(local: KnowledgeGraph) -> Iterator[Endpoint]:
+    with served(triples_of(local)) as running:
+        yield running
+
+
+def _store(endpoint: Endpoint, timeout: float = 20.0) -> SparqlStore:
+    return SparqlStore(endpoint.url, timeout=timeout)
+
+
+def test_steps_counts_and_relation_paths_are_those_of_the_graph_in_memory(
+    local: KnowledgeGraph, endpoint: Endpoint
+) -> None:
+    remote = StoreGraph(_store(endpoint), "small")
+    assert (len(remote), remote.step_labels, remote.types) == (len(local), local.step_labels, local.types)
+    for label in local.entities:
+        here, there = local.entities.find(label), remote.entities.find(label)
+        assert here is not None
+        assert there is not None
+        for directed in (False, True):
+            assert remote.degree(there, directed) == local.degree(here, directed)
+            assert remote.neighbours(label, directed) == local.neighbours(label, directed)
+            for ours, theirs in zip(
+                remote.relation_paths(there, 2, directed), local.relation_paths(here, 2, directed), strict=True
+            ):
+                assert {tuple(walk) for walk in ours.tolist()} == {tuple(walk) for walk in theirs.tolist()}
+        assert remote.type_of(there) == local.type_of(here)
+    assert [remote.alike(label) for label in remote.step_labels] == [local.alike(label) for label in local.step_labels]
+
+
+def test_a_walk_back_finds_the_path_that_the_graph_in_memory_finds(local: KnowledgeGraph, endpoint: Endpoint) -> None:
+    remote = StoreGraph(_store(endpoint), "small")
+    found = []
+    for kg in (local, remote):
+        topic = kg.entities.find("Lyon")
+        assert topic is not None
+        layers = kg.reach(topic, ["located in", "borders"])
+        found.append([str(kg.labelled(kg.path_to(layers, ["located in", "borders"], e))) for e in layers[-1].tolist()])
+    assert found[0] == found[1]
+    assert len(found[0]) == 1
+
+
+def test_one_request_fetches_what_was_expected(endpoint: Endpoint) -> None:
+    remote = StoreGraph(_store(endpoint), "small")
+    france = remote.entities.find("France")
+    assert france is not None
+    _, ends = remote.steps(france)
+    before = len(endpoint.queries)
+    remote.expect(ends)
+    for end in ends.tolist():
+        remote.steps(end)
+    assert len(endpoint.queries) == before + 1
+
+
+def test_a_hub_is_counted_and_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = KnowledgeGraph.from_triples([("Hub", "lists", f"entry {i:04}") for i in range(300)] + [("Hub", "is", "here")])
+    monkeypatch.setattr(store_graph, "MAX_EDGES", 100)
+    monkeypatch.setattr(store_graph, "MAX_ENDS", 20)
+    with served(triples_of(hub)) as endpoint:
+        remote = StoreGraph(_store(endpoint), "hub")
+        place = remote.entities.find("Hub")
+        assert place is not None
+        steps, _ = remote.steps(place)
+        assert len(steps) == 21
+        assert remote.degree(place) == 301
+        assert "300 ends" in remote.cut[0]
+        found = remote.store.ends([ENTITY + "Hub"], [(RELATION + "lists", True)], prefix="entry 01", limit=5)
+        assert [edge.end.label for edge in found.edges] == [f"entry 010{i}" for i in range(5)]
+        assert not found.complete
+
+
+def test_two_entities_of_one_label_stay_two() -> None:
+    label, store = ox.NamedNode("http://www.w3.org/2000/01/rdf-schema#label"), ox.Store()
+    fargo = [ox.NamedNode(ENTITY + name) for name in ("Q1", "Q2")]
+    by, made = ox.NamedNode(RELATION + "by"), ox.NamedNode(ENTITY + "Q3")
+    for node in fargo:
+        store.add(ox.Quad(node, label, ox.Literal("Fargo", language="en")))
+    store.add(ox.Quad(made, label, ox.Literal("Coen", language="en")))
+    store.add(ox.Quad(fargo[1], by, made))
+    store.add(ox.Quad(fargo[0], by, fargo[1]))
+    with served(store) as endpoint:
+        remote, verifier = StoreGraph(_store(endpoint), "films"), Verifier(StoreFacts(_store(endpoint)))
+        assert remote.neighbours("Fargo") == [("by", "Fargo (Q2)")]
+        assert verifier.verify(Path(("Fargo (Q2)", "Coen"), ("by",))).faithful
+        assert not verifier.verify(Path(("Fargo (Q1)", "Coen"), ("by",))).faithful
+
+
+def test_the_verifier_asks_the_store_itself(local: KnowledgeGraph, endpoint: Endpoint) -> None:
+    asked, stated = Verifier(StoreFacts(_store(endpoint))), Verifier(StatedFacts(_TRIPLES))
+    paths = [Path((h, t), (r,)) for h, r, t in _TRIPLES] + [Path((t, h), ("~" + r,)) for h, r, t in _TRIPLES]
+    paths += [Path((t, h), (r,)) for h, r, t in _TRIPLES] + [Path(("Paris", "Nowhere"), ("located in",))]
+    before = len(endpoint.queries)
+    asked.expect(paths, ["Lyon"])
+    assert len(endpoint.queries) <= before + 2
+    for path in paths:
+        verdicts = [[hop.verdict for hop in verifier.verify(path).hops] for verifier in (asked, stated)]
+        assert verdicts[0] == verdicts[1]
+    endpoint.store.update(f"DELETE WHERE {{ <{ENTITY}Paris> <{RELATION}located%20in> ?o }}")
+    assert isinstance(asked.facts, StoreFacts)
+    asked.facts.forget()
+    assert not asked.verify(Path(("Paris", "France"), ("located in",))).faithful
+
+
+def test_names_in_a_question_are_looked_up_in_one_request(endpoint: Endpoint) -> None:
+    linker = StoreLinker(StoreGraph(_store(endpoint), "small"))
+    before = len(endpoint.queries)
+    linking = linker.link("where did victor hugo die, in Paris?")
+    assert linking.chosen == ("Victor Hugo", "Paris")
+    assert len(endpoint.queries) <= before + 3
+
+
+def test_texts_cannot_change_a_query() -> None:
+    assert _literal('a" } DROP\n\\') == '"a\\" } DROP\\n\\\\"'
+    for bad in ("http://x/> ?s", "no iri", 'http://x/"', "http://x/\n", ""):
+        with pytest.raises(StoreError):
+            _iri(bad)
+
+
+def test_a_run_has_a_budget_of_requests(endpoint: Endpoint) -> None:
+    store = _store(endpoint)
+    token = METER.set(Meter(limit=2))
+    try:
+        store.find(["Paris"])
+        store.find(["Lyon"])
+        with pytest.raises(StoreError, match="2 requests"):
+            store.find(["Madrid"])
+    finally:
+        METER.reset(token)
+
+
+@pytest.mark.parametrize(
+    "reply", [b"", b"<html>", b"[]", b'{"results": {"bindings": 3}}', b'{"results": {"bindings": [{"s": 1}]}}']
+)
+def test_garbage_is_one_sentence(endpoint: Endpoint, reply: bytes) -> None:
+    endpoint.fault = lambda _, __: reply
+    with pytest.raises(StoreError, match="no usable answer"):
+        _store(endpoint).relations([ENTITY + "Paris"])
+
+
+def test_a_slow_store_is_one_sentence() -> None:
+    def slow(request: httpx.Request) -> httpx.Response:
+        raise httpx.ReadTimeout("late", request=request)
+
+    client = httpx.Client(transport=httpx.MockTransport(slow))
+    with pytest.raises(StoreError, match="in time"):
+        SparqlStore("http://store.test/query", client=client).find(["Paris"])
+
+
+def test_profiles_that_ship_can_be_read_and_bad_ones_say_why(tmp_path: FilePath) -> None:
+    assert {"wikidata", "dbpedia", "freebase"} <= set(shipped())
+    assert all(read_profile(name).facts for name in shipped())
+    assert read_profile("") == StoreProfile()
+    bad = tmp_path / "bad.json"
+    for text in ('{"labels": "x"}', "[]", "{", '{"label": 3}', '{"facts": "x"}'):
+        bad.write_text(text)
+        with pytest.raises(UserError, match="profile"):
+            read_profile(str(bad))
+
+
+def test_visitors_choose_among_the_operators_stores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KGDEMO_STORES", "films=sparql:http://localhost:1/query#wikidata")
+    assert operators_stores() == {"films": "sparql:http://localhost:1/query#wikidata"}
+    assert settings_of({"graph": "films"}, PUBLIC).graph == "films"
+    for source in ("sparql:http://localhost:1/query", "sparql:http://169.254.169.254/"):
+        with pytest.raises(UserError):
+            settings_of({"graph": source}, PUBLIC)
+    with pytest.raises(UserError, match="sparql:"):
+        open_store("sparql:file:///etc/passwd")
+    monkeypatch.setenv("KGDEMO_STORES", "films")
+    with pytest.raises(UserError, match="KGDEMO_STORES"):
+        operators_stores()
+
+
+# whole runs ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def pipeline(local: KnowledgeGraph) -> Pipeline:
+    made = Pipeline(LOCAL)
+    made.add_graph("small", local, StatedFacts(_TRIPLES))
+    return made
+
+
+def _run(pipeline: Pipeline, source: str, question: str, topic: str) -> list[events.Event]:
+    settings = replace(Settings(), graph=source, beams=4, compare=False, explain=0)
+    return list(pipeline.run(question, settings, [topic]))
+
+
+def _told(run: list[events.Event]) -> list[object]:
+    """Paths with their scores, verdicts and the answer."""
+    paths = [(e.text, pytest.approx(e.score, abs=1e-3)) for e in run if isinstance(e, events.PathFound)]
+    verdicts = [e.verdict for e in run if isinstance(e, events.PathVerified)]
+    answers = [(e.text, e.answers, e.citations) for e in run if isinstance(e, events.AnswerFinal)]
+    return [paths, verdicts, answers]
+
+
+_QUESTIONS = [("What is Paris the capital of?", "Paris"), ("Where was Victor Hugo born?", "Victor Hugo")]
+
+
+def test_a_question_over_a_store_has_the_same_paths_verdicts_and_answer(pipeline: Pipeline, endpoint: Endpoint) -> None:
+    for question, topic in _QUESTIONS:
+        here = _run(pipeline, "small", question, topic)
+        there = _run(pipeline, f"sparql:{endpoint.url}", question, topic)
+        assert _told(there) == _told(here)
+        assert any(isinstance(e, events.PathFound) for e in there)
+        notices = [e.text for e in there if isinstance(e, events.Notice)]
+        assert any("graph store answered" in text for text in notices)
+    pipeline.forget_graph(f"sparql:{endpoint.url}")
+
+
+def test_a_store_that_fails_at_any_moment_shows_nothing_unverified(pipeline: Pipeline, endpoint: Endpoint) -> None:
+    question, topic = _QUESTIONS[0]
+    source, draw = f"sparql:{endpoint.url}", random.Random(3)
+    replies: list[bytes | None] = [None, b"", b"{}", b'{"results": {"bindings": [{}]}}']
+    failed = 0
+    for _ in range(12):
+        moment, reply = draw.randrange(1, 18), draw.choice(replies)
+        pipeline.forget_graph(source)
+        endpoint.queries.clear()
+        endpoint.fault = lambda number, proper, at=moment, bad=reply: bad if number >= at else proper
+        run = _run(pipeline, source, question, topic)
+        assert isinstance(run[-1], (events.RunFinished, events.RunFailed))
+        failed += isinstance(run[-1], events.RunFailed)
+        found = {e.index for e in run if isinstance(e, events.PathFound)}
+        assert found == {e.index for e in run if isinstance(e, events.PathVerified) and e.verdict}
+    assert failed
+    endpoint.fault = None
+    pipeline.forget_graph(source)
+    assert isinstance(_run(pipeline, source, question, topic)[-1], events.RunFinished)
