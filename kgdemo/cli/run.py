@@ -35,7 +35,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Add an argument for each setting that the command line shows."""
+    """Add an argument for each setting that the command line shows, and one for how a store's graph is shaped."""
+    parser.add_argument("--profile", default="", metavar="NAME|FILE", help="how the graph of --kg sparql:URL is shaped")
     for setting in shown(Shown.COMMAND):
         flags = setting.flags or ("--" + setting.name.replace("_", "-"),)
         about = f"{setting.help}; {setting.allowed()}" if setting.limit else setting.help
@@ -62,6 +63,10 @@ def settings_from(arguments: argparse.Namespace, compare: bool, explain: int) ->
         UserError: an argument is no value of its setting.
     """
     settings = chosen(Settings, ((setting.name, getattr(arguments, setting.name)) for setting in shown(Shown.COMMAND)))
+    if arguments.profile:
+        from kgdemo.kg.stores.opening import with_profile
+
+        settings = replace(settings, graph=with_profile(settings.graph, arguments.profile))
     return replace(settings, compare=compare, explain=explain)
 
 

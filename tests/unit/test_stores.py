@@ -20,7 +20,7 @@ from kgdemo.kg.stores import graph as store_graph
 from kgdemo.kg.stores.base import METER, Meter, StoreError
 from kgdemo.kg.stores.facts import StoreFacts
 from kgdemo.kg.stores.graph import StoreGraph
-from kgdemo.kg.stores.opening import open_store, operators_stores
+from kgdemo.kg.stores.opening import open_store, operators_stores, with_profile
 from kgdemo.kg.stores.profile import StoreProfile, read_profile, shipped
 from kgdemo.kg.stores.sparql import SparqlStore, _iri, _literal
 from kgdemo.linking.store_linker import StoreLinker
@@ -217,6 +217,15 @@ def test_profiles_that_ship_can_be_read_and_bad_ones_say_why(tmp_path: FilePath)
         bad.write_text(text)
         with pytest.raises(UserError, match="profile"):
             read_profile(str(bad))
+
+
+def test_a_profile_is_given_beside_a_store_alone() -> None:
+    assert (
+        with_profile("sparql:http://localhost:7878/query", "wikidata") == "sparql:http://localhost:7878/query#wikidata"
+    )
+    assert with_profile("sparql:http://localhost:7878/query#dbpedia", "my.json").endswith("/query#my.json")
+    with pytest.raises(UserError, match="world is none"):
+        with_profile("world", "wikidata")
 
 
 def test_visitors_choose_among_the_operators_stores(monkeypatch: pytest.MonkeyPatch) -> None:

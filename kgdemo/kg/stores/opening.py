@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from kgdemo.errors import UserError
 from kgdemo.kg.stores.facts import StoreFacts
 from kgdemo.kg.stores.graph import StoreGraph
 from kgdemo.kg.stores.profile import read_profile
-from kgdemo.kg.stores.sparql import SparqlStore
+
+if TYPE_CHECKING:
+    from kgdemo.kg.stores.sparql import SparqlStore
 
 SPARQL = "sparql:"
 
@@ -39,6 +42,17 @@ def is_store(source: str) -> bool:
     return source.startswith(SPARQL) or source in operators_stores()
 
 
+def with_profile(source: str, profile: str) -> str:
+    """The source of a store with another profile.
+
+    Raises:
+        UserError: it names no store.
+    """
+    if not is_store(source):
+        raise UserError(f"--profile says how a store is shaped, as in --kg sparql:URL; {source} is none.")
+    return f"{operators_stores().get(source, source).partition('#')[0]}#{profile}"
+
+
 def open_store(source: str) -> StoreGraph:
     """The graph in a store.
 
@@ -55,6 +69,8 @@ def open_store_facts(source: str) -> StoreFacts:
 
 
 def _connected(source: str) -> SparqlStore:
+    from kgdemo.kg.stores.sparql import SparqlStore  # with a client for HTTP, which other graphs need not load
+
     url, profile = _url(source)
     return SparqlStore(url, read_profile(profile))
 
