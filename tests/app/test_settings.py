@@ -54,7 +54,7 @@ def test_one_more_setting_is_on_the_command_line_the_page_and_in_links(spiced):
 
 
 def test_what_is_shown_is_what_is_declared():
-    own = {"question", "entity", "unconstrained", "json", "run", "verbose"}
+    own = {"question", "entity", "profile", "unconstrained", "json", "run", "verbose"}
     assert vars(arguments()).keys() - own == {setting.name for setting in shown(Shown.COMMAND)}
     assert run.settings_from(arguments(), compare=True, explain=4) == Settings()
     assert {name: field.label for name, field in page_fields().items()} == {s.name: s.label for s in shown(Shown.PAGE)}

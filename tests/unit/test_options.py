@@ -33,6 +33,7 @@ def test_the_methods_with_settings_of_their_own_declare_them():
     assert [card.name for card in WITH_OPTIONS] == [
         *(
             "self-consistency",
+            "direct-graph",
             "dog",
             "fidelis",
             "gcr",
@@ -42,6 +43,7 @@ def test_the_methods_with_settings_of_their_own_declare_them():
             "explore-cot",
             "explore-tot",
             "explore-got",
+            "graph-cot",
         )
     ]
     assert all(option.help and option.default for card in WITH_OPTIONS for option in card.options)
