@@ -220,12 +220,14 @@ class Pipeline:
 
     def _over_store(self, events: Iterator[Event], source: str) -> Iterator[Event]:
         """A run over a graph behind a store; what it asked of the store is said at its end, however it ends."""
-        meter, seen = Meter(self.profile.store_requests), 0
+        meter = Meter(self.profile.store_requests)
         facts, kg = self._loaded.peek(("facts", source)), self._loaded.peek(("graph", source))
         if isinstance(facts, StoreFacts):
             facts.forget()
         if isinstance(kg, StoreGraph) and kg.is_full:
             self.forget_graph(source)
+            kg = None
+        seen = len(kg.cut) if isinstance(kg, StoreGraph) else 0  # hubs that earlier questions met
         try:
             yield from metered(events, meter)
         except UserError:
