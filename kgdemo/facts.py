@@ -59,6 +59,9 @@ class Facts(Protocol):
     def expect(self, triples: Iterable[Triple], names: Iterable[str] = ()) -> None:
         """Hear which triples, and which names beside theirs, are about to be asked for."""
 
+    def forget(self) -> None:
+        """Ask anew from now on, where the source is one that is asked and may have changed."""
+
 
 class StatedFacts:
     """An index in memory: ids of labels in dictionaries, and for each relation its pairs of ids, sorted.
@@ -118,6 +121,9 @@ class StatedFacts:
 
     def expect(self, triples: Iterable[Triple], names: Iterable[str] = ()) -> None:
         """See ``Facts``; all of them are here."""
+
+    def forget(self) -> None:
+        """See ``Facts``; there is nobody to ask."""
 
     def has_distinct_ends(self, relation: str) -> bool:
         """See ``Facts``."""
@@ -202,6 +208,9 @@ class SavedFacts:
     def expect(self, triples: Iterable[Triple], names: Iterable[str] = ()) -> None:
         """See ``Facts``; all of them are here."""
 
+    def forget(self) -> None:
+        """See ``Facts``; the file is not written again."""
+
     def has_distinct_ends(self, relation: str) -> bool:
         """See ``Facts``; digests do not tell, and not to know is to say no."""
         return False
@@ -271,6 +280,10 @@ class EditedFacts:
     def expect(self, triples: Iterable[Triple], names: Iterable[str] = ()) -> None:
         """See ``Facts``."""
         self.base.expect(triples, names)
+
+    def forget(self) -> None:
+        """See ``Facts``."""
+        self.base.forget()
 
     def has_distinct_ends(self, relation: str) -> bool:
         """See ``Facts``; of a relation with added triples it is not known."""

@@ -17,11 +17,10 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from kgdemo.answering.computation import BY, listed
 from kgdemo.answering.operands import all_of_kind
 from kgdemo.answering.operations import answer
-from kgdemo.constraint.token_graph import GrowingTokenGraph, TokenCache, TokenGraph
+from kgdemo.constraint.token_graph import TokenCache, TokenGraph, token_graph_of
 from kgdemo.errors import UserError
 from kgdemo.events import (
     AnswerFinal,
-    Candidate,
     ConstraintReady,
     EntitiesLinked,
     Event,
@@ -36,17 +35,12 @@ from kgdemo.events import (
 )
 from kgdemo.facts import Facts
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.io.catalogue import build_graph, known_names, open_facts, open_graph
+from kgdemo.kg.io.catalogue import known_names, open_facts, open_graph
 from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
 from kgdemo.kg.stores.base import Meter, metered
-from kgdemo.kg.stores.facts import StoreFacts
-from kgdemo.kg.stores.graph import StoreGraph
-from kgdemo.kg.stores.opening import is_store
-from kgdemo.linking.linker import EntityLinker, OverlayLinker
-from kgdemo.linking.names import name_index
-from kgdemo.linking.store_linker import StoreLinker
-from kgdemo.linking.words import name_words, without_article
+from kgdemo.linking.linker import LIKELY, Linker
+from kgdemo.linking.store_linker import linker_of
 from kgdemo.methods import METHODS, method_named
 from kgdemo.methods.registry import MethodCard
 from kgdemo.models.causal import CausalModel
@@ -65,7 +59,6 @@ from kgdemo.verify_operations import verify_operation
 
 logger = logging.getLogger(__name__)
 _NAMED = 0.3  # a mention from this score on is taken for a name, and its letters are left as they are
-_NEAR = 0.16  # a candidate below this is no suggestion
 
 
 class Pipeline:
@@ -133,7 +126,7 @@ class Pipeline:
         """Make a model in memory known under a name; one known before must share its tokeniser."""
         self._loaded.put(("model", name), model)
 
-    def linker(self, source: str) -> EntityLinker | OverlayLinker | StoreLinker:
+    def linker(self, source: str) -> Linker:
         """The entity linker of a graph."""
         return self._loaded.get(("linker", source), lambda: self._new_linker(source))
 
@@ -153,10 +146,8 @@ class Pipeline:
         def build() -> TokenGraph:
             edited = self._loaded.peek(("like", source))
             like = None if edited is None else self.token_graph(str(edited), model, directed)
-            if isinstance(self.graph(source), StoreGraph):
-                return GrowingTokenGraph(self.graph(source), self.model(model).label_tokens, directed)
             store = None if source in self._brought else self.token_cache
-            return TokenGraph(self.graph(source), self.model(model).label_tokens, directed, like=like, store=store)
+            return token_graph_of(self.graph(source), self.model(model).label_tokens, directed, like, store)
 
         return self._loaded.get(("tokenised", source, model, directed), build)
 
@@ -172,16 +163,10 @@ class Pipeline:
             reasoner = FallbackReasoner(reasoner, EmbeddedReasoner(embedder), self.chat)
         return Resources(kg, verifier, model, token_graph, reasoner, embedder, prompts)
 
-    def _new_linker(self, source: str) -> EntityLinker | OverlayLinker | StoreLinker:
-        kg, embedder, like = self.graph(source), sentence_embedder(), self._loaded.peek(("like", source))
-        if isinstance(kg, StoreGraph):
-            return StoreLinker(kg)
-        base = None if like is None else self.linker(str(like))
-        if not isinstance(base, EntityLinker):
-            return EntityLinker(kg, embedder)
-        new = [kg.entities[i] for i in range(len(base.kg.entities), len(kg.entities))]
-        around = [(name, relation_label, other) for name in new for relation_label, other in kg.neighbours(name)]
-        return OverlayLinker(base, EntityLinker(build_graph(around)), new) if around else base
+    def _new_linker(self, source: str) -> Linker:
+        edited = self._loaded.peek(("like", source))
+        base = None if edited is None else self.linker(str(edited))
+        return linker_of(self.graph(source), sentence_embedder(), base)
 
     # running -----------------------------------------------------------------------------------
 
@@ -198,9 +183,7 @@ class Pipeline:
         """
         began = time.perf_counter()
         counts = _Counts()
-        events = self._events(question, settings, entities)
-        if is_store(settings.graph):
-            events = self._over_store(events, settings.graph)
+        events = self._charged(self._events(question, settings, entities), settings.graph)
         try:
             for event in events:
                 counts.see(event)
@@ -218,25 +201,28 @@ class Pipeline:
             ahead = settings.tokens_ahead(self.model(settings.model).on_gpu)
             yield RunFinished(seconds, *totals, {None: "off", 0: "forced"}.get(ahead, str(ahead)), t=seconds)
 
-    def _over_store(self, events: Iterator[Event], source: str) -> Iterator[Event]:
-        """A run over a graph behind a store; what it asked of the store is said at its end, however it ends."""
+    def _charged(self, events: Iterator[Event], source: str) -> Iterator[Event]:
+        """A run; what was not read whole, and what was asked of a graph store, is said at its end, however it ends."""
         meter = Meter(self.profile.store_requests)
-        facts, kg = self._loaded.peek(("facts", source)), self._loaded.peek(("graph", source))
-        if isinstance(facts, StoreFacts):
-            facts.forget()
-        if isinstance(kg, StoreGraph) and kg.is_full:
-            self.forget_graph(source)
-            kg = None
-        seen = len(kg.cut) if isinstance(kg, StoreGraph) else 0  # hubs that earlier questions met
+        if self._loaded.peek(("facts", source)) is not None:
+            self.facts(source).forget()
+        before: Sequence[str] = ()  # what earlier questions did not read whole
+        if self._loaded.peek(("graph", source)) is not None:
+            if self.graph(source).is_full:
+                self.forget_graph(source)
+            else:
+                before = tuple(self.graph(source).cut)
         try:
             yield from metered(events, meter)
         except UserError:
-            yield Notice(meter.said())
+            if meter.requests:
+                yield Notice(meter.said())
             raise
-        kg = self.graph(source)
-        for cut in kg.cut[seen:] if isinstance(kg, StoreGraph) else ():
-            yield Notice(cut)
-        yield Notice(meter.said())
+        for cut in self.graph(source).cut:
+            if cut not in before:
+                yield Notice(cut)
+        if meter.requests:
+            yield Notice(meter.said())
 
     def _events(self, question: str, settings: Settings, entities: Sequence[str]) -> Iterator[Event]:
         question = check(question, settings, self.profile)
@@ -245,12 +231,12 @@ class Pipeline:
         yield RunStarted(
             question, method.name, kg.name, len(kg), settings.model, settings.beams, settings.hops, settings.forced
         )
-        question, linked = yield from self._read(question, kg, settings.graph, entities)
-        if not linked.chosen and plan_of(question).form not in WITHOUT_TOPIC:
-            said = self._nothing_found(question, linked, kg)
+        question, plan, linked = yield from self._read(question, kg, settings.graph, entities)
+        if not linked.chosen and plan.form not in WITHOUT_TOPIC:
+            said = self._nothing_found(question, plan.noun, linked, settings.graph)
             yield AnswerFinal(said, (), (), BY, refusal=said)
             return
-        query = understand(question, linked.chosen, kg)
+        query = understand(question, linked.chosen, kg, plan)
         settings = yield from self._fitted(settings, query.plan)
         resources = self.resources(settings)
         general = resources.reasoner.is_language_model  # which reads a question within a question itself
@@ -282,20 +268,21 @@ class Pipeline:
 
     def _read(
         self, question: str, kg: KnowledgeGraph, source: str, entities: Sequence[str]
-    ) -> Generator[Event, None, tuple[str, EntitiesLinked]]:
+    ) -> Generator[Event, None, tuple[str, Plan, EntitiesLinked]]:
         """Link the entities of a question and put its mistyped words right.
 
         Returns:
-            the question as it was read, and what it was linked to.
+            the question as it was read, what is to be done for it, and what it was linked to.
         """
         linked = self._link(question, source, entities)
         spelled = self._spelled(question, linked, kg, source)
         if spelled != question:
             yield Notice(f"Read as: {spelled}")
             question, linked = spelled, self._link(spelled, source, entities)
-        without_topic = not linked.chosen and plan_of(question).form in WITHOUT_TOPIC
+        plan = plan_of(question)
+        without_topic = not linked.chosen and plan.form in WITHOUT_TOPIC
         yield dataclasses.replace(linked, nearest=()) if without_topic else linked
-        return question, linked
+        return question, plan, linked
 
     def _fitted(self, settings: Settings, plan: Plan) -> Generator[Event, None, Settings]:
         """The settings as the model and the question need them; what differs from those chosen is said."""
@@ -325,26 +312,12 @@ class Pipeline:
             plain = dataclasses.replace(settings, compare=False, explain=0, forced=(), options=())
             yield from method_named("gcr").run(variant, own, plain)
 
-        def link(text: str) -> Sequence[str]:
-            return self._entities_in(text, settings.graph)
-
-        common = (resources, link, settings.directed, self._vocabulary(resources.kg))
+        linker = self.linker(settings.graph)
+        common = (resources, linker.entities_in, settings.directed, self._vocabulary(resources.kg))
         if resources.reasoner.is_language_model:
             yield from _beside(method.run(query, resources, settings), answer(query, ask_the_graph, *common))
         else:
             yield from answer(query, ask, *common)
-
-    def _entities_in(self, text: str, source: str) -> tuple[str, ...]:
-        """The entities that a text may name: those chosen, those whose name it is, and others that are likely."""
-        kg, found = self.graph(source), self.linker(source).link(text)
-        if isinstance(kg, StoreGraph):
-            return tuple(c.entity for mention in found.mentions for c in mention.candidates)
-        same = {name.entity for name in name_index(kg).whole("".join(without_article(name_words(text))))}
-        whole = [kg.entities[entity] for entity in sorted(same, key=lambda entity: -kg.degree(entity))]
-        candidates = (candidate for mention in found.mentions for candidate in mention.candidates)
-        others = (candidate.entity for candidate in candidates if candidate.score >= _NEAR)
-        exact = (text,) if text in kg.entities else ()
-        return tuple(dict.fromkeys((*exact, *found.chosen, *whole, *others)))
 
     def _inner_answer(self, plan: Plan, settings: Settings) -> Generator[Event, None, str]:
         """Answer the question within a question; what it is computed from is shown, its search is not.
@@ -379,31 +352,33 @@ class Pipeline:
 
     def _spelled(self, question: str, linked: EntitiesLinked, kg: KnowledgeGraph, source: str) -> str:
         """The question with mistyped words put right; what names an entity stays as it is."""
-        if isinstance(kg, StoreGraph):  # nobody can list the words that its names are made of
+        linker = self.linker(source)
+        if not linker.knows_all_names:
             return question
-        mentions = self.linker(source).link(question).mentions if linked.given else linked.mentions
+        mentions = linker.link(question).mentions if linked.given else linked.mentions
         named = [(m.start, m.end) for m in mentions if m.candidates[0].score >= _NAMED]
-        return corrected(question, named, self._vocabulary(kg), name_index(kg).knows)
+        return corrected(question, named, self._vocabulary(kg), linker.knows)
 
-    def _nothing_found(self, question: str, linked: EntitiesLinked, kg: KnowledgeGraph) -> str:
-        if isinstance(kg, StoreGraph):
-            return f"The graph {kg.name} has no entity of a name in the question; name one as the graph spells it."
-        noun = plan_of(question).noun
+    def _nothing_found(self, question: str, noun: str, linked: EntitiesLinked, source: str) -> str:
+        """What is said of a question without a topic entity; ``noun`` is what it asks for all of."""
+        kg, linker = self.graph(source), self.linker(source)
         members = all_of_kind(kg, noun) if noun else []
         if members:
             return (
                 f"The graph {kg.name} holds {len(members)} {noun} ({listed(members, 8)}), but nothing by which I could "
                 "tell which of them are meant."
             )
-        near = ", ".join(candidate.entity for candidate in linked.nearest[:5] if candidate.score >= _NEAR)
+        near = ", ".join(candidate.entity for candidate in linked.nearest[:5] if candidate.score >= LIKELY)
         unknown = unknown_words(question, self._vocabulary(kg))
-        strange = [word for word in unknown if not name_index(kg).knows(fold(word))]
+        strange = [word for word in unknown if not linker.knows(fold(word))]
         said = (
             f"The graph {kg.name} knows nothing called {listed(strange)}"
             if strange
             else (f"No entity of the graph {kg.name} was found in the question")
         )
-        hint = f"the nearest names are {near}. Pick one or rephrase." if near else "name one, or choose another graph."
+        spelled = "" if linker.knows_all_names else " as the graph spells it"
+        name_one = f"name one{spelled}, or choose another graph."
+        hint = f"the nearest names are {near}. Pick one or rephrase." if near else name_one
         return f"{said}; {hint}"
 
     def _link(self, question: str, source: str, entities: Sequence[str]) -> EntitiesLinked:
@@ -417,8 +392,7 @@ class Pipeline:
                     raise UserError(f"The graph {kg.name} has no entity {entity!r}{hint}")
             return EntitiesLinked((), tuple(entities), given=True, ms=_since(began))
         found = self.linker(source).link(question)
-        nearest: tuple[Candidate, ...] = found.nearest
-        return EntitiesLinked(found.mentions, found.chosen, nearest, ms=_since(began))
+        return EntitiesLinked(found.mentions, found.chosen, found.nearest, ms=_since(began))
 
 
 def _beside(run: Iterator[Event], computed: Iterator[Event]) -> Iterator[Event]:

@@ -260,6 +260,19 @@ class GrowingTokenGraph(TokenGraph):
         return np.full(len(self.kg.entities), int(hops > 0), np.int64)
 
 
+def token_graph_of(
+    kg: KnowledgeGraph,
+    label_tokens: LabelTokens,
+    directed: bool = False,
+    like: TokenGraph | None = None,
+    store: TokenCache | None = None,
+) -> TokenGraph:
+    """A graph in a model's tokens, whether it is all here or grows; see ``TokenGraph``."""
+    if kg.grows:
+        return GrowingTokenGraph(kg, label_tokens, directed)
+    return TokenGraph(kg, label_tokens, directed, like=like, store=store)
+
+
 def _tokenised_labels(kg: KnowledgeGraph, label_tokens: LabelTokens) -> TokenisedLabels:
     table = label_tokens.encode(list(kg.entities))
     return TokenisedLabels(table, ranks(table))

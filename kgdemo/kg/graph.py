@@ -56,7 +56,13 @@ class KnowledgeGraph:
     Attributes:
         types: the types of all entities that have one.
         step_labels: the label of each step, by step id.
+        grows: whether it meets its entities as a search reaches them, so that they are never all there.
+        is_full: whether it has met as many as are held, and is to be opened anew before the next question.
+        cut: what was not read whole, in words, the latest last.
     """
+
+    grows = False
+    cut: Sequence[str] = ()
 
     def __init__(
         self,
@@ -129,6 +135,11 @@ class KnowledgeGraph:
     def __len__(self) -> int:
         """Number of triples."""
         return len(self.outgoing.targets)
+
+    @property
+    def is_full(self) -> bool:
+        """See above; what is all here has no such limit."""
+        return False
 
     # one hop -----------------------------------------------------------------------------------
 

@@ -14,17 +14,19 @@ import math
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.events import Candidate, Mention
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.io.catalogue import build_graph
 from kgdemo.linking.context import Context, Meaning
 from kgdemo.linking.features import WEIGHTS, Scorer
 from kgdemo.linking.matching import Match, Matcher
 from kgdemo.linking.names import name_index
-from kgdemo.linking.words import Word, words_of
+from kgdemo.linking.words import Word, name_words, without_article, words_of
 from kgdemo.models.embedding import Embedder
 
 
@@ -43,8 +45,40 @@ class Linking:
     nearest: tuple[Candidate, ...] = ()
 
 
-__all__ = ["EntityLinker", "Linking"]
+class Linker(Protocol):
+    """What a run asks of the names of its graph.
 
+    Attributes:
+        knows_all_names: whether every name is known, so that a word which is in none of them may be mistyped.
+    """
+
+    knows_all_names: bool
+
+    def link(self, question: str, max_candidates: int = 5) -> Linking:
+        """The entities that a question is about.
+
+        Args:
+            question: as typed.
+            max_candidates: how many a mention keeps, and how many names are suggested where none is found.
+
+        Returns:
+            mentions, the topic entities, and suggestions where there is none.
+        """
+
+    def nearest(self, text: str, limit: int = 5) -> tuple[Candidate, ...]:
+        """The entities whose names are most like a text, whether or not they would be taken."""
+
+    def entities_in(self, text: str) -> tuple[str, ...]:
+        """The entities that a text may name: those chosen, those whose name it is, and others that are likely."""
+
+    def knows(self, word: str) -> bool:
+        """Whether a word may be part of a name."""
+
+    def warm_up(self) -> None:
+        """Load what the first question would otherwise wait for."""
+
+
+LIKELY = 0.16  # a candidate below this is no suggestion
 _CONFIDENT = 0.2  # the best mention is taken from here on
 _UNCERTAIN = 0.1  # or from here on, where it is far ahead of any other entity
 _AHEAD = 0.5  # log-odds: so far
@@ -86,24 +120,19 @@ class EntityLinker:
         embedder: for candidates that names do not tell apart; without one the graph's own signs decide.
     """
 
+    knows_all_names = True
+
     def __init__(self, kg: KnowledgeGraph, embedder: Embedder | None = None) -> None:
         self.kg = kg
         index = name_index(kg)
+        self._index = index
         self._matcher = Matcher(index, kg.types)
         self._context = Context(kg)
         self._scorer = Scorer(index, self._context)
         self._meaning = None if embedder is None else Meaning(kg, self._context, embedder)
 
     def link(self, question: str, max_candidates: int = 5) -> Linking:
-        """Find the entities a question is about.
-
-        Args:
-            question: as typed.
-            max_candidates: how many a mention keeps, and how many names are suggested where none is found.
-
-        Returns:
-            mentions, the topic entities, and suggestions where there is none.
-        """
+        """See ``Linker``."""
         words = words_of(question[:_MAX_LETTERS])
         weighed = self._weigh(question, words)
         mentions, chosen, unsure = [], [], []
@@ -161,13 +190,33 @@ class EntityLinker:
         (own,) = near.values()
         return _Weighed(own.match, 0.0)  # as likely as not, with what the others say
 
+    def entities_in(self, text: str) -> tuple[str, ...]:
+        """See ``Linker``; of several entities of that name the one with most edges comes first."""
+        found = self.link(text)
+        same = {name.entity for name in self._index.whole("".join(without_article(name_words(text))))}
+        whole = [self.kg.entities[entity] for entity in sorted(same, key=lambda entity: -self.kg.degree(entity))]
+        candidates = (candidate for mention in found.mentions for candidate in mention.candidates)
+        others = (candidate.entity for candidate in candidates if candidate.score >= LIKELY)
+        exact = (text,) if text in self.kg.entities else ()
+        return tuple(dict.fromkeys((*exact, *found.chosen, *whole, *others)))
+
+    def knows(self, word: str) -> bool:
+        """See ``Linker``."""
+        return self._index.knows(word)
+
+    def over(self, edited: KnowledgeGraph) -> Linker:
+        """The linker of an edit of this graph, whose new entities come behind those of this one."""
+        new = [edited.entities[i] for i in range(len(self.kg.entities), len(edited.entities))]
+        around = [(name, relation_label, other) for name in new for relation_label, other in edited.neighbours(name)]
+        return OverlayLinker(self, EntityLinker(build_graph(around)), new) if around else self
+
     def nearest(self, text: str, limit: int = 5) -> tuple[Candidate, ...]:
-        """The entities whose names are most like a text, whether or not they would be taken."""
+        """See ``Linker``."""
         words = words_of(text[:_MAX_LETTERS])
         return self._nearest(words, self._weigh(text, words), limit)
 
     def warm_up(self) -> None:
-        """Load the embedder and embed the relations, which the first tie would otherwise wait for."""
+        """See ``Linker``: the embedder, and the relations embedded, which the first tie would wait for."""
         if self._meaning is not None and len(self.kg.entities):
             self._meaning.by_relations(self._meaning.question("to begin with"), [0])
 
@@ -275,11 +324,13 @@ class OverlayLinker:
         new: the entities that only the edited graph has.
     """
 
+    knows_all_names = True
+
     def __init__(self, base: EntityLinker, small: EntityLinker, new: Collection[str]) -> None:
         self.base, self.small, self.new = base, small, frozenset(new)
 
     def link(self, question: str, max_candidates: int = 5) -> Linking:
-        """See ``EntityLinker``. A new entity is taken where its mention is no shorter than an old one's there."""
+        """See ``Linker``. A new entity is taken where its mention is no shorter than an old one's there."""
         old, found = self.base.link(question, max_candidates), self.small.link(question, max_candidates)
         fresh = [m for m in found.mentions if m.candidates[0].entity in self.new]
         chosen = [m for m in fresh if m.candidates[0].entity in found.chosen]
@@ -297,12 +348,23 @@ class OverlayLinker:
         nearest = () if unbeaten or taken else (*old.nearest, *self.small.nearest(question, 2))[:max_candidates]
         return Linking(tuple(mentions), tuple(dict.fromkeys([*unbeaten, *taken])), nearest)
 
+    def entities_in(self, text: str) -> tuple[str, ...]:
+        """See ``Linker``; the new entities come before the old ones."""
+        added = [entity for entity in self.small.entities_in(text) if entity in self.new]
+        known = self.base.entities_in(text)
+        exact = [entity for entity in (*added, *known) if entity == text]
+        return tuple(dict.fromkeys((*exact, *self.link(text).chosen, *added, *known)))
+
+    def knows(self, word: str) -> bool:
+        """See ``Linker``."""
+        return self.base.knows(word) or self.small.knows(word)
+
     def warm_up(self) -> None:
-        """See ``EntityLinker``."""
+        """See ``Linker``."""
         self.base.warm_up()
 
     def nearest(self, text: str, limit: int = 5) -> tuple[Candidate, ...]:
-        """See ``EntityLinker``."""
+        """See ``Linker``."""
         fresh = tuple(c for c in self.small.nearest(text, limit) if c.entity in self.new)
         return (*fresh, *self.base.nearest(text, limit))[:limit]
 

@@ -12,9 +12,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from kgdemo.events import Candidate, Mention
+from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.stores.graph import StoreGraph
-from kgdemo.linking.linker import Linking
+from kgdemo.linking.linker import EntityLinker, Linker, Linking
 from kgdemo.linking.words import Word, words_of
+from kgdemo.models.embedding import Embedder
 
 _MAX_WORDS = 40  # of a question
 _MAX_RUN = 7  # words of a name
@@ -28,11 +30,13 @@ class StoreLinker:
         kg: the graph.
     """
 
+    knows_all_names = False
+
     def __init__(self, kg: StoreGraph) -> None:
         self.kg = kg
 
     def link(self, question: str, max_candidates: int = 5) -> Linking:
-        """See ``EntityLinker.link``; nothing is suggested where no name is found."""
+        """See ``Linker``; nothing is suggested where no name is found."""
         words = words_of(question)[:_MAX_WORDS]
         runs = list(_runs(words, question))
         texts = dict.fromkeys(text for _, _, written in runs for text in _variants(written))
@@ -60,12 +64,20 @@ class StoreLinker:
         return Linking(mentions, chosen)
 
     def nearest(self, text: str, limit: int = 5) -> tuple[Candidate, ...]:
-        """The entities that are called so, in any capitals."""
+        """See ``Linker``: the entities that are called so, in any capitals."""
         found = dict.fromkeys(self.kg.met(node) for _, node in self.kg.store.find(_variants(text)))
         return self._candidates(list(found)[:_MAX_NAMESAKES], limit) if found else ()
 
+    def entities_in(self, text: str) -> tuple[str, ...]:
+        """See ``Linker``."""
+        return tuple(c.entity for mention in self.link(text).mentions for c in mention.candidates)
+
+    def knows(self, word: str) -> bool:
+        """See ``Linker``; nobody can list the words that a store's names are made of, so any may be one."""
+        return True
+
     def warm_up(self) -> None:
-        """See ``EntityLinker``; there is nothing to load."""
+        """See ``Linker``; there is nothing to load."""
 
     def _candidates(self, entities: Sequence[int], limit: int) -> tuple[Candidate, ...]:
         """Entities of one name, best known first; the score is the share of their facts, on a logarithmic scale."""
@@ -77,6 +89,19 @@ class StoreLinker:
             Candidate(label, round(weights[e] / total, 4), info.type if info else "", info.description if info else "")
             for e, label, info in zip(ranked, labels, known, strict=False)
         )
+
+
+def linker_of(kg: KnowledgeGraph, embedder: Embedder | None = None, base: Linker | None = None) -> Linker:
+    """The entity linker of a graph.
+
+    Args:
+        kg: the graph.
+        embedder: see ``EntityLinker``.
+        base: the linker of the graph that it is an edit of.
+    """
+    if isinstance(kg, StoreGraph):
+        return StoreLinker(kg)
+    return base.over(kg) if isinstance(base, EntityLinker) else EntityLinker(kg, embedder)
 
 
 def _runs(words: Sequence[Word], question: str) -> Iterator[tuple[int, int, str]]:

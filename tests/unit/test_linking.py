@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from kgdemo.kg.edits import ADD, Edit, apply
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.linking.linker import EntityLinker
 from kgdemo.models.embedding import SentenceEmbedder, sentence_embedder
@@ -251,6 +252,23 @@ def test_what_is_not_found_is_suggested_and_never_taken(linker: EntityLinker):
 )
 def test_strangers_are_not_linked(linker: EntityLinker, question: str):
     assert linker.link(question).chosen == ()
+
+
+def test_an_edited_graph_is_linked_by_the_old_names_and_the_new_ones(kg: KnowledgeGraph, linker: EntityLinker):
+    edited = apply(kg, [Edit(ADD, ("Zorblatt Quux", "born in", "Honolulu")), Edit(ADD, ("Paris", "speaks", "Quuxish"))])
+    overlay = linker.over(edited)
+    assert overlay.link("where was Zorblatt Quux born?").chosen == ("Zorblatt Quux",)
+    assert overlay.entities_in("Zorblatt Quux")[0] == "Zorblatt Quux"
+    assert overlay.entities_in("the city of Paris") == linker.entities_in("the city of Paris")
+    assert overlay.entities_in("Paris (Texas)")[0] == "Paris (Texas)"
+    assert [overlay.knows(word) for word in ("zorblatt", "quuxish", "honolulu", "flarp")] == [True, True, True, False]
+    assert linker.over(apply(kg, [Edit(ADD, ("Paris", "located in", "Texas"))])) is linker
+
+
+def test_a_text_may_name_what_is_called_so_best_connected_first(linker: EntityLinker):
+    assert linker.entities_in("Paris (Texas)")[0] == "Paris (Texas)"
+    assert set(linker.entities_in("Titanic")) >= {"Titanic (film)", "Titanic (ship)"}
+    assert linker.entities_in("nobody at all") == ()
 
 
 def test_initials_are_not_ordinary_words():

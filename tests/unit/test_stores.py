@@ -279,6 +279,15 @@ def test_a_question_over_a_store_has_the_same_paths_verdicts_and_answer(pipeline
     pipeline.forget_graph(f"sparql:{endpoint.url}")
 
 
+def test_what_no_name_is_found_for_is_said_and_no_word_is_corrected(pipeline: Pipeline, endpoint: Endpoint) -> None:
+    source = f"sparql:{endpoint.url}"
+    run = list(pipeline.run("wher is the capitol of nothing", replace(Settings(), graph=source)))
+    (answer,) = [event for event in run if isinstance(event, events.AnswerFinal)]
+    assert "name one as the graph spells it" in answer.refusal
+    assert not any(isinstance(event, events.Notice) and "Read as" in event.text for event in run)
+    pipeline.forget_graph(source)
+
+
 def test_a_store_that_fails_at_any_moment_shows_nothing_unverified(pipeline: Pipeline, endpoint: Endpoint) -> None:
     question, topic = _QUESTIONS[0]
     source, draw = f"sparql:{endpoint.url}", random.Random(3)

@@ -63,7 +63,7 @@ class StoreFacts:
         return False
 
     def forget(self) -> None:
-        """Ask the store anew from now on: it may have changed."""
+        """See ``Facts``."""
         with self._lock:
             self._ids.clear()
             self._stated.clear()

@@ -101,10 +101,9 @@ class StoreGraph(KnowledgeGraph):
     Args:
         store: where the graph is.
         name: how the graph is called on the page.
-
-    Attributes:
-        cut: what was not read whole, in words, the latest last.
     """
+
+    grows = True
 
     def __init__(self, store: Store, name: str) -> None:
         self.store = store
@@ -134,7 +133,7 @@ class StoreGraph(KnowledgeGraph):
         self._back: dict[tuple[tuple[int, ...], bytes], dict[int, list[tuple[int, int]]]] = {}
         self._reached: set[int] = set()  # over an edge
         self._frontier: dict[int, None] = {}
-        self.cut: list[str] = []
+        self.cut = []
 
     def __len__(self) -> int:
         """Number of triples; 0 where the store did not count them."""
@@ -144,7 +143,7 @@ class StoreGraph(KnowledgeGraph):
 
     @property
     def is_full(self) -> bool:
-        """Whether it has met as many entities as are held."""
+        """See ``KnowledgeGraph``."""
         return len(self._iris) > MAX_ENTITIES
 
     def meet(self, labels: Sequence[str]) -> None:

@@ -30,8 +30,7 @@ from kgdemo.lab.evaluation.significance import with_intervals
 from kgdemo.lab.evaluation.workers import answered_by_workers
 from kgdemo.lab.questions import Question, called_as_in, read_questions
 from kgdemo.lab.training.examples import relation_paths
-from kgdemo.linking.linker import EntityLinker, OverlayLinker
-from kgdemo.linking.store_linker import StoreLinker
+from kgdemo.linking.linker import Linker
 from kgdemo.methods import method_named
 from kgdemo.models.chat import ChatModel
 from kgdemo.models.embedding import Embedder
@@ -259,9 +258,7 @@ def _same_settings(out: Path, settings: dict[str, object], resumed: bool) -> Non
     file.write_text(text, "utf-8")
 
 
-def evaluate_linking(
-    linker: EntityLinker | OverlayLinker | StoreLinker, questions: Path, out: Path, limit: int | None = None
-) -> dict[str, float]:
+def evaluate_linking(linker: Linker, questions: Path, out: Path, limit: int | None = None) -> dict[str, float]:
     """Link every question of a set that names its topic entities.
 
     Args:
