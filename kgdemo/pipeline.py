@@ -46,7 +46,8 @@ from kgdemo.methods.registry import MethodCard
 from kgdemo.models.causal import CausalModel
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.once import OncePerKey
-from kgdemo.query.form import WITHOUT_TOPIC, Form, Plan, plan_of
+from kgdemo.query.form import plan_of
+from kgdemo.query.plan import WITHOUT_TOPIC, Form, Plan
 from kgdemo.query.query import Query, understand, vocabulary_of
 from kgdemo.query.wording import corrected, unknown_words
 from kgdemo.reasoners.base import Resources

@@ -12,7 +12,7 @@ from kgdemo.answering.computation import no_answer
 from kgdemo.answering.lists import Lists
 from kgdemo.answering.spans import Spans
 from kgdemo.events import Event
-from kgdemo.query.form import Form
+from kgdemo.query.plan import Form
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
 

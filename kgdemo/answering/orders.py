@@ -34,8 +34,8 @@ from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
 from kgdemo.linking.words import name_words
 from kgdemo.query.answer_type import kind_of
-from kgdemo.query.form import Form
 from kgdemo.query.measures import DATE, NUMBER
+from kgdemo.query.plan import Form
 
 _SEVERAL = 5  # are named where *the longest rivers* are asked for
 _NAMESAKES = 4  # of a name, that are compared

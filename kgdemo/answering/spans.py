@@ -11,8 +11,8 @@ from kgdemo.answering.orders import Orders
 from kgdemo.events import Event, Operand
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import kind_of
-from kgdemo.query.form import Form
 from kgdemo.query.measures import AGE, IN_OFFICE, TODAY
+from kgdemo.query.plan import Form
 
 _A_DAY, _A_YEAR = 1 / 372, 1.0
 Span = tuple[Operand, Operand]

@@ -130,3 +130,80 @@ def degree_of(found: re.Match[str]) -> tuple[tuple[str, ...], bool]:
 
 
 LESSER = frozenset("fewer fewest less least smaller smallest lower lowest".split())
+
+
+NUMBERS = "two three four five six seven eight nine ten eleven twelve".split()
+
+
+def number_of_word(word: str) -> int:
+    """Of ``four`` or ``4``: 4."""
+    return int(word) if word.isdigit() else NUMBERS.index(word.lower()) + 2
+
+
+def place_of(word: str) -> int:
+    """Of ``third``, ``3rd`` or ``last``: 3, 3, -1."""
+    return ORDINALS.get(word.lower()) or int(re.sub(r"\D", "", word))
+
+
+_WORLD = re.compile(
+    r"\b(?:(?:in|of|on) (?:the )?(?:whole |entire |our )?(?:world|earth|planet|universe|solar system|periodic table)"
+    r"|of all(?: time)?|ever(?: made| built| written)?|by far|to the sun|from the sun)\b",
+    re.IGNORECASE,
+)
+
+
+def without_world(rest: str) -> str:
+    """What is said of the place; nothing where that is the whole world."""
+    return " ".join(_WORLD.sub("", rest).split())
+
+
+WORKS = re.compile(
+    r"^(?P<series>.+) (?P<works>(?:book|novel|film|movie|album|song|game|season|episode)s?)$", re.IGNORECASE
+)
+
+
+def parts_of(series: re.Match[str]) -> str:
+    return f"which {plural_of(series['works'])} are part of {series['series']}"
+
+
+def plural_of(noun: str) -> str:
+    if noun.endswith("s"):
+        return noun
+    irregular = {"man": "men", "woman": "women", "person": "people", "wife": "wives", "child": "children"}
+    *before, last = noun.split()
+    plural = irregular.get(last.lower()) or (f"{last[:-1]}ies" if re.search(r"[^aeiou]y$", last) else f"{last}s")
+    return " ".join([*before, plural])
+
+
+_YEAR = r"(?:the year )?(?P<year>\d{3,4})\b(?!s)"
+_BOUNDS = tuple(
+    (re.compile(rf"\b(?:{words}) +{_YEAR}", re.IGNORECASE), sign)
+    for words, sign in (("before|prior to|earlier than", "<"), ("after|later than", ">"), ("since", ">="))
+)
+# *in 1962* is a condition where somebody held an office or won something; elsewhere the year may be what is asked about
+_IN_A_YEAR = re.compile(
+    rf"\b(?:in|during|(?:at|by|around|from) the (?:end|beginning|start|middle) of) +{_YEAR}", re.IGNORECASE
+)
+OFFICES = (
+    r"presidents?|ministers?|kings?|queens?|popes?|chancellors?|emperors?|monarchs?|rulers?|ruled|reigned|tsars?"
+    r"|governors?|mayors?|leaders?|in (?:power|office)|on the throne"
+)
+OFFICE = re.compile(rf"\b(?:{OFFICES})\b", re.IGNORECASE)
+_HELD_OR_WON = re.compile(rf"\b(?:{OFFICES}|won|win|winners?|champions?|hosted|awarded|received)\b", re.IGNORECASE)
+
+
+def bound_of(question: str) -> tuple[str, str]:
+    """The years that a question keeps its answers within, as ``< 1980``, and the question without that."""
+    for pattern, sign in _BOUNDS:
+        found = pattern.search(question)
+        if found:
+            return f"{sign} {found['year']}", _without(question, found)
+    found = _IN_A_YEAR.search(question)
+    if found and _HELD_OR_WON.search(question):
+        return f"= {found['year']}", _without(question, found)
+    return "", question
+
+
+def _without(question: str, found: re.Match[str]) -> str:
+    """A question without the words that a pattern has found."""
+    return " ".join((question[: found.start()] + question[found.end() :]).strip(" ,").split())

@@ -14,7 +14,8 @@ from pathlib import Path
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, spoken
 from kgdemo.query.answer_type import AnswerType, answer_type_of
-from kgdemo.query.form import Plan, plan_of
+from kgdemo.query.form import plan_of
+from kgdemo.query.plan import Plan
 
 _WORD = re.compile(r"\w+")
 _DATA = Path(__file__).parent / "data"

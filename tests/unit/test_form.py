@@ -7,9 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgdemo.kg.io.catalogue import open_graph
-from kgdemo.query.form import Form, Plan, asked_first, bound_of, plan_of
+from kgdemo.query.form import plan_of
+from kgdemo.query.measures import bound_of
+from kgdemo.query.plan import Form, Plan
 from kgdemo.query.query import vocabulary_of
-from kgdemo.query.wording import beyond_graphs, corrected, plain_question
+from kgdemo.query.wording import asked_first, beyond_graphs, corrected, plain_question
 
 PLANS = [
     ("Who directed Jaws?", Plan()),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.query.form import Form
+from kgdemo.query.plan import Form
 from kgdemo.query.query import understand
 from tests.helpers.reasoning import FILMS
 

@@ -14,7 +14,7 @@ from kgdemo.events import Thought
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.methods.hop_lists import HopList, Opening, named, stems
-from kgdemo.query.form import Form
+from kgdemo.query.plan import Form
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import option

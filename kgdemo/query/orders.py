@@ -1,0 +1,316 @@
+"""Questions that compare and order: which of two is higher, which is the longest of a kind, which came third.
+
+Each reader takes a whole question in plain words, and gives its ``Plan``, or None where it is of another kind.
+"""
+
+from __future__ import annotations
+
+import re
+
+from kgdemo.query.measures import (
+    COURSE,
+    DATE,
+    IN_OFFICE,
+    LESSER,
+    LIFE,
+    NUMBER,
+    NUMBERS,
+    PARTICIPLES,
+    SLOTS,
+    WORKS,
+    degree_of,
+    first_match,
+    measured_by,
+    number_of_word,
+    parts_of,
+    patterns_of,
+    place_of,
+    plural_of,
+    without_world,
+)
+from kgdemo.query.plan import Form, Plan
+
+_WHICH_IS = r"{what}(?: \w+){0,2}? (?:is|are|was|were|has|lies|came|comes|lived|died|born)? *(?:the )?{erest}\b"
+_COMPARISONS = patterns_of(
+    rf"{_WHICH_IS}[^,:]*?[,:] *{{pair}}",
+    r"{what}(?: \w+){0,2}? {be} (?:the )?{erest}(?: (?:of|between|out of))? {pair}",
+    r"(?:between |of )?(?P<x>.+?) (?:or|vs\.?|versus|and) (?P<y>.+?) *[,:?–-]+ *{what}(?: \w+)? {be} (?:the )?{erest}",
+    r"{be} (?P<x>.+?) or (?P<y>.+?) (?:the )?{erest}",
+    r"(?:the )?{erest}(?: \w+)? *[,:?–-] *{pair}",
+)
+_IS_MORE = patterns_of(r"{be} {x} {er} than (?P<y>.+)")
+_HAS_MORE = patterns_of(
+    r"{what}(?: (?:\w+ )?\w+)? (?:has|have|had|covers?) (?:the |a )?{degree} {people}[,:]? +{pair}",
+    r"(?:the )?{degree} {people} *[,:?–-] *{pair}",
+    r"(?:does|do|did|has|have) {x} (?:have )?(?:a )?{degree} {people} than {y}(?: has| does| have)?",
+)
+_WHEN_FIRST = patterns_of(
+    r"(?P<head>{what}(?: \w+){0,2}? (?:was|were|is|came|died|lived|happened|began|started)"
+    r" *(?:out|built|published|released|founded)? *(?:born|died?|first|earlier|later|last)?"
+    r" *(?:first|earlier|later|last)?)[,:]? +(?:the )?(?P<x>.+?) *,? +or +(?P<y>.+)"
+)
+_BEFORE = patterns_of(
+    r"(?:was|were|did|is) {x} (?P<verb>founded|established|born|die|built|opened|released|published|written|invented"
+    r"|discovered|happen|begin|start) (?:before|earlier than|(?P<after>after|later than)) {y}(?: was| were| did)?",
+)
+_WEIGHS_MORE = patterns_of(r"{what}(?: \w+)? weighs (?:the )?(?P<degree>more|less|most|least)[,:]? +{pair}")
+_VERB_OF_DATE = (
+    r"(?P<verb>founded|established|born|die|died|built|opened|released|published|written|invented|discovered|happen"
+    r"|begin|start|come out|made|painted|composed|recorded)"
+)
+_EITHER_FIRST = patterns_of(
+    rf"(?:was|were|did|is) {{x}} or {{y}} {_VERB_OF_DATE}(?: out)? (?:the )?(?P<when>first|earlier|later|last)",
+)
+_EITHER_ORDER = patterns_of(  # one of two words is the answer: *before or after*
+    rf"(?:was|were|did|is) {{x}} {_VERB_OF_DATE} (?P<one>before|after|earlier|later) or"
+    r" (?P<other>before|after|earlier|later)(?: than)? {y}(?: was| were| did)?",
+)
+_EITHER_DEGREE = patterns_of(
+    r"{be} {x} {er} or (?P<other>\w+) than (?P<y>.+)",
+)
+_LASTS = r"(?P<lasts>lived?|lasted|last|reigned|reign|ruled|rule|served|serve|died|die)"
+_LIVED_LONGER = patterns_of(
+    rf"(?:{{what}}(?: \w+){{0,2}}?|who) (?:was |were )?{_LASTS} (?:the |for )?(?P<degree>longer|shorter|longest|younger"
+    r"|older)[,:]? +{pair}",
+    rf"(?:did|has|have) {{x}} {_LASTS} (?:a |for )?(?P<degree>longer|shorter|younger|older)(?: time| life)? than "
+    r"(?P<y>.+?)(?: did)?",
+)
+_SPANS = {  # the beginnings of words for lasting, and the two dates between which that is
+    "liv": LIFE, "die": LIFE, "reign": IN_OFFICE, "rul": IN_OFFICE, "serv": IN_OFFICE, "last": COURSE
+}  # fmt: skip
+
+
+def _span_of(word: str) -> tuple[str, ...]:
+    return next(span for stem, span in _SPANS.items() if word.lower().startswith(stem))
+
+
+_DONE_MORE = patterns_of(
+    r"{what}(?: \w+)? (?:has |have |had )?(?P<verb>won|hosted|written|wrote|directed|made|painted|composed|written) "
+    r"(?P<degree>more|fewer) (?P<noun>[\w '-]+?s)[,:] +{pair}",
+    r"{what}(?: \w+)? (?:has |have |had )?(?P<verb>won|hosted|written|wrote|directed|made|painted|composed|written) "
+    r"(?P<degree>more|fewer) (?P<noun>[\w '-]+?s)[,:]? +{pair}",
+    r"{what}(?: \w+)? (?P<verb>has|have|had) (?P<degree>more|fewer) {noun}[,:] +{pair}",
+)
+_PRESENT = {
+    "won": "win", "hosted": "host", "written": "write", "wrote": "write", "directed": "direct", "made": "make",
+    "painted": "paint", "composed": "compose", "has": "have", "had": "have",
+}  # fmt: skip
+_DATE_OF_VERB = {
+    "founded": "founded", "established": "founded", "born": "born", "die": "died", "died": "died", "built": "opened",
+    "opened": "opened", "invented": "discovered", "discovered": "discovered",
+}  # fmt: skip
+
+
+def comparison(question: str) -> Plan | None:
+    found = first_match(_LIVED_LONGER, question)
+    if found:
+        greatest = found["degree"].lower() not in ("shorter", "younger")
+        form = Form.YES_NO if re.match(r"(?:did|has|have)\b", question, re.IGNORECASE) else Form.COMPARISON
+        return Plan(form, things=(found["x"], found["y"]), span=_span_of(found["lasts"]), greatest=greatest)
+    found = first_match(_HAS_MORE, question)
+    if found:
+        form = Form.YES_NO if re.match(r"(?:do|does|did|has|have)\b", question, re.IGNORECASE) else Form.COMPARISON
+        greatest = found["degree"].lower() not in LESSER
+        things = (found["x"], found["y"])
+        return Plan(form, things=things, attributes=measured_by(found["measure"]), greatest=greatest)
+    found = first_match(_WEIGHS_MORE, question)
+    if found:
+        things, greatest = (found["x"], found["y"]), found["degree"].lower() not in LESSER
+        return Plan(Form.COMPARISON, things=things, attributes=("weight", "mass"), greatest=greatest)
+    found = first_match(_DONE_MORE, question)
+    if found:
+        base = f"which {found['noun']} did {{}} {_PRESENT.get(found['verb'].lower(), found['verb'])}"
+        things, greatest = (found["x"], found["y"]), found["degree"].lower() not in LESSER
+        return Plan(Form.COMPARISON, base, found["noun"], things, (NUMBER,), greatest)
+    found = first_match(_EITHER_DEGREE, question)
+    if found:
+        attributes, greatest = degree_of(found)
+        things, words = (found["x"], found["y"]), (found["adjective"] or found["stem"], found["other"])
+        return Plan(Form.COMPARISON, things=things, attributes=attributes, greatest=greatest, words=words)
+    for patterns, form in ((_COMPARISONS, Form.COMPARISON), (_IS_MORE, Form.YES_NO)):
+        found = first_match(patterns, question)
+        if found:
+            attributes, greatest = degree_of(found)
+            return Plan(form, things=(found["x"], found["y"]), attributes=attributes, greatest=greatest)
+    return _comparison_of_dates(question)
+
+
+def _comparison_of_dates(question: str) -> Plan | None:
+    """Which of two things came first, or whether one came before the other."""
+    found = first_match(_EITHER_FIRST, question)
+    if found:
+        attribute = _DATE_OF_VERB.get(found["verb"].lower(), DATE)
+        greatest = found["when"].lower() in ("later", "last")
+        return Plan(Form.COMPARISON, things=(found["x"], found["y"]), attributes=(attribute,), greatest=greatest)
+    found = first_match(_EITHER_ORDER, question)
+    if found:
+        attribute = _DATE_OF_VERB.get(found["verb"].lower(), DATE)
+        things, words = (found["x"], found["y"]), (found["one"].lower(), found["other"].lower())
+        return Plan(
+            Form.COMPARISON,
+            things=things,
+            attributes=(attribute,),
+            greatest=words[0] in ("after", "later"),
+            words=words,
+        )
+    found = first_match(_BEFORE, question)
+    if found:
+        attribute = _DATE_OF_VERB.get(found["verb"].lower(), DATE)
+        things = (found["x"], found["y"])
+        return Plan(Form.YES_NO, things=things, attributes=(attribute,), greatest=bool(found["after"]))
+    found = first_match(_WHEN_FIRST, question)
+    if not found:
+        return None
+    head = found["head"].lower()
+    attribute = "born" if "born" in head else "died" if "died" in head else DATE
+    greatest = bool(re.search(r"\b(?:later|last)\b", head))
+    return Plan(Form.COMPARISON, things=(found["x"], found["y"]), attributes=(attribute,), greatest=greatest)
+
+
+_GREATEST_NUMBER = patterns_of(
+    r"(?:which|what|who) .*\b(?:the )?(?:most|fewest) (?!populous|populated|distant|recent)(?:\w+ ){0,2}?"
+    r"(?P<things>\w+s)\b.*"
+)
+
+
+# *which country has won the most World Cups*: of each edition it is known who won it
+_MOST_EDITIONS = patterns_of(
+    r"{what}(?: {noun})? (?:has |have |had )?(?P<verb>won|hosted) (?:the )?(?P<degree>most|fewest) (?P<things>.+?s)"
+    r"(?: (?:ever|in history|of all time|so far))?"
+)
+
+
+# *which planet has the most moons*: their number may be stated
+_MOST_OF = patterns_of(
+    r"{what} (?P<noun>\w+(?: \w+)?) (?:has|have|had) (?:the )?(?P<degree>most|fewest) (?P<things>(?:\w+ )?\w+s)"
+    r"(?: (?:ever|in history|of all time|so far))?",
+    r"(?:{what} {be} )?the (?P<noun>\w+(?: \w+)?) with the (?P<degree>most|fewest) (?P<things>(?:\w+ )?\w+s)",
+)
+
+
+def greatest_number(question: str) -> Plan | None:
+    """A question for what has the most of something that is counted, not measured."""
+    found = first_match(_MOST_EDITIONS, question)
+    if found:
+        verb, greatest = found["verb"].lower(), found["degree"].lower() == "most"
+        base = f"which {found['things']} did it {_PRESENT[verb]}"
+        noun, outer = found["noun"] or "", f"{verb} by"
+        return Plan(Form.SUPERLATIVE, base, noun, (found["things"],), (NUMBER,), greatest, outer=outer)
+    found = None if first_match(_HAS_GREATEST_NUMBER, question) else first_match(_MOST_OF, question)
+    if found:
+        greatest = found["degree"].lower() == "most"
+        return Plan(Form.SUPERLATIVE, "", found["noun"], (found["things"],), (NUMBER,), greatest)
+    found = first_match(_GREATEST_NUMBER, question)
+    if not found or first_match(_HAS_GREATEST_NUMBER, question):
+        return None
+    things = found["things"]
+    reason = (
+        f"It asks who has the most or fewest {things}. I count for one name at a time; ask how many {things} it is "
+        "for the ones you think of."
+    )
+    return Plan(Form.UNANSWERABLE, reason=reason) if things.endswith("s") else None
+
+
+_REST = r"(?P<rest> (?:in|of|on|by|from|that|which|to|ever|at|with|directed|written|painted|made|built)\b.*)?"
+_ASKS_FOR = r"(?:{what} {be} |name (?:me )?|list )?"
+_LONGEST = r"(?P<degree>longest|shortest)[ -](?P<lasts>reigning|serving|ruling|lived|living|lasting)"
+_LASTED_LONGEST = patterns_of(
+    rf"{_ASKS_FOR}(?:the )?(?:{{nth}} )?{_LONGEST} {{noun}}{_REST}",
+    r"{what} {noun}(?P<rest>(?: (?:in|of|on|from)\b.*?)?) (?P<lasts>lived|reigned|ruled|served|lasted) "
+    r"(?:for )?(?:the )?(?P<degree>longest|shortest)(?: time)?",
+)
+_TOP = rf"(?:top )?(?P<number>{'|'.join(NUMBERS)}|\d{{1,2}}) (?:of the )?"
+_SUPERLATIVES = patterns_of(
+    rf"{_ASKS_FOR}(?:the )?(?:world's )?(?:{{nth}} |{_TOP})?{{est}} {{noun}}{_REST}",
+    r"{what} {noun}(?P<rest>(?: (?:in|of|on|by|from)\b.*?)?) (?:is|was|are|has|lies|of) "
+    r"(?:the )?(?:{nth} )?{est}(?P<more> .*)?",
+)
+_HAS_GREATEST_NUMBER = patterns_of(
+    r"{what} {noun}(?P<rest>(?: (?:in|of|on|from)\b.*?)?) (?:has|have|had) the {degree} {people}(?P<more> .*)?",
+    r"(?:{what} {be} |name )?(?:the )?{noun} with the {degree} {people}(?P<rest> .*)?",
+)
+_BY_MEASURE = re.compile(rf"^(?P<rest>.*?) *\bby {SLOTS['measure']}\b(?P<more>.*)$", re.IGNORECASE)
+_PREPOSITION = re.compile(r"^(?:in|of|on|by|from|to)\b", re.IGNORECASE)
+_CLAUSE = re.compile(r"^(?:by|directed|written|painted|made|built|that|which|with)\b", re.IGNORECASE)
+
+
+def superlative(question: str) -> Plan | None:
+    found = first_match(_LASTED_LONGEST, question)
+    if found:
+        noun, rest = found["noun"].strip(), without_world((found["rest"] or "").strip())
+        place = place_of(found["nth"]) if found.groupdict().get("nth") else 0
+        greatest = found["degree"].lower() == "longest"
+        base = f"who were the {plural_of(noun)} {rest}".strip()
+        return Plan(Form.SUPERLATIVE, base, noun, span=_span_of(found["lasts"]), greatest=greatest, place=place)
+    found = first_match(_HAS_GREATEST_NUMBER, question)
+    if found:
+        attributes, greatest = measured_by(found["measure"]), found["degree"].lower() not in LESSER
+    else:
+        found = first_match(_SUPERLATIVES, question)
+        if not found:
+            return None
+        attributes, greatest = degree_of(found)
+    said = found.groupdict()
+    rest, more = ((said.get(part) or "").strip() for part in ("rest", "more"))
+    if more and not _PREPOSITION.match(more):
+        return None
+    where = f"{rest} {more}".strip()
+    by = _BY_MEASURE.match(where)
+    if by:
+        attributes, where = measured_by(by["measure"]), f"{by['rest']} {by['more']}".strip()
+    where, noun = without_world(where), found["noun"].strip()
+    base = f"which {plural_of(noun)} {where}" if _CLAUSE.match(where) else f"which {plural_of(noun)} are {where}"
+    place = place_of(said["nth"]) if said.get("nth") else 0
+    number = number_of_word(said["number"]) if said.get("number") else 0
+    base = base if where else ""
+    return Plan(Form.SUPERLATIVE, base, noun, attributes=attributes, greatest=greatest, place=place, number=number)
+
+
+_MADE = "made|produced|published|written|released|directed|painted|composed|recorded|founded|built|sung|designed"
+_NTH_OF = patterns_of(
+    rf"(?:{{what}} {{be}} |name )?(?:the )?(?:very )?{{nth}} (?P<noun>\w+(?: \w+)?) (?:that |which )?{{x}} "
+    rf"(?P<verb>{'|'.join(PARTICIPLES)}|directed|painted|composed|released|published|recorded|founded|invented)",
+    r"(?:{what} {be} |name )(?:the )?(?:very )?{nth} {noun}"
+    rf"(?P<rest> (?:of|to|in|by|on|for|from|that|who|{_MADE})\b.*)?",
+    rf"(?:the )?{{nth}} {{noun}}(?P<rest> (?:of|in|by|from|{_MADE})\b.*)?",
+    r"(?:{what} {be} )?(?:the )?(?P<whose>(?!what|which|who|the\b)"
+    r"(?:(?! (?:of|from|in|by|with|is|are|was|were) )[\w .-])+?)(?:'s?)? {nth} {noun}",
+)
+_NOTHING_NEW = re.compile(  # said of works that are all so
+    r"^(?:(?:feature(?:-length)?|full-length|complete|completed|finished|studio|official|published|major|ever)[ -])+",
+    re.IGNORECASE,
+)
+_NO_ORDER = frozenset("name names language lady".split())  # a first name is no name that comes first
+_WORK = re.compile(
+    r"\b(?:books?|novels?|films?|movies?|albums?|songs?|singles?|games?|symphon(?:y|ies)|operas?|plays?|paintings?|poems?"
+    r"|concertos?|sonatas?|ballets?|musicals?|stor(?:y|ies))$",
+    re.IGNORECASE,
+)
+
+
+def ordinal(question: str) -> Plan | None:
+    found = first_match(_NTH_OF, question)
+    if not found:
+        return None
+    said, noun, place = found.groupdict(), _NOTHING_NEW.sub("", found["noun"].strip()), place_of(found["nth"])
+    if noun.lower() in _NO_ORDER or not place:
+        return None
+    if re.fullmatch(r" (?:in|of) the periodic table", said.get("rest") or "", re.IGNORECASE):
+        return Plan(Form.SUPERLATIVE, noun=noun, attributes=("atomic number",), greatest=False, place=place)
+    if re.fullmatch(r" from (?:the )?sun", said.get("rest") or "", re.IGNORECASE):
+        return Plan(Form.SUPERLATIVE, noun=noun, attributes=("distance from the Sun",), greatest=False, place=place)
+    series = WORKS.match(noun)
+    if said.get("verb"):
+        verb = said["verb"].lower()
+        base = f"which {plural_of(noun)} were {PARTICIPLES.get(verb, verb)} by {said['x']}"
+    elif series and not said.get("rest"):
+        base, noun = parts_of(series), series["works"]
+    else:
+        rest = f"of {said['whose']}" if said.get("whose") else (said.get("rest") or "").strip()
+        if re.match(rf"(?:{_MADE})\b", rest, re.IGNORECASE):
+            base = f"which {plural_of(noun)} were {rest}"
+        elif _WORK.search(noun):
+            base = f"which {plural_of(noun)} are {rest}".replace(" are of ", " are by ", 1)
+        else:
+            base = f"who were the {plural_of(noun)} {rest}".strip()
+    return Plan(Form.ORDINAL, base=base, noun=noun, attributes=(DATE,), place=place)

@@ -1,0 +1,76 @@
+"""What is to be done to answer a question: its form, and the pieces that it is taken apart into (``query.form``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Form(Enum):
+    """What the answer is made of, or why there is none."""
+
+    ENTITY = "entity"  # entities, or a value that a path ends in
+    ALL = "all of a kind"
+    COUNT = "count"
+    YES_NO = "yes or no"
+    COMPARISON = "comparison"  # of named things
+    SUPERLATIVE = "superlative"  # of all things of a kind
+    ORDINAL = "ordinal"
+    VALUE = "value"
+    SPAN = "span"  # an age, or how long something lasted
+    UNANSWERABLE = "unanswerable"
+
+
+# forms that may speak of nothing that linking finds in the whole question: ``the largest ocean``, ``K2 or Mont Blanc``
+WITHOUT_TOPIC = frozenset(
+    (Form.ALL, Form.COUNT, Form.COMPARISON, Form.SUPERLATIVE, Form.VALUE, Form.SPAN, Form.UNANSWERABLE, Form.YES_NO)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A question taken apart.
+
+    Attributes:
+        form: what the answer is made of.
+        base: the question whose answers are operated on; empty where there is none.
+        noun: what kind of things are asked for, as the question calls them: ``rivers``.
+        things: what is compared, as the question names it.
+        attributes: of which the values are looked at, the first that is known.
+        greatest: whether the greatest value is asked for, or the least.
+        place: in an order, from 1; from -1 backwards.
+        number: how many of an order are asked for, where that is more than one.
+        span: two dates, the time between which is compared.
+        during: what happened at the time that is asked about, as the question calls it: *World War II*.
+        moment: whether that is its ``start``, its ``end``, ``most`` of it, or empty for any part of it.
+        hops: how many relations the question names at least, where that is more than two.
+        bound: years that the answers must lie within, such as ``< 1980``.
+        without: what the answers must have nothing to do with, as the question calls it.
+        inner: the question that has to be answered first: *what is the largest country in Africa*.
+        outer: the question that is asked of its answer, which stands in place of ``{}``: *the capital of {}*.
+        reason: why no graph answers this.
+        words: the two words of which one is the answer: it came *before* or *after*.
+        initial: the letter that the names of the answers begin with.
+        asked: the question in plain words: without politeness, and with the question word in front.
+    """
+
+    form: Form = Form.ENTITY
+    base: str = ""
+    noun: str = ""
+    things: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+    greatest: bool = True
+    place: int = 0
+    number: int = 0
+    span: tuple[str, ...] = ()
+    during: str = ""
+    moment: str = ""
+    hops: int = 0
+    bound: str = ""
+    without: str = ""
+    inner: str = ""
+    outer: str = ""
+    reason: str = ""
+    words: tuple[str, ...] = ()
+    initial: str = ""
+    asked: str = field(default="", compare=False)
