@@ -11,6 +11,7 @@ Patterns are written with the pieces of ``query.measures``, and match a whole qu
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from kgdemo.query.measures import (
     COURSE,
@@ -31,7 +32,8 @@ from kgdemo.query.measures import (
 from kgdemo.query.nested import counterpart, in_the_time_of, nested
 from kgdemo.query.orders import comparison, greatest_number, ordinal, superlative
 from kgdemo.query.plan import Form, Plan
-from kgdemo.query.wording import asked_first, beyond_graphs, plain_question
+from kgdemo.query.word_order import asked_first
+from kgdemo.query.wording import beyond_graphs, plain_question
 
 _WHAT_YEAR = re.compile(r"^(?:in )?(?:what|which) year (?=(?:is|are|was|were|did)\b)", re.IGNORECASE)
 
@@ -43,6 +45,13 @@ _IN_A_UNIT = re.compile(  # values are given in the unit that the graph has
 )
 
 
+_LANDLOCKED = re.compile(
+    r"\b(countr(?:y|ies)|nations?|states?) (?:without|with no|(?:that|which) (?:have|has) no) (?:an? |any )?"
+    r"(?:coast(?:line)?s?|sea coast|access to (?:the|an) (?:sea|ocean)|sea access)\b",
+    re.IGNORECASE,
+)
+
+
 def plan_of(text: str) -> Plan:
     """Take a question apart; see ``Plan``."""
     reason = beyond_graphs(text)
@@ -50,7 +59,13 @@ def plan_of(text: str) -> Plan:
         return Plan(Form.UNANSWERABLE, reason=reason)
     question = re.sub(r"[’`´]", "'", plain_question(text))
     question = re.sub(r"\b(what|who|which|where|when|how)'?s\b", r"\1 is", question, flags=re.IGNORECASE)
-    question = _WHAT_YEAR.sub(r"when ", asked_first(_IN_A_UNIT.sub("", question)))
+    question = _WHAT_YEAR.sub(r"when ", asked_first(_LANDLOCKED.sub(r"landlocked \1", _IN_A_UNIT.sub("", question))))
+    initial, question = initial_of(question)
+    return replace(_read(question, text), asked=question, initial=initial)
+
+
+def _read(question: str, text: str) -> Plan:
+    """The plan of a question in plain words; ``text`` is how it was typed."""
     for reader in (
         in_the_time_of,
         counterpart,
@@ -79,6 +94,19 @@ def plan_of(text: str) -> Plan:
 _BEHIND_A_PLACE = re.compile(
     r"\bof the (?:countr(?:y|ies)|city|state|continent|region|nation)s? (?:where|in which|that|which|whose|the)\b", re.I
 )
+
+
+_INITIAL = re.compile(
+    r",? (?:(?:that|which|whose names?) )?(?:(?:do|does) )?(?:all )?(?:start|begin)(?:s|ning|ing)? (?:with|in) "
+    r"(?:the |an? )?(?:letter |initial )?['\"“‘]?(?P<letter>[a-z])['\"”’]?$",
+    re.IGNORECASE,
+)
+
+
+def initial_of(question: str) -> tuple[str, str]:
+    """The letter that the names asked for begin with, and the question without that; empty where it says none."""
+    found = _INITIAL.search(question)
+    return (found["letter"].upper(), question[: found.start()]) if found else ("", question)
 
 
 _AGES = patterns_of(

@@ -15,6 +15,7 @@ from kgdemo.query.measures import (
     LIFE,
     NUMBER,
     NUMBERS,
+    OFFICES,
     PARTICIPLES,
     SLOTS,
     WORKS,
@@ -34,8 +35,10 @@ _WHICH_IS = r"{what}(?: \w+){0,2}? (?:is|are|was|were|has|lies|came|comes|lived|
 _COMPARISONS = patterns_of(
     rf"{_WHICH_IS}[^,:]*?[,:] *{{pair}}",
     r"{what}(?: \w+){0,2}? {be} (?:the )?{erest}(?: (?:of|between|out of))? {pair}",
-    r"(?:between |of )?(?P<x>.+?) (?:or|vs\.?|versus|and) (?P<y>.+?) *[,:?–-]+ *{what}(?: \w+)? {be} (?:the )?{erest}",
+    r"(?:between |out of |from |of )?(?:the )?(?P<x>.+?) (?:or|vs\.?|versus|and) (?:the )?(?P<y>.+?) *[,:?–-]+ "
+    r"*{what}(?: \w+)? {be} (?:the )?{erest}",
     r"{be} (?P<x>.+?) or (?P<y>.+?) (?:the )?{erest}",
+    r"{be} (?:the )?(?P<x>.+?) {erest},? or (?:is |was )?(?:the )?(?P<y>(?!\w+ than\b).+)",
     r"(?:the )?{erest}(?: \w+)? *[,:?–-] *{pair}",
 )
 _IS_MORE = patterns_of(r"{be} {x} {er} than (?P<y>.+)")
@@ -44,9 +47,19 @@ _HAS_MORE = patterns_of(
     r"(?:the )?{degree} {people} *[,:?–-] *{pair}",
     r"(?:does|do|did|has|have) {x} (?:have )?(?:a )?{degree} {people} than {y}(?: has| does| have)?",
 )
+_OFFICE_FIRST = patterns_of(  # who was president first
+    rf"{{what}}(?: \w+)? (?:was|were|became|held office as) (?:(?:the )?(?:{OFFICES})(?: of .+?)?|in office) "
+    r"(?P<when>first|earlier|before|later|last)[,:]? +{pair}",
+)
+_PAIR_FIRST = patterns_of(  # of the two, which was finished first
+    r"(?:between |out of |from |of )?(?:the )?(?P<x>.+?) (?:or|vs\.?|versus|and) (?:the )?(?P<y>.+?) *[,:?–-]+ *"
+    r"(?P<head>{what}(?: \w+){0,2}? (?:was|were|is|are|came|did|died|lived|happened|began|started)"
+    r" *(?:out|built|finished|completed|opened|published|released|founded|invented|born|died?|come)? *(?:out )?"
+    r"(?:first|earlier|later|last))",
+)
 _WHEN_FIRST = patterns_of(
     r"(?P<head>{what}(?: \w+){0,2}? (?:was|were|is|came|died|lived|happened|began|started)"
-    r" *(?:out|built|published|released|founded)? *(?:born|died?|first|earlier|later|last)?"
+    r" *(?:out|built|finished|completed|opened|published|released|founded)? *(?:born|died?|first|earlier|later|last)?"
     r" *(?:first|earlier|later|last)?)[,:]? +(?:the )?(?P<x>.+?) *,? +or +(?P<y>.+)"
 )
 _BEFORE = patterns_of(
@@ -97,7 +110,8 @@ _PRESENT = {
 }  # fmt: skip
 _DATE_OF_VERB = {
     "founded": "founded", "established": "founded", "born": "born", "die": "died", "died": "died", "built": "opened",
-    "opened": "opened", "invented": "discovered", "discovered": "discovered",
+    "opened": "opened", "finished": "opened", "completed": "opened", "invented": "discovered",
+    "discovered": "discovered",
 }  # fmt: skip
 
 
@@ -158,11 +172,16 @@ def _comparison_of_dates(question: str) -> Plan | None:
         attribute = _DATE_OF_VERB.get(found["verb"].lower(), DATE)
         things = (found["x"], found["y"])
         return Plan(Form.YES_NO, things=things, attributes=(attribute,), greatest=bool(found["after"]))
-    found = first_match(_WHEN_FIRST, question)
+    found = first_match(_OFFICE_FIRST, question)
+    if found:
+        things, greatest = (found["x"], found["y"]), found["when"].lower() in ("later", "last")
+        return Plan(Form.COMPARISON, things=things, attributes=IN_OFFICE[:1], greatest=greatest)
+    found = first_match(_WHEN_FIRST, question) or first_match(_PAIR_FIRST, question)
     if not found:
         return None
     head = found["head"].lower()
-    attribute = "born" if "born" in head else "died" if "died" in head else DATE
+    verb = next((verb for verb in _DATE_OF_VERB if re.search(rf"\b{verb}\b", head)), "")
+    attribute = _DATE_OF_VERB.get(verb, DATE)
     greatest = bool(re.search(r"\b(?:later|last)\b", head))
     return Plan(Form.COMPARISON, things=(found["x"], found["y"]), attributes=(attribute,), greatest=greatest)
 

@@ -14,8 +14,6 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from kgdemo.kg.labels import FUNCTION_WORDS
-from kgdemo.query.answer_type import singulars
-from kgdemo.query.measures import first_match, patterns_of
 
 _LATIN = 0x24F  # the last letter of the Latin alphabets' code points
 
@@ -238,50 +236,3 @@ def _unlikeness(typed: str, word: str) -> tuple[bool, int, int, int]:
     ahead = next((i for i, (a, b) in enumerate(both) if a != b), len(both))
     behind = next((i for i in range(len(both) - ahead) if typed[-1 - i] != word[-1 - i]), len(both) - ahead)
     return word not in FUNCTION_WORDS, -ahead, -behind, -len(word)
-
-
-_BEGINS_ASKING = re.compile(
-    r"^(?:what|which|who|whose|whom|where|when|how|is|are|was|were|do|does|did|has|have|had|can|could|name|list|in what"
-    r"|in which|of which|by whom)\b",
-    re.IGNORECASE,
-)
-_ASKS_LAST = (  # *Dune was written by whom?*, and the same with what is asked for in front
-    (r"(?P<x>.+) (?P<be>is|are|was|were) (?P<what>who|what|where|when|which)(?: one| ones)?", r"{what} {be} {x}"),
-    (
-        r"(?P<x>.+?) (?P<be>is|are|was|were)(?P<verb> \w+)? (?P<by>in|on|from|of|at|by|after)"
-        r" (?P<what>who|whom|what|which)(?P<noun> \w+)?",
-        r"{by} {what}{noun} {be} {x}{verb}",
-    ),
-    (
-        r"(?P<x>.+?) (?P<be>is|was) (?P<role>the [\w ]+?) of (?P<what>what|which) (?P<noun>\w+)",
-        r"of {what} {noun} {be} {x} {role}",
-    ),
-    (r"(?P<x>.+?) (?:has|have) how many (?P<noun>\w+(?: \w+)?)", r"how many {noun} does {x} have"),
-    (r"(?P<x>.+?) had how many (?P<noun>\w+(?: \w+)?)", r"how many {noun} did {x} have"),
-    (r"(?P<x>the (?:\w+ ){1,3}of .+|.+'s \w+(?: \w+)?) (?P<be>is|are|was|were)", r"what {be} {x}"),
-)
-_ASKS_LAST_PATTERNS = [(re.compile(f"^{pattern}$", re.IGNORECASE), order) for pattern, order in _ASKS_LAST]
-_BEST_OF = re.compile(r"\bthe (?P<est>\w+est) of (?P<x>[\w. -]+?)'s (?P<noun>\w+)\b", re.IGNORECASE)
-
-
-_IS_NTH = patterns_of(r"(?:which|what) {noun} {be} (?:the )?{nth}(?P<rest>(?: (?:from|in|of|to)\b.*)?)")
-
-
-def asked_first(question: str) -> str:
-    """A question whose question word stands at its end, or is left out there, in the usual order."""
-    question = _BEST_OF.sub(
-        lambda said: f"the {said['est']} {(*singulars(said['noun']), said['noun'])[1]} of {said['x']}", question
-    )
-    nth = first_match(_IS_NTH, question)
-    if nth:
-        return f"what is the {nth['nth']} {nth['noun']}{nth['rest']}"
-    if _BEGINS_ASKING.match(question):
-        return question
-    for pattern, order in _ASKS_LAST_PATTERNS:
-        found = pattern.match(question)
-        if found:
-            said = {name: (text or "").lower() if name != "x" else text for name, text in found.groupdict().items()}
-            if said.get("what") == "who" and said.get("by"):
-                said["what"] = "whom"
-            return order.format(**said)
-    return question

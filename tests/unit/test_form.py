@@ -11,7 +11,8 @@ from kgdemo.query.form import plan_of
 from kgdemo.query.measures import bound_of
 from kgdemo.query.plan import Form, Plan
 from kgdemo.query.query import vocabulary_of
-from kgdemo.query.wording import asked_first, beyond_graphs, corrected, plain_question
+from kgdemo.query.word_order import asked_first
+from kgdemo.query.wording import beyond_graphs, corrected, plain_question
 
 PLANS = [
     ("Who directed Jaws?", Plan()),
@@ -198,7 +199,16 @@ PLANS = [
         ("the Elbe is where", "where is the Elbe"),
         ("Emma was written by whom?", "by whom was Emma written"),
         ("Petra is in which country", "in which country is Petra"),
-        ("Verdi died in what year?", "Verdi died in what year"),  # without a form of *to be* as it stands
+        ("Verdi died in what year?", "when did Verdi die"),
+        ("Verdi lived in what city?", "Verdi lived in what city"),  # other verbs stay as they stand
+        ("Peru shares a border with how many countries?", "how many countries does Peru share a border with"),
+        ("Ann Smith won how many Oscars?", "how many Oscars did Ann Smith win"),
+        ("the second Rocky film is called what", "what is the second Rocky film"),
+        ("What was the Who's first album called?", "What was the Who's first album"),
+        ("what is the second Dune book to be published", "what is the second Dune book"),
+        ("when did the Lusitania sunk", "when did the Lusitania sink"),
+        ("Skype is owned by Microsoft, right?", "is Skype owned by Microsoft"),
+        ("Oslo is in Norway, isn't it?", "is Oslo in Norway"),
         ("Goethe had how many sisters", "how many sisters did Goethe have"),
         ("an ant has how many legs?", "how many legs does an ant have"),
         ("Oslo is the capital of which country?", "of which country is Oslo the capital"),

@@ -1,0 +1,121 @@
+"""Questions whose question word stands last, or is left out, in the usual order: *Dune was written by whom?*."""
+
+from __future__ import annotations
+
+import re
+
+from kgdemo.query.answer_type import singulars
+from kgdemo.query.measures import first_match, patterns_of
+
+_BEGINS_ASKING = re.compile(
+    r"^(?:what|which|who|whose|whom|where|when|how|is|are|was|were|do|does|did|has|have|had|can|could|name|list|in what"
+    r"|in which|of which|by whom)\b",
+    re.IGNORECASE,
+)
+_ASKS_LAST = (  # *Dune was written by whom?*, and the same with what is asked for in front
+    (r"(?P<x>.+) (?P<be>is|are|was|were) (?P<what>who|what|where|when|which)(?: one| ones)?", r"{what} {be} {x}"),
+    (
+        r"(?P<x>.+?) (?P<be>is|are|was|were)(?P<verb> \w+)? (?P<by>in|on|from|of|at|by|after)"
+        r" (?P<what>who|whom|what|which)(?P<noun> \w+)?",
+        r"{by} {what}{noun} {be} {x}{verb}",
+    ),
+    (
+        r"(?P<x>.+?) (?P<be>is|was) (?P<role>the [\w ]+?) of (?P<what>what|which) (?P<noun>\w+)",
+        r"of {what} {noun} {be} {x} {role}",
+    ),
+    (r"(?P<x>.+?) (?:has|have) how many (?P<noun>\w+(?: \w+)?)", r"how many {noun} does {x} have"),
+    (r"(?P<x>.+?) had how many (?P<noun>\w+(?: \w+)?)", r"how many {noun} did {x} have"),
+    (r"(?P<x>the (?:\w+ ){1,3}of .+|.+'s \w+(?: \w+)?) (?P<be>is|are|was|were)", r"what {be} {x}"),
+)
+_ASKS_LAST_PATTERNS = [(re.compile(f"^{pattern}$", re.IGNORECASE), order) for pattern, order in _ASKS_LAST]
+_VERB_FORMS = {  # the past of verbs that dates are asked with, and how they stand behind *did*
+    "fell": "fall", "sank": "sink", "sunk": "sink", "died": "die", "began": "begin", "started": "start", "ended": "end",
+    "opened": "open", "broke out": "break out", "came out": "come out", "happened": "happen", "erupted": "erupt",
+    "exploded": "explode", "crashed": "crash", "collapsed": "collapse",
+}  # fmt: skip
+_IN_WHAT_YEAR = re.compile(
+    rf"^(?P<x>.+?) (?P<verb>{'|'.join(_VERB_FORMS)}) (?:in|on) (?:what|which) (?:year|day|date)$", re.IGNORECASE
+)
+_DID_PAST = re.compile(
+    rf"^(?P<when>when|in (?:what|which) year) did (?P<x>.+) (?P<verb>{'|'.join(_VERB_FORMS)})$", re.I
+)
+# *a country shares a border with how many others*; of other verbs the helping one stands before the number
+_HOW_MANY_LAST = re.compile(
+    r"^(?P<x>(?!in\b|of\b).+?) (?P<verb>shares?|borders?|won|wins?|wrote|directed|painted|composed|made|recorded"
+    r"|hosted|plays?|contains?|includes?)(?P<rest>\b.*?) how many (?P<noun>\w+(?: \w+)?)$",
+    re.IGNORECASE,
+)
+_PRESENT = {
+    "won": "win", "wrote": "write", "directed": "direct", "painted": "paint", "composed": "compose", "made": "make",
+    "recorded": "record", "hosted": "host",
+}  # fmt: skip
+_IN_ORDER = r"(?:first|second|third|fourth|fifth|sixth|seventh|last|latest|\d+(?:st|nd|rd|th)|\w+est)"
+_CALLED = re.compile(  # *the first album is called what*, *what is the first album called*
+    rf"^(?:(?P<last>.*\b{_IN_ORDER} .+?),? (?:(?:is|was|are|were) )?(?:called|named|titled) what"
+    rf"|(?P<first>(?:what|which|who) (?:is|was|are|were) .*\b{_IN_ORDER} .+?) (?:called|named|titled|located))$",
+    re.IGNORECASE,
+)
+_TO_BE_MADE = re.compile(  # the third book of a series *to be published*
+    rf"\b(?P<head>{_IN_ORDER} .+?) (?:to be|that was|that were|ever) (?:published|released|made|written|filmed)$",
+    re.IGNORECASE,
+)
+_IS_IT_SO = re.compile(  # a statement with *right?* behind it asks whether it is so
+    r"^(?P<x>.+?) (?P<be>is|are|was|were|has|have|can) (?P<rest>.+?)(?:,? (?:right|correct|true|yes|no)"
+    r"|, (?:is|are|was|were|has|have|can)n't (?:it|he|she|they|there))$",
+    re.IGNORECASE,
+)
+_BEST_OF = re.compile(r"\bthe (?P<est>\w+est) of (?P<x>[\w. -]+?)'s (?P<noun>\w+)\b", re.IGNORECASE)
+
+
+_IS_NTH = patterns_of(r"(?:which|what) {noun} {be} (?:the )?{nth}(?P<rest>(?: (?:from|in|of|to)\b.*)?)")
+
+
+def asked_first(question: str) -> str:
+    """A question whose question word stands at its end, or is left out there, in the usual order."""
+    question = _BEST_OF.sub(
+        lambda said: f"the {said['est']} {(*singulars(said['noun']), said['noun'])[1]} of {said['x']}", question
+    )
+    question = _called_what(_TO_BE_MADE.sub(r"\g<head>", question))
+    nth = first_match(_IS_NTH, question)
+    if nth:
+        return f"what is the {nth['nth']} {nth['noun']}{nth['rest']}"
+    past = _DID_PAST.match(question)
+    if past:
+        return f"{past['when']} did {past['x']} {_VERB_FORMS[past['verb'].lower()]}"
+    if _BEGINS_ASKING.match(question):
+        return question
+    return _stated_first(question) or _put_first(question)
+
+
+def _called_what(question: str) -> str:
+    """A question for what something is called, as one for what it is, where it is told by its place in an order."""
+    called = _CALLED.match(question)
+    if not called:
+        return question
+    return called["first"] or f"what is {called['last']}"
+
+
+def _stated_first(question: str) -> str:
+    """The question in a statement that ends in *how many*, *in what year* or *right*; empty where there is none."""
+    when = _IN_WHAT_YEAR.match(question)
+    if when:
+        return f"when did {when['x']} {_VERB_FORMS[when['verb'].lower()]}"
+    many = _HOW_MANY_LAST.match(question)
+    if many:
+        verb = many["verb"].lower()
+        helping, verb = ("did", _PRESENT[verb]) if verb in _PRESENT else ("does", verb.removesuffix("s"))
+        return f"how many {many['noun']} {helping} {many['x']} {verb}{many['rest']}"
+    so = _IS_IT_SO.match(question)
+    return f"{so['be'].lower()} {so['x']} {so['rest']}" if so else ""
+
+
+def _put_first(question: str) -> str:
+    """See ``asked_first``; the question as it stands where no pattern fits."""
+    for pattern, order in _ASKS_LAST_PATTERNS:
+        found = pattern.match(question)
+        if found:
+            said = {name: (text or "").lower() if name != "x" else text for name, text in found.groupdict().items()}
+            if said.get("what") == "who" and said.get("by"):
+                said["what"] = "whom"
+            return order.format(**said)
+    return question
