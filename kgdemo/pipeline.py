@@ -14,12 +14,13 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 
-from kgdemo.answering.computation import BY, listed
+from kgdemo.answering.computation import BY, MethodRun, listed
 from kgdemo.answering.operands import all_of_kind
 from kgdemo.answering.operations import answer
 from kgdemo.constraint.token_graph import TokenCache, TokenGraph, token_graph_of
 from kgdemo.errors import UserError
 from kgdemo.events import (
+    Answerability,
     AnswerFinal,
     ConstraintReady,
     EntitiesLinked,
@@ -47,6 +48,7 @@ from kgdemo.models.causal import CausalModel
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.once import OncePerKey
 from kgdemo.query.form import plan_of
+from kgdemo.query.nested import two_steps
 from kgdemo.query.plan import WITHOUT_TOPIC, Form, Plan
 from kgdemo.query.query import Query, understand, vocabulary_of
 from kgdemo.query.wording import corrected, unknown_words
@@ -59,6 +61,7 @@ from kgdemo.verify import Verifier
 from kgdemo.verify_operations import verify_operation
 
 logger = logging.getLogger(__name__)
+_TRIED = 3  # answers of a question within a question, of which the rest is asked
 _NAMED = 0.3  # a mention from this score on is taken for a name, and its letters are left as they are
 
 
@@ -241,16 +244,12 @@ class Pipeline:
         settings = yield from self._fitted(settings, query.plan)
         resources = self.resources(settings)
         general = resources.reasoner.is_language_model  # which reads a question within a question itself
-        if query.plan.inner and not general and not _names_the_order(linked):
-            found = yield from self._inner_answer(query.plan, settings)
-            if not found:
-                return
-            question = query.plan.outer.format(re.sub(r" \([^)]*\)$", "", found))
-            query = understand(question, [found], kg)
         if general and query.plan.form in (Form.ENTITY, Form.UNANSWERABLE):
             yield from method.run(query, resources, settings)
-        else:
+        elif general:
             yield from self._computed(query, method, resources, settings)
+        else:
+            yield from self._in_steps(query, linked, method, resources, settings)
 
     def _method(self, settings: Settings) -> MethodCard:
         """The method of a run.
@@ -320,33 +319,91 @@ class Pipeline:
         else:
             yield from answer(query, ask, *common)
 
-    def _inner_answer(self, plan: Plan, settings: Settings) -> Generator[Event, None, str]:
+    def _in_steps(
+        self, query: Query, linked: EntitiesLinked, method: MethodCard, resources: Resources, settings: Settings
+    ) -> Iterator[Event]:
+        """A run's answer, in two steps where the question describes what it asks about.
+
+        Some questions always are asked so. Of the others those are whose whole has no answer, or one that a single
+        relation leads to though a clause describes something, *the film in which …*.
+        """
+        if query.plan.inner and not _is_named(query.plan.inner, linked):
+            yield from self._step_by_step((query.plan.inner, query.plan.outer), linked, method, resources, settings)
+            return
+        ran = MethodRun()
+        for event in self._computed(query, method, resources, settings):
+            ran.see(event)
+            if isinstance(event, AnswerFinal):
+                ran.final = event
+            else:
+                yield event
+        refused = ran.final is None or bool(ran.final.refusal)
+        whole = not refused and (not ran.cited or any(len(path.relations) > 1 for path in ran.cited))
+        steps = two_steps(query.plan.asked, clauses_only=not refused)
+        if query.plan.form is Form.ENTITY and not whole and steps and not _is_named(steps[0], linked):
+            final: AnswerFinal | None = None
+            for event in self._step_by_step(steps, linked, method, resources, settings):
+                if isinstance(event, AnswerFinal):
+                    final = event
+                elif not isinstance(event, Answerability) or event.log_odds <= 0:
+                    yield event
+            if final is not None and not final.refusal:
+                yield final
+                return
+        if ran.final is not None:
+            yield ran.final
+
+    def _step_by_step(
+        self,
+        steps: tuple[str, str],
+        linked: EntitiesLinked,
+        method: MethodCard,
+        resources: Resources,
+        settings: Settings,
+    ) -> Iterator[Event]:
+        """Answer a question within a question, then the rest of its answers, until one of these is answered."""
+        inner, outer = steps
+        found, why = yield from self._inner_answer(inner, settings)
+        refused = AnswerFinal(why, (), (), BY, refusal=why) if why else None
+        for entity in found[:_TRIED]:
+            query, answered = _asked_of(entity, outer, resources.kg), False
+            for event in self._in_steps(query, linked, method, resources, settings):
+                if isinstance(event, AnswerFinal) and event.refusal:
+                    refused = refused or event
+                else:
+                    answered = answered or isinstance(event, AnswerFinal)
+                    yield event
+            if answered:
+                return
+        if refused is not None:
+            yield refused
+
+    def _inner_answer(self, question: str, settings: Settings) -> Generator[Event, None, tuple[tuple[str, ...], str]]:
         """Answer the question within a question; what it is computed from is shown, its search is not.
 
         Returns:
-            the entity found; empty where there is none, which then is the answer.
+            the entities found, and why there are none.
         """
         inner = dataclasses.replace(settings, compare=False, explain=0, forced=())
         final, paths = None, dict[int, Path]()
-        for event in self._events(plan.inner, inner, ()):
+        for event in self._events(question, inner, ()):
             if isinstance(event, AnswerFinal):
                 final = event
             elif isinstance(event, Operation):
                 yield event
             elif isinstance(event, PathFound) and event.path is not None:
                 paths[event.index] = event.path
-        found = final.answers[0] if final is not None and final.answers else ""
-        cited = tuple(paths[i] for i in (final.citations[0] if final and final.citations else ()) if i in paths)[:1]
-        step = Operation("step", f"{plan.inner}? {found}", (Operand(found, cited),), (found,))
-        if final is None or final.refusal or found not in self.graph(settings.graph).entities:
+        kg = self.graph(settings.graph)
+        if final is None or final.refusal or not final.answers or final.answers[0] not in kg.entities:
             why = "Nothing was found." if final is None else final.text
-            said = f"To answer this I first asked “{plan.inner}?”. {why}"
-            yield AnswerFinal(said, (), (), BY, refusal=said)
-            return ""
+            return (), f"To answer this I first asked “{question}?”. {why}"
+        found = tuple(answer for answer in final.answers if answer in kg.entities)
+        cited = tuple(paths[i] for i in (final.citations[0] if final.citations else ()) if i in paths)[:1]
+        step = Operation("step", f"{question}? {found[0]}", (Operand(found[0], cited),), found[:1])
         if cited and verify_operation(step, self.verifier(settings.graph)):
             yield dataclasses.replace(step, verified=True)
-        yield Notice(f"First asked: {plan.inner}? Answer: {found}.")
-        return found
+        yield Notice(f"First asked: {question}? Answer: {listed(found, 8)}.")
+        return found, ""
 
     def _vocabulary(self, kg: KnowledgeGraph) -> frozenset[str]:
         return self._loaded.get(("words", kg.name), lambda: vocabulary_of(kg))
@@ -415,12 +472,23 @@ def _beside(run: Iterator[Event], computed: Iterator[Event]) -> Iterator[Event]:
         yield final
 
 
-def _names_the_order(linked: EntitiesLinked) -> bool:
-    """Whether a name that was found has a place in an order within it: *First World War*, *The Last Supper*."""
+def _asked_of(entity: str, outer: str, kg: KnowledgeGraph) -> Query:
+    """What is asked of the answer of the question within a question."""
+    return understand(outer.format(re.sub(r" \([^)]*\)$", "", entity)), [entity], kg)
+
+
+_IN_ORDER = re.compile(r"\b(?:first|second|third|last|(?:larg|high|bigg|old|small)est)\b", re.IGNORECASE)
+_DESCRIBED = re.compile(r"^(?:who|what) (?:is|was|are|were) (?:the )?(?P<noun>\w+)", re.IGNORECASE)
+
+
+def _is_named(inner: str, linked: EntitiesLinked) -> bool:
+    """Whether what seems to be described is a name that was found: the *Statue of Liberty*, the *Last Supper*."""
     texts = [mention.text for mention in linked.mentions if mention.candidates[0].entity in linked.chosen]
     if linked.given:
         texts += linked.chosen
-    return any(re.search(r"\b(?:first|second|third|last|(?:larg|high|bigg|old|small)est)\b", t, re.I) for t in texts)
+    found = _DESCRIBED.match(inner)
+    noun = found["noun"].lower() if found else ""
+    return any(_IN_ORDER.search(text) or noun in text.lower().split() for text in texts)
 
 
 @dataclasses.dataclass(slots=True)

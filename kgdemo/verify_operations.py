@@ -7,6 +7,7 @@ and counts by itself, and asks the verifier for every path.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
@@ -109,6 +110,13 @@ def _filter(operation: Operation) -> bool:
         ]
 
     return set(operation.result) == {o.entity for o in operation.operands if fits(_order(o))}
+
+
+def _initial(operation: Operation) -> bool:
+    """The results are those whose names begin with a letter, an article left aside."""
+    names = {o.entity: re.sub(r"^[tT]he ", "", o.entity) for o in operation.operands}
+    first = {entity: unicodedata.normalize("NFKD", name)[:1].upper() for entity, name in names.items()}
+    return set(operation.result) == {entity for entity, letter in first.items() if letter == operation.argument}
 
 
 def _both(operation: Operation) -> bool:
@@ -230,6 +238,7 @@ _CHECKS: dict[str, Callable[[Operation], bool]] = {
     "most of": _meanwhile,
     "chain": _chain,
     "filter": _filter,
+    "initial": _initial,
     "both": _both,
     "without": _without,
     "most paths": _most_paths,

@@ -11,7 +11,16 @@ import re
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kgdemo.answering.operands import MAX_MEMBERS, PLACES, Sets, called, literal_of, names_of_kind, operand_of
+from kgdemo.answering.operands import (
+    MAX_MEMBERS,
+    PLACES,
+    Sets,
+    called,
+    is_of_kind,
+    literal_of,
+    names_of_kind,
+    operand_of,
+)
 from kgdemo.events import AnswerFinal, Event, Notice, Operand, Operation, PathFound, PathVerified
 from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.kg.literals import date_parts
@@ -21,6 +30,7 @@ from kgdemo.linking.words import name_words
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import fits, kind_of
 from kgdemo.query.measures import DATE
+from kgdemo.query.plan import Form
 from kgdemo.query.query import Query, understand
 from kgdemo.ranking.scorer import path_words
 from kgdemo.reasoners.base import Resources
@@ -220,6 +230,12 @@ class Computation:
             return ""
         return " ".join(narrowing)
 
+    def _of_place(self, adjective: str, noun: str) -> dict[str, Path]:
+        """The things of a kind within the place that an adjective names: *South American* countries."""
+        called_so = name_index(self.kg).whole("".join(name_words(adjective)))
+        places = dict.fromkeys(self.kg.entities[name.entity] for name in called_so)
+        return next((ends for place in places if (ends := self.sets.within(place, noun.split()[-1]))), {})
+
     def _uncovered(self, path: Path, words: Sequence[str] = (), of_kind: bool = True) -> str:
         """A word of the question that nothing about a path is like: of the moons that with an *atmosphere*.
 
@@ -248,6 +264,8 @@ class Computation:
             known = self.kg.info.get(topic)
             names = (topic, *(known.aliases if known else ()))
             achieved = self.sets.ends(topic, (_ACHIEVED,))
+            if not self._may_hold(achieved, names):
+                continue
             if achieved and words <= {word for name in names for word in re.findall(r"\w+", fold(name))}:
                 return topic
         if self.plan.base or not self.plan.noun:  # of a place, or of somebody
@@ -257,6 +275,14 @@ class Computation:
         named = (name.entity for text in said for name in name_index(self.kg).whole("".join(name_words(text))))
         records = (self.kg.entities[entity] for entity in named)
         return next((one for one in records if self.sets.ends(one, (_ACHIEVED,))), "")
+
+    def _may_hold(self, holders: Collection[str], names: Sequence[str]) -> bool:
+        """Whether a record may be of what the question asks for: an ocean's trench is no deepest *lake*."""
+        kinds = names_of_kind(self.plan.noun)
+        if not kinds or self.plan.form is not Form.SUPERLATIVE:
+            return True
+        said = {word for name in names for word in fold(name).split()}
+        return not said.isdisjoint(kinds) or any(is_of_kind(self.kg, one, kinds) for one in holders)
 
     def _holders(self, feat: str) -> dict[str, Path]:
         return self.sets.ends(feat, (_ACHIEVED,))

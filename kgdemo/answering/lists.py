@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rapidfuzz.distance import OSA
@@ -14,7 +14,6 @@ from kgdemo.answering.computation import (
     IN_ORDER,
     ORDER_WORD,
     SAYS_LITTLE,
-    Computation,
     MethodRun,
     computed_answer,
     listed,
@@ -23,6 +22,7 @@ from kgdemo.answering.computation import (
     unchanged,
     within_bound,
 )
+from kgdemo.answering.direct import SEX, Direct
 from kgdemo.answering.operands import is_of_kind, names_of_kind, number_of, operand_of, shown_value
 from kgdemo.events import AnswerFinal, Event, Notice, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
@@ -64,12 +64,13 @@ _EITHER = re.compile(r"\bor\b", re.IGNORECASE)
 _IN_GENERAL = re.compile(
     r"\b(?:in|on|of|does|do|has|have|make up) an? (?!single\b)\w+|\ban? \w+ (?:has|have)\b", re.IGNORECASE
 )
+_SAYS_WHAT = frozenset(("instance of", "genre", "occupation", "animal class", "part of series"))
 _OF_ONE_SEX = frozenset("daughter son brother sister".split())
 _OF_IT = re.compile(r" (?:of|in|on) ", re.IGNORECASE)
 _NUMBERED = re.compile(r"\bNo\. (\d{1,3})\b")
 
 
-class Lists(Computation):
+class Lists(Direct):
     """Answers that are listed or counted, less what the question rules out."""
 
     def list_answers(self) -> Iterator[Event]:
@@ -87,14 +88,14 @@ class Lists(Computation):
             topic = next(iter([*deities, *meant]), "")
             yield from self._as_answered([topic] if topic else ())
             return
-        editions = self._of_its_editions()
-        if editions is not None:
-            yield from editions
+        known = self._of_its_editions() or self.in_role()
+        if known is not None:
+            yield from known
             return
         ran = yield from self._base()
         final = ran.final
         if final is None or ran.refused:
-            yield from unchanged(final)
+            yield from self.place_around() or unchanged(final)
             return
         if not self._says_when(final.answers):
             yield no_answer(f"The graph does not say when; what it holds is {listed(final.answers, 8)}.")
@@ -349,6 +350,10 @@ class Lists(Computation):
             yield final
             return
         ends = self._whole_set(ran)
+        of_sex = self.of_sex(ends)
+        if of_sex is not None:
+            yield from self._narrowed(ran, ends, of_sex)
+            return
         used = {entity for path in ran.cited for entity in path.entities[:-1]}
         starts = {path.entities[0] for path in ran.met}
         if len(starts) > 1:  # paths that meet, but one of them only by way of where another begins, say nothing of it
@@ -368,7 +373,7 @@ class Lists(Computation):
             elif other in named:
                 loose.append(other)
         said = {word for other in applied for word in fold(other).split()}
-        loose = [other for other in loose if not any(self.sets.containing(topic, other) for topic in used)]
+        loose = [other for other in loose if not any(self._is_around(topic, other) for topic in used)]
         for other in loose:  # a game called God of War, where war has been met already
             if said.isdisjoint(fold(other).split()):
                 yield self._not_joined(ran, final, other, list(remaining))
@@ -381,21 +386,49 @@ class Lists(Computation):
             elif unmet:
                 held = f"The graph holds {len(ends)} that fit the rest of the question ({listed(list(ends), 8)})"
                 yield no_answer(f"{held}, but nothing by which I could tell which of them “{unmet}” means.")
+            elif len(ran.met) > 1 and len(final.answers) > 1 and _ONE_ASKED.match(self.plan.asked):
+                meeting = [self.sets.ends(path.entities[0], path.relations) for path in ran.met]
+                yield from self._joined(
+                    ran, {end: tuple(one[end] for one in meeting if end in one) for end in ends}, len(ends), starts
+                )
             else:
                 yield final
             return
+        yield from self._joined(ran, remaining, len(ends), applied)
+
+    def _joined(
+        self, ran: MethodRun, remaining: Mapping[str, tuple[Path, ...]], among: int, joined_to: Collection[str]
+    ) -> Iterator[Event]:
+        """The answers that two paths or more lead to; the best known one where one is asked for."""
         operands = [Operand(end, paths) for end, paths in remaining.items()]
         first = ran.cited[0].entities[0]
-        text = f"{len(ends)} from {first}, of which {len(remaining)} joined to {listed(applied)} as well"
+        text = f"{among} from {first}, of which {len(remaining)} joined to {listed(list(joined_to))} as well"
         operation = yield from self._operate("both", text, operands, tuple(remaining))
         if operation is not None:
             weights = {end: self._prominence(paths) for end, paths in remaining.items()}
             best = sorted(remaining, key=lambda end: -weights[end])
-            if len(best) > 1 and _ONE_ASKED.match(self.query.text) and weights[best[0]] > _FAR * weights[best[1]]:
+            if len(best) > 1 and _ONE_ASKED.match(self.plan.asked) and weights[best[0]] > _FAR * weights[best[1]]:
                 others = f"of {len(best)} that fit, the one that the graph knows best; the others: {listed(best[1:])}"
                 yield computed_answer(f"{best[0]} ({others}).", tuple(best[:1]), ran)
             else:
                 yield computed_answer(", ".join(best), tuple(best), ran)
+
+    def _narrowed(
+        self, ran: MethodRun, ends: Mapping[str, Path], of_sex: Mapping[str, tuple[Path, ...]]
+    ) -> Iterator[Event]:
+        """Those of the answers that the graph says are women, or men."""
+        if not of_sex:
+            word = next(word for word in self.query.content_words if word in SEX)
+            yield no_answer(f"The graph holds {len(ends)} here ({listed(list(ends), 8)}), but no {word} among them.")
+            return
+        yield from self._joined(ran, of_sex, len(ends), sorted({paths[1].entities[0] for paths in of_sex.values()}))
+
+    def _is_around(self, topic: str, other: str) -> bool:
+        """Whether a name only says more of a topic: what place it lies in, or what it is, as of *feta cheese*."""
+        around = self.kg.neighbours(topic, directed=True)
+        return any(label in _SAYS_WHAT and end == other for label, end in around) or bool(
+            self.sets.containing(topic, other)
+        )
 
     def _joining(self, end: str, other: str) -> Path | None:
         """What joins an answer to something else; what is called by a place's adjective has to lie in it."""
@@ -455,7 +488,7 @@ class Lists(Computation):
         names: dict[str, None] = {}
         for word in (*self.query.content_words, *kinds):
             of_kind = [f"{one} {kind}" for one in (word, *names_of_kind(word)) for kind in (*kinds, "person")]
-            names.update(dict.fromkeys((word, f"the {word}", _place_of(word), *of_kind)))
+            names.update(dict.fromkeys((word, f"the {word}", _place_of(word), *of_kind, *SEX.get(word, ()))))
         found = [n for n in self.kg.entities.known(names) if n not in used and n not in self.query.topics]
         offices = (name for kind in kinds for name in name_index(self.kg).whole("".join(name_words(kind))))
         called_so = dict.fromkeys(self.kg.entities[name.entity] for name in offices)
@@ -526,6 +559,7 @@ class Lists(Computation):
             return
         whole = bool(ends) and all(path.relations[-1] in _COMPLETE for path in ends.values())
         named = f": {listed(names)}." if names else "."
+        noun = names_of_kind(noun)[0] if number == "1" and names_of_kind(noun) else noun
         held = f"{number} {noun}" if whole else f"The graph holds {number} {noun}, which need not be all"
         yield computed_answer(held + named, (number,), ran)
 

@@ -143,6 +143,22 @@ class Sets:
             frontier = longer[:200]
         return None
 
+    def lies_in(self, inner: str, noun: str) -> Path | None:
+        """The shortest path from a place to one of a kind that contains it: from the Taj Mahal to its country."""
+        kinds = names_of_kind(noun)
+        frontier = [Path((inner,), ())]
+        for _ in range(_DEEPEST):
+            longer = []
+            for path in frontier:
+                for label, end in self.kg.neighbours(path.end, directed=True):
+                    if label in LIES_IN and end not in path.entities:
+                        found = Path((*path.entities, end), (*path.relations, label))
+                        if kind_of(self.kg, end) in kinds:
+                            return found
+                        longer.append(found)
+            frontier = longer[:200]
+        return None
+
     def within(self, place: str, noun: str) -> dict[str, Path]:
         """The things of a kind within a place, nearest first, each with the path that leads to it.
 

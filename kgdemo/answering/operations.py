@@ -5,6 +5,7 @@ A language model as reasoner reads the paths and the question itself, so nothing
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from kgdemo.answering.claims import Claims
@@ -15,6 +16,12 @@ from kgdemo.events import Event
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
+
+_SAME_TIME = re.compile(
+    r"\b(?:alive|lived?|living) (?:at|in) the same time\b|\bcontemporar(?:y|ies)\b|\b(?:alive|live|living) when\b|"
+    r"\bcould .+ have met\b",
+    re.IGNORECASE,
+)
 
 
 def answer(
@@ -35,11 +42,17 @@ def answer(
         yield no_answer(query.plan.reason)
         return
     lists, claims, orders = Lists(*given), Claims(*given), Spans(*given)
+    if query.plan.initial:
+        yield from lists.beginning_with()
+        return
     if query.plan.during:
         yield from orders.meanwhile()
         return
     if query.plan.span:
         yield from orders.longest() if query.plan.form is Form.SUPERLATIVE else orders.compare_spans()
+        return
+    if query.plan.form is Form.YES_NO and _SAME_TIME.search(query.text):
+        yield from orders.same_time()
         return
     ways: dict[Form, Callable[[], Iterator[Event]]] = {
         Form.ENTITY: lists.list_answers,

@@ -31,8 +31,6 @@ from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import fold, spoken
 from kgdemo.kg.literals import date_parts
 from kgdemo.kg.path import Path
-from kgdemo.linking.names import name_index
-from kgdemo.linking.words import name_words
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.measures import DATE, NUMBER
 from kgdemo.query.plan import Form
@@ -152,7 +150,7 @@ class Orders(Computation):
         The noun of the question belongs to the name, which *university* is older, Oxford or Harvard, and is the kind
         of what is meant where a namesake is of that kind: which *novel* is older, Emma or Persuasion.
         """
-        noun = _COMPARED_KIND.match(self.query.text)
+        noun = _COMPARED_KIND.search(self.plan.asked)
         linked = [*(self._link(f"{thing} {noun['noun']}") if noun else ()), *self._link(thing)]
         linked = [*(entity for entity in linked if entity in self.query.topics), *linked]
         kinds = names_of_kind(noun["noun"]) if noun else ()
@@ -214,7 +212,7 @@ class Orders(Computation):
             yield from self.most_editions()
             return
         number = self.plan.number or (_SEVERAL if _is_plural(noun) else 1)
-        if (number == 1 and self._stated_superlative()) or not self._has_values():
+        if (number == 1 and self.plan.place in (0, 1) and self._stated_superlative()) or not self._has_values():
             yield from self._plainly()
             return
         ran, ends = MethodRun(), dict[str, Path | None]()
@@ -260,12 +258,6 @@ class Orders(Computation):
             yield from self._first_of(ran, operands, number)
             return
         yield from self._best_of(ran, operands)
-
-    def _of_place(self, adjective: str, noun: str) -> dict[str, Path]:
-        """The things of a kind within the place that an adjective names: *South American* countries."""
-        called_so = name_index(self.kg).whole("".join(name_words(adjective)))
-        places = dict.fromkeys(self.kg.entities[name.entity] for name in called_so)
-        return next((ends for place in places if (ends := self.sets.within(place, noun.split()[-1]))), {})
 
     def _best_of(self, ran: MethodRun, operands: Sequence[Operand]) -> Iterator[Event]:
         """The things of the greatest or the least value."""

@@ -11,7 +11,7 @@ from kgdemo.answering.orders import Orders
 from kgdemo.events import Event, Operand
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import kind_of
-from kgdemo.query.measures import AGE, IN_OFFICE, TODAY
+from kgdemo.query.measures import AGE, IN_OFFICE, LIFE, TODAY
 from kgdemo.query.plan import Form
 
 _A_DAY, _A_YEAR = 1 / 372, 1.0
@@ -91,6 +91,24 @@ class Spans(Orders):
         else:
             yield computed_answer(f"{best}: {_told(spans)}.", (best,))
 
+    def same_time(self) -> Iterator[Event]:
+        """Whether two people were alive at the same time."""
+        entities = [entity for topic in self.query.topics if (entity := self._with_dates([topic], LIFE))][:2]
+        spans = [span for entity in entities if (span := self._span_of(entity, names=LIFE))]
+        if len(spans) < 2:
+            yield no_answer("The graph does not hold from when until when both of them lived.")
+            return
+        one, other = spans
+        shared = _overlap(one, other)
+        if abs(shared) <= max(_doubt(one), _doubt(other)):
+            yield no_answer("One of them died about when the other was born, and the dates of the graph do not decide.")
+            return
+        result = (other[0].entity,) if shared > 0 else ()
+        operation = yield from self._operate("meanwhile", _told(spans), _dates_of(spans), result)
+        if operation is not None:
+            answer = "Yes" if result else "No"
+            yield computed_answer(f"{answer}: {_told(spans)}.", (answer,))
+
     def longest(self) -> Iterator[Event]:
         """Which thing of a kind lasted longest, or the one at a place in that order."""
         if record := self._record():
@@ -144,14 +162,15 @@ class Spans(Orders):
         around = [*ordered[max(place - 2, 0) : place - 1], *ordered[place : place + 1]]
         return all(abs(_length(chosen) - _length(one)) > max(_doubt(chosen), _doubt(one)) for one in around)
 
-    def _span_of(self, entity: str, paths: tuple[Path, ...] = ()) -> Span | None:
+    def _span_of(self, entity: str, paths: tuple[Path, ...] = (), names: Sequence[str] = ()) -> Span | None:
         """From when until when; nothing where the graph does not know one of the dates."""
-        first, last = (operand_of(self.kg, entity, [name], paths) for name in self.plan.span)
+        first, last = (operand_of(self.kg, entity, [name], paths) for name in names or self.plan.span)
         return None if first is None or last is None else (first, last)
 
-    def _with_dates(self, meant: Sequence[str]) -> str:
+    def _with_dates(self, meant: Sequence[str], names: Sequence[str] = ()) -> str:
         """Of what a name may mean the first that the graph knows a date of."""
-        dated = (entity for entity in meant if any(operand_of(self.kg, entity, [name]) for name in self.plan.span))
+        names = names or self.plan.span
+        dated = (entity for entity in meant if any(operand_of(self.kg, entity, [name]) for name in names))
         return next(dated, next(iter(meant), ""))
 
     def _lacking(self, entity: str) -> str:

@@ -29,7 +29,7 @@ from kgdemo.query.measures import (
     plural_of,
     without_world,
 )
-from kgdemo.query.nested import counterpart, in_the_time_of, nested
+from kgdemo.query.nested import counterpart, in_the_time_of, nested, two_steps
 from kgdemo.query.orders import comparison, greatest_number, ordinal, superlative
 from kgdemo.query.plan import Form, Plan
 from kgdemo.query.word_order import asked_first
@@ -61,7 +61,10 @@ def plan_of(text: str) -> Plan:
     question = re.sub(r"\b(what|who|which|where|when|how)'?s\b", r"\1 is", question, flags=re.IGNORECASE)
     question = _WHAT_YEAR.sub(r"when ", asked_first(_LANDLOCKED.sub(r"landlocked \1", _IN_A_UNIT.sub("", question))))
     initial, question = initial_of(question)
-    return replace(_read(question, text), asked=question, initial=initial)
+    plan = _read(question, text)
+    if initial and plan.form is not Form.COUNT:
+        plan = _all_called(question)
+    return replace(plan, asked=question, initial=initial)
 
 
 def _read(question: str, text: str) -> Plan:
@@ -83,7 +86,7 @@ def _read(question: str, text: str) -> Plan:
     ):
         plan = reader(question)
         if plan is not None:
-            return plan
+            return _of_described(plan, question)
     bound, without = bound_of(question)
     changed = without.rstrip("?!. ") != text.strip().rstrip("?!. ")
     hops = 3 if _BEHIND_A_PLACE.search(question) else 0
@@ -94,6 +97,17 @@ def _read(question: str, text: str) -> Plan:
 _BEHIND_A_PLACE = re.compile(
     r"\bof the (?:countr(?:y|ies)|city|state|continent|region|nation)s? (?:where|in which|that|which|whose|the)\b", re.I
 )
+
+
+_OF_A_SET = (Form.SUPERLATIVE, Form.ORDINAL, Form.COUNT, Form.ALL)
+
+
+def _of_described(plan: Plan, question: str) -> Plan:
+    """A plan for something that is described, not named: *the capital of Denmark* has to be found before its value."""
+    if plan.inner or plan.form not in (Form.VALUE, Form.SPAN, *_OF_A_SET):
+        return plan
+    steps = two_steps(question, clauses_only=plan.form in _OF_A_SET)
+    return replace(plan, inner=steps[0], outer=steps[1]) if steps else plan
 
 
 _INITIAL = re.compile(
@@ -107,6 +121,19 @@ def initial_of(question: str) -> tuple[str, str]:
     """The letter that the names asked for begin with, and the question without that; empty where it says none."""
     found = _INITIAL.search(question)
     return (found["letter"].upper(), question[: found.start()]) if found else ("", question)
+
+
+_KIND_AND_PLACE = patterns_of(
+    r"(?:(?:what|which|name|list|give|are there|is there)(?: me)?(?: {be})?(?: there)? )?(?:all |any |some |an? |the )*"
+    r"(?:names? of (?:an? |the )?)?{noun}(?P<where> (?:in|of|on|from) .+)?"
+)
+
+
+def _all_called(question: str) -> Plan:
+    """The plan of a question for all things of a kind whose names begin with a letter."""
+    found = first_match(_KIND_AND_PLACE, question)
+    noun, where = (plural_of(found["noun"]), without_world(found["where"] or "")) if found else ("", "")
+    return Plan(Form.ALL, base=f"which {noun} are {where}" if where else "", noun=noun)
 
 
 _AGES = patterns_of(
@@ -316,7 +343,12 @@ def _all_but(question: str) -> Plan | None:
     return Plan(base=f"which {plural_of(noun)} are{found['rest']}", noun=noun, without=found["x"])
 
 
+_NOUN_ALONE = re.compile(  # *landlocked South American countries*: the noun with the word right before it
+    rf"^(?!(?:{_VERBS}|what|which|who|where|when|how|name|list)\b)(?:[\w'-]+ ){{0,3}}?(?P<noun>[a-z]+ [a-z]+s)$"
+)
+
+
 def _head_noun(question: str) -> str:
     """The kind of thing that a plain question asks for, as it calls it; empty where it does not."""
-    found = first_match(_HEAD, question)
+    found = first_match(_HEAD, question) or _NOUN_ALONE.match(question)
     return found["noun"] if found and len(found["noun"].split()) <= 3 else ""

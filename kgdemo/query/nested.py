@@ -1,4 +1,8 @@
-"""Questions about something that another question has to find first, and questions about the time of something else."""
+"""Questions about something that another question has to find first, and about the time of something else.
+
+Some questions are asked in two steps at once (``nested``). Others may be where the path model, which walks two
+relations by itself, finds no answer to them whole (``two_steps``).
+"""
 
 from __future__ import annotations
 
@@ -84,8 +88,92 @@ def nested(question: str) -> Plan | None:
         inner = f"in which {found['noun']} {be} {found['x']}{verb}"
     else:
         found = first_match(_OF_THE_NTH, question) or first_match(_OF_ONE_OF_A_KIND, question)
-        if not found or (_ONLY_ASKS.fullmatch(found["outer"]) and not found["behind"]):
+        if not found or _ONLY_ASKS.fullmatch(found["outer"]):
             return None
         inner = f"{'what' if 'nth' in found.groupdict() else 'who'} is {found['inner']}"
     outer = found["outer"].replace("{", "").replace("}", "")
     return Plan(base=question, inner=inner, outer=f"{outer} {{}}{found['behind'] or ''}")
+
+
+_PERSONS = frozenset("person man woman guy girl boy lady one people".split())
+_BEING = "is|are|was|were|did|does|do"
+_JOINING = re.compile(  # what may stand before the thing that is described
+    rf"\b(?:of|in|by|for|to|with|from|through|on|near|at|{_BEING}|has|have|had|won|wrote|directed|painted|founded)$",
+    re.I,
+)
+_ASKED_BEHIND = re.compile(  # *where was* the author of a book *born*
+    rf"(?P<question>(?:where|when|how \w+|(?:in|at|on) (?:which|what) \w+) (?:{_BEING}) .+)"
+    r"(?P<behind> (?:born|die|died|built|founded|released|published|located|educated|buried|married|from|come from"
+    r"|set|made|invented|discovered|killed|assassinated))",
+    re.IGNORECASE,
+)
+_NOUN = r"(?P<noun>(?!of\b)[\w'-]+(?: (?!of\b|in\b|who\b|that\b|which\b|where\b)[\w'-]+){0,2}?)"
+_WITH_A_CLAUSE = re.compile(  # *the author of* the book that a film is based on
+    rf"(?:the|an?) {_NOUN} (?P<relative>who|that|which|whose|where|in which|on which|from which|by which)"
+    r" (?P<clause>.+)",
+    re.IGNORECASE,
+)
+_OF_ANOTHER = re.compile(rf"the {_NOUN} (?:of|in) .+", re.IGNORECASE)  # *the population of* the capital of a country
+_WITH_AN_OWNER = re.compile(  # *the mother of* somebody's wife
+    r"(?P<outer>.+ (?:of|in|by|to|is|was|did|does)) (?P<owned>(?:the )?[\w .'-]+?(?:'s?|s) "
+    r"(?P<noun>wife|husband|spouse|mother|father|sons?|daughters?|brothers?|sisters?|parents|child|children|capital|currency"
+    r"|author|director|composer|founder|creator|inventor|successor|predecessor))",
+    re.IGNORECASE,
+)
+
+
+def two_steps(question: str, clauses_only: bool = False) -> tuple[str, str] | None:
+    """The question that may be asked first, and the one that is then asked of its answer, which stands for ``{}``.
+
+    Args:
+        question: in plain words.
+        clauses_only: take what a clause describes, *the country where …*, and not *the capital of …*.
+
+    Returns:
+        None where nothing in the question is described in place of being named.
+    """
+    asked = _ASKED_BEHIND.fullmatch(question)
+    question, behind = (asked["question"], asked["behind"]) if asked else (question, "")
+    for article in reversed(list(re.finditer(r"\b(?:the|an?) ", question))):
+        before, described = question[: article.start()].strip(), question[article.start() :]
+        first = _first_asked(described, clauses_only) if _JOINING.search(before) else ""
+        if first and not _ONLY_ASKS.fullmatch(before):
+            return first, _with_a_gap(before, behind)
+    owned = None if clauses_only else _WITH_AN_OWNER.fullmatch(question)
+    if owned and not _ONLY_ASKS.fullmatch(owned["outer"]):
+        return _who_is(owned["owned"], owned["noun"]), _with_a_gap(owned["outer"], behind)
+    return None
+
+
+def _with_a_gap(before: str, behind: str) -> str:
+    return f"{before.replace('{', '').replace('}', '')} {{}}{behind}"
+
+
+def _first_asked(described: str, clauses_only: bool) -> str:
+    """The question for what a phrase describes; empty where it may be a name."""
+    found = _WITH_A_CLAUSE.fullmatch(described)
+    if not found:
+        other = None if clauses_only else _OF_ANOTHER.fullmatch(described)
+        return _who_is(described, other["noun"]) if other else ""
+    noun, relative, clause = found["noun"], found["relative"].lower(), found["clause"]
+    asked = "who" if noun.lower() in _PERSONS else f"which {noun}"
+    whose = re.fullmatch(r"(?P<what>[\w ]+?) (?P<be>is|was) (?P<x>.+)", clause, re.IGNORECASE)
+    if relative == "whose":
+        return f"of {asked} {whose['be']} {whose['x']} the {whose['what']}" if whose else f"{asked} has {clause}"
+    if relative == "where":
+        return f"in {asked} {_turned(clause)}"
+    return f"{asked} {clause}" if " " not in relative else f"{relative.split()[0]} {asked} {_turned(clause)}"
+
+
+def _who_is(described: str, noun: str) -> str:
+    return f"{'what' if noun.lower() in _THINGS else 'who'} is {described}"
+
+
+_THINGS = frozenset("capital currency city country language river mountain".split())
+_WITH_BEING = re.compile(r"^(?P<x>.+?) (?P<be>is|are|was|were)(?P<rest> .+)?$", re.IGNORECASE)
+
+
+def _turned(clause: str) -> str:
+    """The words of a clause in the order of a question: *the Louvre is* becomes *is the Louvre*."""
+    found = _WITH_BEING.match(clause)
+    return f"{found['be']} {found['x']}{found['rest'] or ''}" if found else clause

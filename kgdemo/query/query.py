@@ -26,7 +26,7 @@ class Query:
     """A question as it is understood.
 
     Attributes:
-        text: the question as it was typed.
+        text: the question, without politeness and with the question word in front.
         topics: the entities that it is about, as the graph spells them.
         topic_types: the type of each topic; empty where none is known.
         plan: what the answer is made of, and what has to be done for it.
@@ -52,6 +52,8 @@ def understand(text: str, topics: Sequence[str], kg: KnowledgeGraph, plan: Plan 
         plan: what ``plan_of`` made of the text, where that is known already.
     """
     plan = plan or plan_of(text)
+    if plan.asked and plan.asked.rstrip("?!. ") != text.strip().rstrip("?!. "):
+        text = plan.asked
     words = _content_words(text, topics, kg)
     return Query(text, tuple(topics), types_of(topics, kg), plan, answer_type_of(text, kg.types), words)
 

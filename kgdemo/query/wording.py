@@ -36,7 +36,7 @@ _POLITE = re.compile(
 )
 _ASKING_SENTENCE = re.compile(  # "…, so here goes: what is …?"; a full stop may stand in a name
     r"(?:^|(?<=[.!?:;])\s+"
-    r"|^(?!(?:in|on|at|during|what|who|which|where|when|how)\b)(?:[\w']+ ){4,}[\w']+,\s+"
+    r"|^(?!(?:in|on|at|during|out of|between|of|from|what|who|which|where|when|how)\b)(?:[\w']+ ){4,}[\w']+,\s+"
     r"|\b(?:know|wonder|wondering|ask|asking),?\s+)"
     r"(?P<asked>(?:(?:in|at|on|of|for|from|to|by|during)\s+)?"
     r"(?:what|who|whose|whom|which|where|when|how|is|are|was|were|did|does|do|name|list)\b[^?!]*\?)",

@@ -1,0 +1,150 @@
+"""Answers that are read off the graph where the question says by which relation: a role, a place, a first letter.
+
+The path model takes one relation for the whole of such a question and leaves its second name aside, or stops a place
+short of the one asked for.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+
+from kgdemo.answering.computation import Computation, MethodRun, computed_answer, listed, no_answer
+from kgdemo.events import Event, Operand
+from kgdemo.kg.path import Path
+from kgdemo.query.plan import Form
+
+_PORTRAYED, _STARRING = "portrayed by", "starred in"
+_ROLE = re.compile(
+    r"^(?:(?:who|what|which) (?:is|was) (?:the )?(?:actor|actress|man|woman|person|one) (?:who|that)"
+    r"|who|(?:which|what) (?:actor|actress|man|woman|person)) "
+    r"(?:played|plays|portrayed|portrays|acted|acted as|voiced|voices|starred as|stars as) (?:as )?"
+    r"(?:the (?:role|part|character) of )?(?P<role>.+?) in (?:the )?(?P<work>.+?)(?: (?:films?|movies?|series|show))?$",
+    re.IGNORECASE,
+)
+_IN_WHICH_PLACE = re.compile(
+    r"^(?:in|on) (?:which|what) (?P<noun>country|continent|city|town|state|province|region|island) "
+    r"(?:is|are|was|were|lies?|does|do|can|would|will)\b|"
+    r"^(?:which|what) (?P<noun_behind>country|continent|city|town|state|province|region|island) "
+    r"(?:is|are|was|were|does|do) .+ (?:in|on|lie in|located in|situated in|found in)$",
+    re.IGNORECASE,
+)
+_IS_SEX = "instance of"
+SEX = {  # words that say whether a man or a woman is meant
+    **dict.fromkeys(
+        "woman women female females actress actresses mother wife wives daughter daughters sister sisters queen queens "
+        "girl girls grandmother aunt lady ladies empress".split(),
+        ("woman", "goddess"),
+    ),
+    **dict.fromkeys(
+        "man men male males father husband husbands son sons brother brothers boy boys grandfather uncle".split(),
+        ("man", "god"),
+    ),
+}
+
+
+class Direct(Computation):
+    """Answers by a relation that the question names in other words."""
+
+    def in_role(self) -> Iterator[Event] | None:
+        """Who played a character in a work; None where the question asks for something else or the graph does not say.
+
+        Of several actors those are meant who starred in the work. Of a single one it is taken that he or she did: that
+        a character belongs to a series of films is seldom stated of each film.
+        """
+        found = _ROLE.match(self.plan.asked)
+        if not found:
+            return None
+        character, actors = next(
+            ((one, ends) for one in self._link(found["role"]) if (ends := self.sets.ends(one, (_PORTRAYED,)))), ("", {})
+        )
+        if not actors:
+            return None
+        works = [work for work in self._link(found["work"]) if work != character]
+        both: dict[str, tuple[Path, ...]] = {}
+        for work in works:
+            for end, path in actors.items():
+                second = self.sets.leads(work, ("starring",), end)
+                if second is not None:
+                    both.setdefault(end, (path, second))
+            if both:
+                break
+        if both:
+            return self._played("both", both)
+        return self._played("step", {end: (path,) for end, path in actors.items()}) if len(actors) == 1 else None
+
+    def _played(self, kind: str, actors: Mapping[str, tuple[Path, ...]]) -> Iterator[Event]:
+        operands = [Operand(end, paths) for end, paths in actors.items()]
+        text = "; ".join(str(paths[0]) for paths in actors.values())
+        operation = yield from self._operate(kind, text, operands, tuple(actors))
+        if operation is not None:
+            yield computed_answer(f"{listed(list(actors))} ({text}).", tuple(actors))
+
+    def place_around(self) -> Iterator[Event] | None:
+        """The country, or another kind of place, in which something lies; None where that is not asked or not known."""
+        found = _IN_WHICH_PLACE.match(self.plan.asked)
+        if not found or len(self.query.topics) != 1:
+            return None
+        path = self.sets.lies_in(self.query.topics[0], found["noun"] or found["noun_behind"])
+        return self._lies(path) if path is not None else None
+
+    def _lies(self, path: Path) -> Iterator[Event]:
+        operation = yield from self._operate("step", str(path), [Operand(path.end, (path,))], (path.end,))
+        if operation is not None:
+            yield computed_answer(f"{path.end} ({path}).", (path.end,))
+
+    def beginning_with(self) -> Iterator[Event]:
+        """The things of a kind whose names begin with a letter; how many, where that is asked."""
+        noun, ran = self.plan.noun, MethodRun()
+        if self.plan.base and self.query.topics:
+            ran = yield from self._base()
+            ends: Mapping[str, Path | None] = self._set_of(ran, noun)
+        else:
+            ends = self.sets.of_kind(noun) if noun else {}
+        if not ends:
+            yield no_answer(
+                f"The graph knows no kind of thing called “{noun}”." if noun else "Say which kind of thing."
+            )
+            return
+        letter = self.plan.initial
+        operands = [Operand(end, (path,)) if path else self._of_type(end) for end, path in ends.items()]
+        result = tuple(end for end in ends if _first_letter(end) == letter)
+        text = f"{len(ends)} {noun}, of which {len(result)} begin with {letter}"
+        operation = yield from self._operate("initial", text, operands, result, letter)
+        if operation is None:
+            return
+        if not result and self.plan.form is not Form.COUNT:
+            yield no_answer(f"None of the {len(ends)} {noun} that the graph holds begins with {letter}.")
+            return
+        said = f"{listed(result)} (of the {len(ends)} {noun} that the graph holds)."
+        counted = self.plan.form is Form.COUNT
+        yield computed_answer(
+            f"{len(result)}: {said}" if counted else said, (str(len(result)),) if counted else result, ran
+        )
+
+    def _of_type(self, entity: str) -> Operand:
+        return Operand(entity, (), "type", self.kg.info[entity].type)
+
+    def of_sex(self, ends: Mapping[str, Path]) -> dict[str, tuple[Path, Path]] | None:
+        """Those of some people who are women, or men, where the question says so.
+
+        Returns:
+            each with the path that leads to it and the one that says so; None where the question does not say, or where
+            the graph says it of none of them.
+        """
+        kinds = next((SEX[word] for word in self.query.content_words if word in SEX), ())
+        stated = {
+            end: kind
+            for end in ends
+            for label, kind in self.kg.neighbours(end, directed=True)
+            if label == _IS_SEX and kind in ("woman", "man", "goddess", "god")
+        }
+        if not kinds or not stated:
+            return None
+        chosen = {end: kind for end, kind in stated.items() if kind in kinds}
+        return {end: (ends[end], Path((kind, end), (self.sets.inverse(_IS_SEX),))) for end, kind in chosen.items()}
+
+
+def _first_letter(name: str) -> str:
+    return unicodedata.normalize("NFKD", re.sub(r"^the ", "", name, flags=re.IGNORECASE))[:1].upper()
