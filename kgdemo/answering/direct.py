@@ -97,15 +97,16 @@ class Direct(Computation):
     def beginning_with(self) -> Iterator[Event]:
         """The things of a kind whose names begin with a letter; how many, where that is asked."""
         noun, ran = self.plan.noun, MethodRun()
+        modifier = "" if self.sets.members(noun) else self._modifier(noun)
         if self.plan.base and self.query.topics:
             ran = yield from self._base()
             ends: Mapping[str, Path | None] = self._set_of(ran, noun)
+        elif modifier:
+            ends = {**self._of_place(modifier, noun)}
         else:
-            ends = self.sets.of_kind(noun) if noun else {}
+            ends = self.sets.of_kind(noun)
         if not ends:
-            yield no_answer(
-                f"The graph knows no kind of thing called “{noun}”." if noun else "Say which kind of thing."
-            )
+            yield no_answer(f"The graph knows no kind of thing called “{noun}”.")
             return
         letter = self.plan.initial
         operands = [Operand(end, (path,)) if path else self._of_type(end) for end, path in ends.items()]
