@@ -41,18 +41,16 @@ class Query:
     content_words: tuple[str, ...]
 
 
-def understand(text: str, topics: Sequence[str], kg: KnowledgeGraph, plan: Plan | None = None) -> Query:
+def understand(text: str, topics: Sequence[str], kg: KnowledgeGraph) -> Query:
     """Work out what a question asks.
 
     Args:
         text: the question as it was typed.
         topics: the entities that it is about; those that the graph does not hold are kept.
         kg: knows the types that an answer may have and the topics' other names.
-        plan: what ``plan_of`` made of the text, where that is known already.
     """
-    plan = plan or plan_of(text)
     words = _content_words(text, topics, kg)
-    return Query(text, tuple(topics), types_of(topics, kg), plan, answer_type_of(text, kg.types), words)
+    return Query(text, tuple(topics), types_of(topics, kg), plan_of(text), answer_type_of(text, kg.types), words)
 
 
 def types_of(entities: Sequence[str], kg: KnowledgeGraph) -> tuple[str, ...]:
