@@ -494,6 +494,32 @@ Event = Union[
 ]
 
 
+@dataclass(slots=True)
+class RunTotals:
+    """What a run has cost, added up over its events."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    stage_ms: dict[str, float] = field(default_factory=dict)
+
+    def see(self, event: Event) -> None:
+        """Add what one event cost."""
+        if isinstance(event, LMCall):
+            self.calls += event.calls
+            self.tokens_in += event.tokens_in
+            self.tokens_out += event.tokens_out
+            self.stage_ms[event.purpose] = self.stage_ms.get(event.purpose, 0.0) + 1000 * event.seconds
+        elif isinstance(event, EntitiesLinked):
+            self.stage_ms["linking"] = event.ms
+        elif isinstance(event, ConstraintReady):
+            self.stage_ms["constraint"] = event.ms
+
+    def finished(self, seconds: float, look_ahead: str) -> RunFinished:
+        """The end of the run; the arguments are fields of ``RunFinished``."""
+        return RunFinished(seconds, self.calls, self.tokens_in, self.tokens_out, self.stage_ms, look_ahead, t=seconds)
+
+
 def to_json(event: Event) -> str:
     """One event as one line of JSON, its kind first."""
     return json.dumps({"event": event.event, **asdict(event)}, ensure_ascii=False)

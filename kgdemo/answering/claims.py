@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from kgdemo.answering.computation import Computation, MethodRun, computed_answer, listed, no_answer
 from kgdemo.answering.operands import LIES_IN, PLACES, called, is_of_kind, names_of_kind, number_of, shown_value
@@ -24,6 +24,7 @@ _OF_ONE_TYPE = frozenset(  # nothing is of two of these; a country may be a city
     "person planet moon continent city river lake mountain sea ocean desert film book song album company language"
     " currency band element deity bridge animal plant".split()
 ) | {"dwarf planet"}
+_APART = frozenset(("region", "state", "province"))  # kinds of places of which a city lies in one
 _LARGEST = frozenset(("country", "continent"))
 _PASSES_ON = frozenset(  # relations to a place that hold of what the place lies in as well
     "born in|died in|buried in|located in|lives in|took place in|housed in|headquartered in|based in|set in|part of"
@@ -190,7 +191,15 @@ class Claims(Computation):
         if kind not in PLACES or kind in (_LARGEST | {kind_of(self.kg, end) for end in stated}):
             return False
         around = {end for label, end in self.kg.neighbours(claimed, directed=True) if label in LIES_IN}
+        if kind in _APART and all(self._beside(end, kind, around) for end in stated):
+            return False  # what lies in England does not lie in Scotland
         return any(self.sets.containing(end, outer) is not None for end in stated for outer in around)
+
+    def _beside(self, place: str, kind: str, around: Collection[str]) -> bool:
+        """Whether a place lies in another part of what the claimed place is a part of."""
+        part = self.sets.lies_in(place, kind)
+        own = self.kg.neighbours(part.end, directed=True) if part is not None else ()
+        return any(label in LIES_IN and end in around for label, end in own)
 
     def _shared(self, ran: MethodRun, topics: list[str]) -> Iterator[Event]:
         """Whether two topics have something in common: the year of their deaths, an author."""

@@ -282,7 +282,9 @@ class Computation:
         if not kinds or self.plan.form is not Form.SUPERLATIVE:
             return True
         said = {word for name in names for word in fold(name).split()}
-        return not said.isdisjoint(kinds) or any(is_of_kind(self.kg, one, kinds) for one in holders)
+        return not said.isdisjoint((*kinds, *fold(self.plan.noun).split())) or any(
+            is_of_kind(self.kg, one, kinds) for one in holders
+        )
 
     def _holders(self, feat: str) -> dict[str, Path]:
         return self.sets.ends(feat, (_ACHIEVED,))

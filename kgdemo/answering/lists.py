@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rapidfuzz.distance import OSA
@@ -65,6 +65,7 @@ _IN_GENERAL = re.compile(
     r"\b(?:in|on|of|does|do|has|have|make up) an? (?!single\b)\w+|\ban? \w+ (?:has|have)\b", re.IGNORECASE
 )
 _SAYS_WHAT = frozenset(("instance of", "genre", "occupation", "animal class", "part of series"))
+_COMES_FROM = frozenset(("originates from", "citizen of", "located in", "based in"))
 _OF_ONE_SEX = frozenset("daughter son brother sister".split())
 _OF_IT = re.compile(r" (?:of|in|on) ", re.IGNORECASE)
 _NUMBERED = re.compile(r"\bNo\. (\d{1,3})\b")
@@ -362,7 +363,8 @@ class Lists(Direct):
         remaining: dict[str, tuple[Path, ...]] = {end: (path,) for end, path in ends.items()}
         applied: list[str] = []
         loose: list[str] = []
-        for other in [*named, *self._unlinked(used)]:
+        adjectives = self._places_meant(used)
+        for other in [*named, *adjectives, *self._unlinked(used)]:
             joined = {
                 end: (*paths, second)
                 for end, paths in remaining.items()
@@ -370,7 +372,7 @@ class Lists(Direct):
             }
             if joined:
                 remaining, applied = joined, [*applied, other]
-            elif other in named:
+            elif other in named or (other in adjectives and self._come_from_elsewhere(remaining)):
                 loose.append(other)
         said = {word for other in applied for word in fold(other).split()}
         loose = [other for other in loose if not any(self._is_around(topic, other) for topic in used)]
@@ -422,6 +424,23 @@ class Lists(Direct):
             yield no_answer(f"The graph holds {len(ends)} here ({listed(list(ends), 8)}), but no {word} among them.")
             return
         yield from self._joined(ran, of_sex, len(ends), sorted({paths[1].entities[0] for paths in of_sex.values()}))
+
+    def _places_meant(self, used: Collection[str]) -> list[str]:
+        """The places whose adjectives stand in the question and were not linked: *Italian* cheeses."""
+        index, words = name_index(self.kg), self.query.content_words
+        meant = dict.fromkeys(self.kg.entities[name.entity] for word in words for name in index.whole(word))
+        return [
+            place
+            for place in meant
+            if kind_of(self.kg, place) in ("country", "continent", "region")
+            and fold(place) not in words
+            and place not in used
+            and place not in self.query.topics
+        ]
+
+    def _come_from_elsewhere(self, ends: Iterable[str]) -> bool:
+        """Whether the graph says of any of these where it comes from."""
+        return any(label in _COMES_FROM for end in ends for label, _ in self.kg.neighbours(end, directed=True))
 
     def _is_around(self, topic: str, other: str) -> bool:
         """Whether a name only says more of a topic: what place it lies in, or what it is, as of *feta cheese*."""

@@ -59,12 +59,12 @@ def plan_of(text: str) -> Plan:
         return Plan(Form.UNANSWERABLE, reason=reason)
     question = re.sub(r"[’`´]", "'", plain_question(text))
     question = re.sub(r"\b(what|who|which|where|when|how)'?s\b", r"\1 is", question, flags=re.IGNORECASE)
-    question = _WHAT_YEAR.sub(r"when ", asked_first(_LANDLOCKED.sub(r"landlocked \1", _IN_A_UNIT.sub("", question))))
-    initial, question = initial_of(question)
+    initial, asked = initial_of(asked_first(_LANDLOCKED.sub(r"landlocked \1", _IN_A_UNIT.sub("", question))))
+    question = _WHAT_YEAR.sub(r"when ", asked)
     plan = _read(question, text)
     if initial and plan.form is not Form.COUNT:
         plan = _all_called(question)
-    return replace(plan, asked=question, initial=initial)
+    return replace(plan, asked=asked, initial=initial)
 
 
 def _read(question: str, text: str) -> Plan:

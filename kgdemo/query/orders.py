@@ -213,7 +213,7 @@ def greatest_number(question: str) -> Plan | None:
     if found:
         verb, greatest = found["verb"].lower(), found["degree"].lower() == "most"
         base = f"which {found['things']} did it {_PRESENT[verb]}"
-        noun, outer = found["noun"] or "", f"{verb} by"
+        noun, outer = re.sub(r"^(?:has|have|had)$", "", found["noun"] or ""), f"{verb} by"
         return Plan(Form.SUPERLATIVE, base, noun, (found["things"],), (NUMBER,), greatest, outer=outer)
     found = None if first_match(_HAS_GREATEST_NUMBER, question) else first_match(_MOST_OF, question)
     if found:

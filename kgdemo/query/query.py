@@ -42,16 +42,15 @@ class Query:
     content_words: tuple[str, ...]
 
 
-def understand(text: str, topics: Sequence[str], kg: KnowledgeGraph, plan: Plan | None = None) -> Query:
+def understand(text: str, topics: Sequence[str], kg: KnowledgeGraph) -> Query:
     """Work out what a question asks.
 
     Args:
         text: the question as it was typed.
         topics: the entities that it is about; those that the graph does not hold are kept.
         kg: knows the types that an answer may have and the topics' other names.
-        plan: what ``plan_of`` made of the text, where that is known already.
     """
-    plan = plan or plan_of(text)
+    plan = plan_of(text)
     if plan.asked and plan.asked.rstrip("?!. ") != text.strip().rstrip("?!. "):
         text = plan.asked
     words = _content_words(text, topics, kg)
