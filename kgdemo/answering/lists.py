@@ -359,7 +359,9 @@ class Lists(Direct):
         starts = {path.entities[0] for path in ran.met}
         if len(starts) > 1:  # paths that meet, but one of them only by way of where another begins, say nothing of it
             used -= {path.entities[0] for path in ran.met if starts & set(path.entities[1:-1])}
-        named = [topic for topic in self.query.topics if topic not in used and topic in self.kg.entities]
+        named = [
+            self._people_of(topic) for topic in self.query.topics if topic not in used and topic in self.kg.entities
+        ]
         remaining: dict[str, tuple[Path, ...]] = {end: (path,) for end, path in ends.items()}
         applied: list[str] = []
         loose: list[str] = []
@@ -372,7 +374,7 @@ class Lists(Direct):
             }
             if joined:
                 remaining, applied = joined, [*applied, other]
-            elif other in named or (other in adjectives and self._come_from_elsewhere(remaining)):
+            elif other in named or self._must_hold(other, adjectives, remaining):
                 loose.append(other)
         said = {word for other in applied for word in fold(other).split()}
         loose = [other for other in loose if not any(self._is_around(topic, other) for topic in used)]
@@ -437,6 +439,21 @@ class Lists(Direct):
             and place not in used
             and place not in self.query.topics
         ]
+
+    def _people_of(self, topic: str) -> str:
+        """The country in place of a language of the same name, where people are asked for: *Irish* writers."""
+        asked = self.query.answer_type.types | {kind_of(self.kg, n) for n in names_of_kind(self.plan.noun)}
+        if kind_of(self.kg, topic) != "language" or "language" in asked:
+            return topic
+        called_so = name_index(self.kg).whole("".join(name_words(topic)))
+        same = (self.kg.entities[name.entity] for name in called_so)
+        return next((one for one in same if kind_of(self.kg, one) == "country" and self.plan.noun), topic)
+
+    def _must_hold(self, other: str, adjectives: Collection[str], ends: Iterable[str]) -> bool:
+        """Whether what none of the answers is joined to rules them out: where they come from, or what they were."""
+        if other in adjectives:
+            return self._come_from_elsewhere(ends)
+        return kind_of(self.kg, other) == "occupation" and other in names_of_kind(self.plan.noun)
 
     def _come_from_elsewhere(self, ends: Iterable[str]) -> bool:
         """Whether the graph says of any of these where it comes from."""
