@@ -125,12 +125,17 @@ def initial_of(question: str) -> tuple[str, str]:
 
 _KIND_AND_PLACE = patterns_of(
     r"(?:(?:what|which|name|list|give|are there|is there)(?: me)?(?: {be})?(?: there)? )?(?:all |any |some |an? |the )*"
-    r"(?:names? of (?:an? |the )?)?{noun}(?P<where> (?:in|of|on|from) .+)?"
+    r"(?:names? of (?:an? |the )?)?{noun}(?P<where> (?:in|of|on|from|by) .+)?"
 )
+_KIND_OF_AN_OWNER = patterns_of(r"(?:(?:what|which|list|name)(?: of)? )?{x}(?:'s|(?<=s)') {noun}")
 
 
 def _all_called(question: str) -> Plan:
     """The plan of a question for all things of a kind whose names begin with a letter."""
+    owned = first_match(_KIND_OF_AN_OWNER, question)
+    if owned:
+        noun = plural_of(owned["noun"])
+        return Plan(Form.ALL, base=f"which {noun} are by {owned['x']}", noun=noun)
     found = first_match(_KIND_AND_PLACE, question)
     noun, where = (plural_of(found["noun"]), without_world(found["where"] or "")) if found else ("", "")
     return Plan(Form.ALL, base=f"which {noun} are {where}" if where else "", noun=noun)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.query.form import plan_of
 from kgdemo.query.measures import bound_of
+from kgdemo.query.nested import two_steps
 from kgdemo.query.plan import Form, Plan
 from kgdemo.query.query import vocabulary_of
 from kgdemo.query.word_order import asked_first
@@ -220,6 +221,41 @@ PLANS = [
 )
 def test_what_is_asked_for_is_put_first(last, first):
     assert asked_first(last.rstrip("?")) == first
+
+
+@pytest.mark.parametrize(
+    ("question", "steps"),
+    [
+        ("population of the capital of Chad", ("what is the capital of Chad", "population of {}")),
+        ("who is the mother of Bob's wife", ("who is Bob's wife", "who is the mother of {}")),
+        (
+            "where was the author of the book that Jaws is based on born",
+            ("which book Jaws is based on", "where was the author of {} born"),
+        ),
+        ("who rules the country where jazz was invented", None),  # what stands before it is no joining word
+        (
+            "who is king of the country where jazz was invented",
+            ("in which country was jazz invented", "who is king of {}"),
+        ),
+        (
+            "what is the anthem of the country whose capital is Oslo",
+            ("of which country is Oslo the capital", "what is the anthem of {}"),
+        ),
+        ("who is the wife of the man who wrote Emma", ("who wrote Emma", "who is the wife of {}")),
+        ("who wrote Emma", None),
+        ("what is the capital of Chad", None),
+    ],
+)
+def test_what_is_described_may_be_asked_first(question, steps):
+    assert two_steps(question) == steps
+
+
+@given(st.text(max_size=200))
+def test_a_question_is_put_into_the_gap_that_another_one_leaves(text):
+    steps = two_steps(text)
+    if steps is not None:
+        assert len(steps[0]) < len(text) + 20
+        assert "Oslo" in steps[1].format("Oslo")
 
 
 @pytest.mark.parametrize(("text", "plan"), PLANS, ids=[text for text, _ in PLANS])

@@ -58,13 +58,25 @@ TRIPLES = [
     *((river, "instance of", "northern river") for river in ("Elbe", "Weser")),
     ("First Contest winner", "achieved by", "Oslo"),
     ("Heuss", "born in", "Oslo"),
+    *(("Mime", "portrayed by", name) for name in ("Ann", "Bob")),
+    ("Alberich", "portrayed by", "Bob"),
+    ("Rheingold", "starring", "Ann"),
+    *(("Wagner", "child", name) for name in ("Eva", "Siegfried", "Isolde")),
+    *((name, "instance of", "woman") for name in ("Eva", "Isolde")),
+    ("Siegfried", "instance of", "man"),
+    *((region, "located in", "Norway") for region in ("Vestland", "Agder")),
+    ("Bergen", "located in", "Vestland"),
+    ("Olav", "born in", "Bergen"),
 ]
 INFO = {
     **{river: EntityInfo("river") for river in RIVERS},
     **{opera: EntityInfo("opera") for opera in YEARS},
     **{name: EntityInfo("country") for name in ("Germany", "Norway")},
     **{name: EntityInfo("city") for name in ("Leipzig", "Oslo", "Marburg", "Antwerp", "Pilsen")},
-    **{name: EntityInfo("person") for name in ("Wagner", "Heuss", "Lübke", "Heinemann")},
+    **{name: EntityInfo("person") for name in ("Wagner", "Heuss", "Lübke", "Heinemann", "Olav")},
+    **{name: EntityInfo("region") for name in ("Vestland", "Agder")},
+    **{name: EntityInfo("character") for name in ("Mime", "Alberich")},
+    "Bergen": EntityInfo("city"),
     "Hesse": EntityInfo("region"),
     "Bohemia": EntityInfo("region"),
     "Prize": EntityInfo("award"),
@@ -200,6 +212,20 @@ OPERA = ("Wagner", "composed", "Lohengrin")
         ("were Wagner and Heuss both born in Oslo", ["Wagner", "Heuss", "Oslo"], ("Heuss", "born in", "Oslo"), {"No"}),
         ("is the Elbe longer or shorter than the Oder", ["Elbe", "Oder"], RIVER, {"longer"}),
         ("was Tannhäuser composed before or after Parsifal", ["Tannhäuser", "Parsifal"], OPERA, {"before"}),
+        ("which of Wagner's operas start with the letter L", ["Wagner"], OPERA, {"Lohengrin"}),
+        ("rivers that begin with E", [], RIVER, {"Elbe"}),
+        ("how many rivers start with an O", [], RIVER, {"1"}),
+        ("who played Mime in Rheingold", ["Mime", "Rheingold"], ("Mime", "portrayed by", "Bob"), {"Ann"}),
+        ("who played Alberich in the films", ["Alberich"], ("Alberich", "portrayed by", "Bob"), {"Bob"}),
+        ("who were Wagner's daughters", ["Wagner"], ("Wagner", "child", "Siegfried"), {"Eva", "Isolde"}),
+        ("who was the son of Wagner", ["Wagner"], ("Wagner", "child", "Eva"), {"Siegfried"}),
+        ("was Wagner alive at the same time as Heinemann", ["Wagner", "Heinemann"], OPERA, {"No"}),
+        ("were Cold War and Cod War contemporaries", ["Wagner", "Heinemann"], OPERA, {"No"}),
+        ("was Olav born in Agder", ["Olav", "Agder"], ("Olav", "born in", "Bergen"), {"No"}),
+        ("was Olav born in Vestland", ["Olav", "Vestland"], ("Olav", "born in", "Bergen"), {"Yes"}),
+        ("the Elbe is longer than the Oder, right?", ["Elbe", "Oder"], RIVER, {"Yes"}),
+        ("out of the Elbe and the Oder, which is longer?", ["Elbe", "Oder"], RIVER, {"Elbe"}),
+        ("who was president first, Heuss or Lübke", ["Heuss", "Lübke"], OPERA, {"Heuss"}),
         ("was Parsifal or Lohengrin released first", ["Parsifal", "Lohengrin"], OPERA, {"Lohengrin"}),
     ],
 )
@@ -235,6 +261,9 @@ def test_it_is_computed_and_verified(question, topics, path, answers):
         ("what is the fastest river in Germany", ["Germany"], RIVER, "no speed of them"),
         ("who was the first woman president of Germany", ["Germany"], ("Germany", "president", "Heuss"), "by “woman”"),
         ("who was the first chancellor of Norway", ["Norway"], ("Norway", "monarch", "Haakon"), "none as chancellor"),
+        ("which volcanoes begin with V", [], RIVER, "no kind of thing called “volcanoes”"),
+        ("rivers that start with Q", [], RIVER, "begins with Q"),
+        ("were Wagner and Heuss alive at the same time", ["Wagner", "Heuss"], OPERA, "until when both of them lived"),
         ("which animals are little cats", ["cat"], ("cat", "class", "mammal", "includes", "dog"), "not what is one"),
         ("what is a young cat called", ["cat"], ("cat", "class", "mammal"), "leaves out “young”"),
         ("which bavarian operas did Wagner compose", ["Wagner"], OPERA, "which of them “bavarian” means"),
@@ -293,6 +322,16 @@ def test_a_number_that_is_counted_says_that_the_graph_need_not_hold_all():
     assert "need not be all" in ask("how many operas did Wagner compose", ["Wagner"], OPERA)[0].text
 
 
+def test_a_place_around_is_read_off_where_the_method_finds_none():
+    def refuses(query):
+        yield from (PathFound(True, 1, "", 0.0, Path(("Marburg", "Hesse"), ("located in",))),)
+        yield AnswerFinal("no", (), (), "", refusal="no")
+
+    query = understand("in which country is Marburg", ["Marburg"], WORLD.kg)
+    events = list(answer(query, refuses, WORLD, lambda text: [], False))
+    assert [event.answers for event in events if isinstance(event, AnswerFinal)] == [("Germany",)]
+
+
 def test_a_question_that_lists_is_the_methods_own():
     final, operations = ask("which operas did Wagner compose", ["Wagner"], OPERA)
     assert (final.text, operations) == ("found", [])
@@ -310,7 +349,7 @@ def verifier_of(lengths: dict[str, int]) -> Verifier:
     return Verifier(StatedFacts(triples, {}, statements=stated))
 
 
-@given(values, st.sampled_from(["greatest", "least", "count", "nth", "filter"]), st.data())
+@given(values, st.sampled_from(["greatest", "least", "count", "nth", "filter", "initial"]), st.data())
 def test_only_what_follows_from_the_values_verifies(lengths, kind, data):
     operands = tuple(Operand(river, (), "length", str(n), "km") for river, n in lengths.items())
     place = data.draw(st.integers(1, len(operands)))
@@ -322,8 +361,9 @@ def test_only_what_follows_from_the_values_verifies(lengths, kind, data):
         "count": [str(len(lengths))],
         "nth": [ordered[place - 1]] if alone else [],
         "filter": [r for r in lengths if lengths[r] < 10],
+        "initial": [r for r in lengths if r.startswith("O")],
     }[kind]
-    argument = {"nth": str(place), "filter": "< 10"}.get(kind, "")
+    argument = {"nth": str(place), "filter": "< 10", "initial": "O"}.get(kind, "")
     claimed = data.draw(st.lists(st.sampled_from([*RIVERS, "2", "3", "4"]), unique=True, max_size=4) | st.just(right))
     operation = Operation(kind, "", operands, tuple(claimed), argument)
     holds = set(claimed) == set(right) and (kind != "nth" or alone)
