@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from kgdemo.errors import GraphFormatError
 from kgdemo.facts import SavedFacts, StatedFacts, tsv_statements, tsv_triples
 from kgdemo.kg.adjacency import Adjacency
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph, Triple
-from kgdemo.kg.io.entities import EntityRow, joined, read_entity_info, read_entity_rows, with_entity_kinds
+from kgdemo.kg.io.entities import entity_rows, joined, read_entity_info, with_entity_kinds
 from kgdemo.kg.io.formats import SUFFIXES, kind_of, read_triples
 from kgdemo.kg.io.published import published, unknown_graph
 from kgdemo.kg.labels import LabelTable
@@ -174,19 +174,6 @@ def read_schema(folder: Path) -> dict[str, Relation]:
         }
 
 
-def entity_rows(folder: Path) -> Iterator[EntityRow]:
-    """What the ``*.entities.tsv`` files of an embedded graph say, line by line; themes may name the same entity.
-
-    Raises:
-        GraphFormatError: a line that has no label or type.
-    """
-    for file in sorted(folder.glob("*.entities.tsv")):
-        for row in read_entity_rows(file):
-            if not row.info.type:
-                raise GraphFormatError(f"{row.where}: write entity<TAB>type<TAB>alias | alias.")
-            yield row
-
-
 def themes(folder: Path) -> list[Path]:
     """The files of facts of an embedded graph, one a theme."""
     return sorted(f for f in folder.glob("*.tsv") if f.name != SCHEMA_FILE and f.name.count(".") == 1)
@@ -198,11 +185,10 @@ def literal_files(folder: Path) -> list[Path]:
 
 
 def _embedded(folder: Path) -> KnowledgeGraph:
-    triples = (triple for theme in themes(folder) for triple in read_triples(theme))
     inverse = {relation.name: relation.inverse for relation in read_schema(folder).values()}
-    return KnowledgeGraph.from_triples(
-        triples, folder.name, inverse, joined(entity_rows(folder)), read_literals(literal_files(folder))
-    )
+    triples = (triple for theme in themes(folder) for triple in read_triples(theme))
+    info, literals = joined(entity_rows(folder)), read_literals(literal_files(folder))
+    return KnowledgeGraph.from_triples(triples, folder.name, inverse, info, literals)
 
 
 # saved graphs ------------------------------------------------------------------------------------

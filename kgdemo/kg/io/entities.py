@@ -97,6 +97,19 @@ def read_entity_rows(path: Path) -> Iterator[EntityRow]:
         raise GraphFormatError(f"{path.name} is damaged or cut off ({error}); copy or download it again.") from error
 
 
+def entity_rows(folder: Path) -> Iterator[EntityRow]:
+    """What the ``*.entities.tsv`` files of an embedded graph say, line by line; themes may name the same entity.
+
+    Raises:
+        GraphFormatError: a line that has no label or type.
+    """
+    for file in sorted(folder.glob("*.entities.tsv")):
+        for row in read_entity_rows(file):
+            if not row.info.type:
+                raise GraphFormatError(f"{row.where}: write entity<TAB>type<TAB>alias | alias.")
+            yield row
+
+
 def _row(cells: Mapping[str, str], where: str) -> EntityRow:
     label = next((cells[column] for column in _ENTITY_COLUMNS if column in cells), "")
     if not label:
