@@ -528,7 +528,7 @@ class ChatSettings:
 
     @property
     def name(self) -> str:
-        """The model as people are told of it; where a folder lies is nobody's business."""
+        """How the page calls the model: of a folder only the last part, for where it lies is not shown."""
         return PurePath(self.model).name if self.local else self.model
 
 

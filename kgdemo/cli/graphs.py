@@ -82,8 +82,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _save(arguments: argparse.Namespace) -> int:
-    from kgdemo.kg.io.arrays import save
-    from kgdemo.kg.io.catalogue import open_facts, open_graph
+    from kgdemo.kg.io.catalogue import open_facts, open_graph, save
     from kgdemo.kg.stores.facts import StoreFacts
 
     kg, facts = open_graph(arguments.graph, arguments.entities), open_facts(arguments.graph)

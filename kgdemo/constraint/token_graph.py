@@ -129,14 +129,14 @@ class TokenGraph:
 
     Args:
         kg: the graph.
-        label_tokens: the tokeniser's pieces.
+        label_tokens: spells its labels in the model's tokens.
         directed: walk edges from head to tail only.
         cache_bytes: how much memory sub-tries may take.
-        like: of the graph that ``kg`` is an edit of, with the same pieces: its token ids are used again.
-        store: where the token ids of a large graph are kept; None for a graph that is nobody else's business.
+        like: of the graph that ``kg`` is an edit of, in the same model's tokens: its token ids are used again.
+        store: where the token ids of a large graph are kept; None for a graph that only one visitor has.
 
     Attributes:
-        steps: token ids of step readings.
+        steps: token ids of step labels.
         entity_rank, step_rank: rank of each label's token sequence; sorting rows by rank groups equal
             prefixes, which is all a trie needs.
         directed: whether edges are walked from head to tail only.

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgdemo.kg.graph import EntityInfo, Triple
-from kgdemo.kg.io.catalogue import Relation, entity_rows, read_schema, themes
-from kgdemo.kg.io.entities import joined
+from kgdemo.kg.io.catalogue import Relation, read_schema, themes
+from kgdemo.kg.io.entities import entity_rows, joined
 from kgdemo.kg.io.formats import read_triples
 
 PLACES = frozenset(

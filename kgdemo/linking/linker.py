@@ -6,13 +6,18 @@ on the mention, for the page to offer.
 
 An edited graph is linked by the old graph's linker, which knows nearly all names, beside a small one for the rest:
 indexing the names of a large graph takes seconds, and an edit adds a handful of them.
+
+A graph behind a store is linked by the store's own ``find``, in one request a question. Every run of words is looked up
+as it is written and in the ways that names are capitalised. The longest runs that do not overlap become mentions; of
+several entities of one name the one with most facts comes first. Misspelt names and context are left aside there.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,6 +27,7 @@ from numpy.typing import NDArray
 from kgdemo.events import Candidate, Mention
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import build_graph
+from kgdemo.kg.stores.graph import StoreGraph
 from kgdemo.linking.context import Context, Meaning
 from kgdemo.linking.features import WEIGHTS, Scorer
 from kgdemo.linking.matching import Match, Matcher
@@ -371,3 +377,106 @@ class OverlayLinker:
 
 def _length(mention: Mention) -> int:
     return mention.end - mention.start
+
+
+_MAX_WORDS = 40  # of a question
+_MAX_RUN = 7  # words of a name
+_MAX_NAMESAKES = 20  # whose facts are counted
+
+
+class StoreLinker:
+    """Links questions to one graph behind a store, by whole names alone; safe to use from several threads.
+
+    Args:
+        kg: the graph.
+    """
+
+    knows_all_names = False
+
+    def __init__(self, kg: StoreGraph) -> None:
+        self.kg = kg
+
+    def link(self, question: str, max_candidates: int = 5) -> Linking:
+        """See ``Linker``; nothing is suggested where no name is found."""
+        words = words_of(question)[:_MAX_WORDS]
+        runs = list(_runs(words, question))
+        texts = dict.fromkeys(text for _, _, written in runs for text in _variants(written))
+        called: defaultdict[str, dict[int, None]] = defaultdict(dict)
+        for text, node in self.kg.store.find(list(texts)):
+            called[text][self.kg.met(node)] = None
+        taken: list[tuple[int, int, list[int]]] = []
+        for first, last, written in runs:
+            found = list(dict.fromkeys(e for text in _variants(written) for e in called.get(text, ())))[:_MAX_NAMESAKES]
+            if found and not any(first < end and begin < last for begin, end, _ in taken):
+                taken.append((first, last, found))
+        self.kg.degrees([entity for _, _, found in taken for entity in found])
+        taken.sort()
+        mentions = tuple(
+            Mention(
+                question[words[first].start : words[last - 1].end],
+                words[first].start,
+                words[last - 1].end,
+                self._candidates(found, max_candidates),
+            )
+            for first, last, found in taken
+        )
+        chosen = tuple(dict.fromkeys(mention.candidates[0].entity for mention in mentions))
+        self.kg.describe(chosen)
+        return Linking(mentions, chosen)
+
+    def nearest(self, text: str, limit: int = 5) -> tuple[Candidate, ...]:
+        """See ``Linker``: the entities that are called so, in any capitals."""
+        found = dict.fromkeys(self.kg.met(node) for _, node in self.kg.store.find(_variants(text)))
+        return self._candidates(list(found)[:_MAX_NAMESAKES], limit) if found else ()
+
+    def entities_in(self, text: str) -> tuple[str, ...]:
+        """See ``Linker``."""
+        return tuple(c.entity for mention in self.link(text).mentions for c in mention.candidates)
+
+    def knows(self, word: str) -> bool:
+        """See ``Linker``; nobody can list the words that a store's names are made of, so any may be one."""
+        return True
+
+    def warm_up(self) -> None:
+        """See ``Linker``; there is nothing to load."""
+
+    def _candidates(self, entities: Sequence[int], limit: int) -> tuple[Candidate, ...]:
+        """Entities of one name, best known first; the score is the share of their facts, on a logarithmic scale."""
+        weights = dict(zip(entities, (math.log1p(d) + 0.01 for d in self.kg.degrees(entities)), strict=True))
+        total, ranked = sum(weights.values()), sorted(entities, key=lambda entity: -weights[entity])
+        labels = [self.kg.entities[entity] for entity in ranked[:limit]]
+        known = [self.kg.info.get(label) for label in labels]
+        return tuple(
+            Candidate(label, round(weights[e] / total, 4), info.type if info else "", info.description if info else "")
+            for e, label, info in zip(ranked, labels, known, strict=False)
+        )
+
+
+def linker_of(kg: KnowledgeGraph, embedder: Embedder | None = None, base: Linker | None = None) -> Linker:
+    """The entity linker of a graph.
+
+    Args:
+        kg: the graph.
+        embedder: see ``EntityLinker``.
+        base: the linker of the graph that it is an edit of.
+    """
+    if isinstance(kg, StoreGraph):
+        return StoreLinker(kg)
+    return base.over(kg) if isinstance(base, EntityLinker) else EntityLinker(kg, embedder)
+
+
+def _runs(words: Sequence[Word], question: str) -> Iterator[tuple[int, int, str]]:
+    """Runs of words that may be a name, longest first: first word, the one behind the last, and the text."""
+    for length in range(min(_MAX_RUN, len(words)), 0, -1):
+        for first in range(len(words) - length + 1):
+            run = words[first : first + length]
+            if not all(word.ordinary for word in run):
+                end = run[-1].start + len(run[-1].text)
+                yield first, first + length, question[run[0].start : end]
+
+
+def _variants(written: str) -> list[str]:
+    """A name as it is written, without a possessive s, and as names are capitalised."""
+    texts = [written, written[:-2] if written.endswith(("'s", "’s")) else written]
+    made = [one for text in texts for one in (text, text.title(), text[:1].upper() + text[1:], text.lower())]
+    return list(dict.fromkeys(made))

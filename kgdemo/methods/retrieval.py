@@ -26,8 +26,7 @@ from kgdemo.linking.names import NameIndex, name_index
 from kgdemo.linking.words import ordinary_words, words_of
 from kgdemo.methods.hop_lists import nearest, openings, start
 from kgdemo.methods.registry import register
-from kgdemo.models.bm25 import Bm25, Likeness
-from kgdemo.models.embedding import embedding_cache
+from kgdemo.models.embedding import Bm25, Likeness, embedding_cache
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings, chosen, option

@@ -1,13 +1,15 @@
-"""Sentence embeddings by all-MiniLM-L6-v2, and the cache of them that the whole process shares.
+"""How near texts are: by sentence embeddings (all-MiniLM-L6-v2), or by their words (BM25).
 
-The model comes inside a PyPI package: no network, no key.
+The model comes inside a PyPI package: no network, no key. The whole process shares one cache of what it has embedded.
 """
 
 from __future__ import annotations
 
 import logging
+import math
+import re
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
@@ -31,6 +33,18 @@ class Embedder(Protocol):
 
     def __hash__(self) -> int:
         """Of one and the same embedder the vectors are kept."""
+        ...
+
+
+class Likeness(Protocol):
+    """How near labels are to what is looked for."""
+
+    def similarity(self, text: str, options: Sequence[str]) -> NDArray[np.float32]:
+        """Of each option to the text."""
+        ...
+
+    def nearest(self, text: str, options: Sequence[str], limit: int) -> list[int]:
+        """Indices of the options nearest to the text, best first."""
         ...
 
 
@@ -139,7 +153,7 @@ class EmbeddingCache:
         return likeness
 
     def nearest(self, text: str, options: Sequence[str], limit: int) -> list[int]:
-        """Indices of the options most similar to the text, best first."""
+        """See ``Likeness``."""
         order: list[int] = np.argsort(-self.similarity(text, options), kind="stable").tolist()
         return order[:limit]
 
@@ -166,3 +180,36 @@ class EmbeddingCache:
 def embedding_cache(embedder: Embedder) -> EmbeddingCache:
     """The cache that belongs to an embedder, shared by all who embed with it."""
     return EmbeddingCache(embedder)
+
+
+_WORD = re.compile(r"[^\W_]+")
+_K1, _B = 1.2, 0.75  # as usual
+
+
+class Bm25:
+    """Okapi BM25 (Robertson and Zaragoza 2009, section 3.2): the texts to choose among are the documents.
+
+    Scores are given as shares of the best one, so that they can stand where cosines do.
+    """
+
+    def similarity(self, text: str, options: Sequence[str]) -> NDArray[np.float32]:
+        """See ``Likeness``."""
+        documents = [_WORD.findall(option.lower()) for option in options]
+        wanted = set(_WORD.findall(text.lower()))
+        mean = sum(map(len, documents)) / max(len(documents), 1)
+        having = Counter(word for words in documents for word in wanted.intersection(words))
+        rarity = {word: math.log(1 + (len(documents) - n + 0.5) / (n + 0.5)) for word, n in having.items()}
+        scores = [
+            sum(
+                rarity[word] * n * (_K1 + 1) / (n + _K1 * (1 - _B + _B * len(words) / mean))
+                for word, n in Counter(words).items()
+                if word in rarity
+            )
+            for words in documents
+        ]
+        return np.array(scores, np.float32) / (max(scores, default=0.0) or 1.0)
+
+    def nearest(self, text: str, options: Sequence[str], limit: int) -> list[int]:
+        """See ``Likeness``."""
+        order: list[int] = np.argsort(-self.similarity(text, options), kind="stable")[:limit].tolist()
+        return order

@@ -81,6 +81,19 @@ def test_of_a_trace_that_cannot_be_read_the_line_and_the_field_are_named(line, s
     assert says in str(told.value)
 
 
+@given(st.lists(st.builds(events.LMCall, purpose=st.sampled_from(["plan", "answer"]), seconds=st.floats(0, 1e6))))
+def test_the_totals_of_a_run_are_the_sums_over_its_calls(calls):
+    totals = events.RunTotals()
+    for call in (*calls, events.EntitiesLinked((), (), ms=3.0), events.Notice("said")):
+        totals.see(call)
+    end = totals.finished(1.5, "off")
+    assert (end.lm_calls, end.tokens_in, end.tokens_out) == tuple(
+        sum(getattr(call, name) for call in calls) for name in ("calls", "tokens_in", "tokens_out")
+    )
+    stages = {c.purpose: 1000 * sum(o.seconds for o in calls if o.purpose == c.purpose) for c in calls}
+    assert end.stage_ms == pytest.approx({**stages, "linking": 3.0})
+
+
 @pytest.mark.parametrize(
     "line",
     ["", "{}", "[]", "null", "{", '{"event": "Nothing"}', '{"event": "Notice"}', '{"event": "Notice", "text": 3}',

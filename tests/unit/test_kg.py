@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from kgdemo.errors import GraphFormatError, UserError
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.kg.io.arrays import save
-from kgdemo.kg.io.catalogue import open_graph
+from kgdemo.kg.io.catalogue import open_graph, save
 from kgdemo.kg.io.formats import parse_triples, read_triples
 from kgdemo.kg.labels import LabelTable, relation_name, spoken
 from tests.helpers.oracles import backwards

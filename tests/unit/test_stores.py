@@ -23,7 +23,7 @@ from kgdemo.kg.stores.graph import StoreGraph
 from kgdemo.kg.stores.opening import open_store, operators_stores, with_profile
 from kgdemo.kg.stores.profile import StoreProfile, read_profile, shipped
 from kgdemo.kg.stores.sparql import SparqlStore, _iri, _literal
-from kgdemo.linking.store_linker import StoreLinker
+from kgdemo.linking.linker import StoreLinker
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import LOCAL, PUBLIC, Settings
 from kgdemo.ui.fields import settings_of

@@ -13,7 +13,7 @@ from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.constraint.token_graph import TokenCache, TokenGraph
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.io.arrays import save
+from kgdemo.kg.io.catalogue import save
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings, cache_folder
 from tests.helpers.models import byte_level_tokenizer, random_model, wordpiece_tokenizer

@@ -1,20 +1,28 @@
-"""Graphs by name or file: the embedded ones and whatever triple file a user has."""
+"""Graphs by name, file or folder: the embedded ones, whatever triple file a user has, and saved ones.
+
+A graph is saved as a folder of arrays that re-opens memory-mapped: a million triples are there at once. One ``.npy``
+file an array, ``graph.json`` with name, inverse labels and version, ``info.jsonl`` with types and aliases where the
+graph has any. ``facts.npy`` and ``facts.json`` are the verifier's, see ``facts``.
+"""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import numpy as np
 
 from kgdemo.errors import GraphFormatError
 from kgdemo.facts import SavedFacts, StatedFacts, tsv_statements, tsv_triples
+from kgdemo.kg.adjacency import Adjacency
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph, Triple
-from kgdemo.kg.io.arrays import is_saved_graph, load
-from kgdemo.kg.io.entities import EntityRow, joined, read_entity_info, read_entity_rows
+from kgdemo.kg.io.entities import entity_rows, joined, read_entity_info, with_entity_kinds
 from kgdemo.kg.io.formats import SUFFIXES, kind_of, read_triples
-from kgdemo.kg.io.freebase import with_entity_kinds
 from kgdemo.kg.io.published import published, unknown_graph
+from kgdemo.kg.labels import LabelTable
 from kgdemo.kg.literals import read_literals
 from kgdemo.kg.stores.facts import StoreFacts
 from kgdemo.kg.stores.opening import is_store, open_store, open_store_facts, operators_stores
@@ -166,19 +174,6 @@ def read_schema(folder: Path) -> dict[str, Relation]:
         }
 
 
-def entity_rows(folder: Path) -> Iterator[EntityRow]:
-    """What the ``*.entities.tsv`` files of an embedded graph say, line by line; themes may name the same entity.
-
-    Raises:
-        GraphFormatError: a line that has no label or type.
-    """
-    for file in sorted(folder.glob("*.entities.tsv")):
-        for row in read_entity_rows(file):
-            if not row.info.type:
-                raise GraphFormatError(f"{row.where}: write entity<TAB>type<TAB>alias | alias.")
-            yield row
-
-
 def themes(folder: Path) -> list[Path]:
     """The files of facts of an embedded graph, one a theme."""
     return sorted(f for f in folder.glob("*.tsv") if f.name != SCHEMA_FILE and f.name.count(".") == 1)
@@ -190,8 +185,94 @@ def literal_files(folder: Path) -> list[Path]:
 
 
 def _embedded(folder: Path) -> KnowledgeGraph:
-    triples = (triple for theme in themes(folder) for triple in read_triples(theme))
     inverse = {relation.name: relation.inverse for relation in read_schema(folder).values()}
-    return KnowledgeGraph.from_triples(
-        triples, folder.name, inverse, joined(entity_rows(folder)), read_literals(literal_files(folder))
-    )
+    triples = (triple for theme in themes(folder) for triple in read_triples(theme))
+    info, literals = joined(entity_rows(folder)), read_literals(literal_files(folder))
+    return KnowledgeGraph.from_triples(triples, folder.name, inverse, info, literals)
+
+
+# saved graphs ------------------------------------------------------------------------------------
+
+_SAVED_VERSION = 2
+_SAVED = "graph.json"
+
+
+def save(kg: KnowledgeGraph, facts: StatedFacts | SavedFacts, folder: Path) -> None:
+    """Write a graph into ``folder``, which is made.
+
+    Args:
+        kg: the graph.
+        facts: of the same source, for whoever verifies paths of the saved graph.
+        folder: where to.
+    """
+    begin(folder, _SAVED)
+    for name, table in (("entities", kg.entities), ("relations", kg.relations)):
+        np.save(folder / f"{name}.blob.npy", table.blob)
+        np.save(folder / f"{name}.offsets.npy", table.offsets)
+    for name, adjacency in (("outgoing", kg.outgoing), ("incoming", kg.incoming)):
+        np.save(folder / f"{name}.offsets.npy", adjacency.offsets)
+        np.save(folder / f"{name}.relations.npy", adjacency.relations)
+        np.save(folder / f"{name}.targets.npy", adjacency.targets)
+    with (folder / "info.jsonl").open("w", encoding="utf-8") as stream:
+        for label, info in kg.info.items():
+            stream.write(json.dumps({"entity": label, **asdict(info)}, ensure_ascii=False) + "\n")
+    facts.write(folder)
+    header = {"version": _SAVED_VERSION, "name": kg.name, "inverse_readings": kg.inverse_labels}
+    (folder / _SAVED).write_text(json.dumps(header, ensure_ascii=False), "utf-8")  # last: a folder with it is whole
+
+
+def begin(folder: Path, header: str) -> None:
+    """Make ``folder``, or ready to be written anew what is there already.
+
+    Its header goes first and is written last, so that what breaks off in between is no whole folder. Arrays are taken
+    away instead of written over: a process that has them mapped keeps what it has opened.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if (folder / header).is_file():
+        (folder / header).unlink()
+        for array in folder.glob("*.npy"):
+            array.unlink()
+
+
+def is_saved_graph(folder: Path) -> bool:
+    """Whether ``folder`` was written by ``save``."""
+    return (folder / _SAVED).is_file() and any(folder.glob("*.npy"))  # GRBench too calls its graph graph.json
+
+
+def load(folder: Path) -> KnowledgeGraph:
+    """Open a saved graph; its arrays stay on disk until they are read.
+
+    Raises:
+        GraphFormatError: the folder is no saved graph, is incomplete or of another version.
+    """
+    try:
+        header = json.loads((folder / _SAVED).read_text("utf-8"))
+        if header["version"] != _SAVED_VERSION:
+            raise GraphFormatError(f"{folder} was saved by another version; save the graph again.")
+        lines = (folder / "info.jsonl").read_text("utf-8").split("\n")
+        return KnowledgeGraph(
+            header["name"],
+            LabelTable(_array(folder, "entities.blob"), _array(folder, "entities.offsets")),
+            LabelTable(_array(folder, "relations.blob"), _array(folder, "relations.offsets")),
+            _adjacency(folder, "outgoing"),
+            _adjacency(folder, "incoming"),
+            header["inverse_readings"],
+            dict(_info(line) for line in lines if line),
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise GraphFormatError(f"{folder} is no saved graph or is incomplete ({error}); save it again.") from error
+
+
+def _array(folder: Path, name: str) -> np.ndarray:
+    array: np.ndarray = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+    return array
+
+
+def _adjacency(folder: Path, name: str) -> Adjacency:
+    return Adjacency(*(_array(folder, f"{name}.{part}") for part in ("offsets", "relations", "targets")))
+
+
+def _info(line: str) -> tuple[str, EntityInfo]:
+    record = json.loads(line)
+    label = record.pop("entity")
+    return label, EntityInfo(**{**record, "aliases": tuple(record["aliases"])})

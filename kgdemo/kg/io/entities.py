@@ -1,21 +1,32 @@
-"""Side files: what is known of a graph's entities besides its triples.
+"""What is known of a graph's entities besides its triples: told by a side file, or implied by names of relations.
 
-Two kinds are read. With a header, columns are taken by name: ``label`` (or ``entity``), and where there
+Two kinds of side files are read. With a header, columns are taken by name: ``label`` (or ``entity``), and where there
 are such columns ``type``, ``aliases``, ``description`` and further names, ``wikidata_label`` and
 ``freebase_name``. Without one, a line is ``entity<TAB>type<TAB>aliases``, the last two optional. Several
 aliases in one cell are separated by ``|``.
+
+A relation of Freebase is named after the type it leaves from and the property it stands for: whatever
+``/location/country/capital`` leaves from is a country, and what it leads to is a capital. ``freebase_kinds.tsv`` says
+which of these types and properties stand for which kind, in the words that people ask with. The kinds marked general
+hold of many things that are something else besides (a singer too has recordings, a university a revenue), so they are
+taken only where no other kind is implied.
 """
 
 from __future__ import annotations
 
+import csv
 import gzip
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kgdemo.errors import GraphFormatError
-from kgdemo.kg.graph import EntityInfo
+from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 
 _ENTITY_COLUMNS = ("label", "entity")
 _NAME_COLUMNS = ("wikidata_label", "freebase_name")
@@ -86,6 +97,19 @@ def read_entity_rows(path: Path) -> Iterator[EntityRow]:
         raise GraphFormatError(f"{path.name} is damaged or cut off ({error}); copy or download it again.") from error
 
 
+def entity_rows(folder: Path) -> Iterator[EntityRow]:
+    """What the ``*.entities.tsv`` files of an embedded graph say, line by line; themes may name the same entity.
+
+    Raises:
+        GraphFormatError: a line that has no label or type.
+    """
+    for file in sorted(folder.glob("*.entities.tsv")):
+        for row in read_entity_rows(file):
+            if not row.info.type:
+                raise GraphFormatError(f"{row.where}: write entity<TAB>type<TAB>alias | alias.")
+            yield row
+
+
 def _row(cells: Mapping[str, str], where: str) -> EntityRow:
     label = next((cells[column] for column in _ENTITY_COLUMNS if column in cells), "")
     if not label:
@@ -118,3 +142,79 @@ def _aliases(label: str, cells: Mapping[str, str]) -> Iterator[str]:
     for name in dict.fromkeys(names):
         if name and name != label and not _IDENTIFIER.match(name):
             yield name
+
+
+_RELATION_NAME = re.compile(r"/?\w+([/.]\w+){2,}")  # domain, type, property
+_FREEBASE_KINDS = Path(__file__).parent / "freebase_kinds.tsv"
+
+
+def with_entity_kinds(kg: KnowledgeGraph) -> KnowledgeGraph:
+    """The graph with a type for each entity that has none but whose edges imply one.
+
+    Returns:
+        a graph over the same arrays; ``kg`` itself where its relations are not named in Freebase's way.
+    """
+    heads = np.repeat(np.arange(len(kg.entities), dtype=np.int32), np.diff(kg.outgoing.offsets))
+    kinds = entity_kinds(heads, kg.outgoing.relations, kg.outgoing.targets, list(kg.relations))
+    if not kinds:
+        return kg
+    info = dict(kg.info)
+    for entity, kind in kinds.items():
+        label = kg.entities[entity]
+        known = info.get(label, EntityInfo())
+        info[label] = known if known.type else replace(known, type=kind)
+    return KnowledgeGraph(kg.name, kg.entities, kg.relations, kg.outgoing, kg.incoming, kg.inverse_labels, info)
+
+
+def entity_kinds(
+    heads: NDArray[np.integer], relations: NDArray[np.integer], tails: NDArray[np.integer], names: Sequence[str]
+) -> dict[int, str]:
+    """The kind that most edges of each entity imply.
+
+    Args:
+        heads, relations, tails: ids of the graph's edges, ``(edges,)`` each.
+        names: of the relations, by id.
+
+    Returns:
+        entity -> kind; entities whose edges imply none are left out. Empty where the relations are not named in
+        Freebase's way.
+    """
+    parts = [_type_and_property(name) for name in names]
+    if not any(parts):
+        return {}
+    kinds: NDArray[np.object_] = np.full(int(max(heads.max(), tails.max())) + 1, "", dtype=object)
+    votes = np.zeros(len(kinds), np.int64)  # edges that imply the kind taken so far
+    for kind, types, properties, general in _kinds():
+        leaves = np.array([part is not None and part[0] in types for part in parts])
+        leads = np.array([part is not None and part[1] in properties for part in parts])
+        implied = np.bincount(heads[leaves[relations]], minlength=len(kinds))
+        implied += np.bincount(tails[leads[relations]], minlength=len(kinds))
+        better = (implied > 0) & (votes == 0) if general else implied > votes
+        kinds[better], votes[better] = kind, implied[better]
+    return {entity: kinds[entity] for entity in np.flatnonzero(votes).tolist()}
+
+
+def _type_and_property(relation: str) -> tuple[str, str] | None:
+    """The type a relation leaves from and the property that leads to its tail; None where its name has no such parts.
+
+    >>> _type_and_property("/people/person/places_lived./people/place_lived/location")
+    ('person', 'location')
+    >>> _type_and_property("location.country.capital")
+    ('country', 'capital')
+    """
+    halves = re.split(r"\.+/", relation)
+    if not all(_RELATION_NAME.fullmatch(half) for half in halves):
+        return None
+    first, last = (re.split(r"[/.]", half) for half in (halves[0], halves[-1]))
+    return first[-2], last[-1]
+
+
+@cache
+def _kinds() -> tuple[tuple[str, frozenset[str], frozenset[str], bool], ...]:
+    """(kind, types of heads, properties that lead to it, general); the general ones last."""
+    with _FREEBASE_KINDS.open(encoding="utf-8", newline="") as stream:
+        rows = [
+            (row["kind"], frozenset(row["heads"].split()), frozenset(row["tails"].split()), bool(row["general"]))
+            for row in csv.DictReader(stream, delimiter="\t")
+        ]
+    return tuple(sorted(rows, key=lambda row: row[3]))

@@ -31,8 +31,7 @@ from kgdemo.decoding.base import BeamSettings, Hypothesis, Step, best_candidates
 from kgdemo.decoding.beam import beam_search
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.io import arrays as store
-from kgdemo.kg.io.catalogue import build_graph
+from kgdemo.kg.io import catalogue
 from kgdemo.kg.io.formats import read_triples
 from kgdemo.lab.benchmarks.reference import ReferenceTrie, networkx_graph
 from kgdemo.lab.benchmarks.synthetic import HUB, large_graph, tokenizer_of_size, two_hop_graph
@@ -259,10 +258,10 @@ def _large_rows(label_tokens: LabelTokens, sizes: IndexSizes, clock: Clock) -> I
         file, saved = Path(folder) / "large.tsv", Path(folder) / "large"
         with file.open("w", encoding="utf-8") as stream:
             stream.writelines("\t".join(triple) + "\n" for triple in large_graph(sizes.triples, sizes.hub_edges))
-        ms, kg = timed(lambda: build_graph(read_triples(file)), clock)
+        ms, kg = timed(lambda: catalogue.build_graph(read_triples(file)), clock)
         yield Row(f"{name}: read TSV", ms, target="≤ 6 s", note="the reference has no loader of its own")
-        store.save(kg, StatedFacts(read_triples(file)), saved)
-        ms, opened = timed(lambda: store.load(saved), clock)
+        catalogue.save(kg, StatedFacts(read_triples(file)), saved)
+        ms, opened = timed(lambda: catalogue.load(saved), clock)
         equal = len(opened) == len(kg) and opened.entities.find(HUB) == kg.entities.find(HUB)
         yield Row(f"{name}: re-open memory-mapped", ms, equal=equal, target="≤ 0.5 s")
         ms, graph = timed(partial(TokenGraph, opened, label_tokens, directed=True), clock)

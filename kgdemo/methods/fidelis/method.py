@@ -28,7 +28,7 @@ from kgdemo.methods.fidelis.decisions import (
 from kgdemo.methods.fidelis.path_rag import PathRag, Retriever, TogRetriever, VanillaRetriever
 from kgdemo.methods.hop_lists import start
 from kgdemo.methods.registry import register
-from kgdemo.models.bm25 import Bm25
+from kgdemo.models.embedding import Bm25
 from kgdemo.query.query import Query
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources

@@ -14,8 +14,7 @@ from kgdemo.events import CandidatesScored, Event
 from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path
 from kgdemo.methods.hop_lists import openings, prune_entities, walk_decisions
-from kgdemo.models.bm25 import Bm25, Likeness
-from kgdemo.models.embedding import embedding_cache
+from kgdemo.models.embedding import Bm25, Likeness, embedding_cache
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
