@@ -16,10 +16,12 @@ from kgdemo.errors import UserError
 from kgdemo.events import AnswerFinal, EntitiesLinked, Event, Notice
 from kgdemo.kg.labels import fold
 from kgdemo.linking.linker import LIKELY
+from kgdemo.linking.names import name_index
+from kgdemo.linking.words import name_words
 from kgdemo.opened import OpenedGraph
 from kgdemo.query.plan import WITHOUT_TOPIC
 from kgdemo.query.query import Query, understand
-from kgdemo.query.wording import corrected, unknown_words
+from kgdemo.query.wording import corrected, in_full, unknown_words
 
 _NAMED = 0.3  # a mention from this score on is taken for a name, and its letters are left as they are
 _DESCRIBED = re.compile(r"^(?:who|what) (?:is|was|are|were) (?:the )?(\w+)", re.IGNORECASE)
@@ -60,6 +62,7 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
     Raises:
         UserError: the graph has no such entity.
     """
+    question = in_full(question, lambda name: bool(name_index(graph.kg).whole("".join(name_words(name)))))
     linked = _given(entities, graph) if entities else _linked(question, graph)
     if graph.linker.knows_all_names:
         spelled = _spelled(question, linked, graph)

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from rapidfuzz.distance import OSA
 
@@ -18,6 +19,7 @@ from kgdemo.answering.computation import (
     computed_answer,
     listed,
     no_answer,
+    order_of,
     said_bound,
     unchanged,
     within_bound,
@@ -66,6 +68,11 @@ _IN_GENERAL = re.compile(
 )
 _SAYS_WHAT = frozenset(("instance of", "genre", "occupation", "animal class", "part of series"))
 _COMES_FROM = frozenset(("originates from", "citizen of", "located in", "based in"))
+_WHO_HOLDS = re.compile(  # an office, today
+    r"^(?:who|what) is (?:the |now )?(?:current |present |reigning )?(?:king|queen|monarch|emperor|sultan|pope"
+    r"|president|prime minister|chancellor|ruler|leader|head of (?:state|government)|mayor|governor|secretary)\b",
+    re.IGNORECASE,
+)
 _OF_ONE_SEX = frozenset("daughter son brother sister".split())
 _OF_IT = re.compile(r" (?:of|in|on) ", re.IGNORECASE)
 _NUMBERED = re.compile(r"\bNo\. (\d{1,3})\b")
@@ -352,6 +359,13 @@ class Lists(Direct):
             return
         ends = self._whole_set(ran)
         of_sex = self.of_sex(ends)
+        if of_sex:
+            ends = {end: paths[0] for end, paths in of_sex.items()}
+        if len(ends) > 1 and _WHO_HOLDS.match(self.plan.asked):
+            holder = self._holder_now(ran, ends)
+            if holder is not None:
+                yield from holder
+                return
         if of_sex is not None:
             yield from self._narrowed(ran, ends, of_sex)
             return
@@ -416,6 +430,35 @@ class Lists(Direct):
                 yield computed_answer(f"{best[0]} ({others}).", tuple(best[:1]), ran)
             else:
                 yield computed_answer(", ".join(best), tuple(best), ran)
+
+    def _holder_now(self, ran: MethodRun, ends: Mapping[str, Path]) -> Iterator[Event] | None:
+        """Who holds an office now: the last of those who succeeded each other, or who came last; None if not known."""
+        chain = self.sets.succession(ends)
+        if chain:
+            return self._last_of(ran, chain, ends)
+        came = [o for end, path in ends.items() if (o := operand_of(self.kg, end, IN_ORDER[:2], (path,))) is not None]
+        return self._in_office_now(ran, came) if came else None
+
+    def _last_of(self, ran: MethodRun, chain: Sequence[str], ends: Mapping[str, Path]) -> Iterator[Event]:
+        """The last one of a succession."""
+        operands = [Operand(chain[0], (ends[chain[0]],))]
+        operands += [Operand(b, (Path((a, b), ("succeeded by",)),)) for a, b in pairwise(chain)]
+        operation = yield from self._operate("chain", " → ".join(chain[-12:]), operands, (chain[-1],), "-1")
+        if operation is not None:
+            said = f"{chain[-1]}, the last of {len(chain)} that the graph holds in order."
+            yield computed_answer(said, (chain[-1],), ran)
+
+    def _in_office_now(self, ran: MethodRun, came: Sequence[Operand]) -> Iterator[Event]:
+        """The last one who came to an office."""
+        came = sorted(came, key=order_of, reverse=True)
+        if len(came) > 1 and order_of(came[0]) == order_of(came[1]):
+            yield no_answer(f"{came[0].entity} and {came[1].entity} came to it at the same time, so it does not tell.")
+            return
+        text = f"the last of {len(came)} who came to it: {came[0].entity}, {shown_value(came[0])}"
+        operation = yield from self._operate("nth", text, came, (came[0].entity,), "-1")
+        if operation is not None:
+            said = f"{came[0].entity}, since {shown_value(came[0])}, the last of {len(came)} that the graph holds."
+            yield computed_answer(said, (came[0].entity,), ran)
 
     def _narrowed(
         self, ran: MethodRun, ends: Mapping[str, Path], of_sex: Mapping[str, tuple[Path, ...]]

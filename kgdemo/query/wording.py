@@ -136,6 +136,24 @@ def unknown_words(text: str, vocabulary: Collection[str]) -> list[str]:
     return [word for word in found if word.lower() not in vocabulary and _is_strange(word.lower(), 0, vocabulary)]
 
 
+_SHARED_NAME = re.compile(r"\b(?P<one>[^\W\d_]+) (?P<word>and|or) (?P<other>[^\W\d_]+) (?P<family>[^\W\d_]+)\b")
+
+
+def in_full(text: str, is_name: Callable[[str], bool]) -> str:
+    """A question with the first of two names that share their last word written out: *Venus and Serena Williams*.
+
+    Args:
+        text: the question.
+        is_name: whether a text is an entity's name.
+    """
+
+    def written(found: re.Match[str]) -> str:
+        whole, other = f"{found['one']} {found['family']}", f"{found['other']} {found['family']}"
+        return f"{whole} {found['word']} {other}" if is_name(whole) and is_name(other) else found[0]
+
+    return _SHARED_NAME.sub(written, text)
+
+
 def beyond_graphs(text: str) -> str:
     """Why no graph of facts answers a question; empty where one may."""
     return _NO_GRAPH.get(_kind_beyond(plain_question(text), text), "")
