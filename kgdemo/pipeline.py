@@ -324,7 +324,8 @@ class _InSteps:
                     final = event
                 elif not isinstance(event, Answerability) or event.log_odds <= 0:
                     yield event
-            if final is not None and not final.refusal:
+            back = final is not None and final.answers and set(final.answers) <= set(self.reading.linked.chosen)
+            if final is not None and not back and not (final.refusal and refused):
                 yield final
                 return
         if ran.final is not None:

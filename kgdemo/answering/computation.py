@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from rapidfuzz.distance import OSA
+
 from kgdemo.answering.operands import (
     MAX_MEMBERS,
     PLACES,
@@ -55,6 +57,7 @@ _TIME = frozenset(("year",))
 _HELD = frozenset("won win wins hold holds held achieved scored".split())
 _MOST = re.compile(r"\b\w+est\b", re.IGNORECASE)
 _ACHIEVED = "achieved by"  # of a record, or of what was done for the first time
+_LONG_WORD = 5  # letters from which one of a word may be wrong
 _SHOWN = 30  # members of a set named in a sentence
 BY = "computed from the graph"
 IN_ORDER = ("took office", "reign began", "wedding")  # what tells the order in which people came, before their birth
@@ -266,9 +269,10 @@ class Computation:
             achieved = self.sets.ends(topic, (_ACHIEVED,))
             if not self._may_hold(achieved, names):
                 continue
-            if achieved and words <= {word for name in names for word in re.findall(r"\w+", fold(name))}:
+            named = {word for name in names for word in re.findall(r"\w+", fold(name))}
+            if achieved and all(_alike_in(word, named) for word in words):
                 return topic
-        if self.plan.base or not self.plan.noun:  # of a place, or of somebody
+        if self.plan.base or not self.plan.noun or self.plan.place > 1:  # of a place or somebody, or the second of them
             return ""
         said = [f"{word} {noun}" for word in _MOST.findall(self.query.text) for noun in names_of_kind(self.plan.noun)]
         said += [f"{text} in the world" for text in said]
@@ -310,6 +314,11 @@ class Computation:
     def _relations_of(self, entity: str) -> str:
         own = [*self.kg.literals.get(entity, {}), *(label for label, _ in self.kg.neighbours(entity))]
         return ", ".join(list(dict.fromkeys(own))[:6])
+
+
+def _alike_in(word: str, words: Collection[str]) -> bool:
+    """Whether a word is among others; of a long one a letter may be wrong."""
+    return word in words or (len(word) > _LONG_WORD and any(OSA.distance(word, one) <= 1 for one in words))
 
 
 def unchanged(final: AnswerFinal | None) -> Iterator[Event]:

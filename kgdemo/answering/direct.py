@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from kgdemo.answering.computation import Computation, MethodRun, computed_answer, listed, no_answer
 from kgdemo.events import Event, Operand
 from kgdemo.kg.path import Path
+from kgdemo.query.answer_type import kind_of
 from kgdemo.query.plan import Form
 
 _PORTRAYED, _STARRING = "portrayed by", "starred in"
@@ -20,7 +21,8 @@ _ROLE = re.compile(
     r"^(?:(?:who|what|which) (?:is|was) (?:the )?(?:actor|actress|man|woman|person|one) (?:who|that)"
     r"|who|(?:which|what) (?:actor|actress|man|woman|person)) "
     r"(?:played|plays|portrayed|portrays|acted|acted as|voiced|voices|starred as|stars as) (?:as )?"
-    r"(?:the (?:role|part|character) of )?(?P<role>.+?) in (?:the )?(?P<work>.+?)(?: (?:films?|movies?|series|show))?$",
+    r"(?:the (?:role|part|character) of )?(?P<role>.+?)"
+    r"(?: in (?:the )?(?P<work>.+?)(?: (?:films?|movies?|series|show))?)?$",
     re.IGNORECASE,
 )
 _IN_WHICH_PLACE = re.compile(
@@ -30,6 +32,7 @@ _IN_WHICH_PLACE = re.compile(
     r"(?:is|are|was|were|does|do) .+ (?:in|on|lie in|located in|situated in|found in)$",
     re.IGNORECASE,
 )
+_AROUND = frozenset("country continent state province region".split())
 _IS_SEX = "instance of"
 SEX = {  # words that say whether a man or a woman is meant
     **dict.fromkeys(
@@ -61,6 +64,8 @@ class Direct(Computation):
         )
         if not actors:
             return None
+        if not found["work"]:
+            return self._played("step", {end: (path,) for end, path in actors.items()})
         works = [work for work in self._link(found["work"]) if work != character]
         both: dict[str, tuple[Path, ...]] = {}
         for work in works:
@@ -88,6 +93,15 @@ class Direct(Computation):
             return None
         path = self.sets.lies_in(self.query.topics[0], found["noun"] or found["noun_behind"])
         return self._lies(path) if path is not None else None
+
+    def _place_of_kind(self, answers: Sequence[str]) -> Iterator[Event] | None:
+        """The place of the kind that is asked for around an answer of another kind: the *state* of a city."""
+        asked = self.query.answer_type
+        kinds = sorted(asked.types & _AROUND)
+        if not asked.named or not kinds or len(answers) != 1 or kind_of(self.kg, answers[0]) in asked.types:
+            return None
+        found = [path for kind in kinds if (path := self.sets.lies_in(answers[0], kind)) is not None]
+        return self._lies(min(found, key=lambda path: len(path.relations))) if found else None
 
     def _lies(self, path: Path) -> Iterator[Event]:
         operation = yield from self._operate("step", str(path), [Operand(path.end, (path,))], (path.end,))

@@ -27,9 +27,10 @@ from kgdemo.answering.computation import (
 from kgdemo.answering.direct import SEX, Direct
 from kgdemo.answering.operands import is_of_kind, names_of_kind, number_of, operand_of, shown_value
 from kgdemo.events import AnswerFinal, Event, Notice, Operand
+from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.path import Path
-from kgdemo.linking.names import name_index
+from kgdemo.linking.names import Name, name_index
 from kgdemo.linking.words import name_words
 from kgdemo.query.answer_type import fits, kind_of
 from kgdemo.query.measures import DATE
@@ -59,7 +60,8 @@ _ALIKE = re.compile(
 )
 _FOR = re.compile(r"\bfor (?:the |his |her |their )?(?:\w+ in )?[A-Z]")
 _ONE_ASKED = re.compile(
-    r"^(?:who|what|which \w+)(?:'s| is| was) the (?:\w+ )*?(?!\w*[^s\W]s\b)\w+ (?:of|in|on|for)\b", re.IGNORECASE
+    r"^(?:(?:who|what|which \w+)(?:'s| is| was)|name) the (?:\w+ )*?(?!\w*[^s\W]s\b)\w+ (?:of|in|on|for)\b",
+    re.IGNORECASE,
 )
 _FAR = 1.5  # times better known than any other is the one that is meant where one is asked for
 _EITHER = re.compile(r"\bor\b", re.IGNORECASE)
@@ -67,6 +69,7 @@ _IN_GENERAL = re.compile(
     r"\b(?:in|on|of|does|do|has|have|make up) an? (?!single\b)\w+|\ban? \w+ (?:has|have)\b", re.IGNORECASE
 )
 _SAYS_WHAT = frozenset(("instance of", "genre", "occupation", "animal class", "part of series"))
+_NAMED_BY_KIND = frozenset(("animal", "plant"))
 _COMES_FROM = frozenset(("originates from", "citizen of", "located in", "based in"))
 _WHO_HOLDS = re.compile(  # an office, today
     r"^(?:who|what) is (?:the |now )?(?:current |present |reigning )?(?:king|queen|monarch|emperor|sultan|pope"
@@ -107,6 +110,13 @@ class Lists(Direct):
             return
         if not self._says_when(final.answers):
             yield no_answer(f"The graph does not say when; what it holds is {listed(final.answers, 8)}.")
+            return
+        if set(final.answers) <= set(self.query.topics) and not _EITHER.search(self.query.text):
+            yield no_answer(f"What the graph holds only leads back to {listed(final.answers)}.")
+            return
+        around = self._place_of_kind(final.answers)
+        if around is not None:
+            yield from around
             return
         strange = self._beside_the_point(ran) if applies(self.resources) else ""
         if strange:
@@ -295,6 +305,9 @@ class Lists(Direct):
         whole = [kind for kind in names_of_kind(self.plan.noun) if " " in kind]
         if not before or any(is_of_kind(self.kg, end, whole) for end in ends):
             return ""
+        kinds = [word for word in before if kind_of(self.kg, word) in _NAMED_BY_KIND]
+        if kinds and not any(kinds[0] in fold(end).split() for end in ends):
+            return kinds[0]  # of *dog* breeds
         path = next(iter(ends.values()))
         info = [self.kg.info.get(topic) for topic in self.query.topics]
         aliases = [alias for known in info if known for alias in known.aliases]
@@ -390,6 +403,10 @@ class Lists(Direct):
                 remaining, applied = joined, [*applied, other]
             elif other in named or self._must_hold(other, adjectives, remaining):
                 loose.append(other)
+        members = self._members_joined(ran) if set(loose) - set(named) or not applied else {}
+        if members:
+            yield from self._joined(ran, members, len(members), sorted(starts))
+            return
         said = {word for other in applied for word in fold(other).split()}
         loose = [other for other in loose if not any(self._is_around(topic, other) for topic in used)]
         for other in loose:  # a game called God of War, where war has been met already
@@ -496,7 +513,39 @@ class Lists(Direct):
         """Whether what none of the answers is joined to rules them out: where they come from, or what they were."""
         if other in adjectives:
             return self._come_from_elsewhere(ends)
-        return kind_of(self.kg, other) == "occupation" and other in names_of_kind(self.plan.noun)
+        return self._is_what_they_are(other)
+
+    def _is_what_they_are(self, entity: str) -> bool:
+        """Whether the noun of the question names an occupation or an office: *composers*, *US presidents*."""
+        kind, kinds = kind_of(self.kg, entity), names_of_kind(self.plan.noun)
+        if kind == "position":
+            return any(self.kg.entities[name.entity] == entity for noun in kinds for name in _names(self.kg, noun))
+        return kind == "occupation" and entity in kinds
+
+    def _members_joined(self, ran: MethodRun) -> dict[str, tuple[Path, ...]]:
+        """Those of a group or an office that the noun names and the cited relation joins to a topic: *US presidents*.
+
+        Only where the noun is more than a kind that the graph gives its things as a type.
+        """
+        kinds = [kind for kind in names_of_kind(self.plan.noun) if kind not in self.kg.types]
+        offices = (self.kg.entities[name.entity] for noun in kinds for name in _names(self.kg, noun))
+        held = [self.sets.ends(one, ("held by",)) for one in offices if kind_of(self.kg, one) == "position"]
+        members = {**self.sets.members(self.plan.noun)} if self.plan.noun else {}
+        every = next((ends for ends in (*held, members) if ends), {})
+        topic, relation = ran.cited[0].entities[0], ran.cited[0].relations[-1]
+        return {
+            end: (path, second)
+            for end, path in every.items()
+            if topic != path.entities[0] and (second := self._by_relation(end, relation, topic)) is not None
+        }
+
+    def _by_relation(self, end: str, relation: str, topic: str) -> Path | None:
+        """The path that ends in a relation: from the topic, or by way of a place within it where somebody was born."""
+        for place, back in self.sets.ends(end, (self.sets.inverse(relation),)).items():
+            chain = Path((topic,), ()) if place == topic else self.sets.containing(place, topic)
+            if chain is not None and end not in chain.entities:
+                return Path((*chain.entities, back.entities[0]), (*chain.relations, relation))
+        return None
 
     def _come_from_elsewhere(self, ends: Iterable[str]) -> bool:
         """Whether the graph says of any of these where it comes from."""
@@ -641,6 +690,10 @@ class Lists(Direct):
         noun = names_of_kind(noun)[0] if number == "1" and names_of_kind(noun) else noun
         held = f"{number} {noun}" if whole else f"The graph holds {number} {noun}, which need not be all"
         yield computed_answer(held + named, (number,), ran)
+
+
+def _names(kg: KnowledgeGraph, text: str) -> list[Name]:
+    return name_index(kg).whole("".join(name_words(text)))
 
 
 def _place_of(word: str) -> str:

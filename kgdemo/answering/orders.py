@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
 
@@ -427,10 +427,19 @@ class Orders(Computation):
             said = " → ".join(spoken(relation) for relation in ran.cited[0].relations)
             yield no_answer(f"The closest that the graph holds is “{said}”, and that does not say “{verb}”.")
             return
+        used = {entity for path in ran.cited for entity in path.entities}
+        apart = [t for t in self.query.topics if t not in used and not self._same_words(t, used)]
+        if apart and not ran.refused:  # when somebody *walked on Mars*
+            yield no_answer(f"The graph holds {ran.cited[0]}, but no date that has to do with {apart[0]}.")
+            return
         if not ran.refused and ran.final is not None and not self._says_when(ran.final.answers):
             yield no_answer(f"The graph does not say when; what it holds is {listed(ran.final.answers, 8)}.")
             return
         yield from unchanged(ran.final)
+
+    def _same_words(self, topic: str, others: Iterable[str]) -> bool:
+        words = set(fold(topic).split())
+        return any(words & set(fold(other).split()) for other in others)
 
     def _topic_in(self, thing: str) -> str:
         """The topic that a stretch of the question has a word of."""

@@ -196,6 +196,7 @@ _MEASURE_OF = patterns_of(
     r"(?!what|which|who|the ){x}(?:'s)? (?P<measure>population|height|elevation|diameter|depth)",
     r"what {measure} (?:is|does|has) {x}(?: have)?",
 )
+_CHANGES_AT = patterns_of(r"(?:at|to) (?:what|which) temperature (?:does|do|will) {x} (?P<verb>melt|freeze|boil)")
 _DATES = (  # what is asked of a date, and the attribute that says it
     (r"(?:when|on (?:what|which) (?:day|date)) {be} {x} born(?: on)?", "born"),
     (r"(?:what|when) {be} (?:the )?{x}'s? (?:birthday|birth ?date|date of birth)", "born"),
@@ -234,6 +235,10 @@ def _value(question: str) -> Plan | None:
     found = first_match(_PEOPLE, question)
     if found:
         return Plan(Form.VALUE, things=(found["x"],), attributes=("population",))
+    found = first_match(_CHANGES_AT, question)
+    if found:
+        point = "boiling point" if found["verb"].lower() == "boil" else "melting point"
+        return Plan(Form.VALUE, things=(found["x"],), attributes=measured_by(point))
     found = first_match(_MEASURE_OF, question)
     if found:
         return Plan(Form.VALUE, things=(found["x"],), attributes=measured_by(found["measure"]))
@@ -308,8 +313,11 @@ _HEAD = patterns_of(
 )
 
 
+_THAT_ARE = patterns_of(
+    r"(?:what|which) {noun} (?:are|were) (?P<adjective>(?!there|in|on|of|the|from|by|made|born)[\w-]+)"
+)
 _ALL_OF = patterns_of(
-    r"(?:what|which) (?:are|were) (?:all )?(?:the )?(?:names of (?:all )?(?:the )?)?(?:\w+ )??{noun}"
+    r"(?:what|which|who) (?:are|were) (?:all )?(?:the )?(?:names of (?:all )?(?:the )?)?(?:\w+ )??{noun}"
     r"(?P<where> (?:of|in|on) .+)?",
     r"(?:name|list)(?: me)?(?: all| some| a few| any)?(?: of)?(?: the)?"
     rf"(?: (?:{'|'.join(NUMBERS)}))?(?: \w+)?? {{noun}}"
@@ -328,6 +336,9 @@ def _all_of(question: str) -> Plan | None:
     if found:
         value, attributes = found["number"].replace(",", ""), measured_by(found["measure"])
         return Plan(Form.ALL, noun=found["noun"], attributes=attributes, bound=f"= {value}")
+    found = first_match(_THAT_ARE, question)
+    if found:  # *which languages are Slavic*
+        return Plan(Form.ALL, base=question, noun=f"{found['adjective']} {plural_of(found['noun'])}")
     found = first_match(_ALL_OF, question)
     if not found or not found["noun"].endswith("s") or without_world(found["where"] or ""):
         return None

@@ -54,6 +54,7 @@ _SAME_MEASURE = {
     "inhabitants": ("population",),
     "atomic weight": ("atomic mass",),
     "melting point": ("melting_point", "melting point"),
+    "boiling point": ("boiling_point", "boiling point"),
 }
 HOW = {
     "high": ("height", "elevation"),

@@ -37,7 +37,7 @@ _COMPARISONS = patterns_of(
     r"{what}(?: \w+){0,2}? {be} (?:the )?{erest}(?: (?:of|between|out of))? {pair}",
     r"(?:between |out of |from |of )?(?:the )?(?P<x>.+?) (?:or|vs\.?|versus|and) (?:the )?(?P<y>.+?) *[,:?–-]+ "
     r"*{what}(?: \w+)? {be} (?:the )?{erest}",
-    r"{be} (?P<x>.+?) or (?P<y>.+?) (?:the )?{erest}",
+    r"{be} (?P<x>.+?) or (?P<y>.+?) (?:the )?{erest}(?: \w+)?",
     r"{be} (?:the )?(?P<x>.+?) {erest},? or (?:is |was )?(?:the )?(?P<y>(?!\w+ than\b).+)",
     r"(?:the )?{erest}(?: \w+)? *[,:?–-] *{pair}",
 )

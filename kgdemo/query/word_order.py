@@ -75,6 +75,7 @@ def asked_first(question: str) -> str:
     question = _BEST_OF.sub(
         lambda said: f"the {said['est']} {(*singulars(said['noun']), said['noun'])[1]} of {said['x']}", question
     )
+    question = _plainly_asked(question)
     question = _called_what(_TO_BE_MADE.sub(r"\g<head>", question))
     nth = first_match(_IS_NTH, question)
     if nth:
@@ -85,6 +86,27 @@ def asked_first(question: str) -> str:
     if _BEGINS_ASKING.match(question):
         return question
     return _stated_first(question) or _put_first(question)
+
+
+_WHETHER = re.compile(  # *whether Texas or Alaska has the larger area*
+    r"^whether (?:the )?(?P<x>.+?) or (?:the )?(?P<y>.+?) "
+    r"(?P<rest>(?:is|are|was|were|has|have|had|came|died|lived|began) .+)$",
+    re.IGNORECASE,
+)
+_IT_IS_SO = re.compile(  # *am I right that* something is so
+    r"^(?:am i (?:right|correct) (?:that|in thinking that|in saying that)|is it (?:true|right|correct|a fact) that) "
+    r"(?P<rest>.+)$",
+    re.IGNORECASE,
+)
+
+
+def _plainly_asked(question: str) -> str:
+    """A question that is wrapped into another one, as it is asked alone."""
+    whether = _WHETHER.match(question)
+    if whether:
+        return f"which {whether['rest']}, {whether['x']} or {whether['y']}"
+    so = _IT_IS_SO.match(question)
+    return (_stated_first(f"{so['rest']} right") or f"did {so['rest']}") if so else question
 
 
 def _called_what(question: str) -> str:

@@ -42,6 +42,9 @@ _ASKING_SENTENCE = re.compile(  # "…, so here goes: what is …?"; a full stop
     r"(?:what|who|whose|whom|which|where|when|how|is|are|was|were|did|does|do|name|list)\b[^?!]*\?)",
     re.IGNORECASE,
 )
+_OFFERS_TWO = re.compile(
+    r"^(?:\S+ ){1,8}(?:or|vs\.?|versus) .{1,60}[:,;–-]\s*$", re.IGNORECASE
+)  # *Bach or Verdi: who …*
 _AT_THE_END = re.compile(
     r"(?:[\s,]*\b(?:please|thanks|thank you|exactly|by the way|do you know|right now|at the moment|at present|nowadays"
     r"|these days|(?<!in )today))*(?:[\s?!]|(?<=[a-z])\.)*$",
@@ -68,7 +71,9 @@ _OPINION = re.compile(
       |most\ (?:beautiful|interesting|famous|important|influential|popular|boring|overrated|underrated|talented))
      (?![- ]selling|\ picture|\ director|\ actor|\ actress|\ known|\ supporting|\ original|\ film|\ friend|\ lake
        |\ (?:places?|things?|time)\ to)
-    |better|worse|nicer|more\ beautiful|more\ important)\b""",
+    |better|worse|nicer|more\ beautiful|more\ important)\b
+    |^(?:is|are|was|were)\ .+\ (?:disgusting|delicious|tasty|ugly|beautiful|boring|funny|cool|nice|bad|good|scary
+     |weird|stupid|fun|evil|overrated|underrated|worth\ \w+)[?.!\s]*$""",
     re.IGNORECASE | re.VERBOSE,
 )
 _FUTURE = re.compile(  # not *Will* that is somebody's name
@@ -115,8 +120,9 @@ _ASKING = frozenset("what who which when where whose".split())
 def plain_question(text: str) -> str:
     """A question without greetings, politeness and what stands around it; of several sentences the one that asks."""
     text = whole = " ".join(text.split())
-    asking = [found["asked"] for found in _ASKING_SENTENCE.finditer(text)]
-    text = asking[-1] if asking else text
+    asking = list(_ASKING_SENTENCE.finditer(text))
+    if asking and not _OFFERS_TWO.search(text[: asking[-1].start("asked")]):
+        text = asking[-1]["asked"]
     for _ in range(3):  # "Hello! Could you tell me, please, …"
         text = _POLITE.sub("", text).lstrip(" ,.:;!")
     return _AT_THE_END.sub("", text) or text or whole
