@@ -269,8 +269,8 @@ class Computation:
             achieved = self.sets.ends(topic, (_ACHIEVED,))
             if not self._may_hold(achieved, names):
                 continue
-            named = {word for name in names for word in re.findall(r"\w+", fold(name))}
-            if achieved and all(_alike_in(word, named) for word in words):
+            told = {word for name in names for word in re.findall(r"\w+", fold(name))}
+            if achieved and all(_alike_in(word, told) for word in words):
                 return topic
         if self.plan.base or not self.plan.noun or self.plan.place > 1:  # of a place or somebody, or the second of them
             return ""

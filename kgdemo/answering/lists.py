@@ -69,6 +69,7 @@ _IN_GENERAL = re.compile(
     r"\b(?:in|on|of|does|do|has|have|make up) an? (?!single\b)\w+|\ban? \w+ (?:has|have)\b", re.IGNORECASE
 )
 _SAYS_WHAT = frozenset(("instance of", "genre", "occupation", "animal class", "part of series"))
+_THAT_ARE = re.compile(r"^(?:what|which) (?P<noun>\w+s) are (?P<adjective>[\w-]+)$", re.IGNORECASE)
 _NAMED_BY_KIND = frozenset(("animal", "plant"))
 _COMES_FROM = frozenset(("originates from", "citizen of", "located in", "based in"))
 _WHO_HOLDS = re.compile(  # an office, today
@@ -99,7 +100,7 @@ class Lists(Direct):
             topic = next(iter([*deities, *meant]), "")
             yield from self._as_answered([topic] if topic else ())
             return
-        known = self._of_its_editions() or self.in_role()
+        known = self._of_its_editions() or self.in_role() or self._that_are()
         if known is not None:
             yield from known
             return
@@ -146,6 +147,21 @@ class Lists(Direct):
                 f"The graph holds {len(ends)} ({listed(list(ends), 8)}), but not which of them is meant by "
                 f"{said_bound(self.plan.bound)}."
             )
+
+    def _that_are(self) -> Iterator[Event] | None:
+        """All of a group that is told by an adjective: *which languages are Slavic*; None where there is no such."""
+        found = _THAT_ARE.match(self.plan.asked)
+        group = f"{found['adjective']} {found['noun']}" if found else ""
+        members = self.sets.members(group) if group else {}
+        return self._all(group, members) if members else None
+
+    def _all(self, noun: str, members: Mapping[str, Path | None]) -> Iterator[Event]:
+        """All things of a kind, or of a group, counted."""
+        operands = [self._member(entity, path) for entity, path in members.items()]
+        number = str(len(members))
+        operation = yield from self._operate("count", f"all {number} {noun}", operands, (number,))
+        if operation is not None:
+            yield computed_answer(f"{number} {noun}: {listed(list(members))}.", tuple(members))
 
     def _of_its_editions(self) -> Iterator[Event] | None:
         """The answer for the editions of a topic within the years asked for; None where it has no editions."""
@@ -240,11 +256,7 @@ class Lists(Direct):
         if self.plan.bound:
             yield from self._of_value(list(members))
             return
-        operands = [self._member(entity, path) for entity, path in members.items()]
-        number = str(len(members))
-        operation = yield from self._operate("count", f"all {number} {self.plan.noun}", operands, (number,))
-        if operation is not None:
-            yield computed_answer(f"{number} {self.plan.noun}: {listed(list(members))}.", tuple(members))
+        yield from self._all(self.plan.noun, members)
 
     def _member(self, entity: str, path: Path | None) -> Operand:
         """A thing of a kind: with the path from its group, or by its type."""

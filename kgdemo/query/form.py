@@ -313,9 +313,6 @@ _HEAD = patterns_of(
 )
 
 
-_THAT_ARE = patterns_of(
-    r"(?:what|which) {noun} (?:are|were) (?P<adjective>(?!there|in|on|of|the|from|by|made|born)[\w-]+)"
-)
 _ALL_OF = patterns_of(
     r"(?:what|which|who) (?:are|were) (?:all )?(?:the )?(?:names of (?:all )?(?:the )?)?(?:\w+ )??{noun}"
     r"(?P<where> (?:of|in|on) .+)?",
@@ -336,9 +333,6 @@ def _all_of(question: str) -> Plan | None:
     if found:
         value, attributes = found["number"].replace(",", ""), measured_by(found["measure"])
         return Plan(Form.ALL, noun=found["noun"], attributes=attributes, bound=f"= {value}")
-    found = first_match(_THAT_ARE, question)
-    if found:  # *which languages are Slavic*
-        return Plan(Form.ALL, base=question, noun=f"{found['adjective']} {plural_of(found['noun'])}")
     found = first_match(_ALL_OF, question)
     if not found or not found["noun"].endswith("s") or without_world(found["where"] or ""):
         return None

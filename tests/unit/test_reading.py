@@ -81,7 +81,7 @@ def test_a_name_may_have_a_place_in_an_order_within_it(graph: OpenedGraph) -> No
     for question, named in (("where was the First World War fought", True), ("where is Lyon", False)):
         _, reading = _read(question, graph)
         assert reading is not None
-        assert reading.names_an_order is named
+        assert reading.names("who is the first") is named
 
 
 def test_what_is_made_of_a_graph_is_made_once(graph: OpenedGraph) -> None:
