@@ -26,7 +26,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.lab.evaluation.compare_methods import compare_methods, methods_named, table
 from kgdemo.lab.evaluation.judge import Judge, judge_all, score_answers
 from kgdemo.lab.evaluation.metrics import Prediction, StepCounts, Steps, summarise, true_steps
-from kgdemo.lab.evaluation.reading import RunFigures
+from kgdemo.lab.evaluation.predictions import RunFigures
 from kgdemo.lab.evaluation.runner import evaluate
 from kgdemo.lab.questions import Question
 from kgdemo.methods import METHODS

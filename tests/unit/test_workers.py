@@ -14,7 +14,7 @@ import pytest
 
 from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.metrics import Prediction
-from kgdemo.lab.evaluation.records import Records, read_predictions
+from kgdemo.lab.evaluation.predictions import Records, read_predictions
 from kgdemo.lab.evaluation.runner import evaluate
 from kgdemo.lab.evaluation.workers import answered_by_workers
 from kgdemo.lab.questions import Question

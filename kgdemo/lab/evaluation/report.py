@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.metrics import ERRORS, GROUP_FIGURES, GROUPS, Prediction, hits_at_1, summarise
-from kgdemo.lab.evaluation.records import read_predictions
+from kgdemo.lab.evaluation.predictions import read_predictions
 from kgdemo.lab.evaluation.significance import compare_runs, with_intervals
 from kgdemo.view.escape import escaped
 

@@ -24,8 +24,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import build_graph
 from kgdemo.lab.evaluation.judge import Judge, judge_all, score_answers
 from kgdemo.lab.evaluation.metrics import Prediction, Steps, exactly, holding, summarise, true_steps
-from kgdemo.lab.evaluation.reading import RunFigures
-from kgdemo.lab.evaluation.records import PREDICTIONS, Records
+from kgdemo.lab.evaluation.predictions import PREDICTIONS, Records, RunFigures
 from kgdemo.lab.evaluation.significance import with_intervals
 from kgdemo.lab.evaluation.workers import answered_by_workers
 from kgdemo.lab.questions import Question, called_as_in, read_questions
