@@ -76,7 +76,8 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
 def _evaluate(arguments: argparse.Namespace) -> int:
     from kgdemo.lab.evaluation.compare_methods import ALL, compare_methods, methods_named
     from kgdemo.lab.evaluation.judge import Judge
-    from kgdemo.lab.evaluation.runner import evaluate, evaluate_linking, read_held_out
+    from kgdemo.lab.evaluation.runner import evaluate, evaluate_linking
+    from kgdemo.lab.evaluation.unseen_relations import read_held_out
     from kgdemo.pipeline import Pipeline
     from kgdemo.settings import LOCAL
 
@@ -206,8 +207,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
 def _abstention(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
-    from kgdemo.lab.calibration.abstention import calibrate, collect
-    from kgdemo.lab.calibration.reliability import odds_of, reliability, save
+    from kgdemo.lab.calibration.abstention import calibrate, collect, odds_of, reliability, save
     from kgdemo.models.causal import model_folder
 
     judged = collect(pipeline, arguments.answerable, arguments.unanswerable, settings, arguments.out, arguments.limit)
@@ -221,7 +221,7 @@ def _reliability(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> dict[str, object]:
     from kgdemo.errors import UserError
-    from kgdemo.lab.calibration.reliability import measured, reliability, save
+    from kgdemo.lab.calibration.abstention import measured, reliability, save
     from kgdemo.models.causal import model_folder
 
     if style.abstention is None:
@@ -261,7 +261,7 @@ def _backoff(
         labelled_examples,
         searched,
     )
-    from kgdemo.lab.evaluation.runner import read_held_out
+    from kgdemo.lab.evaluation.unseen_relations import read_held_out
     from kgdemo.ranking.scorer import UNFITTED
 
     if style.relations is None:
@@ -305,8 +305,7 @@ def _add_templates(parser: argparse.ArgumentParser) -> None:
 def _templates(arguments: argparse.Namespace) -> int:
     from kgdemo.errors import UserError
     from kgdemo.kg.io.catalogue import open_graph
-    from kgdemo.lab.evaluation.runner import read_held_out
-    from kgdemo.lab.evaluation.template_questions import template_questions, write_questions
+    from kgdemo.lab.evaluation.unseen_relations import read_held_out, template_questions, write_questions
     from kgdemo.lab.training.templates import FOLDER, load_templates
 
     known = sorted(file.stem for file in FOLDER.glob("*.tsv") if not file.stem.endswith("-chains"))
@@ -336,8 +335,7 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
 
 def _train(arguments: argparse.Namespace) -> int:
     from kgdemo.errors import UserError
-    from kgdemo.lab.training.recipe import Recipe
-    from kgdemo.lab.training.run import DevHits, export_best, run_recipe
+    from kgdemo.lab.training.run import DevHits, Recipe, export_best, run_recipe
 
     recipe = Recipe.load(arguments.recipe)
     if arguments.export_only:
@@ -379,10 +377,10 @@ def _bench(arguments: argparse.Namespace) -> int:
     import time
     from dataclasses import asdict
 
+    from kgdemo.lab.benchmarks import comparison as bench
     from kgdemo.lab.benchmarks import decode as bench_decode
     from kgdemo.lab.benchmarks import index as bench_index
-    from kgdemo.lab.benchmarks import timing as bench
-    from kgdemo.lab.benchmarks.reference import require_marisa
+    from kgdemo.lab.benchmarks.comparison import require_marisa
 
     require_marisa()
     clock = time.process_time if arguments.cpu_time else time.perf_counter

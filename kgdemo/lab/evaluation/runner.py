@@ -1,7 +1,6 @@
 """Ask every question of a set and write down what came of it; a broken run goes on where it stopped.
 
-Beside whole runs it measures the linker alone (the right entity first, and how long it takes), and questions about
-relations that a model has never seen beside questions about those it was trained on.
+Beside whole runs it measures the linker alone: the right entity first, and how long it takes.
 """
 
 from __future__ import annotations
@@ -20,15 +19,14 @@ from tqdm import tqdm
 
 from kgdemo.errors import UserError
 from kgdemo.facts import StatedFacts
-from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import build_graph
 from kgdemo.lab.evaluation.judge import Judge, judge_all, score_answers
 from kgdemo.lab.evaluation.metrics import Prediction, Steps, exactly, holding, summarise, true_steps
 from kgdemo.lab.evaluation.predictions import PREDICTIONS, Records, RunFigures
 from kgdemo.lab.evaluation.significance import with_intervals
+from kgdemo.lab.evaluation.unseen_relations import summarise_groups
 from kgdemo.lab.evaluation.workers import answered_by_workers
 from kgdemo.lab.questions import Question, called_as_in, read_questions
-from kgdemo.lab.training.examples import relation_paths
 from kgdemo.linking.linker import EntityLinker, OverlayLinker
 from kgdemo.linking.store_linker import StoreLinker
 from kgdemo.methods import method_named
@@ -38,48 +36,6 @@ from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-SEEN, HELD_OUT, UNCLEAR = "seen", "held_out", "unclear"
-
-
-def read_held_out(file: Path) -> frozenset[str]:
-    """The relations listed in the ``held_out.json`` of a training run, of all its graphs.
-
-    Raises:
-        UserError: there is no such file, or it is of another kind.
-    """
-    try:
-        record = json.loads(file.read_text("utf-8"))
-        return frozenset(str(relation) for relations in record.values() for relation in relations)
-    except (OSError, ValueError, AttributeError, TypeError) as error:
-        raise UserError(f"{file} cannot be read ({error}); give the held_out.json of a training run.") from error
-
-
-def group(kg: KnowledgeGraph, question: Question, held_out: Collection[str]) -> str:
-    """``held_out`` where every relation path that answers the question uses such a relation, ``seen`` where none does.
-
-    *unclear* is the rest: where one path does and another does not, or none is within two hops.
-    """
-    uses = [
-        any(kg.relations[kg.relation_of(step)] in held_out for step in path.steps)
-        for path in relation_paths(kg, question)
-    ]
-    if not uses or any(uses) != all(uses):
-        return UNCLEAR
-    return HELD_OUT if uses[0] else SEEN
-
-
-def summarise_groups(
-    kg: KnowledgeGraph, questions: Sequence[Question], predictions: Sequence[Prediction], held_out: Collection[str]
-) -> dict[str, float]:
-    """``seen_questions``, ``seen_hits@1`` and of paths, the same for ``held_out``, and ``unclear_questions``."""
-    sorted_in: dict[str, list[Prediction]] = {SEEN: [], HELD_OUT: [], UNCLEAR: []}
-    for question, prediction in zip(questions, predictions, strict=True):
-        sorted_in[group(kg, question, held_out)].append(prediction)
-    metrics: dict[str, float] = {f"{UNCLEAR}_questions": len(sorted_in[UNCLEAR])}
-    for name in (SEEN, HELD_OUT):
-        own = summarise(sorted_in[name], compared=False)
-        metrics |= {f"{name}_{figure}": own[figure] for figure in ("questions", "hits@1", "path_hits@1", "path_hit@k")}
-    return metrics
 
 
 def evaluate(
