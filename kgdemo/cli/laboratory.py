@@ -1,7 +1,7 @@
 """What a laboratory runs: sets measured and compared, weights fitted and trained, our engine beside the reference.
 
-In the order of the commands: ``evaluate``, ``compare``, ``study``, ``report``, ``calibrate``, ``templates``, ``train``,
-``bench`` and ``site``.
+In the order of the commands: ``evaluate``, ``compare``, ``study``, ``recipes``, ``report``, ``calibrate``,
+``templates``, ``train``, ``bench`` and ``site``.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         commands.add_parser("compare", help="two runs of evaluate over the same questions, with a paired test")
     )
     _add_study(commands.add_parser("study", help="a table or figure of the papers: a few variants of one setting"))
+    recipes = commands.add_parser("recipes", help="what study can run: the papers' tables and figures")
+    recipes.add_argument("--json", action="store_true", help="one recipe a line, with its variants")
+    recipes.set_defaults(run=_recipes)
     _add_report(commands.add_parser("report", help="runs of evaluate as one HTML file: table, plot, what changed"))
     _add_templates(commands.add_parser("templates", help="write questions made from templates, to measure with"))
     _add_train(commands.add_parser("train", help="fine-tune a KG-specialised language model"))
@@ -113,18 +116,25 @@ def _with_own_graph(settings: Settings, arguments: argparse.Namespace) -> Settin
 def _add_compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("first", type=Path, metavar="DIR", help="--out of an evaluation of one method")
     parser.add_argument("second", type=Path, metavar="DIR", help="that of another, over the same questions")
+    parser.add_argument("--json", action="store_true", help="print one figure a line")
     parser.set_defaults(run=_compare)
 
 
 def _compare(arguments: argparse.Namespace) -> int:
+    from dataclasses import asdict
+
     from kgdemo.lab.evaluation.significance import as_table, compare_runs
 
-    print(as_table(compare_runs(arguments.first, arguments.second)))
+    rows = compare_runs(arguments.first, arguments.second)
+    if not arguments.json:
+        print(as_table(rows))
+    for row in rows if arguments.json else ():
+        print(json.dumps(asdict(row)))
     return 0
 
 
 def _add_study(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("recipe", metavar="NAME", help="constraint, beams, hops, ablations, …; a wrong one lists them")
+    parser.add_argument("recipe", metavar="NAME", help="constraint, beams, hops, …; `recipes` lists them")
     add_settings(parser)
     parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="a question set")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="runs, table and report; resumed")
@@ -142,6 +152,17 @@ def _study(arguments: argparse.Namespace) -> int:
     pipeline = Pipeline(replace(LOCAL, question=20_000))
     limits = (arguments.limit, arguments.workers)
     print(study(pipeline, arguments.recipe, arguments.questions, settings, arguments.out, *limits))
+    return 0
+
+
+def _recipes(arguments: argparse.Namespace) -> int:
+    from kgdemo.lab.evaluation.recipes import RECIPES, described
+
+    for name, recipe in RECIPES.items():
+        if arguments.json:
+            print(json.dumps({"name": name, **described(recipe)}, ensure_ascii=False))
+        else:
+            print(f"{name}: {recipe.after}; {len(recipe.variants)} variants. {recipe.reports}")
     return 0
 
 

@@ -51,6 +51,7 @@ def evaluate(
     scorer: ChatModel | None = None,
     workers: int = 1,
     make: Callable[[], Pipeline] | None = None,
+    watch: Callable[[Sequence[Prediction], int], None] | None = None,
 ) -> dict[str, float]:
     """Run a question set with one method.
 
@@ -68,6 +69,7 @@ def evaluate(
         scorer: says which answers are right (GPT4Score).
         workers: processes that answer, each with a pipeline of its own; predictions are those of one, in its order.
         make: makes the pipeline of a worker; by default one like ``pipeline``.
+        watch: told the predictions so far and how many there will be, at the beginning and after each question.
 
     Returns:
         the metrics, as written.
@@ -90,6 +92,8 @@ def evaluate(
     _same_settings(out, {**_plain(settings), "questions": str(questions), "link": link}, (out / PREDICTIONS).exists())
     records = Records(out)
     left = [q for q in wanted if q.id not in records.done]
+    if watch is not None:
+        watch(list(records.done.values()), len(wanted))
     if workers > 1:
         begin = partial(_begun, make or partial(Pipeline, pipeline.profile, pipeline.chat), settings, left[:1])
         answered = answered_by_workers(begin, partial(_asked, settings, link), left, workers)
@@ -98,6 +102,8 @@ def evaluate(
     with closing(answered):
         for prediction in tqdm(answered, unit="question", desc=card.name, total=len(left)):
             records.write(prediction)
+            if watch is not None:
+                watch(list(records.done.values()), len(wanted))
     records.arrange(q.id for q in wanted)
     predictions = [records.done[q.id] for q in wanted]
     metrics = with_intervals(summarise(predictions, settings.compare), predictions)
