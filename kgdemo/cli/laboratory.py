@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import signal
+import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -140,10 +144,14 @@ def _add_study(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="runs, table and report; resumed")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
     parser.add_argument("--workers", type=int, default=1, metavar="N", help=_WORKERS)
+    attached_help = "stop when standard input ends: for a program that runs this"
+    parser.add_argument("--attached", action="store_true", help=attached_help)
     parser.set_defaults(run=_study)
 
 
 def _study(arguments: argparse.Namespace) -> int:
+    if arguments.attached:
+        threading.Thread(target=_stop_with_input, daemon=True).start()
     from kgdemo.lab.evaluation.study import study
     from kgdemo.pipeline import Pipeline
     from kgdemo.settings import LOCAL
@@ -153,6 +161,13 @@ def _study(arguments: argparse.Namespace) -> int:
     limits = (arguments.limit, arguments.workers)
     print(study(pipeline, arguments.recipe, arguments.questions, settings, arguments.out, *limits))
     return 0
+
+
+def _stop_with_input() -> None:
+    """What is answered is on the disk already, so the process may end at any moment."""
+    while sys.stdin.buffer.read(1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _recipes(arguments: argparse.Namespace) -> int:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from kgdemo import __version__
 from kgdemo.errors import UserError
-from kgdemo.lab.evaluation.metrics import FIGURES, Prediction, summarise
+from kgdemo.lab.evaluation.metrics import FIGURES, Prediction, hits_at_1, summarise
 from kgdemo.lab.evaluation.recipes import RECIPES, Recipe, described
 from kgdemo.lab.evaluation.report import Run, html_report, plot, read_runs
 from kgdemo.lab.evaluation.runner import evaluate
@@ -102,7 +102,7 @@ class Progress:
         self._about = {"recipe": name, **described(recipe)}
         self._seconds = {variant: [0.0] for variant in recipe.variants}  # of the questions answered, 0 before the first
         self._rows: dict[str, dict[str, object]] = {
-            variant: {"name": variant, "done": 0, "of": None, "metrics": {}} for variant in recipe.variants
+            variant: {"name": variant, "done": 0, "of": None, "metrics": {}, "right": []} for variant in recipe.variants
         }
 
     def see(self, variant: str, predictions: Sequence[Prediction], number: int) -> None:
@@ -117,7 +117,9 @@ class Progress:
         metrics = {name: found[name] for name in _WATCHED if name in found and predictions}
         for name in [name for name in _WATCHED if name in FIGURES and predictions]:
             metrics[f"{name}_low"], metrics[f"{name}_high"] = interval([FIGURES[name](p) for p in predictions])
-        self._rows[variant] = {"name": variant, "done": len(predictions), "of": number, "metrics": metrics}
+        right = [p.id for p in predictions if hits_at_1(p.answers, p.gold)]
+        done = {"name": variant, "done": len(predictions), "of": number, "metrics": metrics, "right": right}
+        self._rows[variant] = done
         self._seconds[variant] = [p.seconds for p in predictions]
         known = {**self._about, "rows": list(self._rows.values()), "seconds_left": self._left(number)}
         beside = self._file.with_suffix(".new")
