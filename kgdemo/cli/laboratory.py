@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import signal
 import sys
 import threading
@@ -138,29 +139,54 @@ def _compare(arguments: argparse.Namespace) -> int:
 
 
 def _add_study(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("recipe", metavar="NAME", help="constraint, beams, hops, …; `recipes` lists them")
+    parser.add_argument("recipe", metavar="NAME", help="constraint, beams, hops, …, as `recipes` lists them; or all")
     add_settings(parser)
     parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="a question set")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="runs, table and report; resumed")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
     parser.add_argument("--workers", type=int, default=1, metavar="N", help=_WORKERS)
+    readme_help = "also write all tables and plots into this README, between its marks; with `all`"
+    parser.add_argument("--readme", type=Path, metavar="FILE", help=readme_help)
     attached_help = "stop when standard input ends: for a program that runs this"
     parser.add_argument("--attached", action="store_true", help=attached_help)
     parser.set_defaults(run=_study)
 
 
+ALL_RECIPES = "all"
+
+
 def _study(arguments: argparse.Namespace) -> int:
     if arguments.attached:
         threading.Thread(target=_stop_with_input, daemon=True).start()
-    from kgdemo.lab.evaluation.study import study
+    from kgdemo.lab.evaluation.recipes import RECIPES
+    from kgdemo.lab.evaluation.study import study, write_section
     from kgdemo.pipeline import Pipeline
     from kgdemo.settings import LOCAL
 
     settings = _with_own_graph(settings_from(arguments, compare=False, explain=0), arguments)
     pipeline = Pipeline(replace(LOCAL, question=20_000))
     limits = (arguments.limit, arguments.workers)
-    print(study(pipeline, arguments.recipe, arguments.questions, settings, arguments.out, *limits))
+    if arguments.recipe != ALL_RECIPES:
+        print(study(pipeline, arguments.recipe, arguments.questions, settings, arguments.out, *limits))
+        return 0
+    for name in RECIPES:
+        print(
+            f"{name}. {study(pipeline, name, arguments.questions, settings, arguments.out / name, *limits)}", flush=True
+        )
+        if arguments.readme:
+            write_section(arguments.readme, arguments.out, "python -m kgdemo " + shlex.join(_told(arguments, settings)))
     return 0
+
+
+def _told(arguments: argparse.Namespace, settings: Settings) -> list[str]:
+    """The command that makes these tables, without the folders of this machine."""
+
+    def shown(file: str) -> str:
+        return "/".join(["DATA", *Path(file).parts[-2:]]) if Path(file).is_absolute() else file
+
+    limit = [] if arguments.limit is None else ["--limit", str(arguments.limit)]
+    told = ["study", ALL_RECIPES, "--questions", shown(str(arguments.questions)), *limit, "--kg", shown(settings.graph)]
+    return [*told, "--out", "runs/studies", "--readme", "kgdemo/lab/README.md"]
 
 
 def _stop_with_input() -> None:

@@ -100,6 +100,11 @@ RECIPES: dict[str, Recipe] = {
         {f"width-{width}": f"method=fidelis width={width}" for width in (1, 2, 3, 4)},
         "The number of paths kept at each step.",
     ),
+    "depth": Recipe(
+        "FiDeLiS, figure 6",
+        {f"depth-{depth}": f"method=fidelis hops={depth} depth={depth}" for depth in (1, 2, 3, 4)},
+        "Performance peaks at a depth of 3 on WebQSP and CWQ and falls beyond; figures are drawn, not printed.",
+    ),
     "grounding": Recipe(
         "Grounding, section 6",
         {name: f"method={name}" for name in ("cot", *_STRATEGIES)},

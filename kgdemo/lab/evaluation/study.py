@@ -145,8 +145,7 @@ def table(recipe: Recipe, runs: Sequence[Run], general_model: str) -> str:
     """The variants as a Markdown table, with what the paper reports and how to compare."""
     columns = [name for name in (*_COLUMNS, *_FREE) if any(name in run.metrics for run in runs)]
     lines = [f"After {recipe.after}. {recipe.reports}", ""]
-    lines += ["| | " + " | ".join(columns) + " |", "|---" + "|---:" * len(columns) + "|"]
-    lines += [f"| {run.name} | " + " | ".join(_cell(run, name) for name in columns) + " |" for run in runs]
+    lines += _rows(runs, columns)
     first = runs[0]
     lines += [
         "",
@@ -156,6 +155,11 @@ def table(recipe: Recipe, runs: Sequence[Run], general_model: str) -> str:
         f" {recipe.compares}",
     ]
     return "\n".join(lines)
+
+
+def _rows(runs: Sequence[Run], columns: Sequence[str]) -> list[str]:
+    head = ["| | " + " | ".join(columns) + " |", "|---" + "|---:" * len(columns) + "|"]
+    return head + [f"| {run.name} | " + " | ".join(_cell(run, name) for name in columns) + " |" for run in runs]
 
 
 def _cell(run: Run, name: str) -> str:
@@ -172,3 +176,42 @@ def _write_csv(file: Path, runs: Sequence[Run]) -> None:
         writer = csv.writer(stream)
         writer.writerow(["variant", *names])
         writer.writerows([run.name, *(run.metrics.get(name, "") for name in names)] for run in runs)
+
+
+# --------------------------------------------------------------------------------------------------
+# All recipes of a folder as a section of a README.
+
+BEGIN, END = "<!-- studies: begin -->", "<!-- studies: end -->"
+_BRIEF = ("hits@1", "hit", "f1", "path_hits@1", "path_hit@k", "faithful_ratio", "lm_calls", "seconds_per_question")
+
+
+def write_section(readme: Path, out: Path, command: str) -> None:
+    """Put what the recipes have come to between the two marks of a README, with their plots beside it.
+
+    Args:
+        readme: holds ``BEGIN`` and ``END``; plots go to the folder ``figures`` beside it.
+        out: a folder with a folder for each recipe; those that are not finished are left out.
+        command: what made them, to be told.
+
+    Raises:
+        UserError: the README has no such marks.
+    """
+    before, found, rest = readme.read_text("utf-8").partition(BEGIN)
+    _, ended, after = rest.partition(END)
+    if not (found and ended):
+        raise UserError(f"{readme} has no lines {BEGIN} and {END}; put them where the tables are to stand.")
+    figures = readme.parent / "figures"
+    figures.mkdir(exist_ok=True)
+    parts = [f"`{command}`; Python {platform.python_version()}, kgdemo {__version__}. Brackets: 95 % intervals."]
+    for name, recipe in RECIPES.items():
+        folders = [out / name / variant for variant in recipe.variants]
+        if not all((folder / "metrics.json").is_file() for folder in folders):
+            continue
+        runs = read_runs(folders)
+        (figures / f"{name}.svg").write_text(plot(runs) + "\n", "utf-8")
+        parts.append(f"**{name}** ({recipe.after}; {len(runs[0].predictions)} questions). {recipe.reports}")
+        parts.append("\n".join(_rows(runs, [column for column in (*_BRIEF, *_FREE) if column in runs[0].metrics])))
+        parts.append(f"![{name}](figures/{name}.svg)")
+    beside = readme.with_suffix(".new")
+    beside.write_text(f"{before}{BEGIN}\n" + "\n\n".join(parts) + f"\n{END}{after}", "utf-8")
+    beside.replace(readme)
