@@ -11,7 +11,7 @@ import pytest
 from kgdemo.__main__ import main
 from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.recipes import RECIPES
-from kgdemo.lab.evaluation.study import Progress, changed, study
+from kgdemo.lab.evaluation.study import BEGIN, END, Progress, changed, study, write_section
 from kgdemo.methods import method_named
 from kgdemo.settings import LOCAL, Settings, check
 from tests.helpers.page import SmallPipeline
@@ -78,6 +78,33 @@ def test_how_far_a_recipe_has_come_is_written_after_each_question(tmp_path: Path
     seen.clear()
     study(SmallPipeline(), "ablations", questions, asked, tmp_path / "out")
     assert [row["done"] for row in seen[0]["rows"]] == [2, 0, 0], "what is done is known at once"
+
+
+def test_finished_recipes_stand_in_a_readme_between_its_marks(tmp_path: Path, questions: Path):
+    readme = tmp_path / "README.md"
+    readme.write_text("before\n", "utf-8")
+    with pytest.raises(UserError, match="has no lines <!-- studies: begin -->"):
+        write_section(readme, tmp_path, "a command")
+    readme.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", "utf-8")
+    study(
+        SmallPipeline(),
+        "ablations",
+        questions,
+        Settings(beams=2, hops=1, compare=False, explain=0),
+        tmp_path / "ablations",
+    )
+    (tmp_path / "beams" / "beams-01").mkdir(parents=True)  # begun, not finished
+    write_section(readme, tmp_path, "a command")
+    written = readme.read_text("utf-8")
+    assert written.startswith(f"before\n{BEGIN}\n`a command`; Python ")
+    assert written.endswith(f"\n{END}\nafter\n")
+    assert "old" not in written
+    assert "**beams**" not in written
+    assert "**ablations** (GCR, table 3; 2 questions)." in written
+    assert "\n| without-path-model | " in written
+    assert (tmp_path / "figures" / "ablations.svg").read_text("utf-8").startswith("<svg xmlns=")
+    write_section(readme, tmp_path, "a command")
+    assert readme.read_text("utf-8") == written
 
 
 def test_recipes_are_listed_for_people_and_for_programs(capsys: pytest.CaptureFixture[str]):
