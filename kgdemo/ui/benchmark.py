@@ -1,7 +1,7 @@
 """The Benchmark tab: a recipe of the papers started, watched, stopped and resumed, its runs compared.
 
 The laboratory is above this room, so nothing of it is imported: a study is the command ``kgdemo study`` in a process of
-its own, at the lowest priority, and what it has come to is read from the files that it writes. That process ends with
+its own, at a lower priority, and what it has come to is read from the files that it writes. That process ends with
 the server; started again with the same choice, it goes on where it was. One runs at a time. A study takes minutes of a
 processor, so only a server whose profile allows it (``Profile.studies``) has this tab, and no public one does.
 """
@@ -249,7 +249,7 @@ class Studies:
 
     def _begun(self, out: Path, *arguments: str) -> subprocess.Popen[bytes]:
         """A process that ends when its standard input does, with this server at the latest."""
-        nice = ("nice", "-n", "15") if shutil.which("nice") else ()
+        nice = ("nice", "-n", "5") if shutil.which("nice") else ()
         with (out / "log.txt").open("wb") as log:
             return subprocess.Popen(
                 [*nice, *self._command, *arguments], stdin=subprocess.PIPE, stdout=log, stderr=log, env=_environment()

@@ -27,7 +27,7 @@ from kgdemo.lab.evaluation.compare_methods import compare_methods, methods_named
 from kgdemo.lab.evaluation.judge import Judge, judge_all, score_answers
 from kgdemo.lab.evaluation.metrics import Prediction, StepCounts, Steps, summarise, true_steps
 from kgdemo.lab.evaluation.predictions import RunFigures
-from kgdemo.lab.evaluation.runner import evaluate
+from kgdemo.lab.evaluation.runner import evaluate, right_path_f1
 from kgdemo.lab.questions import Question
 from kgdemo.methods import METHODS
 from kgdemo.settings import ChatSettings, Settings
@@ -336,3 +336,21 @@ def test_a_judge_needs_a_chat_model(questions, tmp_path, capsys, monkeypatch):
     assert "--judge needs a chat model" in capsys.readouterr().err
     with pytest.raises(UserError, match="judge nothing"):
         Judge.by(ChatSettings("m"), 0)
+
+
+@pytest.mark.parametrize(
+    ("topics", "path", "gold", "expected"),
+    [
+        (["Inception"], ["starring"], ["Elliot Page"], 2 / 3),  # two ends, one of them right
+        (["Inception"], ["directed by", "born in"], ["London"], 1.0),
+        (["Christopher Nolan"], ["~directed by"], ["Inception", "Dunkirk"], 1.0),
+        (["Inception", "Dunkirk"], ["directed by"], ["Christopher Nolan"], 1.0),  # what both lead to
+        (["Inception"], ["starring"], ["London"], 0.0),
+        (["Inception"], ["painted by"], ["London"], None),
+        (["Inception"], [], ["London"], None),
+    ],
+)
+def test_what_the_right_path_would_bring_by_hand(topics, path, gold, expected):
+    kg = SmallPipeline().graph("world")
+    found = right_path_f1(kg, Question("1", "?", tuple(topics), tuple(gold), tuple(gold), relation_path=tuple(path)))
+    assert found == (expected if expected is None else pytest.approx(expected))

@@ -20,7 +20,7 @@ from kgdemo.view.escape import escaped
 PLOTTED = ("hits@1", "hit", "f1", "path_hits@1", "path_hit@k")
 SHOWN = (*PLOTTED, "accuracy", "rouge_l", "hit_substring", "faithful_ratio", "faithful_ratio_correct", "triplet_f1")
 FREE = ("unconstrained_faithful_ratio", "unconstrained_faithful_ratio_correct", "unconstrained_path_hit@k")
-WRONG = ("ceiling", "refused", *(f"error_{name}" for name in ERRORS))
+WRONG = ("ceiling", "right_path_f1", "refused", *(f"error_{name}" for name in ERRORS))
 COSTS = ("depth", "true_depth", "lm_calls", "tokens_in", "tokens_out", "seconds_per_question")
 JUDGED = ("gpt4score", "gpt4score_low", "gpt4score_high", "coherence")  # said by a model, so they cannot be made anew
 MOST_CHANGED = 200  # questions listed of two runs

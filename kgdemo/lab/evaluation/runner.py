@@ -19,14 +19,16 @@ from tqdm import tqdm
 
 from kgdemo.errors import UserError
 from kgdemo.facts import StatedFacts
+from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import build_graph
 from kgdemo.lab.evaluation.judge import Judge, judge_all, score_answers
-from kgdemo.lab.evaluation.metrics import Prediction, Steps, exactly, holding, summarise, true_steps
+from kgdemo.lab.evaluation.metrics import Prediction, Steps, exactly, f1, holding, summarise, true_steps
 from kgdemo.lab.evaluation.predictions import PREDICTIONS, Records, RunFigures
 from kgdemo.lab.evaluation.significance import with_intervals
 from kgdemo.lab.evaluation.unseen_relations import summarise_groups
 from kgdemo.lab.evaluation.workers import answered_by_workers
 from kgdemo.lab.questions import Question, called_as_in, read_questions
+from kgdemo.lab.training.examples import known_paths
 from kgdemo.linking.linker import EntityLinker, OverlayLinker
 from kgdemo.linking.store_linker import StoreLinker
 from kgdemo.methods import method_named
@@ -159,10 +161,23 @@ def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool) 
     if question.graph:
         pipeline.forget_graph(settings.graph)
     prediction = figures.prediction(question, truth, len(question.relation_path) or hops)
+    prediction = replace(prediction, right_path_f1=right_path_f1(kg, question))
     if not question.choices:
         return prediction
     chosen = choice_of(question.choices, prediction, pipeline.resources(settings).embedder)
     return replace(prediction, answers=chosen, with_graph=chosen, refused=not chosen)
+
+
+def right_path_f1(kg: KnowledgeGraph, question: Question) -> float | None:
+    """F1 of all that the relation path of the question set leads to: what a method that finds that path could reach.
+
+    Of several topics it is what all of them lead to. None where the set gives no path, or one that the graph lacks.
+    """
+    ends = [
+        {kg.entities[end] for end in kg.reach(path.topic, kg.said(path.steps))[-1].tolist()}
+        for path in known_paths(kg, question)
+    ]
+    return f1(tuple(set.intersection(*ends)), question.gold) if ends else None
 
 
 def _step_limit(settings: Settings) -> int:
