@@ -11,7 +11,6 @@ import json
 import os
 import shlex
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -158,6 +157,9 @@ ALL_RECIPES = "all"
 def _study(arguments: argparse.Namespace) -> int:
     if arguments.attached:
         threading.Thread(target=_stop_with_input, daemon=True).start()
+    from kgdemo.lab.questions import read_questions
+
+    read_questions(arguments.questions)  # a file that is no set is told before a model is loaded
     from kgdemo.lab.evaluation.recipes import RECIPES
     from kgdemo.lab.evaluation.study import study, write_section
     from kgdemo.pipeline import Pipeline
@@ -191,7 +193,7 @@ def _told(arguments: argparse.Namespace, settings: Settings) -> list[str]:
 
 def _stop_with_input() -> None:
     """What is answered is on the disk already, so the process may end at any moment."""
-    while sys.stdin.buffer.read(1):
+    while os.read(0, 1):  # not sys.stdin, whose lock the interpreter would wait for at its end
         pass
     os.kill(os.getpid(), signal.SIGTERM)
 

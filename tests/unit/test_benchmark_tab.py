@@ -162,6 +162,16 @@ def test_a_public_server_has_no_benchmarks(studies: Studies):
     assert not PUBLIC.studies
 
 
+def test_an_attached_study_says_what_it_cannot_read_and_ends_before_its_input(tmp_path: Path):
+    (tmp_path / "set.jsonl").write_text('{"something": "else"}', "utf-8")
+    command = [sys.executable, "-m", "kgdemo", "study", "beams", "--attached", f"--questions={tmp_path / 'set.jsonl'}"]
+    with subprocess.Popen(
+        [*command, f"--out={tmp_path / 'out'}"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as study:
+        assert study.wait() == 2
+        assert "is no question set that is known" in study.stderr.read().splitlines()[-1]
+
+
 def test_an_attached_study_ends_with_its_input(tmp_path: Path):
     (tmp_path / "set.jsonl").write_text(json.dumps({"id": "1", "question": "Who?", "answer": ["a"]}), "utf-8")
     command = [sys.executable, "-m", "kgdemo", "study", "beams", "--attached", f"--questions={tmp_path / 'set.jsonl'}"]
