@@ -5,7 +5,9 @@ Beside whole runs it measures the linker alone: the right entity first, and how 
 
 from __future__ import annotations
 
+import ctypes
 import json
+import sys
 import time
 from collections.abc import Callable, Collection, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -160,12 +162,23 @@ def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool) 
     hops = next((n for n in range(1, settings.hops + 1) if true_steps(*asked, n, settings.directed)), 0) if truth else 0
     if question.graph:
         pipeline.forget_graph(settings.graph)
+    give_back_memory()
     prediction = figures.prediction(question, truth, len(question.relation_path) or hops)
     prediction = replace(prediction, right_path_f1=right_path_f1(kg, question))
     if not question.choices:
         return prediction
     chosen = choice_of(question.choices, prediction, pipeline.resources(settings).embedder)
     return replace(prediction, answers=chosen, with_graph=chosen, refused=not chosen)
+
+
+def give_back_memory() -> None:
+    """Give memory that is free back to the system, where the C library can (glibc): it would keep some MB a question.
+
+    Questions of all sizes leave holes of all sizes, and by itself only what is free at the end of the heap goes back.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        trim(0)
 
 
 def right_path_f1(kg: KnowledgeGraph, question: Question) -> float | None:
