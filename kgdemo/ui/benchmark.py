@@ -191,7 +191,7 @@ class Studies:
             "name": name,
             "choice": choice,
             "state": state,
-            "error": visible(self._failed.get(name, ""), _LONGEST),
+            "complaint": visible(self._failed.get(name, ""), _LONGEST),
         }
 
     def questions(self, name: str, variant: str) -> dict[str, Any]:

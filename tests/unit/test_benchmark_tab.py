@@ -112,7 +112,7 @@ def test_what_a_study_complains_of_is_shown(client: TestClient, studies: Studies
     while studies.running:
         pass
     state = client.get(f"/benchmark/{name}").json()
-    assert (state["state"], state["error"]) == ("failed", "There is no graph broken; choose another.")
+    assert (state["state"], state["complaint"]) == ("failed", "There is no graph broken; choose another.")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import { figure, h, refill, say, svg } from '../core/dom.js';
 /** @typedef {{recipes: Recipe[], sets: QuestionSet[], studies: string[], running: string, error?: string}} Listed */
 /** @typedef {{recipe: string, questions: string, size: number, graph: string, beams: number, hops: number}} Choice */
 /** @typedef {{name: string, done: number, of: number|null, metrics: Record<string, number>}} Row one variant */
-/** @typedef {{name: string, choice: Choice, rows: Row[], state: 'running'|'stopped'|'done'|'failed', seconds_left: number|null, error: string}} Study */
+/** @typedef {{name: string, choice: Choice, rows: Row[], state: 'running'|'stopped'|'done'|'failed', seconds_left: number|null, complaint: string}} Study */
 /** @typedef {{question: string, topics: string[], answers: string[], gold: string[], right: boolean}} Answered */
 /** @typedef {{name: string, first: number, second: number, low: number, high: number, p: number}} Difference */
 
@@ -165,7 +165,7 @@ export function makeBenchmark(text, inputs, open) {
     element.dataset.done = String(done);
     stop.disabled = now.state !== 'running';
     start.textContent = now.state === 'stopped' && done ? words.resume : words.start;
-    if (now.state === 'failed') refill(complaint, now.error, () => h('p', { class: 'failed', role: 'alert' }, now.error));
+    if (now.state === 'failed') refill(complaint, now.complaint, () => h('p', { class: 'failed', role: 'alert' }, now.complaint));
     result.hidden = !done;
     refill(table, now.rows, () => figuresTable(now.rows));
     refill(drawing, now.rows, () => plot(now.rows));
