@@ -53,6 +53,7 @@ class Profile:
     rooms_an_address: int = _limit("class rooms opened from one address", 8, 4)
     room_members: int = _limit("phones in a class room", 300, 300)
     room_minutes: int = _limit("minutes that a class room stays open", 180, 120)
+    studies: bool = _limit("visitors may run benchmarks", True, False)
     store_requests: int = _limit("requests to a graph store for one question", 1000, 200)
     # The header in which a proxy hands over the visitor's address (``KGDEMO_PROXY_HEADER``). Where it is empty there is
     # no proxy, and such headers are not believed.

@@ -10,6 +10,7 @@ import { makeKeep, makeOwnRuns } from './files/keep.js';
 import { makeGraph } from './graph/graph.js';
 import { makeAllowed } from './views/allowed.js';
 import { makeAnswer, makeNext } from './views/answer.js';
+import { makeBenchmark } from './views/benchmark.js';
 import { makeClassroom } from './views/classroom.js';
 import { makeEdits } from './views/edits.js';
 import { makeForcing } from './views/forcing.js';
@@ -77,6 +78,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
   const ownRuns = makeOwnRuns(text, inputs, openRun);
   const program = makeProgram(boot, text, inputs);
   const gallery = makeGallery(boot, text, replay);
+  const benchmark = boot.studies ? makeBenchmark(text, inputs, askWith).element : null;
   const constrained = makePaths(true, text, allowed.follow, schedule);
   const unconstrained = makePaths(false, text, allowed.follow, schedule);
   const address = makeAddress({
@@ -111,7 +113,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
     const run = [...boot.examples, ...boot.failures].find((one) => one.id === id);
     if (run) await replay(run);
   }, board);
-  const more = h('div', { class: 'more' }, how, lessons.element, xray.element, gallery.element, ownRuns.element, program.element);
+  const more = h('div', { class: 'more' }, how, lessons.element, xray.element, gallery.element, ownRuns.element, program.element, benchmark);
   const examples = exampleRow();
   const others = [examples, own.element];
   const narrow = innerWidth <= 760; // on a phone the run comes first
@@ -307,6 +309,25 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
     fillQuestion(question);
     sent();
     again({ question });
+  }
+
+  /**
+   * Ask a question as a benchmark has asked it: the fields are filled first.
+   * @param {string} question
+   * @param {string[]} entities
+   * @param {import('./core/inputs.js').Values} asked values of fields
+   */
+  function askWith(question, entities, asked) {
+    const filled = () => Object.entries(asked).every(([name, value]) => String(inputs.values[name]) === String(value));
+    const ask = () => { fillQuestion(question); sent(); again({ question, entities }); stage.scrollIntoView(); };
+    if (filled()) { ask(); return; }
+    const once = () => {
+      if (!filled()) return;
+      inputs.listeners = inputs.listeners.filter((listener) => listener !== once);
+      ask();
+    };
+    inputs.listeners.push(once);
+    settleOn({ ...inputs.values, ...asked, question });
   }
 
   /** @type {(events: RunEvent[], name: string, question: string) => void} */

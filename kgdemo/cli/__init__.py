@@ -1,8 +1,8 @@
-"""The command line, in four modules: ``run`` (ask, verify, methods), ``graphs``, ``measure`` and ``laboratory``.
+"""The command line: ``run`` has what anybody runs (ask, verify, methods, kg), ``laboratory`` what measures and trains.
 
-Each has an ``add(commands)``, which names the arguments of its commands and the functions that run them; what a run may
-be given is declared in ``kgdemo.settings``. The library is imported inside those functions, never above them, so that
-``--help`` is quick and ``start`` and ``test`` work in a bare Python.
+Both register their commands with ``add(commands)``; the library is imported inside the functions that run them, never
+above, so that ``--help`` is quick and ``start`` and ``test`` work in a bare Python. Begin with ``run.add_settings``:
+what a run may be given is declared in ``kgdemo.settings``, and every command takes its arguments from there.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import logging
 import sys
 
 from kgdemo import __version__, bootstrap
-from kgdemo.cli import graphs, laboratory, measure, run
+from kgdemo.cli import laboratory, run
 from kgdemo.errors import UserError
 
 logger = logging.getLogger(__name__)
@@ -49,6 +49,6 @@ def parser() -> argparse.ArgumentParser:
     commands = whole.add_subparsers(required=True, metavar="COMMAND")
     commands.add_parser("start", help="serve the page; in a clone, set up first (--host, --port)")
     commands.add_parser("test", help="in a clone: set up and run the tests (arguments go to pytest)")
-    for module in (run, graphs, measure, laboratory):
+    for module in (run, laboratory):
         module.add(commands)
     return whole

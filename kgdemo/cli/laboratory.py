@@ -1,14 +1,45 @@
-"""``train``, ``bench`` and ``site``: a model fine-tuned, our engine beside the reference, recorded runs to host."""
+"""What a laboratory runs: sets measured and compared, weights fitted and trained, our engine beside the reference.
+
+In the order of the commands: ``evaluate``, ``compare``, ``study``, ``recipes``, ``report``, ``calibrate``,
+``templates``, ``train``, ``bench`` and ``site``.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import shlex
+import signal
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kgdemo.cli.run import add_settings, settings_from
+
+if TYPE_CHECKING:
+    from kgdemo.models.prompt_style import PromptStyle
+    from kgdemo.pipeline import Pipeline
+    from kgdemo.settings import Settings
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register ``train --out DIR``, ``bench decode | index | soak`` and ``site OUT``."""
+    """Register the commands of the module's docstring."""
+    _add_evaluate(commands.add_parser("evaluate", help="answer a question set and measure"))
+    _add_calibrate(
+        commands.add_parser("calibrate", help="fit when a model says that no path answers, or how its paths are ranked")
+    )
+    _add_compare(
+        commands.add_parser("compare", help="two runs of evaluate over the same questions, with a paired test")
+    )
+    _add_study(commands.add_parser("study", help="a table or figure of the papers: a few variants of one setting"))
+    recipes = commands.add_parser("recipes", help="what study can run: the papers' tables and figures")
+    recipes.add_argument("--json", action="store_true", help="one recipe a line, with its variants")
+    recipes.set_defaults(run=_recipes)
+    _add_report(commands.add_parser("report", help="runs of evaluate as one HTML file: table, plot, what changed"))
+    _add_templates(commands.add_parser("templates", help="write questions made from templates, to measure with"))
     _add_train(commands.add_parser("train", help="fine-tune a KG-specialised language model"))
     _add_bench(commands.add_parser("bench", help="our engine beside the reference approach"))
     site = commands.add_parser("site", help="write the recorded runs as a page that needs no server")
@@ -16,10 +47,343 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     site.set_defaults(run=_site)
 
 
-def _site(arguments: argparse.Namespace) -> int:
-    from kgdemo.lab.site import write_site
+_WORKERS = "processes that answer questions, each with a model of its own; the same predictions in the same order"
 
-    print(write_site(arguments.out))
+
+def _add_evaluate(parser: argparse.ArgumentParser) -> None:
+    add_settings(parser)
+    parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="JSONL, one question a line")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="metrics and predictions; resumed")
+    parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
+    batched_help = "questions under way at the same time; the model reads for all of them at once"
+    parser.add_argument("--batched", type=int, default=1, metavar="N", help=batched_help)
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help=_WORKERS)
+    parser.add_argument("--link", action="store_true", help="link entities even where the set gives them")
+    parser.add_argument("--link-only", action="store_true", help="measure linking alone, without a model")
+    parser.add_argument("--unconstrained", action="store_true", help="also measure the search without the graph")
+    parser.add_argument(
+        "--held-out",
+        type=Path,
+        metavar="FILE",
+        help="held_out.json of the model's training: also measure questions about seen and unseen relations apart",
+    )
+    parser.add_argument(
+        "--judge",
+        type=int,
+        nargs="?",
+        const=3,
+        metavar="N",
+        help="let the chat model rate the first N paths of each question for coherence, 1 to 5 (N is 3)",
+    )
+    score_help = "let the chat model say which answers are right (GPT4Score)"
+    parser.add_argument("--gpt4score", action="store_true", help=score_help)
+    parser.set_defaults(run=_evaluate)
+
+
+def _evaluate(arguments: argparse.Namespace) -> int:
+    from kgdemo.lab.evaluation.compare_methods import ALL, compare_methods, methods_named
+    from kgdemo.lab.evaluation.judge import Judge
+    from kgdemo.lab.evaluation.runner import evaluate, evaluate_linking
+    from kgdemo.lab.evaluation.unseen_relations import read_held_out
+    from kgdemo.pipeline import Pipeline
+    from kgdemo.settings import LOCAL
+
+    pipeline = Pipeline(replace(LOCAL, question=20_000))  # cases of MedQA, with their choices, are long
+    judge = Judge.by(pipeline.chat, arguments.judge) if arguments.judge is not None else None
+    scorer = Judge.by(pipeline.chat).model if arguments.gpt4score else None
+    settings = _with_own_graph(settings_from(arguments, compare=arguments.unconstrained, explain=0), arguments)
+    names = methods_named(arguments.method)
+    more: Any = {"batched": arguments.batched, "scorer": scorer, "workers": arguments.workers}
+    rest = (arguments.out, arguments.limit, arguments.link, judge)
+    if arguments.link_only:
+        metrics = evaluate_linking(pipeline.linker(settings.graph), arguments.questions, arguments.out, arguments.limit)
+        print(json.dumps(metrics, indent=2))
+    elif len(names) > 1 or arguments.method.strip() == ALL:
+        print(compare_methods(pipeline, names, arguments.questions, settings, *rest, **more))
+    else:
+        held_out = read_held_out(arguments.held_out) if arguments.held_out else frozenset()
+        one = replace(settings, method=names[0])
+        metrics = evaluate(pipeline, arguments.questions, one, *rest, held_out=held_out, **more)
+        print(json.dumps(metrics, indent=2))
+    return 0
+
+
+def _with_own_graph(settings: Settings, arguments: argparse.Namespace) -> Settings:
+    """A folder of GRBench has questions and their graph: it is taken where no other is named."""
+    from kgdemo.settings import Settings
+
+    folder = arguments.questions
+    beside = settings.graph == Settings().graph and any((folder / f"graph.json{end}").is_file() for end in ("", ".gz"))
+    return replace(settings, graph=str(folder)) if beside else settings
+
+
+def _add_compare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("first", type=Path, metavar="DIR", help="--out of an evaluation of one method")
+    parser.add_argument("second", type=Path, metavar="DIR", help="that of another, over the same questions")
+    parser.add_argument("--json", action="store_true", help="print one figure a line")
+    parser.set_defaults(run=_compare)
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    from dataclasses import asdict
+
+    from kgdemo.lab.evaluation.significance import as_table, compare_runs
+
+    rows = compare_runs(arguments.first, arguments.second)
+    if not arguments.json:
+        print(as_table(rows))
+    for row in rows if arguments.json else ():
+        print(json.dumps(asdict(row)))
+    return 0
+
+
+def _add_study(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("recipe", metavar="NAME", help="constraint, beams, hops, …, as `recipes` lists them; or all")
+    add_settings(parser)
+    parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="a question set")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="runs, table and report; resumed")
+    parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help=_WORKERS)
+    readme_help = "also write all tables and plots into this README, between its marks; with `all`"
+    parser.add_argument("--readme", type=Path, metavar="FILE", help=readme_help)
+    attached_help = "stop when standard input ends: for a program that runs this"
+    parser.add_argument("--attached", action="store_true", help=attached_help)
+    parser.set_defaults(run=_study)
+
+
+ALL_RECIPES = "all"
+
+
+def _study(arguments: argparse.Namespace) -> int:
+    if arguments.attached:
+        threading.Thread(target=_stop_with_input, daemon=True).start()
+    from kgdemo.lab.questions import read_questions
+
+    read_questions(arguments.questions)  # a file that is no set is told before a model is loaded
+    from kgdemo.lab.evaluation.recipes import RECIPES
+    from kgdemo.lab.evaluation.study import study, write_section
+    from kgdemo.pipeline import Pipeline
+    from kgdemo.settings import LOCAL
+
+    settings = _with_own_graph(settings_from(arguments, compare=False, explain=0), arguments)
+    pipeline = Pipeline(replace(LOCAL, question=20_000))
+    limits = (arguments.limit, arguments.workers)
+    if arguments.recipe != ALL_RECIPES:
+        print(study(pipeline, arguments.recipe, arguments.questions, settings, arguments.out, *limits))
+        return 0
+    for name in RECIPES:
+        print(
+            f"{name}. {study(pipeline, name, arguments.questions, settings, arguments.out / name, *limits)}", flush=True
+        )
+        if arguments.readme:
+            write_section(arguments.readme, arguments.out, "python -m kgdemo " + shlex.join(_told(arguments, settings)))
+    return 0
+
+
+def _told(arguments: argparse.Namespace, settings: Settings) -> list[str]:
+    """The command that makes these tables, without the folders of this machine."""
+
+    def shown(file: str) -> str:
+        return "/".join(["DATA", *Path(file).parts[-2:]]) if Path(file).is_absolute() else file
+
+    limit = [] if arguments.limit is None else ["--limit", str(arguments.limit)]
+    told = ["study", ALL_RECIPES, "--questions", shown(str(arguments.questions)), *limit, "--kg", shown(settings.graph)]
+    return [*told, "--out", "runs/studies", "--readme", "kgdemo/lab/README.md"]
+
+
+def _stop_with_input() -> None:
+    """What is answered is on the disk already, so the process may end at any moment."""
+    while os.read(0, 1):  # not sys.stdin, whose lock the interpreter would wait for at its end
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _recipes(arguments: argparse.Namespace) -> int:
+    from kgdemo.lab.evaluation.recipes import RECIPES, described
+
+    for name, recipe in RECIPES.items():
+        if arguments.json:
+            print(json.dumps({"name": name, **described(recipe)}, ensure_ascii=False))
+        else:
+            print(f"{name}: {recipe.after}; {len(recipe.variants)} variants. {recipe.reports}")
+    return 0
+
+
+def _add_report(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("runs", type=Path, nargs="+", metavar="DIR", help="--out of evaluations; the first is compared")
+    parser.add_argument("--out", type=Path, default=Path("report.html"), metavar="FILE", help="report.html by default")
+    parser.set_defaults(run=_report)
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    from kgdemo.lab.evaluation.report import html_report, read_runs
+
+    runs = read_runs(arguments.runs)
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    arguments.out.write_text(html_report(runs), "utf-8")
+    print(f"{len(runs)} runs in {arguments.out}")
+    return 0
+
+
+def _add_calibrate(parser: argparse.ArgumentParser) -> None:
+    add_settings(parser)
+    answerable_help = "questions with an answer; repeatable"
+    parser.add_argument("--answerable", type=Path, action="append", metavar="FILE", help=answerable_help)
+    parser.add_argument("--unanswerable", type=Path, metavar="FILE", help="questions without one")
+    pool_help = "fit the weights of the ranking instead, on these questions; repeatable"
+    parser.add_argument("--pool", nargs=3, action="append", metavar=("KG", "FILE", "L"), help=pool_help)
+    held_out_help = "held_out.json of the model's training: fit how relations that it does not know are ranked"
+    parser.add_argument("--held-out", type=Path, metavar="FILE", help=held_out_help)
+    reliability_help = "fit nothing: measure how sure the abstention is on these questions, for the page's honesty dial"
+    parser.add_argument("--reliability", action="store_true", help=reliability_help)
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="what was measured, and figures")
+    parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions of each set")
+    parser.add_argument("--save", action="store_true", help="write the weights into the model's folder")
+    parser.set_defaults(run=_calibrate)
+
+
+def _calibrate(arguments: argparse.Namespace) -> int:
+    from kgdemo.errors import UserError
+    from kgdemo.models.causal import model_folder
+    from kgdemo.pipeline import Pipeline
+
+    pipeline, settings = Pipeline(), settings_from(arguments, compare=False, explain=0)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    style = pipeline.model(settings.model).style
+    if arguments.pool and arguments.held_out:
+        style, figures = _backoff(arguments, pipeline, settings, style)
+    elif arguments.pool:
+        style, figures = _pool(arguments, pipeline, settings, style)
+    elif arguments.answerable and arguments.unanswerable and arguments.reliability:
+        figures = _reliability(arguments, pipeline, settings, style)
+    elif arguments.answerable and arguments.unanswerable:
+        style, figures = _abstention(arguments, pipeline, settings, style)
+    else:
+        raise UserError("Give --answerable and --unanswerable to fit abstention, or --pool to fit the ranking.")
+    text = json.dumps(figures, indent=2)
+    (arguments.out / "calibration.json").write_text(text + "\n", "utf-8")
+    if arguments.save and not arguments.reliability:
+        style.save(model_folder(settings.model))
+    print(text)
+    return 0
+
+
+def _abstention(
+    arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
+) -> tuple[PromptStyle, dict[str, object]]:
+    from kgdemo.lab.calibration.abstention import calibrate, collect, odds_of, reliability, save
+    from kgdemo.models.causal import model_folder
+
+    judged = collect(pipeline, arguments.answerable, arguments.unanswerable, settings, arguments.out, arguments.limit)
+    weights, figures = calibrate(judged)
+    if arguments.save:
+        save(reliability(odds_of(judged, weights), weights, settings.graph), model_folder(settings.model))
+    return replace(style, abstention=weights, abstention_graph=settings.graph), {"abstention": weights, **figures}
+
+
+def _reliability(
+    arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
+) -> dict[str, object]:
+    from kgdemo.errors import UserError
+    from kgdemo.lab.calibration.abstention import measured, reliability, save
+    from kgdemo.models.causal import model_folder
+
+    if style.abstention is None:
+        raise UserError("This model never abstains; fit that first, with --answerable, --unanswerable and --save.")
+    files = [*arguments.answerable, arguments.unanswerable]
+    found = measured(pipeline, files, settings, arguments.out, arguments.limit)
+    told = reliability(found, style.abstention, settings.graph)
+    if arguments.save:
+        save(told, model_folder(settings.model))
+    return {"questions": len(found), "right": sum(one.right for one in found), **told}
+
+
+def _pool(
+    arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
+) -> tuple[PromptStyle, dict[str, object]]:
+    from kgdemo.lab.calibration.ranking import cross_validated, fit_ranking, hits, searched
+
+    found = [
+        one.candidates
+        for file, question_set in _question_sets(arguments, settings)
+        for one in searched(pipeline, file, question_set, arguments.limit)
+    ]
+    weights = fit_ranking(found)
+    figures = {"ranking": weights, "questions": len(found), "hits@1": hits(weights, found)}
+    return replace(style, ranking=weights), {**figures, "hits@1_cross_validated": cross_validated(found)}
+
+
+def _backoff(
+    arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
+) -> tuple[PromptStyle, dict[str, object]]:
+    from kgdemo.errors import UserError
+    from kgdemo.lab.calibration.ranking import (
+        PLAIN,
+        LabelledExample,
+        fit_backoff,
+        hits_over_relations,
+        labelled_examples,
+        searched,
+    )
+    from kgdemo.lab.evaluation.unseen_relations import read_held_out
+    from kgdemo.ranking.scorer import UNFITTED
+
+    if style.relations is None:
+        raise UserError(f"The model {settings.model} has no relations.txt; export it anew from its training.")
+    pipeline.model(settings.model).style = replace(style, backoff=PLAIN)
+    held_out = read_held_out(arguments.held_out)
+    found: list[LabelledExample] = []
+    for file, question_set in _question_sets(arguments, settings):
+        own = searched(pipeline, file, question_set, arguments.limit)
+        found += labelled_examples(
+            pipeline.graph(question_set.graph), own, held_out, style.ranking or UNFITTED, str(file)
+        )
+    weights = fit_backoff(found)
+    return replace(style, backoff=weights), {
+        "backoff": weights,
+        "cross_validated": hits_over_relations(found),
+    }
+
+
+def _question_sets(arguments: argparse.Namespace, settings: Settings) -> Iterator[tuple[Path, Settings]]:
+    """What ``--pool`` names: question files, and graph and number of hops to search them with."""
+    from kgdemo.errors import UserError
+
+    for graph, file, hops in arguments.pool:
+        if not hops.isdecimal():
+            raise UserError(f"--pool takes KG FILE L, and L is a number of hops, not {hops!r}.")
+        yield Path(file), replace(settings, graph=graph, hops=int(hops))
+
+
+def _add_templates(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("templates", metavar="NAME", help="template file of the training: world, freebase or metaqa")
+    parser.add_argument("--kg", required=True, metavar="NAME|FILE", help="the graph to ask about")
+    held_out_help = "held_out.json of a training run: as many questions again about the relations it never saw"
+    parser.add_argument("--held-out", type=Path, metavar="FILE", help=held_out_help)
+    parser.add_argument("--number", type=int, default=100, metavar="N", help="questions of either kind")
+    parser.add_argument("--seed", type=int, default=0, metavar="S")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSONL, to give to --questions")
+    parser.set_defaults(run=_templates)
+
+
+def _templates(arguments: argparse.Namespace) -> int:
+    from kgdemo.errors import UserError
+    from kgdemo.kg.io.catalogue import open_graph
+    from kgdemo.lab.evaluation.unseen_relations import read_held_out, template_questions, write_questions
+    from kgdemo.lab.training.templates import FOLDER, load_templates
+
+    known = sorted(file.stem for file in FOLDER.glob("*.tsv") if not file.stem.endswith("-chains"))
+    if arguments.templates not in known:
+        raise UserError(f"There are no templates {arguments.templates}; choose one of {', '.join(known)}.")
+    held_out = read_held_out(arguments.held_out) if arguments.held_out else frozenset()
+    kg, templates = open_graph(arguments.kg), load_templates(arguments.templates)
+    try:
+        questions = list(template_questions(kg, templates, held_out, arguments.number, arguments.seed))
+    except ValueError as error:
+        raise UserError(f"{error}; give the graph that the templates were written for, or another --number.") from error
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    write_questions(arguments.out, questions)
+    print(f"{len(questions)} questions in {arguments.out}")
     return 0
 
 
@@ -35,8 +399,7 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
 
 def _train(arguments: argparse.Namespace) -> int:
     from kgdemo.errors import UserError
-    from kgdemo.lab.training.recipe import Recipe
-    from kgdemo.lab.training.run import DevHits, export_best, run_recipe
+    from kgdemo.lab.training.run import DevHits, Recipe, export_best, run_recipe
 
     recipe = Recipe.load(arguments.recipe)
     if arguments.export_only:
@@ -78,10 +441,10 @@ def _bench(arguments: argparse.Namespace) -> int:
     import time
     from dataclasses import asdict
 
+    from kgdemo.lab.benchmarks import comparison as bench
     from kgdemo.lab.benchmarks import decode as bench_decode
     from kgdemo.lab.benchmarks import index as bench_index
-    from kgdemo.lab.benchmarks import timing as bench
-    from kgdemo.lab.benchmarks.reference import require_marisa
+    from kgdemo.lab.benchmarks.comparison import require_marisa
 
     require_marisa()
     clock = time.process_time if arguments.cpu_time else time.perf_counter
@@ -163,3 +526,10 @@ def _soak_whole(arguments: argparse.Namespace) -> int:
         )
         print("\n".join(tally.faults) if tally.faults else "no faults")
     return 1 if tally.faults else 0
+
+
+def _site(arguments: argparse.Namespace) -> int:
+    from kgdemo.lab.site import write_site
+
+    print(write_site(arguments.out))
+    return 0

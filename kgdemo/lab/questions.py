@@ -267,6 +267,31 @@ def file_of_folder(folder: Path) -> Path:
     raise UserError(f"{folder} is a folder without data.json (GRBench); give a question file.")
 
 
+HUB = "hf:"
+
+
+def rows_of_hub(name: str) -> Iterator[Record]:
+    """The rows of a set on the Hugging Face hub, by the package ``datasets``.
+
+    Args:
+        name: see ``read_questions``.
+
+    Raises:
+        UserError: the package is not installed, the hub cannot be reached, or there is no such set.
+    """
+    try:
+        from datasets import load_dataset
+    except ImportError as error:
+        raise UserError(f"{name} is on the Hugging Face hub; to read it: pip install datasets") from error
+    owner_and_name, _, part = name.removeprefix(HUB).partition(":")
+    try:
+        rows = load_dataset(owner_and_name, split=part or "test")
+    except Exception as error:  # the package lets through whatever its parts raise: network, files, names
+        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise UserError(f"{name} cannot be read ({first}); check its name, or give a file in its place.") from error
+    yield from rows
+
+
 def loaded(text: str) -> object:
     """A whole JSON document; None where it is none."""
     try:
@@ -358,12 +383,16 @@ def held_by(kg: KnowledgeGraph, questions: Sequence[Question]) -> list[Question]
 def read_questions(path: Path) -> list[Question]:
     """Read a question set: JSON lines in the schema of RoG, plain or gzip, or any set whose shape is known.
 
+    ``hf:OWNER/NAME`` is a set on the Hugging Face hub, its part *test* unless ``hf:OWNER/NAME:PART`` names another.
+
     Questions to which a published set gives no answer are left out, with a line in the log: nothing says that there is
     none. In the schema of RoG such a question is one that has no answer.
 
     Raises:
         UserError: the file is missing or of no known shape, or a record (named) is not a question.
     """
+    if str(path).startswith(HUB):
+        return _questions(enumerate(rows_of_hub(str(path)), 1), str(path), "row")
     if path.is_dir():
         path = file_of_folder(path)
     if not path.is_file():

@@ -128,6 +128,7 @@ def _boot(text: dict[str, Any]) -> dict[str, Any]:
         "mcp": False,
         "graphs": [],
         "reliability": assets.reliability(),
+        "studies": False,
     }
 
 

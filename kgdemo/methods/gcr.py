@@ -56,10 +56,13 @@ _MAX_READ = 160  # undecoded paths given to the general model: a hub has hundred
 
 @dataclass(frozen=True, slots=True)
 class GcrOptions:
-    """What can be chosen about GCR: which of its two models take part (table 3)."""
+    """What can be chosen about GCR: which of its two models take part (table 3), what one is shown (table 4)."""
 
     path_model: bool = option(True, "no: the reasoner is given the paths within L hops, undecoded (table 3)")
     general_model: bool = option(True, "no: the hypothesis answers are the answer (table 3)")
+    examples: int = option(
+        0, "worked examples shown to a path model that is not fine-tuned (table 4)", maximum=3, public=1
+    )
 
 
 @register(
@@ -74,7 +77,10 @@ class GcrOptions:
 def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
     """Stages 4.2 to 4.4 of the paper."""
     gcr = chosen(GcrOptions, settings.options)
-    evidence = yield from (decode_paths if gcr.path_model else all_paths)(query, resources, settings)
+    if gcr.path_model:
+        evidence = yield from decode_paths(query, resources, settings, gcr.examples)
+    else:
+        evidence = yield from all_paths(query, resources, settings)
     for event in abstained(query, evidence, resources) if gcr.path_model else ():
         yield event
         if isinstance(event, AnswerFinal):
@@ -85,8 +91,10 @@ def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Even
     yield from conclude(query, evidence, resources, directed=settings.directed, whole=settings.complete)
 
 
-def decode_paths(query: Query, resources: Resources, settings: Settings) -> Generator[Event, None, list[Evidence]]:
-    """KG-Trie construction and graph-constrained decoding.
+def decode_paths(
+    query: Query, resources: Resources, settings: Settings, examples: int = 0
+) -> Generator[Event, None, list[Evidence]]:
+    """KG-Trie construction and graph-constrained decoding, the prompt behind so many worked examples.
 
     Returns:
         the grounded paths, numbered in the order they are ranked.
@@ -98,7 +106,8 @@ def decode_paths(query: Query, resources: Resources, settings: Settings) -> Gene
     ms, hit_rate = 1000 * (time.perf_counter() - began), resources.token_graph.sub_tries.state.hit_rate
     yield ConstraintReady("automaton", query.topics, settings.hops, paths, ms, round(hit_rate, 4))
 
-    prompt = resources.model.style.encode(resources.model.label_tokens, query.text, query.topics, query.topic_types)
+    style = resources.model.style.with_examples(examples)
+    prompt = style.encode(resources.model.label_tokens, query.text, query.topics, query.topic_types)
     constrained = constrained_branch(resources.model, prompt, automaton, settings)
     unconstrained = unconstrained_branch(resources.model, prompt, settings.beams, settings.forced)
     branches = [constrained, unconstrained] if settings.compare else [constrained]

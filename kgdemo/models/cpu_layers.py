@@ -5,11 +5,16 @@ A search reads few tokens at a time, so nearly all of its time is spent moving w
 made for the processor at hand: with few rows they take half the time, a third with a hundred. A copy of the weights
 in the order in which these kernels read them (``pack``) saves up to half of that again. Nothing is rounded differently
 but the order of the sums.
+
+oneDNN compiles code for each number of rows that it meets, about half a megabyte for each layer's shape, and keeps
+that of the last thousand: after some hundred questions more than the model and the graph take together. So rows are
+filled up to one of ``ROWS`` and longer inputs multiplied part by part: what is kept is ``len(ROWS)`` for each shape.
 """
 
 from __future__ import annotations
 
 import copy
+from bisect import bisect_left
 from typing import Literal
 
 import torch
@@ -18,6 +23,17 @@ from torch.nn import functional
 
 _MAX_BYTES = 2_500_000_000  # of weights that are worth a second copy
 _USUAL_ROWS = 16  # what the copy is laid out for; other numbers fare as well
+ROWS = (
+    1,
+    2,
+    3,
+    4,
+    *range(8, 33, 4),
+    *range(40, 65, 8),
+    *range(80, 129, 16),
+    *range(160, 257, 32),
+    *range(320, 513, 64),
+)
 
 
 class OneDNNLinear(nn.Linear):
@@ -62,8 +78,18 @@ class OneDNNLinear(nn.Linear):
 def product(layer: OneDNNLinear, rows: Tensor, activation: Literal["none", "gelu"] = "none") -> Tensor:
     """A linear layer of fp32 rows on a CPU by oneDNN, and what is applied to its output; no gradient."""
     how = "none" if activation == "gelu" else ""  # which gelu: the exact one
-    result: Tensor = torch.ops.mkldnn._linear_pointwise(rows, layer.quickest, layer.bias, activation, [], how)
-    return result
+    weight, found = layer.quickest, []
+    for part in rows.reshape(-1, layer.in_features).split(ROWS[-1]):
+        filled = functional.pad(part, (0, 0, 0, row_count(len(part)) - len(part)))
+        made: Tensor = torch.ops.mkldnn._linear_pointwise(filled, weight, layer.bias, activation, [], how)
+        found.append(made[: len(part)])
+    result = found[0] if len(found) == 1 else torch.cat(found)
+    return result.reshape(*rows.shape[:-1], layer.out_features)
+
+
+def row_count(rows: int) -> int:
+    """The number of ``ROWS`` that so many rows, at most the last of them, are filled up to; none stay none."""
+    return ROWS[bisect_left(ROWS, rows)] if rows else 0
 
 
 def has_onednn() -> bool:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
-from kgdemo.constraint.label_tokens import LabelTokens
+from kgdemo.constraint.label_tokens import PATH_END, PATH_START, LabelTokens
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import relation_name, spoken
 
@@ -107,6 +107,16 @@ def write_similarity(folder: Path, similarity: LearnedSimilarity) -> None:
     save_file(halves, folder / SIMILARITY_FILE)
 
 
+# question, topic entities, reasoning path: what a model that was not fine-tuned is shown (GCR figure 12, in our words)
+EXAMPLES = (
+    ("Who wrote the opera Carmen?", "Carmen", "Carmen -> composed by -> Georges Bizet"),
+    ("In which country does the Danube end?", "Danube", "Danube -> mouth in -> Black Sea -> borders -> Romania"),
+    (
+        "Where was the painter of The Scream born?",
+        "The Scream",
+        "The Scream -> painted by -> Edvard Munch -> born in -> Løten",
+    ),
+)
 STYLE_FILE = "kgdemo.json"
 _SLOTS = ("{question}", "{entities}")
 DEFAULT_TEMPLATE = (
@@ -182,6 +192,15 @@ class PromptStyle:
             write_relations(folder, self.relations)
         if self.similarity is not None:
             write_similarity(folder, self.similarity)
+
+    def with_examples(self, number: int) -> PromptStyle:
+        """This prompt behind the first so many of ``EXAMPLES`` (few-shot; GCR appendix G, figure 12)."""
+        shown = [
+            f"Example {place}\n# Question:\n{question}\n# Topic entities:\n{entities}\n"
+            f"# Reasoning path:\n{PATH_START} {path}{PATH_END}\n\n"
+            for place, (question, entities, path) in enumerate(EXAMPLES[:number], 1)
+        ]
+        return replace(self, template="".join(shown) + self.template)
 
     def encode(
         self, label_tokens: LabelTokens, question: str, entities: Sequence[str], types: Sequence[str] = ()

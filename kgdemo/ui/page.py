@@ -19,6 +19,7 @@ from kgdemo.settings import Settings, profile_from
 from kgdemo.ui import assets, zero
 from kgdemo.ui.api import Endpoints
 from kgdemo.ui.asking import Loading, Visits, ask, changed_question, default_model, warming
+from kgdemo.ui.benchmark import routes as benchmark_routes
 from kgdemo.ui.classroom import Rooms
 from kgdemo.ui.classroom import routes as class_routes
 from kgdemo.ui.fields import NAMES, Fields, filled, page_fields, settings_of
@@ -111,7 +112,12 @@ def launch_arguments(page: Page, stopping: threading.Event) -> dict[str, Any]:
         "show_error": True,
         "app_kwargs": {
             "middleware": [Middleware(Guard, profile=page.profile, stopping=stopping)],
-            "routes": [Route("/healthz", healthz), Route("/metrics", metrics), *class_routes(Rooms(page.profile))],
+            "routes": [
+                Route("/healthz", healthz),
+                Route("/metrics", metrics),
+                *class_routes(Rooms(page.profile)),
+                *benchmark_routes(page.profile),
+            ],
             "exception_handlers": HANDLERS,
         },
     }

@@ -100,6 +100,7 @@ def _boot(pipeline: Pipeline, standard: list[Any]) -> dict[str, Any]:
         "mcp": has_mcp(),
         "graphs": embedded_names(),
         "reliability": assets.reliability(),
+        "studies": pipeline.profile.studies,
     }
 
 

@@ -16,7 +16,7 @@ from random import Random
 
 import torch
 
-from kgdemo.lab.evaluation import records, runner, workers
+from kgdemo.lab.evaluation import predictions, runner, workers
 from kgdemo.settings import Settings
 from tests.helpers.page import SmallPipeline
 
@@ -42,7 +42,7 @@ def main(questions: str, out: str, number: str, seed: str, kills: str) -> None:
 
 def _evaluate(pipeline: SmallPipeline, questions: Path, out: Path, number: int, budget: int | None) -> None:
     if budget is not None:
-        records.append = _dying(budget)
+        predictions.append = _dying(budget)
     runner.answered_by_workers = partial(workers.answered_by_workers, start="fork")  # no library is loaded anew
     code = 1
     try:
@@ -53,7 +53,7 @@ def _evaluate(pipeline: SmallPipeline, questions: Path, out: Path, number: int, 
 
 
 def _dying(budget: int):
-    """``records.append`` that kills its own process when so many bytes are written."""
+    """``predictions.append`` that kills its own process when so many bytes are written."""
     left = budget
 
     def append(file: Path, line: str) -> None:

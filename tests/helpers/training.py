@@ -9,9 +9,8 @@ from pathlib import Path
 import torch
 
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.lab.training.batches import Encoder
-from kgdemo.lab.training.loop import TrainConfig
-from kgdemo.lab.training.recipe import Recipe
+from kgdemo.lab.training.loop import Encoder, TrainConfig
+from kgdemo.lab.training.run import Recipe
 from kgdemo.lab.training.templates import StepTemplates, Template
 from kgdemo.models.causal import CausalModel
 from tests.helpers.models import random_model

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
+import os
 from contextlib import closing
 from dataclasses import replace
 
@@ -26,8 +28,8 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.lab.evaluation.compare_methods import compare_methods, methods_named, table
 from kgdemo.lab.evaluation.judge import Judge, judge_all, score_answers
 from kgdemo.lab.evaluation.metrics import Prediction, StepCounts, Steps, summarise, true_steps
-from kgdemo.lab.evaluation.reading import RunFigures
-from kgdemo.lab.evaluation.runner import evaluate
+from kgdemo.lab.evaluation.predictions import RunFigures
+from kgdemo.lab.evaluation.runner import evaluate, give_back_memory, right_path_f1
 from kgdemo.lab.questions import Question
 from kgdemo.methods import METHODS
 from kgdemo.settings import ChatSettings, Settings
@@ -336,3 +338,57 @@ def test_a_judge_needs_a_chat_model(questions, tmp_path, capsys, monkeypatch):
     assert "--judge needs a chat model" in capsys.readouterr().err
     with pytest.raises(UserError, match="judge nothing"):
         Judge.by(ChatSettings("m"), 0)
+
+
+@pytest.mark.parametrize(
+    ("topics", "path", "gold", "expected"),
+    [
+        (["Inception"], ["starring"], ["Elliot Page"], 2 / 3),  # two ends, one of them right
+        (["Inception"], ["directed by", "born in"], ["London"], 1.0),
+        (["Christopher Nolan"], ["~directed by"], ["Inception", "Dunkirk"], 1.0),
+        (["Inception", "Dunkirk"], ["directed by"], ["Christopher Nolan"], 1.0),  # what both lead to
+        (["Inception"], ["starring"], ["London"], 0.0),
+        (["Inception"], ["painted by"], ["London"], None),
+        (["Inception"], [], ["London"], None),
+    ],
+)
+def test_what_the_right_path_would_bring_by_hand(topics, path, gold, expected):
+    kg = SmallPipeline().graph("world")
+    found = right_path_f1(kg, Question("1", "?", tuple(topics), tuple(gold), tuple(gold), relation_path=tuple(path)))
+    assert found == (expected if expected is None else pytest.approx(expected))
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="this C library keeps what is free")
+def test_memory_that_is_free_between_what_is_not_goes_back_to_the_system():
+    library = ctypes.CDLL(None)
+    library.malloc.restype, library.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    library.free.argtypes = [ctypes.c_void_p]
+    size, number = 100_000, 2_000
+    blocks = [library.malloc(size) for _ in range(number)]
+    for block in blocks:
+        ctypes.memset(block, 1, size)
+    for place, block in enumerate(blocks):
+        if place % 20:
+            library.free(block)  # what is left in between holds the heap's end where it is
+    before = resident()
+    give_back_memory()
+    assert before - resident() > 0.7 * size * number
+    for block in blocks[::20]:
+        library.free(block)
+
+
+def test_every_question_gives_its_memory_back(tmp_path, monkeypatch):
+    given: list[str] = []
+    monkeypatch.setattr("kgdemo.lab.evaluation.runner.give_back_memory", lambda: given.append("back"))
+    lines = [json.dumps({"id": n, "question": "Who?", "q_entity": ["Inception"], "answer": ["x"]}) for n in range(3)]
+    (tmp_path / "questions.jsonl").write_text("\n".join(lines), "utf-8")
+    evaluate(
+        SmallPipeline(), tmp_path / "questions.jsonl", Settings(beams=2, hops=1, compare=False, explain=0), tmp_path
+    )
+    assert given == ["back"] * 3
+
+
+def resident() -> int:
+    """Bytes of this process that are in memory."""
+    with open("/proc/self/statm", encoding="ascii") as stream:
+        return int(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -1,7 +1,8 @@
-"""GCR without one of its two models (table 3)."""
+"""GCR without one of its two models (table 3), and with a path model that is shown examples (table 4)."""
 
 from __future__ import annotations
 
+from kgdemo.constraint.label_tokens import PATH_END, PATH_START
 from kgdemo.events import (
     AnswerFinal,
     CandidatesScored,
@@ -13,6 +14,7 @@ from kgdemo.events import (
     PathVerified,
 )
 from kgdemo.methods.gcr import GcrOptions
+from kgdemo.models.prompt_style import EXAMPLES, PromptStyle
 from tests.helpers.oracles import all_paths
 from tests.helpers.reasoning import FILMS, INVERSE, Clerk, ask, clerk_world, film_world, of
 
@@ -69,3 +71,26 @@ def test_without_both_the_ends_of_the_paths_are_left():
     options = GcrOptions(path_model=False, general_model=False)
     events = ask("gcr", QUESTION, ["Inception"], film_world(), options, beams=3)
     assert set(events[-1].answers) == {e.path.end for e in of(events, PathFound)}
+
+
+def test_examples_stand_before_the_question_in_the_path_models_prompt_and_paths_stay_in_the_graph():
+    few, none = (
+        ask("gcr", QUESTION, ["Inception"], film_world(), GcrOptions(examples=number), compare=False)
+        for number in (3, 0)
+    )
+    prompts = [next(call.tokens_in for call in of(events, LMCall)) for events in (few, none)]
+    model = film_world().model
+    lengths = [len(model.style.with_examples(n).encode(model.label_tokens, QUESTION, ["Inception"])) for n in (3, 0)]
+    assert prompts[0] - prompts[1] == lengths[0] - lengths[1] > 0
+    assert len(of(few, PathFound)) == len(of(none, PathFound)) > 0
+    assert all(e.verdict.faithful for e in of(few, PathVerified))
+
+
+def test_examples_are_whole_paths_between_the_marks_and_the_question_comes_last():
+    style = PromptStyle().with_examples(2)
+    before, after = style.template.split("{question}")
+    assert before.count("Example") == before.count(PATH_START) == before.count(PATH_END) == 2
+    assert "{" not in before
+    assert before.index(EXAMPLES[0][0]) < before.index(EXAMPLES[1][0])
+    assert after == PromptStyle().template.split("{question}")[1]
+    assert PromptStyle().with_examples(0) == PromptStyle()

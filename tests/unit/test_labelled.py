@@ -10,7 +10,7 @@ import pytest
 from kgdemo.errors import UserError
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
-from kgdemo.lab.training.labelled import freebase_names, labelled_wordings
+from kgdemo.lab.training.templates import freebase_names, labelled_wordings
 
 PARENT, MARRIAGE, SPOUSE = "/people/person/parents", "/people/person/spouse_s", "/people/marriage/spouse"
 KG = KnowledgeGraph.from_triples([("Ann", f"{MARRIAGE}.{SPOUSE}", "Bob"), ("Cid", "child of", "Ann")])

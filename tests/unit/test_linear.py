@@ -39,6 +39,35 @@ def test_any_shape_gives_the_product_of_double_precision(shape, width, height, b
 
 
 @needs_onednn
+@settings(max_examples=20, deadline=None)
+@given(number=st.integers(1, 1300), packed=st.booleans())
+def test_many_rows_are_multiplied_part_by_part_with_the_same_result(number, packed):
+    layer, rows = nn.Linear(24, 9), torch.randn(number, 24, generator=torch.Generator().manual_seed(number))
+    ours = OneDNNLinear(layer)
+    if packed:
+        ours.pack()
+    with torch.inference_mode():
+        assert torch.allclose(ours(rows), nn.functional.linear(rows, layer.weight, layer.bias), atol=1e-5)
+
+
+@needs_onednn
+def test_the_numbers_of_rows_that_onednn_compiles_code_for_are_bounded(monkeypatch):
+    layer, met = OneDNNLinear(nn.Linear(6, 4)), set()
+
+    def multiply(rows, weight, bias, *how):
+        met.add(tuple(rows.shape))
+        return nn.functional.linear(rows, weight, bias)
+
+    monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", multiply)
+    with torch.inference_mode():
+        for number in range(2_000):
+            assert layer(torch.ones(number, 6)).shape == (number, 4)
+            assert layer(torch.ones(1, number, 6)).shape == (1, number, 4)
+    assert {number for number, _ in met} == {0, *linear.ROWS}
+    assert all(linear.row_count(number) - number < max(4, number / 4) for number in range(1, linear.ROWS[-1]))
+
+
+@needs_onednn
 def test_weights_are_shared_and_gradients_flow():
     layer = nn.Linear(6, 4)
     ours = OneDNNLinear(layer)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -309,6 +311,27 @@ def test_without_that_package_a_sentence_says_so(tmp_path: Path, monkeypatch):
     (tmp_path / "x.parquet").touch()
     with pytest.raises(UserError, match="pip install pyarrow"):
         read_questions(tmp_path / "x.parquet")
+
+
+def test_a_set_on_the_hub_is_read_by_its_name(monkeypatch: pytest.MonkeyPatch):
+    asked: list[tuple[str, str]] = []
+
+    def load_dataset(name: str, split: str) -> list[dict[str, Any]]:
+        asked.append((name, split))
+        if name != "rmanluo/RoG-webqsp":
+            raise ConnectionError("no hub here\nand more")
+        return [{**ROG, "choices": []}]
+
+    monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=load_dataset))
+    (question,) = read_questions(Path("hf:rmanluo/RoG-webqsp"))
+    assert question.gold == {NOLAN}
+    read_questions(Path("hf:rmanluo/RoG-webqsp:validation"))
+    assert asked == [("rmanluo/RoG-webqsp", "test"), ("rmanluo/RoG-webqsp", "validation")]
+    with pytest.raises(UserError, match=r"hf:nobody/nothing cannot be read \(no hub here\); check its name"):
+        read_questions(Path("hf:nobody/nothing"))
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(UserError, match="pip install datasets"):
+        read_questions(Path("hf:rmanluo/RoG-webqsp"))
 
 
 # choices --------------------------------------------------------------------------------------------

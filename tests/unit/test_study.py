@@ -10,7 +10,8 @@ import pytest
 
 from kgdemo.__main__ import main
 from kgdemo.errors import UserError
-from kgdemo.lab.evaluation.study import RECIPES, changed, study
+from kgdemo.lab.evaluation.recipes import RECIPES
+from kgdemo.lab.evaluation.study import BEGIN, END, Progress, changed, study, write_section
 from kgdemo.methods import method_named
 from kgdemo.settings import LOCAL, Settings, check
 from tests.helpers.page import SmallPipeline
@@ -48,9 +49,71 @@ def test_a_recipe_writes_runs_tables_and_a_report_and_is_resumed(tmp_path: Path,
     assert [row["variant"] for row in rows] == list(RECIPES["ablations"].variants)
     assert all(0 <= float(row["hits@1"]) <= float(row["hit"]) for row in rows)
     assert "without-path-model" in (out / "report.html").read_text("utf-8")
+    assert (out / "plot.svg").read_text("utf-8").startswith('<svg xmlns="http://www.w3.org/2000/svg"')
     before = (out / "gcr" / "predictions.jsonl").read_bytes()
     study(SmallPipeline(), "ablations", questions, asked, out)
     assert (out / "gcr" / "predictions.jsonl").read_bytes() == before
+
+
+def test_how_far_a_recipe_has_come_is_written_after_each_question(tmp_path: Path, questions: Path, monkeypatch):
+    seen: list[dict] = []
+    see = Progress.see
+
+    def recorded(self: Progress, *told: object) -> None:
+        see(self, *told)
+        seen.append(json.loads((tmp_path / "out" / "study.json").read_text("utf-8")))
+
+    monkeypatch.setattr(Progress, "see", recorded)
+    asked = Settings(beams=2, hops=1, compare=False, explain=0)
+    study(SmallPipeline(), "ablations", questions, asked, tmp_path / "out")
+    done = [[row["done"] for row in one["rows"]] for one in seen]
+    assert done == [[0, 0, 0], [1, 0, 0], [2, 0, 0], [2, 0, 0], [2, 1, 0], [2, 2, 0], [2, 2, 0], [2, 2, 1], [2, 2, 2]]
+    assert seen[0]["seconds_left"] is None
+    assert all(one["seconds_left"] > 0 for one in seen[1:-1])
+    assert seen[-1]["seconds_left"] == 0
+    first = seen[-1]["rows"][0]
+    assert first["of"] == 2
+    assert first["metrics"]["hits@1_low"] <= first["metrics"]["hits@1"] <= first["metrics"]["hits@1_high"]
+    assert seen[0]["recipe"] == "ablations"
+    seen.clear()
+    study(SmallPipeline(), "ablations", questions, asked, tmp_path / "out")
+    assert [row["done"] for row in seen[0]["rows"]] == [2, 0, 0], "what is done is known at once"
+
+
+def test_finished_recipes_stand_in_a_readme_between_its_marks(tmp_path: Path, questions: Path):
+    readme = tmp_path / "README.md"
+    readme.write_text("before\n", "utf-8")
+    with pytest.raises(UserError, match="has no lines <!-- studies: begin -->"):
+        write_section(readme, tmp_path, "a command")
+    readme.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", "utf-8")
+    study(
+        SmallPipeline(),
+        "ablations",
+        questions,
+        Settings(beams=2, hops=1, compare=False, explain=0),
+        tmp_path / "ablations",
+    )
+    (tmp_path / "beams" / "beams-01").mkdir(parents=True)  # begun, not finished
+    write_section(readme, tmp_path, "a command")
+    written = readme.read_text("utf-8")
+    assert written.startswith(f"before\n{BEGIN}\n`a command`; Python ")
+    assert written.endswith(f"\n{END}\nafter\n")
+    assert "old" not in written
+    assert "**beams**" not in written
+    assert "**ablations** (GCR, table 3; 2 questions)." in written
+    assert "\n| without-path-model | " in written
+    assert (tmp_path / "figures" / "ablations.svg").read_text("utf-8").startswith("<svg xmlns=")
+    write_section(readme, tmp_path, "a command")
+    assert readme.read_text("utf-8") == written
+
+
+def test_recipes_are_listed_for_people_and_for_programs(capsys: pytest.CaptureFixture[str]):
+    assert main(["recipes"]) == 0
+    assert "few-shot: GCR, table 4; 3 variants." in capsys.readouterr().out
+    assert main(["recipes", "--json"]) == 0
+    listed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [one["name"] for one in listed] == list(RECIPES)
+    assert listed[0]["variants"] == {"gcr": "method=gcr compare=yes"}
 
 
 def test_workers_write_what_one_process_writes(tmp_path: Path, questions: Path, capsys: pytest.CaptureFixture[str]):

@@ -7,8 +7,7 @@ import pytest
 from kgdemo.cli import main
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
-from kgdemo.lab.evaluation.runner import HELD_OUT, SEEN, group
-from kgdemo.lab.evaluation.template_questions import template_questions, write_questions
+from kgdemo.lab.evaluation.unseen_relations import HELD_OUT, SEEN, group, template_questions, write_questions
 from kgdemo.lab.questions import read_questions
 from kgdemo.lab.training import templates
 from tests.helpers.training import TEMPLATES, TRIPLES, film_graph

@@ -11,9 +11,19 @@ import torch
 
 from kgdemo.errors import UserError
 from kgdemo.lab.training import loop
-from kgdemo.lab.training.batches import IGNORED, Encoder, collate
 from kgdemo.lab.training.examples import Example
-from kgdemo.lab.training.loop import Checkpoints, SampledHead, Share, TrainConfig, batch_loss, schedule, train
+from kgdemo.lab.training.loop import (
+    IGNORED,
+    Checkpoints,
+    Encoder,
+    SampledHead,
+    Share,
+    TrainConfig,
+    batch_loss,
+    collate,
+    schedule,
+    train,
+)
 from kgdemo.lab.training.templates import TemplateSource
 from tests.helpers.training import TEMPLATES, encoder_of, film_graph, same_weights, tiny
 

@@ -16,8 +16,7 @@ from kgdemo.errors import ModelError, UserError
 from kgdemo.lab.training import model as lora
 from kgdemo.lab.training.loop import Share, TrainConfig, train
 from kgdemo.lab.training.model import Lora, adapted, start_model
-from kgdemo.lab.training.recipe import FOLDER, Recipe
-from kgdemo.lab.training.run import HELD_OUT_FILE, export_best, run_recipe
+from kgdemo.lab.training.run import FOLDER, HELD_OUT_FILE, Recipe, export_best, run_recipe
 from kgdemo.lab.training.templates import TemplateSource
 from kgdemo.models.causal import CausalModel
 from tests.helpers.training import TEMPLATES, encoder_of, film_graph, same_weights, tiny, write_recipe

@@ -8,8 +8,7 @@ import pytest
 
 from kgdemo.lab.questions import Question
 from kgdemo.lab.training.examples import wordings_of
-from kgdemo.lab.training.recipe import Recipe
-from kgdemo.lab.training.run import HELD_OUT_FILE, run_recipe
+from kgdemo.lab.training.run import HELD_OUT_FILE, Recipe, run_recipe
 from kgdemo.lab.training.templates import ChainSource
 from tests.helpers.training import film_graph, write_recipe
 

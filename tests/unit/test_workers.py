@@ -13,12 +13,14 @@ from pathlib import Path
 import pytest
 
 from kgdemo.errors import UserError
+from kgdemo.lab.evaluation.compare_methods import compare_methods
 from kgdemo.lab.evaluation.metrics import Prediction
-from kgdemo.lab.evaluation.records import Records, read_predictions
+from kgdemo.lab.evaluation.predictions import Records, read_predictions
 from kgdemo.lab.evaluation.runner import evaluate
 from kgdemo.lab.evaluation.workers import answered_by_workers
 from kgdemo.lab.questions import Question
 from kgdemo.settings import Settings
+from tests.helpers.page import SmallPipeline
 
 ROOT = Path(__file__).parents[2]
 TOPICS = ("Inception", "Christopher Nolan", "London", "Dunkirk")
@@ -128,3 +130,16 @@ def test_damaged_records_are_named(tmp_path: Path):
     (tmp_path / "predictions.jsonl").write_text('{"id": "1"}\n', "utf-8")
     with pytest.raises(UserError, match=r"predictions\.jsonl is damaged"):
         Records(tmp_path)
+
+
+def test_a_comparison_of_methods_hands_its_workers_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    given: list[int] = []
+
+    def asked(*_: object, workers: int = 1, **__: object) -> dict[str, float]:
+        given.append(workers)
+        return {"hit": 1.0}
+
+    monkeypatch.setattr("kgdemo.lab.evaluation.compare_methods.evaluate", asked)
+    written = compare_methods(SmallPipeline(), ["gcr", "rog"], tmp_path, Settings(), tmp_path, workers=3)
+    assert given == [3, 3]
+    assert written.count("1.000") == 2

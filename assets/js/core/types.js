@@ -195,6 +195,7 @@
  * @property {boolean} mcp
  * @property {string[]} graphs names of the embedded graphs
  * @property {Reliability|null} reliability of the embedded model's abstention; null where it was not measured
+ * @property {boolean} studies whether this server runs benchmarks
  */
 
 /**

@@ -33,9 +33,8 @@ from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io import catalogue
 from kgdemo.kg.io.formats import read_triples
-from kgdemo.lab.benchmarks.reference import ReferenceTrie, networkx_graph
+from kgdemo.lab.benchmarks.comparison import Clock, ReferenceTrie, Row, alone, networkx_graph, side_by_side, timed
 from kgdemo.lab.benchmarks.synthetic import HUB, large_graph, tokenizer_of_size, two_hop_graph
-from kgdemo.lab.benchmarks.timing import Clock, Row, alone, side_by_side, timed
 
 
 class NoiseTree:

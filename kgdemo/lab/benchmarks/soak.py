@@ -26,7 +26,7 @@ from kgdemo.decoding.searches import DiverseSettings, SamplingSettings, diverse_
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph, Triple
 from kgdemo.kg.path import Path
-from kgdemo.lab.benchmarks.reference import networkx_graph, walks
+from kgdemo.lab.benchmarks.comparison import networkx_graph, walks
 from kgdemo.lab.benchmarks.synthetic import FAMILIES, TableTree, byte_level_tokenizer, random_model, wordpiece_tokenizer
 from kgdemo.models.base import TokenTree
 from kgdemo.verify import Verifier

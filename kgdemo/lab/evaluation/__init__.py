@@ -1,1 +1,5 @@
-"""Evaluation: question sets, the papers' figures, and the runner that goes on where it stopped."""
+"""Evaluation: question sets asked, the papers' figures computed, runs compared, tables and figures made again.
+
+It sees a method only through the events of its runs and judges paths by the verifier alone; each figure has one place,
+``metrics.py``. Begin with ``runner.evaluate``; ``study.py`` has the papers' tables as recipes.
+"""

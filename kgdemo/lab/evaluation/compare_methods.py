@@ -86,7 +86,16 @@ def compare_methods(
     for card in cards:
         own = replace(settings, method=card.name, options=options[card.name])
         metrics = evaluate(
-            pipeline, questions, own, out / card.name, limit, link, judge, batched=batched, scorer=scorer
+            pipeline,
+            questions,
+            own,
+            out / card.name,
+            limit,
+            link,
+            judge,
+            batched=batched,
+            scorer=scorer,
+            workers=workers,
         )
         rows.append((card, metrics))
         written = table(rows, compared=settings.compare, judged=judge is not None)

@@ -59,6 +59,7 @@ class Prediction:
         hops: of the shortest path to a right answer, within those that were asked for; 0 without one.
         triplet_f1: see ``triplet_f1``; None where no path leads to a right answer.
         limited: the method took all the steps that it may take.
+        right_path_f1: of all ends of the relation path that the question set gives; None where it gives none.
         error: the message of a run that failed, or in which the general model could not be asked; else empty. It is
             asked again when the evaluation goes on.
     """
@@ -91,6 +92,7 @@ class Prediction:
     hops: int = 0
     triplet_f1: float | None = None
     limited: bool = False
+    right_path_f1: float | None = None
 
     @classmethod
     def from_record(cls, record: Mapping[str, object]) -> Prediction:
@@ -199,6 +201,7 @@ def _figures() -> dict[str, Figure]:
         "path_hits@1": of(lambda p: p.ends, hits_at_1),
         "path_hit@k": of(lambda p: p.ends, hit),
         # whether the graph could give a right answer at all: one is within L hops
+        "right_path_f1": lambda p: (p.right_path_f1 or 0.0, p.right_path_f1 is not None),
         "ceiling": lambda p: (p.coverage is not None, 1) if p.gold else (0, 0),
         "faithful_ratio": lambda p: (p.faithful, len(p.paths)),
         "faithful_ratio_correct": lambda p: (p.right_faithful, p.right_paths),
@@ -279,6 +282,7 @@ def summarise(predictions: Sequence[Prediction], compared: bool) -> dict[str, fl
             if compared or not name.startswith("unconstrained_")
         },
         **_step_figures([p.steps for p in predictions]),
+        "right_path_questions": sum(p.right_path_f1 is not None for p in predictions),
         "coverage_questions": sum(p.coverage is not None for p in predictions),
         "paths": sum(len(p.paths) for p in predictions),
         "correct_paths": sum(p.right_paths for p in predictions),

@@ -13,14 +13,14 @@ from pathlib import Path
 
 from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.metrics import ERRORS, GROUP_FIGURES, GROUPS, Prediction, hits_at_1, summarise
-from kgdemo.lab.evaluation.records import read_predictions
+from kgdemo.lab.evaluation.predictions import read_predictions
 from kgdemo.lab.evaluation.significance import compare_runs, with_intervals
 from kgdemo.view.escape import escaped
 
 PLOTTED = ("hits@1", "hit", "f1", "path_hits@1", "path_hit@k")
 SHOWN = (*PLOTTED, "accuracy", "rouge_l", "hit_substring", "faithful_ratio", "faithful_ratio_correct", "triplet_f1")
 FREE = ("unconstrained_faithful_ratio", "unconstrained_faithful_ratio_correct", "unconstrained_path_hit@k")
-WRONG = ("ceiling", "refused", *(f"error_{name}" for name in ERRORS))
+WRONG = ("ceiling", "right_path_f1", "refused", *(f"error_{name}" for name in ERRORS))
 COSTS = ("depth", "true_depth", "lm_calls", "tokens_in", "tokens_out", "seconds_per_question")
 JUDGED = ("gpt4score", "gpt4score_low", "gpt4score_high", "coherence")  # said by a model, so they cannot be made anew
 MOST_CHANGED = 200  # questions listed of two runs
@@ -73,7 +73,7 @@ def _run(folder: Path, name: str) -> Run:
 
 def html_report(runs: Sequence[Run]) -> str:
     """The whole document."""
-    parts = [f"<h1>{len(runs)} runs</h1>", _overview(runs), _plot(runs), _groups(runs)]
+    parts = [f"<h1>{len(runs)} runs</h1>", _overview(runs), plot(runs), _groups(runs)]
     parts += [_beside(runs[0], other) for other in runs[1:]]
     parts.append("<h2>Settings</h2>")
     for run in runs:
@@ -115,8 +115,8 @@ def _groups(runs: Sequence[Run]) -> str:
     return f"<h2>By hops and by number of answers</h2><table>{head}{''.join(body)}</table>"
 
 
-def _plot(runs: Sequence[Run]) -> str:
-    """Bars with their intervals, one group a figure."""
+def plot(runs: Sequence[Run]) -> str:
+    """Bars with their intervals, one group a figure, as SVG that stands in a page or in a file of its own."""
     width, height, gap = 16, 200, 24
     group = width * len(runs) + gap
     parts = []
@@ -140,7 +140,8 @@ def _plot(runs: Sequence[Run]) -> str:
         parts.append(f'<text x="58" y="{y}">{escaped(run.name)}</text>')
     size = (len(PLOTTED) * group + 60, height + 50 + 18 * len(runs))
     return (
-        f'<svg role="img" aria-label="Figures of the runs" width="{size[0]}" height="{size[1]}">{"".join(parts)}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="Figures of the runs" width="{size[0]}" '
+        f'height="{size[1]}" font-family="system-ui, sans-serif" font-size="12">{"".join(parts)}</svg>'
     )
 
 

@@ -1,12 +1,13 @@
 """Ask every question of a set and write down what came of it; a broken run goes on where it stopped.
 
-Beside whole runs it measures the linker alone (the right entity first, and how long it takes), and questions about
-relations that a model has never seen beside questions about those it was trained on.
+Beside whole runs it measures the linker alone: the right entity first, and how long it takes.
 """
 
 from __future__ import annotations
 
+import ctypes
 import json
+import sys
 import time
 from collections.abc import Callable, Collection, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,13 +24,13 @@ from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import build_graph
 from kgdemo.lab.evaluation.judge import Judge, judge_all, score_answers
-from kgdemo.lab.evaluation.metrics import Prediction, Steps, exactly, holding, summarise, true_steps
-from kgdemo.lab.evaluation.reading import RunFigures
-from kgdemo.lab.evaluation.records import PREDICTIONS, Records
+from kgdemo.lab.evaluation.metrics import Prediction, Steps, exactly, f1, holding, summarise, true_steps
+from kgdemo.lab.evaluation.predictions import PREDICTIONS, Records, RunFigures
 from kgdemo.lab.evaluation.significance import with_intervals
+from kgdemo.lab.evaluation.unseen_relations import summarise_groups
 from kgdemo.lab.evaluation.workers import answered_by_workers
 from kgdemo.lab.questions import Question, called_as_in, read_questions
-from kgdemo.lab.training.examples import relation_paths
+from kgdemo.lab.training.examples import known_paths
 from kgdemo.linking.linker import Linker
 from kgdemo.methods import method_named
 from kgdemo.models.chat import ChatModel
@@ -38,48 +39,6 @@ from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-SEEN, HELD_OUT, UNCLEAR = "seen", "held_out", "unclear"
-
-
-def read_held_out(file: Path) -> frozenset[str]:
-    """The relations listed in the ``held_out.json`` of a training run, of all its graphs.
-
-    Raises:
-        UserError: there is no such file, or it is of another kind.
-    """
-    try:
-        record = json.loads(file.read_text("utf-8"))
-        return frozenset(str(relation) for relations in record.values() for relation in relations)
-    except (OSError, ValueError, AttributeError, TypeError) as error:
-        raise UserError(f"{file} cannot be read ({error}); give the held_out.json of a training run.") from error
-
-
-def group(kg: KnowledgeGraph, question: Question, held_out: Collection[str]) -> str:
-    """``held_out`` where every relation path that answers the question uses such a relation, ``seen`` where none does.
-
-    *unclear* is the rest: where one path does and another does not, or none is within two hops.
-    """
-    uses = [
-        any(kg.relations[kg.relation_of(step)] in held_out for step in path.steps)
-        for path in relation_paths(kg, question)
-    ]
-    if not uses or any(uses) != all(uses):
-        return UNCLEAR
-    return HELD_OUT if uses[0] else SEEN
-
-
-def summarise_groups(
-    kg: KnowledgeGraph, questions: Sequence[Question], predictions: Sequence[Prediction], held_out: Collection[str]
-) -> dict[str, float]:
-    """``seen_questions``, ``seen_hits@1`` and of paths, the same for ``held_out``, and ``unclear_questions``."""
-    sorted_in: dict[str, list[Prediction]] = {SEEN: [], HELD_OUT: [], UNCLEAR: []}
-    for question, prediction in zip(questions, predictions, strict=True):
-        sorted_in[group(kg, question, held_out)].append(prediction)
-    metrics: dict[str, float] = {f"{UNCLEAR}_questions": len(sorted_in[UNCLEAR])}
-    for name in (SEEN, HELD_OUT):
-        own = summarise(sorted_in[name], compared=False)
-        metrics |= {f"{name}_{figure}": own[figure] for figure in ("questions", "hits@1", "path_hits@1", "path_hit@k")}
-    return metrics
 
 
 def evaluate(
@@ -95,6 +54,7 @@ def evaluate(
     scorer: ChatModel | None = None,
     workers: int = 1,
     make: Callable[[], Pipeline] | None = None,
+    watch: Callable[[Sequence[Prediction], int], None] | None = None,
 ) -> dict[str, float]:
     """Run a question set with one method.
 
@@ -112,6 +72,7 @@ def evaluate(
         scorer: says which answers are right (GPT4Score).
         workers: processes that answer, each with a pipeline of its own; predictions are those of one, in its order.
         make: makes the pipeline of a worker; by default one like ``pipeline``.
+        watch: told the predictions so far and how many there will be, at the beginning and after each question.
 
     Returns:
         the metrics, as written.
@@ -134,6 +95,8 @@ def evaluate(
     _same_settings(out, {**_plain(settings), "questions": str(questions), "link": link}, (out / PREDICTIONS).exists())
     records = Records(out)
     left = [q for q in wanted if q.id not in records.done]
+    if watch is not None:
+        watch(list(records.done.values()), len(wanted))
     if workers > 1:
         begin = partial(_begun, make or partial(Pipeline, pipeline.profile, pipeline.chat), settings, left[:1])
         answered = answered_by_workers(begin, partial(_asked, settings, link), left, workers)
@@ -142,6 +105,8 @@ def evaluate(
     with closing(answered):
         for prediction in tqdm(answered, unit="question", desc=card.name, total=len(left)):
             records.write(prediction)
+            if watch is not None:
+                watch(list(records.done.values()), len(wanted))
     records.arrange(q.id for q in wanted)
     predictions = [records.done[q.id] for q in wanted]
     metrics = with_intervals(summarise(predictions, settings.compare), predictions)
@@ -196,11 +161,35 @@ def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool) 
     hops = next((n for n in range(1, settings.hops + 1) if true_steps(*asked, n, settings.directed)), 0) if truth else 0
     if question.graph:
         pipeline.forget_graph(settings.graph)
+    give_back_memory()
     prediction = figures.prediction(question, truth, len(question.relation_path) or hops)
+    prediction = replace(prediction, right_path_f1=right_path_f1(kg, question))
     if not question.choices:
         return prediction
     chosen = choice_of(question.choices, prediction, pipeline.resources(settings).embedder)
     return replace(prediction, answers=chosen, with_graph=chosen, refused=not chosen)
+
+
+def give_back_memory() -> None:
+    """Give memory that is free back to the system, where the C library can (glibc): it would keep some MB a question.
+
+    Questions of all sizes leave holes of all sizes, and by itself only what is free at the end of the heap goes back.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        trim(0)
+
+
+def right_path_f1(kg: KnowledgeGraph, question: Question) -> float | None:
+    """F1 of all that the relation path of the question set leads to: what a method that finds that path could reach.
+
+    Of several topics it is what all of them lead to. None where the set gives no path, or one that the graph lacks.
+    """
+    ends = [
+        {kg.entities[end] for end in kg.reach(path.topic, kg.said(path.steps))[-1].tolist()}
+        for path in known_paths(kg, question)
+    ]
+    return f1(tuple(set.intersection(*ends)), question.gold) if ends else None
 
 
 def _step_limit(settings: Settings) -> int:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.metrics import FIGURES, GROUP_FIGURES, GROUPS, Parts, Prediction
-from kgdemo.lab.evaluation.records import read_predictions
+from kgdemo.lab.evaluation.predictions import read_predictions
 
 RESAMPLES, FLIPS = 2_000, 10_000
 _EXACT = 12  # questions that differ, up to which all ways to flip them are gone through

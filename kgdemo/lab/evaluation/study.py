@@ -1,21 +1,27 @@
 """The papers' tables and figures as one command each: ``python -m kgdemo study NAME --questions FILE --out DIR``.
 
 A recipe is a few variants of one setting. Each is a run of ``evaluate`` in a folder of its own, which goes on where it
-was stopped; then all are written as a table (Markdown and CSV) and as a report (HTML, with a plot).
+was stopped; then all are written as a table (Markdown and CSV), a plot (SVG) and a report (HTML). How far it has come
+stands in ``study.json``, written anew after each question: whoever started it, the page for one, reads it there.
 """
 
 from __future__ import annotations
 
 import csv
+import json
 import platform
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from kgdemo import __version__
 from kgdemo.errors import UserError
-from kgdemo.lab.evaluation.report import Run, html_report, read_runs
+from kgdemo.lab.evaluation.metrics import FIGURES, Prediction, hits_at_1, summarise
+from kgdemo.lab.evaluation.recipes import RECIPES, Recipe, described
+from kgdemo.lab.evaluation.report import Run, html_report, plot, read_runs
 from kgdemo.lab.evaluation.runner import evaluate
+from kgdemo.lab.evaluation.significance import interval
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings, options_of, pairs
 
@@ -34,169 +40,7 @@ _COLUMNS = (
     ),
     *("lm_calls", "tokens_in", "tokens_out", "seconds_per_question"),
 )
-_PARTS = ("planning", "beam_search", "verifier", "last_step")
-_STRATEGIES = tuple(f"{how}-{shape}" for how in ("agent", "explore") for shape in ("cot", "tot", "got"))
 _FREE = ("unconstrained_path_hit@k", "unconstrained_faithful_ratio", "unconstrained_faithful_ratio_correct")
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """What is varied, and what the paper says of it.
-
-    Attributes:
-        after: the table or figure.
-        variants: name -> method and other settings, as ``name=value``; what is no setting is an option of the method.
-        reports: what the paper reports, in a sentence.
-        compares: why its figures and these are comparable, or not.
-    """
-
-    after: str
-    variants: Mapping[str, str]
-    reports: str
-    compares: str = (
-        "The paper's figures are of other models, and of its own sets: only the direction of a difference compares."
-    )
-
-
-_GRBENCH = (
-    "Comparable with a folder of GRBench (--questions), Rouge-L and Llama 3.1 as general model; the embedded reasoner "
-    "decides by embeddings, so that steps and ratings cost and bring less than a model's."
-)
-RECIPES: dict[str, Recipe] = {
-    "constraint": Recipe(
-        "GCR, figure 5",
-        {"gcr": "method=gcr compare=yes"},
-        "With the constraint all reasoning behind right answers is in the graph; without it less is, and on WebQSP "
-        "fewer answers are right.",
-    ),
-    "beams": Recipe(
-        "GCR, figure 4",
-        {f"beams-{k:02}": f"method=gcr beams={k}" for k in (1, 3, 5, 10, 20)},
-        "Hit and recall rise with K, F1 is best at 10, and time rises slightly.",
-    ),
-    "hops": Recipe(
-        "GCR, figure 7",
-        {f"hops-{hops}": f"method=gcr hops={hops}" for hops in (1, 2, 3, 4)},
-        "Two hops are best; three and four bring noise.",
-    ),
-    "ablations": Recipe(
-        "GCR, table 3",
-        {
-            "gcr": "method=gcr",
-            "without-path-model": "method=gcr path_model=no",
-            "without-general-model": "method=gcr general_model=no",
-        },
-        "Without either model both Hit and F1 fall.",
-    ),
-    "efficiency": Recipe(
-        "GCR, table 2; FiDeLiS, table 7",
-        {name: f"method={name}" for name in ("text-rag", "graph-rag", "rog", "tog", "fidelis", "agent-cot", "gcr")},
-        "GCR asks a model twice a question, agents many times.",
-    ),
-    "visibility": Recipe(
-        "DoG, section 5.2",
-        {name: f"method=dog visibility={name}" for name in ("full", "local", "hidden")},
-        "What of the graph stands in the prompt, beside the constraint.",
-    ),
-    "fidelis-ablations": Recipe(
-        "FiDeLiS, table 2",
-        {
-            "fidelis": "method=fidelis",
-            "vanilla-retriever": "method=fidelis retriever=vanilla",
-            "tog-retriever": "method=fidelis retriever=tog",
-            **{f"without-{part}": f"method=fidelis {part}=no" for part in _PARTS},
-        },
-        "Every part left out costs Hits@1; the beam search most.",
-    ),
-    "alpha": Recipe(
-        "FiDeLiS, equation 2",
-        {f"alpha-{value}": f"method=fidelis alpha={value}" for value in ("0", "0.1", "0.3", "0.5", "1")},
-        "The weight of the look-ahead.",
-    ),
-    "width": Recipe(
-        "FiDeLiS, figure 6",
-        {f"width-{width}": f"method=fidelis width={width}" for width in (1, 2, 3, 4)},
-        "The number of paths kept at each step.",
-    ),
-    "grounding": Recipe(
-        "Grounding, section 6",
-        {name: f"method={name}" for name in ("cot", *_STRATEGIES)},
-        "The best are at least 26.5 % above a chain of thought from memory.",
-    ),
-    "transfer": Recipe(
-        "GCR, table 6",
-        {name: f"method={name}" for name in ("direct", "cot", "gcr")},
-        "Accuracy on sets and graphs that the path model has not seen, the general model alone and GCR: FreebaseQA 85 "
-        "and 92, CommonsenseQA 79 and 85, MedQA 64 and 66 with ChatGPT; 89 and 94, 91 and 94, 75 and 79 with "
-        "GPT-4o-mini.",
-        "Comparable with the paper's set (--questions) and graph (--kg: ConceptNet, UMLS), a path model trained on "
-        "Freebase alone (--model) and the same general model; the embedded model has seen the graphs that ship.",
-    ),
-    "embeddings": Recipe(
-        "FiDeLiS, table 3",
-        {
-            f"{retriever}-{by}": f"method=fidelis retriever={retriever} embeddings={by}"
-            for retriever in ("vanilla", "path-rag")
-            for by in ("bm25", "minilm")
-        },
-        "Hits@1 on WebQSP and CWQ with BM25 58.3 and 48.4 (vanilla), 70.3 and 56.1 (Path-RAG); with SentenceBert "
-        "62.7 and 50.1, 73.5 and 58.4; E5 and text-embedding-3-small are better.",
-        "MiniLM stands for SentenceBert, whose version is not given; E5 and OpenAI's embeddings are not among ours. "
-        "The paper's figures are with GPT-3.5: only the direction of a difference compares.",
-    ),
-    "small-model": Recipe(
-        "FiDeLiS, appendix B",
-        {f"decided-by-{who}": f"method=fidelis decisions={who}" for who in ("reasoner", "embeddings", "path-model")},
-        "With small models for the decisions of the beam search, D + C calls of the general model remain of "
-        "N D + D + C (N the width, D the depth, C a constant), which may cost accuracy; no figures are given.",
-        "The numbers of calls compare where a general model is configured: the embedded reasoner asks none.",
-    ),
-    "retriever": Recipe(
-        "DoG, table 5",
-        {
-            "whole-graph": "method=dog width=2 triples=0",
-            **{f"retrieved-{n}": f"method=dog width=2 triples={n}" for n in (50, 200, 1000)},
-        },
-        "Hits@1 on the whole question graph and on what the retriever of GNN-RAG leaves of it, at two beams: Llama "
-        "91.0 and 90.7 on WebQSP, 76.1 and 84.7 on CWQ; Gemma 91.6 and 89.6, 72.6 and 80.1; Qwen 92.6 and 90.1, "
-        "73.7 and 84.4.",
-        "Not comparable in size: GNN-RAG is a network trained on each set, here the triples nearest to the question by "
-        "embeddings are kept. That fewer triples help where many hops are asked for is what can be compared.",
-    ),
-    "steps": Recipe(
-        "Grounding, figure 4",
-        {
-            f"{how}-{n:02}": f"method={how}-cot steps={n}"
-            for how in ("agent", "explore")
-            for n in (1, 3, 5, 10)
-        },
-        "Exploration does well with few steps and agents go on gaining; figures are drawn, not printed.",
-        _GRBENCH,
-    ),
-    "search-depth": Recipe(
-        "Grounding, figure 5",
-        {f"depth-{n}": f"method=explore-cot steps=1 search_depth={n}" for n in (1, 2, 3, 4, 5)},
-        "With one step the score levels off at a depth of 3; figures are drawn, not printed.",
-        _GRBENCH,
-    ),
-    "tree-width": Recipe(
-        "Grounding, figure 6",
-        {f"width-{n}": f"method=agent-tot branches={n} kept={n}" for n in (1, 2, 3, 4)},
-        "A slight rise with the width, most of it from one branch to two; figures are drawn, not printed.",
-        _GRBENCH,
-    ),
-    "evaluator": Recipe(
-        "Grounding, figure 7 and table 2",
-        {
-            f"{how}-{who}": f"method={how}-tot evaluator={who}"
-            for how in ("agent", "explore")
-            for who in ("select", "score")
-        },
-        "Select is slightly above Score, most of all for agents; in table 2 (graphs of thoughts, Rouge-L, healthcare, "
-        "Llama 3.1 70B) 40.7 and 30.9 as agents, 37.0 and 31.2 exploring.",
-        _GRBENCH,
-    ),
-}  # fmt: skip
 
 
 def study(
@@ -215,7 +59,7 @@ def study(
         name: of the recipe.
         questions: the set.
         settings: what the recipe leaves open.
-        out: one folder a variant, ``table.md``, ``table.csv`` and ``report.html``.
+        out: one folder a variant, ``table.md``, ``table.csv``, ``plot.svg``, ``report.html`` and ``study.json``.
         limit: only the first so many questions.
         workers: processes that answer, see ``evaluate``.
 
@@ -228,14 +72,65 @@ def study(
     if name not in RECIPES:
         raise UserError(f"There is no recipe {name!r}; choose one of {', '.join(RECIPES)}.")
     recipe, written = RECIPES[name], ""
+    out.mkdir(parents=True, exist_ok=True)
+    progress = Progress(out, name, recipe)
     for place, (variant, changes) in enumerate(recipe.variants.items()):
-        evaluate(pipeline, questions, changed(settings, changes), out / variant, limit, workers=workers)
+        own, watch = changed(settings, changes), partial(progress.see, variant)
+        evaluate(pipeline, questions, own, out / variant, limit, workers=workers, watch=watch)
         runs = [run for done in list(recipe.variants)[: place + 1] for run in read_runs([out / done])]
         written = table(recipe, runs, pipeline.chat.name or "none: the embedded reasoner")
         (out / "table.md").write_text(written + "\n", "utf-8")
         _write_csv(out / "table.csv", runs)
         (out / "report.html").write_text(html_report(runs), "utf-8")
+        (out / "plot.svg").write_text(plot(runs), "utf-8")
     return written
+
+
+_WATCHED = ("hits@1", "hit", "f1", "path_hits@1", "path_hit@k", "faithful_ratio", "lm_calls", "seconds_per_question")
+
+
+class Progress:
+    """How far a recipe has come, in ``study.json``; a reader never finds half of it.
+
+    Args:
+        out: folder of the recipe.
+        name, recipe: which.
+    """
+
+    def __init__(self, out: Path, name: str, recipe: Recipe) -> None:
+        self._file = out / "study.json"
+        self._about = {"recipe": name, **described(recipe)}
+        self._seconds = {variant: [0.0] for variant in recipe.variants}  # of the questions answered, 0 before the first
+        self._rows: dict[str, dict[str, object]] = {
+            variant: {"name": variant, "done": 0, "of": None, "metrics": {}, "right": []} for variant in recipe.variants
+        }
+
+    def see(self, variant: str, predictions: Sequence[Prediction], number: int) -> None:
+        """One more question of a variant is answered.
+
+        Args:
+            variant: its name.
+            predictions: its predictions so far.
+            number: how many there will be; of the variants that are still to come it is the same.
+        """
+        found = summarise(predictions, compared=False)
+        metrics = {name: found[name] for name in _WATCHED if name in found and predictions}
+        for name in [name for name in _WATCHED if name in FIGURES and predictions]:
+            metrics[f"{name}_low"], metrics[f"{name}_high"] = interval([FIGURES[name](p) for p in predictions])
+        right = [p.id for p in predictions if hits_at_1(p.answers, p.gold)]
+        done = {"name": variant, "done": len(predictions), "of": number, "metrics": metrics, "right": right}
+        self._rows[variant] = done
+        self._seconds[variant] = [p.seconds for p in predictions]
+        known = {**self._about, "rows": list(self._rows.values()), "seconds_left": self._left(number)}
+        beside = self._file.with_suffix(".new")
+        beside.write_text(json.dumps(known, ensure_ascii=False) + "\n", "utf-8")
+        beside.replace(self._file)
+
+    def _left(self, number: int) -> float | None:
+        """Seconds until all is done, as long as a question has taken so far; None before the first."""
+        taken = [seconds for row in self._seconds.values() for seconds in row if seconds]
+        questions = sum(number - (len(row) if row != [0.0] else 0) for row in self._seconds.values())
+        return round(questions * sum(taken) / len(taken), 1) if taken else None
 
 
 def changed(settings: Settings, changes: str) -> Settings:
@@ -250,8 +145,7 @@ def table(recipe: Recipe, runs: Sequence[Run], general_model: str) -> str:
     """The variants as a Markdown table, with what the paper reports and how to compare."""
     columns = [name for name in (*_COLUMNS, *_FREE) if any(name in run.metrics for run in runs)]
     lines = [f"After {recipe.after}. {recipe.reports}", ""]
-    lines += ["| | " + " | ".join(columns) + " |", "|---" + "|---:" * len(columns) + "|"]
-    lines += [f"| {run.name} | " + " | ".join(_cell(run, name) for name in columns) + " |" for run in runs]
+    lines += _rows(runs, columns)
     first = runs[0]
     lines += [
         "",
@@ -261,6 +155,11 @@ def table(recipe: Recipe, runs: Sequence[Run], general_model: str) -> str:
         f" {recipe.compares}",
     ]
     return "\n".join(lines)
+
+
+def _rows(runs: Sequence[Run], columns: Sequence[str]) -> list[str]:
+    head = ["| | " + " | ".join(columns) + " |", "|---" + "|---:" * len(columns) + "|"]
+    return head + [f"| {run.name} | " + " | ".join(_cell(run, name) for name in columns) + " |" for run in runs]
 
 
 def _cell(run: Run, name: str) -> str:
@@ -277,3 +176,42 @@ def _write_csv(file: Path, runs: Sequence[Run]) -> None:
         writer = csv.writer(stream)
         writer.writerow(["variant", *names])
         writer.writerows([run.name, *(run.metrics.get(name, "") for name in names)] for run in runs)
+
+
+# --------------------------------------------------------------------------------------------------
+# All recipes of a folder as a section of a README.
+
+BEGIN, END = "<!-- studies: begin -->", "<!-- studies: end -->"
+_BRIEF = ("hits@1", "hit", "f1", "path_hits@1", "path_hit@k", "faithful_ratio", "lm_calls", "seconds_per_question")
+
+
+def write_section(readme: Path, out: Path, command: str) -> None:
+    """Put what the recipes have come to between the two marks of a README, with their plots beside it.
+
+    Args:
+        readme: holds ``BEGIN`` and ``END``; plots go to the folder ``figures`` beside it.
+        out: a folder with a folder for each recipe; those that are not finished are left out.
+        command: what made them, to be told.
+
+    Raises:
+        UserError: the README has no such marks.
+    """
+    before, found, rest = readme.read_text("utf-8").partition(BEGIN)
+    _, ended, after = rest.partition(END)
+    if not (found and ended):
+        raise UserError(f"{readme} has no lines {BEGIN} and {END}; put them where the tables are to stand.")
+    figures = readme.parent / "figures"
+    figures.mkdir(exist_ok=True)
+    parts = [f"`{command}`; Python {platform.python_version()}, kgdemo {__version__}. Brackets: 95 % intervals."]
+    for name, recipe in RECIPES.items():
+        folders = [out / name / variant for variant in recipe.variants]
+        if not all((folder / "metrics.json").is_file() for folder in folders):
+            continue
+        runs = read_runs(folders)
+        (figures / f"{name}.svg").write_text(plot(runs) + "\n", "utf-8")
+        parts.append(f"**{name}** ({recipe.after}; {len(runs[0].predictions)} questions). {recipe.reports}")
+        parts.append("\n".join(_rows(runs, [column for column in (*_BRIEF, *_FREE) if column in runs[0].metrics])))
+        parts.append(f"![{name}](figures/{name}.svg)")
+    beside = readme.with_suffix(".new")
+    beside.write_text(f"{before}{BEGIN}\n" + "\n\n".join(parts) + f"\n{END}{after}", "utf-8")
+    beside.replace(readme)

@@ -158,7 +158,7 @@ class QuestionSource:
 def relation_paths(kg: KnowledgeGraph, question: Question) -> list[RelationPath]:
     """The relation paths that answer a question: the one that the set gives, else the likeliest shortest ones."""
     answers = {i for label in question.gold if (i := kg.entities.find(label)) is not None}
-    return _known_paths(kg, question) or _found_paths(kg, question, answers)
+    return known_paths(kg, question) or _found_paths(kg, question, answers)
 
 
 def meant_paths(kg: KnowledgeGraph, question: Question) -> list[RelationPath]:
@@ -176,7 +176,7 @@ def meant_paths(kg: KnowledgeGraph, question: Question) -> list[RelationPath]:
     return paths
 
 
-def _known_paths(kg: KnowledgeGraph, question: Question) -> list[RelationPath]:
+def known_paths(kg: KnowledgeGraph, question: Question) -> list[RelationPath]:
     """The relation path that the question set itself gives, where it does."""
     steps = []
     for relation in question.relation_path:

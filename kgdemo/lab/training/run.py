@@ -1,10 +1,14 @@
-"""Train by a recipe, from data files to an exported model folder."""
+"""Train by a recipe, from data files to an exported model folder.
+
+A recipe says which model, which data in which shares, and the settings of the loop, as JSON. The one that made the
+shipped weights is ``recipes/embedded.json``; its command stands in the model card.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import torch
@@ -18,14 +22,18 @@ from kgdemo.kg.labels import relation_name
 from kgdemo.lab.evaluation.metrics import summarise
 from kgdemo.lab.evaluation.runner import ask
 from kgdemo.lab.questions import read_questions
-from kgdemo.lab.training.batches import Encoder
 from kgdemo.lab.training.examples import QuestionSource, Source, draw_held_out, wordings_of
-from kgdemo.lab.training.labelled import freebase_names, labelled_wordings
-from kgdemo.lab.training.loop import Checkpoints, Share, train
-from kgdemo.lab.training.model import merged, start_model
-from kgdemo.lab.training.recipe import DevQuestions, Recipe, SourceSpec
-from kgdemo.lab.training.similarity import train_similarity
-from kgdemo.lab.training.templates import ChainSource, TemplateSource, load_chains, load_templates
+from kgdemo.lab.training.loop import Checkpoints, Encoder, Share, TrainConfig, train
+from kgdemo.lab.training.model import Lora, merged, start_model
+from kgdemo.lab.training.similarity import SimilarityConfig, train_similarity
+from kgdemo.lab.training.templates import (
+    ChainSource,
+    TemplateSource,
+    freebase_names,
+    labelled_wordings,
+    load_chains,
+    load_templates,
+)
 from kgdemo.models.causal import CausalModel
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.models.prompt_style import (
@@ -37,6 +45,117 @@ from kgdemo.models.prompt_style import (
 )
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import ChatSettings, Settings
+
+FOLDER = Path(__file__).parent / "recipes"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSpec:
+    """One source of examples.
+
+    Attributes:
+        graph: embedded graph, or a triple file below the data folder (or at an absolute path).
+        share: its part of the examples, relative to the others.
+        templates: template file for questions made from the graph's edges.
+        chains: file of wordings for several hops at once.
+        questions: question file. One of these three is given, the others are empty.
+        swapped: the questions are asked of other entities than their own, see ``wordings_of``.
+        labelled: the questions bear relation paths of Freebase; which names these have in the graph, see
+            ``freebase_names``. They are asked of any entity.
+        hops: weights of one, two, … hops (templates only).
+        two_topics, renamed: see ``TemplateSource`` (templates only).
+        skip: questions at the head of the file kept out, to measure with.
+        from_step, until_step: the part of the run in which it is used; 0 as ``until_step``: to the end.
+    """
+
+    graph: str
+    share: float
+    templates: str = ""
+    chains: str = ""
+    questions: str = ""
+    swapped: bool = False
+    labelled: str = ""
+    hops: tuple[float, ...] = (1.0,)
+    two_topics: float = 0.0
+    renamed: float = 0.0
+    skip: int = 0
+    from_step: int = 0
+    until_step: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DevQuestions:
+    """Questions that tell the best checkpoint; none may be in the mixture.
+
+    Attributes:
+        graph, questions: as in ``SourceSpec``.
+        limit: only the first so many.
+        beams, hops: K and L of the search.
+    """
+
+    graph: str
+    questions: str
+    limit: int = 60
+    beams: int = 10
+    hops: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Everything that decides what a run produces.
+
+    Attributes:
+        model: what fine-tuning starts from, see ``start_model``.
+        sources: the mixture of examples.
+        config: settings of the loop.
+        held_out: share of the relations that no example may use, see ``draw_held_out``; which they are is
+            written to ``held_out.json`` beside the checkpoint.
+        dev: the checkpoint with the highest Hits@1 on these is exported; None: the newest.
+        similarity: learn beside it which paths questions ask for; None: what the model starts from has is kept.
+        topic_types: the prompt tells the type of each topic entity, see ``PromptStyle``.
+        lora: train low-rank matrices only; None: the whole model.
+    """
+
+    model: str
+    sources: tuple[SourceSpec, ...]
+    config: TrainConfig
+    held_out: float = 0.0
+    dev: DevQuestions | None = None
+    similarity: SimilarityConfig | None = None
+    topic_types: bool = False
+    lora: Lora | None = None
+
+    @classmethod
+    def load(cls, name: str) -> Recipe:
+        """Read a recipe that ships with the project, by name, or a JSON file.
+
+        Raises:
+            UserError: there is none, or it does not follow the format.
+        """
+        file = FOLDER / f"{name}.json" if (FOLDER / f"{name}.json").is_file() else Path(name)
+        try:
+            record = json.loads(file.read_text("utf-8"))
+            sources = tuple(SourceSpec(**{**s, "hops": tuple(s.get("hops", (1.0,)))}) for s in record["sources"])
+            return cls(
+                record["model"],
+                sources,
+                TrainConfig(**record["config"]),
+                held_out=float(record.get("held_out", 0.0)),
+                dev=DevQuestions(**record["dev"]) if "dev" in record else None,
+                similarity=SimilarityConfig(**record["similarity"]) if "similarity" in record else None,
+                topic_types=bool(record.get("topic_types", False)),
+                lora=Lora(**record["lora"]) if "lora" in record else None,
+            )
+        except FileNotFoundError as error:
+            known = ", ".join(sorted(f.stem for f in FOLDER.glob("*.json")))
+            raise UserError(f"There is no recipe {name}; choose {known} or give a JSON file.") from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise UserError(f"The recipe {file.name} cannot be read ({error}); see recipes/embedded.json.") from error
+
+
+# --------------------------------------------------------------------------------------------------
+# From a recipe to an exported model.
+
 
 HELD_OUT_FILE = "held_out.json"
 
