@@ -19,6 +19,7 @@ import { makeLessons } from './views/lessons.js';
 import { makeLinking } from './views/linking.js';
 import { makeMethods } from './views/methods.js';
 import { makeOwnGraph } from './views/own_graph.js';
+import { makePanes } from './views/panes.js';
 import { makePaths, regionOf } from './views/paths.js';
 import { makeProgram } from './views/program.js';
 import { makeRail } from './views/rail.js';
@@ -93,13 +94,15 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
   const views = [forcing, rail, linking, recording, next, constrained, unconstrained, allowed, graph, thoughts, answer, methods, edits, keep, ownRuns, gallery, program];
 
   const intro = introduction(text, inputs, askThis);
-  const low = h('div', { class: 'two low' }, answer.element, graph.element, thoughts.element, answer.reasons);
+  const narrow = innerWidth <= 760; // on a phone the run comes first, and its views are swiped
   const columns = h('div', { class: 'two' }, constrained.element, unconstrained.element);
   const legend = regionsLegend(text.beams);
+  const panes = narrow ? makePanes(text, { picture: [graph.element], reasons: [answer.reasons ?? columns, thoughts.element], paths: [legend, columns] }) : null;
+  const low = h('div', { class: 'two low' }, answer.element, panes ? panes.element : [graph.element, thoughts.element]);
   const status = h('p', { class: 'sr-only', role: 'status', 'aria-live': 'polite' });
   const messages = h('div', { class: 'messages', role: 'alert' });
   const notices = h('div', { class: 'notices', role: 'status' });
-  const board = h('div', { class: 'board' }, messages, recording.element, linking.element, notices, low, next.element, rail.element, legend, columns,
+  const board = h('div', { class: 'board' }, messages, recording.element, linking.element, notices, low, next.element, rail.element, narrow ? null : [legend, columns],
     forcing.element, allowed.element, methods.element, edits.element, keep.element);
   const how = makeHow(text);
   const tour = makeTour(text, player, () => replay(boot.examples[0]), board);
@@ -113,8 +116,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
   }, board);
   const more = h('div', { class: 'more' }, how, lessons.element, xray.element, gallery.element, ownRuns.element, program.element);
   const examples = exampleRow();
-  const others = [examples, own.element];
-  const narrow = innerWidth <= 760; // on a phone the run comes first
+  const others = h('div', { class: 'others' }, examples, own.element);
   const below = h('div', {}, narrow ? others : null, more);
   stage.replaceChildren(h('div', { class: 'kg' }, makeLoading(text, () => server.loaded({})), intro.element, intro.themes, narrow ? null : others,
     gallery.banner, board, below, tour.panel, lessons.panel, status));
@@ -155,6 +157,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
     markStop(stopButton, player.origin === 'live' && !player.ended);
     for (const view of views) view.draw(state, player);
     arrange(state);
+    panes?.draw();
     if (!opening) address.draw(state, player);
     waitFor(player.over);
     refill(messages, state.failed?.message, () => (state.failed ? h('p', { class: 'failed' }, state.failed.message) : null));

@@ -20,7 +20,7 @@ export function introduction(text, inputs, ask) {
   const list = h('ul', {});
   const heading = h('h2', {}, words.themes);
   const themes = h('nav', { class: 'themes', 'aria-label': words.themes }, heading, list);
-  const element = h('section', { class: 'intro' }, h('h2', {}, words.title), h('p', {}, words.says));
+  const element = h('section', { class: 'intro' }, h('h2', {}, words.title), h('p', {}, words.says, ' ', h('span', { class: 'more-said' }, words.beside)));
   /** @type {Record<string, Record<string, string>>} */
   const known = text.themes;
   return { element, themes, draw: (state, open) => {
@@ -28,7 +28,7 @@ export function introduction(text, inputs, ask) {
     const graph = String(inputs.values.graph);
     themes.hidden ||= !Object.hasOwn(known, graph);
     const triples = state.run?.graph === graph ? state.run.triples : 0;
-    refill(heading, triples, () => (triples ? say(words.facts, { triples: figure(triples) }) : words.themes));
+    refill(heading, triples, () => (triples ? say(words.facts, { triples: figure(triples), n: Object.keys(known[graph] ?? {}).length }) : words.themes));
     refill(list, graph, () => Object.entries(known[graph] ?? {}).map(([theme, question]) => h('li', {},
       h('button', { type: 'button', class: 'theme', on: { click: () => ask(question) } }, h('small', {}, theme), h('span', {}, question)))));
   } };
