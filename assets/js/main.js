@@ -1,6 +1,6 @@
 // Puts the page together: one trace, one player, several views of it.
 
-import { fillQuestion, h, refill, watchHover } from './core/dom.js';
+import { fillQuestion, h, refill, say, watchHover } from './core/dom.js';
 import { EventStream } from './core/event_stream.js';
 import { Inputs } from './core/inputs.js';
 import { Player } from './core/player.js';
@@ -20,7 +20,7 @@ import { makeLinking } from './views/linking.js';
 import { makeMethods } from './views/methods.js';
 import { makeOwnGraph } from './views/own_graph.js';
 import { makePanes } from './views/panes.js';
-import { makePaths, regionOf } from './views/paths.js';
+import { makeAlone, makePaths, regionOf } from './views/paths.js';
 import { makeProgram } from './views/program.js';
 import { makeRail } from './views/rail.js';
 import { makeThoughts } from './views/thoughts.js';
@@ -67,19 +67,20 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
   const visitor = [...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join('-'); // tells the graphs of a class apart
   const forcing = makeForcing(boot, text, again, revisit);
   const own = makeOwnGraph(boot, text, { bring: (sent) => server.bring({ ...sent, visitor }), again, changed: () => { edits.drop(); inputs.changed(); } });
-  const edits = makeEdits(text, { server, again, revisit, own,
+  const edits = makeEdits(text, { server, again, revisit, own, gone: () => goTo(),
     broken: { values: () => inputs.values, recorded: () => Promise.all(boot.examples.map(recorded)) } });
   const layers = makeLayers(text, String(boot.standard.model), (asked) => server.layers(asked));
   const allowed = makeAllowed(text, forcing, layers);
   const graph = makeGraph(boot, text, (keys) => lightFromFrame(keys), (asked) => server.near(asked));
   const rail = makeRail(player, text);
   const linking = makeLinking(text, (entities) => again({ entities }), (written) => server.entities({ run: player.run ?? '', written }));
-  const methods = makeMethods(boot, text, revisit, again, edits.of);
+  const methods = makeMethods(boot, text, (events, run) => { revisit(events, run); goTo(); }, (asked) => { again(asked); goTo(); }, edits.of);
   const ownRuns = makeOwnRuns(text, inputs, openRun);
   const program = makeProgram(boot, text, inputs);
   const gallery = makeGallery(boot, text, replay);
   const constrained = makePaths(true, text, allowed.follow, schedule);
-  const unconstrained = makePaths(false, text, allowed.follow, schedule);
+  const alone = makeAlone(boot, text, ({ question, method }) => server.rerun({ question, entities: [], changes: '', values: { ...inputs.values, method } }));
+  const unconstrained = makePaths(false, text, allowed.follow, schedule, modelOf, alone);
   const address = makeAddress({
     inputs, editsOf: edits.of, own: () => own.name() !== '', revisit, arrange: putBack, settle: settleOn, reopen: () => begin(true),
     recordings: new Set([...boot.examples, ...boot.failures].map((one) => one.id)),
@@ -102,7 +103,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
   const status = h('p', { class: 'sr-only', role: 'status', 'aria-live': 'polite' });
   const messages = h('div', { class: 'messages', role: 'alert' });
   const notices = h('div', { class: 'notices', role: 'status' });
-  const board = h('div', { class: 'board' }, messages, recording.element, linking.element, notices, low, next.element, rail.element, narrow ? null : [legend, columns],
+  const board = h('div', { class: 'board' }, messages, recording.element, linking.element, notices, edits.compared, low, next.element, rail.element, narrow ? null : [legend, columns],
     forcing.element, allowed.element, methods.element, edits.element, keep.element);
   const how = makeHow(text);
   const tour = makeTour(text, player, () => replay(boot.examples[0]), board);
@@ -134,6 +135,11 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
   function sent() {
     onTheWay = true;
     schedule();
+  }
+
+  /** @param {RunState} state */
+  function modelOf({ run }) {
+    return run?.model === boot.standard.model && boot.parameters ? say(text.beams.sized, { size: Math.round(boot.parameters / 1e6) }) : text.beams.model;
   }
 
   // drawing ---------------------------------------------------------------------------------------
@@ -193,10 +199,23 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
   function exampleRow() {
     const buttons = boot.examples.map((example) => h('button', { type: 'button', class: 'example', on: { click: () => replay(example) } },
       h('span', { 'aria-hidden': 'true' }, '▸ '), example.question));
-    return h('nav', { class: 'examples', 'aria-label': text.ask.examples }, boot.examples.length ? [tour.start, guess.start, classroom.start, lessons.start] : null, h('span', {}, text.ask.try), buttons);
+    const label = h('span', {}, text.ask.try);
+    const fit = () => { // recordings of the graph that is asked
+      for (const [place, button] of buttons.entries()) button.hidden = own.name() !== '' || boot.examples[place].graph !== inputs.values.graph;
+      label.hidden = buttons.every((button) => button.hidden);
+    };
+    inputs.listeners.push(fit);
+    fit();
+    return h('nav', { class: 'examples', 'aria-label': text.ask.examples }, boot.examples.length ? [tour.start, guess.start, classroom.start, lessons.start] : null, label, buttons);
   }
 
   // showing a run ---------------------------------------------------------------------------------
+
+  /** Where a run begins comes into sight, if the visitor has started it from further below. */
+  function goTo() {
+    const top = gallery.banner.hidden ? board : gallery.banner;
+    if (top.getBoundingClientRect().top < 0) top.scrollIntoView({ block: 'start', behavior: player.calm ? 'auto' : 'smooth' });
+  }
 
   /**
    * Show a run of this visit once more, at its end.
@@ -232,6 +251,8 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
     lessons.leave();
     how.open = false;
     showRun(await recorded(run), run.id, run.question);
+    draw();
+    goTo();
   }
 
   /** @type {(run: RecordedRun) => Promise<RunEvent[]>} */
@@ -289,6 +310,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
   function openRun(events) {
     const [first] = events;
     showRun(events, 'opened', first.event === 'RunStarted' ? first.question : '');
+    goTo();
   }
 
   /** The page has been opened and its address asks nothing: play a recorded run, so that there is something to see. */
@@ -310,6 +332,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
     fillQuestion(question);
     sent();
     again({ question });
+    goTo();
   }
 
   /** @type {(events: RunEvent[], name: string, question: string) => void} */

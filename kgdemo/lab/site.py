@@ -112,7 +112,7 @@ def _boot(text: dict[str, Any]) -> dict[str, Any]:
     cards = [{"name": c.name, "title": c.title, "constrained": c.constrained} for c in METHODS.values()]
     standard = Settings()
     fields: dict[str, Any] = {"question": "", "graph": standard.graph, "method": standard.method}
-    fields |= {"beams": standard.beams, "hops": standard.hops}
+    fields |= {"beams": standard.beams, "hops": standard.hops, "model": standard.model}
     return {
         "text": text,
         "frame": frame,
@@ -128,6 +128,7 @@ def _boot(text: dict[str, Any]) -> dict[str, Any]:
         "mcp": False,
         "graphs": [],
         "reliability": assets.reliability(),
+        "parameters": assets.parameters(),
     }
 
 

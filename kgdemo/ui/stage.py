@@ -13,6 +13,7 @@ from kgdemo.errors import UserError
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import embedded_names
 from kgdemo.methods import METHODS
+from kgdemo.models.causal import EMBEDDED
 from kgdemo.pipeline import Pipeline
 from kgdemo.ui import assets
 from kgdemo.ui.api import Endpoints
@@ -100,6 +101,7 @@ def _boot(pipeline: Pipeline, standard: list[Any]) -> dict[str, Any]:
         "mcp": has_mcp(),
         "graphs": embedded_names(),
         "reliability": assets.reliability(),
+        "parameters": assets.parameters() if default_model() == EMBEDDED else 0,
     }
 
 

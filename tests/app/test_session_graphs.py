@@ -52,6 +52,18 @@ def run(session_graphs: SessionGraphs, world: dict | str, **changed) -> list:
     )
 
 
+def test_bad_lines_are_listed_and_the_good_ones_taken_on_request(session_graphs):
+    text = "Heat\tdirected by\tMichael Mann\n" + "Heat\tcast\n" * 30 + "Heat\tcast\tAl Pacino\n"
+    told = session_graphs.brought({"text": text})
+    assert told["error"].startswith("pasted text, line 2:")
+    assert (told["bad"], told["good"], len(told["faults"])) == (30, 2, 20)
+    assert told["faults"][0].startswith("line 2: 2 columns")
+    taken = session_graphs.brought({"text": text, "lenient": True})
+    assert (taken["triples"], taken["left_out"]) == (2, 30)
+    assert len(session_graphs.pipeline.graph(taken["own"])) == 2
+    assert "good" not in session_graphs.brought({"text": "nothing\nof use"})
+
+
 def test_a_removed_edge_is_on_no_path_and_the_graph_of_others_keeps_it(session_graphs):
     before = run(session_graphs, "")
     after = run(session_graphs, NO_NOLAN)

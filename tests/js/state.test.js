@@ -84,15 +84,15 @@ test('beams: lineage, text, and those that stand, best first', () => {
 
 test('the followed beam is the chosen one, else that of the best path, else the best live one', () => {
   const state = twoBranches();
-  assert.equal(read.followed(state, 2), 2);
-  assert.equal(read.followed(state, 99), 5);
+  assert.equal(read.followed(state, [2]), 2);
+  assert.equal(read.followed(state, [99]), 5);
   state.constrained.paths.push({ index: 1, beam: 4, constrained: true, text: '', score: 0, verdict: null, answer: '' });
-  assert.equal(read.followed(state, null), 4);
+  assert.equal(read.followed(state, []), 4);
 });
 
 test('what the graph did is told for each token of a beam', () => {
   const state = read.stateAfter(RUNS['1-flute']);
-  const points = read.watchedAlong(state, read.followed(state, null));
+  const points = read.watchedAlong(state, read.followed(state, []));
   assert.ok(points.length > 3);
   assert.equal(points[0].after, '');
   for (const [i, point] of points.entries()) {

@@ -2,7 +2,7 @@
 // A visitor may force an allowed token (see forcing.js) and ask why a forbidden one may not follow.
 
 import { figure, h, percent, refill, say, shownAs, svg } from '../core/dom.js';
-import { followed, watchedAlong } from '../core/state.js';
+import { followed, lineage, stateAfter, watchedAlong } from '../core/state.js';
 
 /** @typedef {import('../core/types.js').RunState} RunState */
 /** @typedef {import('../core/state.js').WatchPoint} WatchPoint */
@@ -38,6 +38,10 @@ export function makeAllowed(text, forcing, layers) {
   /** @type {number|null} */
   let chosenStep = null;
   let asked = ''; // the forbidden token whose reason is shown
+  /** @type {{of: string, line: number[]}} the beam that a run which has ended is stepped along, and its ancestors */
+  let walked = { of: '', line: [] };
+  /** @type {{run: string|null, beam: number}} */
+  let shown = { run: null, beam: 0 };
   let redraw = () => {};
   /** @param {number|null} step */
   const choose = (step) => { if (chosenStep !== step) { chosenStep = step; redraw(); } };
@@ -45,7 +49,8 @@ export function makeAllowed(text, forcing, layers) {
   /** @type {import('../core/types.js').View['draw']} */
   const draw = (state, player) => {
     redraw = () => draw(state, player);
-    const beam = followed(state, chosenBeam);
+    const beam = followed(state, lineToWalk(player), shown.run === player.run ? shown.beam : 0);
+    shown = { run: player.run, beam };
     const points = watchedAlong(state, beam);
     const point = pointToShow(points, chosenStep, state);
     const sentence = point?.step === chosenStep ? words.chosen : state.constrained.paths.length > 0 ? words.most : words.now;
@@ -63,6 +68,20 @@ export function makeAllowed(text, forcing, layers) {
     ] : []));
     if (hadFocus && !side.contains(document.activeElement)) /** @type {SVGElement|null} */ (side.querySelector('.here'))?.focus();
   };
+
+  /**
+   * The beam that the visitor has chosen, else that of the best path, as soon as the whole run is known.
+   * @param {import('../core/types.js').Player} player
+   */
+  function lineToWalk(player) {
+    const of = player.ended ? `${player.run} ${chosenBeam}` : '';
+    if (of !== walked.of) {
+      const { constrained } = stateAfter(player.events);
+      const end = chosenBeam ?? constrained.paths.find((path) => path.index === 1)?.beam ?? 0;
+      walked = { of, line: of ? lineage(constrained, end).map((beam) => beam.id) : [] };
+    }
+    return of ? walked.line : chosenBeam === null ? [] : [chosenBeam];
+  }
 
   /** @type {(beam: number, can: boolean) => Acts} */
   function actsAt(beam, can) {
