@@ -86,7 +86,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
     recordings: new Set([...boot.examples, ...boot.failures].map((one) => one.id)),
     trees: () => [constrained.isTree() ? 'with' : '', unconstrained.isTree() ? 'without' : ''].filter(Boolean),
   });
-  const keep = makeKeep(text, graph.png, address.link);
+  const keep = makeKeep(text, graph.png, address.link, boot.offline);
   const answer = makeAnswer(boot, text, methods.control, statusOf, (relation) => { xray.reveal(relation); }, schedule);
   const xray = makeXray(text, () => server.xray({ graph: String(inputs.values.graph), changes: edits.changes() }));
   const next = makeNext(text, askThis);
@@ -257,6 +257,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
 
   /** @type {(run: RecordedRun) => Promise<RunEvent[]>} */
   async function recorded(run) {
+    if (run.events) return run.events;
     const written = await (await fetch(new URL(run.url, document.baseURI))).text();
     return written.split('\n').filter(Boolean).map((line) => JSON.parse(line));
   }
@@ -323,7 +324,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
     schedule();
     if ((player.origin !== 'idle' && !reopened) || !events.length) return;
     stream.drop();
-    opening = true;
+    opening = boot.examples.length > 1; // else this is the page of one run, which is what is looked at
     player.load(events, first.id);
   }
 

@@ -17,7 +17,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def _site(arguments: argparse.Namespace) -> int:
-    from kgdemo.lab.site import write_site
+    from kgdemo.ui.site import write_site
 
     print(write_site(arguments.out))
     return 0

@@ -112,7 +112,7 @@ def reliability() -> dict[str, Any] | None:
 
 @cache
 def parameters() -> int:
-    """How many parameters the embedded path model has, read from the head of its file of weights; 0 without the file."""
+    """How many parameters the embedded path model has, as the head of its file of weights says; 0 without the file."""
     file = EMBEDDED_FOLDER / "model.safetensors"
     if not file.is_file():
         return 0

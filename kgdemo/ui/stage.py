@@ -28,6 +28,7 @@ from kgdemo.view.escape import json_in_html
 from kgdemo.view.picture import neighbours_of
 from kgdemo.view.xray_record import x_ray_record
 
+OFFLINE = "/offline"  # the document that a run is put into, see ``ui.site``
 _LONGEST = 100  # characters of what is typed in a search field
 
 # The stage's template is constant: gradio evaluates templates as code, so no text of anyone's may enter it.
@@ -100,6 +101,7 @@ def _boot(pipeline: Pipeline, standard: list[Any]) -> dict[str, Any]:
         "endpoints": Endpoints.settings(),
         "mcp": has_mcp(),
         "graphs": embedded_names(),
+        "offline": OFFLINE.lstrip("/"),
         "reliability": assets.reliability(),
         "parameters": assets.parameters() if default_model() == EMBEDDED else 0,
     }

@@ -168,7 +168,7 @@
  * @typedef {{element: HTMLElement, draw: (state: RunState, player: Player) => void}} View
  */
 
-/** @typedef {{id: string, question: string, graph: string, url: string}} RecordedRun */
+/** A recorded run; a page of one run has its events at hand. @typedef {{id: string, question: string, graph: string, url: string, events?: RunEvent[]}} RecordedRun */
 /** @typedef {string|number|boolean|null|undefined} FieldValue */
 
 /**
@@ -194,6 +194,7 @@
  * @property {Record<string, string[]>} endpoints names of the settings that each endpoint takes
  * @property {boolean} mcp
  * @property {string[]} graphs names of the embedded graphs
+ * @property {string} offline address of the page as one file without a run; empty where there is no server
  * @property {number} parameters of the model that the page starts with; 0 where they were not counted
  * @property {Reliability|null} reliability of the embedded model's abstention; null where it was not measured
  */

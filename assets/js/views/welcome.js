@@ -120,7 +120,7 @@ export function makeGallery(boot, text, replay) {
   const banner = h('section', { class: 'card banner', hidden: true, 'aria-live': 'polite' });
   const cards = boot.failures.filter((failure) => Object.hasOwn(cases, failure.id)).map((failure) => h('li', {},
     h('button', { type: 'button', class: 'failure', on: { click: () => replay(failure) } }, h('b', {}, cases[failure.id].title), h('span', {}, failure.question))));
-  const element = h('details', { class: 'card fold' }, h('summary', {}, h('h2', {}, words.title)), h('p', { class: 'note' }, words.note), h('ul', { class: 'failures' }, cards));
+  const element = h('details', { class: 'card fold failures-fold' }, h('summary', {}, h('h2', {}, words.title)), h('p', { class: 'note' }, words.note), h('ul', { class: 'failures' }, cards));
 
   let shown = '';
   /** @type {import('../core/types.js').View['draw']} */
