@@ -74,7 +74,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
   const graph = makeGraph(boot, text, (keys) => lightFromFrame(keys), (asked) => server.near(asked));
   const rail = makeRail(player, text);
   const linking = makeLinking(text, (entities) => again({ entities }), (written) => server.entities({ run: player.run ?? '', written }));
-  const methods = makeMethods(boot, text, (events, run) => { revisit(events, run); goTo(); }, (asked) => { again(asked); goTo(); }, edits.of);
+  const methods = makeMethods(boot, text, (events, run) => { revisit(events, run); goTo(); }, (asked) => { again(asked); goTo(); }, edits.of, inputs);
   const ownRuns = makeOwnRuns(text, inputs, openRun);
   const program = makeProgram(boot, text, inputs);
   const gallery = makeGallery(boot, text, replay);
