@@ -24,11 +24,10 @@ from kgdemo.ui.classroom import routes as class_routes
 from kgdemo.ui.fields import NAMES, Fields, filled, page_fields, settings_of
 from kgdemo.ui.guard import HANDLERS, Guard, Page, Refused, address_of
 from kgdemo.ui.metrics import METRICS
-from kgdemo.ui.reruns import Reruns
 from kgdemo.ui.runs import EventStream, SharedRuns
 from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs
 from kgdemo.ui.site import empty_document
-from kgdemo.ui.stage import OFFLINE, has_mcp, make_stage
+from kgdemo.ui.stage import OFFLINE, Reruns, has_mcp, make_stage
 
 _FIRST_VIEW = 4.0  # seconds: a page that is being opened goes before the loading of the model
 
