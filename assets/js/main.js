@@ -1,6 +1,6 @@
 // Puts the page together: one trace, one player, several views of it.
 
-import { fillQuestion, h, refill, say, watchHover } from './core/dom.js';
+import { figure, fillQuestion, h, refill, say, watchHover } from './core/dom.js';
 import { EventStream } from './core/event_stream.js';
 import { Inputs } from './core/inputs.js';
 import { Player } from './core/player.js';
@@ -139,7 +139,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
 
   /** @param {RunState} state */
   function modelOf({ run }) {
-    return run?.model === boot.standard.model && boot.parameters ? say(text.beams.sized, { size: Math.round(boot.parameters / 1e6) }) : text.beams.model;
+    return run?.model === boot.standard.model && boot.parameters ? say(text.beams.sized, { size: figure(boot.parameters / 1e6, 1) }) : text.beams.model;
   }
 
   // drawing ---------------------------------------------------------------------------------------

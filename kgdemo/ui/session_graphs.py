@@ -24,10 +24,15 @@ from kgdemo.kg.edits import ADD, MAX_EDITS, Edit, apply, checked
 from kgdemo.kg.graph import KnowledgeGraph, Triple
 from kgdemo.kg.io.catalogue import build_graph
 from kgdemo.kg.io.upload import PASTED, read_upload, starters
+from kgdemo.kg.stores.graph import StoreGraph
 from kgdemo.pipeline import Pipeline
 from kgdemo.view.escape import visible
 
 OWN, EDITED = "own:", "edited:"
+BEHIND_STORE = (
+    "The graph {name} lies behind a store: it is met question by question, and is neither counted nor changed here. "
+    "To change a part of it, bring that part as triples."
+)
 MAX_EDITED = 8  # edited graphs of all visitors together; each is made anew from its edits when it is asked again
 SECONDS_TO_LIVE = 3600.0
 _ROWS_SHOWN = 5
@@ -57,6 +62,17 @@ class ClientGraph:
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
             raise UserError("The changes of the graph cannot be read; load the page anew.") from error
         return cls(own, checked(edits))
+
+
+def held_whole(kg: KnowledgeGraph) -> KnowledgeGraph:
+    """The graph, if all of it is at hand to be counted and changed.
+
+    Raises:
+        UserError: it lies behind a store.
+    """
+    if isinstance(kg, StoreGraph):
+        raise UserError(BEHIND_STORE.format(name=kg.name))
+    return kg
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +197,7 @@ class SessionGraphs:
     def tried(self, kg: KnowledgeGraph, written: str) -> dict[str, Any]:
         """Whether edits fit a graph, for the browser: ``{"triples": size afterwards}`` or ``{"error": …}``."""
         try:
-            return {"triples": len(apply(kg, ClientGraph.read(written).edits))}
+            return {"triples": len(apply(held_whole(kg), ClientGraph.read(written).edits))}
         except UserError as error:
             return {"error": visible(error, 800)}
 
@@ -209,7 +225,7 @@ class SessionGraphs:
             if name in self._used_at:
                 self._touch(name)
                 return name
-        kg = apply(self.pipeline.graph(base), client_graph.edits)
+        kg = apply(held_whole(self.pipeline.graph(base)), client_graph.edits)
         stated = ((edit.kind == ADD, edit.triple) for edit in client_graph.edits)
         facts = EditedFacts(self.pipeline.facts(base), stated)
         with self._lock:

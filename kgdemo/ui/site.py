@@ -27,7 +27,7 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", r
 # what asks a server; on this page it would lead nowhere
 _LIVE = (
     ".themes, .next-questions, .recording .plain, .world, .bring, .versus, .program, .loading, .xray, .linking .add, "
-    ".act, .with-class, .layers"
+    ".with-class, .layers"
 )
 # the document's one script, by its hash, and the scripts of the picture's frame, which come as data addresses
 _POLICY = (

@@ -34,7 +34,7 @@ from kgdemo.ui.asking import Loading, Visits, ask, default_model, names_like
 from kgdemo.ui.fields import NAMES, Fields
 from kgdemo.ui.guard import address_of
 from kgdemo.ui.runs import EventStream, SharedRuns
-from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs, Visitor, limits
+from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs, Visitor, held_whole, limits
 from kgdemo.view.escape import json_in_html, visible
 from kgdemo.view.page_records import x_ray_record
 from kgdemo.view.picture import neighbours_of
@@ -169,7 +169,8 @@ def _about_graphs(
         known = named in embedded_names() or (named and pipeline.profile.open_models)
         try:
             changes = ClientGraph.read(str(_fields(arguments).get("changes") or ""))
-            return x_ray_record(pipeline.graph(session_graphs.source(named if known else "world", changes)))
+            kg = pipeline.graph(session_graphs.source(named if known else "world", changes))
+            return x_ray_record(held_whole(kg))
         except UserError as error:
             return {"error": str(error)}
 

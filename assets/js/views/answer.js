@@ -75,7 +75,7 @@ export function makeAnswer(boot, text, versus, status, reveal, turned) {
       cited.length > PROOFS ? h('li', { class: 'note' }, say(words.proofs_more, { n: cited.length - PROOFS })) : null];
     });
     refill(foot, [final, finished, paths.length], () => (final ? [
-      h('p', {}, state.operation ? words.computed : say(words.by, { who: final.by }), ' ', boot.chat || state.operation ? null : words.connect),
+      h('p', {}, state.operation ? words.computed : say(words.by, { who: final.by }), ' ', boot.chat || state.operation || !boot.offline ? null : words.connect),
       paths.length || state.unconstrained.paths.length ? h('p', {}, words.faithful, ' ', paths.length ? ratio(state.constrained, words.with) : null,
         paths.length && state.unconstrained.paths.length ? ', ' : null, state.unconstrained.paths.length ? ratio(state.unconstrained, words.without) : null, '.') : null,
       finished ? h('p', {}, say(words.cost, { seconds: figure(finished.seconds, 1), tokens: figure(finished.tokens_out), calls: finished.lm_calls }),

@@ -71,7 +71,9 @@ export function showChoices(inputs, boot, text, ownTitle) {
     /** @type {[words: string, why: string][]} */
     const told = [[say(text.picks.graph, { graph: ownTitle() || String(graph).split('/').at(-1) }), text.picks.open], [String(title), text.picks.open],
       [say(text.picks.limits, { k: beams, l: hops }), text.picks.limits_why]];
-    chips.replaceChildren(...told.map(([words, why]) => h('button', { type: 'button', class: 'pick', title: why, on: { click: toggle } }, words)));
+    const settings = document.querySelector('#kg-settings'); // a page without a server has none
+    chips.replaceChildren(...told.map(([words, why]) => (settings ? h('button', { type: 'button', class: 'pick', title: why, on: { click: toggle } }, words)
+      : h('span', { class: 'pick' }, words))));
   };
   inputs.listeners.push(fill);
   fill();
