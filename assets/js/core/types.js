@@ -82,7 +82,7 @@
  * @typedef {{event: 'ConstraintReady', kind: string, topics: string[], hops: number, paths: number, ms: number}} ConstraintReady
  * @typedef {{event: 'DecodeStep', constrained: boolean, number: number, choices: Choice[], watched: Watch[], paths_left: number}} DecodeStep
  * @typedef {{event: 'PathFound', constrained: boolean, index: number, text: string, score: number, beam: number,
- *   path?: GraphPath|null, read?: boolean, relation_score?: number}} PathFound
+ *   path?: GraphPath|null, read?: boolean, relation_score?: number, weighed?: [feature: string, adds: number][]}} PathFound
  * @typedef {{event: 'PathVerified', constrained: boolean, index: number, verdict: Verdict}} PathVerified
  * @typedef {{event: 'HypothesisAnswer', constrained: boolean, index: number, text: string}} HypothesisAnswer
  * @typedef {{event: 'Thought', kind: string, id: number, parents: number[], text: string, entities: string[], score: number,

@@ -212,11 +212,28 @@ function pathRow(branch, path, mark, text, follow) {
   const canFollow = follow && !path.read;
   return h('li', { class: 'path', keys: [pathKey(path)] }, h('span', { class: 'rank' }, path.index),
     h('span', { class: 'words' }, h('span', { class: regionOf(path.constrained) }, body),
-      h('span', { class: 'judged' }, verdicts(path.verdict, text), path.read ? h('span', { class: 'freely' }, words.read) : null,
+      h('span', { class: 'judged' }, verdicts(path.verdict, text), weighing(path, branch.paths, text), path.read ? h('span', { class: 'freely' }, words.read) : null,
         path.answer ? h('span', { class: `freely ${regionOf(false)}` }, say(words.free_short, { text: path.answer })) : null)),
     canFollow ? h('button', { type: 'button', class: 'score', title: `${words.follow}. ${why}`, 'aria-label': `${words.follow}: ${path.text}`,
       on: { click: () => follow(path.beam) } }, found)
       : h('span', { class: 'score', title: why }, found));
+}
+
+/**
+ * What the order of the paths weighs, as one small bar a feature: the longest of a feature's bars is that of the path for
+ * which it speaks most.
+ * @type {(path: FoundPath, others: FoundPath[], text: PageText) => Child}
+ */
+function weighing({ weighed = [] }, others, text) {
+  if (!weighed.length) return null;
+  const names = text.beams.features;
+  const told = weighed.map(([feature, adds]) => `${wordsFor(names, feature)} ${score(adds)}`).join(', ');
+  const label = say(text.beams.weighed, { list: told, sum: score(weighed.reduce((sum, [, adds]) => sum + adds, 0)) });
+  return h('span', { class: 'weighed', role: 'img', 'aria-label': label, title: label }, weighed.map(([, adds], place) => {
+    const all = others.map((other) => other.weighed?.[place]?.[1] ?? adds);
+    const [least, most] = [Math.min(...all), Math.max(...all)];
+    return h('i', { style: `--share:${most > least ? Math.round((100 * (adds - least)) / (most - least)) : 100}%` });
+  }));
 }
 
 /**
