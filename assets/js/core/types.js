@@ -224,7 +224,7 @@
  * @property {(sent: {text?: string, name?: string, base64?: string, visitor?: string, lenient?: boolean}) => Promise<OwnGraph|{error: string, faults?: string[], bad?: number, good?: number}>} bring
  * @property {(asked: {question: string, values: object, changes: string, entities: string[]}) => Promise<import('../views/breaking.js').Answer>} rerun
  * @property {(asked: {graph: string, changes: string}) => Promise<import('../views/xray.js').Told>} xray
- * @property {(asked: import('../views/layers.js').Asked) => Promise<import('../views/layers.js').Layers>} layers
+ * @property {(asked: import('../views/allowed.js').Asked) => Promise<import('../views/allowed.js').Layers>} layers
  * @property {(asked: object) => Promise<{done: number, stages: number, stage: string, failed: string}>} loaded
  */
 
