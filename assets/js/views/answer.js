@@ -156,7 +156,8 @@ function markFacts({ final, operation, constrained, unconstrained }, odds, words
   /** @type {(sentence: string, kind: string, slots?: object, share?: number|null) => Fact} */
   const fact = (sentence, kind, slots = {}, share = null) => ({ says: say(sentence, { ...slots }), kind, why: words.marks.why, share });
   const stated = operation && !cited.length;
-  const exists = stated ? fact(says.stated, 'yes', { n: figure(operation.operands.length + operation.left_out) })
+  const operands = operation ? operation.operands.length + operation.left_out : 0;
+  const exists = stated ? fact(operands === 1 ? says.stated_one : says.stated, 'yes', { n: figure(operands) })
     : shown.length ? fact(cited.length ? says.cited : says.found, ok === shown.length ? 'yes' : 'no', { ok, n: shown.length })
       : fact(unconstrained.paths.length ? says.ungrounded : says.nothing, 'unknown');
   if (final?.refusal || !final?.answers.length) return { exists, answers: fact(says.refused, 'unknown') };
