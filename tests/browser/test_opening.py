@@ -70,7 +70,7 @@ def test_recordings_are_those_of_the_graph_that_is_asked(page: Page):
     recordings = page.locator(".example:not(.walk, .learn)")
     expect(recordings.first).to_be_visible()
     page.get_by_role("button", name="Settings").click()
-    page.get_by_label("Graph", exact=True).click()
+    page.get_by_label("Knowledge graph").first.click()
     page.get_by_role("option", name="chemistry", exact=True).click()
     expect(recordings.first).to_be_hidden()
     expect(page.locator(".theme")).to_have_count(len(TEXT["themes"]["chemistry"]))

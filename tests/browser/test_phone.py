@@ -60,6 +60,7 @@ def test_every_target_is_as_large_as_a_finger(page: Page, look: str):
 def test_picture_reasons_and_paths_are_panes_to_be_swiped(page: Page, look: str):
     page.emulate_media(reduced_motion="reduce")
     replay(page)
+    page.evaluate("scrollTo(0, 0)")
     names = page.locator(".panes > .choice button")
     expect(names).to_have_text(["Picture", "Reasons", "Paths"])
     expect(names.first).to_have_attribute("aria-pressed", "true")

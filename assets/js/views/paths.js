@@ -114,7 +114,7 @@ export function makeAlone(boot, text, ask) {
   const asked = new Map();
   let shown = '';
   return { element, draw: ({ run, final, unconstrained }, player) => {
-    element.hidden = !boot.chat || player.origin !== 'live' || !player.over || !run || !final || !unconstrained.paths.length;
+    element.hidden = !boot.chat || player.origin !== 'live' || !player.over || !run || !final || !unconstrained.steps.length;
     const key = player.run ?? '';
     if (element.hidden || !run || shown === key) return;
     shown = key;
