@@ -169,6 +169,7 @@ class PathFound:
     Attributes:
         read: it was not decoded but read from the graph: decoded relations lead there too, or the model was never
             trained on a relation of its.
+        weighed: the features that paths were ranked by, with what each adds to this one's score; may be empty.
     """
 
     constrained: bool
@@ -179,6 +180,7 @@ class PathFound:
     beam: int = -1
     relation_score: float = 0.0
     read: bool = False
+    weighed: tuple[tuple[str, float], ...] = ()
     t: float = 0.0
     event: Literal["PathFound"] = "PathFound"
 

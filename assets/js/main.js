@@ -1,6 +1,6 @@
 // Puts the page together: one trace, one player, several views of it.
 
-import { fillQuestion, h, refill, watchHover } from './core/dom.js';
+import { figure, fillQuestion, h, refill, say, watchHover } from './core/dom.js';
 import { EventStream } from './core/event_stream.js';
 import { Inputs } from './core/inputs.js';
 import { Player } from './core/player.js';
@@ -8,19 +8,19 @@ import { aboutOf, stageNow } from './core/state.js';
 import { makeAddress, placeOf } from './files/address.js';
 import { makeKeep, makeOwnRuns } from './files/keep.js';
 import { makeGraph } from './graph/graph.js';
-import { makeAllowed } from './views/allowed.js';
+import { makeAllowed, makeLayers } from './views/allowed.js';
 import { makeAnswer, makeNext } from './views/answer.js';
 import { makeBenchmark } from './views/benchmark.js';
 import { makeClassroom } from './views/classroom.js';
 import { makeEdits } from './views/edits.js';
 import { makeForcing } from './views/forcing.js';
 import { makeGuess } from './views/guess.js';
-import { makeLayers } from './views/layers.js';
 import { makeLessons } from './views/lessons.js';
 import { makeLinking } from './views/linking.js';
 import { makeMethods } from './views/methods.js';
 import { makeOwnGraph } from './views/own_graph.js';
-import { makePaths, regionOf } from './views/paths.js';
+import { makePanes } from './views/panes.js';
+import { makeAlone, makePaths, regionOf } from './views/paths.js';
 import { makeProgram } from './views/program.js';
 import { makeRail } from './views/rail.js';
 import { makeThoughts } from './views/thoughts.js';
@@ -67,26 +67,27 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
   const visitor = [...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join('-'); // tells the graphs of a class apart
   const forcing = makeForcing(boot, text, again, revisit);
   const own = makeOwnGraph(boot, text, { bring: (sent) => server.bring({ ...sent, visitor }), again, changed: () => { edits.drop(); inputs.changed(); } });
-  const edits = makeEdits(text, { server, again, revisit, own,
+  const edits = makeEdits(text, { server, again, revisit, own, gone: () => goTo(),
     broken: { values: () => inputs.values, recorded: () => Promise.all(boot.examples.map(recorded)) } });
   const layers = makeLayers(text, String(boot.standard.model), (asked) => server.layers(asked));
   const allowed = makeAllowed(text, forcing, layers);
   const graph = makeGraph(boot, text, (keys) => lightFromFrame(keys), (asked) => server.near(asked));
   const rail = makeRail(player, text);
   const linking = makeLinking(text, (entities) => again({ entities }), (written) => server.entities({ run: player.run ?? '', written }));
-  const methods = makeMethods(boot, text, revisit, again, edits.of);
+  const methods = makeMethods(boot, text, (events, run) => { revisit(events, run); goTo(); }, (asked) => { again(asked); goTo(); }, edits.of, inputs);
   const ownRuns = makeOwnRuns(text, inputs, openRun);
   const program = makeProgram(boot, text, inputs);
   const gallery = makeGallery(boot, text, replay);
   const benchmark = boot.studies ? makeBenchmark(text, inputs, askWith).element : null;
   const constrained = makePaths(true, text, allowed.follow, schedule);
-  const unconstrained = makePaths(false, text, allowed.follow, schedule);
+  const alone = makeAlone(boot, text, ({ question, method }) => server.rerun({ question, entities: [], changes: '', values: { ...inputs.values, method } }));
+  const unconstrained = makePaths(false, text, allowed.follow, schedule, modelOf, alone);
   const address = makeAddress({
     inputs, editsOf: edits.of, own: () => own.name() !== '', revisit, arrange: putBack, settle: settleOn, reopen: () => begin(true),
     recordings: new Set([...boot.examples, ...boot.failures].map((one) => one.id)),
     trees: () => [constrained.isTree() ? 'with' : '', unconstrained.isTree() ? 'without' : ''].filter(Boolean),
   });
-  const keep = makeKeep(text, graph.png, address.link);
+  const keep = makeKeep(text, graph.png, address.link, boot.offline);
   const answer = makeAnswer(boot, text, methods.control, statusOf, (relation) => { xray.reveal(relation); }, schedule);
   const xray = makeXray(text, () => server.xray({ graph: String(inputs.values.graph), changes: edits.changes() }));
   const next = makeNext(text, askThis);
@@ -95,13 +96,15 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
   const views = [forcing, rail, linking, recording, next, constrained, unconstrained, allowed, graph, thoughts, answer, methods, edits, keep, ownRuns, gallery, program];
 
   const intro = introduction(text, inputs, askThis);
-  const low = h('div', { class: 'two low' }, answer.element, graph.element, thoughts.element, answer.reasons);
+  const narrow = innerWidth <= 760; // on a phone the run comes first, and its views are swiped
   const columns = h('div', { class: 'two' }, constrained.element, unconstrained.element);
   const legend = regionsLegend(text.beams);
+  const panes = narrow ? makePanes(text, { picture: [graph.element], reasons: [answer.reasons ?? columns, thoughts.element], paths: [legend, columns] }) : null;
+  const low = h('div', { class: 'two low' }, answer.element, panes ? panes.element : [graph.element, thoughts.element]);
   const status = h('p', { class: 'sr-only', role: 'status', 'aria-live': 'polite' });
   const messages = h('div', { class: 'messages', role: 'alert' });
   const notices = h('div', { class: 'notices', role: 'status' });
-  const board = h('div', { class: 'board' }, messages, recording.element, linking.element, notices, low, next.element, rail.element, legend, columns,
+  const board = h('div', { class: 'board' }, messages, recording.element, linking.element, notices, edits.compared, low, next.element, rail.element, narrow ? null : [legend, columns],
     forcing.element, allowed.element, methods.element, edits.element, keep.element);
   const how = makeHow(text);
   const tour = makeTour(text, player, () => replay(boot.examples[0]), board);
@@ -115,8 +118,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
   }, board);
   const more = h('div', { class: 'more' }, how, lessons.element, xray.element, gallery.element, ownRuns.element, program.element, benchmark);
   const examples = exampleRow();
-  const others = [examples, own.element];
-  const narrow = innerWidth <= 760; // on a phone the run comes first
+  const others = h('div', { class: 'others' }, examples, own.element);
   const below = h('div', {}, narrow ? others : null, more);
   stage.replaceChildren(h('div', { class: 'kg' }, makeLoading(text, () => server.loaded({})), intro.element, intro.themes, narrow ? null : others,
     gallery.banner, board, below, tour.panel, lessons.panel, status));
@@ -134,6 +136,11 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
   function sent() {
     onTheWay = true;
     schedule();
+  }
+
+  /** @param {RunState} state */
+  function modelOf({ run }) {
+    return run?.model === boot.standard.model && boot.parameters ? say(text.beams.sized, { size: figure(boot.parameters / 1e6, 1) }) : text.beams.model;
   }
 
   // drawing ---------------------------------------------------------------------------------------
@@ -157,6 +164,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
     markStop(stopButton, player.origin === 'live' && !player.ended);
     for (const view of views) view.draw(state, player);
     arrange(state);
+    panes?.draw();
     if (!opening) address.draw(state, player);
     waitFor(player.over);
     refill(messages, state.failed?.message, () => (state.failed ? h('p', { class: 'failed' }, state.failed.message) : null));
@@ -192,10 +200,23 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
   function exampleRow() {
     const buttons = boot.examples.map((example) => h('button', { type: 'button', class: 'example', on: { click: () => replay(example) } },
       h('span', { 'aria-hidden': 'true' }, '▸ '), example.question));
-    return h('nav', { class: 'examples', 'aria-label': text.ask.examples }, boot.examples.length ? [tour.start, guess.start, classroom.start, lessons.start] : null, h('span', {}, text.ask.try), buttons);
+    const label = h('span', {}, text.ask.try);
+    const fit = () => { // recordings of the graph that is asked
+      for (const [place, button] of buttons.entries()) button.hidden = own.name() !== '' || boot.examples[place].graph !== inputs.values.graph;
+      label.hidden = buttons.every((button) => button.hidden);
+    };
+    inputs.listeners.push(fit);
+    fit();
+    return h('nav', { class: 'examples', 'aria-label': text.ask.examples }, boot.examples.length ? [tour.start, guess.start, classroom.start, lessons.start] : null, label, buttons);
   }
 
   // showing a run ---------------------------------------------------------------------------------
+
+  /** Where a run begins comes into sight, if the visitor has started it from further below. */
+  function goTo() {
+    const top = gallery.banner.hidden ? board : gallery.banner;
+    if (top.getBoundingClientRect().top < 0) top.scrollIntoView({ block: 'start', behavior: player.calm ? 'auto' : 'smooth' });
+  }
 
   /**
    * Show a run of this visit once more, at its end.
@@ -231,10 +252,13 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
     lessons.leave();
     how.open = false;
     showRun(await recorded(run), run.id, run.question);
+    draw();
+    goTo();
   }
 
   /** @type {(run: RecordedRun) => Promise<RunEvent[]>} */
   async function recorded(run) {
+    if (run.events) return run.events;
     const written = await (await fetch(new URL(run.url, document.baseURI))).text();
     return written.split('\n').filter(Boolean).map((line) => JSON.parse(line));
   }
@@ -288,6 +312,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
   function openRun(events) {
     const [first] = events;
     showRun(events, 'opened', first.event === 'RunStarted' ? first.question : '');
+    goTo();
   }
 
   /** The page has been opened and its address asks nothing: play a recorded run, so that there is something to see. */
@@ -300,7 +325,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
     schedule();
     if ((player.origin !== 'idle' && !reopened) || !events.length) return;
     stream.drop();
-    opening = true;
+    opening = boot.examples.length > 1; // else this is the page of one run, which is what is looked at
     player.load(events, first.id);
   }
 
@@ -309,6 +334,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
     fillQuestion(question);
     sent();
     again({ question });
+    goTo();
   }
 
   /**

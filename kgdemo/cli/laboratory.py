@@ -529,7 +529,7 @@ def _soak_whole(arguments: argparse.Namespace) -> int:
 
 
 def _site(arguments: argparse.Namespace) -> int:
-    from kgdemo.lab.site import write_site
+    from kgdemo.ui.site import write_site
 
     print(write_site(arguments.out))
     return 0

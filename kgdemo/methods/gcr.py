@@ -163,7 +163,8 @@ def _grounded(
     for index, (found, answer, partners) in enumerate(zip(ranked, answers, meets, strict=True), 1):
         path = graph.kg.labelled(found.ids)
         beam = -1 if found.read else constrained.reader.beam_id(found.hypothesis.tokens)
-        yield PathFound(True, index, str(path), found.path_score, path, beam, found.relation_score, found.read)
+        scores = found.path_score, path, beam, found.relation_score
+        yield PathFound(True, index, str(path), *scores, found.read, found.weighed)
         yield HypothesisAnswer(True, index, answer)
         yield PathVerified(True, index, resources.verifier.verify(path, answer))
         evidence.append(

@@ -178,6 +178,7 @@ class RankedPath:
         relation_score: log-probability of its relations and its end mark alone.
         read: it was not decoded but read from the graph, and then scored by the model.
         rank_score: what it was ranked by; higher is better.
+        weighed: what each feature, times its weight, adds to that; empty where the ranking has no features.
     """
 
     ids: PathIds
@@ -186,6 +187,7 @@ class RankedPath:
     relation_score: float
     read: bool = False
     rank_score: float = 0.0
+    weighed: tuple[tuple[str, float], ...] = ()
 
 
 def rank(
@@ -261,7 +263,8 @@ def _group(graph: TokenGraph, own: Sequence[RankedPath], likelihood: float, deto
     ]
     score, best = max(((f.score(scorer.weights), f) for f in features), key=lambda pair: pair[0])
     lifted = [_lifted(path, best.likelihood - likelihood) for path in different]
-    return Group(tuple(replace(path, rank_score=score) for path in lifted), best, score, detour)
+    weighed = tuple((name, weight * getattr(best, name)) for name, weight in scorer.weights.items())
+    return Group(tuple(replace(path, rank_score=score, weighed=weighed) for path in lifted), best, score, detour)
 
 
 def _lifted(path: RankedPath, backed_off: float) -> RankedPath:

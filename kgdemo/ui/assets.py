@@ -8,6 +8,7 @@ origin, so even a label that became code could reach nothing.
 from __future__ import annotations
 
 import json
+import math
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -109,11 +110,22 @@ def reliability() -> dict[str, Any] | None:
     return {name: told[name] for name in ("graph", "slope", "intercept", "points")} if told and same else None
 
 
+@cache
+def parameters() -> int:
+    """How many parameters the embedded path model has, as the head of its file of weights says; 0 without the file."""
+    file = EMBEDDED_FOLDER / "model.safetensors"
+    if not file.is_file():
+        return 0
+    with file.open("rb") as stream:
+        head = json.loads(stream.read(int.from_bytes(stream.read(8), "little")))
+    return sum(math.prod(tensor["shape"]) for name, tensor in head.items() if name != "__metadata__")
+
+
 def examples(folder: Path = TRACES) -> list[dict[str, str]]:
-    """The recorded runs of a folder, each ``{id, question, url}``, in the order of their names."""
+    """The recorded runs of a folder, each ``{id, question, graph, url}``, in the order of their names."""
     found = []
     for file in sorted(folder.glob("*.jsonl")):
         with file.open(encoding="utf-8") as stream:
             first = json.loads(stream.readline())
-        found.append({"id": file.stem, "question": first["question"], "url": url(file)})
+        found.append({"id": file.stem, "question": first["question"], "graph": first["graph"], "url": url(file)})
     return found

@@ -9,7 +9,7 @@ from typing import Any
 import gradio as gr
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
 from kgdemo.errors import UserError
@@ -25,10 +25,10 @@ from kgdemo.ui.classroom import routes as class_routes
 from kgdemo.ui.fields import NAMES, Fields, filled, page_fields, settings_of
 from kgdemo.ui.guard import HANDLERS, Guard, Page, Refused, address_of
 from kgdemo.ui.metrics import METRICS
-from kgdemo.ui.reruns import Reruns
 from kgdemo.ui.runs import EventStream, SharedRuns
 from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs
-from kgdemo.ui.stage import has_mcp, make_stage
+from kgdemo.ui.site import empty_document
+from kgdemo.ui.stage import OFFLINE, Reruns, has_mcp, make_stage
 
 _FIRST_VIEW = 4.0  # seconds: a page that is being opened goes before the loading of the model
 
@@ -101,6 +101,9 @@ def launch_arguments(page: Page, stopping: threading.Event) -> dict[str, Any]:
     def metrics(_: Request) -> PlainTextResponse:
         return PlainTextResponse(METRICS.text(len(page._queue)), media_type="text/plain; version=0.0.4")
 
+    def offline(_: Request) -> HTMLResponse:
+        return HTMLResponse(empty_document())
+
     return {
         "theme": gr.themes.Base(
             font=["Inter", "system-ui", "sans-serif"], font_mono=["JetBrains Mono", "ui-monospace", "monospace"]
@@ -117,6 +120,7 @@ def launch_arguments(page: Page, stopping: threading.Event) -> dict[str, Any]:
                 Route("/metrics", metrics),
                 *class_routes(Rooms(page.profile)),
                 *benchmark_routes(page.profile),
+                Route(OFFLINE, offline),
             ],
             "exception_handlers": HANDLERS,
         },

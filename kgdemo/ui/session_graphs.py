@@ -24,13 +24,19 @@ from kgdemo.kg.edits import ADD, MAX_EDITS, Edit, apply, checked
 from kgdemo.kg.graph import KnowledgeGraph, Triple
 from kgdemo.kg.io.catalogue import build_graph
 from kgdemo.kg.io.upload import PASTED, read_upload, starters
+from kgdemo.kg.stores.graph import StoreGraph
 from kgdemo.pipeline import Pipeline
 from kgdemo.view.escape import visible
 
 OWN, EDITED = "own:", "edited:"
+BEHIND_STORE = (
+    "The graph {name} lies behind a store: it is met question by question, and is neither counted nor changed here. "
+    "To change a part of it, bring that part as triples."
+)
 MAX_EDITED = 8  # edited graphs of all visitors together; each is made anew from its edits when it is asked again
 SECONDS_TO_LIVE = 3600.0
 _ROWS_SHOWN = 5
+_FAULTS_SHOWN = 20  # lines of a visitor's graph that are no triples
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,17 @@ class ClientGraph:
         return cls(own, checked(edits))
 
 
+def held_whole(kg: KnowledgeGraph) -> KnowledgeGraph:
+    """The graph, if all of it is at hand to be counted and changed.
+
+    Raises:
+        UserError: it lies behind a store.
+    """
+    if isinstance(kg, StoreGraph):
+        raise UserError(BEHIND_STORE.format(name=kg.name))
+    return kg
+
+
 @dataclass(frozen=True, slots=True)
 class Brought:
     """A graph that a visitor brought, as the page shows it."""
@@ -69,6 +86,7 @@ class Brought:
     relations: int
     rows: tuple[Triple, ...]
     starters: tuple[str, ...]
+    left_out: int = 0  # lines that are no triples
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,19 +128,20 @@ class SessionGraphs:
         self._stored: dict[str, _StoredGraph] = {}  # the brought ones among them
         self._lock = threading.RLock()
 
-    def bring(self, content: bytes, title: str, visitor: Visitor = Visitor()) -> Brought:
+    def bring(self, content: bytes, title: str, visitor: Visitor = Visitor(), lenient: bool = False) -> Brought:
         """Take in a visitor's graph.
 
         Args:
             content: text or file of triples, see ``kg.io.upload``.
             title: what the visitor calls it; tells the format of a file.
             visitor: whose it is.
+            lenient: lines that are no triples are left out.
 
         Raises:
             UserError: it cannot be read or is too large, or there is no room for it.
         """
-        profile = self.pipeline.profile
-        triples = read_upload(content, title, profile.upload_bytes, profile.upload_triples, profile.label)
+        faults: list[str] = []
+        triples = self._read(content, title, faults if lenient else None)
         kg = build_graph(triples, title)
         name = OWN + secrets.token_urlsafe(16)
         with self._lock:
@@ -132,30 +151,53 @@ class SessionGraphs:
             self._keep(name, kg, StatedFacts(triples))
         sizes = len(kg), len(kg.entities), len(kg.relations)
         rows = tuple((visible(h, 200), visible(r, 200), visible(t, 200)) for h, r, t in triples[:_ROWS_SHOWN])
-        return Brought(name, title, *sizes, rows, tuple(starters(kg)))
+        return Brought(name, title, *sizes, rows, tuple(starters(kg)), len(faults))
+
+    def _read(self, content: bytes, title: str, faults: list[str] | None) -> list[Triple]:
+        profile = self.pipeline.profile
+        return read_upload(content, title, profile.upload_bytes, profile.upload_triples, profile.label, faults)
 
     def brought(self, sent: Mapping[str, Any], visitor: Visitor = Visitor()) -> dict[str, Any]:
         """``bring`` for the browser: what was brought, or ``{"error": one sentence}``.
 
+        Where only some lines are no triples, ``faults`` says beside the error what is wrong with the first of them,
+        ``bad`` how many there are, and ``good`` how many triples the others hold.
+
         Args:
-            sent: ``text``, or a file's ``name`` and ``base64``.
+            sent: ``text``, or a file's ``name`` and ``base64``; ``lenient``, whether lines that are no triples are left
+                out.
             visitor: whose it is.
         """
         try:
-            if "base64" not in sent:
-                return asdict(self.bring(str(sent.get("text", "")).encode("utf-8", "replace"), PASTED, visitor))
-            enough = 4 * (self.pipeline.profile.upload_bytes // 3 + 2)  # of base64, to see that it is too much
-            content = b64decode(str(sent["base64"])[:enough])
-            return asdict(self.bring(content, visible(sent.get("name", ""), 80), visitor))
-        except UserError as error:
-            return {"error": visible(error, 400)}
+            content, title = self._sent(sent)
         except (ValueError, binascii.Error):
             return {"error": "The file did not arrive whole; choose it once more."}
+        try:
+            return asdict(self.bring(content, title, visitor, sent.get("lenient") is True))
+        except UserError as error:
+            return {"error": visible(error, 400), **self._good_and_bad(content, title)}
+
+    def _sent(self, sent: Mapping[str, Any]) -> tuple[bytes, str]:
+        """What the browser has sent, and its title."""
+        if "base64" not in sent:
+            return str(sent.get("text", "")).encode("utf-8", "replace"), PASTED
+        enough = 4 * (self.pipeline.profile.upload_bytes // 3 + 2)  # of base64, to see that it is too much
+        return b64decode(str(sent["base64"])[:enough]), visible(sent.get("name", ""), 80)
+
+    def _good_and_bad(self, content: bytes, title: str) -> dict[str, Any]:
+        """Which lines of a graph that was refused are no triples; nothing where that is not what is wrong with it."""
+        faults: list[str] = []
+        try:
+            good = len(self._read(content, title, faults))
+        except UserError:
+            return {}
+        told = [visible(fault, 200) for fault in faults[:_FAULTS_SHOWN]]
+        return {"faults": told, "bad": len(faults), "good": good} if faults else {}
 
     def tried(self, kg: KnowledgeGraph, written: str) -> dict[str, Any]:
         """Whether edits fit a graph, for the browser: ``{"triples": size afterwards}`` or ``{"error": …}``."""
         try:
-            return {"triples": len(apply(kg, ClientGraph.read(written).edits))}
+            return {"triples": len(apply(held_whole(kg), ClientGraph.read(written).edits))}
         except UserError as error:
             return {"error": visible(error, 800)}
 
@@ -183,7 +225,7 @@ class SessionGraphs:
             if name in self._used_at:
                 self._touch(name)
                 return name
-        kg = apply(self.pipeline.graph(base), client_graph.edits)
+        kg = apply(held_whole(self.pipeline.graph(base)), client_graph.edits)
         stated = ((edit.kind == ADD, edit.triple) for edit in client_graph.edits)
         facts = EditedFacts(self.pipeline.facts(base), stated)
         with self._lock:

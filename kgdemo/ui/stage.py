@@ -1,33 +1,46 @@
-"""The stage: the one component that draws runs, what it is given at its making, and what it may ask the server for."""
+"""The stage: the one component that draws runs, what it is given at its making, and what it may ask the server for.
+
+Besides small look-ups that is a question asked again on a changed graph for its answer alone, which the page compares
+when the world is broken, and at which layer of the model the graph's token overtakes the invented one, a logit lens on
+one token of a shown run. The text before that token is read once more, so that no run pays for what few look at; only a
+BERT on a CPU is read so, the embedded model among them.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Callable
+import math
+import threading
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import gradio as gr
+import torch
 
 from kgdemo.errors import UserError
+from kgdemo.events import AnswerFinal, Event, PathFound, RunFailed
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import embedded_names
+from kgdemo.kg.path import Path
 from kgdemo.methods import METHODS
+from kgdemo.models.bert import LeanBert
+from kgdemo.models.causal import EMBEDDED, CausalModel
 from kgdemo.pipeline import Pipeline
+from kgdemo.query.query import types_of
 from kgdemo.ui import assets
 from kgdemo.ui.api import Endpoints
-from kgdemo.ui.asking import Loading, Visits, default_model, names_like
-from kgdemo.ui.fields import NAMES
+from kgdemo.ui.asking import Loading, Visits, ask, default_model, names_like
+from kgdemo.ui.fields import NAMES, Fields
 from kgdemo.ui.guard import address_of
-from kgdemo.ui.layers import layers_record
-from kgdemo.ui.reruns import Reruns
-from kgdemo.ui.runs import EventStream
-from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs, Visitor, limits
-from kgdemo.view.escape import json_in_html
+from kgdemo.ui.runs import EventStream, SharedRuns
+from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs, Visitor, held_whole, limits
+from kgdemo.view.escape import json_in_html, visible
+from kgdemo.view.page_records import x_ray_record
 from kgdemo.view.picture import neighbours_of
-from kgdemo.view.xray_record import x_ray_record
 
-_LONGEST = 100  # characters of what is typed in a search field
+OFFLINE = "/offline"  # the document that a run is put into, see ``ui.site``
+_TYPED = 100  # characters of what is typed in a search field
 
 # The stage's template is constant: gradio evaluates templates as code, so no text of anyone's may enter it.
 _TEMPLATE = '<div class="kg-stage" id="kg-stage"></div>'
@@ -99,8 +112,10 @@ def _boot(pipeline: Pipeline, standard: list[Any]) -> dict[str, Any]:
         "endpoints": Endpoints.settings(),
         "mcp": has_mcp(),
         "graphs": embedded_names(),
+        "offline": OFFLINE.lstrip("/"),
         "reliability": assets.reliability(),
         "studies": pipeline.profile.studies,
+        "parameters": assets.parameters() if default_model() == EMBEDDED else 0,
     }
 
 
@@ -155,7 +170,8 @@ def _about_graphs(
         known = named in embedded_names() or (named and pipeline.profile.open_models)
         try:
             changes = ClientGraph.read(str(_fields(arguments).get("changes") or ""))
-            return x_ray_record(pipeline.graph(session_graphs.source(named if known else "world", changes)))
+            kg = pipeline.graph(session_graphs.source(named if known else "world", changes))
+            return x_ray_record(held_whole(kg))
         except UserError as error:
             return {"error": str(error)}
 
@@ -193,4 +209,131 @@ def _fields(arguments: Any) -> dict[str, Any]:
 
 def _text(arguments: Any, name: str) -> str:
     value = _fields(arguments).get(name)
-    return value[:_LONGEST] if isinstance(value, str) else ""
+    return value[:_TYPED] if isinstance(value, str) else ""
+
+
+# a question asked again, for its answer alone -----------------------------------------------------------
+
+_WAIT = 60.0  # seconds for another visitor's
+_SENTENCE = 400  # characters of a sentence
+_MOST_ANSWERS = 200
+
+
+class Reruns:
+    """Asks again.
+
+    Args:
+        pipeline: answers the questions.
+        session_graphs: makes the changed graphs.
+        visits: counts what visitors ask.
+        runs: shared by all visitors.
+    """
+
+    def __init__(self, pipeline: Pipeline, session_graphs: SessionGraphs, visits: Visits, runs: SharedRuns) -> None:
+        self._pipeline = pipeline
+        self._session_graphs = session_graphs
+        self._visits = visits
+        self._runs = runs
+        self._one = threading.Semaphore(1)
+
+    def answer(self, asked: Mapping[str, Any], address: str) -> dict[str, Any]:
+        """The answer to a question on a changed graph.
+
+        Args:
+            asked: ``question``; ``values`` of the page's fields by name; ``changes``, as the page sends them with a
+                question; ``entities`` to start from, linked from the question where there are none.
+            address: the visitor's.
+
+        Returns:
+            ``answers``, ``text``, and ``edges``, the hops of the paths that the answer cites; or ``error``.
+        """
+        given, named = asked.get("values"), asked.get("entities")
+        values = {name: value for name, value in given.items() if name in NAMES[1:]} if isinstance(given, dict) else {}
+        entities = [str(name) for name in named][:20] if isinstance(named, list) else []
+        fields = Fields(str(asked.get("question", "")), {**values, "compare": False}, str(asked.get("changes", "")))
+        if not self._one.acquire(timeout=_WAIT):
+            return {"error": "Others are breaking the world just now; try again in a minute."}
+        try:
+            events = ask(self._pipeline, fields, entities, self._session_graphs, (), self._visits, address, self._runs)
+            return _answer_record(events)
+        finally:
+            self._one.release()
+
+
+def _answer_record(events: Iterable[Event]) -> dict[str, Any]:
+    paths: dict[int, Path] = {}
+    final: AnswerFinal | None = None
+    for event in events:
+        if isinstance(event, PathFound) and event.constrained and event.path is not None:
+            paths[event.index] = event.path
+        elif isinstance(event, AnswerFinal):
+            final = event
+        elif isinstance(event, RunFailed):
+            return {"error": visible(event.message, _SENTENCE)}
+    if final is None:
+        return {"error": "The run ended without an answer."}
+    cited = dict.fromkeys(number for citation in final.citations for number in citation if number in paths)
+    edges = dict.fromkeys(hop for number in cited for hop in paths[number].hops)
+    return {
+        "answers": [visible(answer, _SENTENCE) for answer in final.answers[:_MOST_ANSWERS]],
+        "text": visible(final.text, _SENTENCE),
+        "edges": [list(edge) for edge in edges],
+    }
+
+
+# a look into the layers of the model -------------------------------------------------------------------
+
+_MOST_TOPICS = 20
+_MOST_TOKENS = 256
+_LIKELY = 2000  # of the last layer's tokens, among which the forbidden one is looked for by its text
+
+
+def layers_record(model: CausalModel, kg: KnowledgeGraph, asked: Mapping[str, Any], longest: int) -> dict[str, Any]:
+    """The probabilities of two tokens after each layer, for the browser.
+
+    Args:
+        model: the one that wrote the run.
+        kg: the graph of the run.
+        asked: ``question``; ``topics``, its entities; ``tokens``, ids before the token; ``taken``, the id of the
+            graph's token; ``forbidden``, the text of the invented one.
+        longest: characters of a question.
+
+    Returns:
+        ``layers``, pairs (graph's token, invented one), of the embeddings first; or ``error``.
+    """
+    lean = model.reader.model
+    if not isinstance(lean, LeanBert):
+        return {"error": "This model’s layers cannot be looked into here; the embedded model’s can, on a CPU."}
+    try:
+        question, topics, tokens, taken, forbidden = _token_asked(asked, longest, model.vocabulary)
+        prompt = model.style.encode(model.label_tokens, question, topics, types_of(topics, kg))
+        if len(prompt) + len(tokens) > model.context:
+            raise UserError("The text before this token is longer than the model reads.")
+    except UserError as error:
+        return {"error": str(error)}
+    log_probs = lean.logit_lens(prompt, tokens, model.style.bidirectional)
+    likely: list[int] = torch.topk(log_probs[-1], min(_LIKELY, model.vocabulary)).indices.tolist()
+    invented = next((token for token in likely if token != taken and model.token_text(token) == forbidden), None)
+    if invented is None:
+        return {"error": "The invented token is not among those that the model finds likely here."}
+    pairs = log_probs[:, [taken, invented]].tolist()
+    return {"layers": [[round(math.exp(value), 6) for value in pair] for pair in pairs]}
+
+
+def _token_asked(asked: Mapping[str, Any], longest: int, vocabulary: int) -> tuple[str, list[str], list[int], int, str]:
+    question, topics, tokens = asked.get("question"), asked.get("topics"), asked.get("tokens")
+    taken, forbidden = asked.get("taken"), asked.get("forbidden")
+    fits = (
+        isinstance(question, str)
+        and len(question) <= longest
+        and isinstance(topics, list)
+        and len(topics) <= _MOST_TOPICS
+        and all(isinstance(topic, str) and len(topic) <= longest for topic in topics)
+        and isinstance(tokens, list)
+        and len(tokens) <= _MOST_TOKENS
+        and all(type(token) is int and 0 <= token < vocabulary for token in [*tokens, taken])
+        and isinstance(forbidden, str)
+    )
+    if not fits:
+        raise UserError("What was asked for cannot be read; load the page anew.")
+    return question, topics, tokens, taken, forbidden  # type: ignore[return-value]  # checked above

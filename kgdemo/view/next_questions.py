@@ -15,6 +15,7 @@ from kgdemo.kg.io.upload import question_about, reads_well, starters
 from kgdemo.kg.labels import fold
 
 LIMIT = 3
+_BESIDE = 6  # neighbours that are asked about where an entity itself gives too few questions
 _MAX_ENDS = 30  # a relation that leads to more is no question for a person
 
 # How a relation is asked for, read as it is walked; those that people ask first come first.
@@ -105,29 +106,52 @@ def next_questions(
         question: the question itself.
 
     Returns:
-        at most ``LIMIT``; of a graph that knows none of the entities, questions about its first ones.
+        ``LIMIT``, if the graph can answer so many; where it knows too little about these entities, questions about what
+        stands beside them, and about the graph's first ones.
     """
     known = [entity for entity in dict.fromkeys((*topics, *answers)) if entity in kg.entities and reads_well(entity)]
-    known_questions = {fold(question)}
-    about = [[q for q in _about(kg, entity, set(used)) if fold(q) not in known_questions] for entity in known[:4]]
+    asked, taken = fold(question), set(used)
     found: dict[str, None] = {}
-    for turn in range(LIMIT):  # the best question about each, then the second best
-        for questions in about:
-            if turn < len(questions):
-                found.setdefault(questions[turn])
-    return tuple(found)[:LIMIT] or tuple(starters(kg, LIMIT))
+
+    def add(about: Sequence[Sequence[str]]) -> None:
+        for turn in range(LIMIT):  # the best question about each, then the second best
+            for questions in about:
+                if turn < len(questions) and len(found) < LIMIT:
+                    found.setdefault(questions[turn])
+
+    def worth(questions: Iterable[str]) -> list[str]:
+        return [one for one in questions if fold(one) != asked]
+
+    add([worth(_worded(kg, entity, taken)) for entity in known[:4]])
+    if len(found) < LIMIT:
+        add([worth(_plain(kg, entity, taken)) for entity in known[:4]])
+    if len(found) < LIMIT:  # about what stands beside them
+        beside = dict.fromkeys(end for entity in known[:2] for _, end in kg.neighbours(entity) if reads_well(end))
+        near = [entity for entity in beside if entity in kg.entities and entity not in known][:_BESIDE]
+        add([worth(_worded(kg, entity, set())) for entity in near])
+    if len(found) < LIMIT:
+        add([worth(starters(kg, LIMIT))])
+    return tuple(found)
 
 
-def _about(kg: KnowledgeGraph, entity: str, used: set[str]) -> list[str]:
-    """Questions about one entity, each of another relation."""
+def _ends(kg: KnowledgeGraph, entity: str, used: set[str]) -> list[str]:
+    """Relations of an entity that may be asked for."""
     ends: dict[str, set[str]] = defaultdict(set)
     for relation, end in kg.neighbours(entity):
         ends[relation].add(end)
-    fitting = [r for r, found in ends.items() if r not in used and len(found) <= _MAX_ENDS and found != {entity}]
-    worded = sorted((r for r in fitting if r in _RANK), key=_RANK.__getitem__)
-    if worded:
-        return [_WORDINGS[relation].format(e=entity) for relation in worded]
-    return [question_about(entity, r) for r in fitting if not r.startswith("~") and reads_well(r)]
+    return [r for r, found in ends.items() if r not in used and len(found) <= _MAX_ENDS and found != {entity}]
+
+
+def _worded(kg: KnowledgeGraph, entity: str, used: set[str]) -> list[str]:
+    """Questions about one entity, each of another relation, in words that people use."""
+    worded = sorted((r for r in _ends(kg, entity, used) if r in _RANK), key=_RANK.__getitem__)
+    return [_WORDINGS[relation].format(e=entity) for relation in worded]
+
+
+def _plain(kg: KnowledgeGraph, entity: str, used: set[str]) -> list[str]:
+    """Questions about one entity in the words of its relations, of those that have no others."""
+    fitting = [r for r in _ends(kg, entity, used) if r not in _RANK and not r.startswith("~") and reads_well(r)]
+    return [question_about(entity, relation) for relation in fitting]
 
 
 def with_next(events: Iterable[Event], graph: Callable[[], KnowledgeGraph]) -> Iterator[Event]:

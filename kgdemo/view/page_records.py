@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
@@ -25,6 +26,9 @@ from kgdemo.events import (
     Operation,
     union_adapter,
 )
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.io.catalogue import embedded_folder, embedded_names, themes
+from kgdemo.kg.xray import x_ray
 from kgdemo.view.escape import visible
 
 if TYPE_CHECKING:
@@ -228,6 +232,30 @@ def _lean(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _lean(item) for key, item in value.items() if item is not None}
     return value
+
+
+# the x-ray of a graph ----------------------------------------------------------------------------------
+
+_NAME = 200  # characters of a name
+
+
+def x_ray_record(kg: KnowledgeGraph) -> dict[str, Any]:
+    """What ``kg.xray`` counts, and ``themes``: the themes of an embedded graph with their numbers of facts."""
+    told = asdict(x_ray(kg))
+    for relation in told["relations"]:
+        relation["relation"] = visible(relation["relation"], _NAME)
+        relation["kind"] = visible(relation["kind"], _NAME)
+    for name in ("kinds", "hubs"):
+        told[name] = [[visible(label, _NAME), number] for label, number in told[name]]
+    return {**told, "name": visible(kg.name, _NAME), "themes": _facts_of_themes(kg.name)}
+
+
+@cache
+def _facts_of_themes(graph: str) -> dict[str, int]:
+    if graph not in embedded_names():
+        return {}
+    files = themes(embedded_folder(graph))
+    return {file.stem: sum(bool(line.strip()) for line in file.read_text("utf-8").split("\n")) for file in files}
 
 
 if __name__ == "__main__":

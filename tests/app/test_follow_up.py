@@ -7,9 +7,8 @@ import json
 import pytest
 
 from kgdemo.events import EntitiesLinked, Event, Notice
-from kgdemo.ui.asking import ask
+from kgdemo.ui.asking import about_of, ask, meant_by, pronoun_of
 from kgdemo.ui.fields import Fields
-from kgdemo.ui.follow_up import about_of, meant_by, pronoun_of
 from tests.helpers.page import SmallPipeline
 
 NOLAN, INCEPTION = "Christopher Nolan", "Inception"

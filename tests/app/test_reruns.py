@@ -7,9 +7,9 @@ import json
 import pytest
 
 from kgdemo.ui.asking import Visits
-from kgdemo.ui.reruns import Reruns
 from kgdemo.ui.runs import SharedRuns
 from kgdemo.ui.session_graphs import SessionGraphs
+from kgdemo.ui.stage import Reruns
 from tests.helpers.page import QUESTION, SmallPipeline
 
 

@@ -13,8 +13,9 @@ from kgdemo.errors import UserError
 from kgdemo.events import ConstraintReady, EntitiesLinked, PathFound, PathVerified, RunFailed, RunStarted
 from kgdemo.settings import PUBLIC
 from kgdemo.ui.asking import ask
-from kgdemo.ui.session_graphs import SECONDS_TO_LIVE, ClientGraph, SessionGraphs, Visitor
+from kgdemo.ui.session_graphs import SECONDS_TO_LIVE, ClientGraph, SessionGraphs, Visitor, held_whole
 from tests.app.test_event_stream import fields
+from tests.helpers import sparql_server
 from tests.helpers.page import NASTY, TRIPLES, SmallPipeline
 from tests.helpers.reasoning import of
 
@@ -50,6 +51,18 @@ def run(session_graphs: SessionGraphs, world: dict | str, **changed) -> list:
             session_graphs=session_graphs,
         )
     )
+
+
+def test_bad_lines_are_listed_and_the_good_ones_taken_on_request(session_graphs):
+    text = "Heat\tdirected by\tMichael Mann\n" + "Heat\tcast\n" * 30 + "Heat\tcast\tAl Pacino\n"
+    told = session_graphs.brought({"text": text})
+    assert told["error"].startswith("pasted text, line 2:")
+    assert (told["bad"], told["good"], len(told["faults"])) == (30, 2, 20)
+    assert told["faults"][0].startswith("line 2: 2 columns")
+    taken = session_graphs.brought({"text": text, "lenient": True})
+    assert (taken["triples"], taken["left_out"]) == (2, 30)
+    assert len(session_graphs.pipeline.graph(taken["own"])) == 2
+    assert "good" not in session_graphs.brought({"text": "nothing\nof use"})
 
 
 def test_a_removed_edge_is_on_no_path_and_the_graph_of_others_keeps_it(session_graphs):
@@ -185,3 +198,18 @@ def test_no_program_can_reach_a_visitors_graph(client):
     for name in ("own:guessed", "edited:guessed"):
         with pytest.raises(AppError, match="no graph"):
             client.predict("Who?", api_name="/ask", graph=name)
+
+
+def test_a_graph_behind_a_store_is_neither_counted_nor_changed_and_says_so():
+    small = SmallPipeline()
+    with sparql_server.served(sparql_server.triples_of(small.graph("world"))) as endpoint:
+        source = f"sparql:{endpoint.url}"
+        kg = small.graph(source)
+        graphs = SessionGraphs(small, Clock())
+        with pytest.raises(UserError, match="lies behind a store"):
+            held_whole(kg)
+        told = graphs.tried(kg, json.dumps(NO_NOLAN))
+        assert "bring that part as triples" in told["error"]
+        with pytest.raises(UserError, match="lies behind a store"):
+            graphs.source(source, ClientGraph.read(json.dumps(NO_NOLAN)))
+        assert graphs.source(source, ClientGraph()) == source

@@ -37,6 +37,16 @@ def test_a_good_reply_is_the_answer_and_cites_paths(page: Page, endpoint: Endpoi
     expect(page.locator(".answer")).to_contain_text("by m")
 
 
+def test_what_the_model_says_without_the_graph_stands_beside_it(page: Page, endpoint: Endpoint):
+    endpoint.mode = "stream"
+    endpoint.reply = lambda prompt: "Elliot Page [1]" if "->" in prompt else "Hollywood"
+    ask(page, QUESTION)
+    over(page)
+    expect(page.locator(".card.invented .alone")).to_contain_text("m, asked without the graph: Hollywood")
+    expect(page.locator(".answer .text")).to_contain_text("Elliot Page")
+    endpoint.reply = None
+
+
 def test_an_answer_that_is_not_on_its_path_is_flagged_and_not_repaired(page: Page, endpoint: Endpoint):
     endpoint.mode, endpoint.replies = "stream", ["Atlantis [1]"]
     ask(page, QUESTION)

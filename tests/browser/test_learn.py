@@ -16,6 +16,11 @@ TEXT = json.loads(Path("assets/text.en.json").read_text("utf-8"))
 STEPS = TEXT["tour"]["steps"]
 
 
+def test_the_walk_has_seven_steps_and_each_is_one_action():
+    assert len(STEPS) == 7
+    assert all(step["act"].startswith("Try it: ") for step in STEPS.values())
+
+
 def test_the_walk_goes_by_keyboard_shows_each_stage_and_leaves_by_escape(page: Page):
     page.emulate_media(reduced_motion="reduce")
     page.reload()
@@ -59,6 +64,8 @@ def test_each_failure_is_told_and_replays(page: Page, case: str):
     page.locator(".failure", has_text=said["title"]).click()
     expect(page.locator(".banner h2")).to_have_text(said["title"])
     expect(page.locator(".banner")).to_contain_text(said["look"])
+    expect(page.locator(".banner h2")).to_be_in_viewport()  # the page has gone to where it plays
+    expect(page.locator(".answer")).to_be_in_viewport()
     page.get_by_role("button", name="To the end").click()
     over(page)
     refused = page.locator(".card.grounded .verdict.no").count()

@@ -66,6 +66,17 @@ def test_what_introduces_goes_when_a_question_is_sent_and_not_when_its_run_begin
     expect(page.locator(".board")).to_have_attribute("data-origin", "live")
 
 
+def test_recordings_are_those_of_the_graph_that_is_asked(page: Page):
+    recordings = page.locator(".example:not(.walk, .learn)")
+    expect(recordings.first).to_be_visible()
+    page.get_by_role("button", name="Settings").click()
+    page.get_by_label("Knowledge graph").first.click()
+    page.get_by_role("option", name="chemistry", exact=True).click()
+    expect(recordings.first).to_be_hidden()
+    expect(page.locator(".theme")).to_have_count(len(TEXT["themes"]["chemistry"]))
+    expect(page.locator(".picks")).to_contain_text("Graph: chemistry")
+
+
 def test_each_theme_of_each_embedded_graph_has_a_question():
     assert set(TEXT["themes"]) == set(embedded_names())
     for name, questions in TEXT["themes"].items():

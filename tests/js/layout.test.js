@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 import { lineage, stateAfter } from '../../assets/js/core/state.js';
 import { freePlace } from '../../assets/js/graph/explore.js';
-import { controls, labelBox, placeLabels, pointOn } from '../../assets/js/graph/labels.js';
+import { controls, labelBox, placeLabels, pointOn, squeezed } from '../../assets/js/graph/labels.js';
 import { treeOf } from '../../assets/js/views/beam_tree.js';
 import { thoughtTree } from '../../assets/js/views/thoughts.js';
 import { RUNS } from './recorded.js';
@@ -24,6 +24,39 @@ test('no two labels of edges touch in any example', () => {
     assert.ok(boxes.length > 1, name);
     boxes.forEach((one, i) => boxes.slice(i + 1).forEach((two) => assert.ok(!touch(one, two), `${name}: ${one.label.lines} and ${two.label.lines}`)));
     for (const one of boxes) assert.ok(one.left >= box.left && one.right <= box.right && one.top >= box.top && one.bottom <= box.bottom);
+  }
+});
+
+/** All labels of a picture with their boxes. */
+function placed(nodes, edges, narrow) {
+  return placeLabels(nodes, edges, narrow, measure).labels.map((label) => ({ label, ...labelBox(label, measure) }));
+}
+
+/** Every two labels that touch. */
+const touching = (boxes) => boxes.flatMap((one, i) => boxes.slice(i + 1).filter((two) => touch(one, two)).map((two) => [one.label.lines, two.label.lines]));
+
+test('no two labels touch in any recorded run, on a phone neither', () => {
+  for (const [name, events] of Object.entries(RUNS)) {
+    const state = stateAfter(events);
+    const nodes = [...state.nodes.values()];
+    for (const narrow of [false, true]) assert.deepEqual(touching(placed(narrow ? nodes.map(squeezed) : nodes, [...state.edges.values()], narrow)), [], `${name} ${narrow}`);
+  }
+});
+
+test('nor in a picture of 150 nodes with long names, in which every entity has its name', () => {
+  const nodes = [{ id: 't', label: 'a topic with a long name', group: 'topic', x: 0, y: 0 }];
+  const edges = [];
+  for (let n = 1; n < 150; n += 1) { // three columns of fifty rows, as the server places them
+    const [column, row] = [1 + (n % 3), Math.floor(n / 3) - 25];
+    nodes.push({ id: `n${n}`, label: `entity number ${n} of the Austro-Hungarian Empire`, group: column === 3 ? 'end' : 'entity', x: 280 * column, y: 46 * row });
+    edges.push({ id: `e${n}`, from: column === 1 ? 't' : `n${n - 1}`, to: `n${n}`, kind: n % 5 ? 'grounded' : 'ghost', bend: 0, paths: [`g${n}`], label: n % 7 ? 'shares border with' : 'one\ntwo\nthree\nfour' });
+  }
+  for (const narrow of [false, true]) {
+    const boxes = placed(narrow ? nodes.map(squeezed) : nodes, edges, narrow);
+    assert.deepEqual(touching(boxes), []);
+    assert.equal(boxes.filter(({ label }) => label.node).length, 150);
+    const said = boxes.filter(({ label }) => label.edge).length;
+    assert.ok(said > (narrow ? 25 : 75), `${said} edges say what they are`);
   }
 });
 

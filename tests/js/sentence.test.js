@@ -17,6 +17,11 @@ test('two hops are one sentence, several answers share it', () => {
   ['Austria shares a border with Italy [1], Hungary [2].']);
 });
 
+test('what was read from the graph besides has no path of its own, and does not spoil the sentence', () => {
+  const told = { ...final('Rhine [1], Oder [1]', ['Rhine', 'Oder'], [[1], [1]]), completed: ['Oder'] };
+  assert.deepEqual(said(sentencesOf(told, [path(1, 'Germany', 'crossed by river', 'Rhine')])), ['Germany is crossed by the Rhine [1].']);
+});
+
 test('what is no bare list, or rests on no path that ends there, stays as it was written', () => {
   const paths = [path(1, 'Vienna', 'capital of', 'Austria')];
   assert.equal(sentencesOf(final('It is Austria, surely [1].', ['Austria'], [[1]]), paths), null);
@@ -27,6 +32,8 @@ test('what is no bare list, or rests on no path that ends there, stays as it was
 
 for (const [relation, words] of [['capital', 'has the capital'], ['capital of', 'is the capital of'], ['composed by', 'was composed by'], ['owned by', 'is owned by'],
   ['founded in year', 'was founded in'], ['died in', 'died in'], ['located in', 'is located in'], ['composed', 'composed'], ['flows through', 'flows through'],
-  ['official_language', 'has the official language'], ['birthplace of', 'is the birthplace of'], ['has country', 'has country'], ['constructor', 'has the constructor']]) {
+  ['official_language', 'has the official language'], ['birthplace of', 'is the birthplace of'], ['has country', 'has country'], ['constructor', 'has the constructor'],
+  ['works at', 'works at'], ['knows', 'knows'], ['members', 'has the members'], ['boss', 'has the boss'], ['crossed by river', 'is crossed by the'], ['part of', 'is part of'],
+  ['consists of', 'consists of']]) {
   test(`${relation}: ${words}`, () => assert.equal(predicate(relation), words));
 }

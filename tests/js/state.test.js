@@ -84,15 +84,42 @@ test('beams: lineage, text, and those that stand, best first', () => {
 
 test('the followed beam is the chosen one, else that of the best path, else the best live one', () => {
   const state = twoBranches();
-  assert.equal(read.followed(state, 2), 2);
-  assert.equal(read.followed(state, 99), 5);
+  assert.equal(read.followed(state, [2]), 2);
+  assert.equal(read.followed(state, [99]), 5);
   state.constrained.paths.push({ index: 1, beam: 4, constrained: true, text: '', score: 0, verdict: null, answer: '' });
-  assert.equal(read.followed(state, null), 4);
+  assert.equal(read.followed(state, []), 4);
+});
+
+test('stepping stays with one beam, and a live search with what goes on from the beam before', () => {
+  const events = RUNS['1-flute'];
+  const whole = read.stateAfter(events);
+  const best = whole.constrained.paths.find((path) => path.index === 1).beam;
+  const line = read.lineage(whole.constrained, best).map((beam) => beam.id);
+  let before = 0;
+  for (let n = 1; n <= events.length; n += 1) {
+    const state = read.stateAfter(events.slice(0, n));
+    const walked = read.followed(state, line);
+    if (walked) assert.ok(line.includes(walked), `record ${n}`);
+    const live = read.followed(state, [], before);
+    if (before && !state.constrained.paths.length && read.standing(state.constrained).some((beam) => read.lineage(state.constrained, beam.id).some((one) => one.id === before))) {
+      assert.ok(read.lineage(state.constrained, live).some((beam) => beam.id === before), `record ${n}`);
+    }
+    before = live;
+  }
+  assert.equal(read.followed(whole, line), best);
+});
+
+test('only edges of the graph are offered to be taken out', () => {
+  const state = read.stateAfter(RUNS['5-fails-open']);
+  const real = state.constrained.paths.flatMap((path) => path.verdict.hops.filter((hop) => read.holds(hop.verdict)).map((hop) => hop.tail));
+  const offered = read.hopsOf(state).map(([, , tail]) => tail);
+  assert.ok(offered.length > 0 && offered.length < state.constrained.paths.length);
+  assert.ok(offered.every((tail) => real.includes(tail)));
 });
 
 test('what the graph did is told for each token of a beam', () => {
   const state = read.stateAfter(RUNS['1-flute']);
-  const points = read.watchedAlong(state, read.followed(state, null));
+  const points = read.watchedAlong(state, read.followed(state, []));
   assert.ok(points.length > 3);
   assert.equal(points[0].after, '');
   for (const [i, point] of points.entries()) {

@@ -40,7 +40,14 @@ def test_topics_and_answers_come_in_turn_and_what_was_used_is_not_asked_again():
 
 
 def test_a_relation_without_words_of_its_own_is_asked_for_in_its_words():
-    assert next_questions(KG, ["Gadget"], []) == ("Gadget has part what?",)
+    assert next_questions(KG, ["Gadget"], [])[0] == "Gadget has part what?"
+
+
+def test_there_are_three_wherever_the_graph_can_answer_three():
+    world = open_graph("world")
+    for topics in (["Vienna"], ["New Atlantis"], ["Planet with the most moons"], ["Arcetri"], ["Nobody"], []):
+        questions = next_questions(world, topics, [], {"capital of"}, "What?")
+        assert len(set(questions)) == LIMIT, topics
 
 
 def test_what_is_not_in_the_graph_or_leads_to_too_many_gives_general_questions():

@@ -73,6 +73,15 @@ def test_the_type_asked_for_outweighs_a_likelier_relation():
     assert shown([DIRECTED, LIKELY_YEAR], "pooled", with_scorer=careless)[0].endswith("2010")
 
 
+def test_what_a_path_tells_of_its_rank_adds_up_to_its_score():
+    with_scorer = scorer("Which person directed Inception?", type_named=3.0, learned_similarity=2.0)
+    ranked = rank(GRAPH, [*STARRING, DIRECTED, YEAR], "pooled", 10, with_scorer)
+    assert all([name for name, _ in path.weighed] == list(FEATURES) for path in ranked)
+    assert all(sum(adds for _, adds in path.weighed) == pytest.approx(path.rank_score) for path in ranked)
+    assert dict(ranked[-1].weighed)["type_named"] == -3.0  # a year is no person
+    assert all(path.weighed == () for path in rank(GRAPH, [DIRECTED, YEAR], "path", 10))
+
+
 def test_a_detour_comes_last_however_likely():
     through = found(
         -0.1, "Inception", "directed by", "Christopher Nolan", "directed", "Inception", "starring", "Tom Hardy"

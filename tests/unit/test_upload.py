@@ -58,6 +58,40 @@ def test_a_mistake_is_one_sentence(content, name, says):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("content", "name", "good", "says"),
+    [
+        (b"a\tb\tc\na\tb\n\nd\te\tf\n\tx\ty\n", PASTED, 2, ["line 2: 2 columns", "line 5: head, relation and tail"]),
+        (b"head,relation,tail\na,b,c\na,b\n", PASTED, 1, ["line 3: 2 columns"]),
+        (b'{"head": "a", "relation": "b", "tail": "c"}\n{"head": 1}\n', PASTED, 1, ["line 2: write"]),
+        (b'<http://x.org/a> <http://x.org/b> "c" .\nnonsense\n', "x.nt", 1, ["line 2"]),
+    ],
+)
+def test_lines_that_are_no_triples_are_told_and_passed_over_on_request(content, name, good, says):
+    with pytest.raises(GraphFormatError):
+        read_upload(content, name, *LIMITS)
+    faults: list[str] = []
+    assert len(read_upload(content, name, *LIMITS, faults=faults)) == good
+    assert len(faults) == len(says)
+    assert all(fault.startswith(start) for fault, start in zip(faults, says, strict=True)), faults
+
+
+@given(st.lists(st.text("ab\t ", max_size=8), max_size=12))
+def test_what_is_passed_over_is_just_what_no_line_alone_gives(lines):
+    alone, faulty = [], 0
+    for line in lines:
+        try:
+            alone += read_upload(f"{line}\n".encode(), "x.tsv", *LIMITS)
+        except GraphFormatError:
+            faulty += bool(line.strip())
+    faults: list[str] = []
+    try:
+        assert read_upload("".join(f"{line}\n" for line in lines).encode(), "x.tsv", *LIMITS, faults=faults) == alone
+    except GraphFormatError:
+        assert not alone
+    assert len(faults) == faulty
+
+
 def test_the_limits_hold_before_and_after_unpacking():
     bomb = gzip.compress(b"a\tb\tc\n" * 1_000_000)
     with pytest.raises(GraphFormatError, match="unpacks to more than"):

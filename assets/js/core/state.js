@@ -218,15 +218,16 @@ export function standingCounts(branch) {
 }
 
 /**
- * Each hop of the constrained paths once, those of the best paths first.
+ * Each hop of the constrained paths that is in the graph, once, those of the best paths first.
  * @param {RunState} state
  * @returns {[head: string, relation: string, tail: string][]}
  */
 export function hopsOf(state) {
   /** @type {Map<string, [string, string, string]>} */
   const seen = new Map();
-  for (const { path } of ranked(state.constrained)) {
+  for (const { path, verdict } of ranked(state.constrained)) {
     path?.relations.forEach((relation, place) => {
+      if (!holds(verdict?.hops[place]?.verdict ?? '')) return; // written by a decoder that fails open
       /** @type {[string, string, string]} */
       const hop = [path.entities[place], relation, path.entities[place + 1]];
       seen.set(hop.join('\u0000'), hop);
@@ -283,17 +284,21 @@ export function standing(branch) {
 }
 
 /**
- * The beam that is shown token by token: the chosen one, else that of the best path, else the best live one.
+ * The beam that is shown token by token: as much of the given line as has been written, so that stepping stays with one
+ * beam; else that of the best path; else the best live one, of those that go on from the beam shown before if there are any.
  * @param {RunState} state
- * @param {number|null} chosen
+ * @param {number[]} line ids of a beam and its ancestors, oldest first
+ * @param {number} [before] id of the beam that was shown before
  * @returns {number} its id; 0 before the first step
  */
-export function followed(state, chosen) {
-  const branch = state.constrained;
-  if (chosen !== null && branch.beams.has(chosen)) return chosen;
-  const best = branch.paths.find((path) => path.index === 1);
-  if (best && branch.beams.has(best.beam)) return best.beam;
-  return standing(branch)[0]?.id ?? 0;
+export function followed({ constrained }, line, before = 0) {
+  const known = line.filter((id) => constrained.beams.has(id)).at(-1);
+  if (known !== undefined) return known;
+  const best = constrained.paths.find((path) => path.index === 1);
+  if (best && constrained.beams.has(best.beam)) return best.beam;
+  const live = standing(constrained);
+  const heir = before ? live.find((beam) => lineage(constrained, beam.id).some((one) => one.id === before)) : undefined;
+  return (heir ?? live[0])?.id ?? 0;
 }
 
 /**

@@ -82,7 +82,7 @@
  * @typedef {{event: 'ConstraintReady', kind: string, topics: string[], hops: number, paths: number, ms: number}} ConstraintReady
  * @typedef {{event: 'DecodeStep', constrained: boolean, number: number, choices: Choice[], watched: Watch[], paths_left: number}} DecodeStep
  * @typedef {{event: 'PathFound', constrained: boolean, index: number, text: string, score: number, beam: number,
- *   path?: GraphPath|null, read?: boolean, relation_score?: number}} PathFound
+ *   path?: GraphPath|null, read?: boolean, relation_score?: number, weighed?: [feature: string, adds: number][]}} PathFound
  * @typedef {{event: 'PathVerified', constrained: boolean, index: number, verdict: Verdict}} PathVerified
  * @typedef {{event: 'HypothesisAnswer', constrained: boolean, index: number, text: string}} HypothesisAnswer
  * @typedef {{event: 'Thought', kind: string, id: number, parents: number[], text: string, entities: string[], score: number,
@@ -168,7 +168,7 @@
  * @typedef {{element: HTMLElement, draw: (state: RunState, player: Player) => void}} View
  */
 
-/** @typedef {{id: string, question: string, url: string}} RecordedRun */
+/** A recorded run; a page of one run has its events at hand. @typedef {{id: string, question: string, graph: string, url: string, events?: RunEvent[]}} RecordedRun */
 /** @typedef {string|number|boolean|null|undefined} FieldValue */
 
 /**
@@ -194,6 +194,8 @@
  * @property {Record<string, string[]>} endpoints names of the settings that each endpoint takes
  * @property {boolean} mcp
  * @property {string[]} graphs names of the embedded graphs
+ * @property {string} offline address of the page as one file without a run; empty where there is no server
+ * @property {number} parameters of the model that the page starts with; 0 where they were not counted
  * @property {Reliability|null} reliability of the embedded model's abstention; null where it was not measured
  * @property {boolean} studies whether this server runs benchmarks
  */
@@ -209,7 +211,7 @@
 /**
  * What the server says of a graph that the visitor has brought.
  * @typedef {{own: string, title: string, triples: number, entities: number, relations: number, rows: string[][],
- *   starters: string[], error?: string}} OwnGraph
+ *   starters: string[], left_out?: number, error?: string, faults?: string[], bad?: number, good?: number}} OwnGraph
  */
 
 /**
@@ -220,10 +222,10 @@
  * @property {(asked: {run: string, graph?: string, written: string}) => Promise<string[]>} relations
  * @property {(asked: {run: string, graph: string, entity: string}) => Promise<{near: Neighbour[], more: number}>} near
  * @property {(asked: {run: string|null, graph: string, edits: Edit[]}) => Promise<{triples?: number, error?: string}>} change
- * @property {(sent: {text?: string, name?: string, base64?: string, visitor?: string}) => Promise<OwnGraph|{error: string}>} bring
+ * @property {(sent: {text?: string, name?: string, base64?: string, visitor?: string, lenient?: boolean}) => Promise<OwnGraph|{error: string, faults?: string[], bad?: number, good?: number}>} bring
  * @property {(asked: {question: string, values: object, changes: string, entities: string[]}) => Promise<import('../views/breaking.js').Answer>} rerun
  * @property {(asked: {graph: string, changes: string}) => Promise<import('../views/xray.js').Told>} xray
- * @property {(asked: import('../views/layers.js').Asked) => Promise<import('../views/layers.js').Layers>} layers
+ * @property {(asked: import('../views/allowed.js').Asked) => Promise<import('../views/allowed.js').Layers>} layers
  * @property {(asked: object) => Promise<{done: number, stages: number, stage: string, failed: string}>} loaded
  */
 

@@ -1,13 +1,12 @@
-// Files made from what the page knows of a run: tables, GraphML, SVG, and one HTML page that opens from a disk.
+// Files made from what the page knows of a run: tables, GraphML, SVG, and one HTML page that plays it from a disk.
 
-import { h, xmlText } from '../core/dom.js';
-import { allPaths, branchOf, holds, pathKey, pictureOf, relationsOf, searchScore } from '../core/state.js';
+import { xmlText } from '../core/dom.js';
+import { allPaths, branchOf, pictureOf, relationsOf, searchScore } from '../core/state.js';
 import { drawGraph } from '../graph/drawing.js';
 import { written } from '../views/calculation.js';
-import { hopWords } from '../views/paths.js';
 
 /** @typedef {import('../core/types.js').RunState} RunState */
-/** @typedef {import('../core/types.js').PageText} PageText */
+/** @typedef {import('../core/types.js').RunEvent} RunEvent */
 
 // tables ------------------------------------------------------------------------------------------
 
@@ -111,49 +110,20 @@ export function svgText(state, title) {
   return xmlFile(drawGraph(state, title));
 }
 
-const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:1100px;margin:32px auto;padding:0 20px;color:#1c1d21;background:#fbfaf7}
-figure{margin:20px 0;background:#fff;border:1px solid #e5e2da;border-radius:12px;overflow:auto}svg{max-width:100%;height:auto;display:block}
-table{border-collapse:collapse;width:100%;font-size:14px}th,td{text-align:left;padding:5px 10px 5px 0;border-top:1px solid #e5e2da;overflow-wrap:anywhere}
-input{font:inherit;padding:6px 10px;margin:0 0 10px 8px;border:1px solid #62656d;border-radius:8px}.no{color:#b84600}.ok{color:#00795a}
-g[data-paths]{transition:opacity .15s}.dim{opacity:.15}small{color:#62656d}`;
+// the page as one file ----------------------------------------------------------------------------
 
-// This script is constant; nothing of the run enters it. It filters the rows, and shows a row's path in the picture.
-const SCRIPT = `const rows=[...document.querySelectorAll('tbody tr')],lines=[...document.querySelectorAll('g[data-paths]')];
-document.querySelector('input').addEventListener('input',(e)=>{const w=e.target.value.toLowerCase();for(const r of rows)r.hidden=!r.textContent.toLowerCase().includes(w)});
-for(const r of rows){r.addEventListener('pointerenter',()=>{for(const l of lines)l.classList.toggle('dim',!l.dataset.paths.split(' ').includes(r.dataset.path))});
-r.addEventListener('pointerleave',()=>{for(const l of lines)l.classList.remove('dim')})}`;
+const BOOT = /(<script type="application\/json" id="boot">)([\s\S]*?)(<\/script>)/;
 
 /**
- * One HTML file: question, answer, picture, and a table that can be searched.
- * @param {RunState} state
- * @param {PageText} text
+ * One HTML file that plays the run in all its views, with no server and no network: the page's own document, with the run
+ * in the place of the recorded ones.
+ * @param {string} source the document without any run, see kgdemo/ui/site.py
+ * @param {RunEvent[]} events of the run
  * @returns {string}
  */
-export function offlinePage(state, text) {
-  const { run, answer } = state;
-  const words = text.keep.offline;
-  const nonce = [...crypto.getRandomValues(new Uint8Array(16))].map((one) => one.toString(16).padStart(2, '0')).join('');
-  const page = document.implementation.createHTMLDocument(xmlText(run?.question));
-  page.documentElement.lang = 'en';
-  const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-${nonce}'`;
-  page.head.prepend(h('meta', { charset: 'utf-8' }), h('meta', { 'http-equiv': 'Content-Security-Policy', content: policy }),
-    h('meta', { name: 'viewport', content: 'width=device-width' }));
-  page.head.append(h('style', {}, STYLE));
-  const columns = [text.graph.path, text.graph.from, text.graph.relation, text.graph.to, text.graph.verdict];
-  page.body.append(h('main', {},
-    h('h1', {}, xmlText(run?.question)), h('p', {}, xmlText(answer)),
-    h('p', {}, h('small', {}, xmlText(`${run?.method} · ${run?.graph} · ${run?.model} · K ${run?.beams} · L ${run?.hops}`))),
-    h('figure', {}, drawGraph(state, text.graph.title)),
-    h('p', {}, h('label', {}, words.find, h('input', { type: 'search' }))),
-    h('table', {}, h('thead', {}, h('tr', {}, columns.map((name) => h('th', { scope: 'col' }, name)))),
-      h('tbody', {}, allPaths(state).flatMap((path) => (path.verdict?.hops ?? []).map((hop) => hopRow(path, hop, text)))))));
-  page.body.append(h('script', { nonce }, SCRIPT));
-  return `<!doctype html>\n${page.documentElement.outerHTML}\n`;
-}
-
-/** @type {(path: import('../core/types.js').FoundPath, hop: import('../core/types.js').Hop, text: PageText) => HTMLElement} */
-function hopRow(path, hop, text) {
-  return h('tr', { 'data-path': pathKey(path) }, h('td', {}, `${path.constrained ? '' : '~'}${path.index}`),
-    h('td', {}, xmlText(hop.head)), h('td', {}, xmlText(hop.relation)), h('td', {}, xmlText(hop.tail)),
-    h('td', { class: holds(hop.verdict) ? 'ok' : 'no' }, xmlText(hopWords(hop, text))));
+export function offlinePage(source, events) {
+  const [first] = events;
+  const asked = first?.event === 'RunStarted' ? first : { question: '', graph: '' };
+  const run = { id: 'run', question: asked.question, graph: asked.graph, url: '', events };
+  return source.replace(BOOT, (_, begin, boot, end) => `${begin}${JSON.stringify({ ...JSON.parse(boot), examples: [run] }).replaceAll('<', '\\u003c')}${end}`);
 }

@@ -20,9 +20,10 @@ import { readTrace, TraceError, writeTrace } from './trace.js';
  * @param {PageText} text
  * @param {() => Promise<string>} png the graph's canvas as a data address
  * @param {() => string|null} link the address of what is shown
+ * @param {string} offline the address of the page as one file without a run; empty where there is none
  * @returns {View}
  */
-export function makeKeep(text, png, link) {
+export function makeKeep(text, png, link, offline) {
   const words = text.keep;
   const said = h('p', { class: 'note', role: 'status' });
   /** @type {RunState|null} */
@@ -42,11 +43,12 @@ export function makeKeep(text, png, link) {
     graphml: () => hand('graphml', graphml(stateAfter(events)), 'application/graphml+xml'),
     svg: () => hand('svg', svgText(stateAfter(events), text.graph.title), 'image/svg+xml'),
     png: async () => hand('png', Uint8Array.from(atob((await png()).split(',')[1]), (byte) => byte.charCodeAt(0)), 'image/png'), // the page's policy lets nothing fetch a data address
-    html: () => hand('html', offlinePage(stateAfter(events), text), 'text/html'),
+    html: async () => hand('html', offlinePage(await textAt(offline), events), 'text/html'),
   };
   const names = /** @type {(keyof typeof files)[]} */ (Object.keys(files));
   const buttons = names.map((name) => h('button', { type: 'button', class: 'soft', 'data-file': name,
-    on: { click: async () => { await files[name](); said.textContent = words.saved; } } }, words.files[name]));
+    hidden: name === 'html' && !offline,
+    on: { click: async () => { said.textContent = await Promise.resolve(files[name]()).then(() => words.saved, () => words.failed); } } }, words.files[name]));
 
   const copy = h('button', { type: 'button', class: 'soft', on: { click: async () => {
     if (!state?.run) return;
@@ -63,6 +65,13 @@ export function makeKeep(text, png, link) {
     buttons[names.indexOf('calculation')].hidden = !state.operation;
   };
   return { element, draw };
+}
+
+/** @type {(address: string) => Promise<string>} */
+async function textAt(address) {
+  const answer = await fetch(new URL(address, document.baseURI));
+  if (!answer.ok) throw new Error(answer.statusText);
+  return answer.text();
 }
 
 /**

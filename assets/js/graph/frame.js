@@ -16,7 +16,10 @@
   const box = /** @type {HTMLElement} */ (document.getElementById('graph'));
   const nodes = new vis.DataSet(given.nodes);
   const edges = new vis.DataSet(given.edges);
-  const network = new vis.Network(box, { nodes, edges }, given.options);
+  const fingers = matchMedia('(pointer: coarse)').matches; // a finger on the picture moves the page, or the pane
+  const interaction = { ...given.options.interaction, ...(fingers ? { dragView: false, dragNodes: false } : {}) };
+  const network = new vis.Network(box, { nodes, edges }, { ...given.options, interaction });
+  if (fingers) for (const part of /** @type {NodeListOf<HTMLElement>} */ (box.querySelectorAll('*'))) part.style.touchAction = 'auto';
   const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
   let colours = PALETTE.light;
   /** @type {string[]} kinds that the legend has switched off */

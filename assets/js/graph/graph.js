@@ -5,18 +5,18 @@ import { h, refill, say } from '../core/dom.js';
 import { allPaths, holds, pathKey, relationsOf } from '../core/state.js';
 import { hopWords } from '../views/paths.js';
 import { makeExplorer } from './explore.js';
-import { placeLabels } from './labels.js';
+import { placeLabels, squeezed } from './labels.js';
 
 /** @typedef {import('../core/types.js').RunState} RunState */
 /** @typedef {import('../core/types.js').Player} Player */
 /** @typedef {import('../core/types.js').PageText} PageText */
-/** @typedef {import('../core/types.js').PictureNode} PictureNode */
 /** @typedef {import('../core/types.js').PictureEdge} PictureEdge */
 
 const KINDS = /** @type {const} */ (['grounded', 'ghost', 'looked', 'neighbour']);
-const [MIN_HEIGHT, MAX_HEIGHT] = [320, 640]; // pixels of the canvas
+const [MIN_HEIGHT, MAX_HEIGHT] = [460, 640]; // pixels of the canvas; near to each other, so that little moves while it grows
 const [MIN_ON_PHONE, MAX_ON_PHONE] = [220, 280]; // so that the answer and the picture fit into the first screen
 const PHONE = 760; // pixels of a window's width
+const SMALLEST = 0.75; // of the full size of letters; a picture that would need less gets a canvas as high as it needs
 
 /**
  * What the frame tells the page, see frame.js.
@@ -70,7 +70,7 @@ export function makeGraph(boot, text, light, near) {
   const rows = h('tbody');
   const empty = h('p', { class: 'note waiting' }, words.waiting);
   const still = h('canvas', { class: 'frame', 'aria-hidden': 'true', hidden: true }); // the frame's last look while it is out of sight
-  const canvas = h('div', { class: 'canvas' }, still, frame, empty);
+  const canvas = h('div', { class: 'canvas', role: 'group', 'aria-label': words.title }, still, frame, empty);
   const columns = [words.path, words.from, words.relation, words.to, words.verdict];
   const table = h('details', { class: 'twin' }, h('summary', {}, words.table), h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': words.table },
     h('table', {}, h('thead', {}, h('tr', {}, columns.map((name) => h('th', { scope: 'col' }, name)))), rows)));
@@ -109,15 +109,24 @@ export function makeGraph(boot, text, light, near) {
   /** @type {{run: string|null, height: number}} */
   let room = { run: null, height: 0 };
   /**
-   * Make the canvas as high as the picture needs. During a run it only grows, so that nothing jumps.
+   * Make the canvas as high as the picture needs. During a run it only grows, so that nothing jumps. A very high picture
+   * is scrolled in its card, but on a phone, where the page is scrolled anyhow.
    * @type {(box: import('./labels.js').Box, run: string|null) => void}
    */
   function makeRoom(box, run) {
     if (!canvas.clientWidth) return;
     const scale = Math.min(1, canvas.clientWidth / (box.right - box.left + 24));
-    const height = Math.min(narrow ? MAX_ON_PHONE : MAX_HEIGHT, Math.max(narrow ? MIN_ON_PHONE : MIN_HEIGHT, Math.round((box.bottom - box.top + 40) * scale), room.run === run ? room.height : 0));
+    const [least, most] = narrow ? [MIN_ON_PHONE, MAX_ON_PHONE] : [MIN_HEIGHT, MAX_HEIGHT];
+    const full = Math.round((box.bottom - box.top + 40) * scale);
+    const tall = full * SMALLEST > most;
+    const height = Math.min(tall && narrow ? Infinity : most, Math.max(least, full, room.run === run ? room.height : 0));
     room = { run, height };
     canvas.style.minHeight = `${height}px`;
+    const scrolled = tall && !narrow;
+    canvas.classList.toggle('scrolled', scrolled);
+    for (const part of [frame, still]) part.style.height = scrolled ? `${full}px` : '';
+    if (scrolled) canvas.tabIndex = 0;
+    else canvas.removeAttribute('tabindex');
   }
   new ResizeObserver(() => redraw()).observe(canvas);
 
@@ -128,15 +137,6 @@ export function makeGraph(boot, text, light, near) {
   /** @type {() => Promise<string>} */
   const png = () => new Promise((done) => { photographed = done; tell({ type: 'png' }); });
   return { element, draw, tellKeys: (keys) => tell({ type: 'light', keys }), png };
-}
-
-/**
- * On a phone the columns move together, so that names stay readable; most neighbours lose their label.
- * @param {PictureNode} node
- * @returns {PictureNode}
- */
-function squeezed(node) {
-  return { ...node, x: Math.round(node.x * 0.36), mute: node.group === 'neighbour' && !node.named };
 }
 
 /** @param {HTMLElement} card */

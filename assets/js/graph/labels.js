@@ -35,10 +35,15 @@ const LOOKS = {
 const ON_EDGE = [12, 400];
 const LINE = 14; // pixels from one line of an edge's label to the next
 const PLACES = [0.5, 0.44, 0.56, 0.38, 0.62, 0.68, 0.32, 0.74, 0.26, 0.8]; // along the edge, the best first
+const ASIDE = [0, -11, 11]; // pixels beside the edge
+const NAME_LENGTHS = [40, 13, 10, 7]; // characters of a name, while there is no room for more
+const RELATION_LENGTHS = [28, 14]; // and of what an edge says
 const ROUND = 0.35; // how far the curves run level before they turn, as in kgdemo/ui/assets.py
 
 /**
- * All labels of a picture, and the box around labels and nodes.
+ * All labels of a picture, and the box around labels and nodes. No two labels touch, and none lies on a node: a name that
+ * has no room on its side goes to another or is cut short, and what an edge says is left out where it fits nowhere; its
+ * title and the table have it all the same.
  * @param {PictureNode[]} nodes
  * @param {PictureEdge[]} edges
  * @param {boolean} [narrow] for a phone: names are cut short and the topic's name stands below its node
@@ -50,16 +55,65 @@ export function placeLabels(nodes, edges, narrow = false, measure = textWidth) {
   const at = new Map(nodes.map((node) => [node.id, node]));
   const boxOf = (/** @type {Label} */ label) => labelBox(label, measure);
   const leads = leftEnds(edges, at);
-  const labels = nodes.filter((node) => node.group !== 'more' && !node.mute).map((node) => besideNode(node, leads.has(node.id), limit, narrow));
-  const taken = [...labels.map(boxOf), ...nodes.map((node) => ({ left: node.x - 8, right: node.x + 8, top: node.y - 8, bottom: node.y + 8 }))];
-  for (const edge of edges) {
+  const taken = nodes.map((node) => (node.group === 'more' ? boxOf(besideNode(node, false, limit, narrow)) : bodyOf(node)));
+  /** @type {Label[]} */
+  const labels = [];
+  /** @param {Label} label */
+  const put = (label) => { labels.push(label); taken.push(boxOf(label)); };
+  for (const node of nodes) {
+    if (node.group !== 'more' && !node.mute) put(firstFree(namings(besideNode(node, leads.has(node.id), limit, narrow), node), taken, boxOf).label);
+  }
+  for (const edge of [...edges].sort((a, b) => importance(a) - importance(b))) {
     const [from, to] = [at.get(edge.from), at.get(edge.to)];
     if (!edge.label || edge.kind === 'neighbour' || !from || !to) continue;
-    const label = onEdge(edge, bundled(edge.label, limit, narrow ? 2 : 3), from, to, taken, boxOf);
-    labels.push(label);
-    taken.push(boxOf(label));
+    const says = edge.label;
+    const places = RELATION_LENGTHS.flatMap((length) => onEdge(edge, bundled(says, Math.min(length, limit), narrow ? 2 : 3), from, to));
+    const { label, free } = firstFree(places, taken, boxOf);
+    if (free) put(label);
   }
   return { labels, box: around(taken) };
+}
+
+/** @type {(node: PictureNode) => Box} the room of the node itself */
+const bodyOf = ({ x, y }) => ({ left: x - 8, right: x + 8, top: y - 8, bottom: y + 8 });
+
+/** Which edges are labelled first, where there is not room for all. @type {(edge: PictureEdge) => number} */
+const importance = (edge) => (edge.paths.includes('g1') ? 0 : ['grounded', 'ghost', 'looked'].indexOf(edge.kind) + 1 || 4);
+
+/**
+ * The first of several places of a label where it touches nothing, else the one where it covers least.
+ * @type {(places: Label[], taken: Box[], boxOf: (label: Label) => Box) => {label: Label, free: boolean}}
+ */
+function firstFree(places, taken, boxOf) {
+  let [best, least] = [places[0], Infinity];
+  for (const label of places) {
+    const box = boxOf(label);
+    const covered = taken.reduce((sum, other) => sum + overlap(box, other), 0);
+    if (covered < least) [best, least] = [label, covered];
+    if (!covered) break;
+  }
+  return { label: best, free: least === 0 };
+}
+
+/**
+ * Where a node's name may stand, the best first: as it is meant to, on another side, and then the same cut shorter.
+ * @type {(label: Label, node: PictureNode) => Label[]}
+ */
+function namings(label, { x, y, group }) {
+  if (group === 'neighbour') return [label];
+  /** @type {Pick<Label, 'x'|'y'|'align'>[]} */
+  const sides = [label, { x: x + 17, y, align: 'left' }, { x, y: y + 19, align: 'center' }, { x, y: y - 19, align: 'center' }, { x: x - 17, y, align: 'right' }];
+  return NAME_LENGTHS.flatMap((limit) => sides.map((side) => (
+    { ...label, ...(side === label ? {} : side), lines: label.lines.map((line) => cutTo(line, limit)) })));
+}
+
+/**
+ * On a phone columns and rows move together, so that names stay readable; most neighbours lose their label.
+ * @param {PictureNode} node
+ * @returns {PictureNode}
+ */
+export function squeezed(node) {
+  return { ...node, x: Math.round(node.x * 0.4), y: Math.round(node.y * 0.68), mute: node.group === 'neighbour' && !node.named };
 }
 
 /**
@@ -86,26 +140,18 @@ function besideNode(node, leads, limit, narrow) {
 }
 
 /**
- * A label on its edge, at the first place where it covers nothing, else where it covers least. The label of a loop
- * stands below the loop.
- * @type {(edge: PictureEdge, lines: string[], from: Point, to: Point, taken: Box[], boxOf: (label: Label) => Box) => Label}
+ * Where the label of an edge may stand, the best first: along the edge, and then a little above or below it. The label of
+ * a loop stands below the loop.
+ * @type {(edge: PictureEdge, lines: string[], from: Point, to: Point) => Label[]}
  */
-function onEdge(edge, lines, from, to, taken, boxOf) {
+function onEdge(edge, lines, from, to) {
   const [size, weight] = ON_EDGE;
   const loop = edge.from === edge.to;
-  const labels = PLACES.map((place, nth) => {
+  return ASIDE.flatMap((aside) => PLACES.map((place, nth) => {
     const { x, y } = pointOn(edge, from, to, loop ? 0.5 : place);
-    const down = loop ? nth * LINE : ((1 - lines.length) * LINE) / 2;
+    const down = loop ? nth * LINE : ((1 - lines.length) * LINE) / 2 + aside;
     return /** @type {Label} */ ({ edge: edge.id, lines, x, y: y + down, align: 'center', size, weight, step: LINE, tone: edge.kind });
-  });
-  let [best, least] = [labels[0], Infinity];
-  for (const label of labels) {
-    const box = boxOf(label);
-    const covered = taken.reduce((sum, other) => sum + overlap(box, other), 0);
-    if (covered < least) [best, least] = [label, covered];
-    if (!covered) break;
-  }
-  return best;
+  }));
 }
 
 /**

@@ -2,12 +2,13 @@
 // A visitor may force an allowed token (see forcing.js) and ask why a forbidden one may not follow.
 
 import { figure, h, percent, refill, say, shownAs, svg } from '../core/dom.js';
-import { followed, watchedAlong } from '../core/state.js';
+import { followed, lineage, stateAfter, watchedAlong } from '../core/state.js';
 
 /** @typedef {import('../core/types.js').RunState} RunState */
 /** @typedef {import('../core/state.js').WatchPoint} WatchPoint */
 /** @typedef {import('../core/dom.js').Child} Child */
-/** @typedef {import('../core/types.js').PageText['allowed']} Words */
+/** @typedef {import('../core/types.js').PageText} PageText */
+/** @typedef {PageText['allowed']} Words */
 
 const [WIDTH, HEIGHT] = [300, 64]; // pixels of the line of forbidden mass
 const SHOWN_TEXT = 60; // characters of the text before the token
@@ -25,7 +26,7 @@ const SMALLEST_REST = 0.0005; // probability below which the other forbidden tok
 /**
  * @param {import('../core/types.js').PageText} text
  * @param {ReturnType<typeof import('./forcing.js').makeForcing>} forcing
- * @param {ReturnType<typeof import('./layers.js').makeLayers>} layers
+ * @param {ReturnType<typeof makeLayers>} layers
  * @returns {import('../core/types.js').View & {follow: (beam: number) => void, reset: () => void}}
  */
 export function makeAllowed(text, forcing, layers) {
@@ -38,6 +39,10 @@ export function makeAllowed(text, forcing, layers) {
   /** @type {number|null} */
   let chosenStep = null;
   let asked = ''; // the forbidden token whose reason is shown
+  /** @type {{of: string, line: number[]}} the beam that a run which has ended is stepped along, and its ancestors */
+  let walked = { of: '', line: [] };
+  /** @type {{run: string|null, beam: number}} */
+  let shown = { run: null, beam: 0 };
   let redraw = () => {};
   /** @param {number|null} step */
   const choose = (step) => { if (chosenStep !== step) { chosenStep = step; redraw(); } };
@@ -45,7 +50,8 @@ export function makeAllowed(text, forcing, layers) {
   /** @type {import('../core/types.js').View['draw']} */
   const draw = (state, player) => {
     redraw = () => draw(state, player);
-    const beam = followed(state, chosenBeam);
+    const beam = followed(state, lineToWalk(player), shown.run === player.run ? shown.beam : 0);
+    shown = { run: player.run, beam };
     const points = watchedAlong(state, beam);
     const point = pointToShow(points, chosenStep, state);
     const sentence = point?.step === chosenStep ? words.chosen : state.constrained.paths.length > 0 ? words.most : words.now;
@@ -63,6 +69,20 @@ export function makeAllowed(text, forcing, layers) {
     ] : []));
     if (hadFocus && !side.contains(document.activeElement)) /** @type {SVGElement|null} */ (side.querySelector('.here'))?.focus();
   };
+
+  /**
+   * The beam that the visitor has chosen, else that of the best path, as soon as the whole run is known.
+   * @param {import('../core/types.js').Player} player
+   */
+  function lineToWalk(player) {
+    const of = player.ended ? `${player.run} ${chosenBeam}` : '';
+    if (of !== walked.of) {
+      const { constrained } = stateAfter(player.events);
+      const end = chosenBeam ?? constrained.paths.find((path) => path.index === 1)?.beam ?? 0;
+      walked = { of, line: of ? lineage(constrained, end).map((beam) => beam.id) : [] };
+    }
+    return of ? walked.line : chosenBeam === null ? [] : [chosenBeam];
+  }
 
   /** @type {(beam: number, can: boolean) => Acts} */
   function actsAt(beam, can) {
@@ -188,4 +208,80 @@ function pathsLeft(points, words) {
   const changes = counts.filter((n, i) => n !== counts[i - 1]);
   return h('p', { class: 'left' }, `${words.left} `,
     changes.map((n, i) => [i ? ' → ' : '', i === changes.length - 1 ? h('b', {}, figure(n)) : figure(n)]));
+}
+
+// layers: at which layer of the model the graph's token overtakes the invented one. The server reads the text once more, so it
+// is asked only once somebody opens the strip.
+
+/** @typedef {PageText['layers']} LayerWords */
+/** @typedef {[taken: number, invented: number]} Pair probabilities after a layer */
+/** @typedef {{layers?: Pair[], error?: string}} Layers of the embeddings first */
+/** @typedef {{run: string, graph: string, question: string, topics: string[], tokens: (number|undefined)[], taken: number|undefined, forbidden: string}} Asked */
+
+const NEAR = 0.01; // the last layer is the model's own probability; a run with another prompt is told by that
+
+/**
+ * The layer from which on the graph's token stays ahead; 0 is the embeddings.
+ * @param {Pair[]} layers
+ * @returns {number|null} null where it is behind at the end
+ */
+export function overtakes(layers) {
+  const behind = layers.findLastIndex(([taken, invented]) => taken < invented);
+  return behind === layers.length - 1 ? null : behind + 1;
+}
+
+/**
+ * @param {import('../core/types.js').PageText} text
+ * @param {string} model whose layers the server can look into
+ * @param {(asked: Asked) => Promise<Layers>} ask
+ * @returns {{element: HTMLDetailsElement, draw: (state: RunState, run: string, point: WatchPoint|undefined) => void}}
+ */
+export function makeLayers(text, model, ask) {
+  const words = text.layers;
+  const body = h('div', { role: 'status' });
+  const element = h('details', { class: 'layers', on: { toggle: () => look() } }, h('summary', {}, words.title), h('p', { class: 'note' }, words.note), body);
+  /** @type {ReturnType<typeof placeOf>} */
+  let place = null;
+  let shown = '';
+
+  async function look() {
+    const key = JSON.stringify(place);
+    if (!element.open || !place || key === shown) return;
+    shown = key;
+    const { asked, before, token } = place;
+    body.textContent = words.waiting;
+    /** @type {Layers} */
+    const told = await ask(asked).catch(() => ({ error: words.failed }));
+    if (key !== shown) return;
+    const last = told.layers?.at(-1)?.[0] ?? 0;
+    if (!told.layers) body.textContent = told.error ?? words.failed;
+    else if (Math.abs(last - before) > NEAR) body.textContent = words.differs;
+    else body.replaceChildren(...strip(told.layers, asked.forbidden, token, words));
+  }
+
+  return { element, draw: (state, run, point) => {
+    place = point && state.run?.model === model ? placeOf(state, run, point) : null;
+    element.hidden = !place;
+    look();
+  } };
+}
+
+/** @type {(state: RunState, run: string, point: WatchPoint) => {asked: Asked, before: number, token: string}|null} */
+function placeOf({ run: started, linked, constrained }, run, { watch, taken }) {
+  const forbidden = watch.masked?.[0]?.[0];
+  if (!started || !linked || !taken || taken.token === undefined || !forbidden?.trim()) return null;
+  const tokens = lineage(constrained, watch.beam).map((beam) => beam.token);
+  return { before: Math.exp(taken.logProb), token: taken.text,
+    asked: { run, graph: started.graph, question: started.question, topics: linked.chosen, tokens, taken: taken.token, forbidden } };
+}
+
+/** @type {(layers: Pair[], invented: string, taken: string, words: LayerWords) => HTMLElement[]} */
+function strip(layers, invented, taken, words) {
+  const from = overtakes(layers);
+  const slots = { taken: shownAs(taken), invented: shownAs(invented), i: from, n: layers.length - 1 };
+  const said = from === null ? words.never : from === 0 ? words.always : words.from;
+  const cell = (/** @type {number} */ share, /** @type {string} */ kind) => h('td', {}, percent(share), h('i', { class: `share ${kind}`, style: `--share:${(100 * share).toFixed(1)}%` }));
+  const head = h('tr', {}, [words.layer, slots.taken, slots.invented].map((name) => h('th', { scope: 'col' }, name)));
+  return [h('p', {}, say(said, slots)), h('table', { class: 'plain-table' }, h('thead', {}, head), h('tbody', {}, layers.map(([one, other], i) =>
+    h('tr', { class: from !== null && i >= from ? 'ahead' : '' }, h('th', { scope: 'row' }, i ? say(words.nth, { i }) : words.first), cell(one, 'grounded'), cell(other, 'invented')))))];
 }

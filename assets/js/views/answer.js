@@ -75,7 +75,7 @@ export function makeAnswer(boot, text, versus, status, reveal, turned) {
       cited.length > PROOFS ? h('li', { class: 'note' }, say(words.proofs_more, { n: cited.length - PROOFS })) : null];
     });
     refill(foot, [final, finished, paths.length], () => (final ? [
-      h('p', {}, state.operation ? words.computed : say(words.by, { who: final.by }), ' ', boot.chat || state.operation ? null : words.connect),
+      h('p', {}, state.operation ? words.computed : say(words.by, { who: final.by }), ' ', boot.chat || state.operation || !boot.offline ? null : words.connect),
       paths.length || state.unconstrained.paths.length ? h('p', {}, words.faithful, ' ', paths.length ? ratio(state.constrained, words.with) : null,
         paths.length && state.unconstrained.paths.length ? ', ' : null, state.unconstrained.paths.length ? ratio(state.unconstrained, words.without) : null, '.') : null,
       finished ? h('p', {}, say(words.cost, { seconds: figure(finished.seconds, 1), tokens: figure(finished.tokens_out), calls: finished.lm_calls }),
@@ -156,7 +156,8 @@ function markFacts({ final, operation, constrained, unconstrained }, odds, words
   /** @type {(sentence: string, kind: string, slots?: object, share?: number|null) => Fact} */
   const fact = (sentence, kind, slots = {}, share = null) => ({ says: say(sentence, { ...slots }), kind, why: words.marks.why, share });
   const stated = operation && !cited.length;
-  const exists = stated ? fact(says.stated, 'yes', { n: figure(operation.operands.length + operation.left_out) })
+  const operands = operation ? operation.operands.length + operation.left_out : 0;
+  const exists = stated ? fact(operands === 1 ? says.stated_one : says.stated, 'yes', { n: figure(operands) })
     : shown.length ? fact(cited.length ? says.cited : says.found, ok === shown.length ? 'yes' : 'no', { ok, n: shown.length })
       : fact(unconstrained.paths.length ? says.ungrounded : says.nothing, 'unknown');
   if (final?.refusal || !final?.answers.length) return { exists, answers: fact(says.refused, 'unknown') };

@@ -32,11 +32,12 @@ const KEPT_RUNS = 60;
  * @param {import('../core/types.js').Server} page.server
  * @param {(asked: import('../core/types.js').QuestionRequest) => void} page.again asks the question
  * @param {(events: RunEvent[], run: string) => void} page.revisit shows a run that has been seen
+ * @param {() => void} page.gone called when the visitor's eyes are wanted at the answer
  * @param {{name: () => string}} page.own the visitor's own graph
  * @param {Pick<Parameters<typeof makeBreaking>[1], 'values'|'recorded'>} page.broken what breaking the world needs besides
- * @returns {import('../core/types.js').View & {asked: () => string, changes: () => string, drop: () => void, restore: (given: Edit[]) => void, of: (run: string) => Edit[]}}
+ * @returns {import('../core/types.js').View & {compared: HTMLElement, asked: () => string, changes: () => string, drop: () => void, restore: (given: Edit[]) => void, of: (run: string) => Edit[]}}
  */
-export function makeEdits(text, { server, again, revisit, own, broken }) {
+export function makeEdits(text, { server, again, revisit, gone, own, broken }) {
   const words = text.world;
   const breaking = makeBreaking(text, { ...broken, rerun: (asked) => server.rerun(asked), own: () => own.name(),
     take: (cut) => { edits = [...edits, ...cut.map((edge) => /** @type {Edit} */ (['remove', ...edge]))]; redraw(); } });
@@ -44,9 +45,9 @@ export function makeEdits(text, { server, again, revisit, own, broken }) {
   const list = h('ul', { class: 'edits', 'aria-label': words.edits });
   const said = h('p', { class: 'said', role: 'alert' });
   const buttons = h('div', { class: 'row' });
-  const compared = h('div', { class: 'compared' });
+  const compared = h('section', { class: 'card compared', hidden: true, 'aria-label': words.compared });
   const element = h('section', { class: 'card world' }, h('h2', {}, words.title), h('p', { class: 'note' }, words.note),
-    h('div', { class: 'sides' }, h('div', {}, hops), h('div', {}, form(), said, list, buttons)), breaking.element, compared);
+    h('div', { class: 'sides' }, h('div', {}, hops), h('div', {}, form(), said, list, buttons)), breaking.element);
   /** @type {Map<string, AskedRun>} */
   const runs = new Map();
   /** @type {Edit[]} */
@@ -56,6 +57,7 @@ export function makeEdits(text, { server, again, revisit, own, broken }) {
   /** @type {AskedRun|null} the run that is shown */
   let here = null;
   let all = false;
+  let waiting = ''; // the run that stood there when the changed graph was asked
   /** @type {RunState|null} */
   let state = null;
   /** @type {Player|null} */
@@ -64,9 +66,13 @@ export function makeEdits(text, { server, again, revisit, own, broken }) {
   /** @type {(stateNow: RunState, playerNow: Player) => void} */
   const draw = (stateNow, playerNow) => {
     [state, player] = [stateNow, playerNow];
+    if (player.run !== waiting) waiting = '';
     if (state.run && player.run) here = arrive(player.run, state.run, state, player);
     const shown = here;
     element.hidden = !shown || !state.run || shown.own !== own.name();
+    const asked = waiting ? edits : shown?.edits ?? [];
+    compared.hidden = !shown || !asked.length || Boolean(state.failed);
+    if (shown && !compared.hidden) drawCompared(compared, asked, original(), waiting ? null : shown.summary, words);
     if (!shown || element.hidden) return;
     const walked = hopsOf(state);
     const written = edits.map((edit) => edit.join('\u0000'));
@@ -78,7 +84,6 @@ export function makeEdits(text, { server, again, revisit, own, broken }) {
       edits.length ? h('button', { type: 'button', class: 'primary', on: { click: askAgain } }, words.again) : null,
       edits.length || shown.edits.length ? h('button', { type: 'button', class: 'plain', on: { click: back } }, words.back) : null]);
     breaking.draw(state, edits, player.over && Boolean(state.final));
-    drawCompared(compared, shown.edits.length ? original() : null, shown, words);
   };
   const redraw = () => { if (state && player) draw(state, player); };
 
@@ -107,10 +112,11 @@ export function makeEdits(text, { server, again, revisit, own, broken }) {
   }
 
   /**
-   * Add an edit once the server has found that it fits the graph.
-   * @type {(kind: 'add'|'remove', hop: Edge) => Promise<void>}
+   * Add the first of these edits of an edge that the server finds to fit the graph.
+   * @type {(hop: Edge, ...kinds: ('add'|'remove')[]) => Promise<void>}
    */
-  async function change(kind, hop) {
+  async function change(hop, ...kinds) {
+    const [kind, ...others] = kinds;
     if (!here || !player || !state?.run) return;
     /** @type {Edit} */
     const edit = [kind, ...hop];
@@ -119,13 +125,18 @@ export function makeEdits(text, { server, again, revisit, own, broken }) {
     const { run } = player;
     const answer = begins ? await server.change({ run, graph: state.run.graph, edits: [...edits.slice(here.edits.length), edit] }) : {};
     if (player.run !== run) return;
+    if (answer.error && others.length && hop.every(Boolean)) { await change(hop, ...others); return; }
     show(answer.error ?? '');
     if (!answer.error) edits = [...edits, edit];
     redraw();
   }
 
   function askAgain() {
-    if (here) again({ question: here.question, entities: state?.linked?.given ? state.linked.chosen : [] });
+    if (!here) return;
+    waiting = here.run; // before and after stand above the answer from now on, so that nothing jumps when it comes
+    again({ question: here.question, entities: state?.linked?.given ? state.linked.chosen : [] });
+    redraw();
+    gone();
   }
 
   function back() {
@@ -144,7 +155,7 @@ export function makeEdits(text, { server, again, revisit, own, broken }) {
     const gone = written.includes(['remove', ...hop].join('\u0000'));
     const title = say(words.cut, { edge: hop.join(' → ') });
     return h('li', { class: gone ? 'gone' : '' }, h('span', {}, edge(hop)),
-      h('button', { type: 'button', class: 'cut', disabled: gone, title, 'aria-label': title, on: { click: () => change('remove', hop) } }, '✂\uFE0E'));
+      h('button', { type: 'button', class: 'cut', disabled: gone, title, 'aria-label': title, on: { click: () => change(hop, 'remove') } }, '✂\uFE0E'));
   }
 
   /** @type {(edit: Edit, place: number) => HTMLElement} */
@@ -158,8 +169,8 @@ export function makeEdits(text, { server, again, revisit, own, broken }) {
     const [head, relation, tail] = [field('head'), field('relation'), field('tail')];
     /** @returns {Edge} */
     const hop = () => [head.input.value.trim(), relation.input.value.trim(), tail.input.value.trim()];
-    const act = (/** @type {'add'|'remove'} */ kind) => h('button', { type: 'button', class: 'plain', on: { click: () => change(kind, hop()) } }, words[kind]);
-    return h('div', { class: 'typed' }, head.label, relation.label, tail.label, h('div', { class: 'row' }, act('add'), act('remove')));
+    const act = h('button', { type: 'button', class: 'plain', on: { click: () => change(hop(), 'add', 'remove') } }, words.change);
+    return h('div', { class: 'typed' }, head.label, relation.label, tail.label, h('div', { class: 'row' }, act));
   }
 
   /** @param {'head'|'relation'|'tail'} part */
@@ -176,6 +187,7 @@ export function makeEdits(text, { server, again, revisit, own, broken }) {
 
   return {
     element,
+    compared,
     draw,
     /** What is sent with a question, as JSON. */
     asked() {
@@ -215,25 +227,31 @@ export function summaryOf(state) {
   };
 }
 
-/** @type {(element: HTMLElement, before: AskedRun|null, after: AskedRun, words: PageText['world']) => void} */
-function drawCompared(element, before, after, words) {
-  const [old, now] = [before?.summary, after.summary];
-  element.hidden = !after.edits.length || !now;
-  if (!now || element.hidden) return;
-  refill(element, [old, now], () => (old ? comparison(old, now, words) : h('p', { class: 'note' }, words.alone)));
+/**
+ * @type {(element: HTMLElement, edits: Edit[], before: AskedRun|null, now: Summary|null, words: PageText['world']) => void}
+ */
+function drawCompared(element, edits, before, now, words) {
+  const old = before?.summary;
+  refill(element, [edits, old, now], () => [h('h2', {}, words.compared),
+    h('ul', { class: 'what' }, edits.map(([kind, ...hop]) => h('li', { class: kind }, h('small', {}, kind === 'add' ? words.added : words.removed), ' ', edge(hop)))),
+    old ? comparison(old, now, words) : h('p', { class: 'note' }, words.alone)]);
 }
 
-/** @type {(old: Summary, now: Summary, words: PageText['world']) => HTMLElement} */
+/**
+ * Two answers side by side, and folded what else has changed; `now` is null while it is still asked for.
+ * @type {(old: Summary, now: Summary|null, words: PageText['world']) => HTMLElement[]}
+ */
 function comparison(old, now, words) {
   /** @typedef {import('../core/dom.js').Child} Child */
   /** @type {(name: string, one: Child, other: Child) => HTMLElement} */
   const row = (name, one, other) => h('tr', { role: 'row' }, h('th', { scope: 'row', role: 'rowheader' }, name), h('td', { role: 'cell' }, one), h('td', { role: 'cell' }, other));
   const column = (/** @type {string} */ name) => h('th', { scope: 'col', role: 'columnheader' }, name);
-  return h('table', { role: 'table', 'aria-label': words.compared },
-    h('thead', {}, h('tr', { role: 'row' }, h('td', {}), column(words.before), column(words.after))),
-    h('tbody', {}, row(words.triples, figure(old.triples), figure(now.triples)), row(words.trie, figure(old.trie), figure(now.trie)),
-      row(words.paths, pathList(old.paths, now.paths, 'gone', words), pathList(now.paths, old.paths, 'new', words)),
-      row(words.answer, old.answer || words.none, now.answer || words.none)));
+  /** @type {(...rows: HTMLElement[]) => HTMLElement} */
+  const table = (...rows) => h('table', { role: 'table', 'aria-label': words.compared },
+    h('thead', {}, h('tr', { role: 'row' }, h('td', {}), column(words.before), column(words.after))), h('tbody', {}, rows));
+  return [table(row(words.answer, old.answer || words.none, now ? now.answer || words.none : words.asking)),
+    ...(now ? [h('details', {}, h('summary', {}, words.rest), table(row(words.triples, figure(old.triples), figure(now.triples)), row(words.trie, figure(old.trie), figure(now.trie)),
+      row(words.paths, pathList(old.paths, now.paths, 'gone', words), pathList(now.paths, old.paths, 'new', words))))] : [])];
 }
 
 /**

@@ -29,7 +29,7 @@ const CERTAIN = 0.98; // a token that the model alone gives more is no question
 export function turnsOf(events) {
   const state = stateAfter(events);
   const found = [];
-  for (const point of watchedAlong(state, followed(state, null))) {
+  for (const point of watchedAlong(state, followed(state, []))) {
     const turn = turnAt(point, events);
     const taken = turn?.options.find((option) => option.token === turn.taken);
     if (turn && taken && turn.options.length > 2 && taken.before < CERTAIN) found.push({ turn, surprise: 1 - taken.before });

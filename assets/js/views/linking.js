@@ -75,7 +75,7 @@ export function makeLinking(text, again, suggest) {
 
   /** The field for one more entity, with suggestions below it. */
   function adder() {
-    const input = h('input', { type: 'text', class: 'add', 'aria-label': words.add, placeholder: `+ ${words.add}`, maxlength: 100, on: {
+    const input = h('input', { type: 'text', class: 'add', 'aria-label': words.add, placeholder: `+ ${innerWidth > 760 ? words.add : words.add_short}`, maxlength: 100, on: {
       input: async () => {
         const written = input.value;
         const found = written.trim().length < 2 ? [] : await suggest(written);

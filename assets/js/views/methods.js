@@ -6,10 +6,11 @@ import { stateAfter, verifiedCount } from '../core/state.js';
 /** @typedef {import('../core/types.js').RunState} RunState */
 /** @typedef {import('../core/types.js').RunEvent} RunEvent */
 /** @typedef {import('../core/types.js').Player} Player */
-/** @typedef {{run: string, events: RunEvent[], recorded: boolean, state: RunState}} KeptRun */
+/** @typedef {{run: string, events: RunEvent[], recorded: boolean, state: RunState, values: import('../core/inputs.js').Values}} KeptRun `values`: of the page's fields, when a live run began */
 
 const KEPT_RUNS = 12; // a long one is a few hundred kilobytes
 const ANSWERS = 6; // shown in a row
+const TOLD = new Set(['question', 'graph', 'method', 'beams', 'hops', 'model', 'compare']); // fields that a run tells by itself, or that change no path
 const COLUMNS = /** @type {const} */ (['method', 'paths', 'verified', 'calls', 'tokens', 'seconds', 'answer']);
 
 /**
@@ -18,9 +19,10 @@ const COLUMNS = /** @type {const} */ (['method', 'paths', 'verified', 'calls', '
  * @param {(events: RunEvent[], run: string) => void} show shows a kept run in the whole page
  * @param {(asked: import('../core/types.js').QuestionRequest) => void} again asks the question by another method
  * @param {(run: string) => import('../core/types.js').Edit[]} editsOf the edits of the graph that a run was asked on
+ * @param {import('../core/inputs.js').Inputs} inputs
  * @returns {import('../core/types.js').View & {control: HTMLElement}} `control` asks the shown question by another method
  */
-export function makeMethods(boot, text, show, again, editsOf) {
+export function makeMethods(boot, text, show, again, editsOf, inputs) {
   const words = text.methods;
   /** @type {KeptRun[]} */
   const kept = [];
@@ -40,12 +42,16 @@ export function makeMethods(boot, text, show, again, editsOf) {
     again({ question: current.run.question, method: picker.value, entities: current.linked?.given ? current.linked.chosen : [] });
   }
 
+  /** @type {{run: string|null, values: KeptRun['values']}} */
+  let begun = { run: null, values: {} };
+
   /** @param {Player} player */
   function keep(player) {
+    if (player.run !== begun.run) begun = { run: player.run, values: player.origin === 'live' ? inputs.values : {} };
     if (!player.run || !player.ended || player.stopped || kept.some((one) => one.run === player.run)) return;
     const state = stateAfter(player.events);
     if (!state.run || !state.finished) return;
-    kept.push({ run: player.run, events: player.events, recorded: player.origin === 'recorded', state });
+    kept.push({ run: player.run, events: player.events, recorded: player.origin === 'recorded', state, values: begun.values });
     if (kept.length > KEPT_RUNS) kept.shift();
   }
 
@@ -70,6 +76,9 @@ export function makeMethods(boot, text, show, again, editsOf) {
     const n = branch.paths.length;
     const told = [run.graph, say(words.limits, { k: run.beams, l: run.hops }), one.recorded ? words.recorded : null,
       run.forced?.length ? say(words.forced, { n: run.forced.length }) : null,
+      ...Object.entries(one.values).filter(([name, value]) => !TOLD.has(name) && value !== inputs.standard[name] && value !== undefined && value !== null && value !== '')
+        .map(([name, value]) => say(words.setting, { name: name.replaceAll('_', ' '), value })),
+      run.model && run.model !== boot.standard.model ? run.model : null,
       ...editsOf(one.run).map(([kind, ...edge]) => say(words.edits[kind], { edge: edge.join(' → ') }))].filter(Boolean).join(' · ');
     const answers = final?.answers ?? [];
     return h('tr', { 'aria-current': here ? 'true' : null },

@@ -23,6 +23,8 @@ export function makeOwnGraph(boot, text, { bring, again, changed }) {
   /** @type {OwnGraph|null} what the server said of the graph in use */
   let own = null;
   let sentence = ''; // what is wrong, or under way
+  /** @type {{faults: string[], bad: number, good: number, again: () => void}|null} the lines that are no triples, where others are */
+  let partly = null;
   let busy = false;
 
   const paste = h('textarea', { id: 'kg-paste', rows: 4, placeholder: words.placeholder, spellcheck: 'false' });
@@ -58,10 +60,16 @@ export function makeOwnGraph(boot, text, { bring, again, changed }) {
   async function send(sent) {
     if (busy) return;
     busy = true;
+    partly = null;
     show(words.reading);
     /** @type {Awaited<ReturnType<Server['bring']>>} */
     let answer = { error: words.failed };
-    try { answer = await bring(sent); } finally { busy = false; show(answer.error ?? ''); }
+    try { answer = await bring(sent); } finally {
+      busy = false;
+      const { faults = [], bad = 0, good = 0 } = answer;
+      partly = answer.error && good ? { faults, bad, good, again: () => send({ ...sent, lenient: true }) } : null;
+      show(answer.error ?? '');
+    }
     if ('own' in answer && !answer.error) use(answer);
   }
 
@@ -83,13 +91,17 @@ export function makeOwnGraph(boot, text, { bring, again, changed }) {
 
   function draw() {
     const graph = own;
-    refill(said, sentence, () => (sentence ? h('p', {}, sentence) : []));
+    refill(said, [sentence, partly], () => (partly ? [
+      h('p', {}, say(words.partly, { bad: figure(partly.bad) })),
+      h('ul', { class: 'faults' }, partly.faults.map((fault) => h('li', {}, fault)), partly.bad > partly.faults.length ? h('li', {}, say(words.faults_more, { n: figure(partly.bad - partly.faults.length) })) : null),
+      h('button', { type: 'button', class: 'primary', on: { click: partly.again } }, say(words.lenient, { good: figure(partly.good) }))]
+      : sentence ? h('p', {}, sentence) : []));
     refill(banner, graph, () => (graph ? [say(words.now, { title: graph.title }), ' ',
       h('button', { type: 'button', class: 'plain', on: { click: () => use(null) } }, words.leave)] : []));
     banner.hidden = !graph;
     refill(shown, graph, () => (graph ? [
       h('p', { class: 'counts' }, h('b', {}, graph.title), ' · ',
-        say(words.counts, { triples: figure(graph.triples), entities: figure(graph.entities), relations: figure(graph.relations) })),
+        say(words.counts, { triples: figure(graph.triples), entities: figure(graph.entities), relations: figure(graph.relations) }), graph.left_out ? say(words.left_out, { n: figure(graph.left_out) }) : null),
       h('table', { 'aria-label': words.rows }, h('tbody', {}, graph.rows.map((row) => h('tr', {}, row.map((label) => h('td', {}, short(label))))))),
       graph.starters.length ? h('p', { class: 'note' }, words.how) : null,
       h('p', { class: 'starters' }, graph.starters.map((question) => h('button', { type: 'button', class: 'plain', on: { click: () => ask(question) } }, question))),

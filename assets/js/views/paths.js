@@ -1,6 +1,6 @@
 // The two columns of paths: what the model writes with the graph and without it, as a list or as the tree of beams.
 
-import { h, refill, say, score, wordsFor } from '../core/dom.js';
+import { arrows, h, refill, say, score, wordsFor } from '../core/dom.js';
 import { branchOf, cut, divergence, holds, lineage, pathKey, ranked, searchScore, standing, standingCounts, verifiedCount } from '../core/state.js';
 import { makeBeamTree } from './beam_tree.js';
 
@@ -23,9 +23,11 @@ const SHOWN = 5;
  * @param {PageText} text
  * @param {(beam: number) => void} follow shows what the graph did to a beam, token by token
  * @param {() => void} told called when the visitor has chosen list or tree
+ * @param {(state: RunState) => string} [model] the model of a run in words, for the column without the graph
+ * @param {import('../core/types.js').View} [alone] what stands above that column's paths
  * @returns {import('../core/types.js').View & {isTree: () => boolean, look: (tree: boolean) => void}}
  */
-export function makePaths(constrained, text, follow, told) {
+export function makePaths(constrained, text, follow, told, model = () => '', alone = undefined) {
   const words = text.beams;
   const title = constrained ? words.with : words.without;
   const note = h('p', { class: 'note' });
@@ -47,9 +49,10 @@ export function makePaths(constrained, text, follow, told) {
   }
   const looks = h('div', { class: 'choice', role: 'group', 'aria-label': say(words.look, { title }) }, choice('list', false), choice('tree', true));
 
-  /** @param {RunState} state */
-  const draw = (state) => {
-    redraw = () => draw(state);
+  /** @type {import('../core/types.js').View['draw']} */
+  const draw = (state, player) => {
+    redraw = () => draw(state, player);
+    alone?.draw(state, player);
     const branch = branchOf(state, constrained);
     const paths = ranked(branch);
     const beams = paths.length ? [] : standing(branch);
@@ -86,14 +89,41 @@ export function makePaths(constrained, text, follow, told) {
   /** @type {(state: RunState, paths: FoundPath[], parting: Divergence) => void} */
   function drawNote(state, paths, parting) {
     const same = paths.length && state.unconstrained.steps.length && !parting;
-    const plain = !constrained ? (same ? words.without_same : words.without_note)
+    const plain = !constrained ? say(same ? words.without_same : words.without_note, { model: model(state) })
       : paths.length ? say(words.with_done, { n: paths.length }) : say(words.with_note, { k: state.run?.beams ?? 10 });
     refill(note, [plain, parting], () => [plain,
       parting ? [' · ', say(words.parts, { i: parting.number }), ' ', h('span', { class: 'fork' }, markIn(parting)?.token)] : null]);
   }
 
   return { element: h('section', { class: `card ${constrained ? 'grounded' : 'invented'}` },
-    h('div', { class: 'head' }, h('h2', {}, title), ratio, looks), note, list, tree.element, foot), draw, isTree: () => asTree, look };
+    h('div', { class: 'head' }, h('h2', {}, title), ratio, looks), note, alone?.element, list, tree.element, foot), draw, isTree: () => asTree, look };
+}
+
+/**
+ * What the general language model that is connected answers by itself: asked once, when a live run has ended.
+ * @param {import('../core/types.js').Boot} boot
+ * @param {PageText} text
+ * @param {(asked: {question: string, method: string}) => Promise<import('./breaking.js').Answer>} ask
+ * @returns {import('../core/types.js').View}
+ */
+export function makeAlone(boot, text, ask) {
+  const words = text.beams;
+  const says = h('b');
+  const element = h('p', { class: 'alone', hidden: true, role: 'status' }, say(words.alone, { name: boot.chat }), ' ', says);
+  /** @type {Map<string, Promise<import('./breaking.js').Answer>>} */
+  const asked = new Map();
+  let shown = '';
+  return { element, draw: ({ run, final, unconstrained }, player) => {
+    element.hidden = !boot.chat || player.origin !== 'live' || !player.over || !run || !final || !unconstrained.steps.length;
+    const key = player.run ?? '';
+    if (element.hidden || !run || shown === key) return;
+    shown = key;
+    says.textContent = words.alone_asking;
+    /** @type {Promise<import('./breaking.js').Answer>} */
+    const answer = asked.get(key) ?? ask({ question: run.question, method: 'direct' }).catch(() => ({ error: words.alone_failed }));
+    asked.set(key, answer);
+    answer.then(({ text: told, error }) => { if (shown === key) says.textContent = arrows(told || error || words.alone_failed); });
+  } };
 }
 
 /**
@@ -182,11 +212,28 @@ function pathRow(branch, path, mark, text, follow) {
   const canFollow = follow && !path.read;
   return h('li', { class: 'path', keys: [pathKey(path)] }, h('span', { class: 'rank' }, path.index),
     h('span', { class: 'words' }, h('span', { class: regionOf(path.constrained) }, body),
-      h('span', { class: 'judged' }, verdicts(path.verdict, text), path.read ? h('span', { class: 'freely' }, words.read) : null,
+      h('span', { class: 'judged' }, verdicts(path.verdict, text), weighing(path, branch.paths, text), path.read ? h('span', { class: 'freely' }, words.read) : null,
         path.answer ? h('span', { class: `freely ${regionOf(false)}` }, say(words.free_short, { text: path.answer })) : null)),
     canFollow ? h('button', { type: 'button', class: 'score', title: `${words.follow}. ${why}`, 'aria-label': `${words.follow}: ${path.text}`,
       on: { click: () => follow(path.beam) } }, found)
       : h('span', { class: 'score', title: why }, found));
+}
+
+/**
+ * What the order of the paths weighs, as one small bar a feature: the longest of a feature's bars is that of the path for
+ * which it speaks most.
+ * @type {(path: FoundPath, others: FoundPath[], text: PageText) => Child}
+ */
+function weighing({ weighed = [] }, others, text) {
+  if (!weighed.length) return null;
+  const names = text.beams.features;
+  const told = weighed.map(([feature, adds]) => `${wordsFor(names, feature)} ${score(adds)}`).join(', ');
+  const label = say(text.beams.weighed, { list: told, sum: score(weighed.reduce((sum, [, adds]) => sum + adds, 0)) });
+  return h('span', { class: 'weighed', role: 'img', 'aria-label': label, title: label }, weighed.map(([, adds], place) => {
+    const all = others.map((other) => other.weighed?.[place]?.[1] ?? adds);
+    const [least, most] = [Math.min(...all), Math.max(...all)];
+    return h('i', { style: `--share:${most > least ? Math.round((100 * (adds - least)) / (most - least)) : 100}%` });
+  }));
 }
 
 /**

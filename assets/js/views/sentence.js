@@ -16,10 +16,15 @@ const PREDICATES = {
   'shares border with': 'shares a border with', 'member of organization': 'is a member of', 'member of party': 'is a member of', 'member of band': 'is a member of',
   'part of war': 'is part of', 'part of series': 'is part of', 'part of album': 'is part of', 'based on': 'is based on', 'set in': 'is set in', 'named after': 'is named after',
   genre: 'is of the genre', sport: 'does the sport', 'deity of': 'is a deity of', 'symbol of': 'is a symbol of', counterpart: 'has the counterpart',
+  'part of': 'is part of', 'instance of': 'is an instance of', 'consists of': 'consists of', 'crossed by river': 'is crossed by the', 'had player': 'had the player',
+  'home to': 'is home to', 'music by': 'has music by', 'screenplay by': 'has a screenplay by', 'released music by': 'released music by', 'sacred text': 'has the sacred text',
+  'sacred text of': 'is the sacred text of', 'adapted as': 'was adapted as', 'awarded to': 'was awarded to', 'starred in': 'starred in', 'used as currency in': 'is used as currency in',
+  'was the scene of': 'was the scene of', 'receives river': 'receives the river', 'plays in league': 'plays in the league',
   'held by': 'has been held by', 'began in year': 'began in', 'ended in year': 'ended in', 'happened in year': 'happened in', 'notable work of': 'is a notable work of',
   'doctoral student': 'had the doctoral student', continent: 'lies in', 'highest point': 'has the highest point', industry: 'works in the industry', destination: 'went to',
 };
 const PRESENT_BY = /^(owned|made|played|measured|eaten|orbited|crossed|used) by$/; // still so today
+const PLURAL = /^(members|works|species|series|politics|physics|news)$/; // words in -s that are no verbs
 const VERB = /^(has|is|makes|eats|measures|orbits|owns|follows|houses|contains|includes|lives|flows|originates|appears|receives|released|took|gave|won|wrote|flew|died|[a-z]+ed)\b/;
 const PERSONS = new Set(['spouse', 'child', 'child of', 'sibling', 'author', 'starring', 'band member', 'doctoral advisor', 'doctoral student', 'crew member', 'influenced']);
 const THINGS_BY = /^(owned|hosted|launched|made|visited|measured|orbited|crossed) by$/;
@@ -35,9 +40,15 @@ export function predicate(relation) {
   if (words.endsWith(' in year')) return `was ${words.slice(0, -5)}`;
   if (words.endsWith(' by')) return `${PRESENT_BY.test(words) ? 'is' : 'was'} ${words}`;
   if (/^[a-z]+ed (in|at)$/.test(words) && words !== 'died in') return `is ${words}`;
-  if (VERB.test(words)) return words;
+  if (VERB.test(words) || isVerb(words)) return words;
   return words.endsWith(' of') ? `is the ${words}` : `has the ${words}`;
 }
+
+/**
+ * Whether a relation begins with a verb in the third person, as those of visitors' graphs often do: `works at`, `knows`.
+ * @type {(words: string) => boolean}
+ */
+const isVerb = (words) => /^[a-z]+[^s]s( (about|at|by|for|from|in|into|on|to|under|with)\b.*)?$/.test(words) && !PLURAL.test(words);
 
 /** @type {(relation: string) => string} */
 const pronoun = (relation) => (PERSONS.has(relation) || (relation.endsWith(' by') && !THINGS_BY.test(relation)) ? 'who' : 'which');
@@ -54,6 +65,7 @@ export function sentencesOf(final, paths) {
   /** @type {Map<string, Sentence>} */
   const found = new Map();
   for (const [place, name] of final.answers.entries()) {
+    if (final.completed.includes(name)) continue; // read from the graph besides; said below the sentences
     const cites = final.citations[place] ?? [];
     const path = paths.find((one) => cites.includes(one.index) && one.path?.entities.at(-1) === name)?.path;
     if (!path || path.relations.some((relation) => relation.startsWith('~'))) return null;
@@ -63,7 +75,7 @@ export function sentencesOf(final, paths) {
     sentence.answers.push({ name, cites });
     found.set(key, sentence);
   }
-  return found.size > MOST_SENTENCES ? null : [...found.values()];
+  return !found.size || found.size > MOST_SENTENCES ? null : [...found.values()];
 }
 
 /** @type {(final: AnswerFinal) => boolean} */

@@ -14,12 +14,10 @@ import { closest, h, say } from '../core/dom.js';
 const STEPS = [
   { name: 'graph', at: '.card.graph', until: (event) => event.event === 'Picture', act: ['click', '.legend button'] },
   { name: 'linking', at: '.linking', until: (event) => event.event === 'Picture', act: ['click', '.chip .name'] },
-  { name: 'trie', at: '.rail', until: (event) => event.event === 'ConstraintReady', act: ['click', '.transport button'] },
   { name: 'step', at: '.card.grounded', until: (event) => event.event === 'DecodeStep' && event.constrained && event.choices.length > 4, act: ['click', '.transport button'] },
   { name: 'forbidden', at: '.card.allowed', until: null, act: ['pointerover', '.spark g'] },
   { name: 'contrast', at: '.card.invented', until: null, act: ['pointerover', '.card.invented .path'] },
   { name: 'verdict', at: '.card.graph', until: null, act: ['click', '.twin summary'] },
-  { name: 'several', at: '.card.grounded', until: null, act: ['click', '.card.grounded button'] },
   { name: 'answer', at: '.card.answer', until: null, act: ['pointerover', '.answer .cite'] },
 ];
 
@@ -102,12 +100,18 @@ export function makeTour(text, player, begin, board) {
     const last = number === STEPS.length - 1;
     show({ at: step.at, until: step.until, said: [
       h('p', { class: 'count' }, say(words.count, { i: number + 1, n: STEPS.length }), ' · ', said.source), h('h2', { tabindex: -1 }, said.title),
-      h('p', {}, said.idea), ...formulasOf(step.name),
+      h('p', {}, said.idea), formulas(step.name),
       'algorithm' in said ? h('ol', { class: 'algorithm' }, said.algorithm.map((line) => h('li', {}, line))) : '', h('p', { class: 'act' }, said.act),
       h('div', { class: 'softs' },
         number ? h('button', { type: 'button', class: 'soft', on: { click: () => go(number - 1) } }, words.back) : '',
         h('button', { type: 'button', class: 'primary', on: { click: () => (last ? leave() : go(number + 1)) } }, last ? words.end : words.next),
         h('button', { type: 'button', class: 'soft', on: { click: leave } }, words.leave))] });
+  }
+
+  /** @param {string} name of the step */
+  function formulas(name) {
+    const found = formulasOf(name);
+    return found.length ? h('details', {}, h('summary', {}, words.formulas), ...found) : '';
   }
 
   for (const kind of ['click', 'pointerover', 'focusin']) {
@@ -151,20 +155,18 @@ const product = (index, ...of) => row(m('munderover', o('∏'), row(i(index), o(
 const FORMULAS = {
   graph: () => [row(i('G'), o('⊆'), i('E'), o('×'), i('R'), o('×'), i('E'))],
   linking: () => [row(sub('E', 'q'), o('⊆'), i('E'))],
-  trie: () => [
+  step: () => [
     row(sub('W', 'z'), o('='), words('BFS'), o('('), i('G'), comma(), sub('E', 'q'), comma(), i('L'), o(')')),
     row(sub('T', 'z'), o('='), words('Tokenizer'), o('('), sub('W', 'z'), o(')')),
-    row(sub('C', 'G'), o('='), words('Trie'), o('('), sub('T', 'z'), o(')'))],
-  step: () => [ // in two lines, because one would be wider than the card
+    row(sub('C', 'G'), o('='), words('Trie'), o('('), sub('T', 'z'), o(')')),
     row(chance('φ', row(i('a'), comma(), i('w')), i('q')), o('='), chance('φ', i('a'), row(i('q'), comma(), i('w')))),
-    row(o('×'), product('i', chance('φ', sub('w', 'i'), row(i('q'), comma(), before())), allowed()))],
+    row(o('×'), product('i', chance('φ', sub('w', 'i'), row(i('q'), comma(), before())), allowed()))], // a line of its own, because one would be wider than the card
   forbidden: () => [
     row(allowed(), o('='), m('mn', '1'), words('\u00a0if a path starts so, else\u00a0'), m('mn', '0')),
     row(words('forbidden'), o('='), m('munder', o('∑'), row(i('w'), o(':'), sub('C', 'G'), o('='), m('mn', '0'))),
       chance('φ', i('w'), row(i('q'), comma(), before())))],
   contrast: () => [row(chance('θ', i('z'), i('q')), o('='), product('i', chance('θ', sub('z', 'i'), row(i('q'), comma(), sub('z', row(o('<'), i('i')))))))],
-  several: () => [row(sub('Z', 'K'), o('='), words('arg top-'), i('K'), chance('φ', row(i('a'), comma(), i('w')), i('q')))],
-  answer: () => [row(chance('θ', i('A'), row(i('q'), comma(), sub('Z', 'K'))), o('≃'),
+  answer: () => [row(sub('Z', 'K'), o('='), words('arg top-'), i('K'), chance('φ', row(i('a'), comma(), i('w')), i('q'))), row(chance('θ', i('A'), row(i('q'), comma(), sub('Z', 'K'))), o('≃'),
     product('k', chance('θ', i('A'), row(i('q'), comma(), m('msup', i('a'), i('k')), comma(), m('msup', i('w'), i('k'))))))],
 };
 

@@ -20,7 +20,7 @@ export function introduction(text, inputs, ask) {
   const list = h('ul', {});
   const heading = h('h2', {}, words.themes);
   const themes = h('nav', { class: 'themes', 'aria-label': words.themes }, heading, list);
-  const element = h('section', { class: 'intro' }, h('h2', {}, words.title), h('p', {}, words.says));
+  const element = h('section', { class: 'intro' }, h('h2', {}, words.title), h('p', {}, words.says, ' ', h('span', { class: 'more-said' }, words.beside)));
   /** @type {Record<string, Record<string, string>>} */
   const known = text.themes;
   return { element, themes, draw: (state, open) => {
@@ -28,7 +28,7 @@ export function introduction(text, inputs, ask) {
     const graph = String(inputs.values.graph);
     themes.hidden ||= !Object.hasOwn(known, graph);
     const triples = state.run?.graph === graph ? state.run.triples : 0;
-    refill(heading, triples, () => (triples ? say(words.facts, { triples: figure(triples) }) : words.themes));
+    refill(heading, triples, () => (triples ? say(words.facts, { triples: figure(triples), n: Object.keys(known[graph] ?? {}).length }) : words.themes));
     refill(list, graph, () => Object.entries(known[graph] ?? {}).map(([theme, question]) => h('li', {},
       h('button', { type: 'button', class: 'theme', on: { click: () => ask(question) } }, h('small', {}, theme), h('span', {}, question)))));
   } };
@@ -71,7 +71,9 @@ export function showChoices(inputs, boot, text, ownTitle) {
     /** @type {[words: string, why: string][]} */
     const told = [[say(text.picks.graph, { graph: ownTitle() || String(graph).split('/').at(-1) }), text.picks.open], [String(title), text.picks.open],
       [say(text.picks.limits, { k: beams, l: hops }), text.picks.limits_why]];
-    chips.replaceChildren(...told.map(([words, why]) => h('button', { type: 'button', class: 'pick', title: why, on: { click: toggle } }, words)));
+    const settings = document.querySelector('#kg-settings'); // a page without a server has none
+    chips.replaceChildren(...told.map(([words, why]) => (settings ? h('button', { type: 'button', class: 'pick', title: why, on: { click: toggle } }, words)
+      : h('span', { class: 'pick' }, words))));
   };
   inputs.listeners.push(fill);
   fill();
@@ -120,7 +122,7 @@ export function makeGallery(boot, text, replay) {
   const banner = h('section', { class: 'card banner', hidden: true, 'aria-live': 'polite' });
   const cards = boot.failures.filter((failure) => Object.hasOwn(cases, failure.id)).map((failure) => h('li', {},
     h('button', { type: 'button', class: 'failure', on: { click: () => replay(failure) } }, h('b', {}, cases[failure.id].title), h('span', {}, failure.question))));
-  const element = h('details', { class: 'card fold' }, h('summary', {}, h('h2', {}, words.title)), h('p', { class: 'note' }, words.note), h('ul', { class: 'failures' }, cards));
+  const element = h('details', { class: 'card fold failures-fold' }, h('summary', {}, h('h2', {}, words.title)), h('p', { class: 'note' }, words.note), h('ul', { class: 'failures' }, cards));
 
   let shown = '';
   /** @type {import('../core/types.js').View['draw']} */

@@ -10,6 +10,7 @@ import gzip
 import io
 import zlib
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 
 from kgdemo.errors import GraphFormatError
 from kgdemo.kg.graph import KnowledgeGraph, Triple
@@ -21,7 +22,9 @@ _PREPOSITIONS = frozenset("about at by for from in into of on to under with".spl
 _ASKABLE = 60  # characters of a name that reads well in a question
 
 
-def read_upload(content: bytes, name: str, max_bytes: int, max_triples: int, max_label: int = 0) -> list[Triple]:
+def read_upload(
+    content: bytes, name: str, max_bytes: int, max_triples: int, max_label: int = 0, faults: list[str] | None = None
+) -> list[Triple]:
     """The triples of a text or file.
 
     Args:
@@ -30,6 +33,8 @@ def read_upload(content: bytes, name: str, max_bytes: int, max_triples: int, max
         max_bytes: the limit for the content as it comes, and again for the unpacked content.
         max_triples: how many triples it may hold.
         max_label: characters of the longest name it may hold; 0 for no limit.
+        faults: if given, lines that are no triples are passed over, and what is wrong with each is put in here; Turtle
+            alone has no lines of its own, so there the first fault ends it.
 
     Raises:
         GraphFormatError: it is too large, damaged, empty, or has a line (named) that is no triple.
@@ -41,7 +46,11 @@ def read_upload(content: bytes, name: str, max_bytes: int, max_triples: int, max
         content = _unpacked(content, name, max_bytes)
     suffix = _guessed(content) if name == PASTED else kind_of(name)
     triples: list[Triple] = []
-    for triple in parse_triples(lines_of(io.BytesIO(content), name), suffix, name):
+    lines = lines_of(io.BytesIO(content), name)
+    read = parse_triples(lines, suffix, name)
+    if faults is not None and suffix != ".ttl":
+        read = _readable(lines, suffix, name, faults)
+    for triple in read:
         if len(triples) == max_triples:
             raise GraphFormatError(f"{name} has more than {max_triples:,} triples; leave some out.")
         longest = max(triple, key=len)
@@ -54,6 +63,15 @@ def read_upload(content: bytes, name: str, max_bytes: int, max_triples: int, max
     if not triples:
         raise GraphFormatError(f"{name} holds no triples; write one a line, for example head<TAB>relation<TAB>tail.")
     return triples
+
+
+def _readable(lines: Iterable[str], suffix: str, name: str, faults: list[str]) -> Iterator[Triple]:
+    """The triples of those lines that can be read; what is wrong with the others goes to ``faults``."""
+    for number, line in enumerate(lines, 1):
+        try:
+            yield from parse_triples([line], suffix, name)
+        except GraphFormatError as error:
+            faults.append(str(error).replace(f"{name}, line 1:", f"line {number}:"))
 
 
 def starters(kg: KnowledgeGraph, limit: int = 3) -> list[str]:

@@ -1,14 +1,17 @@
 """The page as one file that any web server can host and any browser opens from a disk: recorded runs, failures, tour.
 
 It is the page's own scripts and styles in one document, with the recorded runs inside. Nothing can be asked there, and
-nothing is fetched from anywhere.
+nothing is fetched from anywhere. The same document without any run is what the page in a browser makes a file of one
+run from (``files/exports.js``): it puts that run in the place of the examples.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,29 +27,36 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", r
 # what asks a server; on this page it would lead nowhere
 _LIVE = (
     ".themes, .next-questions, .recording .plain, .world, .bring, .versus, .program, .loading, .xray, .linking .add, "
-    ".act, .with-class, .layers"
+    ".with-class, .layers"
 )
+# the document's one script, by its hash, and the scripts of the picture's frame, which come as data addresses
+_POLICY = (
+    "default-src 'none'; script-src {script} data:; style-src 'unsafe-inline'; img-src data: blob:; connect-src data:"
+)
+_ONE_RUN = ".learn, .lessons, .fold.failures-fold"  # needs the recorded runs
 
 _DOCUMENT = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <title>{title}</title><link rel="icon" href="data:,"><style>{style}
-.kg :is({live}) {{ display: none !important; }}</style></head>
+.kg :is({live}) {{ display: none !important; }} .kg .asked {{ display: block !important; }}</style></head>
 <body><div class="gradio-container"><main>
 <div id="kg-header"><div><div><h1>{title}</h1><p>{subtitle}</p></div></div></div>
 <p class="static">{static}</p>
 <div class="kg-stage" id="kg-stage"></div></main></div>
 <script type="application/json" id="boot">{boot}</script>
-<script>document.body.classList.toggle('dark', matchMedia('(prefers-color-scheme: dark)').matches);
-{script}
+<script>{script}</script></body></html>
+"""
+_MOUNT = """
+document.body.classList.toggle('dark', matchMedia('(prefers-color-scheme: dark)').matches);
 const none = async () => [];
 globalThis.kgLinked = true; // its address may name a recorded run
-page.mount({{ stage: document.getElementById('kg-stage'), boot: JSON.parse(document.getElementById('boot').textContent),
-  watch() {{}}, value: () => '', again() {{}}, settle() {{}},
-  server: {{ entities: none, relations: none, missed: async () => '', near: async () => ({{ near: [], more: 0 }}),
-    change: async () => ({{}}), layers: async () => ({{ error: '' }}),
-    rerun: async () => ({{ error: '' }}), xray: async () => ({{ error: '' }}), bring: async () => ({{ error: '' }}),
-    loaded: async () => ({{ done: 1, stages: 1, stage: '', failed: '' }}) }} }});
-</script></body></html>
+page.mount({ stage: document.getElementById('kg-stage'), boot: JSON.parse(document.getElementById('boot').textContent),
+  watch() {}, value: () => '', again() {}, settle() {},
+  server: { entities: none, relations: none, missed: async () => '', near: async () => ({ near: [], more: 0 }),
+    change: async () => ({}), layers: async () => ({ error: '' }),
+    rerun: async () => ({ error: '' }), xray: async () => ({ error: '' }), bring: async () => ({ error: '' }),
+    loaded: async () => ({ done: 1, stages: 1, stage: '', failed: '' }) } });
 """
 
 
@@ -56,19 +66,37 @@ def write_site(folder: Path) -> Path:
     Returns:
         the file.
     """
+    folder.mkdir(parents=True, exist_ok=True)
+    (file := folder / "index.html").write_text(document(_runs(assets.TRACES), _runs(assets.FAILED)), "utf-8")
+    return file
+
+
+@cache
+def empty_document() -> str:
+    """The document without any run, for the browser to put one in."""
+    return document([], [])
+
+
+def document(examples: list[dict[str, str]], failures: list[dict[str, str]]) -> str:
+    """The page as one HTML document.
+
+    Args:
+        examples: recorded runs, as ``assets.examples`` names them, with their content as data addresses.
+        failures: the same of the gallery.
+    """
     text = assets.text()
-    document = _DOCUMENT.format(
+    script = (bundled(assets.ASSETS / "js" / "main.js") + _MOUNT).replace("</script", "<\\/script")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return _DOCUMENT.format(
+        policy=_POLICY.format(script=f"'sha256-{digest}'"),
         title=escaped(text["title"]),
         subtitle=escaped(text["subtitle"]),
-        static=escaped(text["site"]["static"]),
+        static=escaped(text["site"]["static"] if examples else text["site"]["one"]),
         style="\n".join(file.read_text("utf-8") for file in sorted((assets.ASSETS / "css").glob("*.css"))),
-        live=_LIVE,
-        boot=json_in_html(_boot(text)),
-        script=bundled(assets.ASSETS / "js" / "main.js").replace("</script", "<\\/script"),
+        live=_LIVE if examples else f"{_LIVE}, {_ONE_RUN}",
+        boot=json_in_html({**_boot(text), "examples": examples, "failures": failures}),
+        script=script,
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    (file := folder / "index.html").write_text(document, "utf-8")
-    return file
 
 
 def bundled(main: Path) -> str:
@@ -112,12 +140,10 @@ def _boot(text: dict[str, Any]) -> dict[str, Any]:
     cards = [{"name": c.name, "title": c.title, "constrained": c.constrained} for c in METHODS.values()]
     standard = Settings()
     fields: dict[str, Any] = {"question": "", "graph": standard.graph, "method": standard.method}
-    fields |= {"beams": standard.beams, "hops": standard.hops}
+    fields |= {"beams": standard.beams, "hops": standard.hops, "model": standard.model}
     return {
         "text": text,
         "frame": frame,
-        "examples": _runs(assets.TRACES),
-        "failures": _runs(assets.FAILED),
         "chat": "",
         "methods": cards,
         "drivable": [],
@@ -127,8 +153,10 @@ def _boot(text: dict[str, Any]) -> dict[str, Any]:
         "endpoints": Endpoints.settings(),
         "mcp": False,
         "graphs": [],
+        "offline": "",
         "reliability": assets.reliability(),
         "studies": False,
+        "parameters": assets.parameters(),
     }
 
 
