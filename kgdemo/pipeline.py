@@ -153,10 +153,11 @@ class Pipeline:
         def build() -> TokenGraph:
             edited = self._loaded.peek(("like", source))
             like = None if edited is None else self.token_graph(str(edited), model, directed)
-            if isinstance(self.graph(source), StoreGraph):
-                return GrowingTokenGraph(self.graph(source), self.model(model).label_tokens, directed)
+            kg = self.graph(source)
+            if isinstance(kg, StoreGraph):
+                return GrowingTokenGraph(kg, self.model(model).label_tokens, directed)
             store = None if source in self._brought else self.token_cache
-            return TokenGraph(self.graph(source), self.model(model).label_tokens, directed, like=like, store=store)
+            return TokenGraph(kg, self.model(model).label_tokens, directed, like=like, store=store)
 
         return self._loaded.get(("tokenised", source, model, directed), build)
 
@@ -410,8 +411,9 @@ class Pipeline:
         began = time.perf_counter()
         if entities:
             kg = self.graph(source)
+            known = set(kg.entities.known(entities))
             for entity in entities:
-                if entity not in kg.entities:
+                if entity not in known:
                     near = [c.entity for c in self.linker(source).nearest(entity, 3)]
                     hint = f"; did you mean {', '.join(near)}?" if near else "; check its spelling."
                     raise UserError(f"The graph {kg.name} has no entity {entity!r}{hint}")

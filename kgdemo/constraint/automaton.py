@@ -33,6 +33,8 @@ from kgdemo.constraint.sub_tries import (
 )
 from kgdemo.constraint.token_graph import TokenGraph
 
+_FEW = 8  # entities that a label begun may still become, from which on the graph hears that paths may go on there
+
 
 @dataclass(frozen=True, slots=True)
 class _Fan:
@@ -58,8 +60,8 @@ class KGAutomaton:
     def __init__(self, graph: TokenGraph, topics: Sequence[int], hops: int) -> None:
         self.graph = graph
         self.hops = hops
-        with_edges = {t for t in topics if graph.kg.degree(t, graph.directed)}
-        self.topics = graph.by_tokens(np.array(sorted(with_edges), np.int32))
+        starts = graph.kg.starts(sorted(set(topics)), hops, graph.directed)
+        self.topics = graph.by_tokens(np.array(starts, np.int32))
         self._topic_nodes: Branchings = {}
         marks = {True: graph.label_tokens.end, False: graph.label_tokens.arrow}
         self._marks = {ends: np.array(ids, np.int64).reshape(-1, 1) for ends, ids in marks.items()}
@@ -112,6 +114,8 @@ class KGAutomaton:
         if segment is not Segment.ENTITY:
             return [self._mark(segment, path_node, position.low, position.depth)]
         trie = self.sub_trie(path_node.entity)
+        if position.high - position.low <= _FEW and path_node.hops + 1 < self.hops:
+            graph.kg.expect(trie.targets[position.low : position.high])
         ended, fan = self._within(position, graph.entities, trie.targets, trie.nodes)
         fans = [fan]
         if len(ended):
@@ -159,7 +163,7 @@ class KGAutomaton:
         trie = self.sub_trie(path_node.entity)
         if segment is Segment.ARROW_BEFORE_STEP:
             return Position(Segment.STEP, path_node, 0, len(trie.steps))
-        first, last = int(trie.bounds[low]), int(trie.bounds[low + 1])
+        first, last = self.graph.ends(trie, path_node.entity, low)
         if path_node.hops + 1 < self.hops:
             self.graph.kg.expect(trie.targets[first:last])
         return Position(Segment.ENTITY, path_node, first, last)
