@@ -184,15 +184,22 @@ class TokenGraph:
         order = np.lexsort((self.entity_rank[targets], self.step_rank[steps]))
         return steps[order], targets[order]
 
-    def ends(self, trie: SubTrie, entity: int, place: int) -> tuple[int, int]:
-        """The rows of the targets that a step of a sub-trie leads to: the first, and the one behind the last.
+    def has_read(self, entity: int) -> bool:
+        """Whether an entity's sub-trie can be built without asking a store, which otherwise hears that it will be."""
+        return True
+
+    def expect_ends(self, entity: int, step: int) -> None:
+        """Hear that a path may go on to where a step leads, which has not been read."""
+
+    def read_ends(self, trie: SubTrie, entity: int, place: int) -> int:
+        """Read the targets of a step in an entity's sub-trie where that has not been done; the row behind the last.
 
         Args:
             trie: the sub-trie.
             entity: whose it is.
             place: of the step among those of the sub-trie.
         """
-        return int(trie.bounds[place]), int(trie.bounds[place + 1])
+        return int(trie.bounds[place + 1])
 
     def by_tokens(self, entities: NDArray[np.int32]) -> NDArray[np.int32]:
         """These entities in the order of their labels' tokens."""
@@ -259,13 +266,21 @@ class GrowingTokenGraph(TokenGraph):
             steps += [step] * len(targets[-1])
         return np.array(steps, np.int32), np.concatenate(targets)
 
-    def ends(self, trie: SubTrie, entity: int, place: int) -> tuple[int, int]:
-        """See ``TokenGraph``; they are read here where they have not been, no more than were counted."""
-        first, behind = super().ends(trie, entity, place)
+    def has_read(self, entity: int) -> bool:
+        """See ``TokenGraph``."""
+        return self._store_graph.has_met(entity)
+
+    def expect_ends(self, entity: int, step: int) -> None:
+        """See ``TokenGraph``."""
+        self._store_graph.expect_ends(entity, step)
+
+    def read_ends(self, trie: SubTrie, entity: int, place: int) -> int:
+        """See ``TokenGraph``; no more than were counted."""
+        first, behind = int(trie.bounds[place]), int(trie.bounds[place + 1])
         if trie.targets[first] < 0:
             found = self.by_tokens(self._store_graph.ends(entity, int(trie.steps[place])))[: behind - first]
             trie.targets[first : first + len(found)] = found
-        return first, first + int(np.count_nonzero(trie.targets[first:behind] >= 0))
+        return first + int(np.count_nonzero(trie.targets[first:behind] >= 0))
 
     def by_tokens(self, entities: NDArray[np.int32]) -> NDArray[np.int32]:
         """See ``TokenGraph``."""

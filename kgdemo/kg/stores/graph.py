@@ -18,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
+from itertools import islice
 from typing import SupportsIndex, overload
 
 import numpy as np
@@ -141,6 +142,7 @@ class StoreGraph(KnowledgeGraph):
         self._reached: set[int] = set()  # over an edge
         self._frontier: dict[int, None] = {}  # where paths may go on, the latest last
         self._walked_from: dict[int, None] = {}  # where paths have gone on, the latest last
+        self._closed: dict[tuple[int, int], None] = {}  # steps of paths whose ends have not been read, the latest last
         self._alike: dict[int, list[int]] = {}  # entity -> those that a reply has over the same step, itself among them
         self._ahead: tuple[list[int], Future[list[RelationEnds]]] | None = None  # asked for before they are needed
         self._asker = ThreadPoolExecutor(1, "store")
@@ -236,6 +238,24 @@ class StoreGraph(KnowledgeGraph):
                 for entity in list(self._frontier)[:-MAX_AHEAD]:
                     del self._frontier[entity]
 
+    def expect_ends(self, entity: int, step: int) -> None:
+        """Hear that a path may go on to where a step leads: it is read together with the next that is needed."""
+        with self._lock:
+            self._closed.pop((entity, step), None)
+            self._closed[entity, step] = None
+            for pair in list(self._closed)[:-_LATELY]:
+                del self._closed[pair]
+
+    def has_met(self, entity: int) -> bool:
+        """Whether the relations of an entity are known; if not, they are fetched together with the next needed."""
+        with self._lock:
+            if entity not in self._counts and self._ahead is not None and self._ahead[1].done():
+                self._take_in()
+            if entity in self._counts:
+                return True
+            self.expect(np.array([entity], np.int32))
+            return False
+
     def has_steps(self, entity: int, directed: bool = False) -> bool:
         """See ``KnowledgeGraph``; an entity that an edge led to has that edge, seen from its other side."""
         return (not directed and entity in self._reached) or self.degree(entity, directed) > 0
@@ -252,20 +272,18 @@ class StoreGraph(KnowledgeGraph):
     def ends(self, entity: int, step: int) -> NDArray[np.int32]:
         """Where a step leads, in the order of labels.
 
-        Where that has not been read, what the next paths may ask for is read along: the ends of other steps from where
-        paths have gone on lately, those with the fewest ends first.
+        Where that has not been read, what the next paths may ask for is read along: the ends of the relations that
+        paths have closed lately, and of others from where paths have gone on, those with the fewest ends first.
         """
         with self._lock:
             if (entity, step) not in self._ends:
-                unread = sorted(
-                    (count, other, one)
-                    for other in self._walked_from
-                    for one, count in self._counts[other].items()
-                    if (other, one) not in self._ends
-                )
-                total = np.cumsum([count for count, _, _ in unread])
+                places = [(self._counts[e].get(s, 0), e, s) for e, s in reversed(self._closed) if e in self._counts]
+                places += sorted((n, e, s) for e in self._walked_from for s, n in self._counts[e].items())
+                unread = [(n, e, s) for n, e, s in dict.fromkeys(places) if (e, s) not in self._ends and n <= MAX_ENDS]
+                total = np.cumsum([n for n, _, _ in unread])
                 along = unread[: int(np.searchsorted(total, MANY_ROWS, side="right"))]
-                self._fetch_ends([(entity, step), *((other, one) for _, other, one in along)])
+                self._closed.clear()
+                self._fetch_ends([(entity, step), *((e, s) for _, e, s in along)])
             return self._known(entity, step)
 
     def walks_from(self, entity: int, directed: bool = False) -> dict[int, int]:
@@ -280,25 +298,26 @@ class StoreGraph(KnowledgeGraph):
 
     def steps(self, entity: int, directed: bool = False) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """See ``KnowledgeGraph``."""
+        self._meet([entity], with_alike=True)
         own = sorted(self.step_counts(entity, directed))
         if any((entity, step) not in self._ends for step in own):
-            alike, room = [(entity, step) for step in own], MANY_ROWS
+            asked, room = [(entity, step) for step in own], MANY_ROWS
             for other in self._others_like(entity):
                 counts = self.step_counts(other, directed)
                 unread = [(other, step) for step in counts if (other, step) not in self._ends]
-                room -= sum(counts[step] for _, step in unread)
-                alike += unread if room > 0 else []
-            self._fetch_ends(alike)
+                size = sum(counts[step] for _, step in unread)
+                if size <= room:
+                    room -= size
+                    asked += unread
+            self._fetch_ends(asked)
         ends = [self._known(entity, step) for step in own]
         steps = np.repeat(np.array(own, np.int32), np.array([len(led) for led in ends], np.int64))
         return steps, np.concatenate([np.empty(0, np.int32), *ends])
 
     def _others_like(self, entity: int) -> list[int]:
-        """The entities to which a reply has led over the same step, unless they are many."""
-        alike = self._alike.get(entity, [])
-        return (
-            [other for other in alike if other != entity and other in self._counts] if len(alike) <= MAX_AHEAD else []
-        )
+        """Some of the entities to which a reply has led over the same step, and whose relations are known."""
+        known = (other for other in self._alike.get(entity, ()) if other != entity and other in self._counts)
+        return list(islice(known, MAX_AHEAD))
 
     def degree(self, entity: int, directed: bool = False) -> int:
         """See ``KnowledgeGraph``; of a hub all edges are counted, not only those that are read."""
@@ -408,8 +427,13 @@ class StoreGraph(KnowledgeGraph):
     def _known(self, entity: int, step: int) -> NDArray[np.int32]:
         return self._ends.get((entity, step), _NOTHING)
 
-    def _meet(self, entities: Sequence[int]) -> None:
-        """Have the relations of these entities; where any is missing, those that were expected are fetched as well."""
+    def _meet(self, entities: Sequence[int], with_alike: bool = False) -> None:
+        """Have the relations of these entities; where any is missing, those that were expected are fetched as well.
+
+        Args:
+            entities: which.
+            with_alike: expect those to which a reply has led over the same step.
+        """
         with self._lock:
             missing = [entity for entity in dict.fromkeys(entities) if entity not in self._counts]
             if missing and self._ahead is not None:
@@ -419,9 +443,8 @@ class StoreGraph(KnowledgeGraph):
                 for entity in missing:
                     self._frontier.pop(entity, None)
                 room = max(0, MAX_AHEAD - len(missing))
-                alike = {id(group): group for entity in missing if (group := self._alike.get(entity))}
-                others = [e for group in alike.values() if len(group) <= MAX_AHEAD for e in group]
-                expected = dict.fromkeys([*reversed(self._frontier), *others])
+                alike = (e for entity in missing for e in self._alike.get(entity, ())) if with_alike else ()
+                expected = dict.fromkeys([*reversed(self._frontier), *alike])
                 new = [entity for entity in expected if entity not in self._counts and entity not in missing]
                 self._frontier.clear()
                 self._read([*missing, *new[:room]], FEW_ENDS)

@@ -179,7 +179,7 @@ class SparqlStore:
     # parts of queries --------------------------------------------------------------------------
 
     def _either_way(self, values: str, end: str) -> str:
-        """Facts of the entities in ``?s``: predicates ``?p``, the other ends, and whether ``?s`` is the head, ``?d``."""
+        """Facts of the entities ``?s``: predicates ``?p``, the other ends, and whether ``?s`` is the head, ``?d``."""
         sides = [f"{{ {values} ?s ?p {end} . BIND(1 AS ?d) }}", f"{{ {values} {end} ?p ?s . BIND(0 AS ?d) }}"]
         return f"{' UNION '.join(sides)} {self._real(end)} {self._facts('?p')}"
 
