@@ -20,9 +20,8 @@ from kgdemo.kg.stores import graph as store_graph
 from kgdemo.kg.stores.base import METER, Meter, StoreError
 from kgdemo.kg.stores.facts import StoreFacts
 from kgdemo.kg.stores.graph import StoreGraph
-from kgdemo.kg.stores.opening import open_store, operators_stores, with_profile
-from kgdemo.kg.stores.profile import StoreProfile, read_profile, shipped
-from kgdemo.kg.stores.sparql import SparqlStore, _iri, _literal
+from kgdemo.kg.stores.opening import open_store, operators_stores, read_profile, shipped, with_profile
+from kgdemo.kg.stores.sparql import SparqlProfile, SparqlStore, _iri, _literal
 from kgdemo.linking.store_linker import StoreLinker
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import LOCAL, PUBLIC, Settings
@@ -126,7 +125,7 @@ def test_a_hub_is_counted_and_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch
         assert len(steps) == 21
         assert remote.degree(place) == 301
         assert "300 ends" in remote.cut[0]
-        found = remote.store.ends([ENTITY + "Hub"], [(RELATION + "lists", True)], prefix="entry 01", limit=5)
+        found = remote.store.ends([(ENTITY + "Hub", RELATION + "lists", True)], prefix="entry 01", limit=5)
         assert [edge.end.label for edge in found.edges] == [f"entry 010{i}" for i in range(5)]
         assert not found.complete
 
@@ -210,13 +209,13 @@ def test_a_slow_store_is_one_sentence() -> None:
 
 def test_profiles_that_ship_can_be_read_and_bad_ones_say_why(tmp_path: FilePath) -> None:
     assert {"wikidata", "dbpedia", "freebase"} <= set(shipped())
-    assert all(read_profile(name).facts for name in shipped())
-    assert read_profile("") == StoreProfile()
+    assert all(read_profile(name, SparqlProfile).facts for name in shipped())
+    assert read_profile("", SparqlProfile) == SparqlProfile()
     bad = tmp_path / "bad.json"
     for text in ('{"labels": "x"}', "[]", "{", '{"label": 3}', '{"facts": "x"}'):
         bad.write_text(text)
         with pytest.raises(UserError, match="profile"):
-            read_profile(str(bad))
+            read_profile(str(bad), SparqlProfile)
 
 
 def test_a_profile_is_given_beside_a_store_alone() -> None:

@@ -11,14 +11,16 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
 
 import httpx
 
 from kgdemo.kg.stores.base import METER, Edge, Ends, Node, RelationEnds, Step, StoreError, Survey, local_name
-from kgdemo.kg.stores.profile import StoreProfile
 
+RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*\Z")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _MAX_BYTES = 64_000_000  # of one reply
@@ -32,6 +34,41 @@ _T = TypeVar("_T")
 Row = Mapping[str, Mapping[str, str]]  # variable -> term, as SPARQL's JSON results write it
 
 
+@dataclass(frozen=True, slots=True)
+class SparqlProfile:
+    """The shape of a graph in a store of RDF.
+
+    Attributes:
+        label, aliases, description, type: the predicates that say these of an entity; empty: none does.
+        languages: of labels, the one liked best first; ``""`` is text without a language.
+        facts: beginnings of the predicates that are facts; none: every predicate is one.
+        leave_out: predicates that are no facts, beside those that name, describe and type.
+        entities: beginnings of the ids that may be ends of facts; none: every IRI.
+        relations: a graph pattern that binds ``?relation`` to the facts' predicates and ``?named`` to what carries
+            their labels; for stores too large to list the predicates in use.
+        symmetric: predicates that say the same in both directions, where they are not counted.
+        counted: the store is small enough to go through all its facts once, when it is opened.
+    """
+
+    label: str = RDFS_LABEL
+    aliases: str = ""
+    description: str = ""
+    type: str = RDF_TYPE
+    languages: tuple[str, ...] = ("en", "")
+    facts: tuple[str, ...] = ()
+    leave_out: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    relations: str = ""
+    symmetric: tuple[str, ...] = ()
+    counted: bool = True
+
+    @property
+    def no_facts(self) -> tuple[str, ...]:
+        """The predicates that are no facts."""
+        named = (self.label, self.aliases, self.description, self.type)
+        return tuple(dict.fromkeys(iri for iri in (*named, *self.leave_out) if iri))
+
+
 class SparqlStore:
     """One endpoint, read only; safe to use from several threads.
 
@@ -43,10 +80,10 @@ class SparqlStore:
     """
 
     def __init__(
-        self, url: str, profile: StoreProfile | None = None, timeout: float = 10.0, client: httpx.Client | None = None
+        self, url: str, profile: SparqlProfile | None = None, timeout: float = 10.0, client: httpx.Client | None = None
     ) -> None:
         self.url = url
-        self.profile = profile or StoreProfile()
+        self.profile = profile or SparqlProfile()
         self._timeout = timeout
         self._client = client or httpx.Client(timeout=timeout, follow_redirects=False, trust_env=False)
 
