@@ -1,5 +1,7 @@
 """Entity linking over a graph behind a store: names found by the store's own ``find``, in one request a question.
 
+A second request says more of what was found, and a third counts the facts of entities that share a name.
+
 Every run of words in the question is looked up as it is written and in the ways that names are capitalised. The longest
 runs that do not overlap become mentions; of several entities of one name the one with most facts comes first. It knows
 no misspelt names and weighs no context: a graph in memory has ``EntityLinker`` for that.
@@ -44,7 +46,7 @@ class StoreLinker:
             found = list(dict.fromkeys(e for text in _variants(written) for e in called.get(text, ())))[:_MAX_NAMESAKES]
             if found and not any(first < end and begin < last for begin, end, _ in taken):
                 taken.append((first, last, found))
-        self.kg.degrees([entity for _, _, found in taken for entity in found])
+        self.kg.degrees([entity for _, _, found in taken if len(found) > 1 for entity in found])
         taken.sort()
         mentions = tuple(
             Mention(
@@ -69,7 +71,10 @@ class StoreLinker:
 
     def _candidates(self, entities: Sequence[int], limit: int) -> tuple[Candidate, ...]:
         """Entities of one name, best known first; the score is the share of their facts, on a logarithmic scale."""
-        weights = dict(zip(entities, (math.log1p(d) + 0.01 for d in self.kg.degrees(entities)), strict=True))
+        degrees = (
+            self.kg.degrees(entities) if len(entities) > 1 else [1]
+        )  # nothing is asked for where nothing is chosen
+        weights = dict(zip(entities, (math.log1p(degree) + 0.01 for degree in degrees), strict=True))
         total, ranked = sum(weights.values()), sorted(entities, key=lambda entity: -weights[entity])
         labels = [self.kg.entities[entity] for entity in ranked[:limit]]
         known = [self.kg.info.get(label) for label in labels]

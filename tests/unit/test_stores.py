@@ -379,12 +379,30 @@ def test_the_decoder_asks_a_store_once_a_hop(pipeline: Pipeline, local: Knowledg
     assert "ends" not in asked[events.PathFound]
 
 
+def test_what_a_store_no_longer_states_is_refused_and_answers_nothing(pipeline: Pipeline, endpoint: Endpoint) -> None:
+    (question, topic), source = _QUESTIONS[1], f"sparql:{endpoint.url}"
+    pipeline.forget_graph(source)
+
+    def forgotten(_: int, reply: bytes) -> bytes:
+        if "VALUES (?s ?p ?o)" in endpoint.queries[-1]:  # the verifier's question for facts: none of them is there now
+            return b'{"results": {"bindings": []}}'
+        return reply
+
+    endpoint.fault = forgotten
+    run = _run(pipeline, source, question, topic)
+    verdicts = [e.verdict for e in run if isinstance(e, events.PathVerified)]
+    assert verdicts
+    assert not any(verdict.faithful for verdict in verdicts)
+    assert not any(e.citations for e in run if isinstance(e, events.AnswerFinal))
+    pipeline.forget_graph(source)
+
+
 def test_a_store_that_fails_at_any_moment_shows_nothing_unverified(pipeline: Pipeline, endpoint: Endpoint) -> None:
     question, topic = _QUESTIONS[0]
     source, draw = f"sparql:{endpoint.url}", random.Random(3)
     replies: list[bytes | None] = [None, b"", b"{}", b'{"results": {"bindings": [{}]}}']
     failed = 0
-    for _ in range(12):
+    for _ in range(20):
         moment, reply = draw.randrange(1, 18), draw.choice(replies)
         pipeline.forget_graph(source)
         endpoint.queries.clear()

@@ -209,6 +209,7 @@ class StoreGraph(KnowledgeGraph):
         """See ``KnowledgeGraph``; what lies behind the first hop is asked for while the caller goes on."""
         with self._lock:
             self._read([topic for topic in topics if topic not in self._counts], MAX_ENDS)
+            self._fetch_ends([(t, step) for t in topics for step, n in self._counts[t].items() if n <= MAX_ENDS])
             if hops > 1 and self._ahead is None:
                 self._look_ahead(topics)
         return [topic for topic, degree in zip(topics, self.degrees(topics, directed), strict=True) if degree]

@@ -98,11 +98,9 @@ class SparqlStore:
             labels = self._by_language(rows, "relation", "label")
             relations = tuple(Node(iri, labels.get(iri, "")) for iri in sorted(_ids(rows, "relation")))
             return Survey(relations, frozenset(self.profile.symmetric))
-        rows = self._select(
-            f"SELECT ?p ?n WHERE {{ {{ SELECT ?p (COUNT(*) AS ?n) WHERE {{ ?s ?p ?o }} GROUP BY ?p }} "
-            f"{self._facts('?p')} FILTER(EXISTS {{ ?a ?p ?b . {self._entity('?a')} {self._real('?b')} }}) }}",
-            _SURVEY,
-        )
+        facts = f"?s ?p ?o . {self._real('?o')} {self._entity('?s')}"
+        counted = f"SELECT ?p (COUNT(*) AS ?n) WHERE {{ {facts} }} GROUP BY ?p"
+        rows = self._select(f"SELECT ?p ?n WHERE {{ {{ {counted} }} {self._facts('?p')} }}", _SURVEY)
         counts = {iri: _number(row, "n") for row in rows if (iri := _id(row, "p"))}
         labels = {node.id: node.label for node in self.labels(sorted(counts))}
         relations = tuple(Node(iri, labels.get(iri, "")) for iri in sorted(counts))
@@ -118,11 +116,11 @@ class SparqlStore:
     def _both_ways(self, relations: Sequence[str]) -> list[str]:
         """The relations of which most facts, among some, are stored in both directions."""
         found = []
-        for some in _batches(relations):
+        for some in _batches(relations, 50):
             counted = (
-                f"{{ SELECT ({iri} AS ?p) (COUNT(*) AS ?n) (SUM(IF(EXISTS {{ ?o {iri} ?s }}, 1, 0)) AS ?m) "
-                f"WHERE {{ {{ SELECT ?s ?o WHERE {{ ?s {iri} ?o . FILTER(?s != ?o) {self._real('?o')} }} "
-                f"LIMIT {_SAMPLE} }} }} }}"
+                f"{{ SELECT ({iri} AS ?p) (COUNT(*) AS ?n) (COUNT(?turned) AS ?m) WHERE {{ {{ SELECT ?s ?o WHERE {{ "
+                f"?s {iri} ?o . FILTER(?s != ?o) {self._real('?o')} }} LIMIT {_SAMPLE} }} "
+                f"OPTIONAL {{ ?o {iri} ?s . BIND(1 AS ?turned) }} }} }}"
                 for iri in map(_iri, some)
             )
             rows = self._select(f"SELECT ?p ?n ?m WHERE {{ {' UNION '.join(counted)} }}", _SURVEY)
@@ -465,6 +463,6 @@ def _clean(text: str) -> str:
     return " ".join(text.split()) if len(text) <= _MAX_LABEL else ""
 
 
-def _batches(items: Iterable[_T]) -> Iterable[list[_T]]:
+def _batches(items: Iterable[_T], size: int = _AT_ONCE) -> Iterable[list[_T]]:
     every = list(items)
-    return (every[first : first + _AT_ONCE] for first in range(0, len(every), _AT_ONCE))
+    return (every[first : first + size] for first in range(0, len(every), size))
