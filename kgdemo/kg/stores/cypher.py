@@ -19,6 +19,7 @@ from kgdemo.kg.stores.base import METER, Edge, Ends, Node, RelationEnds, Step, S
 
 _BUFFER = 512_000_000  # bytes of a graph that are held in memory
 _SURVEY = 6  # times longer than for a question may the store take for what is asked when it is opened
+_COUNTED = 500_000  # facts, up to which those that are stored in both directions are counted
 _MAX_LABEL = 400  # characters of a label that is read
 
 
@@ -31,6 +32,7 @@ class CypherProfile:
         type, description: of nodes too; an empty type is the node's own label, an empty description none.
         relation: the property of a relationship that names it; empty: its own label does.
         leave_out: relations that are no facts.
+        symmetric: those that say the same in both directions, where the store is too large for that to be counted.
     """
 
     id: str = "id"
@@ -39,6 +41,7 @@ class CypherProfile:
     description: str = ""
     relation: str = "relation"
     leave_out: tuple[str, ...] = ()
+    symmetric: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in (self.id, self.label, self.type, self.description, self.relation):
@@ -86,15 +89,19 @@ class CypherStore:
             return Survey(relations)
         kinds = self._ask(f"MATCH (o) RETURN DISTINCT {self._type('o')}", patience=_SURVEY)
         types = {str(kind): str(kind) for (kind,) in kinds if kind}
-        two, turned = f"s.{self.profile.id} <> o.{self.profile.id}", self._called("g")
-        name = self._relation
-        between = dict(self._ask(f"MATCH (s)-[f]->(o) WHERE {two} RETURN {name}, count(*)", patience=_SURVEY))
+        facts = sum(counts.values())
+        symmetric = self._both_ways() if facts <= _COUNTED else ()
+        return Survey(relations, frozenset((*symmetric, *self.profile.symmetric)), types, facts)
+
+    def _both_ways(self) -> list[str]:
+        """The relations of which most facts are stored in both directions."""
+        two, name = f"s.{self.profile.id} <> o.{self.profile.id}", self._relation
+        facts = dict(self._ask(f"MATCH (s)-[f]->(o) WHERE {two} RETURN {name}, count(*)", patience=_SURVEY))
         both = self._ask(
-            f"MATCH (s)-[f]->(o)-[g]->(s) WHERE {two} AND {name} = {turned} RETURN {name}, count(*)",
+            f"MATCH (s)-[f]->(o)-[g]->(s) WHERE {two} AND {name} = {self._called('g')} RETURN {name}, count(*)",
             patience=_SURVEY,
         )
-        symmetric = frozenset(relation for relation, count in both if 2 * count > between[relation])
-        return Survey(relations, symmetric, types, sum(counts.values()))
+        return [relation for relation, count in both if 2 * count > facts[relation]]
 
     def relations(self, entities: Sequence[str], few: int = 0) -> list[RelationEnds]:
         """See ``base.Store``."""
@@ -206,6 +213,8 @@ class CypherStore:
                 rows: list[list[Any]] = result.get_all()
                 result.close()
         except RuntimeError as error:
+            if "Interrupted" in str(error):
+                raise StoreError("The graph store did not answer in time; ask again, or with fewer hops.") from error
             raise StoreError(f"The graph store gave no usable answer ({_first_line(error)}); ask again.") from error
         finally:
             if meter is not None:
