@@ -227,6 +227,10 @@ def test_names_in_a_question_are_looked_up_in_one_request(endpoint: Endpoint) ->
     assert len(endpoint.queries) <= before + 3
 
 
+def test_types_and_relations_are_no_entities(endpoint: Endpoint) -> None:
+    assert [text for text, _ in _store(endpoint).find(["city", "located in", "Paris"])] == ["Paris"]
+
+
 def test_texts_cannot_change_a_query() -> None:
     assert _literal('a" } DROP\n\\') == '"a\\" } DROP\\n\\\\"'
     for bad in ("http://x/> ?s", "no iri", 'http://x/"', "http://x/\n", ""):

@@ -1,1 +1,1 @@
-"""Graphs that no machine here could hold: read-only verbs, SPARQL and Cypher stores behind them, and a graph filled from these."""
+"""Graphs that no machine here could hold: read-only verbs, stores behind them, and a graph filled from these."""

@@ -51,7 +51,9 @@ def with_profile(source: str, profile: str) -> str:
         UserError: it names no store.
     """
     if not is_store(source):
-        raise UserError(f"--profile says how a store is shaped, as in --kg sparql:URL or cypher:FOLDER; {source} is none.")
+        raise UserError(
+            f"--profile says how a store is shaped, as in --kg sparql:URL or cypher:FOLDER; {source} is none."
+        )
     return f"{operators_stores().get(source, source).partition('#')[0]}#{profile}"
 
 

@@ -187,11 +187,11 @@ class SparqlStore:
             ways = [f"{{ VALUES ?f {{ {written} }} ?o {naming} ?f }}"]
             by_id = {iri: text for text in some for iri in self._ids_called(text)}
             if by_id:
-                there = "FILTER(EXISTS { ?o ?x ?y } || EXISTS { ?y ?x ?o })"
+                there = "FILTER(EXISTS { ?o ?i ?j } || EXISTS { ?i ?j ?o })"
                 ways.append(f"{{ VALUES ?o {{ {' '.join(map(_iri, by_id))} }} {there} }}")
             rows = self._select(
                 f"SELECT DISTINCT ?f ?o ?l ?t WHERE {{ {' UNION '.join(ways)} {self._entity('?o')} "
-                f"{self._said('?o')} }} LIMIT {100 * len(some)}"
+                f"{self._stated_of('?o')} {self._said('?o')} }} LIMIT {100 * len(some)}"
             )
             labels, types = self._by_language(rows, "o", "l"), self._first_types(rows)
             pairs = dict.fromkeys(
@@ -234,6 +234,14 @@ class SparqlStore:
     def _entity(self, variable: str) -> str:
         begins = " || ".join(f"STRSTARTS(STR({variable}), {_literal(one)})" for one in self.profile.entities)
         return f"FILTER({begins})" if begins else ""
+
+    def _stated_of(self, variable: str) -> str:
+        """That something is no predicate, and no mere type: of which things are, but of which nothing is stated."""
+        filters = f"FILTER NOT EXISTS {{ ?a {variable} ?b }}"
+        if self.profile.type:
+            is_type = f"EXISTS {{ ?c {_iri(self.profile.type)} {variable} }}"
+            filters += f" FILTER(!{is_type} || EXISTS {{ {variable} ?x ?y . FILTER(isIRI(?y)) {self._facts('?x')} }})"
+        return filters
 
     def _named(self, subject: str, label: str) -> str:
         tags = ", ".join(_literal(lang) for lang in self.profile.languages)
