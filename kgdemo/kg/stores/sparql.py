@@ -98,33 +98,33 @@ class SparqlStore:
             labels = self._by_language(rows, "relation", "label")
             relations = tuple(Node(iri, labels.get(iri, "")) for iri in sorted(_ids(rows, "relation")))
             return Survey(relations, frozenset(self.profile.symmetric))
-        facts = f"?s ?p ?o . {self._real('?o')} {self._entity('?s')}"
-        counted = f"SELECT ?p (COUNT(*) AS ?n) WHERE {{ {facts} }} GROUP BY ?p"
+        counted = "SELECT ?p (COUNT(*) AS ?n) WHERE { ?s ?p ?o } GROUP BY ?p"
         rows = self._select(f"SELECT ?p ?n WHERE {{ {{ {counted} }} {self._facts('?p')} }}", _SURVEY)
         counts = {iri: _number(row, "n") for row in rows if (iri := _id(row, "p"))}
-        labels = {node.id: node.label for node in self.labels(sorted(counts))}
-        relations = tuple(Node(iri, labels.get(iri, "")) for iri in sorted(counts))
+        symmetric = self._relations_among(sorted(counts), 1 if relations_alone else _SAMPLE)
+        labels = {node.id: node.label for node in self.labels(sorted(symmetric))}
+        relations = tuple(Node(iri, labels.get(iri, "")) for iri in sorted(symmetric))
         if relations_alone:
             return Survey(relations)
+        both = frozenset(iri for iri, is_symmetric in symmetric.items() if is_symmetric)
         return Survey(
-            relations,
-            frozenset({*self._both_ways(sorted(counts)), *self.profile.symmetric}),
-            self._types(),
-            sum(counts.values()),
+            relations, both | set(self.profile.symmetric), self._types(), sum(counts[iri] for iri in symmetric)
         )
 
-    def _both_ways(self, relations: Sequence[str]) -> list[str]:
-        """The relations of which most facts, among some, are stored in both directions."""
-        found = []
-        for some in _batches(relations, 50):
-            counted = (
-                f"{{ SELECT ({iri} AS ?p) (COUNT(*) AS ?n) (COUNT(?turned) AS ?m) WHERE {{ {{ SELECT ?s ?o WHERE {{ "
-                f"?s {iri} ?o . FILTER(?s != ?o) {self._real('?o')} }} LIMIT {_SAMPLE} }} "
-                f"OPTIONAL {{ ?o {iri} ?s . BIND(1 AS ?turned) }} }} }}"
+    def _relations_among(self, predicates: Sequence[str], sample: int) -> dict[str, bool]:
+        """The predicates that join entities, and whether most of so many facts of theirs are stored both ways."""
+        found: dict[str, bool] = {}
+        for some in _batches(predicates, 50):
+            sampled = (
+                f"{{ SELECT ({iri} AS ?p) (COUNT(*) AS ?n) (COUNT(?two) AS ?k) (COUNT(?both) AS ?m) WHERE {{ "
+                f"{{ SELECT ?s ?o WHERE {{ ?s {iri} ?o . {self._real('?o')} {self._entity('?s')} }} LIMIT {sample} }} "
+                f"BIND(IF(?s != ?o, 1, ?none) AS ?two) "
+                f"OPTIONAL {{ ?o {iri} ?s . FILTER(?s != ?o) BIND(1 AS ?both) }} }} }}"
                 for iri in map(_iri, some)
             )
-            rows = self._select(f"SELECT ?p ?n ?m WHERE {{ {' UNION '.join(counted)} }}", _SURVEY)
-            found += [iri for row in rows if (iri := _id(row, "p")) and 2 * _number(row, "m") > _number(row, "n") > 0]
+            for row in self._select(f"SELECT ?p ?n ?k ?m WHERE {{ {' UNION '.join(sampled)} }}", _SURVEY):
+                if (iri := _id(row, "p")) and _number(row, "n"):
+                    found[iri] = 2 * _number(row, "m") > _number(row, "k")
         return found
 
     def relations(self, entities: Sequence[str], few: int = 0) -> list[RelationEnds]:
