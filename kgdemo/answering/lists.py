@@ -166,11 +166,13 @@ class Lists(Direct):
     def _of_its_editions(self) -> Iterator[Event] | None:
         """The answer for the editions of a topic within the years asked for; None where it has no editions."""
         sign, _, year = self.plan.bound.partition(" ")
+        if sign not in ("=", "<", ">", ">="):
+            return None
         every = list(dict.fromkeys(name for topic in self.query.topics for name in self.sets.editions(topic)))
         editions = [name for name in every if name.startswith(year)]
         if sign == "=" and editions:
             return self._as_answered(editions[:1])
-        return self._of_editions(every) if sign in ("<", ">", ">=") and every else None
+        return self._of_editions(every) if sign != "=" and every else None
 
     def _as_answered(self, topics: Sequence[str]) -> Iterator[Event]:
         """The method's own answer, asked of these topics."""

@@ -42,7 +42,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """Add an argument for each setting that the command line shows, and one for how a store's graph is shaped."""
-    parser.add_argument("--profile", default="", metavar="NAME|FILE", help="how the graph of --kg sparql:URL is shaped")
+    parser.add_argument("--profile", default="", metavar="NAME|FILE", help="how the graph of a store is shaped")
     for setting in shown(Shown.COMMAND):
         flags = setting.flags or ("--" + setting.name.replace("_", "-"),)
         about = f"{setting.help}; {setting.allowed()}" if setting.limit else setting.help

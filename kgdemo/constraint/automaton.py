@@ -14,7 +14,7 @@ nearly always of one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,8 @@ from kgdemo.constraint.sub_tries import (
     starts_of_runs,
 )
 from kgdemo.constraint.token_graph import TokenGraph
+
+_FEW = 8  # entities that a label begun may still become, from which on the graph hears that paths may go on there
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +60,8 @@ class KGAutomaton:
     def __init__(self, graph: TokenGraph, topics: Sequence[int], hops: int) -> None:
         self.graph = graph
         self.hops = hops
-        with_edges = {t for t in topics if graph.kg.degree(t, graph.directed)}
-        self.topics = graph.by_tokens(np.array(sorted(with_edges), np.int32))
+        starts = graph.kg.starts(sorted(set(topics)), hops, graph.directed)
+        self.topics = graph.by_tokens(np.array(starts, np.int32))
         self._topic_nodes: Branchings = {}
         marks = {True: graph.label_tokens.end, False: graph.label_tokens.arrow}
         self._marks = {ends: np.array(ids, np.int64).reshape(-1, 1) for ends, ids in marks.items()}
@@ -106,12 +108,19 @@ class KGAutomaton:
         path_node = position.so_far
         if segment is Segment.STEP:
             trie = self.sub_trie(path_node.entity)
+            if position.unread:
+                position = replace(position, high=len(trie.steps), unread=False)
             ended, fan = self._within(position, graph.steps, trie.steps, trie.nodes)
             first = position.low
             return [fan, *(self._mark(Segment.ARROW_BEFORE_ENTITY, path_node, first + i, 0) for i in range(len(ended)))]
         if segment is not Segment.ENTITY:
             return [self._mark(segment, path_node, position.low, position.depth)]
         trie = self.sub_trie(path_node.entity)
+        if position.unread:
+            place = int(trie.bounds.searchsorted(position.low, side="right")) - 1
+            position = replace(position, high=graph.read_ends(trie, path_node.entity, place), unread=False)
+        if position.high - position.low <= _FEW and path_node.hops + 1 < self.hops:
+            graph.kg.expect(trie.targets[position.low : position.high])
         ended, fan = self._within(position, graph.entities, trie.targets, trie.nodes)
         fans = [fan]
         if len(ended):
@@ -156,10 +165,15 @@ class KGAutomaton:
         """The position after a complete mark."""
         if segment is Segment.END:
             return Position(Segment.DONE, path_node)
-        trie = self.sub_trie(path_node.entity)
         if segment is Segment.ARROW_BEFORE_STEP:
-            return Position(Segment.STEP, path_node, 0, len(trie.steps))
+            if path_node.entity not in self._met and not self.graph.has_read(path_node.entity):
+                return Position(Segment.STEP, path_node, unread=True)
+            return Position(Segment.STEP, path_node, 0, len(self.sub_trie(path_node.entity).steps))
+        trie = self.sub_trie(path_node.entity)
         first, last = int(trie.bounds[low]), int(trie.bounds[low + 1])
+        if trie.targets[first] < 0:
+            self.graph.expect_ends(path_node.entity, int(trie.steps[low]))
+            return Position(Segment.ENTITY, path_node, first, last, unread=True)
         if path_node.hops + 1 < self.hops:
             self.graph.kg.expect(trie.targets[first:last])
         return Position(Segment.ENTITY, path_node, first, last)
@@ -178,6 +192,8 @@ class KGAutomaton:
             return int(self.graph.walks(hops_left)[path_node.entity])
         trie = self.sub_trie(path_node.entity)
         low, high = position.low, position.high
+        if segment is Segment.STEP and position.unread:
+            high = len(trie.steps)
         if segment is Segment.STEP:
             low, high = int(trie.bounds[low]), int(trie.bounds[high])
         elif segment is Segment.ARROW_BEFORE_ENTITY:
@@ -253,7 +269,9 @@ def first_spelled(table: TokenTable, targets: NDArray[np.int32], prefix: NDArray
 def _complete_label(automaton: KGAutomaton, position: Position) -> str:
     """The label that is complete at this position and that no sibling continues; else empty."""
     graph, path_node = automaton.graph, position.path_node
-    if path_node is None or position.high - position.low != 1 or position.segment not in (Segment.STEP, Segment.ENTITY):
+    if path_node is None or not position.depth or position.high - position.low != 1:
+        return ""
+    if position.segment not in (Segment.STEP, Segment.ENTITY):
         return ""
     trie = automaton.sub_trie(path_node.entity)
     if position.segment is Segment.STEP:

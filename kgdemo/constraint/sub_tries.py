@@ -58,13 +58,18 @@ class PathNode:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A place inside a path: ``depth`` tokens into a segment, with rows ``low..high`` still possible."""
+    """A place inside a path: ``depth`` tokens into a segment, with rows ``low..high`` still possible.
+
+    Attributes:
+        unread: what may follow had not been read from a store when a path first came here.
+    """
 
     segment: Segment
     path_node: PathNode | None
     low: int = 0
     high: int = 0
     depth: int = 0
+    unread: bool = False
 
     @property
     def so_far(self) -> PathNode:
@@ -93,6 +98,11 @@ class AutomatonState:
     def alive(self) -> bool:
         """See ``base.State``."""
         return any(p.segment is not Segment.DONE for p in self.positions)
+
+    @property
+    def unread(self) -> bool:
+        """Whether a store has to be waited for to know what may follow, as far as it was known here."""
+        return any(p.unread for p in self.positions)
 
 
 class Sized(Protocol):

@@ -26,6 +26,7 @@ from kgdemo.constraint.sub_tries import Cache, SubTrie
 from kgdemo.kg.adjacency import Adjacency
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import LabelTable
+from kgdemo.kg.stores.graph import MAX_ENDS, StoreGraph
 
 logger = logging.getLogger(__name__)
 MIN_LABELS = 50_000  # fewer are spelled in half a second
@@ -183,6 +184,23 @@ class TokenGraph:
         order = np.lexsort((self.entity_rank[targets], self.step_rank[steps]))
         return steps[order], targets[order]
 
+    def has_read(self, entity: int) -> bool:
+        """Whether an entity's sub-trie can be built without asking a store, which otherwise hears that it will be."""
+        return True
+
+    def expect_ends(self, entity: int, step: int) -> None:
+        """Hear that a path may go on to where a step leads, which has not been read."""
+
+    def read_ends(self, trie: SubTrie, entity: int, place: int) -> int:
+        """Read the targets of a step in an entity's sub-trie where that has not been done; the row behind the last.
+
+        Args:
+            trie: the sub-trie.
+            entity: whose it is.
+            place: of the step among those of the sub-trie.
+        """
+        return int(trie.bounds[place + 1])
+
     def by_tokens(self, entities: NDArray[np.int32]) -> NDArray[np.int32]:
         """These entities in the order of their labels' tokens."""
         return entities[np.argsort(self.entity_rank[entities], kind="stable")]
@@ -231,11 +249,38 @@ class GrowingTokenGraph(TokenGraph):
     the steps that have been fetched, so their number is one of those known, not of those there are.
     """
 
+    def __init__(self, kg: StoreGraph, label_tokens: LabelTokens, directed: bool = False) -> None:
+        super().__init__(kg, label_tokens, directed)
+        self._store_graph = kg
+
     def sorted_steps(self, entity: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """See ``TokenGraph``; targets that have not been read are -1."""
+        kg = self._store_graph
+        counts = kg.walks_from(entity, self.directed)
+        steps, targets = [], [np.empty(0, np.int32)]
+        for step in sorted(counts, key=lambda step: int(self.step_rank[step])):
+            known = kg.known_ends(entity, step)
+            targets.append(
+                np.full(min(counts[step], MAX_ENDS), -1, np.int32) if known is None else self.by_tokens(known)
+            )
+            steps += [step] * len(targets[-1])
+        return np.array(steps, np.int32), np.concatenate(targets)
+
+    def has_read(self, entity: int) -> bool:
         """See ``TokenGraph``."""
-        steps, targets = self.kg.steps(entity, self.directed)
-        order = np.lexsort((self._ranks(targets), self.step_rank[steps]))
-        return steps[order], targets[order]
+        return self._store_graph.has_met(entity)
+
+    def expect_ends(self, entity: int, step: int) -> None:
+        """See ``TokenGraph``."""
+        self._store_graph.expect_ends(entity, step)
+
+    def read_ends(self, trie: SubTrie, entity: int, place: int) -> int:
+        """See ``TokenGraph``; no more than were counted."""
+        first, behind = int(trie.bounds[place]), int(trie.bounds[place + 1])
+        if trie.targets[first] < 0:
+            found = self.by_tokens(self._store_graph.ends(entity, int(trie.steps[place])))[: behind - first]
+            trie.targets[first : first + len(found)] = found
+        return first + int(np.count_nonzero(trie.targets[first:behind] >= 0))
 
     def by_tokens(self, entities: NDArray[np.int32]) -> NDArray[np.int32]:
         """See ``TokenGraph``."""
@@ -268,7 +313,7 @@ def token_graph_of(
     store: TokenCache | None = None,
 ) -> TokenGraph:
     """A graph in a model's tokens, whether it is all here or grows; see ``TokenGraph``."""
-    if kg.grows:
+    if isinstance(kg, StoreGraph):
         return GrowingTokenGraph(kg, label_tokens, directed)
     return TokenGraph(kg, label_tokens, directed, like=like, store=store)
 

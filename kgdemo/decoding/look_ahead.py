@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgdemo.constraint.base import Constraint, State, Successors
+from kgdemo.constraint.sub_tries import AutomatonState
 from kgdemo.decoding.base import BeamSettings, Hypothesis, Ragged, best_places
 from kgdemo.models.base import PROMPT_END, TokenTree
 
@@ -56,6 +57,11 @@ class _Node:
     gains: NDArray[np.float64] | None = None
     children: dict[int, _Node] = field(default_factory=dict)
     followers: Successors[Any] | None = None
+
+
+def _is_unread(node: _Node) -> bool:
+    """Whether a store would have to be waited for to know what may follow: that is for the search to ask."""
+    return node.followers is None and isinstance(node.state, AutomatonState) and node.state.unread
 
 
 class LookAhead:
@@ -133,19 +139,31 @@ class LookAhead:
         if not plan:
             return torch.empty(0)
         _, rows = self.tree.extend([node.parent for node in plan], [node.token for node in plan])
-        followers = [self._followers(node) for node in plan]
+        for node, row in zip(plan, rows, strict=True):
+            node.row = row
+        read = [place for place, node in enumerate(plan) if not _is_unread(node)]
+        self._weigh([plan[place] for place in read], rows if len(read) == len(plan) else rows[read])
+        return rows
+
+    def _weigh(self, nodes: Sequence[_Node], rows: Tensor) -> None:
+        """Note what each follower of scored nodes adds to the score.
+
+        Args:
+            nodes: what may follow them need not be waited for.
+            rows: of theirs, ``(n, V)``.
+        """
+        followers = [self._followers(node) for node in nodes]
         ragged = Ragged.of(followers)
         values = ragged.gather(rows).cpu().numpy().astype(np.float64)
         masses = np.log(np.maximum(ragged.sums(np.exp(values)), np.finfo(np.float64).tiny)).tolist()
         bounds = ragged.offsets.tolist()
-        for place, (node, row, allowed) in enumerate(zip(plan, rows, followers, strict=True)):
-            node.row, node.gains = row, values[bounds[place] : bounds[place + 1]]
+        for place, (node, allowed) in enumerate(zip(nodes, followers, strict=True)):
+            node.gains = values[bounds[place] : bounds[place + 1]]
             if self._is_normalised(allowed):
                 node.gains -= masses[place]
             elif len(node.gains):
                 self._shares += 1
                 self._share += (masses[place] - self._share) / self._shares
-        return rows
 
     def _chosen(self, node: _Node, plan: list[_Node]) -> _Node:
         """Plan the tokens that the settings force on every path, as far as the constraint allows them; the last."""
@@ -171,6 +189,8 @@ class LookAhead:
 
     def _only_child(self, node: _Node) -> _Node | None:
         """The one child that anything may follow; an end mark beside it needs no scoring."""
+        if _is_unread(node):
+            return None
         tokens = self._followers(node).tokens
         if tokens is None or len(tokens) > 2:
             return None
@@ -190,7 +210,12 @@ class LookAhead:
             plan: what this pass will score.
         """
         budget, beams, certain = self.settings.look_ahead or 0, self.settings.beams, True
-        while live and (certain or budget > 0) and all(self._followers(node).tokens is not None for node in live):
+        while live and (certain or budget > 0) and not any(map(_is_unread, live)):
+            if any(self._followers(node).tokens is None for node in live):
+                break
+            late = [node for node in live if node.gains is None and node.row is not None]  # read since they were scored
+            if late:
+                self._weigh(late, torch.stack([row for node in late if (row := node.row) is not None]))
             known = all(node.gains is not None for node in live)
             following, count = self._continuations(live)
             certain = certain and (known or (count <= 2 * beams and len(following) <= beams))

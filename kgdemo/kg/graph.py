@@ -182,6 +182,10 @@ class KnowledgeGraph:
         """Whether any step leads on from an entity that a path has reached."""
         return self.degree(entity, directed) > 0
 
+    def starts(self, topics: Sequence[int], hops: int, directed: bool = False) -> list[int]:
+        """Those of these entities that a search of so many hops can start from, for it is about to."""
+        return [topic for topic in topics if self.degree(topic, directed)]
+
     def expect(self, entities: NDArray[np.int32]) -> None:
         """Hear that a search may go on from these entities: nothing to do for a graph that is all here."""
 

@@ -409,7 +409,7 @@ class StoreLinker:
             found = list(dict.fromkeys(e for text in _variants(written) for e in called.get(text, ())))[:_MAX_NAMESAKES]
             if found and not any(first < end and begin < last for begin, end, _ in taken):
                 taken.append((first, last, found))
-        self.kg.degrees([entity for _, _, found in taken for entity in found])
+        self.kg.degrees([entity for _, _, found in taken if len(found) > 1 for entity in found])
         taken.sort()
         mentions = tuple(
             Mention(
@@ -442,7 +442,8 @@ class StoreLinker:
 
     def _candidates(self, entities: Sequence[int], limit: int) -> tuple[Candidate, ...]:
         """Entities of one name, best known first; the score is the share of their facts, on a logarithmic scale."""
-        weights = dict(zip(entities, (math.log1p(d) + 0.01 for d in self.kg.degrees(entities)), strict=True))
+        degrees = self.kg.degrees(entities) if len(entities) > 1 else [1]  # nothing to choose: nothing is asked for
+        weights = dict(zip(entities, (math.log1p(degree) + 0.01 for degree in degrees), strict=True))
         total, ranked = sum(weights.values()), sorted(entities, key=lambda entity: -weights[entity])
         labels = [self.kg.entities[entity] for entity in ranked[:limit]]
         known = [self.kg.info.get(label) for label in labels]

@@ -60,8 +60,9 @@ def test_it_has_a_command_a_version_and_a_licence(wheel, metadata):
     ("extra", "files"),
     [
         ("", ["requirements.txt"]),
+        ("stores", ["kgdemo/kg/stores/requirements.txt"]),
         ("train", ["kgdemo/lab/requirements.txt"]),
-        ("test", ["tests/requirements.txt", "kgdemo/lab/requirements.txt"]),
+        ("test", ["tests/requirements.txt", "kgdemo/lab/requirements.txt", "kgdemo/kg/stores/requirements.txt"]),
     ],
 )
 def test_what_it_asks_for_stands_in_the_requirement_files(metadata, extra, files):

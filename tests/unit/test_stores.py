@@ -1,4 +1,4 @@
-"""A graph behind a SPARQL store: the same steps, paths, verdicts and answers as in memory; faults stay small."""
+"""A graph behind a store: the same steps, paths, verdicts and answers as in memory; faults stay small."""
 
 from __future__ import annotations
 
@@ -6,29 +6,39 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path as FilePath
+from unittest.mock import patch
 
 import httpx
 import pyoxigraph as ox
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kgdemo import events
+from kgdemo.constraint.automaton import KGAutomaton
+from kgdemo.constraint.label_tokens import LabelTokens
+from kgdemo.constraint.token_graph import GrowingTokenGraph, TokenGraph
 from kgdemo.errors import UserError
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.kg.path import Path
+from kgdemo.kg.path import Path, PathIds
 from kgdemo.kg.stores import graph as store_graph
-from kgdemo.kg.stores.base import METER, Meter, StoreError
+from kgdemo.kg.stores.base import METER, Meter, Store, StoreError
+from kgdemo.kg.stores.cypher import CypherProfile, CypherStore
 from kgdemo.kg.stores.facts import StoreFacts
 from kgdemo.kg.stores.graph import StoreGraph
-from kgdemo.kg.stores.opening import open_store, operators_stores, with_profile
-from kgdemo.kg.stores.profile import StoreProfile, read_profile, shipped
-from kgdemo.kg.stores.sparql import SparqlStore, _iri, _literal
+from kgdemo.kg.stores.opening import open_store, operators_stores, read_profile, shipped, with_profile
+from kgdemo.kg.stores.sparql import SparqlProfile, SparqlStore, _iri, _literal
 from kgdemo.linking.linker import StoreLinker
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import LOCAL, PUBLIC, Settings
 from kgdemo.ui.fields import settings_of
 from kgdemo.verify import Verifier
+from tests.helpers.models import byte_level_tokenizer
 from tests.helpers.sparql_server import ENTITY, RELATION, Endpoint, served, triples_of
+from tests.helpers.stores import MemoryStore, written
+from tests.helpers.strategies import graphs
+from tests.unit.test_automaton import language
 
 _TRIPLES = [
     ("Paris", "capital of", "France"),
@@ -70,10 +80,18 @@ def _store(endpoint: Endpoint, timeout: float = 20.0) -> SparqlStore:
     return SparqlStore(endpoint.url, timeout=timeout)
 
 
-def test_steps_counts_and_relation_paths_are_those_of_the_graph_in_memory(
-    local: KnowledgeGraph, endpoint: Endpoint
-) -> None:
-    remote = StoreGraph(_store(endpoint), "small")
+@pytest.fixture(scope="module")
+def folder(local: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> FilePath:
+    return written(local, tmp_path_factory.mktemp("ladybug") / "small")
+
+
+@pytest.fixture(params=["sparql", "cypher"])
+def store(request: pytest.FixtureRequest, endpoint: Endpoint, folder: FilePath) -> Store:
+    return _store(endpoint) if request.param == "sparql" else CypherStore(folder)
+
+
+def test_steps_counts_and_relation_paths_are_those_of_the_graph_in_memory(local: KnowledgeGraph, store: Store) -> None:
+    remote = StoreGraph(store, "small")
     assert (len(remote), remote.step_labels, remote.types) == (len(local), local.step_labels, local.types)
     for label in local.entities:
         here, there = local.entities.find(label), remote.entities.find(label)
@@ -90,8 +108,8 @@ def test_steps_counts_and_relation_paths_are_those_of_the_graph_in_memory(
     assert [remote.alike(label) for label in remote.step_labels] == [local.alike(label) for label in local.step_labels]
 
 
-def test_a_walk_back_finds_the_path_that_the_graph_in_memory_finds(local: KnowledgeGraph, endpoint: Endpoint) -> None:
-    remote = StoreGraph(_store(endpoint), "small")
+def test_a_walk_back_finds_the_path_that_the_graph_in_memory_finds(local: KnowledgeGraph, store: Store) -> None:
+    remote = StoreGraph(store, "small")
     found = []
     for kg in (local, remote):
         topic = kg.entities.find("Lyon")
@@ -100,6 +118,44 @@ def test_a_walk_back_finds_the_path_that_the_graph_in_memory_finds(local: Knowle
         found.append([str(kg.labelled(kg.path_to(layers, ["located in", "borders"], e))) for e in layers[-1].tolist()])
     assert found[0] == found[1]
     assert len(found[0]) == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(triples=graphs(), hops=st.integers(1, 2), directed=st.booleans(), few=st.integers(0, 3), data=st.data())
+def test_the_paths_over_a_store_are_those_in_memory(triples, hops, directed, few, data) -> None:
+    local = KnowledgeGraph.from_triples(triples[:10])
+    topics = data.draw(st.lists(st.sampled_from(list(local.entities)), min_size=1, max_size=2))
+    label_tokens = LabelTokens(byte_level_tokenizer())
+    found = []
+    with patch.multiple(store_graph, FEW_ENDS=few, MANY_ROWS=few, MAX_AHEAD=data.draw(st.sampled_from([0, 2, 256]))):
+        remote = StoreGraph(MemoryStore(local), "small")
+        for kg, graph in ((local, TokenGraph), (remote, GrowingTokenGraph)):
+            places = [place for topic in topics if (place := kg.entities.find(topic)) is not None]
+            automaton = KGAutomaton(graph(kg, label_tokens, directed), places, hops)
+            paths = language(automaton).items()
+            found.append({tokens: {str(kg.labelled(PathIds(*ids))) for ids in own} for tokens, own in paths})
+    assert found[0] == found[1]
+
+
+def test_all_paths_of_two_hops_are_walked_in_two_requests(local: KnowledgeGraph) -> None:
+    store = MemoryStore(local)
+    remote = StoreGraph(store, "small")
+    paris = remote.entities.find("Paris")
+    assert paris is not None
+    store.asked.clear()
+    automaton = KGAutomaton(GrowingTokenGraph(remote, LabelTokens(byte_level_tokenizer())), [paris], 2)
+    assert len(language(automaton)) > 10
+    assert store.asked == ["relations", "relations"]
+
+
+def test_what_is_asked_of_one_end_is_asked_of_the_others_too() -> None:
+    around = [("Hub", "lists", f"entry {i}") for i in range(30)] + [(f"entry {i}", "is", "a thing") for i in range(30)]
+    store = MemoryStore(KnowledgeGraph.from_triples(around))
+    remote = StoreGraph(store, "hub")
+    ends = [end for _, end in remote.neighbours("Hub")]
+    store.asked.clear()
+    assert all(("is", "a thing") in remote.neighbours(end, directed=True) for end in ends)
+    assert store.asked == ["relations"]
 
 
 def test_one_request_fetches_what_was_expected(endpoint: Endpoint) -> None:
@@ -126,7 +182,7 @@ def test_a_hub_is_counted_and_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch
         assert len(steps) == 21
         assert remote.degree(place) == 301
         assert "300 ends" in remote.cut[0]
-        found = remote.store.ends([ENTITY + "Hub"], [(RELATION + "lists", True)], prefix="entry 01", limit=5)
+        found = remote.store.ends([(ENTITY + "Hub", RELATION + "lists", True)], prefix="entry 01", limit=5)
         assert [edge.end.label for edge in found.edges] == [f"entry 010{i}" for i in range(5)]
         assert not found.complete
 
@@ -171,6 +227,10 @@ def test_names_in_a_question_are_looked_up_in_one_request(endpoint: Endpoint) ->
     assert len(endpoint.queries) <= before + 3
 
 
+def test_types_and_relations_are_no_entities(endpoint: Endpoint) -> None:
+    assert [text for text, _ in _store(endpoint).find(["city", "located in", "Paris"])] == ["Paris"]
+
+
 def test_texts_cannot_change_a_query() -> None:
     assert _literal('a" } DROP\n\\') == '"a\\" } DROP\\n\\\\"'
     for bad in ("http://x/> ?s", "no iri", 'http://x/"', "http://x/\n", ""):
@@ -210,13 +270,13 @@ def test_a_slow_store_is_one_sentence() -> None:
 
 def test_profiles_that_ship_can_be_read_and_bad_ones_say_why(tmp_path: FilePath) -> None:
     assert {"wikidata", "dbpedia", "freebase"} <= set(shipped())
-    assert all(read_profile(name).facts for name in shipped())
-    assert read_profile("") == StoreProfile()
+    assert all(read_profile(name, SparqlProfile).facts for name in shipped())
+    assert read_profile("", SparqlProfile) == SparqlProfile()
     bad = tmp_path / "bad.json"
     for text in ('{"labels": "x"}', "[]", "{", '{"label": 3}', '{"facts": "x"}'):
         bad.write_text(text)
         with pytest.raises(UserError, match="profile"):
-            read_profile(str(bad))
+            read_profile(str(bad), SparqlProfile)
 
 
 def test_a_profile_is_given_beside_a_store_alone() -> None:
@@ -228,11 +288,38 @@ def test_a_profile_is_given_beside_a_store_alone() -> None:
         with_profile("world", "wikidata")
 
 
+def test_relations_that_are_labels_of_their_own_are_read_too(tmp_path: FilePath) -> None:
+    ladybug = pytest.importorskip("ladybug")
+    with ladybug.Database(tmp_path / "films", buffer_pool_size=100_000_000) as database:
+        connection = ladybug.Connection(database)
+        connection.execute("CREATE NODE TABLE Person(name STRING PRIMARY KEY)")
+        connection.execute("CREATE NODE TABLE Film(name STRING PRIMARY KEY)")
+        connection.execute("CREATE REL TABLE directed(FROM Person TO Film)")
+        connection.execute("CREATE (:Person {name: 'Nolan'})-[:directed]->(:Film {name: 'Inception'})")
+        connection.close()
+    profile = CypherProfile(id="name", label="name", type="", relation="")
+    remote = StoreGraph(CypherStore(tmp_path / "films", profile), "films")
+    assert remote.neighbours("Inception") == [("~directed", "Nolan")]
+    assert {remote.type_of(place) for place in (0, 1)} == {"Person", "Film"}
+    verifier = Verifier(StoreFacts(CypherStore(tmp_path / "films", profile)))
+    assert verifier.verify(Path(("Inception", "Nolan"), ("~directed",))).faithful
+    with pytest.raises(UserError, match="letters"):
+        CypherProfile(label="name) DETACH DELETE (o")
+
+
+def test_a_folder_that_is_no_store_is_one_sentence(tmp_path: FilePath) -> None:
+    with pytest.raises(UserError, match="no graph store"):
+        open_store(f"cypher:{tmp_path / 'nowhere'}")
+    (tmp_path / "text").write_text("no database")
+    with pytest.raises(UserError, match="cannot be opened"):
+        open_store(f"cypher:{tmp_path / 'text'}")
+
+
 def test_visitors_choose_among_the_operators_stores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KGDEMO_STORES", "films=sparql:http://localhost:1/query#wikidata")
     assert operators_stores() == {"films": "sparql:http://localhost:1/query#wikidata"}
     assert settings_of({"graph": "films"}, PUBLIC).graph == "films"
-    for source in ("sparql:http://localhost:1/query", "sparql:http://169.254.169.254/"):
+    for source in ("sparql:http://localhost:1/query", "sparql:http://169.254.169.254/", "cypher:/etc"):
         with pytest.raises(UserError):
             settings_of({"graph": source}, PUBLIC)
     with pytest.raises(UserError, match="sparql:"):
@@ -268,15 +355,50 @@ def _told(run: list[events.Event]) -> list[object]:
 _QUESTIONS = [("What is Paris the capital of?", "Paris"), ("Where was Victor Hugo born?", "Victor Hugo")]
 
 
-def test_a_question_over_a_store_has_the_same_paths_verdicts_and_answer(pipeline: Pipeline, endpoint: Endpoint) -> None:
+@pytest.mark.parametrize("kind", ["sparql", "cypher"])
+def test_a_question_over_a_store_has_the_same_paths_verdicts_and_answer(
+    pipeline: Pipeline, endpoint: Endpoint, folder: FilePath, kind: str
+) -> None:
+    source = f"sparql:{endpoint.url}" if kind == "sparql" else f"cypher:{folder}"
     for question, topic in _QUESTIONS:
         here = _run(pipeline, "small", question, topic)
-        there = _run(pipeline, f"sparql:{endpoint.url}", question, topic)
+        there = _run(pipeline, source, question, topic)
         assert _told(there) == _told(here)
         assert any(isinstance(e, events.PathFound) for e in there)
         notices = [e.text for e in there if isinstance(e, events.Notice)]
         assert any("graph store answered" in text for text in notices)
-    pipeline.forget_graph(f"sparql:{endpoint.url}")
+    pipeline.forget_graph(source)
+
+
+def test_the_decoder_asks_a_store_once_a_hop(pipeline: Pipeline, local: KnowledgeGraph) -> None:
+    store = MemoryStore(local)
+    pipeline.add_graph("remote", StoreGraph(store, "small"), StatedFacts(_TRIPLES))
+    asked = {}
+    for event in pipeline.run(_QUESTIONS[1][0], replace(Settings(), graph="remote", compare=False), ["Victor Hugo"]):
+        asked.setdefault(type(event), list(store.asked))
+    pipeline.forget_graph("remote")
+    # one a hop while paths are searched, and one for how well known the ends are that were found
+    assert asked[events.ConstraintReady].count("relations") <= 2
+    assert asked[events.PathFound].count("relations") <= 3
+    assert "ends" not in asked[events.PathFound]
+
+
+def test_what_a_store_no_longer_states_is_refused_and_answers_nothing(pipeline: Pipeline, endpoint: Endpoint) -> None:
+    (question, topic), source = _QUESTIONS[1], f"sparql:{endpoint.url}"
+    pipeline.forget_graph(source)
+
+    def forgotten(_: int, reply: bytes) -> bytes:
+        if "VALUES (?s ?p ?o)" in endpoint.queries[-1]:  # the verifier's question for facts: none of them is there now
+            return b'{"results": {"bindings": []}}'
+        return reply
+
+    endpoint.fault = forgotten
+    run = _run(pipeline, source, question, topic)
+    verdicts = [e.verdict for e in run if isinstance(e, events.PathVerified)]
+    assert verdicts
+    assert not any(verdict.faithful for verdict in verdicts)
+    assert not any(e.citations for e in run if isinstance(e, events.AnswerFinal))
+    pipeline.forget_graph(source)
 
 
 def test_what_no_name_is_found_for_is_said_and_no_word_is_corrected(pipeline: Pipeline, endpoint: Endpoint) -> None:
@@ -293,7 +415,7 @@ def test_a_store_that_fails_at_any_moment_shows_nothing_unverified(pipeline: Pip
     source, draw = f"sparql:{endpoint.url}", random.Random(3)
     replies: list[bytes | None] = [None, b"", b"{}", b'{"results": {"bindings": [{}]}}']
     failed = 0
-    for _ in range(12):
+    for _ in range(20):
         moment, reply = draw.randrange(1, 18), draw.choice(replies)
         pipeline.forget_graph(source)
         endpoint.queries.clear()

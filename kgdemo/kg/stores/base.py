@@ -57,13 +57,18 @@ class Ends:
 
 
 @dataclass(frozen=True, slots=True)
-class RelationCount:
-    """How many ends a relation leads to from an entity, in one direction."""
+class RelationEnds:
+    """How many ends a relation leads to from an entity, in one direction.
+
+    Attributes:
+        ends: all of them, where they are few enough to be read along; else none.
+    """
 
     entity: str
     relation: str
     outgoing: bool
     count: int
+    ends: tuple[Node, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,33 +88,31 @@ class Survey:
     facts: int = 0
 
 
+Step = tuple[str, str, bool]  # entity, relation, and whether the entity is the head
+
+
 class Store(Protocol):
     """What a graph and a verifier ask of a store. Every method raises ``StoreError`` where no answer is to be had."""
 
-    def survey(self) -> Survey:
-        """The relations of the store, and what is known of it as a whole."""
+    def survey(self, relations_alone: bool = False) -> Survey:
+        """The relations of the store, and what is known of it as a whole unless they alone are asked for."""
 
-    def relations(self, entities: Sequence[str]) -> list[RelationCount]:
-        """Which relations these entities have, in which direction, to how many ends."""
-
-    def ends(
-        self,
-        entities: Sequence[str],
-        relations: Sequence[tuple[str, bool]] = (),
-        prefix: str = "",
-        limit: int = 10_000,
-    ) -> Ends:
-        """Where the facts of these entities lead.
+    def relations(self, entities: Sequence[str], few: int = 0) -> list[RelationEnds]:
+        """Which relations these entities have, in which direction, to how many ends.
 
         Args:
             entities: ids.
-            relations: (relation, outgoing); none: every relation in both directions.
+            few: where a relation leads to so many ends at the most, they come along.
+        """
+
+    def ends(self, steps: Sequence[Step], prefix: str = "", limit: int = 10_000) -> Ends:
+        """Where these relations lead from these entities.
+
+        Args:
+            steps: (entity, relation, outgoing).
             prefix: only ends whose labels begin so, in the order of their labels.
             limit: of edges in all.
         """
-
-    def onward(self, entity: str) -> list[tuple[str, bool, str, bool]]:
-        """The different pairs of relations, each with its direction, that lead two hops away from an entity."""
 
     def labels(self, ids: Sequence[str]) -> list[Node]:
         """Label, type, aliases and description of these ids; one that it has none of is left out."""

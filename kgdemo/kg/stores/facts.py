@@ -29,7 +29,7 @@ class StoreFacts:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._relations = distinct_labels(store.survey().relations)
+        self._relations = distinct_labels(store.survey(relations_alone=True).relations)
         self.inverse_labels = {}
         self._lock = threading.RLock()
         self._ids: dict[str, frozenset[str]] = {}

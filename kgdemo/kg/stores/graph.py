@@ -1,11 +1,14 @@
 """A graph that is filled from a store as a search reaches into it, behind the interface of a graph in memory.
 
 Nothing above knows which of the two it has. Entities get their ids in the order they are met. What is asked of one
-entity is asked of all that the search may need next, in one request: whoever closes a relation in a path says where it
-leads (``expect``), and the first look behind any of these entities fetches the steps of all of them.
+entity is asked of all that the search may need next, in one request: a search that begins at some topics has the
+relations of all that lies around them fetched while the model still reads the question (``starts``), whoever closes a
+relation in a path says where it leads (``expect``), and what is asked of one entity is soon asked of the others that
+the same relation led to.
 
-An entity with more edges than are fetched at once is asked for its relations and their counts first. A relation that
-leads further than ``MAX_ENDS`` is read up to there, in no order that the store promises, and ``cut`` says so.
+Of an entity its relations and their counts are read, and the ends of those that have few. The others are read when a
+path has closed the relation. One that leads further than ``MAX_ENDS`` is read up to there, in no order that the store
+promises, and ``cut`` says so.
 """
 
 from __future__ import annotations
@@ -13,6 +16,9 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+from itertools import islice
 from typing import SupportsIndex, overload
 
 import numpy as np
@@ -22,14 +28,15 @@ from kgdemo.errors import UserError
 from kgdemo.kg.adjacency import Adjacency
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph, Triple
 from kgdemo.kg.labels import LabelTable
-from kgdemo.kg.stores.base import Edge, Node, Store, distinct_labels, local_name
+from kgdemo.kg.stores.base import Node, RelationEnds, Step, Store, StoreError, distinct_labels, local_name
 
 MAX_EDGES = 40_000  # fetched by one request
 MAX_ENDS = 5_000  # of one relation of one entity
-MAX_FRONTIER = 256  # entities whose steps are fetched together
+MAX_AHEAD = 256  # entities whose relations are fetched together
+FEW_ENDS = 20  # that are read along with their relation, of any entity; more where few entities are asked for
+MANY_ROWS = 4_000  # the ends that are read along with relations, at a rough estimate
+MAX_LOOKED = 500  # of the entities that a relation leads to, for the relations that lead on from there
 MAX_ENTITIES = 500_000  # held in memory; a graph that has met more is opened anew before the next question
-
-_Row = tuple[NDArray[np.int32], NDArray[np.int32]]  # steps and the entities they lead to, in the order of a local graph
 
 
 class MetLabels(LabelTable):
@@ -58,7 +65,8 @@ class MetLabels(LabelTable):
         return self.labels[index]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.labels[:])
+        """None: which of a store's labels have been met is chance."""
+        return iter(())
 
     def find(self, label: str) -> int | None:
         """The id of a label; the store is asked for one that has not been met."""
@@ -127,12 +135,16 @@ class StoreGraph(KnowledgeGraph):
         self._iris: list[str] = []
         self._ids: dict[str, int] = {}
         self._strangers: set[str] = set()
-        self._rows: dict[int, _Row] = {}
-        self._ends: dict[tuple[int, int], NDArray[np.int32]] = {}
-        self._counts: dict[int, dict[int, int]] = {}  # entity -> step -> ends
+        self._counts: dict[int, dict[int, int]] = {}  # entity -> step -> ends that the store has
+        self._ends: dict[tuple[int, int], NDArray[np.int32]] = {}  # entity and step -> those read, in order
         self._back: dict[tuple[tuple[int, ...], bytes], dict[int, list[tuple[int, int]]]] = {}
         self._reached: set[int] = set()  # over an edge
-        self._frontier: dict[int, None] = {}
+        self._frontier: dict[int, None] = {}  # where paths may go on, the latest last
+        self._walked_from: dict[int, None] = {}  # where paths have gone on, the latest last
+        self._closed: dict[tuple[int, int], None] = {}  # steps of paths whose ends have not been read, the latest last
+        self._alike: dict[int, list[int]] = {}  # entity -> those that a reply has over the same step, itself among them
+        self._ahead: tuple[list[int], Future[list[RelationEnds]]] | None = None  # asked for before they are needed
+        self._asker = ThreadPoolExecutor(1, "store")
         self.cut = []
 
     def __len__(self) -> int:
@@ -192,29 +204,120 @@ class StoreGraph(KnowledgeGraph):
 
     # one hop -----------------------------------------------------------------------------------
 
+    def starts(self, topics: Sequence[int], hops: int, directed: bool = False) -> list[int]:
+        """See ``KnowledgeGraph``; what lies behind the first hop is asked for while the caller goes on."""
+        with self._lock:
+            self._read([topic for topic in topics if topic not in self._counts], MAX_ENDS)
+            self._fetch_ends([(t, step) for t in topics for step, n in self._counts[t].items() if n <= MAX_ENDS])
+            if hops > 1 and self._ahead is None:
+                self._look_ahead(topics)
+        return [topic for topic, degree in zip(topics, self.degrees(topics, directed), strict=True) if degree]
+
+    def _look_ahead(self, topics: Sequence[int]) -> None:
+        """Ask for the relations of what lies around topics; of hubs for what relations with the fewest ends lead to."""
+        steps = sorted(((n, topic, step) for topic in topics for step, n in self._counts[topic].items()))
+        ends: dict[int, None] = {}
+        for _, topic, step in steps:
+            new = [e for e in self._known(topic, step).tolist() if e not in self._counts and e not in ends]
+            if len(ends) + len(new) > MAX_AHEAD:
+                break
+            ends.update(dict.fromkeys(new))
+        if ends:
+            iris, few = [self._iris[entity] for entity in ends], max(FEW_ENDS, MANY_ROWS // len(ends))
+            context = copy_context()  # with the meter of this run
+            self._ahead = list(ends), self._asker.submit(lambda: context.run(self.store.relations, iris, few))
+
     def expect(self, entities: NDArray[np.int32]) -> None:
-        """See ``KnowledgeGraph``: their steps are fetched together with the next that are needed."""
-        if len(entities) <= MAX_FRONTIER:
+        """See ``KnowledgeGraph``: their relations are fetched together with the next that are needed."""
+        if len(entities) <= MAX_AHEAD:
             with self._lock:
-                self._frontier.update(dict.fromkeys(e for e in entities.tolist() if e not in self._rows))
+                for entity in entities.tolist():
+                    if entity not in self._counts:
+                        self._frontier.pop(entity, None)
+                        self._frontier[entity] = None
+                for entity in list(self._frontier)[:-MAX_AHEAD]:
+                    del self._frontier[entity]
+
+    def expect_ends(self, entity: int, step: int) -> None:
+        """Hear that a path may go on to where a step leads: it is read together with the next that is needed."""
+        with self._lock:
+            self._closed.pop((entity, step), None)
+            self._closed[entity, step] = None
+            for pair in list(self._closed)[:-_LATELY]:
+                del self._closed[pair]
+
+    def has_met(self, entity: int) -> bool:
+        """Whether the relations of an entity are known; if not, they are fetched together with the next needed."""
+        with self._lock:
+            if entity not in self._counts and self._ahead is not None and self._ahead[1].done():
+                self._take_in()
+            if entity in self._counts:
+                return True
+            self.expect(np.array([entity], np.int32))
+            return False
 
     def has_steps(self, entity: int, directed: bool = False) -> bool:
         """See ``KnowledgeGraph``; an entity that an edge led to has that edge, seen from its other side."""
-        if not directed and entity in self._reached:
-            return True
-        if entity not in self._counts:
-            with self._lock:
-                self._count([entity, *list(self._frontier)[:MAX_FRONTIER]])
-        return self.degree(entity, directed) > 0
+        return (not directed and entity in self._reached) or self.degree(entity, directed) > 0
+
+    def step_counts(self, entity: int, directed: bool = False) -> dict[int, int]:
+        """How many ends each step from an entity has; those of a hub are counted, not only those that are read."""
+        self._meet([entity])
+        return {step: n for step, n in self._counts[entity].items() if not directed or step < len(self.relations)}
+
+    def known_ends(self, entity: int, step: int) -> NDArray[np.int32] | None:
+        """Where a step leads, in the order of labels; None where that has not been read."""
+        return self._ends.get((entity, step))
+
+    def ends(self, entity: int, step: int) -> NDArray[np.int32]:
+        """Where a step leads, in the order of labels.
+
+        Where that has not been read, what the next paths may ask for is read along: the ends of the relations that
+        paths have closed lately, and of others from where paths have gone on, those with the fewest ends first.
+        """
+        with self._lock:
+            if (entity, step) not in self._ends:
+                places = [(self._counts[e].get(s, 0), e, s) for e, s in reversed(self._closed) if e in self._counts]
+                places += sorted((n, e, s) for e in self._walked_from for s, n in self._counts[e].items())
+                unread = [(n, e, s) for n, e, s in dict.fromkeys(places) if (e, s) not in self._ends and n <= MAX_ENDS]
+                total = np.cumsum([n for n, _, _ in unread])
+                along = unread[: int(np.searchsorted(total, MANY_ROWS, side="right"))]
+                self._closed.clear()
+                self._fetch_ends([(entity, step), *((e, s) for _, e, s in along)])
+            return self._known(entity, step)
+
+    def walks_from(self, entity: int, directed: bool = False) -> dict[int, int]:
+        """How many ends each step has that a path may take from an entity that it has reached."""
+        with self._lock:
+            counts = self.step_counts(entity, directed)
+            self._walked_from.pop(entity, None)
+            self._walked_from[entity] = None
+            for other in list(self._walked_from)[:-_LATELY]:
+                del self._walked_from[other]
+        return counts
 
     def steps(self, entity: int, directed: bool = False) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """See ``KnowledgeGraph``."""
-        self._fetch([entity])
-        steps, targets = self._rows[entity]
-        if directed:
-            forward = steps < len(self.relations)
-            return steps[forward], targets[forward]
-        return steps, targets
+        self._meet([entity], with_alike=True)
+        own = sorted(self.step_counts(entity, directed))
+        if any((entity, step) not in self._ends for step in own):
+            asked, room = [(entity, step) for step in own], MANY_ROWS
+            for other in self._others_like(entity):
+                counts = self.step_counts(other, directed)
+                unread = [(other, step) for step in counts if (other, step) not in self._ends]
+                size = sum(counts[step] for _, step in unread)
+                if size <= room:
+                    room -= size
+                    asked += unread
+            self._fetch_ends(asked)
+        ends = [self._known(entity, step) for step in own]
+        steps = np.repeat(np.array(own, np.int32), np.array([len(led) for led in ends], np.int64))
+        return steps, np.concatenate([np.empty(0, np.int32), *ends])
+
+    def _others_like(self, entity: int) -> list[int]:
+        """Some of the entities to which a reply has led over the same step, and whose relations are known."""
+        known = (other for other in self._alike.get(entity, ()) if other != entity and other in self._counts)
+        return list(islice(known, MAX_AHEAD))
 
     def degree(self, entity: int, directed: bool = False) -> int:
         """See ``KnowledgeGraph``; of a hub all edges are counted, not only those that are read."""
@@ -222,20 +325,19 @@ class StoreGraph(KnowledgeGraph):
 
     def degrees(self, entities: Sequence[int], directed: bool = False) -> list[int]:
         """See ``KnowledgeGraph``; in one request."""
-        self._count(entities)
-        count = len(self.relations)
-        return [sum(n for step, n in self._counts[e].items() if not directed or step < count) for e in entities]
+        self._meet(entities)
+        return [sum(self.step_counts(entity, directed).values()) for entity in entities]
 
     def known_degrees(self) -> NDArray[np.int64]:
-        """See ``KnowledgeGraph``; 0 for those that were not counted."""
-        with self._lock:
-            return np.array([sum(self._counts.get(e, {}).values()) for e in range(len(self._iris))], np.int64)
+        """See ``KnowledgeGraph``; of none, as none are listed."""
+        return np.empty(0, np.int64)
 
     def edges_from(
         self, entities: NDArray[np.integer], directed: bool = False
     ) -> tuple[NDArray[np.integer], NDArray[np.int32], NDArray[np.int32]]:
         """See ``KnowledgeGraph``."""
-        self._fetch(entities.tolist())
+        self._meet(entities.tolist())
+        self._fetch_ends([(entity, step) for entity in entities.tolist() for step in self._counts[entity]])
         rows = [self.steps(entity, directed) for entity in entities.tolist()]
         nothing = np.empty(0, np.int32)
         return (
@@ -245,16 +347,16 @@ class StoreGraph(KnowledgeGraph):
         )
 
     def steps_from(self, entities: NDArray[np.integer], directed: bool = False) -> NDArray[np.int32]:
-        """See ``KnowledgeGraph``; only counts are asked for."""
-        self._count(entities.tolist())
-        found = {step for entity in entities.tolist() for step in self._counts[entity]}
-        return np.array(sorted(s for s in found if not directed or s < len(self.relations)), np.int32)
+        """See ``KnowledgeGraph``; only relations are asked for."""
+        self._meet(entities.tolist())
+        found = {step for entity in entities.tolist() for step in self.step_counts(entity, directed)}
+        return np.array(sorted(found), np.int32)
 
     def follow(self, entities: NDArray[np.integer], steps: Collection[int]) -> NDArray[np.int32]:
         """See ``KnowledgeGraph``; in the order of labels."""
-        self._fetch_ends(entities.tolist(), steps)
-        ends = [self._led(entity, step) for entity in entities.tolist() for step in steps]
-        return self.in_order(np.unique(np.concatenate([np.empty(0, np.int32), *ends])))
+        pairs = [(entity, step) for entity in entities.tolist() for step in steps]
+        self._fetch_ends(pairs)
+        return self.in_order(np.unique(np.concatenate([np.empty(0, np.int32), *(self._known(*p) for p in pairs)])))
 
     def in_order(self, entities: NDArray[np.int32]) -> NDArray[np.int32]:
         """See ``KnowledgeGraph``."""
@@ -262,23 +364,13 @@ class StoreGraph(KnowledgeGraph):
         return np.array(sorted(entities.tolist(), key=lambda e: _key(labels[e])), np.int32)
 
     def relation_paths(
-        self, topic: int, hops: int, directed: bool = False, width: int = 2000
+        self, topic: int, hops: int, directed: bool = False, width: int = MAX_LOOKED
     ) -> list[NDArray[np.int32]]:
-        """See ``KnowledgeGraph``; the pairs are found by the store, which looks at all entities between them."""
-        if hops > 2:
-            return super().relation_paths(topic, hops, directed, width)
-        one = self.steps_from(np.array([topic]), directed)
-        found = [one.reshape(-1, 1)]
+        """See ``KnowledgeGraph``; the relations of all that the first hop leads to are asked for at once."""
         if hops > 1:
-            pairs = {
-                (first, second)
-                for p, forward, q, on in self.store.onward(self._iris[topic])
-                if (first := self._step(p, forward)) is not None and (second := self._step(q, on)) is not None
-            }
-            count = len(self.relations)
-            kept = sorted(pair for pair in pairs if not directed or max(pair) < count)
-            found.append(np.array(kept, np.int32).reshape(-1, 2))
-        return found
+            _, ends = self.steps(topic, directed)
+            self._meet(np.unique(ends).tolist()[: 2 * width])
+        return super().relation_paths(topic, hops, directed, min(width, MAX_LOOKED))
 
     def has_triple(self, head: str, relation: str, tail: str) -> bool:
         """See ``KnowledgeGraph``."""
@@ -300,7 +392,9 @@ class StoreGraph(KnowledgeGraph):
         of_kind = [e for e in list(self._counts) if self.type_of(e) == kind]
         return frozenset(self.step_labels[step] for entity in of_kind for step in self._counts[entity])
 
-    def _row_towards(self, entity: int, layer: NDArray[np.int32], allowed: Collection[int]) -> _Row:
+    def _row_towards(
+        self, entity: int, layer: NDArray[np.int32], allowed: Collection[int]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """See ``KnowledgeGraph``; read off the edges that led from the layer, so nothing more is fetched."""
         key = (tuple(sorted(allowed)), layer.tobytes())
         if key not in self._back:
@@ -308,11 +402,11 @@ class StoreGraph(KnowledgeGraph):
                 if len(self._back) > 64:
                     self._back.clear()
                 led: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
-                self._fetch_ends(layer.tolist(), allowed)
-                for source in layer.tolist():
-                    for step in allowed:
-                        for target in self._led(source, step).tolist():
-                            led[target].append((self.inverse(step), source))
+                pairs = [(source, step) for source in layer.tolist() for step in allowed]
+                self._fetch_ends(pairs)
+                for source, step in pairs:
+                    for target in self._known(source, step).tolist():
+                        led[target].append((self.inverse(step), source))
                 labels = self._met.labels
                 self._back[key] = {
                     target: sorted(own, key=lambda one: (one[0], _key(labels[one[1]]))) for target, own in led.items()
@@ -326,112 +420,113 @@ class StoreGraph(KnowledgeGraph):
         place = self._relation_ids.get(relation)
         return None if place is None else place if outgoing else place + len(self.relations)
 
-    def _turned(self, step: int) -> tuple[str, bool]:
-        return self._relation_iris[self.relation_of(step)], step < len(self.relations)
+    def _asked(self, entity: int, step: int) -> Step:
+        """A step as the store knows it."""
+        return self._iris[entity], self._relation_iris[self.relation_of(step)], step < len(self.relations)
 
-    def _reach(self, end: Node) -> int:
-        place = self.met(end)
-        self._reached.add(place)
-        return place
+    def _known(self, entity: int, step: int) -> NDArray[np.int32]:
+        return self._ends.get((entity, step), _NOTHING)
 
-    def _led(self, entity: int, step: int) -> NDArray[np.int32]:
-        """Where a step leads; it has been fetched."""
-        known = self._ends.get((entity, step))
-        if known is None:
-            steps, targets = self._rows[entity]
-            known = targets[steps == step]
-        return known
+    def _meet(self, entities: Sequence[int], with_alike: bool = False) -> None:
+        """Have the relations of these entities; where any is missing, those that were expected are fetched as well.
 
-    def _fetch(self, entities: Sequence[int]) -> None:
-        """The steps of these entities; where any is missing, those that were expected are fetched as well."""
+        Args:
+            entities: which.
+            with_alike: expect those to which a reply has led over the same step.
+        """
         with self._lock:
-            missing = [entity for entity in entities if entity not in self._rows]
-            if not missing:
-                return
-            todo = list(dict.fromkeys((*missing, *list(self._frontier)[: max(0, MAX_FRONTIER - len(missing))])))
-            todo = [entity for entity in todo if entity not in self._rows]
-            for entity in todo:
-                self._frontier.pop(entity, None)
-            found = self.store.ends([self._iris[e] for e in todo], limit=MAX_EDGES)
-            if found.complete:
-                self._keep(todo, found.edges)
-            else:
-                self._fetch_hubs(missing)  # what else was expected waits until it is needed
+            missing = [entity for entity in dict.fromkeys(entities) if entity not in self._counts]
+            if missing and self._ahead is not None:
+                self._take_in()
+                missing = [entity for entity in missing if entity not in self._counts]
+            if missing:
+                for entity in missing:
+                    self._frontier.pop(entity, None)
+                room = max(0, MAX_AHEAD - len(missing))
+                alike = (e for entity in missing for e in self._alike.get(entity, ())) if with_alike else ()
+                expected = dict.fromkeys([*reversed(self._frontier), *alike])
+                new = [entity for entity in expected if entity not in self._counts and entity not in missing]
+                self._frontier.clear()
+                self._read([*missing, *new[:room]], FEW_ENDS)
 
-    def _fetch_hubs(self, entities: Sequence[int]) -> None:
-        """Relations first, then the ends of each; those that lead too far only so far."""
-        self._count(entities)
-        edges: list[Edge] = []
+    def _take_in(self) -> None:
+        """Keep what was asked for ahead; where that failed, what is needed of it is asked for again."""
+        assert self._ahead is not None
+        (entities, asked), self._ahead = self._ahead, None
+        try:
+            found = asked.result()
+        except StoreError:
+            return
+        self._keep(entities, found)
+
+    def _read(self, entities: Sequence[int], few: int) -> None:
+        """Ask for the relations of these entities, and for the ends of those with ``few`` at the most."""
+        if entities:
+            self._keep(entities, self.store.relations([self._iris[entity] for entity in entities], few))
+
+    def _keep(self, entities: Sequence[int], found: Iterable[RelationEnds]) -> None:
         for entity in entities:
-            small = [self._turned(s) for s, n in self._counts[entity].items() if n <= MAX_ENDS]
-            large = [(self._turned(s), s, n) for s, n in self._counts[entity].items() if n > MAX_ENDS]
-            room = MAX_ENDS * max(1, len(small))
-            if small:
-                edges += self.store.ends([self._iris[entity]], small, limit=room).edges
-            for relation, step, count in large:
-                edges += self.store.ends([self._iris[entity]], [relation], limit=MAX_ENDS).edges
-                self._say_cut(entity, step, count)
-        counts = {entity: self._counts[entity] for entity in entities}
-        self._keep(entities, edges)
-        self._counts.update(counts)
+            self._counts.setdefault(entity, {})
+        led: dict[tuple[int, int], Sequence[Node]] = {}
+        for one in found:
+            source, step = self._ids.get(one.entity), self._step(one.relation, one.outgoing)
+            if source is not None and source in self._counts and step is not None:
+                self._counts[source][step] = one.count
+                if one.ends:
+                    led[source, step] = one.ends
+        self._keep_ends(led)
 
-    def _say_cut(self, entity: int, step: int, count: int) -> None:
-        said = (
-            f"{self._met.labels[entity]} has {count:,} ends over “{self.step_labels[step]}”; {MAX_ENDS:,} of them are "
-            "read, so a path to another one would not be found."
-        )
+    def _keep_ends(self, led: Mapping[tuple[int, int], Sequence[Node]]) -> None:
+        """Keep where steps lead, in the order of labels, as a graph in memory has them."""
+        alike: defaultdict[int, list[int]] = defaultdict(list)
+        for (entity, step), ends in led.items():
+            places = {self.met(end) for end in ends}
+            self._reached.update(places)
+            self._ends[entity, step] = self.in_order(np.array(list(places), np.int32))
+            alike[step] += places
+        for group in alike.values():
+            members = list(dict.fromkeys(group))
+            for member in members:
+                self._alike[member] = members
+
+    def _fetch_ends(self, pairs: Iterable[tuple[int, int]]) -> None:
+        """Read where these steps lead from these entities, in one request for all that are missing but for hubs."""
+        with self._lock:
+            missing = [
+                (entity, step)
+                for entity, step in dict.fromkeys(pairs)
+                if (entity, step) not in self._ends and step in self._counts.get(entity, {step: 0})
+            ]
+            hubs = [pair for pair in missing if self._counts.get(pair[0], {}).get(pair[1], 0) > MAX_ENDS]
+            plain = [pair for pair in missing if pair not in hubs]
+            if plain and not self._ask_ends(plain, MAX_EDGES):
+                self._say(f"{len(plain):,} steps lead on to more than {MAX_EDGES:,}; only so many are looked at.")
+            for entity, step in hubs:
+                self._ask_ends([(entity, step)], MAX_ENDS)
+                self._say(
+                    f"{self._met.labels[entity]} has {self._counts[entity][step]:,} ends over "
+                    f"“{self.step_labels[step]}”; {MAX_ENDS:,} of them are read, so a path to another one would not be "
+                    "found."
+                )
+
+    def _ask_ends(self, pairs: Sequence[tuple[int, int]], limit: int) -> bool:
+        """Read where steps lead, up to so many edges; whether these are all."""
+        found = self.store.ends([self._asked(*pair) for pair in pairs], limit=limit)
+        led: defaultdict[tuple[int, int], list[Node]] = defaultdict(list)
+        for edge in found.edges:
+            source, step = self._ids.get(edge.entity), self._step(edge.relation, edge.outgoing)
+            if source is not None and step is not None:
+                led[source, step].append(edge.end)
+        self._keep_ends({pair: led[pair] for pair in pairs})
+        return found.complete
+
+    def _say(self, said: str) -> None:
         if said not in self.cut:
             self.cut = [*self.cut[-19:], said]
 
-    def _keep(self, entities: Sequence[int], edges: Iterable[Edge]) -> None:
-        """Sort the edges of entities as a local graph does: by step, then by the label they lead to."""
-        own: defaultdict[int, set[tuple[int, int]]] = defaultdict(set)
-        for edge in edges:
-            entity, step = self._ids.get(edge.entity), self._step(edge.relation, edge.outgoing)
-            if entity is not None and step is not None:
-                own[entity].add((step, self._reach(edge.end)))
-        labels = self._met.labels
-        for entity in entities:
-            row = sorted(own[entity], key=lambda one: (one[0], _key(labels[one[1]])))
-            pairs = np.array(row, np.int32).reshape(-1, 2)
-            steps, counts = np.unique(pairs[:, 0], return_counts=True)
-            self._rows[entity] = (pairs[:, 0].copy(), pairs[:, 1].copy())
-            self._counts[entity] = dict(zip(steps.tolist(), counts.tolist(), strict=True))
 
-    def _count(self, entities: Sequence[int]) -> None:
-        """How many ends each step of these entities has."""
-        with self._lock:
-            missing = [entity for entity in dict.fromkeys(entities) if entity not in self._counts]
-            if not missing:
-                return
-            found: dict[int, dict[int, int]] = {entity: {} for entity in missing}
-            for one in self.store.relations([self._iris[e] for e in missing]):
-                entity, step = self._ids.get(one.entity), self._step(one.relation, one.outgoing)
-                if entity in found and step is not None:
-                    found[entity][step] = one.count
-            self._counts.update(found)
-
-    def _fetch_ends(self, entities: Sequence[int], steps: Collection[int]) -> None:
-        """Where these steps lead from these entities, in one request for all that are missing."""
-        with self._lock:
-            missing = [
-                e for e in entities if e not in self._rows and any((e, step) not in self._ends for step in steps)
-            ]
-            if not missing or not steps:
-                return
-            found = self.store.ends([self._iris[e] for e in missing], [self._turned(s) for s in steps], limit=MAX_EDGES)
-            if not found.complete:
-                said = f"{len(missing):,} entities lead on to more than {MAX_EDGES:,}; only so many are looked at."
-                self.cut = [*self.cut[-19:], said]
-            led: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
-            for edge in found.edges:
-                entity, step = self._ids.get(edge.entity), self._step(edge.relation, edge.outgoing)
-                if entity is not None and step is not None:
-                    led[entity, step].add(self._reach(edge.end))
-            for entity in missing:
-                for step in steps:
-                    ends = self.in_order(np.array(list(led[entity, step]), np.int32))
-                    self._ends[entity, step] = ends
+_NOTHING = np.empty(0, np.int32)
+_LATELY = 32  # entities that paths have gone on from
 
 
 def _key(label: str) -> bytes:

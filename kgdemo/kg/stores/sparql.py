@@ -11,22 +11,62 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
 import httpx
 
-from kgdemo.kg.stores.base import METER, Edge, Ends, Node, RelationCount, StoreError, Survey, local_name
-from kgdemo.kg.stores.profile import StoreProfile
+from kgdemo.kg.stores.base import METER, Edge, Ends, Node, RelationEnds, Step, StoreError, Survey, local_name
 
+RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*\Z")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _MAX_BYTES = 64_000_000  # of one reply
 _TRIES = 2  # of one request
 _AT_ONCE = 1000  # ids in one query
+_SURVEY = 6.0  # times longer than for a question may the store take for what is asked when it is opened
+_SAMPLE = 500  # facts of a relation, by which it is told whether it says the same in both directions
 _MAX_LABEL = 400  # characters of a label that is read
 
 _T = TypeVar("_T")
 Row = Mapping[str, Mapping[str, str]]  # variable -> term, as SPARQL's JSON results write it
+
+
+@dataclass(frozen=True, slots=True)
+class SparqlProfile:
+    """The shape of a graph in a store of RDF.
+
+    Attributes:
+        label, aliases, description, type: the predicates that say these of an entity; empty: none does.
+        languages: of labels, the one liked best first; ``""`` is text without a language.
+        facts: beginnings of the predicates that are facts; none: every predicate is one.
+        leave_out: predicates that are no facts, beside those that name, describe and type.
+        entities: beginnings of the ids that may be ends of facts; none: every IRI.
+        relations: a graph pattern that binds ``?relation`` to the facts' predicates and ``?named`` to what carries
+            their labels; for stores too large to list the predicates in use.
+        symmetric: predicates that say the same in both directions, where they are not counted.
+        counted: the store is small enough to go through all its facts once, when it is opened.
+    """
+
+    label: str = RDFS_LABEL
+    aliases: str = ""
+    description: str = ""
+    type: str = RDF_TYPE
+    languages: tuple[str, ...] = ("en", "")
+    facts: tuple[str, ...] = ()
+    leave_out: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    relations: str = ""
+    symmetric: tuple[str, ...] = ()
+    counted: bool = True
+
+    @property
+    def no_facts(self) -> tuple[str, ...]:
+        """The predicates that are no facts."""
+        named = (self.label, self.aliases, self.description, self.type)
+        return tuple(dict.fromkeys(iri for iri in (*named, *self.leave_out) if iri))
 
 
 class SparqlStore:
@@ -40,16 +80,16 @@ class SparqlStore:
     """
 
     def __init__(
-        self, url: str, profile: StoreProfile | None = None, timeout: float = 10.0, client: httpx.Client | None = None
+        self, url: str, profile: SparqlProfile | None = None, timeout: float = 10.0, client: httpx.Client | None = None
     ) -> None:
         self.url = url
-        self.profile = profile or StoreProfile()
+        self.profile = profile or SparqlProfile()
         self._timeout = timeout
         self._client = client or httpx.Client(timeout=timeout, follow_redirects=False, trust_env=False)
 
     # verbs -------------------------------------------------------------------------------------
 
-    def survey(self) -> Survey:
+    def survey(self, relations_alone: bool = False) -> Survey:
         """See ``base.Store``."""
         if self.profile.relations:
             rows = self._select(
@@ -58,76 +98,71 @@ class SparqlStore:
             labels = self._by_language(rows, "relation", "label")
             relations = tuple(Node(iri, labels.get(iri, "")) for iri in sorted(_ids(rows, "relation")))
             return Survey(relations, frozenset(self.profile.symmetric))
-        facts = f"?s ?p ?o . FILTER(isIRI(?o)) {self._facts('?p')} {self._entity('?s')} {self._entity('?o')}"
-        counts = self._select(
-            f"SELECT ?p (COUNT(*) AS ?n) (SUM(IF(?s = ?o, 0, 1)) AS ?d) WHERE {{ {facts} }} GROUP BY ?p"
-        )
-        both = self._select(f"SELECT ?p (COUNT(*) AS ?n) WHERE {{ {facts} ?o ?p ?s . FILTER(?s != ?o) }} GROUP BY ?p")
-        turned = {iri: _number(row, "n") for row in both if (iri := _id(row, "p"))}
-        different = {iri: _number(row, "d") for row in counts if (iri := _id(row, "p"))}
-        labels = {node.id: node.label for node in self.labels(sorted(different))}
-        symmetric = {iri for iri, count in turned.items() if count > 0.5 * different.get(iri, 0)}
+        counted = "SELECT ?p (COUNT(*) AS ?n) WHERE { ?s ?p ?o } GROUP BY ?p"
+        rows = self._select(f"SELECT ?p ?n WHERE {{ {{ {counted} }} {self._facts('?p')} }}", _SURVEY)
+        counts = {iri: _number(row, "n") for row in rows if (iri := _id(row, "p"))}
+        symmetric = self._relations_among(sorted(counts), 1 if relations_alone else _SAMPLE)
+        labels = {node.id: node.label for node in self.labels(sorted(symmetric))}
+        relations = tuple(Node(iri, labels.get(iri, "")) for iri in sorted(symmetric))
+        if relations_alone:
+            return Survey(relations)
+        both = frozenset(iri for iri, is_symmetric in symmetric.items() if is_symmetric)
         return Survey(
-            tuple(Node(iri, labels.get(iri, "")) for iri in sorted(different)),
-            frozenset(symmetric | set(self.profile.symmetric)),
-            self._types(),
-            sum(_number(row, "n") for row in counts),
+            relations, both | set(self.profile.symmetric), self._types(), sum(counts[iri] for iri in symmetric)
         )
 
-    def relations(self, entities: Sequence[str]) -> list[RelationCount]:
-        """See ``base.Store``."""
-        found = []
-        for some in _batches(entities):
-            rows = self._select(
-                f"SELECT ?s ?p ?d (COUNT(*) AS ?n) WHERE {{ {self._around(some, ())} }} GROUP BY ?s ?p ?d"
+    def _relations_among(self, predicates: Sequence[str], sample: int) -> dict[str, bool]:
+        """The predicates that join entities, and whether most of so many facts of theirs are stored both ways."""
+        found: dict[str, bool] = {}
+        for some in _batches(predicates, 50):
+            sampled = (
+                f"{{ SELECT ({iri} AS ?p) (COUNT(*) AS ?n) (COUNT(?two) AS ?k) (COUNT(?both) AS ?m) WHERE {{ "
+                f"{{ SELECT ?s ?o WHERE {{ ?s {iri} ?o . {self._real('?o')} {self._entity('?s')} }} LIMIT {sample} }} "
+                f"BIND(IF(?s != ?o, 1, ?none) AS ?two) "
+                f"OPTIONAL {{ ?o {iri} ?s . FILTER(?s != ?o) BIND(1 AS ?both) }} }} }}"
+                for iri in map(_iri, some)
             )
-            for row in rows:
-                entity, relation = _id(row, "s"), _id(row, "p")
-                if entity and relation:
-                    found.append(RelationCount(entity, relation, _text(row, "d") == "1", _number(row, "n")))
+            for row in self._select(f"SELECT ?p ?n ?k ?m WHERE {{ {' UNION '.join(sampled)} }}", _SURVEY):
+                if (iri := _id(row, "p")) and _number(row, "n"):
+                    found[iri] = 2 * _number(row, "m") > _number(row, "k")
         return found
 
-    def ends(
-        self,
-        entities: Sequence[str],
-        relations: Sequence[tuple[str, bool]] = (),
-        prefix: str = "",
-        limit: int = 10_000,
-    ) -> Ends:
+    def relations(self, entities: Sequence[str], few: int = 0) -> list[RelationEnds]:
+        """See ``base.Store``."""
+        found: list[RelationEnds] = []
+        for some in _batches(entities):
+            values = f"VALUES ?s {{ {' '.join(map(_iri, some))} }}"
+            counts = f"SELECT ?s ?p ?d (COUNT(*) AS ?n) WHERE {{ {self._either_way(values, '?o')} }} GROUP BY ?s ?p ?d"
+            if few:
+                # an unbound end would be joined to every label there is, so the entity itself stands in its place
+                inner = (
+                    f"SELECT ?s ?p ?d ?n (BOUND(?e) AS ?b) (COALESCE(?e, ?s) AS ?o) WHERE {{ {{ {counts} }} "
+                    f"OPTIONAL {{ {self._either_way(values, '?e')} FILTER(?n <= {few}) }} }}"
+                )
+                counts = f"SELECT ?s ?p ?d ?n ?b ?o ?l ?t WHERE {{ {{ {inner} }} {self._said('?o')} }}"
+            found += self._counted(self._select(counts))
+        return found
+
+    def ends(self, steps: Sequence[Step], prefix: str = "", limit: int = 10_000) -> Ends:
         """See ``base.Store``."""
         edges: list[Edge] = []
-        for some in _batches(entities):
+        for some in _batches(steps):
             room = limit - len(edges)
+            sides = []
+            for outgoing, pattern in ((1, "?s ?p ?o"), (0, "?o ?p ?s")):
+                pairs = [f"({_iri(e)} {_iri(relation)})" for e, relation, forward in some if forward == bool(outgoing)]
+                if pairs:
+                    sides.append(f"{{ VALUES (?s ?p) {{ {' '.join(pairs)} }} {pattern} . BIND({outgoing} AS ?d) }}")
             begins = (
                 f"?o {_iri(self.profile.label)} ?b . FILTER(STRSTARTS(STR(?b), {_literal(prefix)}))" if prefix else ""
             )
-            inner = f"SELECT ?s ?p ?d ?o WHERE {{ {self._around(some, relations)} {begins} }}"
+            inner = f"SELECT ?s ?p ?d ?o WHERE {{ {' UNION '.join(sides)} {self._real('?o')} {begins} }}"
             inner += f" {'ORDER BY STR(?b) ' if prefix else ''}LIMIT {room + 1}"
-            said = f"{self._named('?o', '?l')} {self._typed('?o', '?t')}"
-            rows = self._select(f"SELECT ?s ?p ?d ?o ?l ?t WHERE {{ {{ {inner} }} {said} }}")
-            found = self._edges(rows)
+            found = self._edges(self._select(f"SELECT ?s ?p ?d ?o ?l ?t WHERE {{ {{ {inner} }} {self._said('?o')} }}"))
             edges += found[:room]
             if len(found) > room:
                 return Ends(tuple(edges), False)
         return Ends(tuple(edges), True)
-
-    def onward(self, entity: str) -> list[tuple[str, bool, str, bool]]:
-        """See ``base.Store``."""
-        hops = []
-        for first in (True, False):
-            for second in (True, False):
-                one = f"{_iri(entity)} ?p ?m" if first else f"?m ?p {_iri(entity)}"
-                two = "?m ?q ?o" if second else "?o ?q ?m"
-                hops.append(f"{{ {one} . {two} . BIND({int(first)} AS ?d) BIND({int(second)} AS ?e) }}")
-        rows = self._select(
-            f"SELECT DISTINCT ?p ?d ?q ?e WHERE {{ {' UNION '.join(hops)} FILTER(isIRI(?m) && isIRI(?o)) "
-            f"{self._facts('?p')} {self._facts('?q')} {self._entity('?m')} {self._entity('?o')} }}"
-        )
-        return [
-            (one, _text(row, "d") == "1", two, _text(row, "e") == "1")
-            for row in rows
-            if (one := _id(row, "p")) and (two := _id(row, "q"))
-        ]
 
     def labels(self, ids: Sequence[str]) -> list[Node]:
         """See ``base.Store``."""
@@ -152,11 +187,11 @@ class SparqlStore:
             ways = [f"{{ VALUES ?f {{ {written} }} ?o {naming} ?f }}"]
             by_id = {iri: text for text in some for iri in self._ids_called(text)}
             if by_id:
-                there = "FILTER(EXISTS { ?o ?x ?y } || EXISTS { ?y ?x ?o })"
+                there = "FILTER(EXISTS { ?o ?i ?j } || EXISTS { ?i ?j ?o })"
                 ways.append(f"{{ VALUES ?o {{ {' '.join(map(_iri, by_id))} }} {there} }}")
             rows = self._select(
                 f"SELECT DISTINCT ?f ?o ?l ?t WHERE {{ {' UNION '.join(ways)} {self._entity('?o')} "
-                f"{self._named('?o', '?l')} {self._typed('?o', '?t')} }} LIMIT {100 * len(some)}"
+                f"{self._stated_of('?o')} {self._said('?o')} }} LIMIT {100 * len(some)}"
             )
             labels, types = self._by_language(rows, "o", "l"), self._first_types(rows)
             pairs = dict.fromkeys(
@@ -178,17 +213,18 @@ class SparqlStore:
 
     # parts of queries --------------------------------------------------------------------------
 
-    def _around(self, entities: Sequence[str], relations: Sequence[tuple[str, bool]]) -> str:
-        """Facts of these entities: ``?s``, ``?p``, ``?o`` and whether ``?s`` is the head, ``?d``."""
-        values = f"VALUES ?s {{ {' '.join(map(_iri, entities))} }}"
-        sides = []
-        for outgoing, pattern in ((1, "?s ?p ?o"), (0, "?o ?p ?s")):
-            wanted = [relation for relation, forward in relations if forward == bool(outgoing)]
-            if relations and not wanted:
-                continue
-            over = f"VALUES ?p {{ {' '.join(map(_iri, wanted))} }}" if wanted else ""
-            sides.append(f"{{ {values} {over} {pattern} . BIND({outgoing} AS ?d) }}")
-        return f"{' UNION '.join(sides)} FILTER(isIRI(?o)) {self._facts('?p')} {self._entity('?o')}"
+    def _either_way(self, values: str, end: str) -> str:
+        """Facts of the entities ``?s``: predicates ``?p``, the other ends, and whether ``?s`` is the head, ``?d``."""
+        sides = [f"{{ {values} ?s ?p {end} . BIND(1 AS ?d) }}", f"{{ {values} {end} ?p ?s . BIND(0 AS ?d) }}"]
+        return f"{' UNION '.join(sides)} {self._real(end)} {self._facts('?p')}"
+
+    def _real(self, end: str) -> str:
+        """That an end of a fact is an entity."""
+        return f"FILTER(isIRI({end})) {self._entity(end)}"
+
+    def _said(self, entity: str) -> str:
+        """The labels and types of an entity, ``?l`` and ``?t``."""
+        return f"{self._named(entity, '?l')} {self._typed(entity, '?t')}"
 
     def _facts(self, variable: str) -> str:
         begins = " || ".join(f"STRSTARTS(STR({variable}), {_literal(one)})" for one in self.profile.facts)
@@ -198,6 +234,14 @@ class SparqlStore:
     def _entity(self, variable: str) -> str:
         begins = " || ".join(f"STRSTARTS(STR({variable}), {_literal(one)})" for one in self.profile.entities)
         return f"FILTER({begins})" if begins else ""
+
+    def _stated_of(self, variable: str) -> str:
+        """That something is no predicate, and no mere type: of which things are, but of which nothing is stated."""
+        filters = f"FILTER NOT EXISTS {{ ?a {variable} ?b }}"
+        if self.profile.type:
+            is_type = f"EXISTS {{ ?c {_iri(self.profile.type)} {variable} }}"
+            filters += f" FILTER(!{is_type} || EXISTS {{ {variable} ?x ?y . FILTER(isIRI(?y)) {self._facts('?x')} }})"
+        return filters
 
     def _named(self, subject: str, label: str) -> str:
         tags = ", ".join(_literal(lang) for lang in self.profile.languages)
@@ -228,13 +272,34 @@ class SparqlStore:
 
     def _edges(self, rows: Sequence[Row]) -> list[Edge]:
         """Each edge once; several labels or types of an end make several rows."""
-        labels, types = self._by_language(rows, "o", "l"), self._first_types(rows)
+        nodes = self._ends_of(rows)
         keys = dict.fromkeys((_id(row, "s"), _id(row, "p"), _text(row, "d") == "1", _id(row, "o")) for row in rows)
         return [
-            Edge(entity, relation, outgoing, Node(end, labels.get(end) or self._unnamed(end), types.get(end, "")))
+            Edge(entity, relation, outgoing, nodes[end])
             for entity, relation, outgoing, end in keys
             if entity and relation and end
         ]
+
+    def _counted(self, rows: Sequence[Row]) -> list[RelationEnds]:
+        """Each relation of each entity with its count, and its ends where the rows hold them."""
+        nodes = self._ends_of(rows)
+        counts: dict[Step, int] = {}
+        ends: defaultdict[Step, dict[str, None]] = defaultdict(dict)
+        for row in rows:
+            step = _id(row, "s"), _id(row, "p"), _text(row, "d") == "1"
+            counts[step] = _number(row, "n")
+            if _text(row, "b") in ("true", "1"):
+                ends[step][_id(row, "o")] = None
+        return [
+            RelationEnds(*step, count, tuple(nodes[end] for end in ends[step] if end))
+            for step, count in counts.items()
+            if step[0] and step[1]
+        ]
+
+    def _ends_of(self, rows: Sequence[Row]) -> dict[str, Node]:
+        """The entities in ``?o`` by their ids."""
+        labels, types = self._by_language(rows, "o", "l"), self._first_types(rows)
+        return {end: Node(end, labels.get(end) or self._unnamed(end), types.get(end, "")) for end in _ids(rows, "o")}
 
     def _nodes(self, rows: Sequence[Row]) -> list[Node]:
         said: defaultdict[str, defaultdict[int, list[Mapping[str, str]]]] = defaultdict(lambda: defaultdict(list))
@@ -271,15 +336,21 @@ class SparqlStore:
     def _types(self) -> dict[str, str]:
         if not self.profile.type:
             return {}
-        rows = self._select(f"SELECT DISTINCT ?t WHERE {{ ?s {_iri(self.profile.type)} ?t . FILTER(isIRI(?t)) }}")
+        rows = self._select(
+            f"SELECT DISTINCT ?t WHERE {{ ?s {_iri(self.profile.type)} ?t . FILTER(isIRI(?t)) }}", _SURVEY
+        )
         ids = sorted(_ids(rows, "t"))
         labels = {node.id: node.label for node in self.labels(ids)}
         return {iri: labels.get(iri) or local_name(iri) for iri in ids}
 
     # HTTP --------------------------------------------------------------------------------------
 
-    def _select(self, query: str) -> list[Row]:
+    def _select(self, query: str, patience: float = 1.0) -> list[Row]:
         """The rows of a query's reply.
+
+        Args:
+            query: what is asked.
+            patience: how many times the usual seconds it may take.
 
         Raises:
             StoreError: none came, in time and in form.
@@ -290,7 +361,7 @@ class SparqlStore:
                 meter.charge()
             began = time.perf_counter()
             try:
-                return _rows(self._reply(query))
+                return _rows(self._reply(query, patience * self._timeout))
             except httpx.TimeoutException as error:
                 raise StoreError("The graph store did not answer in time; ask again, or with fewer hops.") from error
             except (httpx.HTTPError, ValueError) as error:
@@ -301,10 +372,11 @@ class SparqlStore:
                     meter.seconds += time.perf_counter() - began
         raise AssertionError("unreachable")
 
-    def _reply(self, query: str) -> bytes:
+    def _reply(self, query: str, seconds: float) -> bytes:
         headers = {"Accept": "application/sparql-results+json"}
-        body, deadline = bytearray(), time.perf_counter() + self._timeout
-        with self._client.stream("POST", self.url, data={"query": query}, headers=headers) as response:
+        body, deadline = bytearray(), time.perf_counter() + seconds
+        asked = self._client.stream("POST", self.url, data={"query": query}, headers=headers, timeout=seconds)
+        with asked as response:
             if response.status_code != 200:
                 raise ValueError(f"status {response.status_code}")
             for piece in response.iter_bytes():
@@ -361,9 +433,13 @@ def _literal(text: str) -> str:
 
 def _id(row: Row, name: str) -> str:
     """The IRI that a variable is bound to; empty for anything else, an id that no query could name included."""
-    term = row.get(name, {})
-    iri = term.get("value", "")
-    return iri if term.get("type") == "uri" and _IRI.match(iri) else ""
+    term = row.get(name)
+    return _checked(term.get("value", "")) if term is not None and term.get("type") == "uri" else ""
+
+
+@lru_cache(maxsize=100_000)
+def _checked(iri: str) -> str:
+    return iri if _IRI.match(iri) else ""
 
 
 def _ids(rows: Iterable[Row], name: str) -> set[str]:
@@ -395,6 +471,6 @@ def _clean(text: str) -> str:
     return " ".join(text.split()) if len(text) <= _MAX_LABEL else ""
 
 
-def _batches(items: Iterable[_T]) -> Iterable[list[_T]]:
+def _batches(items: Iterable[_T], size: int = _AT_ONCE) -> Iterable[list[_T]]:
     every = list(items)
-    return (every[first : first + _AT_ONCE] for first in range(0, len(every), _AT_ONCE))
+    return (every[first : first + size] for first in range(0, len(every), size))

@@ -250,10 +250,11 @@ def grounded(
     evidence = []
     for index, (path, (chain, answer)) in enumerate(found.items(), 1):
         beam = chain.written[-1].beam
+        verdict = resources.verifier.verify(path, answer or None)  # first, for a store may fail here
         yield PathFound(True, index, str(path), chain.score, path, beam, chain.relation_score)
         if answer:
             yield HypothesisAnswer(True, index, answer)
-        yield PathVerified(True, index, resources.verifier.verify(path, answer or None))
+        yield PathVerified(True, index, verdict)
         detour = resources.kg.is_detour(path)
         evidence.append(Evidence(index, path, answer, chain.score, chain.relation_score, detour=detour))
     return evidence
