@@ -263,8 +263,8 @@ def ask_and_parse(
             complaint = str(error)
             if usage.finish == CUT:
                 complaint = f"it was cut after {usage.tokens_out:,} tokens; reply in fewer words."
-            if structured and isinstance(model, StructuredChat):
-                model.structured = False
+            elif structured and isinstance(model, StructuredChat):
+                model.structured = False  # a reply that was cut says nothing of the endpoint
         if attempt == 1:
             sent = prompts.again(prompt, reply, complaint)
     raise UnreadableDecisionError(

@@ -8,7 +8,7 @@ name within a sentence. An excuse is no answer, and so are sentences around it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kgdemo.kg.labels import fold
@@ -145,6 +145,10 @@ _ECHO = re.compile(r"^\W*\[(\d+)\] .*(?:->|→)")  # a path as the prompt lists 
 _ANSWERS = re.compile(r"^\W*answers?\s*:\s*(.*)$", re.IGNORECASE)  # what the prompt ends with
 _ASKED = re.compile(r"^\W*question\s*:", re.IGNORECASE)
 _THE = re.compile(r"^the\s+(?=[A-Z0-9])", re.IGNORECASE)
+# “The answer to the question: (the question over again) / is: Vienna”
+_ASKED_AGAIN = re.compile(
+    r"^(\W*the answer to (?:the|this|your) question)\s*:[^\n]*\n\s*is\s*:", re.IGNORECASE | re.MULTILINE
+)
 _BEGUN = re.compile(r"(?:->|→|—>|=>)\s*$")  # a path that was not written to its end
 _MAX_WORDS = 12  # of a name; longer is a sentence
 
@@ -185,16 +189,19 @@ class _Reader:
     def __init__(self, paths: Mapping[int, Path]) -> None:
         self.paths = paths
         self.known = {fold(entity): entity for path in paths.values() for entity in path.entities}
+        self.relations = {fold(relation) for path in paths.values() for relation in path.relations}
 
     def read(self, text: str, cut: bool) -> tuple[CitedName, ...]:
         data = json_in(text, numbers=False)
         if data is not None:
             return self._merged(self._in_json(data))
-        lines = [_SUGGESTED.sub("", line) for line in _behind_the_prompt(text.splitlines(), len(self.paths), cut)]
+        text = _ASKED_AGAIN.sub(r"\1 is:", text)
+        written = text.splitlines()
+        lines = [_SUGGESTED.sub("", line) for line in _behind_the_prompt(written, len(self.paths), cut)]
         if cut and lines:
             lines[-1] = re.sub(r"\s+\([^()]*$", "", lines[-1])  # a bracket that was begun
         lines = [line for line in lines if line.strip() and not _BEGUN.search(line)]
-        if cut and lines and not self._whole(lines[-1]):
+        if cut and lines and not self._whole(lines[-1], written):
             lines = lines[:-1]
         final = [n for n, line in enumerate(lines) if _FINAL.match(unmarked(line))]
         if final:
@@ -207,9 +214,15 @@ class _Reader:
         strong = [part for part in parts if part.weight == strongest or (part.weight == 1 and strongest == 4)]
         return self._merged(strong[:1] if strongest == 0 else strong)
 
-    def _whole(self, line: str) -> bool:
-        """Whether a last line may be whole although the reply was cut: it ends with a citation, or in a known name."""
+    def _whole(self, line: str, written: Sequence[str]) -> bool:
+        """Whether a last line may be whole although the reply was cut: it ends with a citation, or in a known name.
+
+        Small models write the same lines over and over: what another line goes on from is only the beginning of it.
+        """
         plain = without_bullet(unmarked(line))
+        begun = _CITED.sub("", plain).strip()
+        if any(_CITED.sub("", without_bullet(unmarked(other))).strip().startswith(f"{begun} ") for other in written):
+            return False
         cited = [match.end() for match in _CITED.finditer(plain)]
         named = _ARROW.split(_CITED.sub("", plain))[-1]
         return bool(cited and not plain[cited[-1] :].strip(" .,;")) or fold(named) in self.known
@@ -248,7 +261,7 @@ class _Reader:
             announced = self._announced(plain)
             if announced is not None:
                 return announced
-            if _REFUSAL.search(plain) or _FILLER.match(plain):
+            if _REFUSAL.search(plain) or _FILLER.match(plain) or _is_question(plain):
                 return []
             if is_preamble(plain) and not _CITED.search(plain):
                 return []
@@ -280,8 +293,7 @@ class _Reader:
         if said is None:
             return None
         bare = _stripped(_CITED.sub("", said))
-        asks = said.endswith("?") and _ASKS.match(bare) and _PROSE.search(bare)  # the question over again
-        if (asks or _NOTHING.match(bare)) and fold(bare) not in self.known:
+        if (_is_question(said) or _NOTHING.match(bare)) and fold(bare) not in self.known:
             return []
         segments = [(text, numbers) for text, numbers in self._cited_segments(said) if text.strip()]
         parts: list[_Part] = []
@@ -332,7 +344,7 @@ class _Reader:
             return [_Part(self._tidy(bare), cited, 4 if cited else 1)]
         if len(ends := _ARROW.split(bare)) > 1:  # the path itself is repeated
             head, colon, _ = ends[0].rpartition(": ")
-            name = self._tidy(head if colon else ends[-1])
+            name = self._tidy(head if colon else self._without_relation(ends[-1]))
             if self.known and not colon and fold(name) not in self.known:
                 return []  # a path that nobody gave: it was made up, or stands in the prompt's example
             return [_Part(name, cited, 4 if cited else 1)]
@@ -387,6 +399,14 @@ class _Reader:
         ]
         ends = {fold(path.end) for path in self.paths.values()}
         return parts if len(parts) > 1 and all(fold(part) in ends for part in parts) else [text]
+
+    def _without_relation(self, text: str) -> str:
+        """The end of a path in which the arrow behind its last relation was forgotten: *born in Salzburg*."""
+        words = text.split()
+        for place in range(1, len(words)):
+            if fold(" ".join(words[:place])) in self.relations and fold(" ".join(words[place:])) in self.known:
+                return " ".join(words[place:])
+        return text
 
     def _tidy(self, name: str) -> str:
         name = _stripped(name)
@@ -460,6 +480,11 @@ def _behind_the_prompt(lines: list[str], paths: int, cut: bool) -> list[str]:
     if in_order and (all_of_them or any(map(_ASKED.match, lines))):
         return [line for line in lines if not (_ECHO.match(line) or _ASKED.match(line))]
     return lines
+
+
+def _is_question(text: str) -> bool:
+    """Whether a sentence is the question over again."""
+    return bool(text.endswith("?") and _ASKS.match(text) and _PROSE.search(text))
 
 
 def _stripped(text: str) -> str:

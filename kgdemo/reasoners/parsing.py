@@ -28,7 +28,7 @@ _TAGGED = re.compile(r"</?(?:final_)?answers?>", re.IGNORECASE)
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]+)\]\((?:https?:|#|/|www\.)[^)\s]*\)")  # a Markdown link
 _LABEL = (
     r"(?:my |the |so,? |therefore,? )*(?:final |short |best |correct )*"
-    r"(?:answers?|replies|reply|result|output|conclusion|choices?|selection|selected(?: options?)?|decision|verdict|"
+    r"(?:answers?(?: to (?:the|this|your) question)?|replies|reply|result|output|conclusion|choices?|selection|selected(?: options?)?|decision|verdict|"
     r"numbers?|ratings?|thoughts?|next thought|plan|keywords?|entities|chain|antwort(?:en)?|réponses?|respuestas?|"
     r"risposta|resposta|ответ|答案|回答|答え)(?:\(s\))?"
 )
