@@ -99,14 +99,14 @@ class _ChatAuthor:
         return self.resources.prompts.text(name, **slots)
 
     def direct(self) -> Iterator[Event]:
-        text = yield from deciding.think(self.resources, self.query, self._task("direct"), (), own=True)
-        yield _final(_listed(text), text, self.name)
+        said = yield from deciding.said(self.resources, self.query, self._task("direct"), ())
+        yield _final(_listed(said.text, said.cut), said.text, self.name)
 
     def chain_of_thought(self, beams: int) -> Iterator[Event]:
         chain = yield from self._chain((), 1)
-        text = yield from deciding.think(self.resources, self.query, self._task("chain-answer"), [chain.text], own=True)
+        said = yield from deciding.said(self.resources, self.query, self._task("chain-answer"), [chain.text])
         yield _count_in_graph([chain])
-        yield _final(_listed(text), text, self.name)
+        yield _final(_listed(said.text, said.cut), said.text, self.name)
 
     def chains(self, count: int, draws: Draws) -> Generator[Event, None, list[FreePath]]:
         """Independent samples; a model that cannot be sampled from is asked for different chains instead.
@@ -215,8 +215,8 @@ def _answer_of(chain: FreePath) -> str:
     return chain.answer
 
 
-def _listed(text: str) -> list[str]:
-    return [name for name, _ in read_answer(text, {})]
+def _listed(text: str, cut: bool = False) -> list[str]:
+    return [name for name, _ in read_answer(text, {}, cut)]
 
 
 def _final(answers: Sequence[str], text: str, by: str) -> AnswerFinal:

@@ -131,7 +131,7 @@ _SENTENCE = re.compile(
 _AND = re.compile(r"^\s*(?:[,;、，/]|and\b|und\b|et\b|y\b|e\b|as well as\b|or\b|&|,\s*and\b)\s*", re.IGNORECASE)
 _BEHIND = re.compile(
     r"\s+(?:[-–—]{1,2}|=>|→)\s+.*$|\s*[:：]\s+.*$|,?\s+\b(?:because|since|as shown|which|who|weil|car|porque)\b.*$"
-    r"|,\s+(?:as the|not|but)\b.*$"
+    r"|,\s+(?:as the|not|but|where|a|an)\s.*$"
 )
 _NEXT_QUESTION = re.compile(r"^\W*(?:question|frage|pregunta|user)\s*:", re.IGNORECASE)
 _LEADS = re.compile(r"^(?:(?:thus|so|therefore|hence|both|yes|well|then)\b,?\s+)+(?=\S)", re.IGNORECASE)

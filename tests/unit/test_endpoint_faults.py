@@ -169,6 +169,14 @@ def test_one_that_takes_a_schema_and_does_not_keep_to_it_is_asked_in_words():
     assert ["response_format" in body for body in endpoint.bodies] == [True, False, False]
 
 
+def test_a_reply_that_was_cut_says_nothing_of_schemas():
+    replies = ['{"numbers": [', "2", '{"numbers": [3]}']
+    cut = Endpoint(replies=replies, faults=lambda number: "cut" if number == 1 else "")
+    with serve(cut) as endpoint, closing(OpenAIChat(settings(endpoint))) as chat:
+        assert [ChatReasoner(chat).select("q", "", OPTIONS, 1).chosen for _ in range(2)] == [(1,), (2,)]
+    assert ["response_format" in body for body in endpoint.bodies] == [True, False, True]
+
+
 def test_limits_come_from_the_environment():
     named = {
         "OPENAI_BASE_URL": "http://x/v1",
