@@ -67,7 +67,8 @@ def _decoded_plans(query: Query, resources: Resources, settings: Settings) -> Ge
         yield step
     best: dict[tuple[str, ...], float] = {}
     for hypothesis in branch.finished or ():
-        parts = re.split(r"\s*->\s*", branch.text(hypothesis))
+        written = resources.model.label_tokens.path_format.with_arrows(branch.text(hypothesis))
+        parts = re.split(r"\s*->\s*", written)
         relations = tuple(part.strip() for part in parts[1::2])
         if relations:
             best.setdefault(relations, hypothesis.score)

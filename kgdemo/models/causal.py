@@ -48,7 +48,7 @@ class CausalModel:
         self.model = with_onednn(model.eval())
         self.tokenizer = tokenizer
         self.style = style
-        self.label_tokens = LabelTokens(tokenizer)
+        self.label_tokens = LabelTokens(tokenizer, style.path)
         self.stop_ids = _stop_ids(model, tokenizer)
         config: Any = model.config
         self.context = int(getattr(config, "max_position_embeddings", 0) or 1 << 20)

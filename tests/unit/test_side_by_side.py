@@ -1,4 +1,4 @@
-"""Decisions that do not depend on each other reach one endpoint at once, as many as are allowed, and so do questions."""
+"""Decisions that do not depend on each other reach one endpoint at once, as many as are allowed; so do questions."""
 
 from __future__ import annotations
 
