@@ -207,8 +207,10 @@ class PathFormat:
 
 
 def _parted(text: str, separator: str, limit: int = 0) -> list[str]:
-    """The parts of a text; how a tokeniser spaces the separator does not matter."""
-    return [part.strip() for part in re.split(rf"\s*{re.escape(separator.strip())}\s*", text, maxsplit=limit)]
+    """The parts of a text; how a tokeniser spaces the marks of the separator does not matter."""
+    marks = [re.escape(mark) for mark in separator if not mark.isspace()]
+    pattern = r"\s*".join(["", *marks, ""]) if marks else re.escape(separator)
+    return [part.strip() for part in re.split(pattern, text, maxsplit=limit)]
 
 
 class LabelTokens:
