@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
@@ -406,11 +407,13 @@ def _count(record: Mapping[str, Any], usage: Usage) -> None:
 
 
 def _seconds(headers: Mapping[str, str]) -> float:
-    """What ``Retry-After`` asks for; 0 where it says nothing that is understood."""
-    try:
-        return max(0.0, float(headers.get("retry-after", "0")))
-    except ValueError:
-        return 0.0
+    """What ``Retry-After`` asks for, in seconds or until a date; 0 where it says nothing that is understood."""
+    asked = headers.get("retry-after", "0")
+    with suppress(ValueError):
+        return max(0.0, float(asked))
+    with suppress(ValueError, TypeError):
+        return max(0.0, parsedate_to_datetime(asked).timestamp() - time.time())
+    return 0.0
 
 
 def _said(text: str) -> str:

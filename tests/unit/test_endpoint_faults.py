@@ -73,6 +73,16 @@ def test_the_endpoint_says_how_long_to_wait(monkeypatch):
     assert max(slept) <= 0.5, "whoever waits can be stopped meanwhile"
 
 
+def test_it_may_name_a_date_to_wait_until(monkeypatch):
+    slept: list[float] = []
+    monkeypatch.setattr("kgdemo.models.endpoint.time.sleep", slept.append)
+    monkeypatch.setattr("kgdemo.models.endpoint.time.time", lambda: 1_000_000_000.0)
+    headers = {"Retry-After": "Sun, 09 Sep 2001 01:46:47 GMT"}  # seven seconds later
+    with serve(Endpoint(faults=lambda number: "error 503" if number == 1 else "", headers=headers)) as endpoint:
+        reply_of(endpoint, patience=0.001)
+    assert sum(slept) == 7.0
+
+
 def test_pauses_grow_and_are_not_the_same_for_everybody(monkeypatch):
     slept: list[float] = []
     monkeypatch.setattr("kgdemo.models.endpoint.time.sleep", slept.append)
