@@ -150,7 +150,7 @@ def graph_rag(query: Query, resources: Resources, settings: Settings) -> Iterato
 @register(
     "kaping",
     "KAPING",
-    "Baek et al. 2023 (KAPING), section 3",
+    "Baek et al. 2023 (KAPING)",
     "Takes the K triples around the question's entities that are nearest to it by embeddings.",
 )
 def kaping(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
@@ -163,7 +163,7 @@ def kaping(query: Query, resources: Resources, settings: Settings) -> Iterator[E
 @register(
     "bm25",
     "BM25",
-    "Robertson and Zaragoza 2009 (BM25), section 3.2",
+    "Robertson and Zaragoza 2009 (BM25)",
     "As Text-RAG, with the facts ranked by the words that they share with the question.",
 )
 def bm25(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:

@@ -41,7 +41,7 @@ class Plan:
 @register(
     "rog",
     "Reasoning on graphs",
-    "Luo et al. 2024 (RoG), section 4",
+    "Luo et al. 2024 (RoG)",
     "Plans relation paths without the graph, then looks in the graph for paths with these relations.",
 )
 def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:

@@ -37,7 +37,7 @@ def direct(query: Query, resources: Resources, settings: Settings) -> Iterator[E
 @register(
     "cot",
     "Chain of thought",
-    "Wei et al. 2022, section 2",
+    "Wei et al. 2022 (chain-of-thought prompting)",
     "The model writes its most probable chain of facts from memory, then the answer. Nothing is looked up.",
 )
 def cot(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
@@ -50,13 +50,13 @@ class Draws:
     """How self-consistency draws its chains from the path model."""
 
     seed: int = option(0, "of the draws: the same seed, the same chains", maximum=999_999, public=9_999)
-    temperature: float = option(0.7, "T: less draws likelier chains (section 3.1)", minimum=0.1, maximum=2)
+    temperature: float = option(0.7, "T: less draws likelier chains", minimum=0.1, maximum=2)
 
 
 @register(
     "self-consistency",
     "Self-consistency",
-    "Wang et al. 2023, section 2",
+    "Wang et al. 2023 (self-consistency)",
     "The model writes K chains from memory, and the answer that most of them reach is taken.",
     options=Draws,
 )
