@@ -26,7 +26,7 @@ from kgdemo.decoding.beam import beam_search
 from kgdemo.errors import EndpointError
 from kgdemo.events import AnswerDelta, AnswerFinal, Event, LMCall, Notice, Waiting
 from kgdemo.kg.labels import fold
-from kgdemo.models.chat import ChatModel, LocalChat, StructuredChat, Usage, whole_reply
+from kgdemo.models.chat import ChatModel, LocalChat, Usage, whole_reply
 from kgdemo.models.embedding import Embedder
 from kgdemo.query.query import Query
 from kgdemo.reasoners.background import SIGN_OF_LIFE, stopped
@@ -104,8 +104,7 @@ class ChatReasoner:
     def __init__(self, model: ChatModel, prompts: Prompts = SHIPPED) -> None:
         self.model, self.prompts = model, prompts
         self.name = model.name
-        self.at_once: int = getattr(model, "at_once", 1)  # a model in this process answers one at a time
-        self.samples = isinstance(model, StructuredChat)
+        self.at_once, self.samples = model.at_once, model.samples
 
     def select(self, question: str, task: str, options: Sequence[str], limit: int) -> Decision:
         """See ``base.Reasoner``."""
@@ -244,11 +243,8 @@ def ask_and_parse(
 
     for attempt in (1, 2):
         usage, reply = Usage(), ""
-        structured = schema is not None and attempt == 1 and isinstance(model, StructuredChat) and model.structured
-        if isinstance(model, StructuredChat):
-            chunks = model.stream(sent, usage, temperature, schema if structured else None)
-        else:
-            chunks = model.stream(sent, usage)
+        structured = schema is not None and attempt == 1 and model.structured
+        chunks = model.stream(sent, usage, temperature, schema if structured else None)
         try:
             for so_far in whole_reply(chunks, usage):
                 reply = so_far
@@ -264,7 +260,7 @@ def ask_and_parse(
             complaint = str(error)
             if usage.finish == CUT:
                 complaint = f"it was cut after {usage.tokens_out:,} tokens; reply in fewer words."
-            elif structured and isinstance(model, StructuredChat):
+            elif structured:
                 model.structured = False  # a reply that was cut says nothing of the endpoint
         if attempt == 1:
             sent = prompts.again(prompt, reply, complaint)
