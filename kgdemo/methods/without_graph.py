@@ -64,7 +64,7 @@ def self_consistency(query: Query, resources: Resources, settings: Settings) -> 
     """K different chains and a vote."""
     author = _author(query, resources)
     written = yield from author.chains(settings.beams, chosen(Draws, settings.options))
-    yield from _answered(majority(written), written, author.name)
+    yield from _end_of_chain(majority(written), written, author.name)
 
 
 class _Author(Protocol):
@@ -170,7 +170,7 @@ class _PathModelAuthor:
     def chain_of_thought(self, beams: int) -> Iterator[Event]:
         """The best chain of a beam search."""
         written = yield from self._paths(unconstrained_branch(self.model, self.prompt, beams), beams)
-        yield from _answered(written[:1], written, self.name)
+        yield from _end_of_chain(written[:1], written, self.name)
 
     def chains(self, count: int, draws: Draws) -> Generator[Event, None, list[FreePath]]:
         """Sampled."""
@@ -195,7 +195,7 @@ def majority(written: Sequence[FreePath]) -> list[FreePath]:
     return max(voters.values(), key=len, default=[])
 
 
-def _answered(taken: Sequence[FreePath], written: Sequence[FreePath], by: str) -> Iterator[Event]:
+def _end_of_chain(taken: Sequence[FreePath], written: Sequence[FreePath], by: str) -> Iterator[Event]:
     """The answer of the chains taken, and how many of all chains are in the graph."""
     yield _count_in_graph(written)
     answer = _answer_of(taken[0]) if taken else ""
