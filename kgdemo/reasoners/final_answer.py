@@ -55,6 +55,8 @@ _ASKS = re.compile(
     r"^\W*(?:who|whose|whom|what|which|where|when|why|how|in (?:what|which)|is|are|was|were|do|does|did)\b",
     re.IGNORECASE,
 )
+# as models write questions without a question mark; in titles the verb has a capital: *Where Is My Mind*
+_ASKING = re.compile(r"^\W*(?i:who|whom|what|where|when|why|how)\s+(?:did|do|does|is|was|were|are|has|have)\s")
 _IS_ANSWER = re.compile(r"^(.+?)\s+(?:is|are) (?:the|my|a) (?:correct |right |final )?answers?\b", re.IGNORECASE)
 # how models excuse themselves, by language; each is looked for anywhere in a sentence, ^ at its beginning
 _I = r"\b(?:i|we) (?:really |just |simply )?"
@@ -354,7 +356,8 @@ class _Reader:
         split = self._split(short)
         if len(split) > 1:
             return [_Part(self._tidy(name), cited, 4 if cited else 1) for name in split]
-        if short and not _PROSE.search(short) and len(short.split()) <= _MAX_WORDS:
+        prose = _PROSE.search(short) and not short.istitle()  # a title may hold a verb: *Where Is My Mind*
+        if short and not prose and len(short.split()) <= _MAX_WORDS:
             name = self._tidy(bare.rpartition(": ")[2]) if ": " in bare else ""
             name = name if fold(name) in self.known else self._tidy(short)
             sentence = ":" in bare or (bool(re.search(r"[.!?]$", text.strip())) and len(short.split()) > 2)
@@ -484,7 +487,7 @@ def _behind_the_prompt(lines: list[str], paths: int, cut: bool) -> list[str]:
 
 def _is_question(text: str) -> bool:
     """Whether a sentence is the question over again."""
-    return bool(text.endswith("?") and _ASKS.match(text) and _PROSE.search(text))
+    return bool(text.endswith("?") and _ASKS.match(text) and _PROSE.search(text)) or bool(_ASKING.match(text))
 
 
 def _stripped(text: str) -> str:

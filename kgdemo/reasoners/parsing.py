@@ -492,6 +492,7 @@ def said_lines(reply: str, cut: bool = False) -> tuple[list[str], bool]:
         if line and re.search(r"\w|-", line):
             lines.append(line)
     content = [line for line in lines if not is_preamble(line)] or lines
+    content = content or [line for line in map(unmarked, written) if re.search(r"\w", line)]  # labels alone
     if not content:
         raise UnreadableReplyError("it is empty.")
     return content, cut
