@@ -184,10 +184,8 @@ class _Search:
     values: list[Value] = field(default_factory=list)
     ended: bool = False
 
-    def visited(self, limit: int) -> list[Path]:
-        """The nodes of this hop, each searched around once in a chain; what the last hop brought is done with."""
-        if self.ended:
-            return []
+    def next_nodes(self, limit: int) -> list[Path]:
+        """The nodes of the next hop, each searched around once in a chain; what the last hop brought is done with."""
         self.found, self.values = [], []
         fresh: dict[str, Path] = {}
         for path in self.frontier[:limit]:
@@ -195,12 +193,6 @@ class _Search:
                 fresh.setdefault(path.end, path)
         self.chain = replace(self.chain, done=self.chain.done | fresh.keys())
         return list(fresh.values())
-
-    def goes_on(self) -> bool:
-        """Whether anything was found; the next hop begins there."""
-        self.ended = self.ended or not (self.found or self.values)
-        self.frontier = [path for hop_list in self.found for path in hop_list.paths]
-        return not self.ended
 
 
 @dataclass(slots=True)
@@ -257,35 +249,42 @@ class Exploration:
 
         The searches of several thoughts do not depend on each other, so they go a hop at a time, all together.
         """
-        options, together = self.options, deciding.concurrently
-        for _ in range(options.search_depth):
-            nodes = [(search, path) for search in searches for path in search.visited(options.frontier)]
-            relations = yield from together(
-                self.resources,
-                [
-                    self.decisions.walk.prune_relations(
-                        search.query, openings(path, self.resources, self.settings), options.relations
-                    )
-                    for search, path in nodes
-                ],
-            )
-            ahead = [(node[0], opening) for node, own in zip(nodes, relations, strict=True) for opening in own]
-            pruned = [prune_entities(s.query, opening, self.resources, options.entities) for s, opening in ahead]
-            found = yield from together(self.resources, pruned)
-            values = yield from together(self.resources, [self._attributes(path) for _, path in nodes])
-            for (search, _), hop_list in zip(ahead, found, strict=True):
-                search.found.append(hop_list)
-            for (search, _), own in zip(nodes, values, strict=True):
-                search.values += own
-            for search in searches:
-                if not search.ended:
-                    search.chain = yield from self._observed(search.chain, search.found, search.values)
-            going_on = [search for search in searches if search.goes_on()]
-            checked = yield from together(self.resources, [self._checked(search.chain) for search in going_on])
+        for _ in range(self.options.search_depth):
+            yield from self._one_hop([search for search in searches if not search.ended])
+            going_on = [search for search in searches if not search.ended]
+            checks = [self._checked(search.chain) for search in going_on]
+            checked = yield from deciding.concurrently(self.resources, checks)
             for search, chain in zip(going_on, checked, strict=True):
                 search.chain, search.ended = chain, chain.finished
             if all(search.ended for search in searches):
                 break
+
+    def _one_hop(self, searches: Sequence[_Search]) -> Iterator[Event]:
+        """Relations, then entities, then attributes around the frontiers; a search that finds nothing has ended."""
+        nodes = [(search, path) for search in searches for path in search.next_nodes(self.options.frontier)]
+        choices = [
+            self.decisions.walk.prune_relations(
+                search.query, openings(path, self.resources, self.settings), self.options.relations
+            )
+            for search, path in nodes
+        ]
+        selected = yield from deciding.concurrently(self.resources, choices)
+        ahead = [(search, opening) for (search, _), own in zip(nodes, selected, strict=True) for opening in own]
+        pruned = [
+            prune_entities(search.query, opening, self.resources, self.options.entities) for search, opening in ahead
+        ]
+        found = yield from deciding.concurrently(self.resources, pruned)
+        for (search, _), hop_list in zip(ahead, found, strict=True):
+            search.found.append(hop_list)
+        attributes = [self._attributes(path) for _, path in nodes]
+        for (search, _), values in zip(
+            nodes, (yield from deciding.concurrently(self.resources, attributes)), strict=True
+        ):
+            search.values += values
+        for search in searches:
+            search.chain = yield from self._observed(search.chain, search.found, search.values)
+            search.ended = not (search.found or search.values)
+            search.frontier = [path for hop_list in search.found for path in hop_list.paths]
 
     def _attributes(self, path: Path) -> Generator[Event, None, list[Value]]:
         """The attributes of a node that matter (Search Attributes)."""
