@@ -536,9 +536,9 @@ class ChatSettings:
 def chat_from(environment: Mapping[str, str] = os.environ) -> ChatSettings:
     """The chat model that the environment names.
 
-    ``KGDEMO_CHAT_LOCAL`` is a folder or a hub name, loaded here; else ``OPENAI_API_KEY``, ``OPENAI_BASE_URL``
-    and ``KGDEMO_CHAT_MODEL`` name an endpoint. ``KGDEMO_CHAT_LIMITS`` sets the limits, for example
-    ``calls=40, tokens=60000, seconds=120, timeout=60``.
+    ``KGDEMO_CHAT_LOCAL`` is a folder, a GGUF file, ``smollm2`` or a hub name, loaded here; else ``OPENAI_API_KEY``,
+    ``OPENAI_BASE_URL`` and ``KGDEMO_CHAT_MODEL`` name an endpoint. ``KGDEMO_CHAT_LIMITS`` sets the limits, for
+    example ``calls=40, tokens=60000, seconds=120, timeout=60``.
 
     Raises:
         UserError: a limit is unknown, or is no number.

@@ -61,10 +61,15 @@ class KGAutomaton:
         self.graph = graph
         self.hops = hops
         starts = graph.kg.starts(sorted(set(topics)), hops, graph.directed)
-        self.topics = graph.by_tokens(np.array(starts, np.int32))
+        self.topics, self._heads = graph.heads(np.array(starts, np.int32))
         self._topic_nodes: Branchings = {}
-        marks = {True: graph.label_tokens.end, False: graph.label_tokens.arrow}
-        self._marks = {ends: np.array(ids, np.int64).reshape(-1, 1) for ends, ids in marks.items()}
+        label_tokens = graph.label_tokens
+        self._marks = {
+            Segment.ARROW_BEFORE_STEP: _column(label_tokens.to_relation),
+            Segment.ARROW_BEFORE_ENTITY: _column(label_tokens.to_entity),
+            Segment.END: _column(label_tokens.end),
+        }
+        self._named_again: dict[int, NDArray[np.int64]] = {}  # by entity, where the format names it once more
         self._met: dict[int, SubTrie] = {}
 
     def start(self) -> AutomatonState:
@@ -103,7 +108,7 @@ class KGAutomaton:
         if segment is Segment.DONE:
             return []
         if segment is Segment.TOPIC:
-            ended, fan = self._within(position, graph.entities, self.topics, self._topic_nodes)
+            ended, fan = self._within(position, self._heads, self.topics, self._topic_nodes)
             return [fan, *(self._onward(PathNode(entity)) for entity in ended.tolist())]
         path_node = position.so_far
         if segment is Segment.STEP:
@@ -156,10 +161,24 @@ class KGAutomaton:
 
     def _mark(self, segment: Segment, path_node: PathNode, low: int, depth: int) -> _Fan:
         """One forced token of an arrow or end mark."""
-        ids = self._marks[segment is Segment.END]
+        ids = self._mark_ids(segment, path_node)
         if depth + 1 == len(ids):
             return _Fan(ids[depth], lambda _: self._behind(segment, path_node, low))
         return _Fan(ids[depth], lambda _: Position(segment, path_node, low, 0, depth + 1))
+
+    def _mark_ids(self, segment: Segment, path_node: PathNode) -> NDArray[np.int64]:
+        """The tokens of a mark, each in a row of its own."""
+        if (
+            segment is not Segment.ARROW_BEFORE_STEP
+            or not path_node.hops
+            or not self.graph.label_tokens.path_format.again
+        ):
+            return self._marks[segment]
+        entity = path_node.entity
+        if entity not in self._named_again:
+            label = self.graph.kg.entities[entity]
+            self._named_again[entity] = _column(self.graph.label_tokens.named_again(label))
+        return self._named_again[entity]
 
     def _behind(self, segment: Segment, path_node: PathNode, low: int) -> Position:
         """The position after a complete mark."""
@@ -199,6 +218,11 @@ class KGAutomaton:
         elif segment is Segment.ARROW_BEFORE_ENTITY:
             low, high = int(trie.bounds[low]), int(trie.bounds[low + 1])
         return int((self.graph.walks(hops_left - 1)[trie.targets[low:high]] + 1).sum())
+
+
+def _column(tokens: Sequence[int]) -> NDArray[np.int64]:
+    """Tokens that follow one another, each in a row of its own."""
+    return np.array(tokens, np.int64).reshape(-1, 1)
 
 
 def _merge(fans: Sequence[_Fan]) -> Successors[AutomatonState]:

@@ -1,9 +1,9 @@
 """From labels to token ids: the parts that every reasoning path is spliced from.
 
-A path is written ``<PATH> e0 -> r1 -> e1 … </PATH>`` (GCR section 4.1 and Figure 9). Labels are cut *before* the
-space, never after it: tokenising ``" " + label`` and ``" ->"`` apart and splicing gives what tokenising the whole
-string gives, for byte-level BPE and for WordPiece alike; ``LabelTokens.is_exact`` checks that for the tokeniser at
-hand.
+A path is written ``<PATH> e0 -> r1 -> e1 … </PATH>`` (GCR section 4.1 and Figure 9), or as a checkpoint was trained to
+write it (``PathFormat``). Labels are cut *before* the space, never after it: tokenising ``" " + label`` and ``" ->"``
+apart and splicing gives what tokenising the whole string gives, for byte-level BPE and for WordPiece alike;
+``LabelTokens.is_exact`` checks that for the tokeniser at hand.
 
 Very many labels are spelled by way of their words, of which a graph has far fewer than labels. Byte-level BPE and
 WordPiece cut a text into pre-tokens and spell each on its own. Where every space begins a pre-token, a label's tokens
@@ -14,6 +14,7 @@ labels are spelled as a whole.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -72,11 +73,11 @@ _SPACE, _LINE_END = ord(" "), ord("\n")
 _SPACES = frozenset(" Ġ▁")  # a space, and how byte-level and SentencePiece pre-tokenisers write it
 
 
-def spell_all(labels: Sequence[str], spell: Spell) -> TokenTable:
-    """Token ids of ``" " + label`` for each label, every label as a whole."""
+def spell_all(labels: Sequence[str], spell: Spell, gap: str = " ") -> TokenTable:
+    """Token ids of ``gap + label`` for each label, every label as a whole."""
     rows: list[list[int]] = []
     for start in range(0, len(labels), _BATCH):
-        rows += spell([" " + label for label in labels[start : start + _BATCH]])
+        rows += spell([gap + label for label in labels[start : start + _BATCH]])
     offsets = np.zeros(len(rows) + 1, dtype=np.int64)
     np.cumsum([len(row) for row in rows], out=offsets[1:])
     flat = np.fromiter(chain.from_iterable(rows), dtype=np.int32, count=int(offsets[-1]))
@@ -141,6 +142,11 @@ ARROW = "->"
 _MANY = 5_000  # labels from which on it pays to spell them word by word
 
 
+def _gap(behind: str) -> str:
+    """The space that belongs to a label behind this text."""
+    return " " if behind.endswith(" ") else ""
+
+
 class Tokenizer(Protocol):
     """The part of a transformers tokeniser that we use."""
 
@@ -155,18 +161,85 @@ class Tokenizer(Protocol):
     def convert_ids_to_tokens(self, ids: list[int]) -> Any: ...
 
 
+@dataclass(frozen=True, slots=True)
+class PathFormat:
+    """What stands before, between and behind the labels of a path; one space at the end belongs to the next label.
+
+    Attributes:
+        begin: before the first entity.
+        relation, entity: before the relation of a hop, and before the entity that it leads to.
+        again: behind an entity that the path goes on from and names once more, as triples do; empty: it goes on.
+        end: behind the last entity.
+
+    Raises:
+        ValueError: nothing to see parts two labels, or ends the path.
+    """
+
+    begin: str = f"{PATH_START} "
+    relation: str = f" {ARROW} "
+    entity: str = f" {ARROW} "
+    again: str = ""
+    end: str = PATH_END
+
+    def __post_init__(self) -> None:
+        for name in ("relation", "entity", "end"):
+            if not getattr(self, name).strip():
+                raise ValueError(f"“{name}” of a path's format is empty; write what stands there")
+
+    def with_arrows(self, text: str) -> str:
+        """A path in this format, without its begin and end, written as ``e0 -> r1 -> e1``.
+
+        A triple that begins elsewhere than the one before it ended leaves no path: both names stay.
+        """
+        arrow = f" {ARROW} "
+        if (self.relation, self.entity, self.again) == (arrow, arrow, ""):
+            return text
+        labels: list[str] = []
+        for part in _parted(text, self.again) if self.again else [text]:
+            own: list[str] = []
+            rest = part
+            while len(pieces := _parted(rest, self.entity if len(own) % 2 else self.relation, 1)) == 2:
+                own.append(pieces[0])
+                rest = pieces[1]
+            own.append(rest)
+            labels += own[1:] if labels and labels[-1].casefold() == own[0].casefold() else own
+        return arrow.join(labels)
+
+
+def _parted(text: str, separator: str, limit: int = 0) -> list[str]:
+    """The parts of a text; how a tokeniser spaces the marks of the separator does not matter."""
+    marks = [re.escape(mark) for mark in separator if not mark.isspace()]
+    pattern = r"\s*".join(["", *marks, ""]) if marks else re.escape(separator)
+    return [part.strip() for part in re.split(pattern, text, maxsplit=limit)]
+
+
 class LabelTokens:
-    """Token ids of labels, arrow and path marks for one tokeniser.
+    """Token ids of labels, separators and path marks for one tokeniser.
 
     Special tokens inside labels are neutralised: a label ``</PATH>`` is spelled in ordinary tokens and
     can never be taken for the end of a path.
+
+    Args:
+        tokenizer: of the model.
+        path_format: how its paths are written.
+
+    Attributes:
+        start, end: what a path begins and ends with.
+        to_relation, to_entity: what stands before a relation, and before the entity that it leads to.
+        again: what stands before an entity that is named once more.
+        arrow: the separator of our own format, which DoG's chains are written with.
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer, path_format: PathFormat | None = None) -> None:
         self.tokenizer = tokenizer
-        self.start = self.special(PATH_START)
-        self.end = self.special(PATH_END)
+        self.path_format = path_format or PathFormat()
+        self.start = self.special(self.path_format.begin.removesuffix(" "))
+        self.end = self.special(self.path_format.end)
         self.arrow = tuple(self.plain(" " + ARROW))
+        self.to_relation, self.to_entity, self.again = (
+            tuple(self.plain(part.removesuffix(" ")))
+            for part in (self.path_format.relation, self.path_format.entity, self.path_format.again)
+        )
 
     def special(self, mark: str) -> tuple[int, ...]:
         """Token ids of a path mark: its own token when the vocabulary has one, else its spelling."""
@@ -176,11 +249,22 @@ class LabelTokens:
         """Token ids of untrusted text, special tokens spelled out."""
         return list(self.tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"])
 
-    def encode(self, labels: Sequence[str]) -> TokenTable:
-        """Token ids of ``" " + label`` for each label."""
-        if len(labels) < _MANY or not self._keeps_to_words():
-            return spell_all(labels, self._plain_batch)
+    def encode(self, labels: Sequence[str], behind: str = " ") -> TokenTable:
+        """Token ids of each label behind a text: with a space before it where that text ends with one."""
+        gap = _gap(behind)
+        if not gap or len(labels) < _MANY or not self._keeps_to_words():
+            return spell_all(labels, self._plain_batch, gap)
         return spell_by_words(labels, self._plain_batch, self._pre_tokens)
+
+    def heads_read_alike(self) -> bool:
+        """Whether an entity that begins a path is spelled as one that a relation leads to."""
+        return _gap(self.path_format.begin) == _gap(self.path_format.entity)
+
+    def named_again(self, label: str) -> tuple[int, ...]:
+        """What follows an entity that the path goes on from: its name once more where the format has it so."""
+        if not self.path_format.again:
+            return self.to_relation
+        return (*self.again, *self.plain(_gap(self.path_format.again) + label), *self.to_relation)
 
     def fingerprint(self) -> str:
         """A digest of all that decides on how labels are spelled; empty for a tokeniser that does not tell."""
@@ -188,7 +272,8 @@ class LabelTokens:
         if backend is None:
             return ""
         self.plain("")  # sets the backend as for labels: neither padding nor cutting is part of the digest
-        return blake2b(f"{tokenizers.__version__} {backend.to_str()}".encode(), digest_size=20).hexdigest()
+        gap = "" if _gap(self.path_format.entity) else " bare"
+        return blake2b(f"{tokenizers.__version__}{gap} {backend.to_str()}".encode(), digest_size=20).hexdigest()
 
     def _plain_batch(self, texts: list[str]) -> list[list[int]]:
         """``plain`` for many texts; past the first, the Rust tokeniser is asked without going through transformers."""

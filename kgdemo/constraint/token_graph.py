@@ -13,7 +13,7 @@ import os
 import tempfile
 import threading
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -26,6 +26,7 @@ from kgdemo.constraint.sub_tries import Cache, SubTrie
 from kgdemo.kg.adjacency import Adjacency
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import LabelTable
+from kgdemo.kg.path import PathIds
 from kgdemo.kg.stores.graph import MAX_ENDS, StoreGraph
 
 logger = logging.getLogger(__name__)
@@ -163,7 +164,7 @@ class TokenGraph:
         else:
             tokenised_labels = _tokenised_labels(kg, label_tokens)
         self._entities, self.entity_rank = tokenised_labels.table, tokenised_labels.rank
-        self.steps = label_tokens.encode(kg.step_labels)
+        self.steps = label_tokens.encode(kg.step_labels, label_tokens.path_format.relation)
         self.step_rank = ranks(self.steps)
         self.sub_tries: Cache[SubTrie] = Cache(cache_bytes)
         self._walks: list[NDArray[np.int64]] = []
@@ -204,6 +205,32 @@ class TokenGraph:
     def by_tokens(self, entities: NDArray[np.int32]) -> NDArray[np.int32]:
         """These entities in the order of their labels' tokens."""
         return entities[np.argsort(self.entity_rank[entities], kind="stable")]
+
+    def heads(self, entities: NDArray[np.int32]) -> tuple[NDArray[np.int32], TokenTable]:
+        """These entities in the order of the tokens that they begin a path with, and these tokens by entity."""
+        if self.label_tokens.heads_read_alike():
+            return self.by_tokens(entities), self.entities
+        table = self.label_tokens.encode(
+            [self.kg.entities[int(entity)] for entity in entities], self.label_tokens.path_format.begin
+        )
+        order = np.argsort(ranks(table), kind="stable")
+        rows = np.full(len(self.kg.entities), len(entities), np.int64)  # all others have no tokens
+        rows[entities] = np.arange(len(entities))
+        no_tokens = TokenTable(np.zeros(2, np.int64), np.empty(0, np.int32))
+        return entities[order], table.joined(no_tokens).rows(rows)
+
+    def spelled(self, path: PathIds) -> list[Sequence[int]]:
+        """A path in tokens, in pieces: entity, separator, relation, separator, entity, …, and the end mark."""
+        label_tokens, head = self.label_tokens, path.entities[0]
+        if label_tokens.heads_read_alike():
+            pieces: list[Sequence[int]] = [self.entities.row(head).tolist()]
+        else:
+            pieces = [label_tokens.encode([self.kg.entities[head]], label_tokens.path_format.begin).ids.tolist()]
+        for hop, (step, entity) in enumerate(zip(path.steps, path.entities[1:], strict=True)):
+            onward = label_tokens.named_again(self.kg.entities[path.entities[hop]]) if hop else label_tokens.to_relation
+            pieces += [onward, self.steps.row(step).tolist()]
+            pieces += [label_tokens.to_entity, self.entities.row(entity).tolist()]
+        return [*pieces, label_tokens.end]
 
     def presort(self) -> None:
         """Sort the edges of all entities at once: the whole automaton, built offline (GCR appendix B.1)."""
@@ -297,7 +324,7 @@ class GrowingTokenGraph(TokenGraph):
         if len(self._entities) < len(labels):
             with self._growing:
                 new = labels[len(self._entities) : len(labels)]
-                self._entities = self._entities.joined(self.label_tokens.encode(new))
+                self._entities = self._entities.joined(_encoded(new, self.label_tokens))
         return self._entities
 
     def walks(self, hops: int) -> NDArray[np.int64]:
@@ -318,8 +345,13 @@ def token_graph_of(
     return TokenGraph(kg, label_tokens, directed, like=like, store=store)
 
 
+def _encoded(entities: Sequence[str], label_tokens: LabelTokens) -> TokenTable:
+    """Labels of entities as a relation leads to them."""
+    return label_tokens.encode(entities, label_tokens.path_format.entity)
+
+
 def _tokenised_labels(kg: KnowledgeGraph, label_tokens: LabelTokens) -> TokenisedLabels:
-    table = label_tokens.encode(list(kg.entities))
+    table = _encoded(list(kg.entities), label_tokens)
     return TokenisedLabels(table, ranks(table))
 
 
@@ -328,7 +360,7 @@ def _more(like: TokenGraph, kg: KnowledgeGraph) -> TokenisedLabels:
     new = [kg.entities[i] for i in range(len(like.entities), len(kg.entities))]
     if not new:
         return TokenisedLabels(like.entities, like.entity_rank)
-    table = like.entities.joined(like.label_tokens.encode(new))
+    table = like.entities.joined(_encoded(new, like.label_tokens))
     return TokenisedLabels(table, ranks(table))
 
 

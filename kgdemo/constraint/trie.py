@@ -93,11 +93,18 @@ class TokenPaths:
 def tokenise_paths(graph: TokenGraph, paths: PathTable, whole: bool = False) -> TokenPaths:
     """The tokens of each walk; ``whole`` spells out also what it shares with the one before."""
     count, hops = paths.steps.shape
-    arrowed = _between(np.array(graph.label_tokens.arrow, np.int32), graph.steps)
-    end = TokenTable(np.array([0, len(graph.label_tokens.end)], np.int64), np.array(graph.label_tokens.end, np.int32))
-    label_tokens = [(graph.entities, paths.entities[:, 0], True)]
+    marks, again = graph.label_tokens, graph.label_tokens.path_format.again
+    first = _between(marks.to_relation, graph.steps, marks.to_entity)
+    later = _between((), graph.steps, marks.to_entity) if again else first
+    end = TokenTable(np.array([0, len(marks.end)], np.int64), np.array(marks.end, np.int32))
+    heads = graph.heads(np.unique(paths.entities[:, 0]))[1]
+    label_tokens = [(heads, paths.entities[:, 0], True)]
     for hop in range(hops):
-        label_tokens += [(arrowed, paths.steps[:, hop], False), (graph.entities, paths.entities[:, hop + 1], True)]
+        if hop and again:
+            going_on = np.where(paths.steps[:, hop] >= 0, paths.entities[:, hop], -1)
+            label_tokens.append((_named_again(graph, going_on), going_on, False))
+        label_tokens.append((later if hop else first, paths.steps[:, hop], False))
+        label_tokens.append((graph.entities, paths.entities[:, hop + 1], True))
     label_tokens.append((end, np.zeros(count, np.int32), False))
     shared = np.zeros(count, np.bool_)
     shared[1:] = not whole
@@ -159,18 +166,27 @@ def _column(levels: Sequence[Sequence[NDArray[np.int32]]], hop: int, filler: int
     )
 
 
-def _between(mark: NDArray[np.int32], table: TokenTable) -> TokenTable:
-    """Each label with a mark before and behind it."""
-    width, count = len(mark), len(table)
-    lengths = np.diff(table.offsets)
-    offsets = table.offsets + 2 * width * np.arange(count + 1)
+def _between(before: Sequence[int], table: TokenTable, behind: Sequence[int]) -> TokenTable:
+    """Each label with one mark before it and another behind it."""
+    count, lengths = len(table), np.diff(table.offsets)
+    offsets = table.offsets + (len(before) + len(behind)) * np.arange(count + 1)
     ids = np.empty(int(offsets[-1]), np.int32)
-    own = np.repeat(offsets[:-1] + width - table.offsets[:-1], lengths) + np.arange(len(table.ids))
+    own = np.repeat(offsets[:-1] + len(before) - table.offsets[:-1], lengths) + np.arange(len(table.ids))
     ids[own] = table.ids
-    for place, token in enumerate(mark):
+    for place, token in enumerate(before):
         ids[offsets[:-1] + place] = token
-        ids[offsets[1:] - width + place] = token
+    for place, token in enumerate(behind):
+        ids[offsets[1:] - len(behind) + place] = token
     return TokenTable(offsets, ids)
+
+
+def _named_again(graph: TokenGraph, entities: NDArray[np.int32]) -> TokenTable:
+    """What stands between an entity and the next relation, by entity; -1 stands for none."""
+    named = np.unique(entities[entities >= 0])
+    texts = [graph.label_tokens.named_again(graph.kg.entities[int(entity)]) for entity in named]
+    lengths = np.zeros(len(graph.kg.entities) + 1, np.int64)
+    lengths[named + 1] = [len(text) for text in texts]
+    return TokenTable(np.cumsum(lengths), np.fromiter((token for text in texts for token in text), np.int32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,5 +433,6 @@ def _fingerprint(graph: TokenGraph) -> list[int]:
     kg, label_tokens = graph.kg, graph.label_tokens
     arrays = [graph.entities.ids, graph.entities.offsets, graph.steps.ids, graph.steps.offsets]
     arrays += [kg.outgoing.offsets, kg.outgoing.relations, kg.outgoing.targets]
-    marks = np.array([*label_tokens.arrow, -1, *label_tokens.end, int(graph.directed)], np.int64)
+    separators = [label_tokens.to_relation, label_tokens.to_entity, label_tokens.again, label_tokens.end]
+    marks = np.array([*(token for mark in separators for token in (*mark, -1)), int(graph.directed)], np.int64)
     return [crc32(np.ascontiguousarray(array).data) for array in [*arrays, marks]]

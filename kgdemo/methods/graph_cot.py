@@ -1,6 +1,6 @@
 """Graph chain of thought (Jin et al. 2024, Graph-CoT): reason, call functions of the graph, read what they return.
 
-Each iteration has three steps (section 4): the model says what is still missing (*reasoning*), says which functions of
+Each iteration has three steps: the model says what is still missing (*reasoning*), says which functions of
 the graph give it (*interaction*), and the functions are run (*execution*). It differs from the chain of thought of
 Grounding's agent, which uses the same four functions: thought and calls are asked for apart, and one thought may lead
 to several calls. Here, too, the calls that are possible are offered, so that none can be malformed.
@@ -48,7 +48,7 @@ class _ReasonThenCall(LanguageModelDecisions):
 @register(
     "graph-cot",
     "Graph-CoT",
-    "Jin et al. 2024 (Graph-CoT), section 4",
+    "Jin et al. 2024 (Graph-CoT)",
     "Says what is missing, calls functions of the graph that give it, reads what they return, and reasons on.",
     options=GraphCotOptions,
 )

@@ -34,7 +34,7 @@ class MethodCard:
     """A registered method and how it is shown.
 
     Attributes:
-        paper: where it is described, with the section.
+        paper: where it is described; with the section for the papers whose systems are built here.
         constrained: it decodes under the graph's constraint, and can be compared with itself without.
         drivable: it goes on from tokens that a visitor forces.
         declared: the dataclass of its options (see ``kgdemo.settings``).

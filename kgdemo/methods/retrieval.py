@@ -149,7 +149,7 @@ def graph_rag(query: Query, resources: Resources, settings: Settings) -> Iterato
 @register(
     "kaping",
     "KAPING",
-    "Baek et al. 2023 (KAPING), section 3",
+    "Baek et al. 2023 (KAPING)",
     "Takes the K triples around the question's entities that are nearest to it by embeddings.",
 )
 def kaping(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
@@ -162,14 +162,12 @@ def kaping(query: Query, resources: Resources, settings: Settings) -> Iterator[E
 @register(
     "bm25",
     "BM25",
-    "Robertson and Zaragoza 2009 (BM25), section 3.2",
+    "Robertson and Zaragoza 2009 (BM25)",
     "As Text-RAG, with the facts ranked by the words that they share with the question.",
 )
 def bm25(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
     """Sparse retrieval. Rarity is counted among the facts around the nodes found, not in the whole graph."""
-    found = _sentences(query, resources, settings)
-    ranked = rank(query, found, Bm25(), settings.beams)
-    yield from _answered(query, [(path, score) for path, score in ranked if score > 0], "BM25", resources, settings)
+    yield from _answer_from(query, _sentences(query, resources, settings), resources, settings, Bm25())
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,18 +199,15 @@ def _sentences(query: Query, resources: Resources, settings: Settings) -> list[P
     return facts(query, starts_at(nodes(query.text, resources, _NODES)), resources, settings)
 
 
-def _answer_from(query: Query, found: Sequence[Path], resources: Resources, settings: Settings) -> Iterator[Event]:
-    """The reasoner's answer from the K paths nearest to the question by embeddings."""
-    ranked = rank(query, found, embedding_cache(resources.embedder), settings.beams)
-    yield from _answered(query, ranked, "sentence embeddings", resources, settings)
-
-
-def _answered(
-    query: Query, ranked: Sequence[tuple[Path, float]], by: str, resources: Resources, settings: Settings
+def _answer_from(
+    query: Query, found: Sequence[Path], resources: Resources, settings: Settings, words: Bm25 | None = None
 ) -> Iterator[Event]:
-    """The paths retrieved, verified, and the reasoner's answer from them."""
-    scores = tuple(score for _, score in ranked)
-    texts = tuple(str(path) for path, _ in ranked)
+    """The reasoner's answer from the K paths nearest to the question, by embeddings or by the words shared with it."""
+    ranked = rank(query, found, words or embedding_cache(resources.embedder), settings.beams)
+    if words:
+        ranked = [(path, score) for path, score in ranked if score > 0]  # the others share no word
+    texts, scores = tuple(str(path) for path, _ in ranked), tuple(score for _, score in ranked)
+    by = "BM25" if words else "sentence embeddings"
     yield CandidatesScored("retrieval", texts, scores, (True,) * len(ranked), by)
     evidence = yield from show(ranked, resources, settings.beams)
     yield from conclude(query, evidence, resources, directed=settings.directed, whole=settings.complete)

@@ -41,7 +41,7 @@ class Plan:
 @register(
     "rog",
     "Reasoning on graphs",
-    "Luo et al. 2024 (RoG), section 4",
+    "Luo et al. 2024 (RoG)",
     "Plans relation paths without the graph, then looks in the graph for paths with these relations.",
 )
 def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
@@ -67,7 +67,8 @@ def _decoded_plans(query: Query, resources: Resources, settings: Settings) -> Ge
         yield step
     best: dict[tuple[str, ...], float] = {}
     for hypothesis in branch.finished or ():
-        parts = re.split(r"\s*->\s*", branch.text(hypothesis))
+        written = resources.model.label_tokens.path_format.with_arrows(branch.text(hypothesis))
+        parts = re.split(r"\s*->\s*", written)
         relations = tuple(part.strip() for part in parts[1::2])
         if relations:
             best.setdefault(relations, hypothesis.score)

@@ -203,7 +203,7 @@ def ungrounded(free: Branch, resources: Resources, limit: int) -> Generator[Even
     answers = hypothesis_answers(free, resources.model, finished)
     written = []
     for index, (hypothesis, answer) in enumerate(zip(finished, answers, strict=True), 1):
-        text = free.text(hypothesis)
+        text = resources.model.label_tokens.path_format.with_arrows(free.text(hypothesis))
         path, verdict = resources.verifier.verify_text(text, answer)
         beam = free.reader.beam_id(hypothesis.tokens)
         yield PathFound(False, index, text, hypothesis.score, path, beam)

@@ -37,7 +37,7 @@ _DROPPED_SHOWN = 6  # dropped options that are shown as thoughts, the nearest; a
 @register(
     "tog",
     "Think on graph",
-    "Sun et al. 2024 (ToG), section 2",
+    "Sun et al. 2024 (ToG)",
     "Grows three paths hop by hop: the reasoner prunes relations, then entities, and says when it is enough.",
 )
 def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:

@@ -37,7 +37,7 @@ def direct(query: Query, resources: Resources, settings: Settings) -> Iterator[E
 @register(
     "cot",
     "Chain of thought",
-    "Wei et al. 2022, section 2",
+    "Wei et al. 2022 (chain-of-thought prompting)",
     "The model writes its most probable chain of facts from memory, then the answer. Nothing is looked up.",
 )
 def cot(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
@@ -50,13 +50,13 @@ class Draws:
     """How self-consistency draws its chains from the path model."""
 
     seed: int = option(0, "of the draws: the same seed, the same chains", maximum=999_999, public=9_999)
-    temperature: float = option(0.7, "T: less draws likelier chains (section 3.1)", minimum=0.1, maximum=2)
+    temperature: float = option(0.7, "T: less draws likelier chains", minimum=0.1, maximum=2)
 
 
 @register(
     "self-consistency",
     "Self-consistency",
-    "Wang et al. 2023, section 2",
+    "Wang et al. 2023 (self-consistency)",
     "The model writes K chains from memory, and the answer that most of them reach is taken.",
     options=Draws,
 )
@@ -64,7 +64,7 @@ def self_consistency(query: Query, resources: Resources, settings: Settings) -> 
     """K different chains and a vote."""
     author = _author(query, resources)
     written = yield from author.chains(settings.beams, chosen(Draws, settings.options))
-    yield from _answered(majority(written), written, author.name)
+    yield from _end_of_chain(majority(written), written, author.name)
 
 
 class _Author(Protocol):
@@ -99,14 +99,14 @@ class _ChatAuthor:
         return self.resources.prompts.text(name, **slots)
 
     def direct(self) -> Iterator[Event]:
-        text = yield from deciding.think(self.resources, self.query, self._task("direct"), (), own=True)
-        yield _final(_listed(text), text, self.name)
+        said = yield from deciding.said(self.resources, self.query, self._task("direct"), ())
+        yield _final(_listed(said.text, said.cut), said.text, self.name)
 
     def chain_of_thought(self, beams: int) -> Iterator[Event]:
         chain = yield from self._chain((), 1)
-        text = yield from deciding.think(self.resources, self.query, self._task("chain-answer"), [chain.text], own=True)
+        said = yield from deciding.said(self.resources, self.query, self._task("chain-answer"), [chain.text])
         yield _count_in_graph([chain])
-        yield _final(_listed(text), text, self.name)
+        yield _final(_listed(said.text, said.cut), said.text, self.name)
 
     def chains(self, count: int, draws: Draws) -> Generator[Event, None, list[FreePath]]:
         """Independent samples; a model that cannot be sampled from is asked for different chains instead.
@@ -170,7 +170,7 @@ class _PathModelAuthor:
     def chain_of_thought(self, beams: int) -> Iterator[Event]:
         """The best chain of a beam search."""
         written = yield from self._paths(unconstrained_branch(self.model, self.prompt, beams), beams)
-        yield from _answered(written[:1], written, self.name)
+        yield from _end_of_chain(written[:1], written, self.name)
 
     def chains(self, count: int, draws: Draws) -> Generator[Event, None, list[FreePath]]:
         """Sampled."""
@@ -195,7 +195,7 @@ def majority(written: Sequence[FreePath]) -> list[FreePath]:
     return max(voters.values(), key=len, default=[])
 
 
-def _answered(taken: Sequence[FreePath], written: Sequence[FreePath], by: str) -> Iterator[Event]:
+def _end_of_chain(taken: Sequence[FreePath], written: Sequence[FreePath], by: str) -> Iterator[Event]:
     """The answer of the chains taken, and how many of all chains are in the graph."""
     yield _count_in_graph(written)
     answer = _answer_of(taken[0]) if taken else ""
@@ -215,8 +215,8 @@ def _answer_of(chain: FreePath) -> str:
     return chain.answer
 
 
-def _listed(text: str) -> list[str]:
-    return [name for name, _ in read_answer(text, {})]
+def _listed(text: str, cut: bool = False) -> list[str]:
+    return [name for name, _ in read_answer(text, {}, cut)]
 
 
 def _final(answers: Sequence[str], text: str, by: str) -> AnswerFinal:

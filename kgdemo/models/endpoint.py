@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
@@ -59,7 +60,7 @@ class OpenAIChat:
     def __init__(self, settings: ChatSettings) -> None:
         self.name = settings.model
         self.settings = settings
-        self.at_once = settings.at_once
+        self.at_once, self.samples = settings.at_once, True
         self.refused: set[str] = set()  # parameters that this endpoint does not take
         self.structured = True  # until it refuses a schema, or does not keep to one
         connections: Any = httpx.Client(  # openai 3 takes it too, though its types name the library's successor
@@ -82,14 +83,7 @@ class OpenAIChat:
     def stream(
         self, prompt: str, usage: Usage, temperature: float = 0.0, schema: Mapping[str, Any] | None = None
     ) -> Iterator[str]:
-        """See ``ChatModel``.
-
-        Args:
-            prompt: what is asked.
-            usage: filled in; its ``restarts`` grows where a reply broke off and begins anew.
-            temperature: 0 for the likeliest reply.
-            schema: JSON schema of the reply, for endpoints that keep to one.
-        """
+        """See ``ChatModel``."""
         usage.tokens_in, usage.tokens_out, usage.calls = len(prompt.split()), 0, 0
         deadline, tries, begun = time.monotonic() + self.settings.longest, 0, False
         while True:
@@ -406,11 +400,13 @@ def _count(record: Mapping[str, Any], usage: Usage) -> None:
 
 
 def _seconds(headers: Mapping[str, str]) -> float:
-    """What ``Retry-After`` asks for; 0 where it says nothing that is understood."""
-    try:
-        return max(0.0, float(headers.get("retry-after", "0")))
-    except ValueError:
-        return 0.0
+    """What ``Retry-After`` asks for, in seconds or until a date; 0 where it says nothing that is understood."""
+    asked = headers.get("retry-after", "0")
+    with suppress(ValueError):
+        return max(0.0, float(asked))
+    with suppress(ValueError, TypeError):
+        return max(0.0, parsedate_to_datetime(asked).timestamp() - time.time())
+    return 0.0
 
 
 def _said(text: str) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
-from kgdemo.constraint.label_tokens import PATH_END, PATH_START, LabelTokens
+from kgdemo.constraint.label_tokens import PATH_END, PATH_START, LabelTokens, PathFormat
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import relation_name, spoken
 
@@ -148,7 +148,10 @@ class PromptStyle:
             fitted for this model by ``python -m kgdemo calibrate``; None: it never abstains.
         abstention_graph: the graph they were fitted on, the only one they are used on; empty: any.
         topic_types: each topic entity is followed by its type, where one is known; only models trained so read it.
-        reply: what the model's own turn begins with, before ``<PATH>``.
+        chat: the template is the user's turn of the tokeniser's chat template, where it has one; no: it is the whole
+            prompt, and the path begins where it ends.
+        reply: what the model's own turn begins with, before the path.
+        path: how a path is written.
         one_way: the model was trained on paths that follow edges from head to tail only, and is asked for no others.
         weights: folder or hub name of the checkpoint that this style is for; empty: it lies beside this file.
     """
@@ -163,7 +166,9 @@ class PromptStyle:
     abstention: Mapping[str, float] | None = None
     abstention_graph: str = ""
     topic_types: bool = False
+    chat: bool = True
     reply: str = ""
+    path: PathFormat = field(default_factory=PathFormat)
     one_way: bool = False
     weights: str = ""
 
@@ -172,7 +177,7 @@ class PromptStyle:
         """Read the style a model folder carries, or return the default; what another version wrote is passed over.
 
         Raises:
-            ValueError: the file is not JSON, or its template lacks a slot.
+            ValueError: the file is not JSON, its template lacks a slot, or its paths have no separators.
         """
         file = folder / STYLE_FILE
         record = json.loads(file.read_text("utf-8")) if file.is_file() else {}
@@ -180,6 +185,7 @@ class PromptStyle:
         template = known.get("template", DEFAULT_TEMPLATE)
         if not 0 <= template.find(_SLOTS[0]) < template.find(_SLOTS[1]):
             raise ValueError(f"the template of {STYLE_FILE} needs {_SLOTS[0]} and, behind it, {_SLOTS[1]}")
+        known["path"] = _path_format(known.get("path", {}))
         return cls(**{**known, "relations": read_relations(folder), "similarity": read_similarity(folder)})
 
     def save(self, folder: Path) -> None:
@@ -205,7 +211,7 @@ class PromptStyle:
     def encode(
         self, label_tokens: LabelTokens, question: str, entities: Sequence[str], types: Sequence[str] = ()
     ) -> list[int]:
-        """Token ids of the prompt up to and including ``<PATH>``; user text cannot smuggle in special tokens.
+        """Token ids of the prompt, with what a path begins with; user text cannot smuggle in special tokens.
 
         Args:
             label_tokens: the model's tokeniser.
@@ -230,7 +236,21 @@ class PromptStyle:
 
     def _rendered(self, label_tokens: LabelTokens) -> str:
         tokenizer: Any = label_tokens.tokenizer  # those of chat models can do more than ours
-        if not getattr(tokenizer, "chat_template", None):
+        if not self.chat or not getattr(tokenizer, "chat_template", None):
             return self.template
         turn = [{"role": "user", "content": self.template}]
         return str(tokenizer.apply_chat_template(turn, tokenize=False, add_generation_prompt=True))
+
+
+def _path_format(record: object) -> PathFormat:
+    """What ``path`` says in the file of a style.
+
+    Raises:
+        ValueError: it is no object of texts, or names a part that a path does not have.
+    """
+    parts = sorted(PathFormat.__dataclass_fields__)
+    if not isinstance(record, dict) or not all(isinstance(value, str) for value in record.values()):
+        raise ValueError(f"path in {STYLE_FILE} is no object of texts; it has {', '.join(parts)}")
+    if unknown := sorted(set(record) - set(parts)):
+        raise ValueError(f"path in {STYLE_FILE} has no part {unknown[0]!r}; it has {', '.join(parts)}")
+    return PathFormat(**record)

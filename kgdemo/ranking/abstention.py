@@ -26,7 +26,7 @@ from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.events import Answerability, AnswerFinal
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import spoken, with_article
-from kgdemo.kg.path import Path
+from kgdemo.kg.path import Path, PathIds
 from kgdemo.models.base import PROMPT_END, TokenTree
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.models.prompt_style import path_sentence, unseen_labels
@@ -213,11 +213,11 @@ def relation_beliefs(query: Query, path: Path, resources: Resources) -> list[Rel
 
 
 def _labels(graph: TokenGraph, entity: str) -> dict[tuple[int, ...], str]:
-    """The tokens of the labels of what may be stated of an entity, with the beginning of the arrow that must follow."""
-    kg, arrow = graph.kg, int(graph.label_tokens.arrow[0])
+    """The tokens of the labels of what may be stated of an entity, with the beginning of what must follow."""
+    kg, behind = graph.kg, graph.label_tokens.to_entity[0]
     possible = kg.labels_of_type(kg.info[entity].type) if entity in kg.info else frozenset()
     return {
-        (*(int(token) for token in graph.steps.row(step)), arrow): label
+        (*(int(token) for token in graph.steps.row(step)), behind): label
         for step, label in enumerate(kg.step_labels)
         if label in possible or not possible
     }
@@ -247,15 +247,12 @@ def _held(kg: KnowledgeGraph, entity: str) -> set[str]:
 
 def _before(graph: TokenGraph, path: Path, hop: int) -> list[int]:
     """The tokens of a path up to the arrow before one of its relations."""
-    kg, arrow = graph.kg, graph.label_tokens.arrow
-    tokens: list[int] = []
-    for place, label in enumerate(path.entities[: hop + 1]):
-        entity = kg.entities.find(label)
-        assert entity is not None, label
-        tokens += [*graph.entities.row(entity).tolist(), *arrow]
-        if place < hop:
-            tokens += [*graph.steps.row(kg.steps_called(path.relations[place])[0]).tolist(), *arrow]
-    return tokens
+    kg = graph.kg
+    entities = tuple(known for label in path.entities if (known := kg.entities.find(label)) is not None)
+    assert len(entities) == len(path.entities), path.entities
+    steps = tuple(kg.steps_called(relation)[0] for relation in path.relations)
+    pieces = graph.spelled(PathIds(entities, steps))
+    return [token for piece in pieces[: 4 * hop + 2] for token in piece]
 
 
 def _log_probs(

@@ -319,14 +319,8 @@ def _key(graph: TokenGraph, path: RankedPath) -> Key:
 
 def _tokens(graph: TokenGraph, path: PathIds, longest: int) -> tuple[int, ...] | None:
     """A path as the model writes it, end mark included; None where that is more than ``longest`` tokens."""
-    arrow = graph.label_tokens.arrow
-    parts: list[Sequence[int] | NDArray[np.int32]] = [graph.entities.row(path.entities[0])]
-    for step, entity in zip(path.steps, path.entities[1:], strict=True):
-        parts += [arrow, graph.steps.row(step), arrow, graph.entities.row(entity)]
-    parts.append(graph.label_tokens.end)
-    if sum(map(len, parts)) > longest:
-        return None
-    return tuple(int(token) for part in parts for token in part)
+    tokens = tuple(token for piece in graph.spelled(path) for token in piece)
+    return tokens if len(tokens) <= longest else None
 
 
 def _path_node(path: PathIds) -> PathNode:

@@ -330,16 +330,13 @@ def relation_score(graph: TokenGraph, ids: PathIds, log_probs: Sequence[float], 
     The end mark counts because it decides between ``r1`` and ``r1, r2``. Relations that read like one of ``but``
     are left out: whether the path goes on behind them still counts.
     """
-    place = len(graph.entities.row(ids.entities[0]))
-    arrow, total = len(graph.label_tokens.arrow), 0.0
-    for number, (step, entity) in enumerate(zip(ids.steps, ids.entities[1:], strict=True)):
-        if number:
-            total += sum(log_probs[place : place + arrow])  # going on instead of ending
-        place += arrow
-        size = len(graph.steps.row(step))
-        if graph.kg.step_labels[step] not in but:
-            total += sum(log_probs[place : place + size])
-        place += size + arrow + len(graph.entities.row(entity))
+    pieces, total, place = graph.spelled(ids), 0.0, 0
+    for number, piece in enumerate(pieces[:-1]):
+        hop, part = divmod(number - 1, 4)  # of a hop: separator, relation, separator, entity
+        going_on = part == 0 and hop > 0  # instead of ending
+        if going_on or (part == 1 and graph.kg.step_labels[ids.steps[hop]] not in but):
+            total += sum(log_probs[place : place + len(piece)])
+        place += len(piece)
     return total + sum(log_probs[place:])
 
 

@@ -55,6 +55,7 @@ class Decision:
         scores: one for each option, higher is better; empty for free text.
         thoughts: for each option chosen the thought that it follows from, where the reasoner wrote one.
         written: for each option chosen what was written behind it, for options that leave something open.
+        cut: the text broke off where a reply may not be longer.
         holds: the outcome of a yes/no question.
         call: the language-model call, for the count; None where no model was asked.
         replaced: why the embedded reasoner decided in a language model's place; empty where it did not.
@@ -66,6 +67,7 @@ class Decision:
     scores: tuple[float, ...] = ()
     thoughts: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
+    cut: bool = False
     holds: bool = False
     call: LMCall | None = None
     replaced: str = ""

@@ -26,7 +26,7 @@ from kgdemo.decoding.beam import beam_search
 from kgdemo.errors import EndpointError
 from kgdemo.events import AnswerDelta, AnswerFinal, Event, LMCall, Notice, Waiting
 from kgdemo.kg.labels import fold
-from kgdemo.models.chat import ChatModel, LocalChat, StructuredChat, Usage, whole_reply
+from kgdemo.models.chat import ChatModel, LocalChat, Usage, whole_reply
 from kgdemo.models.embedding import Embedder
 from kgdemo.query.query import Query
 from kgdemo.reasoners.background import SIGN_OF_LIFE, stopped
@@ -37,7 +37,6 @@ from kgdemo.reasoners.parsing import (
     UnreadableReplyError,
     chosen_numbers,
     cleaned,
-    one_line,
     proposals,
     ratings,
     said_lines,
@@ -48,6 +47,7 @@ from kgdemo.reasoners.prompts import SHIPPED, Prompts, so_far
 from kgdemo.settings import ChatSettings
 
 Parsed = TypeVar("Parsed")
+Parse = Callable[[str, bool], Parsed]  # of a reply, and whether it was cut
 CUT = "length"  # how the protocol says that a reply was cut
 _VERDICTS = ("Yes", "No")
 
@@ -104,14 +104,13 @@ class ChatReasoner:
     def __init__(self, model: ChatModel, prompts: Prompts = SHIPPED) -> None:
         self.model, self.prompts = model, prompts
         self.name = model.name
-        self.at_once: int = getattr(model, "at_once", 1)  # a model in this process answers one at a time
-        self.samples = isinstance(model, StructuredChat)
+        self.at_once, self.samples = model.at_once, model.samples
 
     def select(self, question: str, task: str, options: Sequence[str], limit: int) -> Decision:
         """See ``base.Reasoner``."""
         prompt = self.prompts.select(question, task, options, limit)
         form = choice(len(options), limit)
-        chosen, call = self._ask("select", prompt, lambda reply: chosen_numbers(reply, options, limit), form)
+        chosen, call = self._ask("select", prompt, lambda reply, _: chosen_numbers(reply, options, limit), form)
         # options not chosen rank behind the chosen ones, in the order given
         scores = tuple(1.0 - chosen.index(i) / len(options) if i in chosen else 0.0 for i in range(len(options)))
         return Decision(chosen=chosen, scores=scores, call=call)
@@ -121,7 +120,7 @@ class ChatReasoner:
         scores, call = self._ask(
             "score",
             self.prompts.score(question, task, options),
-            lambda r: ratings(r, len(options)),
+            lambda reply, _: ratings(reply, len(options)),
             rating_of_each(len(options)),
         )
         return Decision(scores=scores, call=call)
@@ -130,25 +129,26 @@ class ChatReasoner:
         """See ``base.Reasoner``: all in one call, so that the steps differ."""
         prompt = self.prompts.propose(question, task, context, options, limit)
         form = next_steps(len(options), limit)
-        steps, call = self._ask("propose", prompt, lambda reply: proposals(reply, options, limit), form)
+        steps, call = self._ask("propose", prompt, lambda reply, _: proposals(reply, options, limit), form)
         chosen, thoughts, written = zip(*steps, strict=True)
         return Decision(chosen=chosen, thoughts=thoughts, written=written, call=call)
 
     def verify(self, question: str, statement: str, premises: Sequence[str], task: str = "") -> Decision:
         """See ``base.Reasoner``."""
-        holds, call = self._ask("verify", self.prompts.verify(question, statement, premises, task), yes_or_no, VERDICT)
+        prompt = self.prompts.verify(question, statement, premises, task)
+        holds, call = self._ask("verify", prompt, lambda reply, _: yes_or_no(reply), VERDICT)
         return Decision(holds=holds, call=call)
 
     def plan(self, query: Query, task: str, temperature: float = 0.0) -> Decision:
         """See ``base.Reasoner``."""
         prompt = self.prompts.plan(query.text, task)
-        text, call = self._ask("plan", prompt, lambda reply: "\n".join(said_lines(reply)), temperature=temperature)
-        return Decision(text=text, call=call)
+        (lines, cut), call = self._ask("plan", prompt, said_lines, temperature=temperature)
+        return Decision(text="\n".join(lines), cut=cut, call=call)
 
     def thought(self, question: str, task: str, context: Sequence[str]) -> Decision:
         """See ``base.Reasoner``."""
-        text, call = self._ask("thought", self.prompts.thought(question, task, context), one_line)
-        return Decision(text=text, call=call)
+        (lines, cut), call = self._ask("thought", self.prompts.thought(question, task, context), said_lines)
+        return Decision(text=lines[0], cut=cut and len(lines) == 1, call=call)
 
     def answer(self, question: str, evidence: Sequence[Evidence], task: str = "") -> Iterator[Event]:
         """See ``base.Reasoner``: one call over all paths; a failed endpoint is said, and the paths stay.
@@ -195,7 +195,7 @@ class ChatReasoner:
         self,
         purpose: str,
         prompt: str,
-        parse: Callable[[str], Parsed],
+        parse: Parse[Parsed],
         schema: Schema | None = None,
         temperature: float = 0.0,
     ) -> tuple[Parsed, LMCall]:
@@ -216,7 +216,7 @@ def ask_and_parse(
     model: ChatModel,
     purpose: str,
     prompt: str,
-    parse: Callable[[str], Parsed],
+    parse: Parse[Parsed],
     prompts: Prompts = SHIPPED,
     schema: Schema | None = None,
     temperature: float = 0.0,
@@ -243,11 +243,8 @@ def ask_and_parse(
 
     for attempt in (1, 2):
         usage, reply = Usage(), ""
-        structured = schema is not None and attempt == 1 and isinstance(model, StructuredChat) and model.structured
-        if isinstance(model, StructuredChat):
-            chunks = model.stream(sent, usage, temperature, schema if structured else None)
-        else:
-            chunks = model.stream(sent, usage)
+        structured = schema is not None and attempt == 1 and model.structured
+        chunks = model.stream(sent, usage, temperature, schema if structured else None)
         try:
             for so_far in whole_reply(chunks, usage):
                 reply = so_far
@@ -258,13 +255,13 @@ def ask_and_parse(
             raise FailedDecisionError(str(error), call()) from error
         _add(total, usage)
         try:
-            return parse(reply), call()
+            return parse(reply, usage.finish == CUT), call()
         except UnreadableReplyError as error:
             complaint = str(error)
             if usage.finish == CUT:
                 complaint = f"it was cut after {usage.tokens_out:,} tokens; reply in fewer words."
-            if structured and isinstance(model, StructuredChat):
-                model.structured = False
+            elif structured:
+                model.structured = False  # a reply that was cut says nothing of the endpoint
         if attempt == 1:
             sent = prompts.again(prompt, reply, complaint)
     raise UnreadableDecisionError(

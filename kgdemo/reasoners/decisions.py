@@ -127,8 +127,14 @@ def think(
     Raises:
         EndpointError: the language model failed, and ``own`` says that nobody else can write this.
     """
-    made = yield from _decided(resources, lambda: resources.reasoner.thought(query.text, task, context), own)
-    return made.text
+    return (yield from said(resources, query, task, context, own)).text
+
+
+def said(
+    resources: Resources, query: Query, task: str, context: Sequence[str], own: bool = True
+) -> Generator[Event, None, Decision]:
+    """As ``think``, with what else is known of the sentence: whether it is whole."""
+    return (yield from _decided(resources, lambda: resources.reasoner.thought(query.text, task, context), own))
 
 
 def plan(

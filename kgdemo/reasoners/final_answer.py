@@ -8,7 +8,7 @@ name within a sentence. An excuse is no answer, and so are sentences around it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kgdemo.kg.labels import fold
@@ -55,6 +55,8 @@ _ASKS = re.compile(
     r"^\W*(?:who|whose|whom|what|which|where|when|why|how|in (?:what|which)|is|are|was|were|do|does|did)\b",
     re.IGNORECASE,
 )
+# as models write questions without a question mark; in titles the verb has a capital: *Where Is My Mind*
+_ASKING = re.compile(r"^\W*(?i:who|whom|what|where|when|why|how)\s+(?:did|do|does|is|was|were|are|has|have)\s")
 _IS_ANSWER = re.compile(r"^(.+?)\s+(?:is|are) (?:the|my|a) (?:correct |right |final )?answers?\b", re.IGNORECASE)
 # how models excuse themselves, by language; each is looked for anywhere in a sentence, ^ at its beginning
 _I = r"\b(?:i|we) (?:really |just |simply )?"
@@ -131,7 +133,7 @@ _SENTENCE = re.compile(
 _AND = re.compile(r"^\s*(?:[,;、，/]|and\b|und\b|et\b|y\b|e\b|as well as\b|or\b|&|,\s*and\b)\s*", re.IGNORECASE)
 _BEHIND = re.compile(
     r"\s+(?:[-–—]{1,2}|=>|→)\s+.*$|\s*[:：]\s+.*$|,?\s+\b(?:because|since|as shown|which|who|weil|car|porque)\b.*$"
-    r"|,\s+(?:as the|not|but)\b.*$"
+    r"|,\s+(?:as the|not|but|where|a|an)\s.*$"
 )
 _NEXT_QUESTION = re.compile(r"^\W*(?:question|frage|pregunta|user)\s*:", re.IGNORECASE)
 _LEADS = re.compile(r"^(?:(?:thus|so|therefore|hence|both|yes|well|then)\b,?\s+)+(?=\S)", re.IGNORECASE)
@@ -145,6 +147,10 @@ _ECHO = re.compile(r"^\W*\[(\d+)\] .*(?:->|→)")  # a path as the prompt lists 
 _ANSWERS = re.compile(r"^\W*answers?\s*:\s*(.*)$", re.IGNORECASE)  # what the prompt ends with
 _ASKED = re.compile(r"^\W*question\s*:", re.IGNORECASE)
 _THE = re.compile(r"^the\s+(?=[A-Z0-9])", re.IGNORECASE)
+# “The answer to the question: (the question over again) / is: Vienna”
+_ASKED_AGAIN = re.compile(
+    r"^(\W*the answer to (?:the|this|your) question)\s*:[^\n]*\n\s*is\s*:", re.IGNORECASE | re.MULTILINE
+)
 _BEGUN = re.compile(r"(?:->|→|—>|=>)\s*$")  # a path that was not written to its end
 _MAX_WORDS = 12  # of a name; longer is a sentence
 
@@ -185,16 +191,19 @@ class _Reader:
     def __init__(self, paths: Mapping[int, Path]) -> None:
         self.paths = paths
         self.known = {fold(entity): entity for path in paths.values() for entity in path.entities}
+        self.relations = {fold(relation) for path in paths.values() for relation in path.relations}
 
     def read(self, text: str, cut: bool) -> tuple[CitedName, ...]:
         data = json_in(text, numbers=False)
         if data is not None:
             return self._merged(self._in_json(data))
-        lines = [_SUGGESTED.sub("", line) for line in _behind_the_prompt(text.splitlines(), len(self.paths), cut)]
+        text = _ASKED_AGAIN.sub(r"\1 is:", text)
+        written = text.splitlines()
+        lines = [_SUGGESTED.sub("", line) for line in _behind_the_prompt(written, len(self.paths), cut)]
         if cut and lines:
             lines[-1] = re.sub(r"\s+\([^()]*$", "", lines[-1])  # a bracket that was begun
         lines = [line for line in lines if line.strip() and not _BEGUN.search(line)]
-        if cut and lines and not self._whole(lines[-1]):
+        if cut and lines and not self._whole(lines[-1], written):
             lines = lines[:-1]
         final = [n for n, line in enumerate(lines) if _FINAL.match(unmarked(line))]
         if final:
@@ -207,9 +216,15 @@ class _Reader:
         strong = [part for part in parts if part.weight == strongest or (part.weight == 1 and strongest == 4)]
         return self._merged(strong[:1] if strongest == 0 else strong)
 
-    def _whole(self, line: str) -> bool:
-        """Whether a last line may be whole although the reply was cut: it ends with a citation, or in a known name."""
+    def _whole(self, line: str, written: Sequence[str]) -> bool:
+        """Whether a last line may be whole although the reply was cut: it ends with a citation, or in a known name.
+
+        Small models write the same lines over and over: what another line goes on from is only the beginning of it.
+        """
         plain = without_bullet(unmarked(line))
+        begun = _CITED.sub("", plain).strip()
+        if any(_CITED.sub("", without_bullet(unmarked(other))).strip().startswith(f"{begun} ") for other in written):
+            return False
         cited = [match.end() for match in _CITED.finditer(plain)]
         named = _ARROW.split(_CITED.sub("", plain))[-1]
         return bool(cited and not plain[cited[-1] :].strip(" .,;")) or fold(named) in self.known
@@ -248,7 +263,7 @@ class _Reader:
             announced = self._announced(plain)
             if announced is not None:
                 return announced
-            if _REFUSAL.search(plain) or _FILLER.match(plain):
+            if _REFUSAL.search(plain) or _FILLER.match(plain) or _is_question(plain):
                 return []
             if is_preamble(plain) and not _CITED.search(plain):
                 return []
@@ -280,8 +295,7 @@ class _Reader:
         if said is None:
             return None
         bare = _stripped(_CITED.sub("", said))
-        asks = said.endswith("?") and _ASKS.match(bare) and _PROSE.search(bare)  # the question over again
-        if (asks or _NOTHING.match(bare)) and fold(bare) not in self.known:
+        if (_is_question(said) or _NOTHING.match(bare)) and fold(bare) not in self.known:
             return []
         segments = [(text, numbers) for text, numbers in self._cited_segments(said) if text.strip()]
         parts: list[_Part] = []
@@ -332,7 +346,7 @@ class _Reader:
             return [_Part(self._tidy(bare), cited, 4 if cited else 1)]
         if len(ends := _ARROW.split(bare)) > 1:  # the path itself is repeated
             head, colon, _ = ends[0].rpartition(": ")
-            name = self._tidy(head if colon else ends[-1])
+            name = self._tidy(head if colon else self._without_relation(ends[-1]))
             if self.known and not colon and fold(name) not in self.known:
                 return []  # a path that nobody gave: it was made up, or stands in the prompt's example
             return [_Part(name, cited, 4 if cited else 1)]
@@ -342,7 +356,8 @@ class _Reader:
         split = self._split(short)
         if len(split) > 1:
             return [_Part(self._tidy(name), cited, 4 if cited else 1) for name in split]
-        if short and not _PROSE.search(short) and len(short.split()) <= _MAX_WORDS:
+        prose = _PROSE.search(short) and not short.istitle()  # a title may hold a verb: *Where Is My Mind*
+        if short and not prose and len(short.split()) <= _MAX_WORDS:
             name = self._tidy(bare.rpartition(": ")[2]) if ": " in bare else ""
             name = name if fold(name) in self.known else self._tidy(short)
             sentence = ":" in bare or (bool(re.search(r"[.!?]$", text.strip())) and len(short.split()) > 2)
@@ -387,6 +402,14 @@ class _Reader:
         ]
         ends = {fold(path.end) for path in self.paths.values()}
         return parts if len(parts) > 1 and all(fold(part) in ends for part in parts) else [text]
+
+    def _without_relation(self, text: str) -> str:
+        """The end of a path in which the arrow behind its last relation was forgotten: *born in Salzburg*."""
+        words = text.split()
+        for place in range(1, len(words)):
+            if fold(" ".join(words[:place])) in self.relations and fold(" ".join(words[place:])) in self.known:
+                return " ".join(words[place:])
+        return text
 
     def _tidy(self, name: str) -> str:
         name = _stripped(name)
@@ -460,6 +483,11 @@ def _behind_the_prompt(lines: list[str], paths: int, cut: bool) -> list[str]:
     if in_order and (all_of_them or any(map(_ASKED.match, lines))):
         return [line for line in lines if not (_ECHO.match(line) or _ASKED.match(line))]
     return lines
+
+
+def _is_question(text: str) -> bool:
+    """Whether a sentence is the question over again."""
+    return bool(text.endswith("?") and _ASKS.match(text) and _PROSE.search(text)) or bool(_ASKING.match(text))
 
 
 def _stripped(text: str) -> str:

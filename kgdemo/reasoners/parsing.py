@@ -28,7 +28,8 @@ _TAGGED = re.compile(r"</?(?:final_)?answers?>", re.IGNORECASE)
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]+)\]\((?:https?:|#|/|www\.)[^)\s]*\)")  # a Markdown link
 _LABEL = (
     r"(?:my |the |so,? |therefore,? )*(?:final |short |best |correct )*"
-    r"(?:answers?|replies|reply|result|output|conclusion|choices?|selection|selected(?: options?)?|decision|verdict|"
+    r"(?:answers?(?: to (?:the|this|your) question)?|replies|reply|"
+    r"result|output|conclusion|choices?|selection|selected(?: options?)?|decision|verdict|"
     r"numbers?|ratings?|thoughts?|next thought|plan|keywords?|entities|chain|antwort(?:en)?|réponses?|respuestas?|"
     r"risposta|resposta|ответ|答案|回答|答え)(?:\(s\))?"
 )
@@ -468,33 +469,35 @@ def coherence(reply: str) -> int:
 # Free text ---------------------------------------------------------------------------------------
 
 
-def said_lines(reply: str) -> list[str]:
+def said_lines(reply: str, cut: bool = False) -> tuple[list[str], bool]:
     """The lines of a reply that say something: no preamble, no bullets, no label before them.
+
+    Args:
+        reply: what the model wrote.
+        cut: it broke off. Of several lines the last is then left out.
+
+    Returns:
+        the lines, and whether the last of them is not whole.
 
     Raises:
         UnreadableReplyError: there is none.
     """
+    written = cleaned(reply).splitlines()
+    if cut and len(written) > 1:
+        written, cut = (written if reply.endswith("\n") else written[:-1]), False
     lines = []
-    for raw in cleaned(reply).splitlines():
+    for raw in written:
         line = without_bullet(unmarked(raw))
         line = LABELLED.sub("", line, count=1).strip() if "|" not in line else line
         if line and re.search(r"\w|-", line):
             lines.append(line)
     content = [line for line in lines if not is_preamble(line)] or lines
+    content = content or [line for line in map(unmarked, written) if re.search(r"\w", line)]  # labels alone
     if not content:
         raise UnreadableReplyError("it is empty.")
-    return content
+    return content, cut
 
 
 def is_preamble(line: str) -> bool:
     """Whether a line only announces what comes: “Sure! Here are the answers:”."""
     return bool(_PREAMBLE.match(line)) or (line.endswith((":", "：")) and len(line.split()) > 1)
-
-
-def one_line(reply: str) -> str:
-    """The first line that says something.
-
-    Raises:
-        UnreadableReplyError: there is none.
-    """
-    return said_lines(reply)[0]

@@ -46,12 +46,18 @@ def verifier_of(kg: KnowledgeGraph) -> Verifier:
 
 
 def spelled(label_tokens: LabelTokens, path: Sequence[str]) -> tuple[int, ...]:
-    """The token ids of a path, end mark included."""
+    """The token ids of a path, end mark included: each label and each separator by itself, a space with the label."""
+    form = label_tokens.path_format
+    written = [(form.begin, path[0])]
+    for place in range(1, len(path), 2):
+        if place > 1 and form.again:
+            written.append((form.again, path[place - 1]))
+        written += [(form.relation, path[place]), (form.entity, path[place + 1])]
     ids: list[int] = []
-    for place, label in enumerate(path):
-        if place:
-            ids += label_tokens.plain(" ->")
-        ids += label_tokens.plain(f" {label}")
+    for number, (before, label) in enumerate(written):
+        if number:  # what a path begins with is part of the prompt
+            ids += label_tokens.plain(before[:-1] if before.endswith(" ") else before)
+        ids += label_tokens.plain((" " if before.endswith(" ") else "") + label)
     return (*ids, *label_tokens.end)
 
 

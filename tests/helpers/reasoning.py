@@ -104,13 +104,13 @@ class Clerk:
         enough: a text whose presence among facts makes them enough.
     """
 
-    name = "clerk"
+    name, at_once, samples, structured = "clerk", 1, False, False
 
     def __init__(self, wanted: Sequence[str] = (), writes: dict[str, str] | None = None, enough: str = "\0") -> None:
         self.wanted, self.writes, self.enough = wanted, writes or {}, enough
         self.prompts: list[str] = []
 
-    def stream(self, prompt: str, usage: Usage) -> Iterator[str]:
+    def stream(self, prompt: str, usage: Usage, temperature: float = 0.0, schema: object = None) -> Iterator[str]:
         self.prompts.append(prompt)
         usage.tokens_in, usage.tokens_out = 10, 3
         yield self.reply(prompt)

@@ -103,14 +103,14 @@ def two_hop_world(reasoner: Reasoner) -> Resources:
 class Oracle:
     """See ``ChatModel``: replies to every prompt with the right choice, in the form that the prompt asks for."""
 
-    name = "oracle"
+    name, at_once, samples, structured = "oracle", 1, False, False
 
     def __init__(self) -> None:
         self.known = {question.text: question for question in questions()}
         self.last = questions()[0]
         self.prompts: list[str] = []
 
-    def stream(self, prompt: str, usage: Usage) -> Iterator[str]:
+    def stream(self, prompt: str, usage: Usage, temperature: float = 0.0, schema: object = None) -> Iterator[str]:
         self.prompts.append(prompt)
         reply = self.reply(prompt)
         usage.tokens_in, usage.tokens_out = len(prompt) // 4, len(reply) // 4 + 1

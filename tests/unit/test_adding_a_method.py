@@ -62,9 +62,11 @@ def test_the_readmes_options_are_the_methods_own():
     assert ("fidelis", "adequacy=yes") in checked, "the last of a long list"
 
 
-def test_every_method_names_its_paper_and_section():
+def test_every_method_names_its_paper_and_the_four_papers_with_the_section():
     for card in METHODS.values():
-        assert re.search(r"\d{4}.*, (section \d|appendix [A-Z])", card.paper), card.name
+        assert re.search(r"\d{4} \([\w -]+\)", card.paper), card.name
+        own = re.search(r"\((GCR|DoG|FiDeLiS|Grounding)\)", card.paper) is not None
+        assert own == (re.search(r"\), (section \d|appendix [A-Z])", card.paper) is not None), card.name
         assert card.title
         assert card.summary.endswith(".")
 
@@ -81,7 +83,7 @@ def test_the_readmes_method_runs_in_the_pipeline(one_hop):
 
 def test_it_is_listed(one_hop, capsys):
     assert main(["methods"]) == 0
-    assert "one-hop: One hop (nobody, section 1)" in capsys.readouterr().out
+    assert "one-hop: One hop (nobody 2026 (Nothing))" in capsys.readouterr().out
     assert main(["methods", "--markdown"]) == 0
     assert "| `one-hop` | **One hop.**" in capsys.readouterr().out
 

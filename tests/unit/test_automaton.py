@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from kgdemo.constraint.automaton import AutomatonState, KGAutomaton, reason
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.path import PathIds
 from tests.helpers.models import byte_level_tokenizer, wordpiece_tokenizer
 from tests.helpers.oracles import all_paths, spelled
-from tests.helpers.strategies import graphs
+from tests.helpers.strategies import FORMATS, graphs
 
 from kgdemo.constraint.label_tokens import LabelTokens  # isort: skip
 
@@ -43,12 +44,18 @@ def language(automaton: KGAutomaton, limit: int = 200_000) -> dict[tuple[int, ..
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 @settings(max_examples=150, deadline=None)
-@given(triples=graphs(), hops=st.integers(1, 3), directed=st.booleans(), data=st.data())
-def test_language_equals_the_enumerated_trie(tokenizer, triples, hops, directed, data):
+@given(
+    triples=graphs(),
+    hops=st.integers(1, 3),
+    directed=st.booleans(),
+    form=st.sampled_from(list(FORMATS.values())),
+    data=st.data(),
+)
+def test_language_equals_the_enumerated_trie(tokenizer, triples, hops, directed, form, data):
     triples = triples[: 10 if hops < 3 else 5]
     kg = KnowledgeGraph.from_triples(triples)
     topics = data.draw(st.lists(st.sampled_from(list(kg.entities)), min_size=1, max_size=2))
-    label_tokens = LabelTokens(TOKENIZERS[tokenizer]())
+    label_tokens = LabelTokens(TOKENIZERS[tokenizer](), form)
     graph = TokenGraph(kg, label_tokens, directed)
     automaton = KGAutomaton(graph, [kg.entities.find(t) for t in topics], hops)
     expected: dict[tuple[int, ...], set[tuple[str, ...]]] = {}
@@ -59,6 +66,8 @@ def test_language_equals_the_enumerated_trie(tokenizer, triples, hops, directed,
     for tokens, paths in found.items():
         labels = {_labels(kg, entities, steps) for entities, steps in paths}
         assert labels == expected[tokens]
+        for entities, steps in paths:
+            assert tuple(token for piece in graph.spelled(PathIds(entities, steps)) for token in piece) == tokens
 
 
 @settings(max_examples=150, deadline=None)

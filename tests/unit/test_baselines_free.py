@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 import torch
 
@@ -51,6 +53,15 @@ def test_a_direct_answer_may_name_several():
     events = ask("direct", "Who starred in Inception?", ["Inception"], clerk_world(clerk))
     assert events[-1].answers == ("Tom Hardy", "Elliot Page")
     assert len(clerk.prompts) == 1
+
+
+@pytest.mark.parametrize("method", ["direct", "cot"])
+def test_half_a_name_is_no_answer(method):
+    cut = Endpoint(replies=["Lon"], mode="cut")
+    with serve(cut) as endpoint, closing(OpenAIChat(ChatSettings("m", endpoint.url, "none"))) as chat:
+        events = ask(method, QUESTION, ["Inception"], film_world(ChatReasoner(chat)))
+    assert events[-1].answers == ()
+    assert events[-1].refusal
 
 
 def test_self_consistency_takes_the_answer_of_most_chains():

@@ -73,6 +73,16 @@ def test_the_endpoint_says_how_long_to_wait(monkeypatch):
     assert max(slept) <= 0.5, "whoever waits can be stopped meanwhile"
 
 
+def test_it_may_name_a_date_to_wait_until(monkeypatch):
+    slept: list[float] = []
+    monkeypatch.setattr("kgdemo.models.endpoint.time.sleep", slept.append)
+    monkeypatch.setattr("kgdemo.models.endpoint.time.time", lambda: 1_000_000_000.0)
+    headers = {"Retry-After": "Sun, 09 Sep 2001 01:46:47 GMT"}  # seven seconds later
+    with serve(Endpoint(faults=lambda number: "error 503" if number == 1 else "", headers=headers)) as endpoint:
+        reply_of(endpoint, patience=0.001)
+    assert sum(slept) == 7.0
+
+
 def test_pauses_grow_and_are_not_the_same_for_everybody(monkeypatch):
     slept: list[float] = []
     monkeypatch.setattr("kgdemo.models.endpoint.time.sleep", slept.append)
@@ -167,6 +177,14 @@ def test_one_that_takes_a_schema_and_does_not_keep_to_it_is_asked_in_words():
     with serve(Endpoint(replies=replies)) as endpoint, closing(OpenAIChat(settings(endpoint))) as chat:
         assert [ChatReasoner(chat).select("q", "", OPTIONS, 1).chosen for _ in range(2)] == [(1,), (2,)]
     assert ["response_format" in body for body in endpoint.bodies] == [True, False, False]
+
+
+def test_a_reply_that_was_cut_says_nothing_of_schemas():
+    replies = ['{"numbers": [', "2", '{"numbers": [3]}']
+    cut = Endpoint(replies=replies, faults=lambda number: "cut" if number == 1 else "")
+    with serve(cut) as endpoint, closing(OpenAIChat(settings(endpoint))) as chat:
+        assert [ChatReasoner(chat).select("q", "", OPTIONS, 1).chosen for _ in range(2)] == [(1,), (2,)]
+    assert ["response_format" in body for body in endpoint.bodies] == [True, False, True]
 
 
 def test_limits_come_from_the_environment():

@@ -13,7 +13,7 @@ from kgdemo.constraint.trie import EnumeratedTrie
 from kgdemo.errors import UserError
 from kgdemo.kg.graph import KnowledgeGraph
 from tests.helpers.models import byte_level_tokenizer, wordpiece_tokenizer
-from tests.helpers.strategies import graphs
+from tests.helpers.strategies import FORMATS, graphs
 
 TOKENIZERS = {
     "byte-level": byte_level_tokenizer,
@@ -22,9 +22,9 @@ TOKENIZERS = {
 }
 
 
-def token_graph(triples, tokenizer="byte-level", directed=False) -> TokenGraph:
+def token_graph(triples, tokenizer="byte-level", directed=False, form=None) -> TokenGraph:
     """A graph seen through one of the tokenisers."""
-    return TokenGraph(KnowledgeGraph.from_triples(triples), LabelTokens(TOKENIZERS[tokenizer]()), directed)
+    return TokenGraph(KnowledgeGraph.from_triples(triples), LabelTokens(TOKENIZERS[tokenizer](), form), directed)
 
 
 def assert_same_language(trie: EnumeratedTrie, automaton: KGAutomaton, limit: int = 200_000) -> int:
@@ -49,9 +49,15 @@ def assert_same_language(trie: EnumeratedTrie, automaton: KGAutomaton, limit: in
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 @settings(max_examples=150, deadline=None)
-@given(triples=graphs(), hops=st.integers(1, 3), directed=st.booleans(), data=st.data())
-def test_it_speaks_the_automatons_language(tokenizer, triples, hops, directed, data):
-    graph = token_graph(triples[: 10 if hops < 3 else 5], tokenizer, directed)
+@given(
+    triples=graphs(),
+    hops=st.integers(1, 3),
+    directed=st.booleans(),
+    form=st.sampled_from(list(FORMATS.values())),
+    data=st.data(),
+)
+def test_it_speaks_the_automatons_language(tokenizer, triples, hops, directed, form, data):
+    graph = token_graph(triples[: 10 if hops < 3 else 5], tokenizer, directed, form)
     topics = data.draw(st.lists(st.sampled_from(range(len(graph.kg.entities))), min_size=1, max_size=3))
     assert_same_language(EnumeratedTrie.build(graph, topics, hops), KGAutomaton(graph, topics, hops))
 

@@ -9,9 +9,13 @@ from pathlib import Path
 import pytest
 import torch
 
+from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.label_tokens import LabelTokens
+from kgdemo.constraint.token_graph import TokenGraph
+from kgdemo.decoding.base import BeamSettings
+from kgdemo.decoding.beam import beam_search
 from kgdemo.errors import ModelError
-from kgdemo.events import Notice, PathFound
+from kgdemo.events import Notice, PathFound, PathVerified, RunFinished
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.models.base import PROMPT_END
@@ -19,8 +23,11 @@ from kgdemo.models.causal import EMBEDDED, EMBEDDED_FOLDER, CausalModel
 from kgdemo.models.prompt_style import PromptStyle
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import ChatSettings, Settings
+from kgdemo.verify import Verifier
 from tests.helpers.models import CORPUS, FAMILIES, byte_level_tokenizer, random_model, wordpiece_tokenizer
+from tests.helpers.strategies import FORMATS
 from tests.unit.test_decoding import decode
+from tests.unit.test_look_ahead import finish
 
 KG = KnowledgeGraph.from_triples([("New York", "part of", "United States"), ("New York", "part", "New")])
 
@@ -151,6 +158,108 @@ def test_a_checkpoint_is_driven_in_the_format_beside_it(tmp_path):
     (style / "kgdemo.json").write_text('{"template": "{entities}: {question}"}', "utf-8")
     with pytest.raises(ModelError, match=r"template of kgdemo\.json needs"):
         CausalModel.load(str(style), "cpu")
+
+
+WRITTEN = {  # a path of one hop and one of two, as a person writes them in each format
+    "arrows": ("<PATH> New York -> part of -> A</PATH>", "<PATH> New York -> part of -> A -> named -> b, c</PATH>"),
+    "arrows, no space behind the mark": (
+        "<PATH>New York -> part of -> A</PATH>",
+        "<PATH>New York -> part of -> A -> named -> b, c</PATH>",
+    ),
+    "arrows without spaces": ("<PATH>New York->part of->A</PATH>", "<PATH>New York->part of->A->named->b, c</PATH>"),
+    "two separators": (
+        "<PATH> New York --part of--> A</PATH>",
+        "<PATH> New York --part of--> A --named--> b, c</PATH>",
+    ),
+    "triples": ("<PATH>(New York, part of, A)</PATH>", "<PATH>(New York, part of, A), (A, named, b, c)</PATH>"),
+    "triples on lines": (
+        "<PATH>\nNew York | part of | A\n</PATH>",
+        "<PATH>\nNew York | part of | A\nA | named | b, c\n</PATH>",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_checkpoint_trained_on_other_separators_is_driven_in_its_own_format(name, tmp_path):
+    made = random_model("qwen2", seed=3)
+    made.model.save_pretrained(tmp_path)
+    made.tokenizer.save_pretrained(tmp_path)
+    PromptStyle("{question} {entities}", path=FORMATS[name], one_way=True).save(tmp_path)
+    model = CausalModel.load(str(tmp_path), "cpu")
+    triples = [("New York", "part of", "A"), ("A", "named", "b, c")]
+    kg = KnowledgeGraph.from_triples(triples)
+
+    prompt = model.style.encode(model.label_tokens, "which part?", ["New York"])
+    assert tuple(prompt[-len(model.label_tokens.start) :]) == model.label_tokens.start
+    automaton = KGAutomaton(TokenGraph(kg, model.label_tokens, directed=True), [kg.entities.find("New York")], 2)
+    _, found = finish(beam_search(model.tree(prompt), automaton, BeamSettings(4)))
+    written = [(*model.label_tokens.start, *hypothesis.tokens) for hypothesis in found]
+    assert sorted(model.tokenizer.decode(ids) for ids in written) == sorted(WRITTEN[name])
+    assert {model.label_tokens.special(text) for text in WRITTEN[name]} == set(written), "as the whole text is spelled"
+
+    pipeline = Pipeline(chat=ChatSettings())
+    pipeline.add_model("other", model)
+    pipeline.add_graph("parts", kg, StatedFacts(triples))
+    settings = Settings(graph="parts", model="other", beams=4, hops=2, explain=0)
+    for method in ("gcr", "dog", "fidelis", "rog"):
+        events = list(pipeline.run("which part?", replace(settings, method=method), ["New York"]))
+        assert isinstance(events[-1], RunFinished), method
+        assert all(e.verdict.faithful for e in events if isinstance(e, PathVerified) and e.constrained)
+        if method == "gcr":
+            paths = {str(e.path) for e in events if isinstance(e, PathFound) and e.constrained}
+            assert paths == {"New York -> part of -> A", "New York -> part of -> A -> named -> b, c"}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_free_text_in_another_format_is_read_as_a_path(name):
+    one, two = (
+        FORMATS[name].with_arrows(text.removeprefix(FORMATS[name].begin).removesuffix(FORMATS[name].end).strip())
+        for text in WRITTEN[name]
+    )
+    assert one == "New York -> part of -> A"
+    if name != "triples":  # where a comma may stand in a label, a comma parts nothing for sure
+        assert two == "New York -> part of -> A -> named -> b, c"
+
+
+def test_triples_that_do_not_hang_together_are_no_path():
+    triples = FORMATS["triples"]
+    assert triples.with_arrows("a, r, b), (b, s, c") == "a -> r -> b -> s -> c"
+    assert triples.with_arrows("a , r , b ) , ( B , s , c") == "a -> r -> b -> s -> c", "as WordPiece spaces it"
+    read, verdict = Verifier(StatedFacts([("a", "r", "b"), ("x", "s", "c")])).verify_text(
+        triples.with_arrows("a, r, b), (x, s, c")
+    )
+    assert read is None
+    assert not verdict.faithful
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ('{"arrow": "=>"}', "has no part 'arrow'; it has again, begin, end, entity, relation"),
+        ('{"relation": 3}', "no object of texts"),
+        ('{"relation": " "}', "“relation” of a path's format is empty"),
+        ('["->"]', "no object of texts"),
+    ],
+)
+def test_a_format_that_cannot_be_is_said(path, said, folder):
+    (folder / "kgdemo.json").write_text(f'{{"path": {path}}}', "utf-8")
+    with pytest.raises(ModelError, match=said):
+        CausalModel.load(str(folder), "cpu")
+
+
+def test_a_template_may_be_the_whole_prompt_and_not_one_turn_of_a_chat():
+    tokenizer = byte_level_tokenizer()
+    previous, tokenizer.chat_template = tokenizer.chat_template, "<user>{{ messages[0].content }}</user>"
+    try:
+        label_tokens = LabelTokens(tokenizer)
+        turn, whole = (
+            PromptStyle("Q: {question} T: {entities} Path:", chat=chat).encode(label_tokens, "q", ["t"])
+            for chat in (True, False)
+        )
+    finally:
+        tokenizer.chat_template = previous
+    assert tokenizer.decode(turn) == "<user>Q: q T: t Path:</user><PATH>"
+    assert tokenizer.decode(whole) == "Q: q T: t Path:<PATH>"
 
 
 def test_text_of_tokens_reads_as_written():

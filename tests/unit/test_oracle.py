@@ -76,7 +76,7 @@ def test_the_oracle_errs_where_the_prompt_does_not_name_the_step():
     assert asked("tog", other, resources)[-1].answers != (question.answer,)
 
 
-@pytest.mark.parametrize("method", ["fidelis", "agent-tot", "explore-cot"])
+@pytest.mark.parametrize("method", ["fidelis", "agent-got", "explore-cot", "explore-got"])
 def test_decisions_side_by_side_give_the_same_run(method):
     def kinds(events: list[Event]) -> list[Event]:
         return [replace(e, seconds=0.0) if isinstance(e, LMCall) else e for e in events]

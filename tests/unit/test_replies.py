@@ -9,7 +9,7 @@ import pytest
 
 from kgdemo.kg.path import Path
 from kgdemo.reasoners.final_answer import read_answer
-from kgdemo.reasoners.parsing import UnreadableReplyError, chosen_numbers, one_line, ratings, yes_or_no
+from kgdemo.reasoners.parsing import UnreadableReplyError, chosen_numbers, ratings, said_lines, yes_or_no
 
 REPLIES = [
     json.loads(line)
@@ -39,7 +39,7 @@ def read(record: dict) -> object:
             return yes_or_no(reply)
         if record["kind"] == "ratings":
             return [round(rating, 3) for rating in ratings(reply, record["options"])]
-        return one_line(reply)
+        return said_lines(reply, record.get("cut", False))[0][0]
     except UnreadableReplyError:
         return None
 

@@ -26,10 +26,10 @@ class Counting(LabelTokens):
 
     times = 0
 
-    def encode(self, labels):
+    def encode(self, labels, behind=" "):
         """See ``LabelTokens``."""
         self.times += 1
-        return super().encode(labels)
+        return super().encode(labels, behind)
 
 
 def token_graph(folder: FilePath, kg: KnowledgeGraph = KG, tokenizer=byte_level_tokenizer) -> tuple[TokenGraph, int]:

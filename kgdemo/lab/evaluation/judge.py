@@ -78,7 +78,7 @@ class Judge:
         """
         answer = "; ".join(prediction.answers)
         prompt = SHIPPED.coherence(prediction.question, path, answer)
-        rating, call = ask_and_parse(self.model, "judge", prompt, coherence)
+        rating, call = ask_and_parse(self.model, "judge", prompt, lambda reply, _: coherence(reply))
         return Judgement(prediction.id, path, rating, call.output.strip(), call.calls)
 
 
@@ -151,7 +151,7 @@ def score_answers(model: ChatModel, predictions: Sequence[Prediction], file: Pat
         for one in tqdm([p for p in wanted if (p.id, p.answers) not in done], unit="answer", desc="gpt4score"):
             prompt = SHIPPED.correctness(one.question, ", ".join(one.answers), ", ".join(one.gold))
             try:
-                correct, call = ask_and_parse(model, "judge", prompt, yes_or_no)
+                correct, call = ask_and_parse(model, "judge", prompt, lambda reply, _: yes_or_no(reply))
             except EndpointError as error:
                 logger.warning("no verdict on question %s: %s", one.id, error)
                 down += 1

@@ -103,10 +103,9 @@ class Search:
         beam = [WalkedPath(start(topic)) for topic in self.query.topics if topic in self.resources.kg.entities]  # 1
         found: list[WalkedPath] = []
         for _ in range(min(self.fidelis.depth, self.settings.hops)):  # 5
-            offered: list[Offer] = []
-            for walked in beam:  # 6
-                offered.append((walked, (yield from retriever.candidates(walked.path))))  # 7
-            offered = [offer for offer in offered if offer[1]]
+            asked = [retriever.candidates(walked.path) for walked in beam]  # 6, 7
+            candidates = yield from deciding.concurrently(self.resources, asked)
+            offered: list[Offer] = [offer for offer in zip(beam, candidates, strict=True) if offer[1]]
             chosen = (yield from decisions.select(offered, self.fidelis.width)) if offered else []
             selected = yield from self._selected(chosen, decisions)  # 8 to 17
             deduced = (yield from decisions.deduced(selected)) if self.fidelis.verifier and selected else []

@@ -11,8 +11,8 @@ searched breadth-first. First relations are pruned, then entities, then attribut
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from kgdemo.events import Event
 from kgdemo.kg.path import Path
@@ -166,6 +166,36 @@ class Agent:
 
 
 @dataclass(slots=True)
+class _Search:
+    """The search of one thought.
+
+    Attributes:
+        query: the question with the thought behind it.
+        chain: the chain that it grows.
+        frontier: the nodes to search around next.
+        found, values: what the last hop brought.
+        ended: nothing new was found, or it is enough.
+    """
+
+    query: Query
+    chain: ThoughtChain
+    frontier: Sequence[Path]
+    found: list[HopList] = field(default_factory=list)
+    values: list[Value] = field(default_factory=list)
+    ended: bool = False
+
+    def next_nodes(self, limit: int) -> list[Path]:
+        """The nodes of the next hop, each searched around once in a chain; what the last hop brought is done with."""
+        self.found, self.values = [], []
+        fresh: dict[str, Path] = {}
+        for path in self.frontier[:limit]:
+            if path.end not in self.chain.done:
+                fresh.setdefault(path.end, path)
+        self.chain = replace(self.chain, done=self.chain.done | fresh.keys())
+        return list(fresh.values())
+
+
+@dataclass(slots=True)
 class Exploration:
     """See ``method.Interaction``.
 
@@ -190,48 +220,71 @@ class Exploration:
         return ThoughtChain(reached=tuple(start(topic) for topic in anchors), gist=(named(anchors),))
 
     def expand(self, chains: Sequence[ThoughtChain], branches: int) -> Generator[Event, None, list[list[ThoughtChain]]]:
-        """See ``Interaction``: thoughts, and a search for each."""
-        expanded_chains = []
-        for chain in chains:
-            expanded_chains.append((yield from self._expand(chain, branches)))
-        return expanded_chains
+        """See ``Interaction``: thoughts, and a search for each, all side by side."""
+        pending = [self._thoughts(chain, branches) for chain in chains]
+        searches: list[list[_Search]] = []
+        for chain, thoughts in zip(chains, (yield from deciding.concurrently(self.resources, pending)), strict=True):
+            searches.append([])
+            for thought in thoughts:
+                searches[-1].append((yield from self._begun(chain, thought)))
+        yield from self._explore([search for own in searches for search in own])
+        grown = [[search.chain for search in own] for own in searches]
+        return [own or [replace(chain, finished=True)] for chain, own in zip(chains, grown, strict=True)]
 
-    def _expand(self, chain: ThoughtChain, branches: int) -> Generator[Event, None, list[ThoughtChain]]:
+    def _thoughts(self, chain: ThoughtChain, branches: int) -> Generator[Event, None, list[SearchThought]]:
+        """What to look for next, while there are nodes that were not searched around."""
         fresh = self._unvisited(chain)
-        thoughts = (yield from self.decisions.think(chain, fresh, branches)) if fresh else []
-        expanded_chains = []
-        for thought in thoughts:
-            said = self.thoughts.add("thought", chain.last, thought.text, tuple(path.end for path in thought.about))
-            yield said
-            lines = (*chain.lines, f"Thought: {thought.text}")
-            after = replace(chain, branch=said.id, last=(said.id,), lines=lines, gist=thought.gist)
-            expanded_chains.append((yield from self._explore(after, thought)))
-        return expanded_chains or [replace(chain, finished=True)]
+        return (yield from self.decisions.think(chain, fresh, branches)) if fresh else []
 
-    def _explore(self, chain: ThoughtChain, thought: SearchThought) -> Generator[Event, None, ThoughtChain]:
-        """GraphExplore: search around the entities of a thought, to the search depth or until that is enough."""
-        query = replace(self.query, text=f"{self.query.text} {thought.gist[-1]}")
-        frontier: Sequence[Path] = thought.about
+    def _begun(self, chain: ThoughtChain, thought: SearchThought) -> Generator[Event, None, _Search]:
+        """The search of a thought."""
+        said = self.thoughts.add("thought", chain.last, thought.text, tuple(path.end for path in thought.about))
+        yield said
+        lines = (*chain.lines, f"Thought: {thought.text}")
+        after = replace(chain, branch=said.id, last=(said.id,), lines=lines, gist=thought.gist)
+        return _Search(replace(self.query, text=f"{self.query.text} {thought.gist[-1]}"), after, thought.about)
+
+    def _explore(self, searches: Sequence[_Search]) -> Iterator[Event]:
+        """GraphExplore: search around the entities of thoughts, to the search depth or until that is enough.
+
+        The searches of several thoughts do not depend on each other, so they go a hop at a time, all together.
+        """
         for _ in range(self.options.search_depth):
-            found: list[HopList] = []
-            values: list[Value] = []
-            for path in frontier[: self.options.frontier]:
-                if path.end in chain.done:
-                    continue
-                chain = replace(chain, done=chain.done | {path.end})
-                neighbours = openings(path, self.resources, self.settings)
-                selected = yield from self.decisions.walk.prune_relations(query, neighbours, self.options.relations)
-                pruned = [prune_entities(query, opening, self.resources, self.options.entities) for opening in selected]
-                found += yield from deciding.concurrently(self.resources, pruned)
-                values += yield from self._attributes(path)
-            chain = yield from self._observed(chain, found, values)
-            if not found and not values:
+            yield from self._one_hop([search for search in searches if not search.ended])
+            going_on = [search for search in searches if not search.ended]
+            checks = [self._checked(search.chain) for search in going_on]
+            checked = yield from deciding.concurrently(self.resources, checks)
+            for search, chain in zip(going_on, checked, strict=True):
+                search.chain, search.ended = chain, chain.finished
+            if all(search.ended for search in searches):
                 break
-            chain = yield from self._checked(chain)
-            if chain.finished:
-                break
-            frontier = [path for hop_list in found for path in hop_list.paths]
-        return chain
+
+    def _one_hop(self, searches: Sequence[_Search]) -> Iterator[Event]:
+        """Relations, then entities, then attributes around the frontiers; a search that finds nothing has ended."""
+        nodes = [(search, path) for search in searches for path in search.next_nodes(self.options.frontier)]
+        choices = [
+            self.decisions.walk.prune_relations(
+                search.query, openings(path, self.resources, self.settings), self.options.relations
+            )
+            for search, path in nodes
+        ]
+        selected = yield from deciding.concurrently(self.resources, choices)
+        ahead = [(search, opening) for (search, _), own in zip(nodes, selected, strict=True) for opening in own]
+        pruned = [
+            prune_entities(search.query, opening, self.resources, self.options.entities) for search, opening in ahead
+        ]
+        found = yield from deciding.concurrently(self.resources, pruned)
+        for (search, _), hop_list in zip(ahead, found, strict=True):
+            search.found.append(hop_list)
+        attributes = [self._attributes(path) for _, path in nodes]
+        for (search, _), values in zip(
+            nodes, (yield from deciding.concurrently(self.resources, attributes)), strict=True
+        ):
+            search.values += values
+        for search in searches:
+            search.chain = yield from self._observed(search.chain, search.found, search.values)
+            search.ended = not (search.found or search.values)
+            search.frontier = [path for hop_list in search.found for path in hop_list.paths]
 
     def _attributes(self, path: Path) -> Generator[Event, None, list[Value]]:
         """The attributes of a node that matter (Search Attributes)."""

@@ -28,6 +28,7 @@ from kgdemo.methods.grounding.interactions import Agent, Exploration
 from kgdemo.methods.hop_lists import HopList, likeliest_first
 from kgdemo.methods.registry import register
 from kgdemo.query.query import Query
+from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings, chosen
 
@@ -131,40 +132,38 @@ class Reasoning:
         return list(first.values())
 
     def _merged(self, candidates: Sequence[ThoughtChain]) -> Generator[Event, None, list[ThoughtChain]]:
-        """A thought out of each two neighbours, floor(n / 2) at each depth (equation 3; appendix E, table 5)."""
-        merged = []
+        """A thought out of each two neighbours, floor(n / 2) at each depth (equation 3; appendix E, table 5).
+
+        The thoughts do not depend on each other, so they are asked for at once.
+        """
+        pairs = []
         for one, other in zip(candidates[::2], candidates[1::2], strict=False):
-            apart = one.gist != other.gist
-            concurrently = meet((*one.answer, *other.answer)) if one.answer and other.answer and apart else ()
-            if one.finished and other.finished and not concurrently:
-                continue  # both have ended, in one place or in two: no thought follows from the pair
-            merged.append((yield from self._merge(one, other, concurrently)))
+            met = meet((*one.answer, *other.answer)) if one.answer and other.answer and one.gist != other.gist else ()
+            if met or not (one.finished and other.finished):  # else both have ended: no thought follows from the pair
+                pairs.append((one, other, met))
+        asked = [self.decisions.merge(one, other, _both(one, other)) for one, other, _ in pairs]
+        texts = yield from deciding.concurrently(self.thoughts.resources, asked)
+        merged = []
+        for (one, other, met), text in zip(pairs, texts, strict=True):
+            merged.append((yield from self._merge(one, other, met, text)))
         return merged
 
     def _merge(
-        self, one: ThoughtChain, other: ThoughtChain, concurrently: Sequence[str]
+        self, one: ThoughtChain, other: ThoughtChain, met: Sequence[str], text: str
     ) -> Generator[Event, None, ThoughtChain]:
         """A(z_a, z_b): what either chain knows, and a thought that follows from both."""
-        lines = ("Chain 1:", *one.lines, "Chain 2:", *other.lines)
-        text = yield from self.decisions.merge(one, other, lines)
         parents = (*(one.last or ()), *(n for n in other.last if n not in one.last))
-        thought = self.thoughts.add(
-            "thought",
-            parents,
-            text,
-            tuple(concurrently),
-            fate="merged",
-            reason=f"of thoughts {one.branch} and {other.branch}",
-        )
+        reason = f"of thoughts {one.branch} and {other.branch}"
+        thought = self.thoughts.add("thought", parents, text, tuple(met), fate="merged", reason=reason)
         yield thought
-        answer = tuple(dict.fromkeys((*one.answer, *other.answer))) if concurrently else ()
+        answer = tuple(dict.fromkeys((*one.answer, *other.answer))) if met else ()
         gist = one.gist
         if one.gist != other.gist:
             gist = (*one.gist, *other.gist, f"{one.gist[-1]} and {other.gist[-1]}")
         return ThoughtChain(
             last=(thought.id,),
             branch=thought.id,
-            lines=(*lines, f"Merged: {text}"),
+            lines=(*_both(one, other), f"Merged: {text}"),
             gist=gist,
             reached=_union(one.reached, other.reached),
             hop_lists=_union(one.hop_lists, other.hop_lists),
@@ -173,6 +172,11 @@ class Reasoning:
             answer=answer,
             finished=bool(answer),
         )
+
+
+def _both(one: ThoughtChain, other: ThoughtChain) -> tuple[str, ...]:
+    """Two chains as a language model reads them."""
+    return ("Chain 1:", *one.lines, "Chain 2:", *other.lines)
 
 
 def _union(one: Iterable[Item], other: Iterable[Item]) -> tuple[Item, ...]:
