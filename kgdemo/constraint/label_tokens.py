@@ -186,6 +186,15 @@ class PathFormat:
             if not getattr(self, name).strip():
                 raise ValueError(f"“{name}” of a path's format is empty; write what stands there")
 
+    def from_arrows(self, text: str) -> str:
+        """A path written as ``e0 -> r1 -> e1`` in this format, with its begin and end."""
+        labels = text.split(f" {ARROW} ")
+        written = self.begin + labels[0]
+        for place in range(1, len(labels), 2):
+            written += self.again + labels[place - 1] if place > 1 and self.again else ""
+            written += self.relation + labels[place] + self.entity + labels[place + 1]
+        return written + self.end
+
     def with_arrows(self, text: str) -> str:
         """A path in this format, without its begin and end, written as ``e0 -> r1 -> e1``.
 

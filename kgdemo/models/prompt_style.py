@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
-from kgdemo.constraint.label_tokens import PATH_END, PATH_START, LabelTokens, PathFormat
+from kgdemo.constraint.label_tokens import LabelTokens, PathFormat
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import relation_name, spoken
 
@@ -203,7 +203,7 @@ class PromptStyle:
         """This prompt behind the first so many of ``EXAMPLES`` (few-shot; GCR appendix G, figure 12)."""
         shown = [
             f"Example {place}\n# Question:\n{question}\n# Topic entities:\n{entities}\n"
-            f"# Reasoning path:\n{PATH_START} {path}{PATH_END}\n\n"
+            f"# Reasoning path:\n{self.path.from_arrows(path)}\n\n"
             for place, (question, entities, path) in enumerate(EXAMPLES[:number], 1)
         ]
         return replace(self, template="".join(shown) + self.template)

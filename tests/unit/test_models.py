@@ -217,6 +217,7 @@ def test_free_text_in_another_format_is_read_as_a_path(name):
         for text in WRITTEN[name]
     )
     assert one == "New York -> part of -> A"
+    assert FORMATS[name].from_arrows("New York -> part of -> A -> named -> b, c") == WRITTEN[name][1]
     if name != "triples":  # where a comma may stand in a label, a comma parts nothing for sure
         assert two == "New York -> part of -> A -> named -> b, c"
 
