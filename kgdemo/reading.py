@@ -24,7 +24,8 @@ from kgdemo.query.query import Query, understand
 from kgdemo.query.wording import corrected, in_full, unknown_words
 
 _NAMED = 0.3  # a mention from this score on is taken for a name, and its letters are left as they are
-_DESCRIBED = re.compile(r"^(?:who|what) (?:is|was|are|were) (?:the )?(\w+)", re.IGNORECASE)
+_DESCRIBED = re.compile(r"^(?:who|what) (?:is|was|are|were) (?:.* )??(\w+) (?:of|in|on|for)\b", re.IGNORECASE)
+_JOINED = re.compile(r"\b(?:of|in|on|for)\b", re.IGNORECASE)
 _ORDER = re.compile(r"\b(?:first|second|third|last|(?:larg|high|bigg|old|small)est)\b", re.IGNORECASE)
 
 
@@ -41,11 +42,14 @@ class Reading:
         Args:
             described: the question that would have to be asked first: *who is the Statue of Liberty*.
         """
-        chosen, mentions = self.linked.chosen, self.linked.mentions
-        texts = [mention.text for mention in mentions if mention.candidates[0].entity in chosen]
-        texts += chosen if self.linked.given else ()
-        noun = _DESCRIBED.match(described)
-        return any(_ORDER.search(text) or (noun and noun[1].lower() in text.lower().split()) for text in texts)
+        mentions, given = self.linked.mentions, self.linked.chosen if self.linked.given else ()
+        chosen = [mention for mention in mentions if mention.candidates[0].entity in self.linked.chosen]
+        names = [mention.text for mention in chosen if mention.candidates[0].type != "position"]
+        found = _DESCRIBED.match(described)
+        noun = found[1].lower() if found else ""
+        return any(_ORDER.search(text) for text in (*given, *(mention.text for mention in chosen))) or any(
+            _JOINED.search(text) and noun in text.lower().split() for text in (*given, *names)
+        )
 
 
 def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generator[Event, None, Reading | None]:

@@ -20,7 +20,8 @@ _PORTRAYED, _STARRING = "portrayed by", "starred in"
 _ROLE = re.compile(
     r"^(?:(?:who|what|which) (?:is|was) (?:the )?(?:actor|actress|man|woman|person|one) (?:who|that)"
     r"|who|(?:which|what) (?:actor|actress|man|woman|person)) "
-    r"(?:played|plays|portrayed|portrays|acted|acted as|voiced|voices|starred as|stars as) (?:as )?"
+    r"(?:played|plays|portrayed|portrays|acted|acted as|voiced|voices|starred as|stars as"
+    r"|did the voice of|does the voice of|was the voice of|is the voice of) (?:as )?"
     r"(?:the (?:role|part|character) of )?(?P<role>.+?)"
     r"(?: in (?:the )?(?P<work>.+?)(?: (?:films?|movies?|series|show))?)?$",
     re.IGNORECASE,

@@ -69,6 +69,11 @@ _IN_GENERAL = re.compile(
     r"\b(?:in|on|of|does|do|has|have|make up) an? (?!single\b)\w+|\ban? \w+ (?:has|have)\b", re.IGNORECASE
 )
 _SAYS_WHAT = frozenset(("instance of", "genre", "occupation", "animal class", "part of series"))
+_NAMES_ALL = re.compile(
+    r"^(?:(?:what|which|who) (?:are|were)|name|list) (?:all )?(?:the )?(?:(?:two|three|four|five|six|seven|eight"
+    r"|nine|ten|twelve|\d+) )?(?P<noun>[\w' -]+?s)(?: (?:of|in|from) .+)?$",
+    re.IGNORECASE,
+)
 _THAT_ARE = re.compile(r"^(?:what|which) (?P<noun>\w+s) are (?P<adjective>[\w-]+)$", re.IGNORECASE)
 _NAMED_BY_KIND = frozenset(("animal", "plant"))
 _COMES_FROM = frozenset(("originates from", "citizen of", "located in", "based in"))
@@ -107,7 +112,7 @@ class Lists(Direct):
         ran = yield from self._base()
         final = ran.final
         if final is None or ran.refused:
-            yield from self.place_around() or unchanged(final)
+            yield from self.place_around() or self._whole_group() or unchanged(final)
             return
         if not self._says_when(final.answers):
             yield no_answer(f"The graph does not say when; what it holds is {listed(final.answers, 8)}.")
@@ -154,6 +159,12 @@ class Lists(Direct):
         group = f"{found['adjective']} {found['noun']}" if found else ""
         members = self.sets.members(group) if group else {}
         return self._all(group, members) if members else None
+
+    def _whole_group(self) -> Iterator[Event] | None:
+        """All of a group that the question names whole, *the Grand Slam tournaments in tennis*; else None."""
+        found = _NAMES_ALL.match(self.plan.asked)
+        members = self.sets.members(found["noun"]) if found else {}
+        return self._all(found["noun"], members) if found and members else None
 
     def _all(self, noun: str, members: Mapping[str, Path | None]) -> Iterator[Event]:
         """All things of a kind, or of a group, counted."""
@@ -515,7 +526,16 @@ class Lists(Direct):
         ]
 
     def _people_of(self, topic: str) -> str:
-        """The country in place of a language of the same name, where people are asked for: *Irish* writers."""
+        """The country in place of a language of the same name, where people are asked for, *Irish* writers.
+
+        And the other way round where the question speaks of a language.
+        """
+        if kind_of(self.kg, topic) == "country" and {"language", "languages", "speaks", "spoken"} & set(
+            self.query.content_words
+        ):
+            adjectives = [word for word in self.query.text.split() if word.lower() != fold(topic)]
+            named = {self.kg.entities[name.entity] for word in adjectives for name in _names(self.kg, word)}
+            return next((one for one in sorted(named) if topic in named and kind_of(self.kg, one) == "language"), topic)
         asked = self.query.answer_type.types | {kind_of(self.kg, n) for n in names_of_kind(self.plan.noun)}
         if kind_of(self.kg, topic) != "language" or "language" in asked:
             return topic
@@ -630,12 +650,20 @@ class Lists(Direct):
         names: dict[str, None] = {}
         for word in (*self.query.content_words, *kinds):
             of_kind = [f"{one} {kind}" for one in (word, *names_of_kind(word)) for kind in (*kinds, "person")]
-            names.update(dict.fromkeys((word, f"the {word}", _place_of(word), *of_kind, *SEX.get(word, ()))))
+            names.update(
+                dict.fromkeys(
+                    (word, *self._strange_name(word), f"the {word}", _place_of(word), *of_kind, *SEX.get(word, ()))
+                )
+            )
         found = [n for n in self.kg.entities.known(names) if n not in used and n not in self.query.topics]
         offices = (name for kind in kinds for name in name_index(self.kg).whole("".join(name_words(kind))))
         called_so = dict.fromkeys(self.kg.entities[name.entity] for name in offices)
         found += [one for one in called_so if kind_of(self.kg, one) == "position" and one not in used]
         return list(dict.fromkeys(found))
+
+    def _strange_name(self, word: str) -> tuple[str, ...]:
+        """A name that was typed without its capital letter, and that linking did not take: *leto*."""
+        return (word.capitalize(),) if self._vocabulary and word not in self._vocabulary else ()
 
     def _not_joined(self, ran: MethodRun, final: AnswerFinal, other: str, ends: Sequence[str]) -> AnswerFinal:
         if other in final.answers:  # it only names one of the answers again

@@ -36,7 +36,7 @@ _COMPARISONS = patterns_of(
     rf"{_WHICH_IS}[^,:]*?[,:] *{{pair}}",
     r"{what}(?: \w+){0,2}? {be} (?:the )?{erest}(?: (?:of|between|out of))? {pair}",
     r"(?:between |out of |from |of )?(?:the )?(?P<x>.+?) (?:or|vs\.?|versus|and) (?:the )?(?P<y>.+?) *[,:?–-]+ "
-    r"*{what}(?: \w+)? {be} (?:the )?{erest}",
+    r"*{what}(?: \w+)? {be} (?:the )?{erest}(?: (?:in|by) \w+)?",
     r"{be} (?P<x>.+?) or (?P<y>.+?) (?:the )?{erest}(?: \w+)?",
     r"{be} (?:the )?(?P<x>.+?) {erest},? or (?:is |was )?(?:the )?(?P<y>(?!\w+ than\b).+)",
     r"(?:the )?{erest}(?: \w+)? *[,:?–-] *{pair}",
@@ -45,6 +45,7 @@ _IS_MORE = patterns_of(r"{be} {x} {er} than (?P<y>.+)")
 _HAS_MORE = patterns_of(
     r"{what}(?: (?:\w+ )?\w+)? (?:has|have|had|covers?) (?:the |a )?{degree} {people}[,:]? +{pair}",
     r"(?:the )?{degree} {people} *[,:?–-] *{pair}",
+    r"(?:does|do|did) (?:the )?(?P<x>.+?) or (?:the )?(?P<y>.+?) have (?:a |the )?{degree} {people}",
     r"(?:does|do|did|has|have) {x} (?:have )?(?:a )?{degree} {people} than {y}(?: has| does| have)?",
 )
 _OFFICE_FIRST = patterns_of(  # who was president first
@@ -89,7 +90,8 @@ _LIVED_LONGER = patterns_of(
     r"(?P<y>.+?)(?: did)?",
 )
 _SPANS = {  # the beginnings of words for lasting, and the two dates between which that is
-    "liv": LIFE, "die": LIFE, "reign": IN_OFFICE, "rul": IN_OFFICE, "serv": IN_OFFICE, "last": COURSE
+    "liv": LIFE, "die": LIFE, "was in": IN_OFFICE, "reign": IN_OFFICE, "rul": IN_OFFICE, "serv": IN_OFFICE,
+    "last": COURSE,
 }  # fmt: skip
 
 
@@ -123,7 +125,9 @@ def comparison(question: str) -> Plan | None:
         return Plan(form, things=(found["x"], found["y"]), span=_span_of(found["lasts"]), greatest=greatest)
     found = first_match(_HAS_MORE, question)
     if found:
-        form = Form.YES_NO if re.match(r"(?:do|does|did|has|have)\b", question, re.IGNORECASE) else Form.COMPARISON
+        either = re.search(r"\bor\b", question, re.IGNORECASE)  # which of two, however it is asked
+        asks_whether = re.match(r"(?:do|does|did|has|have)\b", question, re.IGNORECASE) and not either
+        form = Form.YES_NO if asks_whether else Form.COMPARISON
         greatest = found["degree"].lower() not in LESSER
         things = (found["x"], found["y"])
         return Plan(form, things=things, attributes=measured_by(found["measure"]), greatest=greatest)
@@ -235,7 +239,8 @@ _ASKS_FOR = r"(?:{what} {be} |name (?:me )?|list )?"
 _LONGEST = r"(?P<degree>longest|shortest)[ -](?P<lasts>reigning|serving|ruling|lived|living|lasting)"
 _LASTED_LONGEST = patterns_of(
     rf"{_ASKS_FOR}(?:the )?(?:{{nth}} )?{_LONGEST} {{noun}}{_REST}",
-    r"{what} {noun}(?P<rest>(?: (?:in|of|on|from)\b.*?)?) (?P<lasts>lived|reigned|ruled|served|lasted) "
+    r"{what} {noun}(?P<rest>(?: (?:in|of|on|from)\b.*?)?) "
+    r"(?P<lasts>lived|reigned|ruled|served|lasted|was in office|was in power) "
     r"(?:for )?(?:the )?(?P<degree>longest|shortest)(?: time)?",
 )
 _TOP = rf"(?:top )?(?P<number>{'|'.join(NUMBERS)}|\d{{1,2}}) (?:of the )?"

@@ -115,6 +115,11 @@ def _groups(runs: Sequence[Run]) -> str:
     return f"<h2>By hops and by number of answers</h2><table>{head}{''.join(body)}</table>"
 
 
+def as_file(svg: str) -> str:
+    """A plot as a file of its own, which has to name what language it is written in."""
+    return svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+
+
 def plot(runs: Sequence[Run]) -> str:
     """Bars with their intervals, one group a figure, as SVG that stands in a page or in a file of its own."""
     width, height, gap = 16, 200, 24
@@ -140,7 +145,7 @@ def plot(runs: Sequence[Run]) -> str:
         parts.append(f'<text x="58" y="{y}">{escaped(run.name)}</text>')
     size = (len(PLOTTED) * group + 60, height + 50 + 18 * len(runs))
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="Figures of the runs" width="{size[0]}" '
+        f'<svg role="img" aria-label="Figures of the runs" width="{size[0]}" '
         f'height="{size[1]}" font-family="system-ui, sans-serif" font-size="12">{"".join(parts)}</svg>'
     )
 

@@ -19,7 +19,7 @@ from kgdemo import __version__
 from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.metrics import FIGURES, Prediction, hits_at_1, summarise
 from kgdemo.lab.evaluation.recipes import RECIPES, Recipe, described
-from kgdemo.lab.evaluation.report import Run, html_report, plot, read_runs
+from kgdemo.lab.evaluation.report import Run, as_file, html_report, plot, read_runs
 from kgdemo.lab.evaluation.runner import evaluate
 from kgdemo.lab.evaluation.significance import interval
 from kgdemo.pipeline import Pipeline
@@ -82,7 +82,7 @@ def study(
         (out / "table.md").write_text(written + "\n", "utf-8")
         _write_csv(out / "table.csv", runs)
         (out / "report.html").write_text(html_report(runs), "utf-8")
-        (out / "plot.svg").write_text(plot(runs), "utf-8")
+        (out / "plot.svg").write_text(as_file(plot(runs)), "utf-8")
     return written
 
 
@@ -208,7 +208,7 @@ def write_section(readme: Path, out: Path, command: str) -> None:
         if not all((folder / "metrics.json").is_file() for folder in folders):
             continue
         runs = read_runs(folders)
-        (figures / f"{name}.svg").write_text(plot(runs) + "\n", "utf-8")
+        (figures / f"{name}.svg").write_text(as_file(plot(runs)) + "\n", "utf-8")
         parts.append(f"**{name}** ({recipe.after}; {len(runs[0].predictions)} questions). {recipe.reports}")
         parts.append("\n".join(_rows(runs, [column for column in (*_BRIEF, *_FREE) if column in runs[0].metrics])))
         parts.append(f"![{name}](figures/{name}.svg)")
