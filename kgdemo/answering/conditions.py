@@ -1,0 +1,435 @@
+"""Everything else that a question names has to act on its answers, or is said to be of no use.
+
+The path model finds what one condition gives. A second entity, an adjective of a place, an occupation, an office,
+*women* or *now* narrow that down; a word that should and does not is named.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from rapidfuzz.distance import OSA
+
+from kgdemo.answering.computation import (
+    HARMLESS,
+    IN_ORDER,
+    ORDER_WORD,
+    SAYS_LITTLE,
+    MethodRun,
+    computed_answer,
+    listed,
+    no_answer,
+    order_of,
+)
+from kgdemo.answering.direct import SEX, Direct
+from kgdemo.answering.operands import is_of_kind, names_of_kind, operand_of, shown_value
+from kgdemo.events import AnswerFinal, Event, Notice, Operand
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
+from kgdemo.kg.path import Path
+from kgdemo.linking.names import Name, name_index
+from kgdemo.linking.words import name_words
+from kgdemo.query.answer_type import kind_of
+from kgdemo.query.wording import names_in
+from kgdemo.ranking.abstention import applies
+
+_STEM = 4  # letters that an adjective shares with its name
+_SHORT_NAME = 5  # letters of a name in which one may be wrong; of a longer one two
+_NEGATION = re.compile(r"\b(?:not|never|no|without|except|besides|landlocked|\w+n't|other than)\b", re.IGNORECASE)
+_YEAR = re.compile(r"\b[12]\d{3}\b")
+_CLAUSE = re.compile(  # which of them *has a* thing
+    r"\b(?:(?:has|have|had) (?:an?|the|no|more)|with|that|whose|been \w+ed)\b", re.IGNORECASE
+)
+_HAS = re.compile(  # what it has: not *has been*, *have walked*
+    r"^(?:which|what)\b.* (?:has|have) (?!been\b|\w+(?:ed|en|on|un|ut)\b)(?P<had>.+)", re.IGNORECASE
+)
+_WORD_FOR = re.compile(  # what such a thing is called
+    r"^what (?:(?:is|are) (?:an? )?[\w ]+ called|do (?:you|we|they) call an?)\b", re.IGNORECASE
+)
+_WHICH_ARE = re.compile(r"\b(?:which|what) [\w ]+? (?:is|are|was|were) ", re.IGNORECASE)
+_ALIKE = re.compile(
+    r"\b(?:same|other|shares?|also|like|fellow|siblings?|common|besides|else|\w*mates?)\b", re.IGNORECASE
+)
+_FOR = re.compile(r"\bfor (?:the |his |her |their )?(?:\w+ in )?[A-Z]")
+_ONE_ASKED = re.compile(
+    r"^(?:(?:who|what|which \w+)(?:'s| is| was)|name) the (?:\w+ )*?(?!\w*[^s\W]s\b)\w+ (?:of|in|on|for)\b",
+    re.IGNORECASE,
+)
+_FAR = 1.5  # times better known than any other is the one that is meant where one is asked for
+EITHER = re.compile(r"\bor\b", re.IGNORECASE)
+_SAYS_WHAT = frozenset(("instance of", "genre", "occupation", "animal class", "part of series"))
+_NAMED_BY_KIND = frozenset(("animal", "plant"))
+_COMES_FROM = frozenset(("originates from", "citizen of", "located in", "based in"))
+_WHO_HOLDS = re.compile(  # an office, today
+    r"^(?:who|what) is (?:the |now )?(?:current |present |reigning )?(?:king|queen|monarch|emperor|sultan|pope"
+    r"|president|prime minister|chancellor|ruler|leader|head of (?:state|government)|mayor|governor|secretary)\b",
+    re.IGNORECASE,
+)
+
+
+class Conditions(Direct):
+    """Answers that are narrowed down by what else the question says."""
+
+    def _beside_the_point(self, ran: MethodRun) -> str:
+        """Why what was found answers another question than the one asked; empty where it may be this one."""
+        best, *partners = ran.met
+        said = " → ".join(spoken(relation) for relation in best.relations)
+        word = self._narrowing_topic(best)
+        if word:
+            return f"The closest that the graph holds is “{said}” of {best.entities[0]}, which leaves out “{word}”."
+        siblings = len(best.relations) == 2 and self.sets.inverse(best.relations[0]) == best.relations[1]
+        if siblings and _WHICH_ARE.search(self.query.text) and not _ALIKE.search(self.query.text):
+            return f"The closest that the graph holds is what is {said} like {best.entities[0]}, not what is one."
+        starts = {path.entities[0] for path in (best, *partners)}
+        awards = [topic for topic in starts if kind_of(self.kg, topic) == "award"]
+        if awards and len(starts) > len(awards) and len(self._whole_set(ran)) > 1 and _FOR.search(self.query.text):
+            held = f"{listed(list(self._whole_set(ran)), 8)} are joined to {listed(sorted(starts))}"
+            return f"{held}, but the graph does not say who of them won for it."
+        return ""
+
+    def _narrowing_topic(self, path: Path) -> str:
+        """A word right before the name of a kind of thing that says which of it, or what is done to it.
+
+        *Big* cats are not just cats, and what *lays* eggs does not eat them.
+        """
+        name = path.entities[0]
+        if not name.islower():
+            return ""
+        before: list[str] = re.findall(
+            rf"\b([a-z]+) {re.escape(name.removesuffix('s'))}(?:s|es)?\b", self.query.text.lower()
+        )
+        words = [word for word in before if word in self.query.content_words]
+        if words and _WORD_FOR.search(self.query.text):
+            return words[0]
+        return self._uncovered(path, words, of_kind=False) if words else ""
+
+    def _unmet(self, ran: MethodRun, ends: Mapping[str, Path]) -> str:
+        """A word of the question that should have narrowed the answers down and did not; empty where there is none."""
+        if len(ends) < 2:
+            return ""
+        if _CLAUSE.search(self.query.text):
+            uncovered = self._uncovered(next(iter(ends.values())))
+            if uncovered:
+                return uncovered
+        if narrowing := self._kind_unmet(ends) or self._narrowing_unmet(ends):
+            return narrowing
+        had = _HAS.search(self.query.text)
+        words = [word for word in self.query.content_words if had and word in fold(had["had"]).split()]
+        if words and (uncovered := self._uncovered(next(iter(ends.values())), words, of_kind=False)):
+            return uncovered
+        text = self.query.text
+        labels = [*self.query.topics, *(part for path in ran.cited for part in (*path.entities, *path.relations))]
+        info = [self.kg.info.get(topic) for topic in self.query.topics]
+        labels += [alias for known in info if known for alias in known.aliases]
+        met = {word for label in labels for word in fold(label).split()}
+        for pattern in (ORDER_WORD, _NEGATION, _YEAR):
+            found = next((word for word in pattern.findall(text) if word.lower() not in met), "")
+            if found:
+                return found
+        names = [word for word in names_in(text) if self._vocabulary and word.lower() not in self._vocabulary]
+        return next((word for word in names if not any(_alike_spelt(fold(word), one) for one in met)), "")
+
+    def _kind_unmet(self, ends: Mapping[str, Path]) -> str:
+        """A kind that the noun is narrowed by and that no answer is of: of *island countries* the island."""
+        *narrowing, _ = self.plan.noun.lower().split() or [""]
+        whole = [kind for kind in names_of_kind(self.plan.noun) if " " in kind]
+        unmet = next((word for word in narrowing if word in self.kg.types), "")
+        return "" if any(is_of_kind(self.kg, end, whole) for end in ends) else unmet
+
+    def _narrowing_unmet(self, ends: Mapping[str, Path]) -> str:
+        """A word before the noun that nothing about the answers says: of *national teams* that they are national."""
+        *before, _ = self.plan.noun.lower().split() or [""]
+        if not FUNCTION_WORDS.isdisjoint(before):  # *operas of* somebody
+            return ""
+        before = [word for word in before if word not in HARMLESS | SAYS_LITTLE and not self._is_kind(word)]
+        whole = [kind for kind in names_of_kind(self.plan.noun) if " " in kind]
+        if not before or any(is_of_kind(self.kg, end, whole) for end in ends):
+            return ""
+        kinds = [word for word in before if kind_of(self.kg, word) in _NAMED_BY_KIND]
+        if kinds and not any(kinds[0] in fold(end).split() for end in ends):
+            return kinds[0]  # of *dog* breeds
+        path = next(iter(ends.values()))
+        info = [self.kg.info.get(topic) for topic in self.query.topics]
+        aliases = [alias for known in info if known for alias in known.aliases]
+        told = [*self.query.topics, *aliases, *path.entities, *path.relations]
+        said = {word for part in told for word in fold(part).split()}
+        strange = [word for word in before if word not in self._vocabulary]
+        unlike = next((word for word in strange if not any(_of_one_stem(fold(word), one) for one in said)), "")
+        words = [word for word in before if word in self._vocabulary]
+        return unlike or (self._uncovered(path, words, of_kind=False) if words else "")
+
+    def _is_kind(self, word: str) -> bool:
+        """Whether a word names a kind of thing by itself: *movies* made from somebody's books."""
+        return not self.kg.types.isdisjoint(names_of_kind(word))
+
+    def _second_condition(self, ran: MethodRun, final: AnswerFinal) -> Iterator[Event]:
+        """Keep the answers that are joined to everything else that the question names, as far as the graph knows."""
+        if EITHER.search(self.query.text):  # solid, liquid or gas: not all of them are to hold
+            yield final
+            return
+        ends = self._whole_set(ran)
+        of_sex = self.of_sex(ends)
+        if of_sex:
+            ends = {end: paths[0] for end, paths in of_sex.items()}
+        if len(ends) > 1 and _WHO_HOLDS.match(self.plan.asked):
+            holder = self._holder_now(ran, ends)
+            if holder is not None:
+                yield from holder
+                return
+        if of_sex is not None:
+            yield from self._narrowed(ran, ends, of_sex)
+            return
+        used = {entity for path in ran.cited for entity in path.entities[:-1]}
+        starts = {path.entities[0] for path in ran.met}
+        if len(starts) > 1:  # paths that meet, but one of them only by way of where another begins, say nothing of it
+            used -= {path.entities[0] for path in ran.met if starts & set(path.entities[1:-1])}
+        named = [
+            self._people_of(topic) for topic in self.query.topics if topic not in used and topic in self.kg.entities
+        ]
+        remaining: dict[str, tuple[Path, ...]] = {end: (path,) for end, path in ends.items()}
+        applied: list[str] = []
+        loose: list[str] = []
+        adjectives = self._places_meant(used)
+        for other in [*named, *adjectives, *self._unlinked(used)]:
+            joined = {
+                end: (*paths, second)
+                for end, paths in remaining.items()
+                if end != other and (second := self._joining(end, other)) is not None
+            }
+            if joined:
+                remaining, applied = joined, [*applied, other]
+            elif other in named or self._must_hold(other, adjectives, remaining):
+                loose.append(other)
+        members = self._members_joined(ran) if set(loose) - set(named) or not applied else {}
+        if members:
+            yield from self._joined(ran, members, len(members), sorted(starts))
+            return
+        said = {word for other in applied for word in fold(other).split()}
+        loose = [other for other in loose if not any(self._is_around(topic, other) for topic in used)]
+        for other in loose:  # a game called God of War, where war has been met already
+            if said.isdisjoint(fold(other).split()):
+                yield self._not_joined(ran, final, other, list(remaining))
+                return
+        if not applied:
+            unmet = self._unmet(ran, ends)
+            if unmet and not applies(self.resources):
+                yield Notice(f"Nothing was found for “{unmet}” of the question, so the answer may be wider than it.")
+                yield final
+            elif unmet:
+                held = f"The graph holds {len(ends)} that fit the rest of the question ({listed(list(ends), 8)})"
+                yield no_answer(f"{held}, but nothing by which I could tell which of them “{unmet}” means.")
+            elif len(ran.met) > 1 and len(final.answers) > 1 and _ONE_ASKED.match(self.plan.asked):
+                meeting = [self.sets.ends(path.entities[0], path.relations) for path in ran.met]
+                yield from self._joined(
+                    ran, {end: tuple(one[end] for one in meeting if end in one) for end in ends}, len(ends), starts
+                )
+            else:
+                yield final
+            return
+        yield from self._joined(ran, remaining, len(ends), applied)
+
+    def _joined(
+        self, ran: MethodRun, remaining: Mapping[str, tuple[Path, ...]], among: int, joined_to: Collection[str]
+    ) -> Iterator[Event]:
+        """The answers that two paths or more lead to; the best known one where one is asked for."""
+        operands = [Operand(end, paths) for end, paths in remaining.items()]
+        first = ran.cited[0].entities[0]
+        text = f"{among} from {first}, of which {len(remaining)} joined to {listed(list(joined_to))} as well"
+        operation = yield from self._operate("both", text, operands, tuple(remaining))
+        if operation is not None:
+            weights = {end: self._prominence(paths) for end, paths in remaining.items()}
+            best = sorted(remaining, key=lambda end: -weights[end])
+            if len(best) > 1 and _ONE_ASKED.match(self.plan.asked) and weights[best[0]] > _FAR * weights[best[1]]:
+                others = f"of {len(best)} that fit, the one that the graph knows best; the others: {listed(best[1:])}"
+                yield computed_answer(f"{best[0]} ({others}).", tuple(best[:1]), ran)
+            else:
+                yield computed_answer(", ".join(best), tuple(best), ran)
+
+    def _holder_now(self, ran: MethodRun, ends: Mapping[str, Path]) -> Iterator[Event] | None:
+        """Who holds an office now: the last of those who succeeded each other, or who came last; None if not known."""
+        chain = self.sets.succession(ends)
+        if chain:
+            return self._last_of(ran, chain, ends)
+        came = [o for end, path in ends.items() if (o := operand_of(self.kg, end, IN_ORDER[:2], (path,))) is not None]
+        return self._in_office_now(ran, came) if came else None
+
+    def _last_of(self, ran: MethodRun, chain: Sequence[str], ends: Mapping[str, Path]) -> Iterator[Event]:
+        """The last one of a succession."""
+        operands = [Operand(chain[0], (ends[chain[0]],))]
+        operands += [Operand(b, (Path((a, b), ("succeeded by",)),)) for a, b in pairwise(chain)]
+        operation = yield from self._operate("chain", " → ".join(chain[-12:]), operands, (chain[-1],), "-1")
+        if operation is not None:
+            said = f"{chain[-1]}, the last of {len(chain)} that the graph holds in order."
+            yield computed_answer(said, (chain[-1],), ran)
+
+    def _in_office_now(self, ran: MethodRun, came: Sequence[Operand]) -> Iterator[Event]:
+        """The last one who came to an office."""
+        came = sorted(came, key=order_of, reverse=True)
+        if len(came) > 1 and order_of(came[0]) == order_of(came[1]):
+            yield no_answer(f"{came[0].entity} and {came[1].entity} came to it at the same time, so it does not tell.")
+            return
+        text = f"the last of {len(came)} who came to it: {came[0].entity}, {shown_value(came[0])}"
+        operation = yield from self._operate("nth", text, came, (came[0].entity,), "-1")
+        if operation is not None:
+            said = f"{came[0].entity}, since {shown_value(came[0])}, the last of {len(came)} that the graph holds."
+            yield computed_answer(said, (came[0].entity,), ran)
+
+    def _narrowed(
+        self, ran: MethodRun, ends: Mapping[str, Path], of_sex: Mapping[str, tuple[Path, ...]]
+    ) -> Iterator[Event]:
+        """Those of the answers that the graph says are women, or men."""
+        if not of_sex:
+            word = next(word for word in self.query.content_words if word in SEX)
+            yield no_answer(f"The graph holds {len(ends)} here ({listed(list(ends), 8)}), but no {word} among them.")
+            return
+        yield from self._joined(ran, of_sex, len(ends), sorted({paths[1].entities[0] for paths in of_sex.values()}))
+
+    def _places_meant(self, used: Collection[str]) -> list[str]:
+        """The places whose adjectives stand in the question and were not linked: *Italian* cheeses."""
+        index, words = name_index(self.kg), self.query.content_words
+        meant = dict.fromkeys(self.kg.entities[name.entity] for word in words for name in index.whole(word))
+        return [
+            place
+            for place in meant
+            if kind_of(self.kg, place) in ("country", "continent", "region")
+            and fold(place) not in words
+            and place not in used
+            and place not in self.query.topics
+        ]
+
+    def _people_of(self, topic: str) -> str:
+        """The country in place of a language of the same name, where people are asked for, *Irish* writers.
+
+        And the other way round where the question speaks of a language.
+        """
+        if kind_of(self.kg, topic) == "country" and {"language", "languages", "speaks", "spoken"} & set(
+            self.query.content_words
+        ):
+            adjectives = [word for word in self.query.text.split() if word.lower() != fold(topic)]
+            named = {self.kg.entities[name.entity] for word in adjectives for name in _names(self.kg, word)}
+            return next((one for one in sorted(named) if topic in named and kind_of(self.kg, one) == "language"), topic)
+        asked = self.query.answer_type.types | {kind_of(self.kg, n) for n in names_of_kind(self.plan.noun)}
+        if kind_of(self.kg, topic) != "language" or "language" in asked:
+            return topic
+        called_so = name_index(self.kg).whole("".join(name_words(topic)))
+        same = (self.kg.entities[name.entity] for name in called_so)
+        return next((one for one in same if kind_of(self.kg, one) == "country" and self.plan.noun), topic)
+
+    def _must_hold(self, other: str, adjectives: Collection[str], ends: Iterable[str]) -> bool:
+        """Whether what none of the answers is joined to rules them out: where they come from, or what they were."""
+        if other in adjectives:
+            return self._come_from_elsewhere(ends)
+        return self._is_what_they_are(other)
+
+    def _is_what_they_are(self, entity: str) -> bool:
+        """Whether the noun of the question names an occupation or an office: *composers*, *US presidents*."""
+        kind, kinds = kind_of(self.kg, entity), names_of_kind(self.plan.noun)
+        if kind == "position":
+            return any(self.kg.entities[name.entity] == entity for noun in kinds for name in _names(self.kg, noun))
+        return kind == "occupation" and entity in kinds
+
+    def _members_joined(self, ran: MethodRun) -> dict[str, tuple[Path, ...]]:
+        """Those of a group or an office that the noun names and the cited relation joins to a topic: *US presidents*.
+
+        Only where the noun is more than a kind that the graph gives its things as a type.
+        """
+        kinds = [kind for kind in names_of_kind(self.plan.noun) if kind not in self.kg.types]
+        offices = (self.kg.entities[name.entity] for noun in kinds for name in _names(self.kg, noun))
+        held = [self.sets.ends(one, ("held by",)) for one in offices if kind_of(self.kg, one) == "position"]
+        members = {**self.sets.members(self.plan.noun)} if self.plan.noun else {}
+        every = next((ends for ends in (*held, members) if ends), {})
+        topic, relation = ran.cited[0].entities[0], ran.cited[0].relations[-1]
+        return {
+            end: (path, second)
+            for end, path in every.items()
+            if topic != path.entities[0] and (second := self._by_relation(end, relation, topic)) is not None
+        }
+
+    def _by_relation(self, end: str, relation: str, topic: str) -> Path | None:
+        """The path that ends in a relation: from the topic, or by way of a place within it where somebody was born."""
+        for place, back in self.sets.ends(end, (self.sets.inverse(relation),)).items():
+            chain = Path((topic,), ()) if place == topic else self.sets.containing(place, topic)
+            if chain is not None and end not in chain.entities:
+                return Path((*chain.entities, back.entities[0]), (*chain.relations, relation))
+        return None
+
+    def _come_from_elsewhere(self, ends: Iterable[str]) -> bool:
+        """Whether the graph says of any of these where it comes from."""
+        return any(label in _COMES_FROM for end in ends for label, _ in self.kg.neighbours(end, directed=True))
+
+    def _is_around(self, topic: str, other: str) -> bool:
+        """Whether a name only says more of a topic: what place it lies in, or what it is, as of *feta cheese*."""
+        around = self.kg.neighbours(topic, directed=True)
+        return any(label in _SAYS_WHAT and end == other for label, end in around) or bool(
+            self.sets.containing(topic, other)
+        )
+
+    def _joining(self, end: str, other: str) -> Path | None:
+        """What joins an answer to something else; what is called by a place's adjective has to lie in it."""
+        if other in {_place_of(word) for word in self.query.content_words} - set(self.query.content_words):
+            return self.sets.containing(end, other)
+        return self.sets.joined(end, other)
+
+    def _prominence(self, paths: Sequence[Path]) -> float:
+        """How well an answer is known for what joins it: its edges over the root of how many things join it so.
+
+        Of Poseidon more is known than of Triton, and Ares is a god of little else but war.
+        """
+        last = paths[-1]
+        alike = len(self.sets.ends(last.end, (self.sets.inverse(last.relations[-1]),)))
+        return len(self.kg.neighbours(last.end)) / math.sqrt(max(alike, 1))
+
+    def _unlinked(self, used: set[str]) -> list[str]:
+        """Entities that are called by common words of the question, so that linking did not take them: *war*, *sea*.
+
+        The noun that says what is asked for is one of them: of *composers* the occupation.
+        """
+        kinds = names_of_kind(self.plan.noun)
+        names: dict[str, None] = {}
+        for word in (*self.query.content_words, *kinds):
+            of_kind = [f"{one} {kind}" for one in (word, *names_of_kind(word)) for kind in (*kinds, "person")]
+            names.update(
+                dict.fromkeys(
+                    (word, *self._strange_name(word), f"the {word}", _place_of(word), *of_kind, *SEX.get(word, ()))
+                )
+            )
+        found = [n for n in self.kg.entities.known(names) if n not in used and n not in self.query.topics]
+        offices = (name for kind in kinds for name in name_index(self.kg).whole("".join(name_words(kind))))
+        called_so = dict.fromkeys(self.kg.entities[name.entity] for name in offices)
+        found += [one for one in called_so if kind_of(self.kg, one) == "position" and one not in used]
+        return list(dict.fromkeys(found))
+
+    def _strange_name(self, word: str) -> tuple[str, ...]:
+        """A name that was typed without its capital letter, and that linking did not take: *leto*."""
+        return (word.capitalize(),) if self._vocabulary and word not in self._vocabulary else ()
+
+    def _not_joined(self, ran: MethodRun, final: AnswerFinal, other: str, ends: Sequence[str]) -> AnswerFinal:
+        if other in final.answers:  # it only names one of the answers again
+            return no_answer(f"The graph does not say how {other} belongs to this question.")
+        first = ran.cited[0]
+        return no_answer(
+            f"The graph holds {len(ends)} that fit one part of the question ({first.entities[0]} "
+            f"{' '.join(first.relations)}: {listed(ends, 8)}), but it links none of them to {other}."
+        )
+
+
+def _names(kg: KnowledgeGraph, text: str) -> list[Name]:
+    return name_index(kg).whole("".join(name_words(text)))
+
+
+def _place_of(word: str) -> str:
+    """The place that an adjective may be made of, *scandinavian*; otherwise the word itself."""
+    return word[:-1].capitalize() if word.endswith("ian") else word
+
+
+def _of_one_stem(word: str, other: str) -> bool:
+    """Whether a word may be an adjective of a name, or the other way round: *german*, *germany*."""
+    return word[:_STEM] == other[:_STEM] or _alike_spelt(word, other)
+
+
+def _alike_spelt(word: str, other: str) -> bool:
+    """Whether a name is another one, or that one mistyped or in the plural."""
+    return OSA.distance(word, other, score_cutoff=2) <= (2 if len(word) > _SHORT_NAME else 1)
