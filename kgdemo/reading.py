@@ -66,7 +66,8 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
     Raises:
         UserError: the graph has no such entity.
     """
-    question = in_full(question, lambda name: bool(name_index(graph.kg).whole("".join(name_words(name)))))
+    if graph.linker.knows_all_names:
+        question = in_full(question, lambda name: bool(name_index(graph.kg).whole("".join(name_words(name)))))
     linked = _given(entities, graph) if entities else _linked(question, graph)
     if graph.linker.knows_all_names:
         spelled = _spelled(question, linked, graph)
