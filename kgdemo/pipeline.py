@@ -18,9 +18,9 @@ from kgdemo.answering.operations import answer
 from kgdemo.constraint.token_graph import TokenCache, TokenGraph
 from kgdemo.errors import UserError
 from kgdemo.events import (
-    Answerability,
     AnswerFinal,
     Event,
+    LMCall,
     Notice,
     Operand,
     Operation,
@@ -318,15 +318,14 @@ class _InSteps:
         one_hop = bool(ran.cited) and all(len(path.relations) == 1 for path in ran.cited)
         steps = two_steps(query.plan.asked, clauses_only=not refused)
         if query.plan.form is Form.ENTITY and (refused or one_hop) and steps and not self.reading.names(steps[0]):
-            final: AnswerFinal | None = None
-            for event in self._step_by_step(*steps):
-                if isinstance(event, AnswerFinal):
-                    final = event
-                elif not isinstance(event, Answerability) or event.log_odds <= 0:
-                    yield event
+            tried = list(
+                self._step_by_step(*steps)
+            )  # shown where it is the answer: one run has the paths of one search
+            final = next((event for event in reversed(tried) if isinstance(event, AnswerFinal)), None)
             back = final is not None and final.answers and set(final.answers) <= set(self.reading.linked.chosen)
-            if final is not None and not back and not (final.refusal and refused):
-                yield final
+            taken = final is not None and not back and not (final.refusal and refused)
+            yield from (event for event in tried if taken or isinstance(event, LMCall))
+            if taken:
                 return
         if ran.final is not None:
             yield ran.final

@@ -33,6 +33,12 @@ test('every recorded run folds into a finished state in which each path is judge
   }
 });
 
+test('the paths of a second search take the place of those of the first', () => {
+  const found = (index, text) => ({ event: 'PathFound', constrained: true, index, text, score: 0, path: null, beam: -1 });
+  const state = read.stateAfter([found(1, 'a'), found(2, 'b'), found(1, 'c')]);
+  assert.deepEqual(read.allPaths(state).map((path) => path.text), ['c']);
+});
+
 test('the beam of a decoded path says what the path says', () => {
   for (const [name, events] of Object.entries(RUNS)) {
     const state = read.stateAfter(events);

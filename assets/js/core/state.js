@@ -68,7 +68,7 @@ export function absorb(state, event) {
     case 'EntitiesLinked': state.linked = event; break;
     case 'ConstraintReady': state.ready = event; break;
     case 'DecodeStep': takeStep(state, event); break;
-    case 'PathFound': branchOf(state, event.constrained).paths.push({ ...event, verdict: null, answer: '' }); break;
+    case 'PathFound': findPath(state, event); break;
     case 'PathVerified': changePath(state, event, (path) => { path.verdict = event.verdict; }); break;
     case 'HypothesisAnswer': changePath(state, event, (path) => { path.answer = event.text; }); break;
     case 'Thought': state.thoughts.set(event.id, event); state.concluding = false; break;
@@ -86,6 +86,17 @@ export function absorb(state, event) {
     case 'Picture': takePicture(state, event); break;
     default:
   }
+}
+
+/**
+ * A question may be asked in two steps or two ways; the paths of the last search are those that the answer cites.
+ * @param {RunState} state
+ * @param {import('./types.js').PathFound} event
+ */
+function findPath(state, event) {
+  const branch = branchOf(state, event.constrained);
+  if (branch.paths.some((path) => path.index === event.index)) branch.paths = [];
+  branch.paths.push({ ...event, verdict: null, answer: '' });
 }
 
 /**
