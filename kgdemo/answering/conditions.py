@@ -221,7 +221,7 @@ class Conditions(Direct):
             elif unmet:
                 held = f"The graph holds {len(ends)} that fit the rest of the question ({listed(list(ends), 8)})"
                 yield no_answer(f"{held}, but nothing by which I could tell which of them “{unmet}” means.")
-            elif len(ran.met) > 1 and len(final.answers) > 1 and _ONE_ASKED.match(self.plan.asked):
+            elif len(starts) > 1 and len(final.answers) > 1 and _ONE_ASKED.match(self.plan.asked):
                 meeting = [self.sets.ends(path.entities[0], path.relations) for path in ran.met]
                 yield from self._joined(
                     ran, {end: tuple(one[end] for one in meeting if end in one) for end in ends}, len(ends), starts
