@@ -148,8 +148,9 @@ def test_the_line_of_forbidden_mass_chooses_the_token_that_is_explained(page: Pa
 
 def test_the_picture_is_drawn_while_it_is_out_of_sight(page: Page):
     page.locator(".failure").first.evaluate("(card) => card.closest('details').open = true")
-    page.locator(".failure").first.click()  # far below the picture
-    page.locator(".past").evaluate("(list) => list.closest('details').scrollIntoView()")
+    page.locator(".failure").first.click()  # far below the picture, to which the page goes
+    expect(page.locator(".canvas")).to_be_in_viewport()
+    page.evaluate("window.scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' })")
     over(page)
     assert page.evaluate("document.querySelector('.canvas').getBoundingClientRect().bottom < 0")
     expect(page.locator(".canvas")).to_have_attribute("data-drawn", re.compile(r"^\d\d+$"))
