@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import platform
 from collections.abc import Sequence
 from dataclasses import replace
@@ -130,7 +131,7 @@ class Progress:
         """Seconds until all is done, as long as a question has taken so far; None before the first."""
         taken = [seconds for row in self._seconds.values() for seconds in row if seconds]
         questions = sum(number - (len(row) if row != [0.0] else 0) for row in self._seconds.values())
-        return round(questions * sum(taken) / len(taken), 1) if taken else None
+        return math.ceil(10 * questions * sum(taken) / len(taken)) / 10 if taken else None  # 0 only when all is done
 
 
 def changed(settings: Settings, changes: str) -> Settings:
