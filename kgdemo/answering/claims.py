@@ -18,7 +18,7 @@ _CLASS = "animal class"
 _DONE = re.compile(r"(?:did|has|have)\b", re.IGNORECASE)
 _OUTCOME = frozenset("win won lose lost beat defeat defeated".split())
 _OF_PLACE = re.compile(r"\b(?:in|part|on|inside|within|located|lie|lies|belong|belongs)\b", re.IGNORECASE)
-_SAYS_WHAT_IT_IS = frozenset(("occupation", "genre", "position held", "instance of", "sport", _CLASS))
+_SAYS_WHAT_IT_IS = frozenset(("occupation", "genre", "position held", "instance of", "gender", "sport", _CLASS))
 _WIDER = frozenset("capital state province citizenship nationality".split())  # not every city is a capital
 _OF_ONE_TYPE = frozenset(  # nothing is of two of these; a country may be a city or an island as well
     "person planet moon continent city river lake mountain sea ocean desert film book song album company language"

@@ -60,7 +60,7 @@ _ONE_ASKED = re.compile(
 )
 _FAR = 1.5  # times better known than any other is the one that is meant where one is asked for
 EITHER = re.compile(r"\bor\b", re.IGNORECASE)
-_SAYS_WHAT = frozenset(("instance of", "genre", "occupation", "animal class", "part of series"))
+_SAYS_WHAT = frozenset(("instance of", "gender", "genre", "occupation", "animal class", "part of series"))
 _NAMED_BY_KIND = frozenset(("animal", "plant"))
 _COMES_FROM = frozenset(("originates from", "citizen of", "located in", "based in"))
 _WHO_HOLDS = re.compile(  # an office, today

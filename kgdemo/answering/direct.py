@@ -34,7 +34,7 @@ _IN_WHICH_PLACE = re.compile(
     re.IGNORECASE,
 )
 _AROUND = frozenset("country continent state province region".split())
-_IS_SEX = "instance of"
+_SAYS_SEX = ("gender", "instance of")  # of a person, of a deity
 SEX = {  # words that say whether a man or a woman is meant
     **dict.fromkeys(
         "woman women female females actress actresses mother wife wives daughter daughters sister sisters queen queens "
@@ -151,15 +151,14 @@ class Direct(Computation):
         """
         kinds = next((SEX[word] for word in self.query.content_words if word in SEX), ())
         stated = {
-            end: kind
+            end: Path((kind, end), (self.sets.inverse(label),))
             for end in ends
             for label, kind in self.kg.neighbours(end, directed=True)
-            if label == _IS_SEX and kind in ("woman", "man", "goddess", "god")
+            if label in _SAYS_SEX and kind in ("woman", "man", "goddess", "god")
         }
         if not kinds or not stated:
             return None
-        chosen = {end: kind for end, kind in stated.items() if kind in kinds}
-        return {end: (ends[end], Path((kind, end), (self.sets.inverse(_IS_SEX),))) for end, kind in chosen.items()}
+        return {end: (ends[end], path) for end, path in stated.items() if path.entities[0] in kinds}
 
 
 def _first_letter(name: str) -> str:

@@ -26,8 +26,8 @@ MAX_MEMBERS = 5000  # of one set; a larger one is refused, not cut
 # relations from a place to what lies in it; in that of Freebase both names of the same relation are met
 _CONTAINS = ("contains", "has country", "crossed by river", "/location/location/contains", "location.location.contains")
 LIES_IN = ("located in", "continent", "flows through", "part of")
-_HAS_MEMBERS = ("consists of", "has instance")
-_SAYS_WHAT_IT_IS = frozenset(("occupation", "genre", "position held", "instance of"))
+_HAS_MEMBERS = ("consists of", "has instance", "gender of")
+_SAYS_WHAT_IT_IS = frozenset(("occupation", "genre", "position held", "instance of", "gender"))
 _MAX_WITHIN = 20_000
 _YEARS = (1800, 2051)  # of what is held again and again
 _DEEPEST = 4  # a street in a city in a region in a country

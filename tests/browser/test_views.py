@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -49,7 +51,9 @@ def test_every_path_ends_in_a_leaf_of_the_tree_and_the_keys_walk_it(page: Page):
         """() => { const keys = new Set([...document.querySelectorAll('.card.grounded .node.finished[data-keys]')]
         .flatMap((n) => JSON.parse(n.dataset.keys))); return [...keys].filter((k) => k.startsWith('g')).length; }"""
     )
-    assert paths == 10
+    recorded = [json.loads(line) for line in Path("assets/traces/1-flute.jsonl").read_text("utf-8").splitlines()]
+    searched = [e for e in recorded if e["event"] == "PathFound" and e["constrained"] and e["beam"] >= 0]
+    assert paths == len(searched) > 5
     tree.locator(".node").first.focus()
     first = tree.locator(".detail").inner_text()
     page.keyboard.press("ArrowRight")

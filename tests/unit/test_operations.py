@@ -62,8 +62,8 @@ TRIPLES = [
     ("Alberich", "portrayed by", "Bob"),
     ("Rheingold", "starring", "Ann"),
     *(("Wagner", "child", name) for name in ("Eva", "Siegfried", "Isolde")),
-    *((name, "instance of", "woman") for name in ("Eva", "Isolde")),
-    ("Siegfried", "instance of", "man"),
+    *((name, "gender", "woman") for name in ("Eva", "Isolde")),
+    ("Siegfried", "gender", "man"),
     *((region, "located in", "Norway") for region in ("Vestland", "Agder")),
     ("Bergen", "located in", "Vestland"),
     ("Olav", "born in", "Bergen"),
@@ -105,6 +105,7 @@ INVERSES = {
     "composed": "composed by",
     "part of": "consists of",
     "instance of": "has instance",
+    "gender": "gender of",
 }
 
 
