@@ -8,20 +8,21 @@ from __future__ import annotations
 import dataclasses
 import re
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 from kgdemo.answering.computation import BY, listed
 from kgdemo.answering.operands import all_of_kind
 from kgdemo.errors import UserError
-from kgdemo.events import AnswerFinal, EntitiesLinked, Event, Notice
-from kgdemo.kg.labels import fold
+from kgdemo.events import AnswerFinal, EntitiesLinked, Event, Mention, Notice
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.linking.linker import LIKELY
 from kgdemo.linking.names import name_index
 from kgdemo.linking.words import name_words
 from kgdemo.opened import OpenedGraph
 from kgdemo.query.plan import WITHOUT_TOPIC
-from kgdemo.query.query import Query, understand
-from kgdemo.query.wording import corrected, in_full, unknown_words
+from kgdemo.query.query import Query, common_words, understand
+from kgdemo.query.wording import corrected, in_full, plain_question, unknown_words, without_slips
 
 _NAMED = 0.3  # a mention from this score on is taken for a name, and its letters are left as they are
 _DESCRIBED = re.compile(r"^(?:who|what) (?:is|was|are|were) (?:.* )??(\w+) (?:of|in|on|for)\b", re.IGNORECASE)
@@ -68,6 +69,10 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
     """
     if graph.linker.knows_all_names:
         question = in_full(question, lambda name: bool(name_index(graph.kg).whole("".join(name_words(name)))))
+        slips = without_slips(question, graph.vocabulary, graph.linker.knows, _is_meant(graph.kg))
+        if slips != question:
+            yield Notice(f"Read as: {slips}")
+            question = slips
     linked = _given(entities, graph) if entities else _linked(question, graph)
     if graph.linker.knows_all_names:
         spelled = _spelled(question, linked, graph)
@@ -88,7 +93,42 @@ def _linked(question: str, graph: OpenedGraph) -> EntitiesLinked:
     """The entities found in a question."""
     began = time.perf_counter()
     found = graph.linker.link(question)
-    return EntitiesLinked(found.mentions, found.chosen, found.nearest, ms=1000 * (time.perf_counter() - began))
+    mentions, chosen = _asked_about(question, found.mentions, found.chosen)
+    chosen = _languages(question, mentions, chosen)
+    return EntitiesLinked(mentions, chosen, found.nearest, ms=1000 * (time.perf_counter() - began))
+
+
+def _asked_about(
+    question: str, mentions: tuple[Mention, ...], chosen: tuple[str, ...]
+) -> tuple[tuple[Mention, ...], tuple[str, ...]]:
+    """What is named where the question is asked; what stands around it counts where nothing is named there.
+
+    *I teach on Monday: which planet does Titan belong to?* is not about Monday.
+    """
+    asked = plain_question(question).removeprefix("name ")
+    start = question.find(asked)
+    inside = tuple(m for m in mentions if start <= m.start and m.end <= start + len(asked)) if start >= 0 else ()
+    about = {candidate.entity for mention in inside for candidate in mention.candidates} & set(chosen)
+    elsewhere = {candidate.entity for m in mentions if m not in inside for candidate in m.candidates} - about
+    if not about or not elsewhere & set(chosen):
+        return mentions, chosen
+    return inside, tuple(entity for entity in chosen if entity not in elsewhere)
+
+
+_OF_LANGUAGES = re.compile(r"\b(?:languages?|speak|speaks|speaking|spoken)\b", re.IGNORECASE)
+
+
+def _languages(question: str, mentions: Sequence[Mention], chosen: tuple[str, ...]) -> tuple[str, ...]:
+    """The language in place of the country that is called so where a question speaks of languages: *portuguese*."""
+    if not _OF_LANGUAGES.search(question):
+        return chosen
+    meant: dict[str, str] = {}
+    for mention in mentions:
+        first = mention.candidates[0]
+        tongue = next((one.entity for one in mention.candidates if one.type == "language"), "")
+        if tongue and first.type == "country" and fold(mention.text) == fold(tongue):
+            meant[first.entity] = tongue
+    return tuple(dict.fromkeys(meant.get(entity, entity) for entity in chosen))
 
 
 def _given(entities: Sequence[str], graph: OpenedGraph) -> EntitiesLinked:
@@ -107,7 +147,13 @@ def _spelled(question: str, linked: EntitiesLinked, graph: OpenedGraph) -> str:
     """The question with mistyped words put right; what names an entity stays as it is."""
     mentions = graph.linker.link(question).mentions if linked.given else linked.mentions
     named = [(m.start, m.end) for m in mentions if m.candidates[0].score >= _NAMED]
-    return corrected(question, named, graph.vocabulary, graph.linker.knows)
+    return corrected(question, named, graph.vocabulary, graph.linker.knows, _is_meant(graph.kg))
+
+
+def _is_meant(kg: KnowledgeGraph) -> Callable[[str, str], bool]:
+    """Whether an English word is to stay: *arrow*, but not what is near a word of relations, *borne* for *born*."""
+    asking = FUNCTION_WORDS.union(*(spoken(label).lower().split() for label in kg.relations))
+    return lambda word, better: word in common_words() and better not in asking
 
 
 def _nothing_found(query: Query, linked: EntitiesLinked, graph: OpenedGraph) -> str:

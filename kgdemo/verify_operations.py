@@ -17,7 +17,7 @@ from kgdemo.verify import Verifier
 
 _DATE = re.compile(r"(-?)(\d{1,4})(?:-(\d{2}))?(?:-(\d{2}))?")
 _SEVERAL = re.compile(r"\d{1,4} (?:greatest|least)")
-_BOUND = re.compile(r"(<=|>=|<|>|=) (-?\d{1,9})")
+_BOUND = re.compile(r"(<=|>=|<|>|=) (-?\d{1,15})")
 
 
 def verify_operation(operation: Operation, verifier: Verifier) -> bool:
@@ -98,18 +98,18 @@ def _chain(operation: Operation) -> bool:
 
 
 def _filter(operation: Operation) -> bool:
-    bound = _BOUND.fullmatch(operation.argument)
-    if bound is None:
-        return False
-    sign, limit = bound[1], int(bound[2])
+    bounds = [_BOUND.fullmatch(part) for part in operation.argument.split(" and ")]
 
-    def fits(value: Fraction) -> bool:
+    def fits(value: Fraction, bound: re.Match[str]) -> bool:
+        sign, limit = bound[1], int(bound[2])
         year = value.__floor__()  # before 1980 is before its first day, in 1980 is any day of it
         return {"<": year < limit, ">": year > limit, "<=": year <= limit, ">=": year >= limit, "=": year == limit}[
             sign
         ]
 
-    return set(operation.result) == {o.entity for o in operation.operands if fits(_order(o))}
+    return None not in bounds and set(operation.result) == {
+        o.entity for o in operation.operands if all(bound and fits(_order(o), bound) for bound in bounds)
+    }
 
 
 def _initial(operation: Operation) -> bool:

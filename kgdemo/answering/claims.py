@@ -6,7 +6,16 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from kgdemo.answering.computation import Computation, MethodRun, computed_answer, listed, no_answer
-from kgdemo.answering.operands import LIES_IN, PLACES, called, is_of_kind, names_of_kind, number_of, shown_value
+from kgdemo.answering.operands import (
+    LIES_IN,
+    PLACES,
+    called,
+    is_of_kind,
+    names_of_kind,
+    number_of,
+    operand_of,
+    shown_value,
+)
 from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import fold, with_article
 from kgdemo.kg.path import Path
@@ -15,6 +24,7 @@ from kgdemo.ranking.scorer import path_words
 
 _NEITHER = "The graph says nothing that decides this, neither yes nor no."
 _CLASS = "animal class"
+_ALIVE = re.compile(r"^(?:is|are) .+ (?:still )?(?:alive|living|dead)$|^does .+ still live$", re.IGNORECASE)
 _DONE = re.compile(r"(?:did|has|have)\b", re.IGNORECASE)
 _OUTCOME = frozenset("win won lose lost beat defeat defeated".split())
 _OF_PLACE = re.compile(r"\b(?:in|part|on|inside|within|located|lie|lies|belong|belongs)\b", re.IGNORECASE)
@@ -46,6 +56,10 @@ class Claims(Computation):
         if self.plan.noun and (yes_no := self._is_a(self.plan.things[0], self.plan.noun)):
             yield from yes_no
             return
+        died = self._died() if _ALIVE.match(self.plan.asked) else None
+        if died is not None:
+            yield from self._no_longer_alive(died)
+            return
         stated = self._has_any_stated()
         if stated is not None:
             yield from self._says_number(stated)
@@ -68,6 +82,18 @@ class Claims(Computation):
             yield from self._shared(ran, topics)
         else:
             yield from self._decided(ran, topics)
+
+    def _died(self) -> Operand | None:
+        """When the one whom the question is about died."""
+        topics = [topic for topic in self.query.topics if kind_of(self.kg, topic) in ("person", "animal")]
+        return operand_of(self.kg, topics[0], ("died",)) if len(topics) == 1 else None
+
+    def _no_longer_alive(self, died: Operand) -> Iterator[Event]:
+        text = f"{died.entity} died: {shown_value(died)}"
+        operation = yield from self._operate("value", text, [died], (f"{died.value} {died.unit}".strip(),))
+        if operation is not None:
+            answer = "No" if re.search(r"\b(?:alive|living|live)\b", self.query.text, re.IGNORECASE) else "Yes"
+            yield computed_answer(f"{answer}: {text}.", (answer,))
 
     def _has_any_stated(self) -> Operand | None:
         """The number that the graph states of what the question asks for any of: does Venus have *any moons*."""

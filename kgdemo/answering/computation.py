@@ -7,6 +7,7 @@ is it the answer. Where something is missing, the answer says what, and gives wh
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -51,7 +52,8 @@ SAYS_LITTLE = frozenset(
     "world whole put play played plays like one ones thing things work works live lives speak spoken use used can't "
     "grandparents grandchildren cousins uncle aunt modern today current currently official officially famous in on at "
     "off over under next behind near beside beyond between either them they neighbours neighbors neighbouring side "
-    "rule have has had having some any few several give gives gave given ones also".split()
+    "two three four five six seven eight nine ten rule every each still please have has had having some any few "
+    "several give gives gave given ones also".split()
 )
 _TIME = frozenset(("year",))
 _HELD = frozenset("won win wins hold holds held achieved scored".split())
@@ -270,6 +272,9 @@ class Computation:
             if not self._may_hold(achieved, names):
                 continue
             told = {word for name in names for word in re.findall(r"\w+", fold(name))}
+            others = (other for other in self.query.topics if other != topic)
+            if any(told.isdisjoint(fold(other).split()) for other in others):  # of a place that the record is not of
+                continue
             if achieved and all(_alike_in(word, told) for word in words):
                 return topic
         if self.plan.base or not self.plan.noun or self.plan.place > 1:  # of a place or somebody, or the second of them
@@ -344,22 +349,32 @@ def order_of(operand: Operand) -> float:
     return literal_of(operand).order
 
 
+_COMPARED: dict[str, Callable[[int, int], bool]] = {
+    "=": operator.eq,
+    "<=": operator.le,
+    "<": operator.lt,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
 def within_bound(dated: Sequence[Operand], bound: str) -> tuple[str, ...]:
-    sign, year = bound.split()
-    limit = int(year)
-    tests: dict[str, Callable[[int], bool]] = {
-        "=": lambda own: own == limit,
-        "<=": lambda own: own <= limit,
-        "<": lambda own: own < limit,
-        ">": lambda own: own > limit,
-        ">=": lambda own: own >= limit,
-    }
-    return tuple(o.entity for o in sorted(dated, key=order_of) if tests[sign](int(order_of(o) // 1)))
+    """The entities whose value fits all parts of a bound, such as ``>= 1601 and <= 1700``, in the values' order."""
+    limits = [(_COMPARED[sign], int(limit)) for sign, limit in (part.split() for part in bound.split(" and "))]
+
+    def fits(operand: Operand) -> bool:
+        return all(compared(int(order_of(operand) // 1), limit) for compared, limit in limits)
+
+    return tuple(o.entity for o in sorted(dated, key=order_of) if fits(o))
 
 
 def said_bound(bound: str) -> str:
+    """A bound of years in words."""
+    if " and " in bound:
+        first, last = (part.split()[1] for part in bound.split(" and "))
+        return f"between {first} and {last}"
     sign, year = bound.split()
-    return f"{ {'<': 'before', '>': 'after', '>=': 'since', '=': 'in'}[sign] } {year}"
+    return f"{ {'<': 'before', '<=': 'until', '>': 'after', '>=': 'since', '=': 'in'}[sign] } {year}"
 
 
 def years_between(earlier: Operand, later: Operand, kind: str) -> str:

@@ -23,9 +23,11 @@ from kgdemo.answering.computation import (
     listed,
     no_answer,
     order_of,
+    said_bound,
+    within_bound,
 )
 from kgdemo.answering.direct import SEX, Direct
-from kgdemo.answering.operands import is_of_kind, names_of_kind, operand_of, shown_value
+from kgdemo.answering.operands import PLACES, is_of_kind, names_of_kind, operand_of, shown_value
 from kgdemo.events import AnswerFinal, Event, Notice, Operand
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
@@ -33,6 +35,7 @@ from kgdemo.kg.path import Path
 from kgdemo.linking.names import Name, name_index
 from kgdemo.linking.words import name_words
 from kgdemo.query.answer_type import kind_of
+from kgdemo.query.plan import Form
 from kgdemo.query.wording import names_in
 from kgdemo.ranking.abstention import applies
 
@@ -61,6 +64,8 @@ _ONE_ASKED = re.compile(
 _FAR = 1.5  # times better known than any other is the one that is meant where one is asked for
 EITHER = re.compile(r"\bor\b", re.IGNORECASE)
 _SAYS_WHAT = frozenset(("instance of", "gender", "genre", "occupation", "animal class", "part of series"))
+_SAYS_NATIONAL = frozenset("born from came come century centuries years year lived live living who been were".split())
+_NO_NAMES = PLACES | {"occupation", "position", "language"}  # what *Scottish inventors* may be linked to
 _NAMED_BY_KIND = frozenset(("animal", "plant"))
 _COMES_FROM = frozenset(("originates from", "citizen of", "located in", "based in"))
 _WHO_HOLDS = re.compile(  # an office, today
@@ -164,6 +169,61 @@ class Conditions(Direct):
     def _is_kind(self, word: str) -> bool:
         """Whether a word names a kind of thing by itself: *movies* made from somebody's books."""
         return not self.kg.types.isdisjoint(names_of_kind(word))
+
+    def nationals(self) -> dict[str, tuple[Path, Path]]:
+        """The people of an occupation and a place, *Scottish inventors*; none where the question says anything else.
+
+        Returns:
+            each with the path from the occupation and the one from the place: citizens, and who was born there.
+        """
+        *before, last = fold(self.plan.noun).split() or [""]
+        office = self._office_named(self.plan.noun) if before else ""
+        people = self.sets.ends(office, ("held by",)) if office else self.sets.practitioners(last)
+        named = {self.kg.entities[name.entity] for word in before for name in _names(self.kg, word)}
+        meant = dict.fromkeys([*(self._people_of(topic) for topic in self.query.topics), *self._places_meant(())])
+        places = [one for one in meant if kind_of(self.kg, one) in PLACES and not (office and one in named)]
+        if not people or len(places) != 1 or any(kind_of(self.kg, one) not in _NO_NAMES for one in meant):
+            return {}
+        adjectives = before if office else [word for word in before if places[0] in named]
+        said = set(self.query.content_words) - {last, *names_of_kind(last), *adjectives, *fold(places[0]).split()}
+        said = {word for word in said if not (self.plan.bound and word[0].isdigit())}
+        if said - _SAYS_NATIONAL - SAYS_LITTLE - HARMLESS or (before and not adjectives):
+            return {}
+        born = self.sets.beyond(places[0], self.sets.inverse("born in"))
+        only_born = "born" in said and (office or not adjectives)
+        citizens = {} if only_born else self.sets.ends(places[0], (self.sets.inverse("citizen of"),))
+        belong = {**born, **citizens}
+        return {one: (path, belong[one]) for one, path in people.items() if one in belong}
+
+    def _office_named(self, noun: str) -> str:
+        """The office that a noun names whole: *US presidents*."""
+        called_so = (self.kg.entities[name.entity] for one in names_of_kind(noun) for name in _names(self.kg, one))
+        return next((one for one in called_so if kind_of(self.kg, one) == "position"), "")
+
+    def list_nationals(self, people: Mapping[str, tuple[Path, Path]]) -> Iterator[Event]:
+        """People of an occupation and a place, within the years that are asked for; how many, where that is asked."""
+        operands = [Operand(end, paths) for end, paths in people.items()]
+        topics = {path.entities[0] for paths in people.values() for path in paths}
+        operation = yield from self._operate("both", f"joined to {listed(sorted(topics))}", operands, tuple(people))
+        result = tuple(people)
+        if operation is not None and self.plan.bound:
+            dated = self._dated({end: paths[0] for end, paths in people.items()}, ("born",))
+            result = within_bound(dated, self.plan.bound)
+            text = f"{len(dated)} with their birth; {said_bound(self.plan.bound)}: {len(result)}"
+            operation = yield from self._operate("filter", text, dated, result, self.plan.bound)
+        if operation is None:
+            return
+        if not result:
+            held = f"The graph holds {len(people)} ({listed(list(people), 8)})"
+            yield no_answer(f"{held}, none of them born {said_bound(self.plan.bound)}.")
+        elif self.plan.form is Form.COUNT:
+            number = str(len(result))
+            said = f"The graph holds {number}, which need not be all: {listed(result)}."
+            yield computed_answer(said, (number,))
+        else:
+            known = sorted(result, key=lambda one: -len(self.kg.neighbours(one)))
+            shown = list(result) if self.plan.bound else known  # by their years, or the best known first
+            yield computed_answer(f"{listed(shown)} (of those that the graph holds).", tuple(shown))
 
     def _second_condition(self, ran: MethodRun, final: AnswerFinal) -> Iterator[Event]:
         """Keep the answers that are joined to everything else that the question names, as far as the graph knows."""
@@ -363,9 +423,13 @@ class Conditions(Direct):
     def _is_around(self, topic: str, other: str) -> bool:
         """Whether a name only says more of a topic: what place it lies in, or what it is, as of *feta cheese*."""
         around = self.kg.neighbours(topic, directed=True)
-        return any(label in _SAYS_WHAT and end == other for label, end in around) or bool(
-            self.sets.containing(topic, other)
-        )
+        if any(label in _SAYS_WHAT and end == other for label, end in around):
+            return True
+        if kind_of(self.kg, other) == "feat":  # a record that the topic itself holds
+            return bool(self.sets.leads(other, ("achieved by",), topic))
+        by = re.search(r"\b(?:by|of|from) (?:the )?(?P<other>.+)", fold(self.query.text))
+        named = by and by["other"].startswith(fold(other).split()[0]) and self.sets.joined(topic, other)  # X *by* Y
+        return bool(named) or bool(self.sets.containing(topic, other))
 
     def _joining(self, end: str, other: str) -> Path | None:
         """What joins an answer to something else; what is called by a place's adjective has to lie in it."""

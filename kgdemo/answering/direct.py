@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 
 from kgdemo.answering.computation import Computation, MethodRun, computed_answer, listed, no_answer
+from kgdemo.answering.operands import PLACES
 from kgdemo.events import Event, Operand
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import kind_of
@@ -32,6 +33,9 @@ _IN_WHICH_PLACE = re.compile(
     r"^(?:which|what) (?P<noun_behind>country|continent|city|town|state|province|region|island) "
     r"(?:is|are|was|were|does|do) .+ (?:in|on|lie in|located in|situated in|found in)$",
     re.IGNORECASE,
+)
+_BORN_IN = re.compile(
+    r"^(?:which|what|name) (?P<noun>[\w' -]+?) (?:was|were) (?P<verb>born|died|buried) in .+$", re.IGNORECASE
 )
 _AROUND = frozenset("country continent state province region".split())
 _SAYS_SEX = ("gender", "instance of")  # of a person, of a deity
@@ -94,6 +98,22 @@ class Direct(Computation):
             return None
         path = self.sets.lies_in(self.query.topics[0], found["noun"] or found["noun_behind"])
         return self._lies(path) if path is not None else None
+
+    def born_within(self) -> Iterator[Event] | None:
+        """Who was born, or died, anywhere in a place whose towns the graph knows; None where that is not asked."""
+        found = _BORN_IN.match(self.plan.asked)
+        places = [one for one in self.query.topics if kind_of(self.kg, one) in PLACES] if found else []
+        if not found or len(places) != 1 or self.plan.bound:
+            return None
+        ends = self.sets.beyond(places[0], self.sets.inverse(f"{found['verb'].lower()} in"))
+        members = self.sets.of_noun(ends, found["noun"]) if ends else None
+        return self._born_there(found[0], members) if members else None
+
+    def _born_there(self, said: str, members: Mapping[str, Path]) -> Iterator[Event]:
+        operands = [Operand(end, (path,)) for end, path in members.items()]
+        operation = yield from self._operate("step", said, operands, tuple(members))
+        if operation is not None:
+            yield computed_answer(f"{listed(list(members))} (of those that the graph holds).", tuple(members))
 
     def _place_of_kind(self, answers: Sequence[str]) -> Iterator[Event] | None:
         """The place of the kind that is asked for around an answer of another kind: the *state* of a city."""

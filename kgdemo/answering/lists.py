@@ -17,12 +17,14 @@ from kgdemo.answering.computation import (
     within_bound,
 )
 from kgdemo.answering.conditions import EITHER, Conditions
-from kgdemo.answering.operands import names_of_kind, number_of, operand_of, shown_value
+from kgdemo.answering.direct import SEX
+from kgdemo.answering.operands import names_of_kind, number_of, operand_of, same_attribute, shown_value
 from kgdemo.events import Event, Notice, Operand
 from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import fits, kind_of
-from kgdemo.query.measures import DATE
+from kgdemo.query.measures import DATE, in_unit
+from kgdemo.query.plan import Form
 from kgdemo.ranking.abstention import applies
 
 _COMPLETE = frozenset(  # relations of which an entity's list is whole, so that counting it gives the number
@@ -55,6 +57,9 @@ class Lists(Conditions):
         if self.plan.without:
             yield from self._without()
             return
+        if people := self.nationals():
+            yield from self.list_nationals(people)
+            return
         if self.plan.things:  # the rest of the words say what its counterpart is, which the answer shows
             meant = self._link(self.plan.things[0])
             deities = [entity for entity in meant if kind_of(self.kg, entity) == "deity"]
@@ -68,7 +73,7 @@ class Lists(Conditions):
         ran = yield from self._base()
         final = ran.final
         if final is None or ran.refused:
-            yield from self.place_around() or self._whole_group() or unchanged(final)
+            yield from self.place_around() or self.born_within() or self._whole_group() or unchanged(final)
             return
         if not self._says_when(final.answers):
             yield no_answer(f"The graph does not say when; what it holds is {listed(final.answers, 8)}.")
@@ -184,32 +189,69 @@ class Lists(Conditions):
 
     def all_of_a_kind(self) -> Iterator[Event]:
         """All things of a kind; where the graph knows no such kind, the method's own answer."""
-        group = self.sets.members(self.plan.noun)
-        members = self.sets.of_kind(self.plan.noun) if group or not self._modifier(self.plan.noun) else {}
+        if not self.plan.bound and (people := self.nationals()):
+            yield from self.list_nationals(people)
+            return
+        noun = self.plan.noun
+        group = self.sets.members(noun)
+        members = self.sets.of_kind(noun) if group or not self._modifier(noun) else {}
+        if self.plan.bound:
+            yield from self._with_a_value()
+            return
         if not members:
             yield from self.list_answers()
             return
-        if self.plan.bound:
-            yield from self._of_value(list(members))
-            return
         yield from self._all(self.plan.noun, members)
+
+    def _every(self, noun: str) -> list[Operand]:
+        """All things of a kind; of *female astronauts* those astronauts that are women."""
+        *_, last = noun.lower().split()
+        sexed = len(noun.split()) > 1 and any(word in SEX for word in noun.lower().split()[:-1])
+        members = self.sets.of_kind(last if sexed else noun)
+        of_sex = self.of_sex({end: path or Path((end,), ()) for end, path in members.items()}) if sexed else None
+        if of_sex is None:
+            return [] if sexed else [self._member(entity, path) for entity, path in members.items()]
+        return [
+            replace(own, paths=(*own.paths, of_sex[own.entity][1]))
+            for own in (self._member(entity, path) for entity, path in members.items() if entity in of_sex)
+        ]
 
     def _member(self, entity: str, path: Path | None) -> Operand:
         """A thing of a kind: with the path from its group, or by its type."""
         return Operand(entity, (path,)) if path else Operand(entity, (), "type", self.kg.info[entity].type)
 
-    def _of_value(self, members: Sequence[str]) -> Iterator[Event]:
-        """The things of a kind that have a value: the element of an atomic number."""
-        operands = [o for entity in members if (o := operand_of(self.kg, entity, self.plan.attributes)) is not None]
-        result = within_bound(operands, self.plan.bound)
-        said = f"{self.plan.attributes[0]} {self.plan.bound.split()[1]}"
-        operation = yield from self._operate(
-            "filter", f"{len(operands)} with it; {said}", operands, result, self.plan.bound
-        )
-        if operation is not None and result:
-            yield computed_answer(f"{listed(result)}: {said} (of {len(operands)} that the graph holds).", result)
-        elif operation is not None:
-            yield no_answer(f"None of the {len(operands)} {self.plan.noun} that the graph holds has {said}.")
+    def _with_a_value(self) -> Iterator[Event]:
+        """The things of a kind with a value that is asked for: the element of a number, islands above an area."""
+        noun, ran = self.plan.noun, MethodRun()
+        modifier = "" if self.sets.members(noun) else self._modifier(noun)
+        if self.plan.base and self.query.topics:
+            ran = yield from self._base()
+            ends = list(self._set_of(ran, noun))
+        elif modifier:
+            ends = list(self._of_place(modifier, noun))
+        else:
+            ends = list(self.sets.of_kind(noun))
+        operands = same_attribute(self.kg, ends, self.plan.attributes)
+        sign, number = self.plan.bound.split()
+        limit = in_unit(float(number), self.plan.unit, operands[0].unit) if operands else None
+        if limit is None:
+            held = f"The graph holds {len(ends)} {noun} ({listed(ends, 8)})" if ends else f"The graph knows no {noun}"
+            yield no_answer(f"{held}, but no {self.plan.attributes[0]} of them in {self.plan.unit or 'numbers'}.")
+            return
+        bound = f"{sign} {limit:.0f}"
+        result = within_bound(operands, bound)
+        said = f"{operands[0].attribute} {bound.removeprefix('= ')} {operands[0].unit}".strip()
+        operation = yield from self._operate("filter", f"{len(operands)} with it; {said}", operands, result, bound)
+        if operation is None:
+            return
+        if not result:
+            yield no_answer(f"None of the {len(operands)} {noun} that the graph holds has {said}.")
+            return
+        text = f"{listed(result)}: {said} (of {len(operands)} that the graph holds)."
+        if self.plan.form is Form.COUNT:
+            yield computed_answer(f"{len(result)}: {text}", (str(len(result)),), ran)
+        else:
+            yield computed_answer(text, result, ran)
 
     def _without(self) -> Iterator[Event]:
         """The answers that nothing joins to what the question leaves out, as far as the graph knows."""
@@ -290,6 +332,12 @@ class Lists(Conditions):
 
     def count(self) -> Iterator[Event]:
         """How many there are, as far as the graph holds them."""
+        if self.plan.attributes:
+            yield from self._with_a_value()
+            return
+        if people := self.nationals():
+            yield from self.list_nationals(people)
+            return
         noun = self.plan.noun
         meant = dict.fromkeys((*self.query.topics, *(self._link(self.query.text) if not self.plan.bound else ())))
         stated = [o for topic in meant if (o := number_of(self.kg, topic, _OF_IT.split(noun)[0])) is not None]
@@ -323,12 +371,16 @@ class Lists(Conditions):
                     f"tell which of them “{uncovered}” means."
                 )
                 return
+            of_sex = self.of_sex(ends)
+            if of_sex is not None:
+                ends = {end: paths[0] for end, paths in of_sex.items()}
             operands = [Operand(end, paths) for end, paths in self._joined_to_all(ends).items()]
+            operands = [replace(o, paths=(*o.paths, of_sex[o.entity][1])) if of_sex else o for o in operands]
             if self.plan.bound:
                 fitting = within_bound(self._dated(ends), self.plan.bound)
                 operands = [operand for operand in operands if operand.entity in fitting]
         else:
-            operands = [self._member(entity, path) for entity, path in self.sets.of_kind(noun).items()]
+            operands = self._every(noun)
             ends = {operand.entity: path for operand in operands for path in operand.paths}
             if not operands:
                 yield no_answer(f"The graph knows no kind of thing called “{noun}”.")

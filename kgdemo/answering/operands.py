@@ -28,6 +28,7 @@ _CONTAINS = ("contains", "has country", "crossed by river", "/location/location/
 LIES_IN = ("located in", "continent", "flows through", "part of")
 _HAS_MEMBERS = ("consists of", "has instance", "gender of")
 _SAYS_WHAT_IT_IS = frozenset(("occupation", "genre", "position held", "instance of", "gender"))
+_PRACTISED_BY = "has practitioner"
 _MAX_WITHIN = 20_000
 _YEARS = (1800, 2051)  # of what is held again and again
 _DEEPEST = 4  # a street in a city in a region in a country
@@ -97,7 +98,13 @@ class Sets:
         called_so = (name for text in names for name in name_index(self.kg).whole("".join(name_words(text))))
         groups = dict.fromkeys(self.kg.entities[name.entity] for name in called_so)
         found = ({**self.ends(group, (relation,))} for group in groups for relation in _HAS_MEMBERS)
-        return next((ends for ends in found if len(ends) > 1), {})
+        return next((ends for ends in found if len(ends) > 1), {}) or self.practitioners(noun)
+
+    def practitioners(self, noun: str) -> dict[str, Path]:
+        """Who has the occupation that a noun names whole: *astronauts*, not *German composers*."""
+        named = (name for name in names_of_kind(noun) if len(name.split()) == len(noun.split()))
+        occupation = next((name for name in named if kind_of(self.kg, name) == "occupation"), "")
+        return self.ends(occupation, (_PRACTISED_BY,)) if occupation else {}
 
     def of_kind(self, noun: str) -> dict[str, Path | None]:
         """All things of a kind; those of a group with the path that leads to them."""
@@ -177,6 +184,20 @@ class Sets:
         of_kind = [(end, path, known.type) for end, path in ends if (known := self.kg.info.get(end))]
         narrowest = next((kind for kind in kinds if any(own == kind for _, _, own in of_kind)), "")
         return {end: path for end, path, own in of_kind if own == narrowest}
+
+    def beyond(self, place: str, relation: str) -> dict[str, Path]:
+        """Where a relation leads from a place and from all that lies in it: who was born anywhere in a country."""
+        start = self.kg.entities.find(place)
+        steps = [step for label in _CONTAINS for step in self.kg.steps_called(label)]
+        if start is None or not steps or not self.kg.steps_called(relation):
+            return {}
+        chains = [Path((place,), ()), *(self.kg.labelled(ids) for ids in self._inside(start, steps))]
+        found: dict[str, Path] = {}
+        for chain in chains:
+            if kind_of(self.kg, chain.end) in PLACES:
+                for end in self.ends(chain.end, (relation,)):
+                    found.setdefault(end, Path((*chain.entities, end), (*chain.relations, relation)))
+        return found
 
     def _inside(self, start: int, steps: Sequence[int]) -> Iterator[PathIds]:
         """Paths from a place to everything in it, nearest first."""

@@ -40,6 +40,7 @@ _NAMESAKES = 4  # of a name, that are compared
 _RELATIVE = re.compile(r"\b(?:that|which|who|whose|where|with)\b", re.IGNORECASE)
 _ASKS_YEAR = re.compile(r"\byear\b", re.IGNORECASE)
 _WHEN_DID = re.compile(r"\b(?:when|(?:what|which) (?:year|day|date)) (?:did|was|were)\b", re.IGNORECASE)
+_AT_THAT_AGE = re.compile(r"\b(?:oldest|youngest) .*\bto (?:have |ever |be )?[a-z]+\b", re.IGNORECASE)
 _SEX = re.compile(r"^(?:wom[ae]n|female|lady|black) (?=\w)", re.IGNORECASE)
 _GOVERNS = re.compile(r"\b(?:president|minister|chancellor|pope|mayor|governor)s?\b", re.IGNORECASE)
 _REIGNS = re.compile(r"\b(?:monarch|king|queen|emperor|tsar|sultan|pharaoh)s?\b", re.IGNORECASE)
@@ -210,6 +211,9 @@ class Orders(Computation):
             return
         if self.plan.attributes == (NUMBER,):
             yield from self.most_editions()
+            return
+        if _AT_THAT_AGE.search(self.query.text):
+            yield no_answer("It asks how old they were when they did it, and the graph does not state that.")
             return
         number = self.plan.number or (_SEVERAL if _is_plural(noun) else 1)
         stated = self._stated_superlative() if number == 1 and self.plan.place in (0, 1) else None

@@ -22,8 +22,10 @@ from kgdemo.query.measures import (
     TODAY,
     WORKS,
     bound_of,
+    degree_of,
     first_match,
     measured_by,
+    number_said,
     parts_of,
     patterns_of,
     plural_of,
@@ -45,6 +47,9 @@ _IN_A_UNIT = re.compile(  # values are given in the unit that the graph has
 )
 
 
+_NO_APOSTROPHE = re.compile(r"\b(do|does|did|is|are|was|were|has|have|had|ca)nt\b", re.IGNORECASE)
+
+
 _LANDLOCKED = re.compile(
     r"\b(countr(?:y|ies)|nations?|states?) (?:without|with no|(?:that|which) (?:have|has) no) (?:an? |any )?"
     r"(?:coast(?:line)?s?|sea coast|access to (?:the|an) (?:sea|ocean)|sea access)\b",
@@ -58,6 +63,8 @@ def plan_of(text: str) -> Plan:
     if reason:
         return Plan(Form.UNANSWERABLE, reason=reason)
     question = re.sub(r"[’`´]", "'", plain_question(text))
+    question = re.sub(r"\b(second|third|fourth|fifth)-(?=\w+est\b)", r"\1 ", question, flags=re.IGNORECASE)
+    question = _NO_APOSTROPHE.sub(r"\1n't", question)
     question = re.sub(r"\b(what|who|which|where|when|how)'?s\b", r"\1 is", question, flags=re.IGNORECASE)
     initial, asked = initial_of(asked_first(_LANDLOCKED.sub(r"landlocked \1", _IN_A_UNIT.sub("", question))))
     question = _WHAT_YEAR.sub(r"when ", asked)
@@ -75,6 +82,7 @@ def _read(question: str, text: str) -> Plan:
         nested,
         _span,
         _value,
+        _bounded,
         _count,
         comparison,
         greatest_number,
@@ -112,7 +120,8 @@ def _of_described(plan: Plan, question: str) -> Plan:
 
 _INITIAL = re.compile(
     r",? (?:(?:that|which|whose names?) )?(?:(?:do|does) )?(?:all )?(?:start|begin)(?:s|ning|ing)? (?:with|in) "
-    r"(?:the |an? )?(?:letter |initial )?['\"“‘]?(?P<letter>[a-z])['\"”’]?$",
+    r"(?:the |an? )?(?:letter |initial )?['\"“‘]?(?P<letter>[a-z])['\"”’]?"
+    r"(?=$|,? (?:that|which|who|in|of|on|by|from)\b)",
     re.IGNORECASE,
 )
 
@@ -120,12 +129,13 @@ _INITIAL = re.compile(
 def initial_of(question: str) -> tuple[str, str]:
     """The letter that the names asked for begin with, and the question without that; empty where it says none."""
     found = _INITIAL.search(question)
-    return (found["letter"].upper(), question[: found.start()]) if found else ("", question)
+    return (found["letter"].upper(), question[: found.start()] + question[found.end() :]) if found else ("", question)
 
 
 _KIND_AND_PLACE = patterns_of(
     r"(?:(?:what|which|name|list|give|are there|is there)(?: me)?(?: {be})?(?: there)? )?(?:all |any |some |an? |the )*"
-    r"(?:names? of (?:an? |the )?)?{noun}(?P<where> (?:in|of|on|from|by) .+)?"
+    r"(?:names? of (?:an? |the )?)?{noun}"
+    r"(?P<where> (?:in|of|on|from|by) .+| (?:that|which|who) .+)?"
 )
 _KIND_OF_AN_OWNER = patterns_of(r"(?:(?:what|which|list|name)(?: of)? )?{x}(?:'s|(?<=s)') {noun}")
 
@@ -138,7 +148,9 @@ def _all_called(question: str) -> Plan:
         return Plan(Form.ALL, base=f"which {noun} are by {owned['x']}", noun=noun)
     found = first_match(_KIND_AND_PLACE, question)
     noun, where = (plural_of(found["noun"]), without_world(found["where"] or "")) if found else ("", "")
-    return Plan(Form.ALL, base=f"which {noun} are {where}" if where else "", noun=noun)
+    clause = re.match(r"(?:that|which|who) (?P<clause>.+)", where)
+    base = f"which {noun} {clause['clause']}" if clause else f"which {noun} are {where}"
+    return Plan(Form.ALL, base=base if where else "", noun=noun)
 
 
 _AGES = patterns_of(
@@ -327,6 +339,45 @@ _WITH_VALUE = patterns_of(
 )
 
 
+_NUMBER = r"(?P<number>\d[\d,]*(?:\.\d+)?)(?P<scale> (?:thousand|million|billion))?(?: (?P<unit>[a-z][\w²/ ]*))?"
+_MORE = r"(?P<more>more than|over|above|at least|greater than|less than|under|below|fewer than|at most|up to)"
+_KIND_BOUNDED = (
+    r"(?:(?P<many>how many|number of)|(?:what|which|name|list)(?: are| is)?)?(?: me)?(?: all)?(?: the)? *{noun}"
+    r"(?P<where> (?:in|of|on|from) .+?)?,? "
+)
+_BOUNDED = patterns_of(  # *islands larger than 1,000 km²*, *countries with over 100 million people*
+    rf"{_KIND_BOUNDED}(?:(?:that |which )?(?:is|are|was|were) )?{{er}} than {_NUMBER}",
+    rf"{_KIND_BOUNDED}(?:with|that have|which have|that has|have|has)"
+    rf"(?: an?| the)? (?:{{measure}} (?:of )?)?{_MORE} {_NUMBER}(?P<where_behind> (?:in|of|on) .+)?",
+)
+
+
+def _bounded(question: str) -> Plan | None:
+    """A question for the things of a kind whose value is above or below a number."""
+    found = first_match(_BOUNDED, question)
+    if not found:
+        return None
+    said = found.groupdict()
+    if said.get("more"):
+        greater = said["more"].lower() not in ("less than", "under", "below", "fewer than", "at most", "up to")
+        unit = (said["unit"] or "").lower()
+        if not said["measure"] and unit not in ("people", "inhabitants", "residents", "citizens"):
+            return None
+        attributes = measured_by(said["measure"] or "population")
+    else:
+        attributes, greater = degree_of(found)
+    limit = number_said(said["number"], said["scale"] or "")
+    noun, where = plural_of(said["noun"].strip()), without_world(said["where"] or said.get("where_behind") or "")
+    return Plan(
+        Form.COUNT if said["many"] else Form.ALL,
+        base=f"which {noun} are {where}" if where else "",
+        noun=noun,
+        attributes=attributes,
+        bound=f"{'>' if greater else '<'} {limit:.0f}",
+        unit=(said["unit"] or "").strip(),
+    )
+
+
 def _all_of(question: str) -> Plan | None:
     """All things of a kind that the world has; what lies in a place is left to the paths."""
     found = first_match(_WITH_VALUE, question)
@@ -340,21 +391,23 @@ def _all_of(question: str) -> Plan | None:
 
 
 _ALL_BUT = patterns_of(
-    r"(?:which|what|name|list) (?:all )?(?:the )?{noun}(?P<rest> (?:in|of|on|by|from|with) .+?)?(?: that| which| who)?"
+    r"(?:(?:which|what|name|list) (?:all )?(?:the )?)?{noun}(?P<rest> (?:in|of|on|by|from|with) .+?)?"
+    r"(?: that| which| who)?"
     r" (?:(?:do|does|did|are|is|was|were|have|has)(?:n't| not)(?: \w+)??|without|not|except(?: for)?) {x}"
 )
 
 
 def _all_but(question: str) -> Plan | None:
     found = first_match(_ALL_BUT, question)
-    if not found or not found["rest"]:
+    if not found or not (found["rest"] or " " in found["noun"]):
         return None
-    noun = found["noun"]
-    return Plan(base=f"which {plural_of(noun)} are{found['rest']}", noun=noun, without=found["x"])
+    noun, rest = found["noun"], found["rest"]
+    base = f"which {plural_of(noun)} are{rest}" if rest else f"which {noun} are there"
+    return Plan(base=base, noun=noun, without=found["x"])
 
 
 _NOUN_ALONE = re.compile(  # *landlocked South American countries*: the noun with the word right before it
-    rf"^(?!(?:{_VERBS}|what|which|who|where|when|how|name|list)\b)(?:[\w'-]+ ){{0,3}}?(?P<noun>[a-z]+ [a-z]+s)$"
+    rf"^(?!(?:{_VERBS}|what|which|who|where|when|how|name|list)\b)(?:[\w'-]+ ){{0,3}}?(?P<noun>[\w-]+ [a-z]+s)$"
 )
 
 

@@ -146,6 +146,34 @@ def place_of(word: str) -> int:
     return ORDINALS.get(word.lower()) or int(re.sub(r"\D", "", word))
 
 
+_SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9}
+_UNITS: tuple[dict[str, float], ...] = (  # of one kind, by the first of each
+    {"m": 1, "metres": 1, "meters": 1, "feet": 0.3048, "foot": 0.3048, "ft": 0.3048, "km": 1e3, "kilometres": 1e3,
+     "kilometers": 1e3, "miles": 1609.344, "cm": 0.01, "centimetres": 0.01, "centimeters": 0.01, "inches": 0.0254},
+    {"km²": 1, "square kilometres": 1, "square kilometers": 1, "sq km": 1, "km2": 1, "square miles": 2.589988},
+    {"kg": 1, "kilos": 1, "kilograms": 1, "t": 1e3, "tonnes": 1e3, "tons": 1e3, "g": 1e-3, "grams": 1e-3,
+     "pounds": 0.45359},
+    {"km/h": 1, "kilometres per hour": 1, "kilometers per hour": 1, "kmh": 1, "mph": 1.609344,
+     "miles per hour": 1.609344},
+)  # fmt: skip
+_COUNTED = frozenset(
+    ("", "people", "inhabitants", "residents", "citizens", "minutes", "years", "dollars", "us dollars")
+)
+
+
+def number_said(number: str, scale: str) -> float:
+    """Of ``1,000`` or ``50 million``: the number."""
+    return float(number.replace(",", "")) * _SCALES.get(scale.strip().lower(), 1)
+
+
+def in_unit(number: float, said: str, unit: str) -> float | None:
+    """A number with the unit that a question gives it, in another one; None where the two cannot be compared."""
+    said = said.strip().lower()
+    if said == unit.lower() or said in _COUNTED:
+        return number
+    return next((number * own[said] / own[unit] for own in _UNITS if said in own and unit in own), None)
+
+
 _WORLD = re.compile(
     r"\b(?:(?:in|of|on) (?:the )?(?:whole |entire |our )?(?:world|earth|planet|universe|solar system|periodic table)"
     r"|of all(?: time)?|ever(?: made| built| written)?|by far|to the sun|from the sun)\b",
@@ -193,8 +221,41 @@ OFFICE = re.compile(rf"\b(?:{OFFICES})\b", re.IGNORECASE)
 _HELD_OR_WON = re.compile(rf"\b(?:{OFFICES}|won|win|winners?|champions?|hosted|awarded|received)\b", re.IGNORECASE)
 
 
+_CENTURY = re.compile(
+    r"\b(?:in|during|of|from) the (?:(?P<part>early|mid|late)[ -])?(?P<century>\d{1,2})(?:st|nd|rd|th)[ -]century\b",
+    re.I,
+)
+_DECADE = re.compile(r"\b(?:in|during|of|from) the (?:(?:early|mid|late)[ -])?(?P<decade>\d{3}0)'?s\b", re.IGNORECASE)
+_BETWEEN = re.compile(
+    r"\b(?:between|from) (?P<first>\d{4}) (?:and|to|until|till|-) (?P<last>\d{4})\b"
+    r"|\b(?P<since>\d{4}) ?[–-] ?(?P<until>\d{4})\b",
+    re.IGNORECASE,
+)
+
+
+def _range_of(question: str) -> tuple[str, str]:
+    """The years of a century, of a decade or between two, as ``>= 1601 and <= 1700``, and the question without them."""
+    for pattern in (_CENTURY, _DECADE, _BETWEEN):
+        found = pattern.search(question)
+        if not found:
+            continue
+        if pattern is _CENTURY:
+            last = 100 * int(found["century"])
+            years = (last - 99, last)
+        elif pattern is _DECADE:
+            years = (int(found["decade"]), int(found["decade"]) + 9)
+        else:
+            years = (int(found["first"] or found["since"]), int(found["last"] or found["until"]))
+        without = _without(question, found, "born|written|published|released|made|painted|composed|built|founded")
+        return f">= {years[0]} and <= {years[1]}", re.sub(r" (?:was|were)$", "", without)
+    return "", question
+
+
 def bound_of(question: str) -> tuple[str, str]:
     """The years that a question keeps its answers within, as ``< 1980``, and the question without that."""
+    bound, without = _range_of(question)
+    if bound:
+        return bound, without
     for pattern, sign in _BOUNDS:
         found = pattern.search(question)
         if found:
@@ -205,6 +266,9 @@ def bound_of(question: str) -> tuple[str, str]:
     return "", question
 
 
-def _without(question: str, found: re.Match[str]) -> str:
-    """A question without the words that a pattern has found."""
-    return " ".join((question[: found.start()] + question[found.end() :]).strip(" ,").split())
+def _without(question: str, found: re.Match[str], verbs: str = "") -> str:
+    """A question without the words that a pattern has found, and without a verb right before them."""
+    before = question[: found.start()]
+    if verbs:
+        before = re.sub(rf"\b(?:{verbs}) *$", "", before, flags=re.IGNORECASE)
+    return " ".join((before + question[found.end() :]).strip(" ,").split())

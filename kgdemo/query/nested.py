@@ -45,7 +45,7 @@ _RELATIVES = (
 # a question about something that another question has to find first: *the capital of* the largest country in Africa
 _OF_THE_NTH = patterns_of(
     r"(?P<outer>(?!{what} {be} the$).+? (?:of|by|in|from|won|win|wrote|painted|directed|composed|{be})) "
-    r"(?P<inner>the (?:very )?(?:{nth} |{est} )(?!names? )[\w' .-]+?)"
+    r"(?P<inner>the (?:very )?(?:{nth} |{est} )(?!names?\b|century\b)[\w' .-]+?)"
     r"(?P<behind> (?:born|die|died|built|founded|released|published|located|called|educated|buried|from))?"
 )
 # *the father of* the Greek god of war: a thing that is found by two conditions has to be found first

@@ -34,6 +34,8 @@ from kgdemo.query.plan import Form, Plan
 _WHICH_IS = r"{what}(?: \w+){0,2}? (?:is|are|was|were|has|lies|came|comes|lived|died|born)? *(?:the )?{erest}\b"
 _COMPARISONS = patterns_of(
     rf"{_WHICH_IS}[^,:]*?[,:] *{{pair}}",
+    r"{what}(?: \w+){0,2}? (?:runs?|swims?|flies|moves?|goes|grows|lives?|lies) (?:the )?{erest}[,:]? *(?:an? )?"
+    r"(?P<x>.+?) *,? +(?:or|and) +(?:an? )?(?P<y>.+)",
     r"{what}(?: \w+){0,2}? {be} (?:the )?{erest}(?: (?:of|between|out of))? {pair}",
     r"(?:between |out of |from |of )?(?:the )?(?P<x>.+?) (?:or|vs\.?|versus|and) (?:the )?(?P<y>.+?) *[,:?–-]+ "
     r"*{what}(?: \w+)? {be} (?:the )?{erest}(?: (?:in|by) \w+)?",
@@ -45,6 +47,8 @@ _IS_MORE = patterns_of(r"{be} {x} {er} than (?P<y>.+)")
 _HAS_MORE = patterns_of(
     r"{what}(?: (?:\w+ )?\w+)? (?:has|have|had|covers?) (?:the |a )?{degree} {people}[,:]? +{pair}",
     r"(?:the )?{degree} {people} *[,:?–-] *{pair}",
+    r"(?:the )?(?P<x>.+?) (?:or|vs\.?|versus) (?:the )?(?P<y>.+?) *[,:?–-]+ *(?:{what}(?: \w+)? (?:has|have|had) )?"
+    r"(?:the )?{degree} {people}",
     r"(?:does|do|did) (?:the )?(?P<x>.+?) or (?:the )?(?P<y>.+?) have (?:a |the )?{degree} {people}",
     r"(?:does|do|did|has|have) {x} (?:have )?(?:a )?{degree} {people} than {y}(?: has| does| have)?",
 )
@@ -100,6 +104,9 @@ def _span_of(word: str) -> tuple[str, ...]:
 
 
 _DONE_MORE = patterns_of(
+    r"(?:the )?(?P<x>.+?) (?:or|vs\.?|versus) (?:the )?(?P<y>.+?),? *[:?–-]* *{what}(?: \w+)? (?:has |have |had )?"
+    r"(?P<verb>won|hosted|written|wrote|directed|made|painted|composed) (?:the )?(?P<degree>more|fewer|most) "
+    r"(?P<noun>[\w '-]+?s)",
     r"{what}(?: \w+)? (?:has |have |had )?(?P<verb>won|hosted|written|wrote|directed|made|painted|composed|written) "
     r"(?P<degree>more|fewer) (?P<noun>[\w '-]+?s)[,:] +{pair}",
     r"{what}(?: \w+)? (?:has |have |had )?(?P<verb>won|hosted|written|wrote|directed|made|painted|composed|written) "

@@ -23,6 +23,10 @@ _ASKS_LAST = (  # *Dune was written by whom?*, and the same with what is asked f
         r"(?P<x>.+?) (?P<be>is|was) (?P<role>the [\w ]+?) of (?P<what>what|which) (?P<noun>\w+)",
         r"of {what} {noun} {be} {x} {role}",
     ),
+    (
+        r"(?P<x>.+?) (?P<be>is|was|were|are) (?:first )?(?P<verb>\w+(?:ed|en|ilt|orn|un)) (?P<what>when|where)",
+        "{what} {be} {x} {verb}",
+    ),
     (r"(?P<x>.+?) (?:has|have) how many (?P<noun>\w+(?: \w+)?)", r"how many {noun} does {x} have"),
     (r"(?P<x>.+?) had how many (?P<noun>\w+(?: \w+)?)", r"how many {noun} did {x} have"),
     (r"(?P<x>the (?:\w+ ){1,3}of .+|.+'s \w+(?: \w+)?) (?P<be>is|are|was|were)", r"what {be} {x}"),
@@ -35,6 +39,15 @@ _VERB_FORMS = {  # the past of verbs that dates are asked with, and how they sta
 }  # fmt: skip
 _IN_WHAT_YEAR = re.compile(
     rf"^(?P<x>.+?) (?P<verb>{'|'.join(_VERB_FORMS)}) (?:in|on) (?:what|which) (?:year|day|date)$", re.IGNORECASE
+)
+_NO_HELPING = r"(?!(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would)\b)"
+_INDIRECT = re.compile(  # as behind *do you know*: *where Mozart was born*
+    r"^(?P<asked>where|when|(?:in|on) (?:what|which) \w+|how (?:old|tall|long|high|deep|big|large|heavy)) "
+    rf"{_NO_HELPING}(?P<x>.+?) (?P<be>is|was|are|were)(?P<rest> \w+)?$",
+    re.IGNORECASE,
+)
+_SINCE_WHEN = re.compile(
+    rf"^(?:when|(?:in )?(?:what|which) year) {_NO_HELPING}(?P<x>.+) (?P<verb>{'|'.join(_VERB_FORMS)})$", re.IGNORECASE
 )
 _DID_PAST = re.compile(
     rf"^(?P<when>when|in (?:what|which) year) did (?P<x>.+) (?P<verb>{'|'.join(_VERB_FORMS)})$", re.I
@@ -75,11 +88,17 @@ def asked_first(question: str) -> str:
     question = _BEST_OF.sub(
         lambda said: f"the {said['est']} {(*singulars(said['noun']), said['noun'])[1]} of {said['x']}", question
     )
-    question = _plainly_asked(question)
+    question = _asked_whole(_plainly_asked(question))
     question = _called_what(_TO_BE_MADE.sub(r"\g<head>", question))
     nth = first_match(_IS_NTH, question)
     if nth:
         return f"what is the {nth['nth']} {nth['noun']}{nth['rest']}"
+    indirect = _INDIRECT.match(question)
+    if indirect:
+        question = f"{indirect['asked']} {indirect['be']} {indirect['x']}{indirect['rest'] or ''}"
+    since = _SINCE_WHEN.match(question)
+    if since:
+        return f"when did {since['x']} {_VERB_FORMS[since['verb'].lower()]}"
     past = _DID_PAST.match(question)
     if past:
         return f"{past['when']} did {past['x']} {_VERB_FORMS[past['verb'].lower()]}"
@@ -107,6 +126,54 @@ def _plainly_asked(question: str) -> str:
         return f"which {whether['rest']}, {whether['x']} or {whether['y']}"
     so = _IT_IS_SO.match(question)
     return (_stated_first(f"{so['rest']} right") or f"did {so['rest']}") if so else question
+
+
+# *list all*, *every*: the question asks for all of them anyway
+_LISTING = re.compile(
+    r"^(?:please )?(?:(?:list|name|give|show|tell)(?: me| us)?(?: (?:the|all|every|some|any|a few|of|names? of))* |"
+    r"(?:the )?names? of (?:(?:the|all) )*|(?:all|every|some|any)(?: of)?(?: the)? )",
+    re.IGNORECASE,
+)
+_BEFORE = r"(?:(?!(?:of|in|by|from|on|with|to|for|and|or|is|are|was|were|the)\b)[\w'’.-]+ ){0,3}?"
+_THINGS = rf"(?P<noun>{_BEFORE}(?:\w*[a-z]{{2}}s|\w*men|people|children))"
+_MADE_BY = (
+    "born|directed|written|painted|composed|founded|invented|discovered|released|published|produced|made|built|created"
+    "|designed|sung|performed|recorded|assassinated|killed|played|portrayed|hosted|owned|ruled|awarded"
+)
+_IS_SO = "set|based|located|situated|spoken|native|named"
+_ASKED_SHORT = (  # what is asked for in a few words, and the whole question: *inventors born in Scotland*
+    (rf"{_THINGS} (?P<verb>{_MADE_BY}) (?P<rest>.+)", "which {noun} were {verb} {rest}"),
+    (rf"{_THINGS} (?P<verb>{_IS_SO}) (?P<rest>.+)", "which {noun} are {verb} {rest}"),
+    (rf"{_THINGS} (?:that|who|which) (?P<rest>.+), how many", "how many {noun} {rest}"),
+    (r"(?P<noun>\w+(?: \w+)?) (?:that|who|which) (?P<rest>(?:has|have) .+)", "which {noun} {rest}"),
+    (rf"{_THINGS} (?:that|who|which) (?P<rest>(?!you|i|we\b).+)", "which {noun} {rest}"),
+    (rf"{_THINGS} where (?P<x>.+?) (?P<be>is|are|was|were) (?P<rest>.+)", "in which {noun} {be} {x} {rest}"),
+    (r"(?P<noun>.+ (?:films|movies)) with (?P<x>(?!an?\b|the\b)\w+ \w.*)", "which {noun} star {x}"),
+    (r"(?:a )?(?:full |complete )?list of (?:all )?(?:the )?(?P<noun>[\w' -]+s)", "what are the {noun}"),
+    (rf"{_THINGS} list", "what are the {noun}"),
+)
+_ASKED_SHORT_PATTERNS = [(re.compile(f"^{pattern}$", re.IGNORECASE), whole) for pattern, whole in _ASKED_SHORT]
+_ASKS_INSIDE = re.compile(
+    r"\b(?:what|which|who|whom|where|when|how)$|\b(?:in|by|of) (?:what|which|whom)\b", re.IGNORECASE
+)
+
+
+_BARE_KIND = re.compile(rf"^{_THINGS}$", re.IGNORECASE)
+
+
+def _asked_whole(question: str) -> str:
+    """The whole question where it is put in a few words, or as a request: *list all films directed by* somebody."""
+    listing = _LISTING.match(question)
+    said = question[listing.end() :] if listing else question
+    if (not listing and _BEGINS_ASKING.match(question)) or (
+        _ASKS_INSIDE.search(said) and not said.endswith("how many")
+    ):
+        return question
+    for pattern, whole in _ASKED_SHORT_PATTERNS:
+        found = pattern.match(said)
+        if found:
+            return whole.format(**{name: text or "" for name, text in found.groupdict().items()})
+    return f"what are the {said}" if listing and _BARE_KIND.match(said) else question
 
 
 def _called_what(question: str) -> str:

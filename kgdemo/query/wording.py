@@ -22,6 +22,9 @@ _POLITE = re.compile(
       (?:hi|hello|hey|ok|okay|so|well|please|excuse\ me|good\ (?:morning|day|evening))\b [\s,.!]*
     | (?:can|could|would|will)\ you\ (?:please\ |kindly\ )?
       (?:tell|say\ to|explain\ to|give|show|remind)\ (?:me|us)\b [\s,:]*
+    | (?:would|do)\ you\ mind\ (?:telling|reminding)\ (?:me|us)\b [\s,:]*
+    | (?:would|could)\ you\ be\ so\ (?:kind|good)\ (?:as\ to|and)\ (?:tell|remind|show)\ (?:me|us)\b [\s,:]*
+    | (?:i(?:'m|\ am)\ )?(?:so\ |very\ )?sorry\ (?:to|for)\ (?:bother|disturb|trouble|ask)\w*(?:\ you)?\b [\s,.!:]*
     | (?:please\ )?(?:tell|give|remind|show)\ (?:me|us)\b [\s,:]*
     | (?:do|does)\ (?:you|anyone|anybody)\ (?:happen\ to\ )?know\b [\s,:]*
     | (?:can|could|would|will)\ you\ (?:please\ |kindly\ )?(?=(?:name|list|count|compare)\b)
@@ -37,9 +40,34 @@ _POLITE = re.compile(
 _ASKING_SENTENCE = re.compile(  # "…, so here goes: what is …?"; a full stop may stand in a name
     r"(?:^|(?<=[.!?:;])\s+"
     r"|^(?!(?:in|on|at|during|out of|between|of|from|what|who|which|where|when|how)\b)(?:[\w']+ ){4,}[\w']+,\s+"
-    r"|\b(?:know|wonder|wondering|ask|asking),?\s+)"
+    r"|\b(?:know|wonder|wondering|ask|asking),?\s+"
+    r"|\b(?:tell|telling|remind|reminding|inform|enlighten|show) (?:me|us)(?: about)?,?\s+)"
     r"(?P<asked>(?:(?:in|at|on|of|for|from|to|by|during)\s+)?"
     r"(?:what|who|whose|whom|which|where|when|how|is|are|was|were|did|does|do|name|list)\b[^?!]*\?)",
+    re.IGNORECASE,
+)
+# *we were wondering over coffee which country …*, without a question mark
+_WONDERED = re.compile(
+    r"\b(?:wonder(?:ed|ing)?|curious|asking (?:myself|ourselves)|find out|remember"
+    r"|(?:tell|telling|remind|reminding|show) (?:me|us))(?: \w+){0,7}?,? "
+    r"(?P<asked>(?:(?:in|at|on|of|for|from|to|by) )?(?:what|who|whose|whom|which|where|when"
+    r"|how (?:many|much|old|long|far|high|tall|big|large|deep|fast|heavy))\b[^?!]*)",
+    re.IGNORECASE,
+)
+_REQUESTED = re.compile(  # *delighted if you could suggest some composers who …*
+    r"\b(?:could|can|would|will) (?:you )?(?:please |kindly |perhaps )?(?:suggest|recommend|name|list)(?: me| us)? "
+    r"(?P<asked>[^?!]+)",
+    re.IGNORECASE,
+)
+_COURTESY_BEHIND = re.compile(  # a sentence behind the question that only asks for an answer to it
+    r"(?<=[.?!])\s+(?:(?:would|do) you mind[^.?!]*|(?:can|could|would) (?:you|anyone|anybody|someone) "
+    r"(?:please |kindly )?(?:tell|help|enlighten) (?:me|us)(?: out| please| with (?:it|this|that))*"
+    r"|(?:many )?thanks[^.?!]*|thank you[^.?!]*|any ideas?|please help)[.?!]*$",
+    re.IGNORECASE,
+)
+_CLAIMED = re.compile(  # *my brother says that … Is that true?*
+    r"^(?:.*?\b(?:claims?|says?|said|told (?:me|us)|thinks?|believes?|insists?|heard|read|learnt|learned)(?: that)? )?"
+    r"(?P<said>[^.?!]+)[.,;:]? (?:is|was) (?:that|this|it) (?:really )?(?:true|right|correct|so)\?*$",
     re.IGNORECASE,
 )
 _OFFERS_TWO = re.compile(
@@ -120,9 +148,17 @@ _ASKING = frozenset("what who which when where whose".split())
 def plain_question(text: str) -> str:
     """A question without greetings, politeness and what stands around it; of several sentences the one that asks."""
     text = whole = " ".join(text.split())
-    asking = list(_ASKING_SENTENCE.finditer(text))
-    if asking and not _OFFERS_TWO.search(text[: asking[-1].start("asked")]):
+    text = _COURTESY_BEHIND.sub("", text)
+    claimed = _CLAIMED.match(text)
+    asking = [found for found in _ASKING_SENTENCE.finditer(text) if found["asked"].count(" ") > 1]
+    if claimed:
+        text = f"{claimed['said']} right?"
+    elif asking and not _OFFERS_TWO.search(text[: asking[-1].start("asked")]):
         text = asking[-1]["asked"]
+    elif wondered := _WONDERED.search(text):
+        text = wondered["asked"]
+    elif requested := _REQUESTED.search(text):
+        text = f"name {requested['asked']}"
     for _ in range(3):  # "Hello! Could you tell me, please, …"
         text = _POLITE.sub("", text).lstrip(" ,.:;!")
     return _AT_THE_END.sub("", text) or text or whole
@@ -175,7 +211,8 @@ def _kind_beyond(question: str, text: str) -> str:
         return "language"
     if _WHY.search(question):
         return "why"
-    if _LIVE.search(text):
+    said = " ".join(text.split())
+    if _LIVE.search(said[max(said.find(question), 0) :]):
         return "live"
     if _FUTURE.search(question):
         return "future"
@@ -185,7 +222,11 @@ def _kind_beyond(question: str, text: str) -> str:
 
 
 def corrected(
-    text: str, named: Collection[tuple[int, int]], vocabulary: Collection[str], is_name: Callable[[str], bool]
+    text: str,
+    named: Collection[tuple[int, int]],
+    vocabulary: Collection[str],
+    is_name: Callable[[str], bool],
+    is_meant: Callable[[str, str], bool] = lambda word, better: False,
 ) -> str:
     """A question with the mistyped words that are neither names nor words of questions put right.
 
@@ -194,6 +235,7 @@ def corrected(
         named: stretches that name entities, (start, end) each; they stay as they are.
         vocabulary: words that questions are made of, in lower case.
         is_name: whether a word in lower case is part of any name.
+        is_meant: whether a word may be meant as it stands, given the one that it would be put right to.
     """
     parts, done = [], 0
     for found in _WORD.finditer(text):
@@ -202,10 +244,46 @@ def corrected(
         if inside or not _is_strange(word, start, vocabulary):
             continue
         better = _plural_of(word.lower(), vocabulary) or _nearest(word.lower(), frozenset(vocabulary))
+        if is_meant(word.lower(), better):
+            continue
         if better and (len(word) >= _LONG_NAME or better in FUNCTION_WORDS or not is_name(word.lower())):
             parts += [text[done:start], better.capitalize() if word[0].isupper() else better]
             done = end
     return "".join([*parts, text[done:]])
+
+
+_SLIP = 6  # letters from which a word of questions is told with one of them wrong, before any name is looked for
+
+
+def without_slips(
+    text: str,
+    vocabulary: Collection[str],
+    is_name: Callable[[str], bool],
+    is_meant: Callable[[str, str], bool] = lambda word, better: False,
+) -> str:
+    """A question with the long words of questions put right in which one letter is wrong: *captial*, *heighest*.
+
+    Done before names are looked for, since a name may be like such a word; only words that no name has are touched.
+
+    Args:
+        text, vocabulary, is_name, is_meant: see ``corrected``.
+    """
+    words = frozenset(vocabulary)
+
+    def right(found: re.Match[str]) -> str:
+        word = found[0]
+        if len(word) < _SLIP or is_name(word.lower()) or not _is_strange(word, found.start(), vocabulary):
+            return word
+        better = _nearest(word.lower(), words)
+        near = (
+            better
+            and not is_meant(word.lower(), better)
+            and OSA.distance(word.lower(), better) == 1
+            and not is_name(f"{word.lower()}s")
+        )
+        return (better.capitalize() if word[0].isupper() else better) if near else word
+
+    return _WORD.sub(right, text)
 
 
 def _is_strange(word: str, start: int, vocabulary: Collection[str]) -> bool:
