@@ -65,6 +65,7 @@ _FAR = 1.5  # times better known than any other is the one that is meant where o
 EITHER = re.compile(r"\bor\b", re.IGNORECASE)
 _SAYS_WHAT = frozenset(("instance of", "gender", "genre", "occupation", "animal class", "part of series"))
 _SAYS_NATIONAL = frozenset("born from came come century centuries years year lived live living who been were".split())
+_BORN_THERE = re.compile(r"\bborn in (?!the [12]?\d{2}|\d)", re.IGNORECASE)  # a place, not a time
 _NO_NAMES = PLACES | {"occupation", "position", "language"}  # what *Scottish inventors* may be linked to
 _NAMED_BY_KIND = frozenset(("animal", "plant"))
 _COMES_FROM = frozenset(("originates from", "citizen of", "located in", "based in"))
@@ -176,8 +177,9 @@ class Conditions(Direct):
         Returns:
             each with the path from the occupation and the one from the place: citizens, and who was born there.
         """
-        *before, last = fold(self.plan.noun).split() or [""]
-        office = self._office_named(self.plan.noun) if before else ""
+        noun = re.split(r" (?:from|in|of) ", self.plan.noun)[0]
+        *before, last = fold(noun).split() or [""]
+        office = self._office_named(noun) if before else ""
         people = self.sets.ends(office, ("held by",)) if office else self.sets.practitioners(last)
         named = {self.kg.entities[name.entity] for word in before for name in _names(self.kg, word)}
         meant = dict.fromkeys([*(self._people_of(topic) for topic in self.query.topics), *self._places_meant(())])
@@ -190,7 +192,7 @@ class Conditions(Direct):
         if said - _SAYS_NATIONAL - SAYS_LITTLE - HARMLESS or (before and not adjectives):
             return {}
         born = self.sets.beyond(places[0], self.sets.inverse("born in"))
-        only_born = "born" in said and (office or not adjectives)
+        only_born = _BORN_THERE.search(self.plan.asked) and (office or not adjectives)
         citizens = {} if only_born else self.sets.ends(places[0], (self.sets.inverse("citizen of"),))
         belong = {**born, **citizens}
         return {one: (path, belong[one]) for one, path in people.items() if one in belong}

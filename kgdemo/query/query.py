@@ -67,7 +67,7 @@ def types_of(entities: Sequence[str], kg: KnowledgeGraph) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def common_words() -> frozenset[str]:
-    """English words that are typed as they are meant, though no question asks with them: *arrow*, *shipwreck*.
+    """English words that are typed as they are meant, though no question asks with them: *arrow*, *sword*.
 
     They are the whole words among the tokens of the embedded model, taken from BERT's vocabulary; names are among them.
     """

@@ -67,6 +67,9 @@ TRIPLES = [
     *((region, "located in", "Norway") for region in ("Vestland", "Agder")),
     ("Bergen", "located in", "Vestland"),
     ("Olav", "born in", "Bergen"),
+    *((name, "occupation", "fiddler") for name in ("Myllarguten", "Bull", "Sarasate")),
+    *((name, "born in", city) for name, city in (("Myllarguten", "Bergen"), ("Sarasate", "Marburg"))),
+    ("Bull", "citizen of", "Norway"),
 ]
 INFO = {
     **{river: EntityInfo("river") for river in RIVERS},
@@ -81,6 +84,8 @@ INFO = {
     "Bohemia": EntityInfo("region"),
     "Prize": EntityInfo("award"),
     "Nut": EntityInfo("ingredient"),
+    **{name: EntityInfo("person") for name in ("Myllarguten", "Bull", "Sarasate")},
+    "fiddler": EntityInfo("occupation"),
     "Cold War": EntityInfo("war"),
     "Cod War": EntityInfo("war"),
     "German president": EntityInfo("position"),
@@ -89,6 +94,8 @@ INFO = {
 LITERALS = {
     **{river: {"length": Literal(str(length), "km")} for river, length in RIVERS.items()},
     "Wagner": {"born": Literal("1813-05-22"), "died": Literal("1883-02-13")},
+    "Myllarguten": {"born": Literal("1801")},
+    "Bull": {"born": Literal("1810-02-05")},
     "Heinemann": {"born": Literal("1899-07-23"), "died": Literal("1976-07-07")},
     "Cold War": {"began": Literal("1947"), "ended": Literal("1991-12-26")},
     "Cod War": {"began": Literal("1958-09-01"), "ended": Literal("1961-03-11")},
@@ -106,6 +113,9 @@ INVERSES = {
     "part of": "consists of",
     "instance of": "has instance",
     "gender": "gender of",
+    "occupation": "has practitioner",
+    "born in": "birthplace of",
+    "citizen of": "has citizen",
 }
 
 
@@ -227,6 +237,18 @@ OPERA = ("Wagner", "composed", "Lohengrin")
         ("the Elbe is longer than the Oder, right?", ["Elbe", "Oder"], RIVER, {"Yes"}),
         ("out of the Elbe and the Oder, which is longer?", ["Elbe", "Oder"], RIVER, {"Elbe"}),
         ("who was president first, Heuss or Lübke", ["Heuss", "Lübke"], OPERA, {"Heuss"}),
+        ("which fiddlers were born in Norway", ["Norway"], RIVER, {"Myllarguten"}),
+        ("fiddlers from Norway", ["Norway"], RIVER, {"Myllarguten", "Bull"}),
+        ("how many fiddlers from Norway are there", ["Norway"], RIVER, {"2"}),
+        ("fiddlers from Norway born in the 1810s", ["Norway"], RIVER, {"Bull"}),
+        ("list all fiddlers", [], RIVER, {"Myllarguten", "Bull", "Sarasate"}),
+        ("which rivers are longer than 1,000 km", [], RIVER, {"Elbe", "Rhine"}),
+        ("rivers in Germany shorter than 500 miles", ["Germany"], RIVER, {"Weser"}),
+        ("how many rivers are longer than 400 kilometres", [], RIVER, {"4"}),
+        ("operas by Wagner released between 1840 and 1860", ["Wagner"], OPERA, {"Tannhäuser", "Lohengrin"}),
+        ("operas by Wagner from the 19th century", ["Wagner"], OPERA, set(YEARS)),
+        ("is Wagner still alive?", ["Wagner"], OPERA, {"No"}),
+        ("is Wagner dead", ["Wagner"], OPERA, {"Yes"}),
         ("was Parsifal or Lohengrin released first", ["Parsifal", "Lohengrin"], OPERA, {"Lohengrin"}),
     ],
 )
@@ -268,6 +290,9 @@ def test_it_is_computed_and_verified(question, topics, path, answers):
         ("which animals are little cats", ["cat"], ("cat", "class", "mammal", "includes", "dog"), "not what is one"),
         ("what is a young cat called", ["cat"], ("cat", "class", "mammal"), "leaves out “young”"),
         ("which bavarian operas did Wagner compose", ["Wagner"], OPERA, "which of them “bavarian” means"),
+        ("which rivers are longer than 1,000 kg", [], RIVER, "no length of them in kg"),
+        ("fiddlers from Norway born in the 1700s", ["Norway"], RIVER, "none of them born between 1700 and 1709"),
+        ("the oldest opera to have been staged by Wagner", ["Wagner"], OPERA, "how old they were when they did it"),
         ("how many oceans does Atlantis have", [], OPERA, "which oceans are meant"),
         ("who was the fifth king of Germany", ["Germany"], ("Germany", "president", "Heuss"), "not the order"),
     ],
