@@ -114,7 +114,7 @@ def test_steps_go_by_token_by_hop_and_by_stage_and_keys_do_the_same(page: Page):
     page.keyboard.press("Home")
     expect(where).to_contain_text("step 0 /")
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".stages li.done")).to_contain_text("Link")
+    expect(page.locator(".stages li.done")).to_contain_text("Find names")
     page.get_by_label("Your question").focus()
     written = where.inner_text()
     page.keyboard.press("Home")
@@ -215,7 +215,7 @@ def test_a_run_that_fails_says_at_which_stage(page: Page):
     ask(page, FAILING)
     expect(page.locator(".messages .failed")).to_be_visible()
     expect(page.locator(".stages li.failed")).to_have_count(1)
-    expect(page.locator(".stages li.failed")).to_contain_text("Link")
+    expect(page.locator(".stages li.failed")).to_contain_text("Find names")
     expect(page.locator(".stages li.now")).to_have_count(0)
 
 
