@@ -4,7 +4,7 @@ import { figure, fillQuestion, h, refill, say, watchHover } from './core/dom.js'
 import { EventStream } from './core/event_stream.js';
 import { Inputs } from './core/inputs.js';
 import { Player } from './core/player.js';
-import { aboutOf, stageNow } from './core/state.js';
+import { aboutOf, lastOf, stageNow } from './core/state.js';
 import { explainTerms, withTerms } from './core/terms.js';
 import { makeAddress, placeOf } from './files/address.js';
 import { makeKeep, makeOwnRuns } from './files/keep.js';
@@ -374,7 +374,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
   document.querySelector('#kg-question')?.addEventListener('keydown', (event) => {
     if (/** @type {KeyboardEvent} */ (event).key === 'Enter' && !(/** @type {KeyboardEvent} */ (event).shiftKey)) sent();
   });
-  stage.asked = () => JSON.stringify({ ...JSON.parse(edits.asked()), about: opening ? [] : aboutOf(player.state) });
+  stage.asked = () => JSON.stringify({ ...JSON.parse(edits.asked()), ...(opening ? {} : { about: aboutOf(player.state), last: lastOf(player.state) }) });
   const linked = () => follow(placeOf(location.search));
   if (/** @type {{kgLinked?: boolean}} */ (globalThis).kgLinked) linked();
   else window.addEventListener('kg-linked', linked, { once: true });
