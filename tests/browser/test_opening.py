@@ -11,6 +11,7 @@ from playwright.sync_api import Page, Route, expect
 
 from kgdemo.facts import tsv_triples
 from kgdemo.kg.io.catalogue import embedded_folder, embedded_names, themes
+from tests.browser.conftest import drawn
 from tests.browser.test_page import ask, replay
 from tests.helpers.page import QUESTION
 
@@ -128,4 +129,11 @@ def test_terms_are_explained_to_a_pointer_a_finger_and_a_keyboard(page: Page, lo
         place = box.bounding_box()
         assert place["x"] >= 0
         assert place["x"] + place["width"] <= page.viewport_size["width"]
+    page.keyboard.press("Escape")
+    page.evaluate("document.activeElement.blur(); document.querySelector('.kg').scrollIntoView()")
+    stage.focus()  # the page scrolls to it, and so does its explanation
+    drawn(stage)
+    below = box.bounding_box()["y"] - stage.bounding_box()["y"]
+    assert abs(below) < 150
+    expect(box).to_be_in_viewport()
     assert page.locator(".regions .term").inner_text() == "token"

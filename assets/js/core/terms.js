@@ -51,7 +51,12 @@ export function explainTerms(root) {
     if (!word) return;
     word.setAttribute('aria-describedby', box.id);
     box.textContent = word.dataset.why ?? '';
-    const [at, size] = [word.getBoundingClientRect(), box.getBoundingClientRect()];
+    place();
+  }
+
+  function place() {
+    if (!shown) return;
+    const [at, size] = [shown.getBoundingClientRect(), box.getBoundingClientRect()];
     const below = at.bottom + GAP + size.height <= innerHeight;
     box.style.left = `${Math.max(GAP, Math.min(at.left, innerWidth - size.width - GAP))}px`;
     box.style.top = `${below ? at.bottom + GAP : Math.max(GAP, at.top - size.height - GAP)}px`;
@@ -64,6 +69,6 @@ export function explainTerms(root) {
   }
   root.addEventListener('focusout', () => show(null));
   document.addEventListener('keydown', (event) => { if (event.key === 'Escape') show(null); });
-  document.addEventListener('scroll', () => show(null), { capture: true, passive: true });
+  document.addEventListener('scroll', place, { capture: true, passive: true }); // a word that gets the focus is scrolled to
   return box;
 }
