@@ -124,10 +124,11 @@ export function makeGraph(boot, text, light, near) {
     room = { run, height };
     canvas.style.minHeight = `${height}px`;
     const scrolled = tall && !narrow;
-    const begins = scrolled && !canvas.classList.contains('scrolled');
+    const seen = canvas.classList.contains('scrolled') ? (canvas.scrollTop + canvas.clientHeight / 2) / canvas.scrollHeight : null;
     canvas.classList.toggle('scrolled', scrolled);
     for (const part of [frame, still]) part.style.height = scrolled ? `${full}px` : '';
-    if (begins) scrollTo(shownAt.nodes.find((node) => node.group === 'topic')?.id);
+    if (scrolled && seen === null) scrollTo(shownAt.nodes.find((node) => node.group === 'topic')?.id);
+    else if (scrolled && seen !== null) canvas.scrollTop = seen * canvas.scrollHeight - canvas.clientHeight / 2; // what was seen stays in sight
     if (scrolled) canvas.tabIndex = 0;
     else canvas.removeAttribute('tabindex');
   }
