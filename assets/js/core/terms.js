@@ -64,9 +64,11 @@ export function explainTerms(root) {
 
   /** @type {(event: Event) => HTMLElement|null} */
   const wordOf = ({ target }) => (target instanceof Element ? target.closest('[data-why]') : null);
-  for (const kind of ['pointerover', 'focusin', 'click']) {
-    root.addEventListener(kind, (event) => { if (!(event.target instanceof Node && box.contains(event.target))) show(wordOf(event)); });
-  }
+  root.addEventListener('pointerover', (event) => {
+    const word = wordOf(event);
+    if (word || shown !== document.activeElement) show(word); // a page that is scrolled under the pointer takes nothing from the keyboard
+  });
+  for (const kind of ['focusin', 'click']) root.addEventListener(kind, (event) => show(wordOf(event)));
   root.addEventListener('focusout', () => show(null));
   document.addEventListener('keydown', (event) => { if (event.key === 'Escape') show(null); });
   document.addEventListener('scroll', place, { capture: true, passive: true }); // a word that gets the focus is scrolled to
