@@ -4,7 +4,8 @@ import { figure, fillQuestion, h, refill, say, watchHover } from './core/dom.js'
 import { EventStream } from './core/event_stream.js';
 import { Inputs } from './core/inputs.js';
 import { Player } from './core/player.js';
-import { aboutOf, stageNow } from './core/state.js';
+import { aboutOf, lastOf, stageNow } from './core/state.js';
+import { explainTerms, withTerms } from './core/terms.js';
 import { makeAddress, placeOf } from './files/address.js';
 import { makeKeep, makeOwnRuns } from './files/keep.js';
 import { makeGraph } from './graph/graph.js';
@@ -95,10 +96,10 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
   const thoughts = makeThoughts(text);
   const views = [forcing, rail, linking, recording, next, constrained, unconstrained, allowed, graph, thoughts, answer, methods, edits, keep, ownRuns, gallery, program];
 
-  const intro = introduction(text, inputs, askThis);
+  const intro = introduction(boot, text, inputs, askThis);
   const narrow = innerWidth <= 760; // on a phone the run comes first, and its views are swiped
   const columns = h('div', { class: 'two' }, constrained.element, unconstrained.element);
-  const legend = regionsLegend(text.beams);
+  const legend = regionsLegend(text);
   const panes = narrow ? makePanes(text, { picture: [graph.element], reasons: [answer.reasons ?? columns, thoughts.element], paths: [legend, columns] }) : null;
   const low = h('div', { class: 'two low' }, answer.element, panes ? panes.element : [graph.element, thoughts.element]);
   const status = h('p', { class: 'sr-only', role: 'status', 'aria-live': 'polite' });
@@ -120,8 +121,10 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
   const examples = exampleRow();
   const others = h('div', { class: 'others' }, examples, own.element);
   const below = h('div', {}, narrow ? others : null, more);
-  stage.replaceChildren(h('div', { class: 'kg' }, makeLoading(text, () => server.loaded({})), intro.element, intro.themes, narrow ? null : others,
-    gallery.banner, board, below, tour.panel, lessons.panel, status));
+  const all = h('div', { class: 'kg' }, makeLoading(text, () => server.loaded({})), intro.element, intro.themes, narrow ? null : others,
+    gallery.banner, board, below, tour.panel, lessons.panel, status);
+  all.append(explainTerms(document.body));
+  stage.replaceChildren(all);
   lightFromFrame = watchHover(board, graph.tellKeys);
 
   /** A question is on its way: what was read or filled in before it is folded away. */
@@ -156,7 +159,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
     board.hidden = player.origin === 'idle';
     below.hidden = !settled;
     /** @type {HTMLElement|null} */ (document.querySelector('footer'))?.style.setProperty('display', settled ? '' : 'none');
-    intro.draw(state, (opening && !onTheWay) || board.hidden);
+    intro.draw((opening && !onTheWay) || board.hidden);
     board.classList.toggle('asked-anew', onTheWay);
     board.dataset.run = player.run ?? '';
     board.dataset.origin = opening ? 'opening' : player.origin;
@@ -371,7 +374,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
   document.querySelector('#kg-question')?.addEventListener('keydown', (event) => {
     if (/** @type {KeyboardEvent} */ (event).key === 'Enter' && !(/** @type {KeyboardEvent} */ (event).shiftKey)) sent();
   });
-  stage.asked = () => JSON.stringify({ ...JSON.parse(edits.asked()), about: opening ? [] : aboutOf(player.state) });
+  stage.asked = () => JSON.stringify({ ...JSON.parse(edits.asked()), ...(opening ? {} : { about: aboutOf(player.state), last: lastOf(player.state) }) });
   const linked = () => follow(placeOf(location.search));
   if (/** @type {{kgLinked?: boolean}} */ (globalThis).kgLinked) linked();
   else window.addEventListener('kg-linked', linked, { once: true });
@@ -400,8 +403,8 @@ function markStop(button, running) {
 
 /**
  * What the two marks beside texts mean.
- * @param {PageText['beams']} words
+ * @param {PageText} text
  */
-function regionsLegend(words) {
-  return h('p', { class: 'regions' }, h('span', { class: regionOf(true) }, words.held), h('span', { class: regionOf(false) }, words.freely));
+function regionsLegend({ beams, terms }) {
+  return h('p', { class: 'regions' }, h('span', { class: regionOf(true) }, withTerms(beams.held, terms)), h('span', { class: regionOf(false) }, beams.freely));
 }

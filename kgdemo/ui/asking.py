@@ -4,9 +4,9 @@
 program's client), not for each address: a whole class may sit behind one. The queue bounds what all visitors use
 together.
 
-A question may go on from the one before: *and where did she die?* is about what was asked or answered last. Only a
-question that names nothing itself and holds a pronoun is read so. Which thing the pronoun stands for is told by the
-kinds of things: *she* is a person, *it* is none.
+A question may go on from the one before, see ``query.follow_up``: *and where did she die?* is about what was asked or
+answered last, if it names nothing itself; *what about Germany?* asks the last question of another thing, if the graph
+has it. What was read so is said, and is the run's question.
 
 ``Loading`` is what is loaded while the first visitors read: a few stages, one after the other, and how far it has got.
 """
@@ -22,15 +22,14 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kgdemo.errors import UserError
 from kgdemo.events import Event, Notice, RunFailed, RunStarted
-from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.models.causal import EMBEDDED
 from kgdemo.pipeline import Pipeline
-from kgdemo.query.answer_type import kind_of
+from kgdemo.query.follow_up import asked_of, meant_by, named_instead, pronoun_of
 from kgdemo.settings import Settings
 from kgdemo.ui import zero
 from kgdemo.ui.fields import Fields, settings_of
@@ -180,10 +179,12 @@ def ask(
         yield RunFailed(str(error))
         return
     question = str(fields.question or "")
-    meant = "" if entities else _follows_up(pipeline, question, settings, about_of(fields.client_graph))
-    entities = [meant] if meant else entities
+    told = ""
+    if not entities:
+        last = LastRun.read(fields.client_graph)
+        question, entities, told = _in_full(pipeline, question, settings, last, pipeline.profile.question)
     events = runs.run(question, settings, entities) if runs else zero.run(pipeline, question, settings, entities)
-    yield from _with_notice(events, f"“{pronoun_of(question)}” is taken for {meant}.") if meant else events
+    yield from _with_notice(events, told) if told else events
 
 
 def _with_notice(events: Generator[Event, None, None], text: str) -> Iterator[Event]:
@@ -196,58 +197,60 @@ def _with_notice(events: Generator[Event, None, None], text: str) -> Iterator[Ev
 
 # a question that goes on from the one before ----------------------------------------------------------
 
-_OF_PEOPLE = frozenset("he him his she her hers".split())
-_OF_THINGS = frozenset("it its".split())
-_OF_EITHER = frozenset("they them their theirs".split())
 _MOST = 20  # things of the last run that are looked at
-_PERSON = "person"
 
 
-def about_of(written: str) -> list[str]:
-    """What the page's last run was about, from what the browser sends with a question; anything may come."""
-    try:
-        told = json.loads(written or "{}").get("about", [])
-    except (ValueError, AttributeError, RecursionError):
-        return []
-    return [name for name in told if isinstance(name, str)][:_MOST] if isinstance(told, list) else []
+@dataclass(frozen=True, slots=True)
+class LastRun:
+    """What the page has shown last, from what the browser sends with a question; anything may come.
+
+    Attributes:
+        about: what was answered and asked about, the likeliest first.
+        question: its question.
+        topic: how that question named the one thing it was about; empty where it named none or several.
+    """
+
+    about: tuple[str, ...] = ()
+    question: str = ""
+    topic: str = ""
+
+    @classmethod
+    def read(cls, written: str) -> LastRun:
+        """From JSON ``{"about": […], "last": {"question": …, "topic": …}}``; what does not fit is left out."""
+        try:
+            told = json.loads(written or "{}")
+            about, last = told.get("about"), told.get("last")
+        except (ValueError, AttributeError, RecursionError):
+            return cls()
+        names = [name for name in about if isinstance(name, str)][:_MOST] if isinstance(about, list) else []
+        question, topic = (last.get("question"), last.get("topic")) if isinstance(last, dict) else ("", "")
+        said = (question, topic) if isinstance(question, str) and isinstance(topic, str) else ("", "")
+        return cls(tuple(names), *said)
 
 
-def pronoun_of(question: str) -> str:
-    """The first pronoun of a question that may stand for something named before; empty where there is none."""
-    words = re.findall(r"[^\W\d_]+", question.casefold())
-    return next((word for word in words if word in _OF_PEOPLE | _OF_THINGS | _OF_EITHER), "")
-
-
-def meant_by(pronoun: str, about: Sequence[str], kg: KnowledgeGraph) -> str:
-    """The thing that a pronoun stands for.
-
-    Args:
-        pronoun: see ``pronoun_of``.
-        about: what was answered and asked about last, the likeliest first.
-        kg: tells what kind of thing each is; one of no known kind may be either.
+def _in_full(
+    pipeline: Pipeline, question: str, settings: Settings, last: LastRun, limit: int
+) -> tuple[str, list[str], str]:
+    """A question as it is meant after the last one.
 
     Returns:
-        one of these, or nothing.
+        the question, its topic where a pronoun stands for it, and what is told of that; for a question that stands by
+        itself itself, nothing, and nothing.
     """
-    for name in about:
-        kind = kind_of(kg, name) if name in kg.entities else None
-        fits = pronoun in _OF_EITHER or not kind or (kind == _PERSON) == (pronoun in _OF_PEOPLE)
-        if kind is not None and fits:
-            return name
-    return ""
-
-
-def _follows_up(pipeline: Pipeline, question: str, settings: Settings, about: Sequence[str]) -> str:
-    """What a question is about that names nothing and goes on from the one before; empty for any other question."""
-    pronoun = pronoun_of(question) if about else ""
-    if not pronoun:
-        return ""
+    by_itself = question, list[str](), ""
+    pronoun, name = pronoun_of(question), named_instead(question)
+    if not (pronoun and last.about) and not (name and last.topic):
+        return by_itself
     try:
-        if pipeline.linker(settings.graph).link(question).chosen:
-            return ""
-        return meant_by(pronoun, about, pipeline.graph(settings.graph))
+        linker = pipeline.linker(settings.graph)
+        if name:
+            asked = asked_of(name, last.question, last.topic)
+            known = 0 < len(asked) <= limit and linker.link(name).chosen
+            return (asked, [], f"Read as: {asked}") if known else by_itself
+        meant = "" if linker.link(question).chosen else meant_by(pronoun, last.about, pipeline.graph(settings.graph))
+        return (question, [meant], f"“{pronoun}” is taken for {meant}.") if meant else by_itself
     except UserError:  # told by the run itself
-        return ""
+        return by_itself
 
 
 def changed_question(fields: Fields, changed: Mapping[str, Any]) -> tuple[Fields, list[str], list[int]]:

@@ -153,6 +153,7 @@ def _boot(text: dict[str, Any]) -> dict[str, Any]:
         "endpoints": Endpoints.settings(),
         "mcp": False,
         "graphs": [],
+        "themes": {},  # they are chosen to ask about
         "offline": "",
         "reliability": assets.reliability(),
         "studies": False,

@@ -36,7 +36,7 @@ from kgdemo.ui.guard import address_of
 from kgdemo.ui.runs import EventStream, SharedRuns
 from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs, Visitor, held_whole, limits
 from kgdemo.view.escape import json_in_html, visible
-from kgdemo.view.page_records import x_ray_record
+from kgdemo.view.page_records import facts_of_themes, x_ray_record
 from kgdemo.view.picture import neighbours_of
 
 OFFLINE = "/offline"  # the document that a run is put into, see ``ui.site``
@@ -112,6 +112,7 @@ def _boot(pipeline: Pipeline, standard: list[Any]) -> dict[str, Any]:
         "endpoints": Endpoints.settings(),
         "mcp": has_mcp(),
         "graphs": embedded_names(),
+        "themes": {name: facts_of_themes(name) for name in embedded_names()},
         "offline": OFFLINE.lstrip("/"),
         "reliability": assets.reliability(),
         "studies": pipeline.profile.studies,

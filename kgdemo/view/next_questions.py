@@ -67,7 +67,7 @@ _WORDINGS = {
     "made by": "Which company makes {e}?",
     "set in": "Where does {e} take place?",
     "character": "Which characters appear in {e}?",
-    "housed in": "Where can I see {e}?",
+    "housed in": "Where is {e} kept?",
     "designed by": "Who designed {e}?",
     "originates from": "Where does {e} come from?",
     "main ingredient": "What is the main ingredient of {e}?",

@@ -247,11 +247,12 @@ def x_ray_record(kg: KnowledgeGraph) -> dict[str, Any]:
         relation["kind"] = visible(relation["kind"], _NAME)
     for name in ("kinds", "hubs"):
         told[name] = [[visible(label, _NAME), number] for label, number in told[name]]
-    return {**told, "name": visible(kg.name, _NAME), "themes": _facts_of_themes(kg.name)}
+    return {**told, "name": visible(kg.name, _NAME), "themes": facts_of_themes(kg.name)}
 
 
 @cache
-def _facts_of_themes(graph: str) -> dict[str, int]:
+def facts_of_themes(graph: str) -> dict[str, int]:
+    """Theme -> number of its facts; empty for a graph that is not embedded."""
     if graph not in embedded_names():
         return {}
     files = themes(embedded_folder(graph))

@@ -6,16 +6,18 @@ import json
 
 import pytest
 
-from kgdemo.events import EntitiesLinked, Event, Notice
-from kgdemo.ui.asking import about_of, ask, meant_by, pronoun_of
+from kgdemo.events import EntitiesLinked, Event, Notice, RunStarted
+from kgdemo.query.follow_up import meant_by, pronoun_of
+from kgdemo.ui.asking import LastRun, ask
 from kgdemo.ui.fields import Fields
 from tests.helpers.page import SmallPipeline
 
 NOLAN, INCEPTION = "Christopher Nolan", "Inception"
 
 
-def asked(pipeline: SmallPipeline, question: str, *about: object) -> list[Event]:
-    fields = Fields(question, {"graph": "world", "beams": 2, "hops": 1}, json.dumps({"about": about}))
+def asked(pipeline: SmallPipeline, question: str, *about: object, last: object = None) -> list[Event]:
+    told = json.dumps({"about": about, "last": last})
+    fields = Fields(question, {"graph": "world", "beams": 2, "hops": 1}, told)
     return list(ask(pipeline, fields))
 
 
@@ -62,6 +64,39 @@ def test_it_is_a_person_or_a_thing(pipeline):
     assert meant_by("it", ["London"], kg) == "London"  # of no known kind
 
 
-@pytest.mark.parametrize("written", ["", "{", "7", "[]", '{"about": 7}', '{"about": [1, {}]}', "[" * 100_000])
+DIRECTED = {"question": "Who directed Inception?", "topic": "Inception"}
+
+
+@pytest.mark.parametrize("question", ["What about Dunkirk?", "And of Dunkirk?", "and Dunkirk"])
+def test_another_thing_is_asked_what_was_asked_last(pipeline, question: str):
+    events = asked(pipeline, question, INCEPTION, last=DIRECTED)
+    assert chosen(events) == ("Dunkirk",)
+    read = "Who directed Dunkirk?"
+    assert next(event.question for event in events if isinstance(event, RunStarted)) == read
+    assert f"Read as: {read}" in [event.text for event in events if isinstance(event, Notice)]
+
+
+@pytest.mark.parametrize(
+    ("question", "last"),
+    [
+        ("What about Dunkirk?", None),
+        ("What about Dunkirk?", {"question": "Who is it?", "topic": "Inception"}),
+        (
+            "What about Dunkirk?",
+            {"question": "x" * 2000 + " Inception", "topic": "Inception"},
+        ),  # longer than any question
+        ("What about the year?", DIRECTED),  # no thing of the graph
+        ("Who starred in Dunkirk?", DIRECTED),
+    ],
+)
+def test_else_nothing_is_read_into_a_question(pipeline, question: str, last: object):
+    events = asked(pipeline, question, last=last)
+    assert next(event.question for event in events if isinstance(event, RunStarted)) == question
+
+
+WRITTEN = ["", "{", "7", "[]", '{"about": 7, "last": 7}', '{"about": [1, {}], "last": {"question": 7}}', "[" * 100_000]
+
+
+@pytest.mark.parametrize("written", WRITTEN)
 def test_what_the_browser_sends_may_be_anything(written: str):
-    assert about_of(written) == []
+    assert LastRun.read(written) == LastRun()

@@ -78,3 +78,75 @@ def test_scores_and_counts_are_equal_in_list_tree_table_trace_and_graphml(page: 
             assert {key for key in in_graphml if key[0] == letter} == {f"g{i}" for i in of_column}
             verify = page.locator(".stages li").nth(3)
             expect(verify).to_contain_text(re.compile(rf"{len(exist)} of {len(of_column)}"))
+
+
+def shown(number: float) -> str:
+    """A score as the page writes it."""
+    return f"{number:.2f}".replace("-", "−")
+
+
+def test_ranks_citations_weights_and_counts_are_those_of_the_trace_wherever_they_stand(page: Page):
+    page.emulate_media(reduced_motion="reduce")
+    replay(page)
+    rows = {row["index"]: row for row in table(saved(page, "Paths (CSV)")) if row["with_graph"] == "yes"}
+    trace = [json.loads(line) for line in saved(page, "Trace (JSON lines)").read_text("utf-8").splitlines()[1:]]
+    graph = ET.fromstring(saved(page, "GraphML").read_text("utf-8"))
+    told = {event["event"]: event for event in trace}  # of each kind the last one
+    paths = {str(e["index"]): e for e in trace if e["event"] == "PathFound" and e["constrained"]}
+    listed(page, "grounded")  # all are unfolded
+    card = page.locator(".card.grounded")
+
+    # each path: its rank and words, its scores, and what its place in the list weighs
+    for row in card.locator("li.path").all():
+        path = paths[row.locator(".rank").inner_text()]
+        number = str(path["index"])
+        assert rows[number]["path"] == path["text"]
+        assert row.locator(".region.held").inner_text().replace(" → ", " -> ").split() == path["text"].split()
+        why = row.locator(".score").get_attribute("title")
+        assert f"Search score {row.locator('.score').inner_text()}:" in why
+        assert f"with all its names it is {shown(path['score'])}." in why
+        weights = [weight for _, weight in path["weighed"]]
+        label = row.locator(".weighed").get_attribute("aria-label")
+        assert re.findall(r"−?\d+\.\d\d", label) == [shown(weight) for weight in (*weights, sum(weights))]
+
+    # the edges of each path in the picture's file
+    in_graphml: dict[str, set[tuple[str | None, str, str | None]]] = {}
+    for edge in graph.iter(f"{GRAPHML}edge"):
+        data = {part.get("key"): part.text or "" for part in edge}
+        for key in data["paths"].split():
+            for relation in data["relation"].split("; "):
+                in_graphml.setdefault(key, set()).add((edge.get("source"), relation, edge.get("target")))
+    for number, path in paths.items():
+        entities, relations = path["path"]["entities"], path["path"]["relations"]
+        ends = {(head, tail) for head, _, tail in in_graphml[f"g{number}"]}
+        for head, relation, tail in zip(entities, relations, entities[1:], strict=False):
+            assert (head, tail) in ends
+            assert (head, relation, tail) in in_graphml[f"g{number}"]
+
+    # citations: in the sentence, in the list of what it rests on, in the trace
+    cited = sorted({str(number) for group in told["AnswerFinal"]["citations"] for number in group})
+    assert sorted(set(page.locator(".answer .says .cite").all_inner_texts())) == cited
+    proof = page.locator(".proof li")
+    assert proof.locator(".number").all_inner_texts() == cited
+    for line in proof.all():
+        number, words = line.locator("span").all_inner_texts()
+        assert words == rows[number]["path"].replace(" -> ", " → ")
+
+    # counts of the stages, beside the tokens, and of the run
+    stages = page.locator(".stages li")
+    expect(stages.nth(1)).to_contain_text(f"{told['ConstraintReady']['paths']:,} paths")
+    expect(page.locator(".mass .left")).to_contain_text(f"paths left {told['ConstraintReady']['paths']:,} → ")
+    steps = [event for event in trace if event["event"] == "DecodeStep" and event["constrained"]]
+    expect(stages.nth(2)).to_contain_text(f"{len(steps)} tokens")
+    run = told["RunFinished"]
+    cost = f"{run['seconds']:.1f} s · {run['tokens_out']:,} tokens written · model calls: {run['lm_calls']}"
+    expect(page.locator(".answer .by")).to_contain_text(cost)
+    for column, words in (("grounded", "with the graph"), ("invented", "without")):
+        of = [e for e in trace if e["event"] == "PathVerified" and e["constrained"] == (column == "grounded")]
+        faithful = sum(event["verdict"]["faithful"] for event in of)
+        expect(page.locator(".answer .by")).to_contain_text(f"{faithful} of {len(of)} {words}")
+    sure = page.locator(".mark.answers dd").inner_text()
+    share = re.search(r"\d+ %", sure)
+    page.locator(".dial summary").click()
+    assert share
+    expect(page.locator(".dial")).to_contain_text(f"This question is answered: {share[0]} sure.")

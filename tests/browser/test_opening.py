@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from kgdemo.facts import tsv_triples
 from kgdemo.kg.io.catalogue import embedded_folder, embedded_names, themes
-from tests.browser.test_page import ask
+from tests.browser.conftest import drawn
+from tests.browser.test_page import ask, replay
 from tests.helpers.page import QUESTION
 
 pytestmark = pytest.mark.browser
@@ -44,11 +46,29 @@ def test_who_wants_no_motion_sees_the_last_frame_at_once(page: Page):
     assert first == last
 
 
-def test_a_theme_asks_its_question_and_the_recording_makes_room(page: Page):
-    expect(page.locator(".theme")).to_have_count(len(TEXT["themes"]["world"]))
-    page.locator(".theme").first.click()
+@pytest.mark.parametrize("look", ["desktop-light", "phone-dark"], indirect=True)
+def test_the_map_of_themes_says_how_much_is_known_and_its_questions_are_asked(page: Page, look: str):
+    graph = embedded_folder("world")
+    sizes = {file.stem: len(list(tsv_triples(file))) for file in themes(graph)}
+    total = f"{sum(sizes.values()):,}"
+    expect(page.get_by_role("heading", name=f"Ask about {total} facts in {len(sizes)} themes")).to_be_visible()
+    first = Path("assets/traces/1-flute.jsonl").read_text("utf-8").split("\n")[0]
+    assert f"{json.loads(first)['triples']:,}" == total  # the recorded run says the same
+    across = {}
+    for theme in page.locator(".theme").all():
+        name = theme.get_attribute("data-theme")
+        expect(theme).to_have_accessible_name(f"{name} {sizes[name]:,} facts")
+        across[name] = theme.locator("i").evaluate("(disc) => parseFloat(getComputedStyle(disc).width)")
+    assert set(across) == set(sizes)
+    for name, facts in sizes.items():  # areas are in proportion
+        assert (across[name] / across["films"]) ** 2 == pytest.approx(facts / sizes["films"], rel=0.05)
+    page.locator(".theme[data-theme=music]").click()
+    expect(page.locator(".theme[aria-pressed=true]")).to_have_attribute("data-theme", "music")
+    questions = page.locator(".theme-questions button")
+    expect(questions).to_have_text(TEXT["themes"]["world"]["music"])
+    questions.first.click()
     expect(page.locator(".board")).to_have_attribute("data-origin", "live")
-    expect(page.get_by_label("Your question")).to_have_value(next(iter(TEXT["themes"]["world"].values())))
+    expect(page.get_by_label("Your question")).to_have_value(TEXT["themes"]["world"]["music"][0])
     expect(page.locator(".themes")).to_be_hidden()
     expect(page.locator(".recording")).to_be_hidden()
 
@@ -77,7 +97,43 @@ def test_recordings_are_those_of_the_graph_that_is_asked(page: Page):
     expect(page.locator(".picks")).to_contain_text("Graph: chemistry")
 
 
-def test_each_theme_of_each_embedded_graph_has_a_question():
+def test_each_theme_of_each_embedded_graph_has_questions():
     assert set(TEXT["themes"]) == set(embedded_names())
     for name, questions in TEXT["themes"].items():
         assert set(questions) == {file.stem for file in themes(embedded_folder(name))}
+        assert {len(asked) for asked in questions.values()} == {3}
+
+
+@pytest.mark.parametrize("look", ["desktop-light", "phone-dark"], indirect=True)
+def test_terms_are_explained_to_a_pointer_a_finger_and_a_keyboard(page: Page, look: str):
+    page.emulate_media(reduced_motion="reduce")
+    replay(page)
+    box = page.get_by_role("tooltip")
+    stage = page.locator(".stages").get_by_role("button", name=TEXT["stages"]["decode"])
+    stage.click()
+    expect(box).to_have_text(TEXT["stages"]["about"]["decode"])
+    expect(stage).to_have_accessible_description(TEXT["stages"]["about"]["decode"])
+    page.keyboard.press("Escape")
+    expect(box).to_be_hidden()
+    page.keyboard.press("Tab")  # to the next stage
+    expect(box).to_have_text(TEXT["stages"]["about"]["verify"])
+    if look.startswith("phone"):
+        page.get_by_role("button", name="Paths", exact=True).click()
+    for word in page.locator(".regions .term, .card .note .term, .marks .term").all():
+        if look.startswith("desktop"):
+            word.scroll_into_view_if_needed()
+            word.hover()
+        else:
+            word.focus()
+        expect(box).to_have_text(word.get_attribute("data-why"))
+        place = box.bounding_box()
+        assert place["x"] >= 0
+        assert place["x"] + place["width"] <= page.viewport_size["width"]
+    page.keyboard.press("Escape")
+    page.evaluate("document.activeElement.blur(); document.querySelector('.kg').scrollIntoView()")
+    stage.focus()  # the page scrolls to it, and so does its explanation
+    drawn(stage)
+    below = box.bounding_box()["y"] - stage.bounding_box()["y"]
+    assert abs(below) < 150
+    expect(box).to_be_in_viewport()
+    assert page.locator(".regions .term").inner_text() == "token"

@@ -66,7 +66,7 @@ def test_stepping_back_and_forth_costs_no_server(page: Page):
     expect(where).not_to_have_text(last)
     page.get_by_label("Step of the run").last.fill("8")
     expect(page.locator(".card.grounded .token").first).to_be_visible()
-    expect(page.locator(".stages li.now")).to_contain_text("Decode")
+    expect(page.locator(".stages li.now")).to_contain_text("Write")
     page.get_by_role("button", name="To the end").click()
     expect(where).to_have_text(last)
     assert asked == []

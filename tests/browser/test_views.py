@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import press
 from tests.browser.test_everyone import complaints
+from tests.browser.test_keep import opened
 from tests.browser.test_page import ask, over, replay
 from tests.helpers.page import FAILING, QUESTION
 
@@ -114,7 +115,7 @@ def test_steps_go_by_token_by_hop_and_by_stage_and_keys_do_the_same(page: Page):
     page.keyboard.press("Home")
     expect(where).to_contain_text("step 0 /")
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".stages li.done")).to_contain_text("Link")
+    expect(page.locator(".stages li.done")).to_contain_text("Find names")
     page.get_by_label("Your question").focus()
     written = where.inner_text()
     page.keyboard.press("Home")
@@ -191,6 +192,32 @@ def test_a_node_is_found_expanded_and_taken_out(page: Page):
     expect(drawn).to_have_attribute("data-drawn", str(nodes))
 
 
+def test_a_high_picture_begins_at_its_topic_and_goes_to_what_is_found(page: Page):
+    records = [json.loads(line) for line in Path("assets/traces/1-flute.jsonl").read_text("utf-8").splitlines()]
+    ends = [
+        {"id": f"end {n}", "label": f"end {n}", "group": "end", "x": 280, "y": 46 * (n - 50), "title": f"end {n}"}
+        for n in range(101)
+    ]
+    picture = next(record for record in records if record["event"] == "Picture")
+    picture["nodes"] = [*picture["nodes"], *ends]
+    page.get_by_text("Your runs").click()
+    opened(page, "\n".join(map(json.dumps, records)))
+    page.get_by_role("button", name="To the end").click()
+    over(page)
+    canvas = page.locator(".canvas")
+    expect(canvas).to_have_class(re.compile("scrolled"))
+    share = (
+        "(e) => (e.scrollTop + e.clientHeight / 2) / e.scrollHeight"  # of the picture above the middle of what is seen
+    )
+    assert canvas.evaluate(share) == pytest.approx(0.5, abs=0.1)
+    find = page.get_by_label("Find in the picture")
+    for name, place in (("end 80", 0.8), ("end 20", 0.2)):
+        find.fill(name)
+        find.press("Enter")
+        expect(page.locator(".chosen b")).to_have_text(name)
+        assert canvas.evaluate(share) == pytest.approx(place, abs=0.1)
+
+
 def test_another_method_answers_the_same_question_and_both_stand_in_one_table(page: Page):
     ask(page, QUESTION)
     over(page)
@@ -215,7 +242,7 @@ def test_a_run_that_fails_says_at_which_stage(page: Page):
     ask(page, FAILING)
     expect(page.locator(".messages .failed")).to_be_visible()
     expect(page.locator(".stages li.failed")).to_have_count(1)
-    expect(page.locator(".stages li.failed")).to_contain_text("Link")
+    expect(page.locator(".stages li.failed")).to_contain_text("Find names")
     expect(page.locator(".stages li.now")).to_have_count(0)
 
 

@@ -60,6 +60,24 @@ test('nor in a picture of 150 nodes with long names, in which every entity has i
   }
 });
 
+test('nor where neighbours have been added around many nodes: a name without room is left out', () => {
+  const state = stateAfter(RUNS['1-flute']);
+  const nodes = [...state.nodes.values()];
+  for (const from of [...nodes]) {
+    for (let n = 0; n < 9; n += 1) {
+      const id = `neighbour ${n} of ${from.id}, the Austro-Hungarian Empire`;
+      nodes.push({ id, label: id, group: 'neighbour', named: true, ...freePlace(from, nodes) });
+    }
+  }
+  assert.ok(nodes.length >= 100);
+  for (const narrow of [false, true]) {
+    const boxes = placed(narrow ? nodes.map(squeezed) : nodes, [...state.edges.values()], narrow);
+    assert.deepEqual(touching(boxes), []);
+    const names = new Set(boxes.map(({ label }) => label.node));
+    for (const node of state.nodes.values()) assert.ok(names.has(node.id) || node.group === 'neighbour', node.id);
+  }
+});
+
 test('what edges from a node to itself say stands below the node, one below the other', () => {
   const nodes = [{ id: 'Singapore', label: 'Singapore', group: 'topic', x: 0, y: 0 }];
   const loop = { from: 'Singapore', to: 'Singapore', paths: [] };

@@ -196,3 +196,13 @@ test('what language models cost adds up while a run goes on, and a sign of life 
   assert.equal(state.waiting, waiting);
   assert.equal(read.stateAfter([waiting, call]).waiting, null);
 });
+
+test('a question that goes on from a run is told what the run was about, and how it named the one thing it asked of', () => {
+  const flute = read.stateAfter(RUNS['1-flute']);
+  assert.deepEqual(read.aboutOf(flute), ['Salzburg', 'The Magic Flute']);
+  assert.deepEqual(read.lastOf(flute), { question: 'Where was the composer of The Magic Flute born?', topic: 'The Magic Flute' });
+  const linked = flute.linked;
+  assert.equal(read.lastOf({ ...flute, linked: { ...linked, mentions: [] } }), null);
+  const other = { text: 'Egypt', start: 0, end: 5, candidates: [{ entity: 'Egypt', score: 1, type: '', description: '' }] };
+  assert.equal(read.lastOf({ ...flute, linked: { ...linked, mentions: [...linked.mentions, other], chosen: [...linked.chosen, 'Egypt'] } }), null);
+});

@@ -168,6 +168,16 @@ export function aboutOf({ linked, final }) {
   return [...(final?.answers.length === 1 ? final.answers : []), ...(linked?.chosen ?? [])];
 }
 
+/**
+ * The question of a run and how it named what it was about, for a question that asks the same of another thing.
+ * @param {RunState} state
+ * @returns {{question: string, topic: string}|null} null where it named nothing, or more than one thing
+ */
+export function lastOf({ run, linked }) {
+  const named = linked?.mentions.filter((mention) => mention.candidates.some(({ entity }) => linked.chosen.includes(entity))) ?? [];
+  return run && named.length === 1 ? { question: run.question, topic: named[0].text } : null;
+}
+
 // paths -------------------------------------------------------------------------------------------
 
 /**

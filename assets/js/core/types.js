@@ -194,6 +194,7 @@
  * @property {Record<string, string[]>} endpoints names of the settings that each endpoint takes
  * @property {boolean} mcp
  * @property {string[]} graphs names of the embedded graphs
+ * @property {Record<string, Record<string, number>>} themes of each embedded graph: theme -> facts
  * @property {string} offline address of the page as one file without a run; empty where there is no server
  * @property {number} parameters of the model that the page starts with; 0 where they were not counted
  * @property {Reliability|null} reliability of the embedded model's abstention; null where it was not measured

@@ -226,7 +226,7 @@
     if (source !== parent) return;
     if (data.type === 'show') { current = data; paint(); fit(); }
     if (data.type === 'light') light(data.keys);
-    if (data.type === 'point') { network.selectNodes([data.id]); network.focus(data.id, { scale: 1, animation: inSight && !calm }); }
+    if (data.type === 'point') network.selectNodes([data.id]);
     if (data.type === 'filter') { hidden = data.hidden; repaint(); }
     if (data.type === 'png') tell({ type: 'png', url: photograph() });
     if (data.type === 'theme') { colours = PALETTE[data.dark ? 'dark' : 'light']; repaint(); }

@@ -16,7 +16,7 @@ const KINDS = /** @type {const} */ (['grounded', 'ghost', 'looked', 'neighbour']
 const [MIN_HEIGHT, MAX_HEIGHT] = [460, 640]; // pixels of the canvas; near to each other, so that little moves while it grows
 const [MIN_ON_PHONE, MAX_ON_PHONE] = [220, 280]; // so that the answer and the picture fit into the first screen
 const PHONE = 760; // pixels of a window's width
-const SMALLEST = 0.75; // of the full size of letters; a picture that would need less gets a canvas as high as it needs
+const SMALLEST = 0.75; // of the full size of letters; no picture is made smaller than that to be less high
 
 /**
  * What the frame tells the page, see frame.js.
@@ -46,7 +46,7 @@ export function makeGraph(boot, text, light, near) {
   let photographed = (/** @type {string} */ _) => {};
   /** @param {object} message */
   const tell = (message) => { if (ready) frame.contentWindow?.postMessage(message, '*'); };
-  const explorer = makeExplorer(text, near, () => redraw(), (id) => tell({ type: 'point', id }));
+  const explorer = makeExplorer(text, near, () => redraw(), (id) => { tell({ type: 'point', id }); scrollTo(id); });
 
   const tellTheme = () => tell({ type: 'theme', dark: document.body.classList.contains('dark') || document.documentElement.classList.contains('dark') });
   new MutationObserver(tellTheme).observe(document.body, { attributes: true, attributeFilter: ['class'] });
@@ -88,6 +88,7 @@ export function makeGraph(boot, text, light, near) {
       const placed = narrow ? nodes.map(squeezed) : nodes;
       const layout = placeLabels(placed, edges, narrow);
       waiting = { type: 'show', nodes: placed, edges, ...layout };
+      shownAt = { box: layout.box, nodes: placed };
       makeRoom(layout.box, player.run);
       tell(waiting);
       legend.update(edges, state.leftOut);
@@ -118,17 +119,33 @@ export function makeGraph(boot, text, light, near) {
     const scale = Math.min(1, canvas.clientWidth / (box.right - box.left + 24));
     const [least, most] = narrow ? [MIN_ON_PHONE, MAX_ON_PHONE] : [MIN_HEIGHT, MAX_HEIGHT];
     const full = Math.round((box.bottom - box.top + 40) * scale);
-    const tall = full * SMALLEST > most;
+    const tall = full * Math.min(1, SMALLEST / scale) > most;
     const height = Math.min(tall && narrow ? Infinity : most, Math.max(least, full, room.run === run ? room.height : 0));
     room = { run, height };
     canvas.style.minHeight = `${height}px`;
     const scrolled = tall && !narrow;
+    const seen = canvas.classList.contains('scrolled') ? (canvas.scrollTop + canvas.clientHeight / 2) / canvas.scrollHeight : null;
     canvas.classList.toggle('scrolled', scrolled);
     for (const part of [frame, still]) part.style.height = scrolled ? `${full}px` : '';
+    if (scrolled && seen === null) scrollTo(shownAt.nodes.find((node) => node.group === 'topic')?.id);
+    else if (scrolled && seen !== null) canvas.scrollTop = seen * canvas.scrollHeight - canvas.clientHeight / 2; // what was seen stays in sight
     if (scrolled) canvas.tabIndex = 0;
     else canvas.removeAttribute('tabindex');
   }
   new ResizeObserver(() => redraw()).observe(canvas);
+
+  /** @type {{box: import('./labels.js').Box, nodes: import('../core/types.js').PictureNode[]}} the picture as it was placed last */
+  let shownAt = { box: { left: 0, right: 0, top: 0, bottom: 0 }, nodes: [] };
+  /**
+   * Bring a node of a picture that is scrolled into its middle.
+   * @param {string|undefined} id
+   */
+  function scrollTo(id) {
+    const node = shownAt.nodes.find((one) => one.id === id);
+    if (!node) return;
+    const { top, bottom } = shownAt.box;
+    canvas.scrollTop = ((node.y - top) / Math.max(1, bottom - top)) * canvas.scrollHeight - canvas.clientHeight / 2;
+  }
 
   const wide = h('button', { type: 'button', class: 'plain', on: { click: () => toggleFullScreen(element) } }, words.full);
   document.addEventListener('fullscreenchange', () => { wide.textContent = document.fullscreenElement === element ? words.small : words.full; });

@@ -37,13 +37,14 @@ const LINE = 14; // pixels from one line of an edge's label to the next
 const PLACES = [0.5, 0.44, 0.56, 0.38, 0.62, 0.68, 0.32, 0.74, 0.26, 0.8]; // along the edge, the best first
 const ASIDE = [0, -11, 11]; // pixels beside the edge
 const NAME_LENGTHS = [40, 13, 10, 7]; // characters of a name, while there is no room for more
+const NEIGHBOUR_LENGTH = 16;
 const RELATION_LENGTHS = [28, 14]; // and of what an edge says
 const ROUND = 0.35; // how far the curves run level before they turn, as in kgdemo/ui/assets.py
 
 /**
  * All labels of a picture, and the box around labels and nodes. No two labels touch, and none lies on a node: a name that
- * has no room on its side goes to another or is cut short, and what an edge says is left out where it fits nowhere; its
- * title and the table have it all the same.
+ * has no room on its side goes to another or is cut short. What an edge says, and the name of a mere neighbour, is left out
+ * where it fits nowhere; the title, and the table or the list of neighbours, have it all the same.
  * @param {PictureNode[]} nodes
  * @param {PictureEdge[]} edges
  * @param {boolean} [narrow] for a phone: names are cut short and the topic's name stands below its node
@@ -60,15 +61,19 @@ export function placeLabels(nodes, edges, narrow = false, measure = textWidth) {
   const labels = [];
   /** @param {Label} label */
   const put = (label) => { labels.push(label); taken.push(boxOf(label)); };
-  for (const node of nodes) {
-    if (node.group !== 'more' && !node.mute) put(firstFree(namings(besideNode(node, leads.has(node.id), limit, narrow), node), taken, boxOf).label);
-  }
+  const named = nodes.filter((node) => node.group !== 'more' && !node.mute);
+  const names = (/** @type {PictureNode} */ node) => firstFree(namings(besideNode(node, leads.has(node.id), limit, narrow), node), taken, boxOf);
+  for (const node of named) if (node.group !== 'neighbour') put(names(node).label);
   for (const edge of [...edges].sort((a, b) => importance(a) - importance(b))) {
     const [from, to] = [at.get(edge.from), at.get(edge.to)];
     if (!edge.label || edge.kind === 'neighbour' || !from || !to) continue;
     const says = edge.label;
     const places = RELATION_LENGTHS.flatMap((length) => onEdge(edge, bundled(says, Math.min(length, limit), narrow ? 2 : 3), from, to));
     const { label, free } = firstFree(places, taken, boxOf);
+    if (free) put(label);
+  }
+  for (const node of named.filter(({ group }) => group === 'neighbour')) {
+    const { label, free } = names(node);
     if (free) put(label);
   }
   return { labels, box: around(taken) };
@@ -100,7 +105,7 @@ function firstFree(places, taken, boxOf) {
  * @type {(label: Label, node: PictureNode) => Label[]}
  */
 function namings(label, { x, y, group }) {
-  if (group === 'neighbour') return [label];
+  if (group === 'neighbour') return [label, { ...label, lines: label.lines.map((line) => cutTo(line, NEIGHBOUR_LENGTH)) }];
   /** @type {Pick<Label, 'x'|'y'|'align'>[]} */
   const sides = [label, { x: x + 17, y, align: 'left' }, { x, y: y + 19, align: 'center' }, { x, y: y - 19, align: 'center' }, { x: x - 17, y, align: 'right' }];
   return NAME_LENGTHS.flatMap((limit) => sides.map((side) => (
@@ -132,7 +137,7 @@ function besideNode(node, leads, limit, narrow) {
   const [size, weight] = LOOKS[node.group] ?? LOOKS.entity;
   const base = { node: node.id, lines: [cutTo(node.label, limit)], size, weight, step: LINE, tone: node.group };
   if (node.group === 'neighbour' && !node.named) return { ...base, x: node.x - 8, y: node.y, align: 'right' };
-  if (node.group === 'neighbour') return { ...base, x: node.x, y: node.y + 14, align: 'center' };
+  if (node.group === 'neighbour') return { ...base, x: node.x, y: node.y + 16, align: 'center' };
   if (node.group === 'topic' && narrow) return { ...base, lines: wrapped(node.label), step: 18, x: node.x - 11, y: node.y + 24, align: 'left' };
   if (narrow && leads) base.lines = [cutTo(node.label, 13)];
   if (node.group === 'topic' || leads) return { ...base, x: node.x, y: node.y - (node.group === 'topic' ? 23 : 18), align: 'center' };

@@ -3,6 +3,7 @@
 
 import { figure, h, percent, refill, say, shownAs, svg } from '../core/dom.js';
 import { followed, lineage, stateAfter, watchedAlong } from '../core/state.js';
+import { withTerms } from '../core/terms.js';
 
 /** @typedef {import('../core/types.js').RunState} RunState */
 /** @typedef {import('../core/state.js').WatchPoint} WatchPoint */
@@ -57,7 +58,7 @@ export function makeAllowed(text, forcing, layers) {
     const sentence = point?.step === chosenStep ? words.chosen : state.constrained.paths.length > 0 ? words.most : words.now;
     note.textContent = point ? say(sentence, { after: textBefore(point, words) }) : words.waiting;
     const can = Boolean(point && forcing.can(point.watch.beam));
-    refill(table, [beam, point?.step, points.length, can, asked], () => (point ? tokenTable(point, words, actsAt(point.watch.beam, can)) : []));
+    refill(table, [beam, point?.step, points.length, can, asked], () => (point ? tokenTable(point, text, actsAt(point.watch.beam, can)) : []));
     layers.draw(state, player.run ?? '', point);
     const hadFocus = side.contains(document.activeElement);
     refill(side, [beam, point?.step, points.length, state.constrained.steps.length, chosenStep], () => (point ? [
@@ -126,14 +127,14 @@ function textBefore(point, words) {
 
 // the tokens --------------------------------------------------------------------------------------
 
-/** @type {(point: WatchPoint, words: Words, acts: Acts) => HTMLElement} */
-function tokenTable({ watch }, words, acts) {
+/** @type {(point: WatchPoint, text: PageText, acts: Acts) => HTMLElement} */
+function tokenTable({ watch }, { allowed: words, terms }, acts) {
   const top = watch.top ?? [];
   const masked = watch.masked ?? [];
   const rest = Math.max(0, watch.forbidden_mass - masked.reduce((sum, one) => sum + one[1], 0));
   const others = watch.allowed - top.length;
   const { force } = acts;
-  const head = h('tr', { role: 'row' }, h('th', { scope: 'col' }, words.token), h('td', { class: 'bar' }), h('th', { scope: 'col', class: 'figure' }, words.before),
+  const head = h('tr', { role: 'row' }, h('th', { scope: 'col' }, withTerms(words.token, terms)), h('td', { class: 'bar' }), h('th', { scope: 'col', class: 'figure' }, words.before),
     h('th', { scope: 'col', class: 'figure' }, words.after_graph), h('th', { scope: 'col', class: 'why' }, words.why));
   return h('table', { role: 'table' }, h('thead', {}, head), h('tbody', {},
     top.map(([token, before, after, id]) => tokenRow('yes', token, before, after, token.trim() === '</PATH>' ? words.ends : words.allowed,

@@ -3,6 +3,7 @@
 
 import { arrows, figure, h, percent, refill, say } from '../core/dom.js';
 import { pathKey, verifiedCount } from '../core/state.js';
+import { term } from '../core/terms.js';
 import { makeCalculation } from './calculation.js';
 import { calibrated, makeDial, sureWords } from './dial.js';
 import { sentencesOf } from './sentence.js';
@@ -62,7 +63,7 @@ export function makeAnswer(boot, text, versus, status, reveal, turned) {
     const facts = final ? markFacts(state, calibrated(boot.reliability, state), words) : null;
     refill(marks, facts, () => facts && ['exists', 'answers'].map((name) => {
       const fact = facts[/** @type {'exists'|'answers'} */ (name)];
-      return h('div', { class: `mark ${name} ${fact.kind}`, title: fact.why }, h('dt', {}, words.marks[/** @type {'exists'|'answers'} */ (name)]),
+      return h('div', { class: `mark ${name} ${fact.kind}` }, h('dt', {}, term(words.marks[/** @type {'exists'|'answers'} */ (name)], fact.why)),
         h('dd', {}, fact.says, fact.share === null ? null : h('i', { class: 'share', 'aria-hidden': 'true', style: `--share: ${Math.round(100 * fact.share)}%` })));
     }));
     calculation.draw(state);

@@ -3,6 +3,7 @@
 
 import { figure, h, refill, say, wordsFor } from '../core/dom.js';
 import { pathKey } from '../core/state.js';
+import { term } from '../core/terms.js';
 
 /** @typedef {import('../core/types.js').PageText} PageText */
 /** @typedef {import('../core/types.js').RunState} RunState */
@@ -39,7 +40,7 @@ export function makeCalculation(text) {
     refill(element, [operation, all, open, paths.length], () => {
       const rows = inOrder(operation);
       return [
-        h('h3', {}, words.title, operation.verified ? h('span', { class: 'verdict ok', title: words.verified_why }, words.verified) : null),
+        h('h3', {}, words.title, operation.verified ? term(words.verified, words.verified_why, { class: 'verdict ok' }) : null),
         h('p', { class: 'formula' }, formula(operation, words)),
         h('ul', { class: 'operands' }, rows.slice(0, all ? Infinity : SHOWN).map((operand) => operandRow(operand, operation, paths))),
         !all && rows.length > SHOWN

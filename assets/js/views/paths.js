@@ -2,6 +2,7 @@
 
 import { arrows, h, refill, say, score, wordsFor } from '../core/dom.js';
 import { branchOf, cut, divergence, holds, lineage, pathKey, ranked, searchScore, standing, standingCounts, verifiedCount } from '../core/state.js';
+import { term, withTerms } from '../core/terms.js';
 import { makeBeamTree } from './beam_tree.js';
 
 /** @typedef {import('../core/types.js').PageText} PageText */
@@ -80,7 +81,7 @@ export function makePaths(constrained, text, follow, told, model = () => '', alo
     const { ok, n } = verifiedCount(branch);
     const three = standingCounts(branch);
     refill(ratio, [n, ok, three.reworded], () => (!n ? null : constrained || ok === n ? h('span', { class: ok === n ? 'all-ok' : 'not-ok' }, say(words.exist, { ok, n }))
-      : h('span', { class: 'not-ok', title: words.three_why }, say(words.three, three))));
+      : term(say(words.three, three), words.three_why, { class: 'not-ok' })));
     foot.hidden = rows <= SHOWN;
     refill(foot, [rows, all], () => h('button', { type: 'button', class: 'plain', 'aria-expanded': String(all), on: { click: () => { all = !all; redraw(); } } },
       all ? words.fewer : say(words.more, { n: rows - SHOWN })));
@@ -91,7 +92,7 @@ export function makePaths(constrained, text, follow, told, model = () => '', alo
     const same = paths.length && state.unconstrained.steps.length && !parting;
     const plain = !constrained ? say(same ? words.without_same : words.without_note, { model: model(state) })
       : paths.length ? say(words.with_done, { n: paths.length }) : say(words.with_note, { k: state.run?.beams ?? 10 });
-    refill(note, [plain, parting], () => [plain,
+    refill(note, [plain, parting], () => [withTerms(plain, text.terms),
       parting ? [' · ', say(words.parts, { i: parting.number }), ' ', h('span', { class: 'fork' }, markIn(parting)?.token)] : null]);
   }
 

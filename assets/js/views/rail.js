@@ -3,12 +3,15 @@
 import { closest, figure, h, refill, say, sign } from '../core/dom.js';
 import { SIZES } from '../core/player.js';
 import { stagesOf, verifiedCount } from '../core/state.js';
+import { term } from '../core/terms.js';
 
 /** @typedef {import('../core/types.js').PageText} PageText */
 /** @typedef {import('../core/types.js').RunState} RunState */
 /** @typedef {import('../core/types.js').Player} Player */
 
-/** @type {Partial<Record<ReturnType<typeof stagesOf>[number], string>>} */
+/** @typedef {ReturnType<typeof stagesOf>[number]} Fate */
+
+/** @type {Partial<Record<Fate, string>>} */
 const SIGNS = { done: '✓', failed: '✕', halted: '–', skipped: '·' };
 const STAGES = /** @type {const} */ (['link', 'index', 'decode', 'verify', 'answer']);
 /** @type {Record<number, number>} */
@@ -20,7 +23,7 @@ const NEXT_SPEED = { 0.5: 1, 1: 2, 2: 0.5 };
  * @returns {{element: HTMLElement, draw: (state: RunState) => void}}
  */
 export function makeRail(player, text) {
-  const stages = h('ol', { class: 'stages', 'aria-label': text.stages.nav });
+  const stages = STAGES.map((name) => makeStage(name, text.stages));
   const words = text.transport;
   /** @type {(name: 'first'|'back'|'forward'|'last', act: () => void) => HTMLElement} */
   const button = (name, act) => h('button', { type: 'button', class: 'step', 'aria-label': words[name], title: words[name], on: { click: act } }, sign(name));
@@ -44,12 +47,7 @@ export function makeRail(player, text) {
   function draw(state) {
     const fates = stagesOf(state, player.stopped && player.over);
     const facts = stageFacts(state, text.stages);
-    refill(stages, [fates, facts], () => STAGES.map((name, place) => {
-      const fate = fates[place];
-      return h('li', { class: fate, title: text.stages.about[name], 'aria-current': fate === 'now' ? 'step' : null },
-        h('b', { 'aria-hidden': 'true' }, SIGNS[fate] ?? place + 1), h('span', {}, text.stages[name]),
-        fate === 'todo' || fate === 'now' ? null : h('span', { class: 'sr-only' }, text.stages[fate]), facts[place] ? h('small', {}, facts[place]) : null);
-    }));
+    for (const [place, stage] of stages.entries()) stage.draw(fates[place], facts[place]);
     transport.hidden = hint.hidden = !player.events.length;
     refill(play, player.playing, () => sign(player.playing ? 'pause' : 'play'));
     play.setAttribute('aria-label', player.playing ? words.pause : words.play);
@@ -62,7 +60,26 @@ export function makeRail(player, text) {
     speed.textContent = `${player.speed}×`;
   }
 
-  return { element: h('div', { class: 'rail' }, stages, transport, hint), draw };
+  return { element: h('div', { class: 'rail' }, h('ol', { class: 'stages', 'aria-label': text.stages.nav }, stages.map((stage) => stage.element)), transport, hint), draw };
+}
+
+/**
+ * One stage: its sign, its name, which is explained on the spot, and a short fact.
+ * @type {(name: typeof STAGES[number], words: PageText['stages']) => {element: HTMLElement, draw: (fate: Fate, fact: string) => void}}
+ */
+function makeStage(name, words) {
+  const mark = h('b', { 'aria-hidden': 'true' });
+  const said = h('span', { class: 'sr-only' });
+  const told = h('small', {});
+  const element = h('li', {}, mark, term(words[name], words.about[name]), said, told);
+  return { element, draw: (fate, fact) => {
+    element.className = fate;
+    if (fate === 'now') element.setAttribute('aria-current', 'step');
+    else element.removeAttribute('aria-current');
+    mark.textContent = SIGNS[fate] ?? String(STAGES.indexOf(name) + 1);
+    said.textContent = fate === 'todo' || fate === 'now' ? '' : words[fate];
+    told.textContent = fact;
+  } };
 }
 
 /**

@@ -8,30 +8,58 @@ import { figure, h, refill, say, svg, wordsFor } from '../core/dom.js';
 /** @typedef {import('../core/types.js').RecordedRun} RecordedRun */
 
 /**
- * Before the first question: in plain words what this is, above a recorded run that plays by itself, and below that run
- * what the chosen graph can be asked about.
+ * Before the first question: in plain words what this is, and a map of what the chosen graph can be asked about, above a
+ * recorded run that plays by itself.
+ * @param {Boot} boot
  * @param {PageText} text
  * @param {import('../core/inputs.js').Inputs} inputs
  * @param {(question: string) => void} ask
- * @returns {{element: HTMLElement, themes: HTMLElement, draw: (state: import('../core/types.js').RunState, open: boolean) => void}}
+ * @returns {{element: HTMLElement, themes: HTMLElement, draw: (open: boolean) => void}}
  */
-export function introduction(text, inputs, ask) {
+export function introduction(boot, text, inputs, ask) {
   const words = text.start;
-  const list = h('ul', {});
-  const heading = h('h2', {}, words.themes);
-  const themes = h('nav', { class: 'themes', 'aria-label': words.themes }, heading, list);
   const element = h('section', { class: 'intro' }, h('h2', {}, words.title), h('p', {}, words.says, ' ', h('span', { class: 'more-said' }, words.beside)));
-  /** @type {Record<string, Record<string, string>>} */
-  const known = text.themes;
-  return { element, themes, draw: (state, open) => {
-    element.hidden = themes.hidden = !open;
+  const themes = h('nav', { class: 'themes', 'aria-label': words.themes });
+  return { element, themes, draw: (open) => {
     const graph = String(inputs.values.graph);
-    themes.hidden ||= !Object.hasOwn(known, graph);
-    const triples = state.run?.graph === graph ? state.run.triples : 0;
-    refill(heading, triples, () => (triples ? say(words.facts, { triples: figure(triples), n: Object.keys(known[graph] ?? {}).length }) : words.themes));
-    refill(list, graph, () => Object.entries(known[graph] ?? {}).map(([theme, question]) => h('li', {},
-      h('button', { type: 'button', class: 'theme', on: { click: () => ask(question) } }, h('small', {}, theme), h('span', {}, question)))));
+    element.hidden = !open;
+    themes.hidden = !open || !Object.hasOwn(boot.themes, graph);
+    if (!themes.hidden) refill(themes, graph, () => themeMap(boot.themes[graph], text, graph, ask));
   } };
+}
+
+const LARGEST_THEME = 58; // pixels across; the area of a theme's disc is in proportion to its facts
+
+/**
+ * A disc for each theme, the largest first, and below them the questions of the one that is chosen.
+ * @param {Record<string, number>} sizes facts of each theme
+ * @param {PageText} text
+ * @param {string} graph
+ * @param {(question: string) => void} ask
+ * @returns {HTMLElement[]}
+ */
+function themeMap(sizes, text, graph, ask) {
+  const words = text.start;
+  /** @type {Record<string, Record<string, string[]>>} */
+  const known = text.themes;
+  const themes = Object.entries(sizes).sort(([, a], [, b]) => b - a);
+  const [, most] = themes[0];
+  const questions = h('ul', { class: 'theme-questions', 'aria-live': 'polite' });
+  const discs = themes.map(([theme, facts]) => h('button', { type: 'button', class: 'theme', 'data-theme': theme, on: { click: () => choose(theme) } },
+    h('i', { 'aria-hidden': 'true', style: `--across: ${(LARGEST_THEME * Math.sqrt(facts / most)).toFixed(1)}px` }), h('span', {}, theme),
+    h('small', {}, figure(facts), h('span', { class: 'sr-only' }, ` ${words.unit}`))));
+
+  /** @param {string} chosen */
+  function choose(chosen) {
+    for (const disc of discs) disc.setAttribute('aria-pressed', String(disc.dataset.theme === chosen));
+    questions.setAttribute('aria-label', say(words.about, { theme: chosen }));
+    questions.replaceChildren(...(known[graph]?.[chosen] ?? []).map((question) => h('li', {},
+      h('button', { type: 'button', class: 'soft', on: { click: () => ask(question) } }, question))));
+  }
+  choose(themes[0][0]);
+  const total = themes.reduce((sum, [, facts]) => sum + facts, 0);
+  return [h('h2', {}, say(words.facts, { triples: figure(total), n: themes.length })),
+    h('ul', { class: 'theme-map' }, discs.map((disc) => h('li', {}, disc))), questions];
 }
 
 /**
@@ -72,7 +100,7 @@ export function showChoices(inputs, boot, text, ownTitle) {
     const told = [[say(text.picks.graph, { graph: ownTitle() || String(graph).split('/').at(-1) }), text.picks.open], [String(title), text.picks.open],
       [say(text.picks.limits, { k: beams, l: hops }), text.picks.limits_why]];
     const settings = document.querySelector('#kg-settings'); // a page without a server has none
-    chips.replaceChildren(...told.map(([words, why]) => (settings ? h('button', { type: 'button', class: 'pick', title: why, on: { click: toggle } }, words)
+    chips.replaceChildren(...told.map(([words, why]) => (settings ? h('button', { type: 'button', class: 'pick', 'data-why': why, on: { click: toggle } }, words)
       : h('span', { class: 'pick' }, words))));
   };
   inputs.listeners.push(fill);
