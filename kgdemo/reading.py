@@ -103,8 +103,11 @@ def _asked_about(
 ) -> tuple[tuple[Mention, ...], tuple[str, ...]]:
     """What is named where the question is asked; what stands around it counts where nothing is named there.
 
-    *I teach on Monday: which planet does Titan belong to?* is not about Monday.
+    *I teach on Monday: which planet does Titan belong to?* is neither about Monday nor about iodine.
     """
+    speaker = {m.candidates[0].entity for m in mentions if m.text == "I" and "symbol" not in question.lower()}
+    mentions = tuple(m for m in mentions if m.candidates[0].entity not in speaker)
+    chosen = tuple(entity for entity in chosen if entity not in speaker)
     asked = plain_question(question).removeprefix("name ")
     start = question.find(asked)
     inside = tuple(m for m in mentions if start <= m.start and m.end <= start + len(asked)) if start >= 0 else ()

@@ -53,7 +53,7 @@ SAYS_LITTLE = frozenset(
     "grandparents grandchildren cousins uncle aunt modern today current currently official officially famous in on at "
     "off over under next behind near beside beyond between either them they neighbours neighbors neighbouring side "
     "two three four five six seven eight nine ten rule every each still please have has had having some any few "
-    "several give gives gave given ones also".split()
+    "native several give gives gave given ones also".split()
 )
 _TIME = frozenset(("year",))
 _HELD = frozenset("won win wins hold holds held achieved scored".split())

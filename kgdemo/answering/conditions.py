@@ -62,7 +62,9 @@ _ONE_ASKED = re.compile(
     re.IGNORECASE,
 )
 _FAR = 1.5  # times better known than any other is the one that is meant where one is asked for
-EITHER = re.compile(r"\bor\b", re.IGNORECASE)
+EITHER = re.compile(  # one of those named last, *solid or liquid*; not *a king or queen as head of state*
+    r"\bor\b(?:(?! (?:as|of|in|that|who|which|for|with)\b) [\w'-]+){1,4}[?.! ]*$", re.IGNORECASE
+)
 _SAYS_WHAT = frozenset(("instance of", "gender", "genre", "occupation", "animal class", "part of series"))
 _SAYS_NATIONAL = frozenset("born from came come century centuries years year lived live living who been were".split())
 _BORN_THERE = re.compile(r"\bborn in (?!the [12]?\d{2}|\d)", re.IGNORECASE)  # a place, not a time
@@ -226,6 +228,19 @@ class Conditions(Direct):
             known = sorted(result, key=lambda one: -len(self.kg.neighbours(one)))
             shown = list(result) if self.plan.bound else known  # by their years, or the best known first
             yield computed_answer(f"{listed(shown)} (of those that the graph holds).", tuple(shown))
+
+    def group_joined(self) -> dict[str, tuple[Path, Path]]:
+        """Those of a group that the noun names, *flightless birds*, that are joined to the one other thing named."""
+        members = self.sets.members(self.plan.noun) if " " in self.plan.noun else {}
+        groups = {path.entities[0] for path in members.values()}
+        others = [topic for topic in self.query.topics if topic not in groups]
+        if not members or len(others) != 1:
+            return {}
+        joined = {end: second for end in members if (second := self.sets.joined(end, others[0])) is not None}
+        said = [word for word in self.query.content_words if word not in self.plan.noun.lower().split()]
+        if not joined or self._uncovered(next(iter(joined.values())), said):
+            return {}
+        return {end: (members[end], second) for end, second in joined.items()}
 
     def _second_condition(self, ran: MethodRun, final: AnswerFinal) -> Iterator[Event]:
         """Keep the answers that are joined to everything else that the question names, as far as the graph knows."""

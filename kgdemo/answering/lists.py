@@ -73,6 +73,9 @@ class Lists(Conditions):
         ran = yield from self._base()
         final = ran.final
         if final is None or ran.refused:
+            if group := self.group_joined():
+                yield from self.list_nationals(group)
+                return
             yield from self.place_around() or self.born_within() or self._whole_group() or unchanged(final)
             return
         if not self._says_when(final.answers):

@@ -200,10 +200,10 @@ _YEAR_OF = patterns_of(
 _PEOPLE = patterns_of(
     r"how many (?:people|inhabitants|residents|citizens) (?:live|are there|does|do|are living)(?: in)? {x}(?: have)?"
 )
-_OF = r"(?:total |average |surface |approximate |maximum |top )*"
+_OF = r"(?:total |average |surface |approximate |maximum |top |exact |current |official |estimated )*"
 _MEASURE_OF = patterns_of(
-    rf"(?:what|how much) {{be}} the {_OF}{{measure}} of {{x}}",
-    rf"(?:the )?{_OF}{{measure}} of {{x}}",
+    rf"(?:roughly |about |approximately )?(?:what|how much) {{be}} the {_OF}{{measure}} of {{x}}(?: in 202\d)?",
+    rf"(?:the )?{_OF}{{measure}} of {{x}}(?: in 202\d)?",
     rf"what {{be}} {{x}}'s? {_OF}{{measure}}",
     r"(?!what|which|who|the ){x}(?:'s)? (?P<measure>population|height|elevation|diameter|depth)",
     r"what {measure} (?:is|does|has) {x}(?: have)?",

@@ -265,7 +265,35 @@ _PREPOSITION = re.compile(r"^(?:in|of|on|by|from|to)\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"^(?:by|directed|written|painted|made|built|that|which|with)\b", re.IGNORECASE)
 
 
+_GROSSED = patterns_of(  # *which of his films made the most money*, *the highest-grossing film of 1994*
+    r"{what} (?:of )?(?P<whose>.+'s?) {noun} (?:has |have )?(?:made|grossed|earned|took)"
+    r"(?: in)? the (?P<degree>most|least)(?: money)?(?: (?:at the box office|worldwide|ever))*",
+    r"{what} (?:of )?{noun}(?P<rest> (?:by|of|in|from|directed|made|with) .+?)? (?:has |have )?(?:made|grossed|earned)"
+    r"(?: in)? the (?P<degree>most|least)(?: money)?(?: (?:at the box office|worldwide|ever))*",
+    r"(?:{what} {be} )?(?:the )?(?P<whose>(?!what|which|who|the\b)[\w. -]+'s?)? ?"
+    r"(?P<degree>highest|lowest|most|biggest)[ -](?:gross|earn)ing {noun}"
+    r"(?P<rest> (?:by|of|in|from|directed|made|with) .+?)?(?: (?:ever|worldwide))*",
+)
+
+
+def _by_gross(question: str) -> Plan | None:
+    """A question for what took most money, of which the box office is stated."""
+    found = first_match(_GROSSED, question)
+    if not found:
+        return None
+    said = found.groupdict()
+    noun, rest = plural_of(found["noun"].strip()), without_world((said.get("rest") or "").strip())
+    whose = re.sub(r"'s?$", "", (said.get("whose") or "").strip())
+    rest = f"by {whose}" if whose else rest
+    base = (f"which {noun} {rest}" if _CLAUSE.match(rest) else f"which {noun} are {rest}") if rest else ""
+    greatest = found["degree"].lower() not in LESSER
+    return Plan(Form.SUPERLATIVE, base, found["noun"].strip(), attributes=("box office",), greatest=greatest)
+
+
 def superlative(question: str) -> Plan | None:
+    gross = _by_gross(question)
+    if gross is not None:
+        return gross
     found = first_match(_LASTED_LONGEST, question)
     if found:
         noun, rest = found["noun"].strip(), without_world((found["rest"] or "").strip())
