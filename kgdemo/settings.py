@@ -41,6 +41,7 @@ class Profile:
     open_models: bool = _limit("visitors may name models and files", True, False)
     label: int = _limit("characters of a name in a visitor's graph; 0: any number", 0, 200)
     body_bytes: int = _limit("bytes of a request's body", 200_000_000, 6_000_000)
+    body_seconds: int = _limit("seconds in which a request's headers, and again its body, have to arrive", 600, 60)
     graphs: int = _limit("graphs kept of a visitor", 8, 3)
     graphs_an_address: int = _limit("graphs kept of all visitors behind one address", 8, 24)
     graphs_in_all: int = _limit("graphs kept of all visitors together", 8, 64)
