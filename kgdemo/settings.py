@@ -48,7 +48,7 @@ class Profile:
     triples_in_all: int = _limit("triples of all visitors' graphs together", 4_000_000, 500_000)
     seconds: int = _limit("seconds of a run; 0: any number", 0, 120)
     at_once: int = _limit("questions answered at the same time; the others wait", 2, 2)
-    answer_bytes: int = _limit("bytes of recent answers kept, to be shown again", 64_000_000, 64_000_000)
+    answer_bytes: int = _limit("bytes of recent answers kept, to be shown again", 10_000_000, 10_000_000)
     questions_a_minute: int = _limit("questions a minute from one address; 0: any number", 0, 30)
     rooms: int = _limit("class rooms open at the same time", 8, 16)
     rooms_an_address: int = _limit("class rooms opened from one address", 8, 4)
