@@ -7,6 +7,7 @@ traceback in the log: a traceback there then always means a mistake of ours.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import secrets
@@ -52,13 +53,14 @@ HEADERS = {
 class Guard:
     """An ASGI middleware.
 
-    A body is refused by the length it declares, or as soon as more has arrived, before anything is made of it. The
-    visitor's address is written into a header of our own, where all parts of the server find it. Calls of MCP tools
-    reach the endpoints by way of the server itself; these carry the header on, signed with a secret of this process.
+    A body is refused by the length it declares, or as soon as more has arrived, before anything is made of it; and once
+    it has taken too long to arrive, as that of a client that sends a letter now and then. The visitor's address is
+    written into a header of our own, where all parts of the server find it. Calls of MCP tools reach the endpoints by
+    way of the server itself; these carry the header on, signed with a secret of this process.
 
     Args:
         app: what is guarded.
-        profile: its ``body_bytes`` and ``proxy_header``.
+        profile: its ``body_bytes``, ``body_seconds`` and ``proxy_header``.
         stopping: set once the server is to stop; from then on nothing new is begun.
     """
 
@@ -93,6 +95,9 @@ class Guard:
         limit = f"{self.profile.body_bytes / 1_000_000:g} MB"
         return f"The request is larger than {limit}, the most this server takes; send less."
 
+    def _too_slow(self) -> str:
+        return f"The request has not arrived whole within {self.profile.body_seconds} s; send it anew, or less."
+
     def _address(self, scope: Scope, sent: Mapping[str, str]) -> str:
         """The visitor's address: from the trusted header where the operator names one, else that of the connection."""
         host = str((scope.get("client") or ("",))[0])
@@ -106,31 +111,80 @@ class Guard:
         return host
 
     async def _limited(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on; its body is cut off, and the request refused, once it is longer than allowed."""
-        arrived, too_long, begun = 0, False, False
+        """Pass a request on; its body is cut off, and the request refused, once it is too long or too slow."""
+        arrived, whole, begun = 0, False, False
+        refusal: tuple[int, str, str] | None = None
+        ends = asyncio.get_running_loop().time() + self.profile.body_seconds
 
         async def counted() -> Message:
-            nonlocal arrived, too_long
-            message = await receive()
+            nonlocal arrived, whole, refusal
+            try:
+                # what comes behind the body is told when the client goes, be that in hours
+                left = None if whole else max(ends - asyncio.get_running_loop().time(), 0.0)
+                message = await asyncio.wait_for(receive(), left)
+            except asyncio.TimeoutError:
+                refusal = 408, "slow", self._too_slow()
+                return {"type": "http.disconnect"}
+            whole = not message.get("more_body", False)
             arrived += len(message.get("body", b""))
             if arrived > self.profile.body_bytes:
-                too_long = True
+                refusal = 413, "body", self._too_large()
                 return {"type": "http.disconnect"}
             return message
 
         async def answered(message: Message) -> None:
             nonlocal begun
-            if not too_long or begun:
+            if refusal is None or begun:
                 begun = True
                 await send(message)
 
         try:
             await self.app(scope, counted, answered)
         except Exception:
-            if not too_long:
+            if refusal is None:
                 raise
-        if too_long and not begun:
-            await _refuse(send, 413, "body", self._too_large())
+        if refusal is not None and not begun:
+            await _refuse(send, *refusal)
+
+
+def impatient(protocol: Any, seconds: float) -> Any:
+    """A protocol of uvicorn's that ends a connection on which no request is begun in time.
+
+    A client that sends its headers letter by letter comes to no middleware, so nothing else would give it up.
+
+    Args:
+        protocol: the class that reads requests from a connection.
+        seconds: how long the headers of a request may take; a connection without any is ended by uvicorn itself.
+    """
+
+    class Impatient(protocol):  # type: ignore[misc]  # it is uvicorn's choice which one
+        _giving_up: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:
+            super().connection_made(transport)
+            self._watch()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self._watch()
+
+        def connection_lost(self, error: Exception | None) -> None:
+            self._stop()
+            super().connection_lost(error)
+
+        def _watch(self) -> None:
+            asked = self.cycle is not None and not self.cycle.response_complete
+            if asked or self.transport.get_protocol() is not self:  # it has become a web socket
+                self._stop()
+            elif self._giving_up is None:
+                self._giving_up = self.loop.call_later(seconds, self.transport.close)
+
+        def _stop(self) -> None:
+            if self._giving_up is not None:
+                self._giving_up.cancel()
+                self._giving_up = None
+
+    return Impatient
 
 
 async def _refuse(send: Send, status: int, reason: str, sentence: str) -> None:

@@ -6,6 +6,7 @@ lines; ``KGDEMO_LOG_QUESTIONS=yes`` puts the questions in.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import logging
 import os
@@ -117,6 +118,16 @@ def memory() -> int:
         return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def give_back_memory() -> None:
+    """Give memory that is free back to the system, where the C library can (glibc): it would keep some MB a question.
+
+    Questions of all sizes leave holes of all sizes, and by itself only what is free at the end of the heap goes back.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        trim(0)
 
 
 def _lines(counts: Mapping[tuple[str, str], float]) -> Iterator[str]:

@@ -36,7 +36,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings
 from kgdemo.ui import zero
-from kgdemo.ui.metrics import METRICS
+from kgdemo.ui.metrics import METRICS, give_back_memory
 from kgdemo.view.escape import json_in_html
 from kgdemo.view.next_questions import with_next
 from kgdemo.view.page_records import Record, record
@@ -197,7 +197,10 @@ class SharedRuns:
                 del self._running[key]
 
     def _begun(self, question: str, settings: Settings, entities: Sequence[str]) -> Generator[Event, None, None]:
-        return METRICS.watched(self._run(self.pipeline, question, settings, entities), question, settings)
+        try:
+            yield from METRICS.watched(self._run(self.pipeline, question, settings, entities), question, settings)
+        finally:
+            give_back_memory()
 
     def _followed(self, key: Key, running: _Running) -> Iterator[Event]:
         number = 0

@@ -10,6 +10,7 @@ import socket
 import threading
 import time
 from collections.abc import Sequence
+from typing import Any
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # before gradio is imported: no telemetry
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
@@ -31,7 +32,7 @@ with without_type_stubs():
 
 # isort: split
 from kgdemo.errors import UserError
-from kgdemo.ui.guard import Page
+from kgdemo.ui.guard import Page, impatient
 from kgdemo.ui.metrics import METRICS, start_logging
 from kgdemo.ui.page import create_app, launch_arguments
 
@@ -73,6 +74,8 @@ def serve(page: Page, host: str, port: int) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     page.launch(server_name=host, server_port=port, prevent_thread_lock=True, **launch_arguments(page, stopping))
+    config: Any = page.server.config
+    config.http_protocol_class = impatient(config.http_protocol_class, page.profile.body_seconds)
     stopping.wait()
     logger.info("stopping; %d questions under way", METRICS.under_way)
     ends = time.monotonic() + GRACE

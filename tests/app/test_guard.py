@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import threading
@@ -10,15 +11,18 @@ from contextlib import closing
 from dataclasses import replace
 from urllib.parse import urlsplit
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
+from starlette.types import Message, Receive, Scope, Send
+from uvicorn.server import ServerState
 
 from kgdemo.settings import LOCAL, PUBLIC, Profile
 from kgdemo.ui.assets import ASSETS
-from kgdemo.ui.guard import HEADER, HEADERS, Guard, address_of
+from kgdemo.ui.guard import HEADER, HEADERS, Guard, address_of, impatient
 from tests.helpers.page import CLOSED, ENDLESS
 
 read: list[int] = []
@@ -51,6 +55,91 @@ def test_a_body_too_long_is_refused_by_its_length_and_while_it_comes():
         assert refused.status_code == 413
         assert "larger than 0.001 MB" in refused.json()["error"]
     assert read == [1000]
+
+
+def test_a_body_that_does_not_arrive_is_given_up_and_one_that_has_may_be_answered_for_hours():
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def asked(body: list[Message], seconds: int) -> None:
+        coming = iter(body)
+
+        async def receive() -> Message:
+            return next(coming, None) or await asyncio.Event().wait()
+
+        scope = {"type": "http", "method": "POST", "path": "/", "headers": [], "query_string": b""}
+        await Guard(Starlette(routes=routes), replace(PUBLIC, body_seconds=seconds))(scope, receive, send)
+
+    routes = [Route("/", _told, methods=["POST"])]
+    part = {"type": "http.request", "body": b"x", "more_body": True}
+    asyncio.run(asked([part, part], 0))
+    assert sent[0]["status"] == 408
+    assert "has not arrived whole within 0 s" in json.loads(sent[1]["body"])["error"]
+    sent.clear()
+    asyncio.run(asked([part, {**part, "more_body": False}], 60))
+    assert sent[0]["status"] == 200
+
+
+def test_behind_the_body_nobody_hurries():
+    heard: list[Message] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        heard.extend([await receive(), await receive()])
+
+    async def send(_: Message) -> None:
+        raise AssertionError("nothing is refused")
+
+    async def asked() -> None:
+        coming = iter([{"type": "http.request", "body": b""}])
+        gone = asyncio.Event()
+
+        async def receive() -> Message:
+            if (message := next(coming, None)) is not None:
+                return message
+            asyncio.get_running_loop().call_later(0.1, gone.set)
+            await gone.wait()
+            return {"type": "http.disconnect"}
+
+        scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
+        await Guard(app, replace(PUBLIC, body_seconds=0.05))(scope, receive, send)
+
+    asyncio.run(asked())
+    assert [message["type"] for message in heard] == ["http.request", "http.disconnect"]
+
+
+def test_headers_that_do_not_arrive_end_the_connection_and_an_answer_under_way_does_not():
+    async def talk() -> list[bytes]:
+        begun, slow = asyncio.Event(), asyncio.Event()
+
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            begun.set()
+            await slow.wait()
+            await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+            await send({"type": "http.response.body", "body": b"ok"})
+
+        config = uvicorn.Config(app, lifespan="off", log_config=None)
+        config.load()
+        made, state = impatient(config.http_protocol_class, 0.05), ServerState()
+        loop = asyncio.get_running_loop()
+        async with await loop.create_server(lambda: made(config, state, {}), "127.0.0.1") as server:
+            address = server.sockets[0].getsockname()
+            dripping, letters = await asyncio.open_connection(*address)
+            letters.write(b"GET / HTTP/1.1\r\nHost: x\r\nX-A: y")
+            asking, line = await asyncio.open_connection(*address)
+            line.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            await begun.wait()
+            given_up = await dripping.read()  # ends when the server ends it
+            slow.set()
+            answered = await asking.readuntil(b"ok")
+            line.write(b"GET / HTTP/1.1\r\nHost: x\r\nX-A")  # again on a connection that is kept
+            again = await asking.read()
+            for writer in (letters, line):
+                writer.close()
+        return [given_up, answered[:15], again]
+
+    assert asyncio.run(talk()) == [b"", b"HTTP/1.1 200 OK", b""]
 
 
 def test_the_address_is_that_of_the_connection_whatever_the_client_claims():

@@ -91,6 +91,20 @@ def test_a_run_goes_on_while_anyone_follows_and_is_closed_with_the_last():
     assert source.begun == ["same"] * 2
 
 
+def test_every_run_gives_its_memory_back_once_it_is_over_or_given_up(monkeypatch: pytest.MonkeyPatch):
+    given: list[str] = []
+    monkeypatch.setattr("kgdemo.ui.runs.give_back_memory", lambda: given.append("back"))
+    runs = shared(Source())
+    one, two = runs.run("q", Settings()), runs.run("q", Settings())
+    list(one)
+    list(two)
+    list(runs.run("q", Settings()))  # kept
+    assert given == ["back"]
+    with closing(runs.run("another", Settings())) as given_up:
+        next(given_up)
+    assert given == ["back"] * 2
+
+
 def test_kept_answers_stay_within_their_bytes():
     source = Source()
     list(shared(source).run("question 00", Settings()))

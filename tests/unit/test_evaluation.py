@@ -29,10 +29,11 @@ from kgdemo.lab.evaluation.compare_methods import compare_methods, methods_named
 from kgdemo.lab.evaluation.judge import Judge, judge_all, score_answers
 from kgdemo.lab.evaluation.metrics import Prediction, StepCounts, Steps, summarise, true_steps
 from kgdemo.lab.evaluation.predictions import RunFigures
-from kgdemo.lab.evaluation.runner import evaluate, give_back_memory, right_path_f1
+from kgdemo.lab.evaluation.runner import evaluate, right_path_f1
 from kgdemo.lab.questions import Question
 from kgdemo.methods import METHODS
 from kgdemo.settings import ChatSettings, Settings
+from kgdemo.ui.metrics import give_back_memory
 from tests.helpers.endpoint import Endpoint, serve
 from tests.helpers.oracles import all_paths, backwards, verifier_of
 from tests.helpers.page import SmallPipeline

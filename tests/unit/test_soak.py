@@ -9,10 +9,10 @@ import pytest
 
 from kgdemo.__main__ import main
 from kgdemo.decoding.base import Hypothesis
-from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.path import PathIds
+from kgdemo.kg.graph import KnowledgeGraph, Triple
+from kgdemo.kg.path import Path, PathIds
 from kgdemo.lab.benchmarks import soak as soak_module
-from kgdemo.lab.benchmarks.soak import SEARCHES, Tally, draw, judge, run, soak
+from kgdemo.lab.benchmarks.soak import SEARCHES, Lines, Tally, draw, judge, run, soak
 from kgdemo.lab.benchmarks.synthetic import FAMILIES, TableTree, byte_level_tokenizer
 from kgdemo.models.base import PROMPT_END
 
@@ -90,6 +90,36 @@ def test_each_fault_is_counted():
     )
     invented = Spoilt(PathIds(path.entities, (absent, *path.steps[1:])))
     assert decode.tally([replace(first, state=invented), *rest]).unverified == 1
+
+
+def test_what_a_reader_loses_or_makes_up_is_counted():
+    decode = Decode()
+    triples = (("a", "born in", "b"), ("a", "part of", "New York"))
+    limits = replace(decode.case.limits, beams=6)
+    decode.case = replace(decode.case, triples=triples, topics=("a",), hops=1, limits=limits)
+
+    def tally(read: tuple[Triple, ...]) -> Tally:
+        kg = KnowledgeGraph.from_triples(read)
+        return decode.tally(list(run(decode.case, kg, decode.label_tokens)), kg)
+
+    assert tally(triples).faults == 0
+    assert tally(triples[:1]).missing == 1
+    assert tally((*triples, ("a", "made up", "b"))).unverified == 1
+
+
+def test_lines_read_a_relation_from_both_ends_and_tell_tildes_apart():
+    case = replace(draw(0), triples=(("a", "part", "b"), ("a", "~part", "c"), ("c", "born in", "c")))
+    both, forth = Lines(case.lines, directed=False), Lines(case.lines, directed=True)
+    assert set(both.walks("b", 2)) == {
+        ("b", "~~part", "a"),
+        ("b", "~~part", "a", "part", "b"),
+        ("b", "~~part", "a", "~part", "c"),
+    }
+    assert both.states(Path(("c", "a"), ("~~~part",)))
+    assert not both.states(Path(("b", "a"), ("~part",)))
+    assert list(forth.walks("b", 2)) == []
+    assert set(forth.walks("c", 1)) == {("c", "born in", "c")}
+    assert not forth.states(Path(("b", "a"), ("~~part",)))
 
 
 def test_a_decode_that_breaks_off_names_its_seed(monkeypatch):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from kgdemo.errors import GraphFormatError
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.io import upload
 from kgdemo.kg.io.upload import PASTED, read_upload, starters
 from kgdemo.linking.linker import EntityLinker
 from kgdemo.settings import PUBLIC
@@ -90,6 +91,27 @@ def test_what_is_passed_over_is_just_what_no_line_alone_gives(lines):
     except GraphFormatError:
         assert not alone
     assert len(faults) == faulty
+
+
+@pytest.mark.parametrize("name", ["x.tsv", "x.jsonl", "x.nt", "x.csv"])
+def test_a_file_of_other_lines_is_given_up_early(name):
+    faults: list[str] = []
+    with pytest.raises(
+        GraphFormatError, match=r"more than 1,000 lines that are no triples, first line 1: .+\."
+    ) as told:
+        read_upload(b"x\n" * 200_000, name, *LIMITS, faults=faults)
+    assert len(faults) == 1001
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("blank", [b"\n", b"x\n"])
+def test_a_file_of_very_many_lines_is_not_read_at_all(blank, monkeypatch):
+    monkeypatch.setattr(upload, "parse_triples", lambda *_: 1 / 0)
+    with pytest.raises(GraphFormatError, match="more than 200,000 lines; shorten it"):
+        read_upload(blank * 200_001, "x.tsv", *LIMITS)
+    packed = gzip.compress(blank * 200_001)
+    with pytest.raises(GraphFormatError, match="more than 200,000 lines; shorten it"):
+        read_upload(packed, "x.tsv.gz", *LIMITS)
 
 
 def test_the_limits_hold_before_and_after_unpacking():

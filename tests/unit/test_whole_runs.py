@@ -27,6 +27,12 @@ def test_eighty_runs_end_in_an_answer_or_a_sentence():
     assert tally.paths > 10
 
 
+def test_a_first_label_that_begins_as_a_file_may_is_kept_whole():
+    tally = WholeTally()
+    assert list(soak_whole(1, 30001190, tally, main, seconds=60))
+    assert (tally.faults, tally.answered) == ([], 1)
+
+
 def test_cases_follow_from_their_seed_and_are_of_all_kinds():
     cases = [draw(seed, 60) for seed in range(300)]
     assert cases == [draw(seed, 60) for seed in range(300)]

@@ -20,6 +20,8 @@ PASTED = "pasted text"
 _GZIP = b"\x1f\x8b"
 _PREPOSITIONS = frozenset("about at by for from in into of on to under with".split())
 _ASKABLE = 60  # characters of a name that reads well in a question
+LINES_A_TRIPLE = 10  # blank lines, comments and Turtle's line breaks take some
+MAX_FAULTS = 1000  # lines that are no triples; with more of them it is no such file
 
 
 def read_upload(
@@ -33,8 +35,8 @@ def read_upload(
         max_bytes: the limit for the content as it comes, and again for the unpacked content.
         max_triples: how many triples it may hold.
         max_label: characters of the longest name it may hold; 0 for no limit.
-        faults: if given, lines that are no triples are passed over, and what is wrong with each is put in here; Turtle
-            alone has no lines of its own, so there the first fault ends it.
+        faults: if given, up to ``MAX_FAULTS`` lines that are no triples are passed over, and what is wrong with each is
+            put in here; Turtle alone has no lines of its own, so there the first fault ends it.
 
     Raises:
         GraphFormatError: it is too large, damaged, empty, or has a line (named) that is no triple.
@@ -44,6 +46,8 @@ def read_upload(
         raise GraphFormatError(f"{name} has {size}; at most {limit} can be taken, so shorten it.")
     if content.startswith(_GZIP):
         content = _unpacked(content, name, max_bytes)
+    if content.count(b"\n") > LINES_A_TRIPLE * max_triples:
+        raise GraphFormatError(f"{name} has more than {LINES_A_TRIPLE * max_triples:,} lines; shorten it.")
     suffix = _guessed(content) if name == PASTED else kind_of(name)
     triples: list[Triple] = []
     lines = lines_of(io.BytesIO(content), name)
@@ -72,6 +76,10 @@ def _readable(lines: Iterable[str], suffix: str, name: str, faults: list[str]) -
             yield from parse_triples([line], suffix, name)
         except GraphFormatError as error:
             faults.append(str(error).replace(f"{name}, line 1:", f"line {number}:"))
+            if len(faults) > MAX_FAULTS:
+                raise GraphFormatError(
+                    f"{name} has more than {MAX_FAULTS:,} lines that are no triples, first {faults[0]}"
+                ) from error
 
 
 def starters(kg: KnowledgeGraph, limit: int = 3) -> list[str]:

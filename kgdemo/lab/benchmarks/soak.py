@@ -2,13 +2,17 @@
 
 A small random graph with nasty labels × a random model × search × constraint × K × hops × look-ahead × direction.
 Every emitted path must be in the graph, be spelled as its labels are and closed by the end mark; all must differ,
-and none may be missing. One in ten models is a real transformer, the others are tables of random
-log-probabilities: to the search they look the same. A fault is told with the seed that brings it back.
+and none may be missing. What is in the graph is told by the lines that the graph was read from: ``Lines`` reads them
+for itself, so that a fault of the product's readers is found too. One in ten models is a real transformer, the others
+are tables of random log-probabilities: to the search they look the same. A fault is told with the seed that brings it
+back.
 """
 
 from __future__ import annotations
 
+import json
 import random
+from collections import defaultdict
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -25,8 +29,8 @@ from kgdemo.decoding.beam import beam_search
 from kgdemo.decoding.searches import DiverseSettings, SamplingSettings, diverse_search, greedy_path, sample
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph, Triple
+from kgdemo.kg.io.formats import parse_triples
 from kgdemo.kg.path import Path
-from kgdemo.lab.benchmarks.comparison import networkx_graph, walks
 from kgdemo.lab.benchmarks.synthetic import FAMILIES, TableTree, byte_level_tokenizer, random_model, wordpiece_tokenizer
 from kgdemo.models.base import TokenTree
 from kgdemo.verify import Verifier
@@ -84,6 +88,42 @@ class Case:
     family: str  # of the transformer; empty: a table
     weights: int  # seed of the model's weights
 
+    @property
+    def lines(self) -> list[str]:
+        """The graph as a file of JSON lines holds it."""
+        return [json.dumps({"head": head, "relation": name, "tail": tail}) for head, name, tail in self.triples]
+
+
+class Lines:
+    """What lines of JSON state, read without any part of the product.
+
+    Args:
+        lines: one triple each.
+        directed: edges are walked from head to tail only.
+    """
+
+    def __init__(self, lines: Sequence[str], directed: bool) -> None:
+        records = [json.loads(line) for line in lines]
+        names = {record["relation"] for record in records}
+        clash = {"part", "~part"} <= names  # then one tilde alone does not tell an inverse from a relation
+        self._from: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
+        for record in records:
+            head, name, tail = record["head"], record["relation"], record["tail"]
+            self._from[head].add((name, tail))
+            if not directed:
+                self._from[tail].add((f"~~{name}" if clash and name in ("part", "~part") else f"~{name}", head))
+
+    def states(self, path: Path) -> bool:
+        """Whether each hop of a path is a line, or a line read from its tail."""
+        return all((relation, tail) in self._from.get(head, ()) for head, relation, tail in path.hops)
+
+    def walks(self, topic: str, hops: int) -> Iterator[tuple[str, ...]]:
+        """All walks of one to ``hops`` hops, as (entity, relation, entity, …)."""
+        walks: list[tuple[str, ...]] = [(topic,)]
+        for _ in range(hops):
+            walks = [(*walk, *step) for walk in walks for step in sorted(self._from.get(walk[-1], ()))]
+            yield from walks
+
 
 @dataclass(slots=True)
 class Tally:
@@ -125,7 +165,7 @@ def decode_once(seed: int, tally: Tally) -> None:
     """One decode, judged and added to the tally."""
     before = tally.faults
     case = draw(seed)
-    kg = KnowledgeGraph.from_triples(case.triples)
+    kg = KnowledgeGraph.from_triples(parse_triples(case.lines, ".jsonl", "soak"))
     label_tokens = _model(case.family, case.weights).label_tokens if case.family else _parts(case.weights % 2 == 1)
     finished = run(case, kg, label_tokens)
     judge(case, kg, label_tokens, finished, tally)
@@ -183,20 +223,19 @@ def judge(
     case: Case, kg: KnowledgeGraph, label_tokens: LabelTokens, finished: Sequence[Hypothesis], tally: Tally
 ) -> None:
     """Count what is wrong with the found paths; labels spelled alike share tokens, so one may hold several."""
-    verifier, found = Verifier(StatedFacts(case.triples)), set()
+    verifier, lines, found = Verifier(StatedFacts(case.triples)), Lines(case.lines, case.directed), set()
     for hypothesis in finished:
         ended = hypothesis.tokens[-len(label_tokens.end) :] == label_tokens.end and hypothesis.state.complete
         tally.unclosed += not (ended and hypothesis.state.paths)
         for ids in hypothesis.state.paths:
             path = kg.labelled(ids)
             found.add(path)
-            tally.unverified += not verifier.verify(path).faithful
+            tally.unverified += not (verifier.verify(path).faithful and lines.states(path))
             tally.misspelled += hypothesis.tokens != _spelled(label_tokens, path)
     if case.search != "sample":  # chains that are drawn, each by itself, may be the same
         tally.duplicate += len(finished) - len({hypothesis.tokens for hypothesis in finished})
     if case.search == "beam" and case.limits.max_tokens == _WHOLE:
-        graph = networkx_graph(kg, case.directed)
-        exist = {walk for topic in case.topics for walk in islice(walks(graph, topic, case.hops), 200)}
+        exist = {walk for topic in case.topics for walk in islice(lines.walks(topic, case.hops), 200)}
         tally.missing += max(0, min(case.limits.beams, len(exist)) - len(found))
 
 

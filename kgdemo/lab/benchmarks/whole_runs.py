@@ -286,7 +286,9 @@ def _pipeline(case: WholeCase, model: CausalModel) -> Pipeline:
 def _upload(case: WholeCase) -> dict[str, str]:
     """As a visitor pastes the triples, where some lines are none, or sends them as a file of JSON lines."""
     if case.seed % 5 == 0:
-        return {"text": "\n".join("\t".join(triple) for triple in case.triples)}
+        text = "\n".join("\t".join(triple) for triple in case.triples)
+        mark = "\ufeff"  # that of a file where it comes first, and no part of the first label: so put one before it
+        return {"text": mark + text if text.startswith(mark) else text}
     return {"name": "graph.jsonl", "base64": b64encode(_json_lines(case.triples).encode()).decode()}
 
 

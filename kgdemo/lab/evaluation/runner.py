@@ -5,9 +5,7 @@ Beside whole runs it measures the linker alone: the right entity first, and how 
 
 from __future__ import annotations
 
-import ctypes
 import json
-import sys
 import time
 from collections.abc import Callable, Collection, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -37,6 +35,7 @@ from kgdemo.models.chat import ChatModel
 from kgdemo.models.embedding import Embedder
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings
+from kgdemo.ui.metrics import give_back_memory
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -168,16 +167,6 @@ def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool) 
         return prediction
     chosen = choice_of(question.choices, prediction, pipeline.resources(settings).embedder)
     return replace(prediction, answers=chosen, with_graph=chosen, refused=not chosen)
-
-
-def give_back_memory() -> None:
-    """Give memory that is free back to the system, where the C library can (glibc): it would keep some MB a question.
-
-    Questions of all sizes leave holes of all sizes, and by itself only what is free at the end of the heap goes back.
-    """
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
-    if trim is not None:
-        trim(0)
 
 
 def right_path_f1(kg: KnowledgeGraph, question: Question) -> float | None:
