@@ -10,6 +10,9 @@ import re
 import time
 from collections.abc import Callable, Generator, Sequence
 
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
 from kgdemo.answering.computation import BY, listed
 from kgdemo.answering.operands import all_of_kind
 from kgdemo.errors import UserError
@@ -25,6 +28,7 @@ from kgdemo.query.query import Query, common_words, understand
 from kgdemo.query.wording import corrected, in_full, plain_question, unknown_words, without_slips
 
 _NAMED = 0.3  # a mention from this score on is taken for a name, and its letters are left as they are
+_LONG_NAME = 5  # letters of a name in which one may be wrong; two in one twice as long
 _DESCRIBED = re.compile(r"^(?:who|what) (?:is|was|are|were) (?:.* )??(\w+) (?:of|in|on|for)\b", re.IGNORECASE)
 _JOINED = re.compile(r"\b(?:of|in|on|for)\b", re.IGNORECASE)
 _ORDER = re.compile(r"\b(?:first|second|third|last|(?:larg|high|bigg|old|small)est)\b", re.IGNORECASE)
@@ -75,7 +79,7 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
             question = slips
     linked = _given(entities, graph) if entities else _linked(question, graph)
     if graph.linker.knows_all_names:
-        spelled = _spelled(question, linked, graph)
+        spelled = _spelled(_names_right(question, linked, graph.kg), linked, graph)
         if spelled != question:
             yield Notice(f"Read as: {spelled}")
             question, linked = spelled, linked if linked.given else _linked(spelled, graph)
@@ -144,6 +148,24 @@ def _given(entities: Sequence[str], graph: OpenedGraph) -> EntitiesLinked:
             hint = f"; did you mean {', '.join(near)}?" if near else "; check its spelling."
             raise UserError(f"The graph {graph.kg.name} has no entity {entity!r}{hint}")
     return EntitiesLinked((), tuple(entities), given=True, ms=1000 * (time.perf_counter() - began))
+
+
+def _names_right(question: str, linked: EntitiesLinked, kg: KnowledgeGraph) -> str:
+    """The question with mistyped names as the graph spells them, since the path model reads them letter by letter."""
+    parts, done = [], 0
+    for mention in sorted(linked.mentions, key=lambda mention: mention.start):
+        entity = mention.candidates[0].entity
+        known = kg.info.get(entity)
+        names = [re.sub(r" \([^)]*\)$", "", entity), *(known.aliases if known else ())]
+        typed = re.sub(r"['’]s?$", "", mention.text)
+        folded = {fold(name): name for name in names}
+        best = process.extractOne(fold(typed), list(folded), scorer=OSA.distance, score_cutoff=2)
+        slips = best[1] if best else 0
+        meant = entity in linked.chosen and slips and len(typed) >= _LONG_NAME * slips and not fold(typed).endswith("s")
+        if best and meant and mention.start >= done:
+            parts += [question[done : mention.start], folded[best[0]]]
+            done = mention.start + len(typed)
+    return "".join([*parts, question[done:]])
 
 
 def _spelled(question: str, linked: EntitiesLinked, graph: OpenedGraph) -> str:
