@@ -83,13 +83,21 @@ def abstained(
         return
     features = abstention_features(query, evidence, resources)
     odds = abstention_log_odds(features, style.abstention)
-    if odds <= 0:
+    if odds <= 0 or _meets(evidence[0], features):
         yield Answerability(round(odds, 3))
         return
     why, missing = _why(query, evidence[0], features, resources)
     text = f"None of these paths answers the question. {why}"
     yield Answerability(round(odds, 3), missing)
     yield AnswerFinal(text, (), (), resources.reasoner.name, refusal=text)
+
+
+def _meets(first: Evidence, features: AbstentionFeatures) -> bool:
+    """Whether single relations of two topics meet in what is asked for: by chance that is rare.
+
+    *Scorsese movies with DiCaprio*: the words say little of either relation, the film that both lead to does.
+    """
+    return bool(first.partners) and len(first.path.relations) == 1 and features.type_match > 0
 
 
 def applies(resources: Resources) -> bool:
