@@ -25,7 +25,7 @@ from kgdemo.linking.words import name_words
 from kgdemo.opened import OpenedGraph
 from kgdemo.query.plan import WITHOUT_TOPIC
 from kgdemo.query.query import Query, common_words, understand
-from kgdemo.query.wording import corrected, in_full, plain_question, unknown_words, without_slips
+from kgdemo.query.wording import corrected, in_full, in_plain_verbs, plain_question, unknown_words, without_slips
 
 _NAMED = 0.3  # a mention from this score on is taken for a name, and its letters are left as they are
 _LONG_NAME = 5  # letters of a name in which one may be wrong; two in one twice as long
@@ -71,6 +71,7 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
     Raises:
         UserError: the graph has no such entity.
     """
+    question = in_plain_verbs(question)
     if graph.linker.knows_all_names:
         question = in_full(question, lambda name: bool(name_index(graph.kg).whole("".join(name_words(name)))))
         slips = without_slips(question, graph.vocabulary, graph.linker.knows, _is_meant(graph.kg))

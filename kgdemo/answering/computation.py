@@ -198,6 +198,10 @@ class Computation:
         What lies in a place is read by containment as well, since a path of two hops leaves out what is deeper.
         """
         kind = noun.split()[-1] if noun else ""
+        called_so = names_of_kind(noun)[1:2] if " " in noun else ()
+        for topic, relations in ran.walks() if called_so else ():  # *member states*: where *has member state* leads
+            if len(relations) == 1 and called_so[0] in " ".join(path_words(relations)):
+                return {e: path for e, path in self.sets.ends(topic, relations).items() if e not in self.query.topics}
         decoded: dict[str, Path] = {}
         for topic, relations in ran.walks()[:1] if ran.refused else ran.walks()[:5]:
             ends = {e: path for e, path in self.sets.ends(topic, relations).items() if e not in self.query.topics}

@@ -38,6 +38,7 @@ from kgdemo.query.answer_type import kind_of
 from kgdemo.query.plan import Form
 from kgdemo.query.wording import names_in
 from kgdemo.ranking.abstention import applies
+from kgdemo.ranking.scorer import path_words
 
 _STEM = 4  # letters that an adjective shares with its name
 _SHORT_NAME = 5  # letters of a name in which one may be wrong; of a longer one two
@@ -111,7 +112,7 @@ class Conditions(Direct):
         )
         words = [word for word in before if word in self.query.content_words]
         if words and _WORD_FOR.search(self.query.text):
-            return words[0]
+            return "" if words[0] in path_words(path.relations) else words[0]
         return self._uncovered(path, words, of_kind=False) if words else ""
 
     def _unmet(self, ran: MethodRun, ends: Mapping[str, Path]) -> str:

@@ -34,6 +34,11 @@ _IN_WHICH_PLACE = re.compile(
     r"(?:is|are|was|were|does|do) .+ (?:in|on|lie in|located in|situated in|found in)$",
     re.IGNORECASE,
 )
+_RUNNER_UP = "runner-up"
+_CAME_SECOND = re.compile(
+    r"\brunners?[ -]?up\b|\b(?:losing|beaten) finalist\b|\bcame second\b|^who lost\b|\blost (?:in )?the .*\bfinal\b",
+    re.I,
+)
 _BORN_IN = re.compile(
     r"^(?:which|what|name) (?P<noun>[\w' -]+?) (?:was|were) (?P<verb>born|died|buried) in .+$", re.IGNORECASE
 )
@@ -90,6 +95,16 @@ class Direct(Computation):
         operation = yield from self._operate(kind, text, operands, tuple(actors))
         if operation is not None:
             yield computed_answer(f"{listed(list(actors))} ({text}).", tuple(actors))
+
+    def runner_up(self) -> Iterator[Event] | None:
+        """Who came second in a contest, which the path model would take for who won it; None where not asked."""
+        if not _CAME_SECOND.search(self.plan.asked):
+            return None
+        ends = next((own for topic in self.query.topics if (own := self.sets.ends(topic, (_RUNNER_UP,)))), {})
+        if not ends:
+            refused = no_answer("The graph does not say who came second there.")
+            return iter((refused,)) if any("won by" in dict(self.kg.neighbours(t)) for t in self.query.topics) else None
+        return self._played("step", {end: (path,) for end, path in ends.items()})
 
     def place_around(self) -> Iterator[Event] | None:
         """The country, or another kind of place, in which something lies; None where that is not asked or not known."""

@@ -26,6 +26,7 @@ from kgdemo.query.answer_type import fits, kind_of
 from kgdemo.query.measures import DATE, in_unit
 from kgdemo.query.plan import Form
 from kgdemo.ranking.abstention import applies
+from kgdemo.ranking.scorer import path_words
 
 _COMPLETE = frozenset(  # relations of which an entity's list is whole, so that counting it gives the number
     "shares border with|official language|currency|continent|has country|hosted by|consists of".split("|")
@@ -66,7 +67,7 @@ class Lists(Conditions):
             topic = next(iter([*deities, *meant]), "")
             yield from self._as_answered([topic] if topic else ())
             return
-        known = self._of_its_editions() or self.in_role() or self._that_are()
+        known = self.runner_up() or self._of_its_editions() or self.in_role() or self._that_are()
         if known is not None:
             yield from known
             return
@@ -271,6 +272,9 @@ class Lists(Conditions):
             yield from self._none_found(ran, noun)
             return
         joined = {end: [p for other in out if end != other and (p := self.sets.joined(end, other))] for end in ends}
+        words = set(fold(self.plan.without).split())
+        alike = {end: [path for path in own if words & set(path_words(path.relations))] for end, own in joined.items()}
+        joined = alike if any(alike.values()) else joined  # *border Brazil*: who shares something else with it stays in
         if not any(joined.values()):
             yield no_answer(
                 f"The graph links none of the {len(ends)} that it holds to {listed(out)}, so it leaves none out."

@@ -208,6 +208,9 @@ _MEASURE_OF = patterns_of(
     r"(?!what|which|who|the ){x}(?:'s)? (?P<measure>population|height|elevation|diameter|depth)",
     r"what {measure} (?:is|does|has) {x}(?: have)?",
 )
+_TOOK = patterns_of(
+    r"how much (?:money )?did {x} (?:make|earn|gross|take|bring in|take in)(?: at the box office| worldwide)*"
+)
 _CHANGES_AT = patterns_of(r"(?:at|to) (?:what|which) temperature (?:does|do|will) {x} (?P<verb>melt|freeze|boil)")
 _DATES = (  # what is asked of a date, and the attribute that says it
     (r"(?:when|on (?:what|which) (?:day|date)) {be} {x} born(?: on)?", "born"),
@@ -247,6 +250,9 @@ def _value(question: str) -> Plan | None:
     found = first_match(_PEOPLE, question)
     if found:
         return Plan(Form.VALUE, things=(found["x"],), attributes=("population",))
+    found = first_match(_TOOK, question)
+    if found:
+        return Plan(Form.VALUE, things=(found["x"],), attributes=("box office",))
     found = first_match(_CHANGES_AT, question)
     if found:
         point = "boiling point" if found["verb"].lower() == "boil" else "melting point"

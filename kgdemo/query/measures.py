@@ -45,7 +45,7 @@ for _attributes, _more, _less in _ADJECTIVES:
 _MEASURES = (
     "height|elevation|length|area|size|population|depth|diameter|radius|mass|weight|speed|lifespan|width|temperature"
     "|duration|volume|gravity|density|atomic number|atomic mass|atomic weight|melting point|boiling point"
-    "|orbital period"
+    "|orbital period|box office"
 ).split("|")
 _SAME_MEASURE = {
     "size": ("area", "population", "diameter", "height"),

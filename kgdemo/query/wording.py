@@ -178,6 +178,16 @@ def unknown_words(text: str, vocabulary: Collection[str]) -> list[str]:
     return [word for word in found if word.lower() not in vocabulary and _is_strange(word.lower(), 0, vocabulary)]
 
 
+_ON_THE_COAST = re.compile(
+    r"\b(?:have|has) (?:a |an? \w+ )?(?:coasts?|coastlines?|shores?) (?:on|along|at|of)\b", re.IGNORECASE
+)
+
+
+def in_plain_verbs(text: str) -> str:
+    """A question in which a thing is named only to say what is done: to *have a coast on* a sea is to *border* it."""
+    return _ON_THE_COAST.sub("border", text)
+
+
 _SHARED_NAME = re.compile(r"\b(?P<one>[^\W\d_]+) (?P<word>and|or) (?P<other>[^\W\d_]+) (?P<family>[^\W\d_]+)\b")
 
 
