@@ -37,8 +37,7 @@ from kgdemo.methods import METHODS, method_named
 from kgdemo.methods.registry import MethodCard
 from kgdemo.models.causal import CausalModel
 from kgdemo.models.embedding import sentence_embedder
-from kgdemo.once import OncePerKey
-from kgdemo.opened import OpenedGraph
+from kgdemo.opened import OncePerKey, OpenedGraph
 from kgdemo.query.nested import two_steps
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query, understand

@@ -30,8 +30,7 @@ from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.base import Constraint, Successors
 from kgdemo.constraint.sub_tries import AutomatonState, Position, Segment
 from kgdemo.decoding.base import BeamSettings, BeamView, Choice, Hypothesis, Step, best_candidates
-from kgdemo.decoding.beam import settled, sort_out, views_of
-from kgdemo.decoding.look_ahead import LookAhead
+from kgdemo.decoding.beam import LookAhead, settled, sort_out, views_of
 from kgdemo.events import Fate
 from kgdemo.models.base import TokenTree
 

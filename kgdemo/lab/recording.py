@@ -24,8 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.base import Successors
-from kgdemo.constraint.free_text import FreeState, FreeText
+from kgdemo.constraint.base import FreeState, FreeText, Successors
 from kgdemo.constraint.sub_tries import AutomatonState
 from kgdemo.errors import UserError
 from kgdemo.events import ConstraintReady, Event, LMCall, Notice, PathFound, PathVerified

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kgdemo.constraint.automaton import KGAutomaton, reason
-from kgdemo.constraint.base import Constraint, State
-from kgdemo.constraint.free_text import FreeText
+from kgdemo.constraint.base import Constraint, FreeText, State
 from kgdemo.constraint.sub_tries import AutomatonState
 from kgdemo.constraint.triple_chains import TripleState
 from kgdemo.decoding.base import BeamSettings, BeamView, Hypothesis, Step
