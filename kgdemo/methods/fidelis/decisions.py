@@ -24,13 +24,13 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from kgdemo.constraint.triple_chains import Link, QueryGraph, TripleTokens, TripleTrie
-from kgdemo.decoding.base import BeamSettings
 from kgdemo.events import CandidatesScored, DeductionChecked, Event
 from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path
 from kgdemo.methods.dog.chains import Watching, Writing
 from kgdemo.methods.hop_lists import EmbeddingWalk, HopList, openings, prune_entities, walk_decisions
 from kgdemo.methods.retrieval import sentence
+from kgdemo.methods.search_branch import limits_of
 from kgdemo.models.embedding import Bm25, Likeness, embedding_cache
 from kgdemo.query.query import Query
 from kgdemo.reasoners import decisions as deciding
@@ -407,11 +407,7 @@ class ByPathModel:
     def __init__(self, resources: Resources, query: Query, plan: Plan, settings: Settings) -> None:
         self.resources, self.plan, self.hops = resources, plan, settings.hops
         self.subgraph = QueryGraph(resources.kg, settings.directed, collapse=False)
-        limits = BeamSettings(
-            graph_normalised=settings.ranking != "path",
-            masked=settings.explain,
-            look_ahead=settings.tokens_ahead(resources.model.on_gpu),
-        )
+        limits = limits_of(settings, resources.model)
         self.writing = Writing(resources, query, self.subgraph, Watching(resources.model), limits)
         self.prompt = tuple(
             resources.model.style.encode(resources.model.label_tokens, query.text, query.topics, query.topic_types)
