@@ -132,7 +132,7 @@ class SessionGraphs:
         """Take in a visitor's graph.
 
         Args:
-            content: text or file of triples, see ``kg.io.upload``.
+            content: text or file of triples, see ``kg.io.formats``.
             title: what the visitor calls it; tells the format of a file.
             visitor: whose it is.
             lenient: lines that are no triples are left out.
