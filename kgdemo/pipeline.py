@@ -37,8 +37,7 @@ from kgdemo.methods import METHODS, method_named
 from kgdemo.methods.registry import MethodCard
 from kgdemo.models.causal import CausalModel
 from kgdemo.models.embedding import sentence_embedder
-from kgdemo.once import OncePerKey
-from kgdemo.opened import OpenedGraph
+from kgdemo.opened import OncePerKey, OpenedGraph
 from kgdemo.query.nested import two_steps
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query, understand
@@ -131,7 +130,7 @@ class Pipeline:
     def resources(self, settings: Settings) -> Resources:
         """Everything a method may use for one run under these settings."""
         graph, model = self.opened(settings.graph), self.model(settings.model)
-        token_graph = self.token_graph(settings.graph, settings.model, settings.directed)
+        token_graph = graph.token_graph(settings.model, model.label_tokens, settings.directed)
         embedder, prompts = sentence_embedder(), prompts_in(settings.prompts)
         reasoner = self._loaded.get(("reasoner", prompts), lambda: reasoner_for(self.chat, embedder, prompts))
         if reasoner.is_language_model:

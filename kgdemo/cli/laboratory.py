@@ -81,9 +81,9 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
 
 
 def _evaluate(arguments: argparse.Namespace) -> int:
-    from kgdemo.lab.evaluation.compare_methods import ALL, compare_methods, methods_named
     from kgdemo.lab.evaluation.judge import Judge
     from kgdemo.lab.evaluation.runner import evaluate, evaluate_linking
+    from kgdemo.lab.evaluation.study import ALL, compare_methods, methods_named
     from kgdemo.lab.evaluation.unseen_relations import read_held_out
     from kgdemo.pipeline import Pipeline
     from kgdemo.settings import LOCAL
@@ -127,7 +127,7 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
 def _compare(arguments: argparse.Namespace) -> int:
     from dataclasses import asdict
 
-    from kgdemo.lab.evaluation.significance import as_table, compare_runs
+    from kgdemo.lab.evaluation.predictions import as_table, compare_runs
 
     rows = compare_runs(arguments.first, arguments.second)
     if not arguments.json:
@@ -271,7 +271,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
 def _abstention(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
-    from kgdemo.lab.calibration.abstention import calibrate, collect, odds_of, reliability, save
+    from kgdemo.lab.training.abstention import calibrate, collect, odds_of, reliability, save
     from kgdemo.models.causal import model_folder
 
     judged = collect(pipeline, arguments.answerable, arguments.unanswerable, settings, arguments.out, arguments.limit)
@@ -285,7 +285,7 @@ def _reliability(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> dict[str, object]:
     from kgdemo.errors import UserError
-    from kgdemo.lab.calibration.abstention import measured, reliability, save
+    from kgdemo.lab.training.abstention import measured, reliability, save
     from kgdemo.models.causal import model_folder
 
     if style.abstention is None:
@@ -301,7 +301,7 @@ def _reliability(
 def _pool(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
-    from kgdemo.lab.calibration.ranking import cross_validated, fit_ranking, hits, searched
+    from kgdemo.lab.training.ranking import cross_validated, fit_ranking, hits, searched
 
     found = [
         one.candidates
@@ -317,7 +317,8 @@ def _backoff(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
     from kgdemo.errors import UserError
-    from kgdemo.lab.calibration.ranking import (
+    from kgdemo.lab.evaluation.unseen_relations import read_held_out
+    from kgdemo.lab.training.ranking import (
         PLAIN,
         LabelledExample,
         fit_backoff,
@@ -325,7 +326,6 @@ def _backoff(
         labelled_examples,
         searched,
     )
-    from kgdemo.lab.evaluation.unseen_relations import read_held_out
     from kgdemo.ranking.scorer import UNFITTED
 
     if style.relations is None:

@@ -217,7 +217,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 def _save(arguments: argparse.Namespace) -> int:
     from kgdemo.kg.io.catalogue import open_facts, open_graph, save
-    from kgdemo.kg.stores.facts import StoreFacts
+    from kgdemo.kg.stores.opening import StoreFacts
 
     kg, facts = open_graph(arguments.graph, arguments.entities), open_facts(arguments.graph)
     if isinstance(facts, StoreFacts):

@@ -11,8 +11,8 @@ that is the beginning of another needs no special care, and triples spelled alik
 
 In a whole chain, text is free until the mark that begins a triple has been written; then only triples of the subgraph
 may be written; the mark that ends the triple lifts the constraint again, and the subgraph grows by the triple. The end
-of the text ends the chain. It fails closed (see ``free_text``): a mark is seen however it is spelled, and is forbidden
-once no triple is left.
+of the text ends the chain. It fails closed (see ``base.FreeUntilMark``): a mark is seen however it is spelled, and is
+forbidden once no triple is left.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from enum import Enum
 
 import numpy as np
 
-from kgdemo.constraint.base import Successors
-from kgdemo.constraint.free_text import FreeSpan, FreeUntilMark, watch_for
+from kgdemo.constraint.base import FreeSpan, FreeUntilMark, Successors, watch_for
 from kgdemo.constraint.label_tokens import TokenTable, ranks
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.kg.graph import IdTriple, KnowledgeGraph

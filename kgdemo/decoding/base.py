@@ -44,7 +44,7 @@ class BeamSettings:
             misses paths that are more probable than those it returns.
         look_ahead: None reads one token of each beam in a forward pass; 0 reads along with it what is certain to
             be asked for (forced runs, all that can follow where that is not too much); more is a budget of likely
-            tokens scored ahead. What the search finds and yields is the same; see ``look_ahead``.
+            tokens scored ahead. What the search finds and yields is the same; see ``beam.LookAhead``.
     """
 
     beams: int = 10

@@ -1,21 +1,32 @@
 """Beam search over a constraint, as a generator: one ``Step`` a yield, nothing runs in between.
 
-The search of GCR section 4.3 (equations 6 and 9): scores are sums of *full-vocabulary*
-log-probabilities, of which the constraint lets some be taken. Normalising over the allowed tokens would
-change which path wins. It fails closed: a beam that nothing may follow is dropped, and a path cut off by
-the length limit is not a path.
+The search of GCR section 4.3 (equations 6 and 9): scores are sums of *full-vocabulary* log-probabilities, of which the
+constraint lets some be taken. Normalising over the allowed tokens would change which path wins. It fails closed: a beam
+that nothing may follow is dropped, and a path cut off by the length limit is not a path.
+
+``LookAhead`` scores nodes before the search asks for them, in fewer and wider forward passes. Most tokens of a path are
+forced, having one allowed child, and read in one pass with the token before them (``forced``). Beyond that the search
+is rehearsed over what is known: where every probability is known, or where no more tokens can follow than there are
+beams, its next beams are certain and read right away. From there on they are guessed, as far as a budget allows. The
+search itself is unchanged: it is replayed over log-probabilities that are known already, so sequences, order and steps
+are those of the step-wise search (the pooled cache of ``models.token_tree`` makes it cheap). A processor that waits for
+weights, as all do with few tokens, gains by every pass that is saved.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from kgdemo.constraint.base import Constraint, Successors
+from kgdemo.constraint.base import Constraint, State, Successors
+from kgdemo.constraint.sub_tries import AutomatonState
 from kgdemo.decoding.base import (
     BeamSettings,
     BeamView,
@@ -25,13 +36,13 @@ from kgdemo.decoding.base import (
     Step,
     TokenCandidate,
     best_candidates,
+    best_places,
     forbidden_mass,
     split_best,
 )
-from kgdemo.decoding.look_ahead import LookAhead
 from kgdemo.errors import UserError
 from kgdemo.events import Fate
-from kgdemo.models.base import TokenTree
+from kgdemo.models.base import PROMPT_END, TokenTree
 
 
 def beam_search(
@@ -217,3 +228,252 @@ def check_forced(constraint: Constraint[Any], tokens: Sequence[int], text_of: Ca
                 "go back in the line of forced tokens and take one that it allows."
             )
         state = allowed.take(found[0])
+
+
+_MIN_CHANCE = 0.05  # of a guess to be right; a row costs a CPU about that much of a pass
+
+
+@dataclass(slots=True)
+class _Node:
+    """A token scored, or about to be, and what is known behind it.
+
+    Attributes:
+        parent: id of the node before it in the token tree.
+        token: what it appends.
+        depth: tokens of the path up to and with it.
+        state: where the constraint stands behind it.
+        score: as the search ranks it; an estimate while not all before it have been scored.
+        chance: that the search comes by, where forks before it are unknown; 1 elsewhere.
+        node: its own id, once planned.
+        row: log-probabilities of what follows, ``(V,)``, once scored.
+        gains: what each of its followers adds to the score, ``(followers,)``, once scored.
+        children: those looked at, by token.
+    """
+
+    parent: int
+    token: int
+    depth: int
+    state: State
+    score: float
+    chance: float = 1.0
+    node: int = -1
+    row: Tensor | None = None
+    gains: NDArray[np.float64] | None = None
+    children: dict[int, _Node] = field(default_factory=dict)
+    followers: Successors[Any] | None = None
+
+
+def _is_unread(node: _Node) -> bool:
+    """Whether a store would have to be waited for to know what may follow: that is for the search to ask."""
+    return node.followers is None and isinstance(node.state, AutomatonState) and node.state.unread
+
+
+class LookAhead:
+    """Answers the search from nodes scored ahead, and decides what to score along with what is missing.
+
+    Args:
+        tree: the token tree that reads.
+        constraint: says which tokens may follow.
+        settings: those of the search: how far to look, how continuations rank, where paths are cut off.
+    """
+
+    def __init__(self, tree: TokenTree, constraint: Constraint[Any], settings: BeamSettings) -> None:
+        self.tree = tree
+        self.constraint = constraint
+        self.settings = settings
+        self._at: dict[int, _Node] = {}  # where the search stands, by id; empty where nothing is read ahead
+        self._share, self._shares = 0.0, 0  # log of the probability left by the constraint: mean over so many nodes
+
+    def begin(self, state: State) -> Tensor:
+        """Read the prompt, and with it the forced beginning of every path.
+
+        Args:
+            state: where the constraint starts.
+
+        Returns:
+            log-probabilities of the first token, ``(1, V)``.
+        """
+        root = _Node(PROMPT_END, -1, 0, state, 0.0, node=PROMPT_END)
+        if self.settings.look_ahead is not None:
+            plan: list[_Node] = []
+            self._rehearse([self._run(self._chosen(root, plan), plan)], plan)
+            self._read(plan)
+            self._at = {PROMPT_END: root}
+        root.row = self.tree.prompt_log_probs()
+        return root.row[None]
+
+    def followers(self, beam: Hypothesis) -> Successors[Any]:
+        """What may follow a beam; it is often known from looking ahead."""
+        node = self._at.get(beam.node)
+        return self.constraint.successors(beam.state) if node is None else self._followers(node)
+
+    def extend(self, beams: Sequence[Hypothesis]) -> tuple[list[int], Tensor]:
+        """Score the last token of each beam, whose ``node`` is still that of the token before.
+
+        Returns:
+            the new nodes' ids, and full-vocabulary log-probabilities of what follows each, ``(n, V)``.
+        """
+        if self.settings.look_ahead is None:
+            return self.tree.extend([beam.node for beam in beams], [beam.tokens[-1] for beam in beams])
+        wanted = []
+        for beam in beams:
+            parent, token = self._at.get(beam.node), beam.tokens[-1]
+            node = None if parent is None else parent.children.get(token)
+            wanted.append(node or _Node(beam.node, token, len(beam.tokens), beam.state, beam.score))
+            wanted[-1].score, wanted[-1].chance = beam.score, 1.0
+        missing = [node for node in wanted if node.row is None]
+        rows = self._score(missing, wanted) if missing else None
+        self._at = {node.node: node for node in wanted}  # what the search has left behind is forgotten
+        if rows is None or len(missing) < len(wanted):
+            rows = torch.stack([row for node in wanted if (row := node.row) is not None])  # all are scored by now
+        return [node.node for node in wanted], rows
+
+    def _score(self, missing: Sequence[_Node], wanted: Sequence[_Node]) -> Tensor:
+        """One pass over the missing nodes, and over what may be wanted next; the rows of the missing ones."""
+        plan: list[_Node] = []
+        for node in missing:
+            self._plan(node, plan)
+        for node in missing:
+            self._run(node, plan)
+        self._rehearse(wanted, plan)
+        return self._read(plan)[: len(missing)]
+
+    def _read(self, plan: Sequence[_Node]) -> Tensor:
+        """Score what is planned in one pass; its rows, ``(n, V)``."""
+        if not plan:
+            return torch.empty(0)
+        _, rows = self.tree.extend([node.parent for node in plan], [node.token for node in plan])
+        for node, row in zip(plan, rows, strict=True):
+            node.row = row
+        read = [place for place, node in enumerate(plan) if not _is_unread(node)]
+        self._weigh([plan[place] for place in read], rows if len(read) == len(plan) else rows[read])
+        return rows
+
+    def _weigh(self, nodes: Sequence[_Node], rows: Tensor) -> None:
+        """Note what each follower of scored nodes adds to the score.
+
+        Args:
+            nodes: what may follow them need not be waited for.
+            rows: of theirs, ``(n, V)``.
+        """
+        followers = [self._followers(node) for node in nodes]
+        ragged = Ragged.of(followers)
+        values = ragged.gather(rows).cpu().numpy().astype(np.float64)
+        masses = np.log(np.maximum(ragged.sums(np.exp(values)), np.finfo(np.float64).tiny)).tolist()
+        bounds = ragged.offsets.tolist()
+        for place, (node, allowed) in enumerate(zip(nodes, followers, strict=True)):
+            node.gains = values[bounds[place] : bounds[place + 1]]
+            if self._is_normalised(allowed):
+                node.gains -= masses[place]
+            elif len(node.gains):
+                self._shares += 1
+                self._share += (masses[place] - self._share) / self._shares
+
+    def _chosen(self, node: _Node, plan: list[_Node]) -> _Node:
+        """Plan the tokens that the settings force on every path, as far as the constraint allows them; the last."""
+        for token in self.settings.forced:
+            allowed = self._followers(node).tokens
+            found = [token] if allowed is None else np.flatnonzero(allowed == token).tolist()
+            if not found or not self._worth_scoring(child := self._child(node, found[0])):
+                break
+            self._plan(child, plan)
+            node = child
+        return node
+
+    def _plan(self, node: _Node, plan: list[_Node]) -> None:
+        node.node = self.tree.size + len(plan)
+        plan.append(node)
+
+    def _run(self, node: _Node, plan: list[_Node]) -> _Node:
+        """Plan the forced run behind a node; its last node."""
+        while (child := self._only_child(node)) is not None:
+            self._plan(child, plan)
+            node = child
+        return node
+
+    def _only_child(self, node: _Node) -> _Node | None:
+        """The one child that anything may follow; an end mark beside it needs no scoring."""
+        if _is_unread(node):
+            return None
+        tokens = self._followers(node).tokens
+        if tokens is None or len(tokens) > 2:
+            return None
+        found = None
+        for index in range(len(tokens)):
+            if self._worth_scoring(child := self._child(node, index)):
+                if found is not None:
+                    return None
+                found = child
+        return found
+
+    def _rehearse(self, live: Sequence[_Node], plan: list[_Node]) -> None:
+        """Go through the search's next steps and plan what it will ask for; past what is certain, as the budget lasts.
+
+        Args:
+            live: the search's beams, scored or planned.
+            plan: what this pass will score.
+        """
+        budget, beams, certain = self.settings.look_ahead or 0, self.settings.beams, True
+        while live and (certain or budget > 0) and not any(map(_is_unread, live)):
+            if any(self._followers(node).tokens is None for node in live):
+                break
+            late = [node for node in live if node.gains is None and node.row is not None]  # read since they were scored
+            if late:
+                self._weigh(late, torch.stack([row for node in late if (row := node.row) is not None]))
+            known = all(node.gains is not None for node in live)
+            following, count = self._continuations(live)
+            certain = certain and (known or (count <= 2 * beams and len(following) <= beams))
+            for child in following[:beams]:
+                if child.node < 0 and (certain or (budget > 0 and child.chance >= _MIN_CHANCE)):
+                    before = len(plan)
+                    self._plan(child, plan)
+                    self._run(child, plan)
+                    budget -= 0 if certain else len(plan) - before
+            live = [child for child in following[:beams] if child.node >= 0]
+
+    def _continuations(self, live: Sequence[_Node]) -> tuple[list[_Node], int]:
+        """Of the beams' 2K best continuations up to K + 1 that anything may follow; and how many there are in all."""
+        gains = [self._gains(node) for node in live]
+        starts = np.cumsum([0, *map(len, gains)])
+        totals = np.concatenate([node.score + gain for node, gain in zip(live, gains, strict=True)])
+        best = best_places(totals, 2 * self.settings.beams)
+        owners = np.searchsorted(starts, best, side="right") - 1
+        found: list[_Node] = []
+        for place, owner in zip(best.tolist(), owners.tolist(), strict=True):
+            if len(found) > self.settings.beams:
+                break  # more than the search keeps, and that is all there is to know
+            parent, index = live[owner], place - int(starts[owner])
+            child = self._child(parent, index)
+            child.score = parent.score + float(gains[owner][index])
+            child.chance = parent.chance if parent.gains is not None else parent.chance / len(gains[owner])
+            if self._worth_scoring(child):
+                found.append(child)
+        return found, int(starts[-1])
+
+    def _gains(self, node: _Node) -> NDArray[np.float64]:
+        """What each follower adds to the score; guessed, while it is not known, to be alike and what is usual."""
+        if node.gains is not None:
+            return node.gains
+        allowed = self._followers(node)
+        count = len(allowed.tokens)  # type: ignore[arg-type]  # the rehearsal ends where any token may follow
+        share = 0.0 if self._is_normalised(allowed) else self._share
+        return np.full(count, share - math.log(max(count, 1)))
+
+    def _is_normalised(self, allowed: Successors[Any]) -> bool:
+        return self.settings.graph_normalised and allowed.inside_entity
+
+    def _worth_scoring(self, node: _Node) -> bool:
+        """Whether anything may follow it, within the length limit (and so within the model's context)."""
+        return node.state.alive and node.depth < self.settings.max_tokens
+
+    def _followers(self, node: _Node) -> Successors[Any]:
+        if node.followers is None:
+            node.followers = self.constraint.successors(node.state)
+        return node.followers
+
+    def _child(self, node: _Node, index: int) -> _Node:
+        allowed = self._followers(node)
+        token = index if allowed.tokens is None else int(allowed.tokens[index])
+        if token not in node.children:
+            node.children[token] = _Node(node.node, token, node.depth + 1, allowed.take(index), node.score)
+        return node.children[token]

@@ -30,10 +30,33 @@ from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.base import Constraint, Successors
 from kgdemo.constraint.sub_tries import AutomatonState, Position, Segment
 from kgdemo.decoding.base import BeamSettings, BeamView, Choice, Hypothesis, Step, best_candidates
-from kgdemo.decoding.beam import settled, sort_out, views_of
-from kgdemo.decoding.look_ahead import LookAhead
+from kgdemo.decoding.beam import LookAhead, beam_search, settled, sort_out, views_of
 from kgdemo.events import Fate
 from kgdemo.models.base import TokenTree
+
+
+def search_named(
+    kind: str, tree: TokenTree, constraint: Constraint[Any], limits: BeamSettings
+) -> Generator[Step, None, list[Hypothesis]]:
+    """The search of that name; beams search from several topics side by side.
+
+    Args:
+        kind: ``beam``, ``diverse``, ``greedy`` or ``sample``. Only the beam search goes on from forced tokens, so it
+            runs wherever there are any.
+        tree: of the prompt.
+        constraint: what may be written.
+        limits: of the search; what only the beam search knows, the others leave out.
+    """
+    if kind == "greedy" and not limits.forced:
+        return greedy_path(tree, constraint, limits.max_tokens)
+    if kind == "sample" and not limits.forced:
+        return sample(tree, constraint, SamplingSettings(limits.beams, limits.max_tokens, temperature=1.0))
+    if kind == "diverse" and not limits.forced:  # a group for each path, so as many are found as are wanted
+        return diverse_search(tree, constraint, DiverseSettings(replace(limits, keep=0), groups=limits.beams))
+    if isinstance(constraint, KGAutomaton) and len(constraint.topics) > 1 and not limits.forced:
+        parts = [SingleTopic(constraint, place) for place in range(len(constraint.topics))]
+        return per_topic_search([beam_search(tree, part, limits) for part in parts])
+    return beam_search(tree, constraint, limits)
 
 
 def greedy_search(tree: TokenTree, constraint: Constraint[Any], max_tokens: int) -> Generator[Step, None, Hypothesis]:

@@ -24,8 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.base import Successors
-from kgdemo.constraint.free_text import FreeState, FreeText
+from kgdemo.constraint.base import FreeState, FreeText, Successors
 from kgdemo.constraint.sub_tries import AutomatonState
 from kgdemo.errors import UserError
 from kgdemo.events import ConstraintReady, Event, LMCall, Notice, PathFound, PathVerified
@@ -34,7 +33,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import PathIds
 from kgdemo.methods import METHODS
 from kgdemo.methods.registry import MethodCard
-from kgdemo.methods.search_branch import constrained_branch
+from kgdemo.methods.search_branch import constrained_branch, limits_of
 from kgdemo.models.base import PathModel
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.query import Query
@@ -120,7 +119,8 @@ def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Even
     model: PathModel = resources.model
     prompt = model.style.encode(model.label_tokens, query.text, query.topics, query.topic_types)
     began = time.perf_counter()
-    branch = constrained_branch(model, prompt, FailsOpen(automaton, tuple(model.label_tokens.end)), settings)
+    fails_open = FailsOpen(automaton, tuple(model.label_tokens.end))
+    branch = constrained_branch(model, prompt, fails_open, limits_of(settings, model))
     while (step := branch.advance()) is not None:
         yield step
     evidence = []

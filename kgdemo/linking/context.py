@@ -98,10 +98,6 @@ class Context:
         """The different steps from an entity."""
         return self.kg.steps_from(np.array([entity]))
 
-    def is_relation_word(self, word: str) -> bool:
-        """Whether the graph's relations use this word, so that a question may mean the relation by it."""
-        return word[:_STEM] in self._telling
-
     def fit(self, entity: int, question: Sequence[str]) -> float:
         """How much of what is asked the entity's relations speak of, by how telling that is; 0 and up."""
         stems = self.profile(entity).stems

@@ -6,7 +6,7 @@ nothing itself. Begin with ``gcr.py``, the main system; to add a method, write a
 
 # Importing a method registers it; the order of the imports is the order in which methods are listed.
 # isort: off
-from kgdemo.methods import without_graph, retrieval, rog, tog, dog, fidelis, gcr, grounding, graph_cot
+from kgdemo.methods import without_graph, retrieval, dog, fidelis, gcr, grounding
 from kgdemo.methods.registry import METHODS, method_named
 
 __all__ = [
@@ -14,11 +14,8 @@ __all__ = [
     "dog",
     "fidelis",
     "gcr",
-    "graph_cot",
     "grounding",
     "method_named",
     "retrieval",
-    "rog",
-    "tog",
     "without_graph",
 ]

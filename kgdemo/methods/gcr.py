@@ -37,6 +37,7 @@ from kgdemo.methods.search_branch import (
     Branch,
     constrained_branch,
     hypothesis_answers,
+    limits_of,
     too_long,
     unconstrained_branch,
     ungrounded,
@@ -108,7 +109,9 @@ def decode_paths(
 
     style = resources.model.style.with_examples(examples)
     prompt = style.encode(resources.model.label_tokens, query.text, query.topics, query.topic_types)
-    constrained = constrained_branch(resources.model, prompt, automaton, settings)
+    constrained = constrained_branch(
+        resources.model, prompt, automaton, limits_of(settings, resources.model), settings.search
+    )
     unconstrained = unconstrained_branch(resources.model, prompt, settings.beams, settings.forced)
     branches = [constrained, unconstrained] if settings.compare else [constrained]
     while branches:
@@ -118,7 +121,17 @@ def decode_paths(
                 branches.remove(branch)
             else:
                 yield step
-    evidence = yield from _grounded(constrained, ids, scorer_for(query, resources), resources, settings)
+    evidence = yield from _grounded(
+        constrained,
+        ids,
+        scorer_for(query, resources),
+        resources,
+        settings.ranking,
+        settings.beams,
+        settings.hops,
+        # another ranking takes the model at its word, and forced tokens say how paths begin
+        read_unseen=settings.ranking == "pooled" and not settings.forced,
+    )
     yield constrained.call("reasoning paths", "\n".join(str(found.path) for found in evidence))
     if settings.compare:
         written = yield from ungrounded(unconstrained, resources, settings.beams)
@@ -134,7 +147,14 @@ def scorer_for(query: Query, resources: Resources) -> PathScorer:
 
 
 def _grounded(
-    constrained: Branch, ids: Sequence[int], scorer: PathScorer, resources: Resources, settings: Settings
+    constrained: Branch,
+    ids: Sequence[int],
+    scorer: PathScorer,
+    resources: Resources,
+    ranking: str,
+    limit: int,
+    hops: int,
+    read_unseen: bool,
 ) -> Generator[Event, None, list[Evidence]]:
     """Rank, verify and report the constrained paths, read off the automaton's leaves.
 
@@ -143,18 +163,21 @@ def _grounded(
         ids: of the topics.
         scorer: for the ranking.
         resources: for verifier and model.
-        settings: K and the ranking.
+        ranking: as in ``scorer.rank``.
+        limit: how many paths to report (K).
+        hops: of the longest path (L).
+        read_unseen: read paths over relations that the model was not trained on from the graph (``backoff``).
     """
     finished, graph = constrained.finished or [], resources.token_graph
     reader = PathReader(graph, constrained.tree, constrained.longest)
-    unseen = unseen_paths(graph, ids, settings, scorer, reader, finished)
+    unseen = unseen_paths(graph, ids, scorer, reader, finished, limit, hops) if read_unseen else []
     finished, read = [*finished, *unseen], {hypothesis.tokens for hypothesis in unseen}
     if len({path.entities[0] for h in finished for path in h.state.paths}) > 1:
-        if settings.ranking != "path":  # the score leaves entities out; a path's own has its topic in it
+        if ranking != "path":  # the score leaves entities out; a path's own has its topic in it
             finished = with_topics(graph, finished)
-        ranked, meets = conjunctive_first(graph, finished, reader, settings.ranking, settings.beams, scorer)
+        ranked, meets = conjunctive_first(graph, finished, reader, ranking, limit, scorer)
     else:
-        ranked = rank(graph, finished, settings.ranking, settings.beams, scorer)
+        ranked = rank(graph, finished, ranking, limit, scorer)
         meets = [()] * len(ranked)
     ranked = [replace(path, read=path.read or path.hypothesis.tokens in read) for path in ranked]
     answers = hypothesis_answers(constrained, resources.model, [path.hypothesis for path in ranked])
@@ -185,23 +208,23 @@ def _grounded(
         )
     if constrained.cut_off or reader.left_out:
         yield too_long(resources.model, constrained.longest)
-    yield from _cut_short(ranked, graph, settings)
+    yield from _cut_short(ranked, graph, hops)
     return evidence
 
 
-def _cut_short(ranked: Sequence[RankedPath], graph: TokenGraph, settings: Settings) -> Iterator[Event]:
+def _cut_short(ranked: Sequence[RankedPath], graph: TokenGraph, hops: int) -> Iterator[Event]:
     """Say so where the best path ends because of L alone: the model would rather have gone on.
 
     Of the development questions of ``world`` with L=2 that happens to 8 of 237, and 7 of these are answered wrong.
     """
     best = ranked[0] if ranked else None
-    if best is None or best.read or len(best.ids.steps) < settings.hops:
+    if best is None or best.read or len(best.ids.steps) < hops:
         return
     going_on = 1 - math.exp(sum(best.hypothesis.log_probs[-len(graph.label_tokens.end) :]))
     if going_on > 0.5:
         yield Notice(
             f"The model would rather have gone on after path [1] ({going_on:.0%}), but paths end after "
-            f"{settings.hops} hop{'s' if settings.hops > 1 else ''}: if the answer falls short, allow one more (L)."
+            f"{hops} hop{'s' if hops > 1 else ''}: if the answer falls short, allow one more (L)."
         )
 
 

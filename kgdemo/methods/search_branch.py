@@ -13,21 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kgdemo.constraint.automaton import KGAutomaton, reason
-from kgdemo.constraint.base import Constraint, State
-from kgdemo.constraint.free_text import FreeText
+from kgdemo.constraint.base import Constraint, FreeText, State
 from kgdemo.constraint.sub_tries import AutomatonState
 from kgdemo.constraint.triple_chains import TripleState
 from kgdemo.decoding.base import BeamSettings, BeamView, Hypothesis, Step
 from kgdemo.decoding.beam import beam_search, check_forced, greedy_continuations
-from kgdemo.decoding.searches import (
-    DiverseSettings,
-    SamplingSettings,
-    SingleTopic,
-    diverse_search,
-    greedy_path,
-    per_topic_search,
-    sample,
-)
+from kgdemo.decoding.searches import SamplingSettings, sample, search_named
 from kgdemo.errors import ModelError
 from kgdemo.events import (
     AllowedToken,
@@ -135,46 +126,44 @@ def _answer_mark(model: PathModel) -> tuple[int, ...]:
     return model.label_tokens.special(model.style.answer_mark) if model.style.answer_mark else ()
 
 
+def limits_of(settings: Settings, model: PathModel) -> BeamSettings:
+    """What the settings of a run say of its search, read off them once."""
+    return BeamSettings(
+        beams=settings.beams,
+        max_tokens=PATH_TOKENS,
+        graph_normalised=settings.ranking != "path",
+        masked=settings.explain,
+        keep=POOL * settings.beams if settings.ranking == "pooled" else 0,
+        forced=settings.forced,
+        look_ahead=settings.tokens_ahead(model.on_gpu),
+    )
+
+
 def constrained_branch(
-    model: PathModel, prompt: Sequence[int], constraint: Constraint[Any], settings: Settings
+    model: PathModel,
+    prompt: Sequence[int],
+    constraint: Constraint[Any],
+    limits: BeamSettings,
+    kind: str = "beam",
 ) -> Branch:
-    """A search for paths that the graph allows and that begin as ``settings.forced`` says.
+    """A search for paths that the graph allows and that begin with the forced tokens.
+
+    Args:
+        model: writes the paths.
+        prompt: what they are written behind.
+        constraint: what the graph allows.
+        limits: of the search; a long prompt leaves less room for a path.
+        kind: ``beam``, ``diverse``, ``greedy`` or ``sample``.
 
     Raises:
         ModelError: the prompt leaves no room for a path.
         UserError: no path of the constraint begins so.
     """
-    began, longest = time.perf_counter(), room_for(model, prompt, PATH_TOKENS)
-    check_forced(constraint, settings.forced, model.token_text)
-    tree = model.tree(prompt)
-    search = _search(tree, constraint, settings, longest, settings.tokens_ahead(model.on_gpu))
-    return Branch(prompt, tree, constraint, StepReader(model, constraint, True), search, longest, seconds=_since(began))
-
-
-def _search(
-    tree: TokenTree, constraint: Constraint[Any], settings: Settings, longest: int, ahead: int | None
-) -> Generator[Step, None, list[Hypothesis]]:
-    """The search that the settings name; beams search from several topics side by side."""
-    limits = BeamSettings(
-        beams=settings.beams,
-        max_tokens=longest,
-        graph_normalised=settings.ranking != "path",
-        masked=settings.explain,
-        forced=settings.forced,
-        look_ahead=ahead,
-    )
-    if settings.search == "greedy" and not settings.forced:
-        return greedy_path(tree, constraint, longest)
-    if settings.search == "sample" and not settings.forced:
-        return sample(tree, constraint, SamplingSettings(settings.beams, longest, temperature=1.0))
-    if settings.search == "diverse" and not settings.forced:  # a group for each path
-        return diverse_search(tree, constraint, DiverseSettings(limits, groups=settings.beams))
-    if settings.ranking == "pooled":
-        limits = replace(limits, keep=POOL * settings.beams)
-    if isinstance(constraint, KGAutomaton) and len(constraint.topics) > 1 and not settings.forced:
-        parts = [SingleTopic(constraint, place) for place in range(len(constraint.topics))]
-        return per_topic_search([beam_search(tree, part, limits) for part in parts])
-    return beam_search(tree, constraint, limits)  # only the beam search goes on from forced tokens
+    began, limits = time.perf_counter(), replace(limits, max_tokens=room_for(model, prompt, limits.max_tokens))
+    check_forced(constraint, limits.forced, model.token_text)
+    tree, reader = model.tree(prompt), StepReader(model, constraint, True)
+    search = search_named(kind, tree, constraint, limits)
+    return Branch(prompt, tree, constraint, reader, search, limits.max_tokens, seconds=_since(began))
 
 
 def unconstrained_branch(model: PathModel, prompt: Sequence[int], beams: int, forced: tuple[int, ...] = ()) -> Branch:

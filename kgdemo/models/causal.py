@@ -20,11 +20,9 @@ from safetensors import SafetensorError
 from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.errors import ModelError
 from kgdemo.models.base import TokenTree
-from kgdemo.models.batched_forward import BatchedForward
-from kgdemo.models.bert import FileTokenizer, LeanBert
-from kgdemo.models.cpu_layers import has_onednn, pack, with_onednn
+from kgdemo.models.bert import FileTokenizer, LeanBert, has_onednn, pack, with_onednn
 from kgdemo.models.prompt_style import PromptStyle
-from kgdemo.models.token_tree import PlainTokenTree, PooledTokenTree, fits_pool
+from kgdemo.models.token_tree import BatchedForward, PlainTokenTree, PooledTokenTree, fits_pool
 from kgdemo.settings import gpu_is_lent
 
 EMBEDDED = "embedded"
@@ -41,7 +39,7 @@ class CausalModel:
     Args:
         name: how the model is called on the page and in traces.
         model: a transformers causal language model, whose linear layers are exchanged for faster ones
-            (``cpu_layers``), or a ``LeanBert``.
+            (``OneDNNLinear``), or a ``LeanBert``.
         tokenizer: its fast tokeniser, of transformers or a ``FileTokenizer``.
         style: the prompt it expects.
     """

@@ -18,8 +18,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kgdemo.models.bert import SentenceBert
-from kgdemo.models.cpu_layers import has_onednn
+from kgdemo.models.bert import SentenceBert, has_onednn
 
 logger = logging.getLogger(__name__)
 

@@ -36,7 +36,7 @@ from kgdemo.ranking.scorer import PathScorer
 from kgdemo.reasoners.base import Evidence, Resources
 
 BIAS = "bias"
-RELIABILITY_FILE = "reliability.json"  # beside a model's weights, see ``lab.calibration.reliability``
+RELIABILITY_FILE = "reliability.json"  # beside a model's weights, see ``lab.training.reliability``
 _MIN_LOG_PROB = -15.0  # less says nothing more
 _LIKELY = 0.5  # probability from which the model means the relations of a path
 

@@ -24,7 +24,6 @@ from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import PathIds
 from kgdemo.ranking.conjunctive import PathReader
 from kgdemo.ranking.scorer import PathScorer, path_words
-from kgdemo.settings import Settings
 
 HOPS = 2  # of the paths that are read; longer ones would be nearest to a question by accident
 _FURTHER = 0.3  # what a second hop must add to nearness: of many pairs one is always near
@@ -35,50 +34,57 @@ _ENDS = 200  # of a path's ends, among which one of the type asked for is looked
 def unseen_paths(
     graph: TokenGraph,
     topics: Sequence[int],
-    settings: Settings,
     scorer: PathScorer,
     reader: PathReader,
     decoded: Sequence[Hypothesis],
+    limit: int,
+    hops: int,
 ) -> list[Hypothesis]:
     """Paths with a relation that the model was not trained on, read from the graph and scored.
 
     Args:
         graph: the tokenised graph.
         topics: topic entity ids.
-        settings: K of them are read from each topic, of L hops at the most; none where another ranking than
-            ``pooled`` takes the model at its word, or a visitor has forced how paths begin.
         scorer: knows which relations these are, and the query.
         reader: to score the paths; those too long for the model are left out.
         decoded: what the search has found; its relation paths are not read again.
+        limit: how many are read from each topic at the most (K).
+        hops: of the longest (L).
 
     Returns:
         hypotheses as the search would have finished them; none where all relations are known. The score is that of
         the relations alone, which a group's paths share: of its ends only one is read.
     """
-    if not scorer.unseen or settings.ranking != "pooled" or settings.forced:
+    if not scorer.unseen:
         return []
     known = {(ids.entities[0], graph.kg.said(ids.steps)) for h in decoded for ids in h.state.paths}
-    read = [path for topic in topics for path in nearest_unseen(graph, topic, settings, scorer, known)]
+    read = [path for topic in topics for path in nearest_unseen(graph, topic, scorer, known, limit, hops)]
     scored = [path for path in reader.read(read) if path is not None]
     return [replace(path.hypothesis, score=path.relation_score) for path in scored]
 
 
 def nearest_unseen(
-    graph: TokenGraph, topic: int, settings: Settings, scorer: PathScorer, known: set[tuple[int, tuple[str, ...]]]
+    graph: TokenGraph,
+    topic: int,
+    scorer: PathScorer,
+    known: set[tuple[int, tuple[str, ...]]],
+    limit: int,
+    hops: int,
 ) -> list[PathIds]:
     """One path for each of the relation paths from a topic, over a relation not known, that are nearest the question.
 
     Args:
-        graph, settings, scorer: see ``unseen_paths``.
+        graph, scorer, hops: see ``unseen_paths``.
         topic: entity id.
         known: topics with relation paths that are passed over.
+        limit: how many at the most.
 
     Returns:
-        nearest first, K at the most.
+        nearest first.
     """
     kg, found, seen = graph.kg, [], set(known)
     unseen = np.array([relation_label in scorer.unseen for relation_label in kg.step_labels])
-    walks = kg.relation_paths(topic, min(settings.hops, HOPS), graph.directed)
+    walks = kg.relation_paths(topic, min(hops, HOPS), graph.directed)
     walks = [own[unseen[own].any(axis=1)] for own in walks]
     if len(np.unique(np.concatenate([own.ravel() for own in walks]))) > _STEPS:
         walks = [walks[0][:_STEPS]]
@@ -94,7 +100,7 @@ def nearest_unseen(
             ends = layers[-1][:_ENDS].tolist()
             end = max(ends, key=lambda end: scorer.fits(kg.entities[end]))  # the first of those that fit best
             found.append(kg.path_to(layers, relations, end, graph.directed))
-        if len(found) == settings.beams:
+        if len(found) == limit:
             break
     return found
 

@@ -157,13 +157,13 @@ def conjunctive_first(
         holds, the order is that of ``rank`` and nothing meets.
     """
     decoded = rank(graph, finished, ranking, len(finished), scorer)
+    ranked = rank(graph, finished, ranking, limit, scorer)
     interpretation = best_interpretation(_groups(graph, decoded))
     if interpretation is None or len(interpretation.groups) > limit:
-        ranked = rank(graph, finished, ranking, limit, scorer)
         return ranked, [()] * len(ranked)
     lead = _lead(graph, interpretation, decoded, reader, limit // len(interpretation.groups))
     shown = {_key(graph, path) for path in lead}
-    rest = [path for path in rank(graph, finished, ranking, limit, scorer) if _key(graph, path) not in shown]
+    rest = [path for path in ranked if _key(graph, path) not in shown]
     size = len(interpretation.groups)
     meets = []
     for place in range(1, len(lead) + 1):

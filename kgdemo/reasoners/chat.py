@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from kgdemo.constraint.free_text import ChoiceState, ChoiceTrie
+from kgdemo.constraint.base import ChoiceState, ChoiceTrie
 from kgdemo.decoding.base import BeamSettings
 from kgdemo.decoding.beam import beam_search
 from kgdemo.errors import EndpointError
@@ -29,8 +29,8 @@ from kgdemo.kg.labels import fold
 from kgdemo.models.chat import ChatModel, LocalChat, Usage, whole_reply
 from kgdemo.models.embedding import Embedder
 from kgdemo.query.query import Query
-from kgdemo.reasoners.background import SIGN_OF_LIFE, stopped
 from kgdemo.reasoners.base import Decision, Evidence, FailedDecisionError, Reasoner, UnreadableDecisionError
+from kgdemo.reasoners.decisions import SIGN_OF_LIFE, stopped
 from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.reasoners.final_answer import is_excuse, read_answer
 from kgdemo.reasoners.parsing import (

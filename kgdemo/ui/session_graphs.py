@@ -23,7 +23,7 @@ from kgdemo.facts import EditedFacts, Facts, StatedFacts
 from kgdemo.kg.edits import ADD, MAX_EDITS, Edit, apply, checked
 from kgdemo.kg.graph import KnowledgeGraph, Triple
 from kgdemo.kg.io.catalogue import build_graph
-from kgdemo.kg.io.upload import PASTED, read_upload, starters
+from kgdemo.kg.io.formats import PASTED, read_upload, starters
 from kgdemo.kg.stores.graph import StoreGraph
 from kgdemo.pipeline import Pipeline
 from kgdemo.view.escape import visible
@@ -132,7 +132,7 @@ class SessionGraphs:
         """Take in a visitor's graph.
 
         Args:
-            content: text or file of triples, see ``kg.io.upload``.
+            content: text or file of triples, see ``kg.io.formats``.
             title: what the visitor calls it; tells the format of a file.
             visitor: whose it is.
             lenient: lines that are no triples are left out.

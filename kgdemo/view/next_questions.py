@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from kgdemo.events import AnswerFinal, EntitiesLinked, Event, NextQuestions, PathFound, RunFailed, RunStarted
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.io.upload import question_about, reads_well, starters
+from kgdemo.kg.io.formats import question_about, reads_well, starters
 from kgdemo.kg.labels import fold
 
 LIMIT = 3

@@ -16,7 +16,7 @@ from random import Random
 
 import torch
 
-from kgdemo.lab.evaluation import predictions, runner, workers
+from kgdemo.lab.evaluation import predictions, runner
 from kgdemo.settings import Settings
 from tests.helpers.page import SmallPipeline
 
@@ -43,7 +43,7 @@ def main(questions: str, out: str, number: str, seed: str, kills: str) -> None:
 def _evaluate(pipeline: SmallPipeline, questions: Path, out: Path, number: int, budget: int | None) -> None:
     if budget is not None:
         predictions.append = _dying(budget)
-    runner.answered_by_workers = partial(workers.answered_by_workers, start="fork")  # no library is loaded anew
+    runner.answered_by_workers = partial(runner.answered_by_workers, start="fork")  # no library is loaded anew
     code = 1
     try:
         runner.evaluate(pipeline, questions, ASKED, out, workers=number, make=lambda: pipeline)

@@ -15,8 +15,8 @@ from kgdemo.errors import UserError
 from kgdemo.events import AnswerFinal, PathFound
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.lab.calibration.abstention import NAMES, Judged, calibrate
 from kgdemo.lab.evaluation.metrics import Prediction, summarise
+from kgdemo.lab.training.abstention import NAMES, Judged, calibrate
 from kgdemo.models.base import PROMPT_END
 from kgdemo.models.prompt_style import PromptStyle
 from kgdemo.query.query import understand

@@ -13,7 +13,7 @@ from kgdemo.answering.answer_sets import conclude, show
 from kgdemo.cli import main
 from kgdemo.events import AnswerFinal, Event, PathVerified
 from kgdemo.kg.path import Path
-from kgdemo.lab.evaluation.compare_methods import compare_methods
+from kgdemo.lab.evaluation.study import compare_methods
 from kgdemo.methods import METHODS
 from kgdemo.methods.registry import as_markdown, register
 from kgdemo.query.query import Query

@@ -20,7 +20,6 @@ from kgdemo.ranking import backoff
 from kgdemo.ranking.backoff import nearest_unseen, nearness
 from kgdemo.ranking.scorer import BACKOFF, FEATURES, PathScorer, coverage, path_words
 from kgdemo.reasoners.base import Resources
-from kgdemo.settings import Settings
 from tests.helpers.reasoning import FILMS, SpellingEmbedder, ask, film_world, of
 
 BY_WORDS = {"constant": -1.0, "likelihood": 0.0, "lexical_coverage": 20.0, "hops": 0.0}
@@ -134,7 +133,7 @@ def test_of_a_graph_with_too_many_relations_single_hops_are_read(monkeypatch):
     resources = film_world()
     kg, query = resources.kg, understand("born in", ["Inception"], resources.kg)
     scorer = PathScorer(query, kg, resources.embedder, None, unseen_labels(kg, NONE), BY_WORDS)
-    asked = (resources.token_graph, resources.kg.entities.find("Inception"), Settings(beams=30, hops=3), scorer, set())
+    asked = (resources.token_graph, resources.kg.entities.find("Inception"), scorer, set(), 30, 3)
     hops = [len(ids.steps) for ids in nearest_unseen(*asked)]
     assert set(hops) == {1, 2}
     monkeypatch.setattr(backoff, "_STEPS", 2)

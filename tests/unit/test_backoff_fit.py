@@ -9,8 +9,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kgdemo.lab.calibration import ranking
-from kgdemo.lab.calibration.ranking import (
+from kgdemo.lab.questions import Question
+from kgdemo.lab.training import ranking
+from kgdemo.lab.training.ranking import (
     FOLDS,
     PLAIN,
     Candidates,
@@ -21,7 +22,6 @@ from kgdemo.lab.calibration.ranking import (
     labelled_examples,
     searched,
 )
-from kgdemo.lab.questions import Question
 from kgdemo.ranking.scorer import BACKOFF, FEATURES
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import film_world

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from kgdemo.models.base import PROMPT_END
-from kgdemo.models.batched_forward import BatchedForward, Pass
-from kgdemo.models.token_tree import PooledTokenTree
+from kgdemo.models.token_tree import BatchedForward, Pass, PooledTokenTree
 from tests.unit.test_decoding import model_named
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.free_text import FreeText
+from kgdemo.constraint.base import FreeText
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.base import BeamSettings, Hypothesis
 from kgdemo.decoding.beam import beam_search, greedy_continuations

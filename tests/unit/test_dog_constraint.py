@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.constraint.free_text import MarkWatch
+from kgdemo.constraint.base import MarkWatch
 from kgdemo.constraint.label_tokens import PATH_START, LabelTokens
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.constraint.triple_chains import ChainConstraint, QueryGraph, TripleTokens, TripleTrie

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.constraint.free_text import FreeText
+from kgdemo.constraint.base import FreeText
 from kgdemo.constraint.label_tokens import PATH_START
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.constraint.triple_chains import ChainConstraint, QueryGraph

@@ -25,11 +25,11 @@ from kgdemo.events import (
     Thought,
 )
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.lab.evaluation.compare_methods import compare_methods, methods_named, table
 from kgdemo.lab.evaluation.judge import Judge, judge_all, score_answers
 from kgdemo.lab.evaluation.metrics import Prediction, StepCounts, Steps, summarise, true_steps
 from kgdemo.lab.evaluation.predictions import RunFigures
 from kgdemo.lab.evaluation.runner import evaluate, right_path_f1
+from kgdemo.lab.evaluation.study import compare_methods, methods_named, methods_table
 from kgdemo.lab.questions import Question
 from kgdemo.methods import METHODS
 from kgdemo.settings import ChatSettings, Settings
@@ -224,7 +224,7 @@ def test_methods_are_named_with_commas_or_all_of_them():
 
 def test_the_table_has_dashes_where_nothing_was_measured():
     nothing = summarise([read()], compared=False)
-    row = table([(METHODS["direct"], nothing)], compared=True, judged=True).splitlines()[-1]
+    row = methods_table([(METHODS["direct"], nothing)], compared=True, judged=True).splitlines()[-1]
     assert row.count("–") == 9
     assert "| 0.000 | 0.000 | 0.000 | – |" in row
 
@@ -233,7 +233,7 @@ def test_constrained_methods_stand_beside_themselves_without_the_graph():
     free = shown(False, 1, "Inception -> directed by -> Steven Spielberg")
     metrics = summarise([read(*shown(True, 1, "Inception -> set in -> London"), *free)], compared=True)
     rows = [(METHODS[name], metrics) for name in ("gcr", "dog", "fidelis")]
-    head, _, *told = [[c.strip() for c in line.split("|")] for line in table(rows, compared=True).splitlines()]
+    head, _, *told = [[c.strip() for c in line.split("|")] for line in methods_table(rows, compared=True).splitlines()]
     own, without = head.index("faithful"), head.index("faithful without the graph")
     assert [(row[own], row[without]) for row in told] == [("1.000", "0.000"), ("1.000", "0.000"), ("1.000", "–")]
 

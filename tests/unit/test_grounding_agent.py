@@ -8,8 +8,8 @@ from dataclasses import replace
 from kgdemo.events import CandidatesScored, LMCall, PathFound, Thought
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.methods.graph_cot import GraphCotOptions
 from kgdemo.methods.grounding import GroundingOptions
+from kgdemo.methods.grounding.method import GraphCotOptions
 from kgdemo.methods.hop_lists import likeliest_first
 from kgdemo.query.query import understand
 from kgdemo.reasoners.base import Resources

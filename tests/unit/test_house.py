@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FLOORS = [
-    ["errors", "facts", "once"],
+    ["errors", "facts"],
     ["kg", "settings"],
     ["events", "verify", "verify_operations", "constraint"],
     ["models", "view"],

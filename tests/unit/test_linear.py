@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from kgdemo.models import cpu_layers as linear
-from kgdemo.models.cpu_layers import OneDNNLinear, pack, with_onednn, without_onednn
+from kgdemo.models import bert as linear
+from kgdemo.models.bert import OneDNNLinear, pack, with_onednn, without_onednn
 from tests.unit.test_decoding import model_named
 
 needs_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this PyTorch carries no oneDNN")

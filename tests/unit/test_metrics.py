@@ -32,7 +32,7 @@ from kgdemo.lab.evaluation.metrics import (
     summarise,
     triplet_f1,
 )
-from kgdemo.lab.evaluation.significance import by_groups, compare_runs, interval, paired_test, with_intervals
+from kgdemo.lab.evaluation.predictions import by_groups, compare_runs, interval, paired_test, with_intervals
 
 NAMES = st.lists(st.sampled_from(["Korea", "north Korea", "KOREA", "The Hague", "hague", "", "c++", "C"]), max_size=4)
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from kgdemo.once import OncePerKey
+from kgdemo.opened import OncePerKey
 
 
 def test_callers_of_one_key_wait_for_one_builder_and_those_of_another_do_not():

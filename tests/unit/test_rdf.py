@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.errors import GraphFormatError
-from kgdemo.kg.io.formats import parse_triples, read_triples
-from kgdemo.kg.io.upload import PASTED, read_upload
+from kgdemo.kg.io.formats import PASTED, parse_triples, read_triples, read_upload
 
 PREFIX = "@prefix f: <http://x/> .\n@prefix : <http://y#> .\n"
 

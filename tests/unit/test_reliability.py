@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kgdemo.errors import UserError
-from kgdemo.lab.calibration.abstention import CUT, Judged, Odds, measured, odds_of, reliability, save
+from kgdemo.lab.training.abstention import CUT, Judged, Odds, measured, odds_of, reliability, save
 from kgdemo.pipeline import Pipeline
 from kgdemo.ranking.abstention import RELIABILITY_FILE, AbstentionFeatures
 from kgdemo.settings import Settings

@@ -139,7 +139,7 @@ def test_greedy_takes_the_best_allowed_token_each_time(triples, seed):
 @given(triples=graphs(), beams=st.integers(1, 4), hops=st.integers(1, 3), family=st.sampled_from(["gpt2", "bert"]))
 def test_every_search_writes_only_what_the_graph_knows(search, triples, beams, hops, family):
     kg, automaton, model, prompt = resources(triples, hops, family)
-    branch = constrained_branch(model, prompt, automaton, Settings(beams=beams, search=search, explain=0))
+    branch = constrained_branch(model, prompt, automaton, BeamSettings(beams), search)
     while branch.advance() is not None:
         pass
     verifier = Verifier(StatedFacts(triples))

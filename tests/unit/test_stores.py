@@ -25,9 +25,8 @@ from kgdemo.kg.path import Path, PathIds
 from kgdemo.kg.stores import graph as store_graph
 from kgdemo.kg.stores.base import METER, Meter, Store, StoreError
 from kgdemo.kg.stores.cypher import CypherProfile, CypherStore
-from kgdemo.kg.stores.facts import StoreFacts
 from kgdemo.kg.stores.graph import StoreGraph
-from kgdemo.kg.stores.opening import open_store, operators_stores, read_profile, shipped, with_profile
+from kgdemo.kg.stores.opening import StoreFacts, open_store, operators_stores, read_profile, shipped, with_profile
 from kgdemo.kg.stores.sparql import SparqlProfile, SparqlStore, _iri, _literal
 from kgdemo.linking.linker import StoreLinker
 from kgdemo.pipeline import Pipeline

@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 
 from kgdemo.errors import UserError
-from kgdemo.lab.evaluation.compare_methods import compare_methods
 from kgdemo.lab.evaluation.metrics import Prediction
 from kgdemo.lab.evaluation.predictions import Records, read_predictions
-from kgdemo.lab.evaluation.runner import evaluate
-from kgdemo.lab.evaluation.workers import answered_by_workers
+from kgdemo.lab.evaluation.runner import answered_by_workers, evaluate
+from kgdemo.lab.evaluation.study import compare_methods
 from kgdemo.lab.questions import Question
 from kgdemo.settings import Settings
 from tests.helpers.page import SmallPipeline
@@ -139,7 +138,7 @@ def test_a_comparison_of_methods_hands_its_workers_on(tmp_path: Path, monkeypatc
         given.append(workers)
         return {"hit": 1.0}
 
-    monkeypatch.setattr("kgdemo.lab.evaluation.compare_methods.evaluate", asked)
+    monkeypatch.setattr("kgdemo.lab.evaluation.study.evaluate", asked)
     written = compare_methods(SmallPipeline(), ["gcr", "rog"], tmp_path, Settings(), tmp_path, workers=3)
     assert given == [3, 3]
     assert written.count("1.000") == 2

@@ -24,8 +24,7 @@ from kgdemo.kg.io.formats import SUFFIXES, kind_of, read_triples
 from kgdemo.kg.io.published import published, unknown_graph
 from kgdemo.kg.labels import LabelTable
 from kgdemo.kg.literals import read_literals
-from kgdemo.kg.stores.facts import StoreFacts
-from kgdemo.kg.stores.opening import is_store, open_store, open_store_facts, operators_stores
+from kgdemo.kg.stores.opening import StoreFacts, is_store, open_store, open_store_facts, operators_stores
 
 _HERE = Path(__file__).parent.parent / "data"
 SCHEMA_FILE = "schema.tsv"

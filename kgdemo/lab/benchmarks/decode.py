@@ -40,8 +40,8 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.lab.benchmarks.comparison import Clock, Generated, ReferenceTrie, Row, generate, networkx_graph, timed
 from kgdemo.lab.benchmarks.synthetic import qwen2_shaped, tokenizer_of_size, two_hop_graph
+from kgdemo.models.bert import without_onednn
 from kgdemo.models.causal import EMBEDDED_FOLDER, CausalModel
-from kgdemo.models.cpu_layers import without_onednn
 from kgdemo.models.token_tree import PooledTokenTree
 from kgdemo.settings import Settings
 

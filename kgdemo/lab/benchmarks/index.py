@@ -21,8 +21,7 @@ from torch import Tensor
 from transformers.generation.logits_process import PrefixConstrainedLogitsProcessor
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.base import Constraint, State
-from kgdemo.constraint.free_text import FreeText
+from kgdemo.constraint.base import Constraint, FreeText, State
 from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.constraint.sub_tries import Cache
 from kgdemo.constraint.token_graph import TokenCache, TokenGraph

@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from kgdemo.errors import EndpointError, UserError
 from kgdemo.lab.evaluation.metrics import Prediction
-from kgdemo.lab.evaluation.significance import interval
+from kgdemo.lab.evaluation.predictions import interval
 from kgdemo.models.chat import ChatModel, LocalChat
 from kgdemo.models.endpoint import OpenAIChat
 from kgdemo.reasoners.chat import ask_and_parse

@@ -362,12 +362,6 @@ def valid_steps(verdicts: Iterable[Verdict]) -> tuple[int, int]:
     return sum(hop.verdict.holds for hop in hops), len(hops)
 
 
-def validity_ratio(verdicts: Iterable[Verdict]) -> float:
-    """The share of the steps of paths that are in the graph (FiDeLiS section 4.3, *VR*); 1 where there are none."""
-    valid, steps = valid_steps(verdicts)
-    return valid / steps if steps else 1.0
-
-
 Step = tuple[frozenset[str], str]  # an edge, whichever way it is walked: both ends, and the stored relation
 
 

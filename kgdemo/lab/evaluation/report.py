@@ -13,8 +13,7 @@ from pathlib import Path
 
 from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.metrics import ERRORS, GROUP_FIGURES, GROUPS, Prediction, hits_at_1, summarise
-from kgdemo.lab.evaluation.predictions import read_predictions
-from kgdemo.lab.evaluation.significance import compare_runs, with_intervals
+from kgdemo.lab.evaluation.predictions import compare_runs, read_predictions, with_intervals
 from kgdemo.view.escape import escaped
 
 PLOTTED = ("hits@1", "hit", "f1", "path_hits@1", "path_hit@k")

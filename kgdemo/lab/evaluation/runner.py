@@ -1,17 +1,30 @@
 """Ask every question of a set and write down what came of it; a broken run goes on where it stopped.
 
 Beside whole runs it measures the linker alone: the right entity first, and how long it takes.
+
+Several processes answer side by side (``answered_by_workers``), with the predictions of one process in the order of one
+process. The standard library's processes do: each question is apart from the others, and what goes to and fro is a
+question and a prediction. A worker has a pipeline of its own and answers one question at a time. One that ends, killed
+for its memory for one, is replaced, and its question asked again; a question that ends its worker again and again is
+recorded as failed.
 """
 
 from __future__ import annotations
 
 import json
+import signal
 import time
+import traceback
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
-from dataclasses import asdict, replace
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass, replace
 from functools import partial
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import BaseContext
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from statistics import median
 
@@ -23,10 +36,8 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import build_graph
 from kgdemo.lab.evaluation.judge import Judge, judge_all, score_answers
 from kgdemo.lab.evaluation.metrics import Prediction, Steps, exactly, f1, holding, summarise, true_steps
-from kgdemo.lab.evaluation.predictions import PREDICTIONS, Records, RunFigures
-from kgdemo.lab.evaluation.significance import with_intervals
+from kgdemo.lab.evaluation.predictions import PREDICTIONS, Records, RunFigures, with_intervals
 from kgdemo.lab.evaluation.unseen_relations import summarise_groups
-from kgdemo.lab.evaluation.workers import answered_by_workers
 from kgdemo.lab.questions import Question, called_as_in, read_questions
 from kgdemo.lab.training.examples import known_paths
 from kgdemo.linking.linker import Linker
@@ -67,7 +78,7 @@ def evaluate(
         judge: rates how coherent the paths are (GCR appendix F.4).
         held_out: relations that the model was not trained on; questions about them are also measured apart.
         batched: how many questions are under way at the same time; their forward passes are joined
-            (``models.batched_forward``). Predictions are those of one by one; seconds hold the wait for others.
+            (``token_tree.BatchedForward``). Predictions are those of one by one; seconds hold the wait for others.
         scorer: says which answers are right (GPT4Score).
         workers: processes that answer, each with a pipeline of its own; predictions are those of one, in its order.
         make: makes the pipeline of a worker; by default one like ``pipeline``.
@@ -280,3 +291,125 @@ def evaluate_linking(linker: Linker, questions: Path, out: Path, limit: int | No
     }
     (out / "metrics.json").write_text(json.dumps(metrics, indent=2) + "\n", "utf-8")
     return metrics
+
+
+# Several processes -------------------------------------------------------------------------------------
+
+Make = Callable[[], Pipeline]
+Ask = Callable[[Pipeline, Question], Prediction]
+_TRIES = 3  # of a question whose worker ends
+
+
+@dataclass(slots=True)
+class _Worker:
+    """A process, our end of the pipe to it, and the place of the question that it has; none where it has none."""
+
+    process: BaseProcess
+    pipe: Connection
+    place: int | None = None
+
+    def give(self, place: int, question: Question) -> None:
+        self.place = place
+        with suppress(OSError):  # one that has ended says so when its pipe is read
+            self.pipe.send(question)
+
+    def stop(self) -> None:
+        self.pipe.close()
+        self.process.kill()
+        self.process.join()
+
+
+def answered_by_workers(
+    make: Make, ask: Ask, questions: Sequence[Question], number: int, start: str = "spawn"
+) -> Generator[Prediction, None, None]:
+    """Predictions in the order of the questions.
+
+    Args:
+        make: loads a worker's pipeline; it is sent to the worker, as ``ask`` is.
+        ask: answers a question.
+        questions: what is asked.
+        number: of workers.
+        start: how processes begin; ``spawn`` is the one that PyTorch's threads allow at any time.
+
+    Raises:
+        UserError: a worker could not load what it needs.
+        RuntimeError: a worker met an error of ours, told with its traceback.
+    """
+    context = get_context(start)
+    waiting, tries = deque(range(len(questions))), Counter[int]()
+    workers = [_started(context, make, ask) for _ in range(min(number, len(questions)))]
+    ready: dict[int, Prediction] = {}
+    given = 0
+    try:
+        while given < len(questions):
+            for worker in workers:
+                if worker.place is None and waiting:
+                    place = waiting.popleft()
+                    worker.give(place, questions[place])
+            heard = wait([worker.pipe for worker in workers if worker.place is not None])
+            for slot, worker in enumerate(workers):
+                if worker.pipe not in heard or worker.place is None:
+                    continue
+                place, worker.place = worker.place, None
+                try:
+                    told = worker.pipe.recv()
+                except (EOFError, OSError):
+                    worker.stop()
+                    workers[slot] = _started(context, make, ask)
+                    tries[place] += 1
+                    if tries[place] < _TRIES:
+                        waiting.appendleft(place)
+                    else:
+                        ready[place] = _lost(questions[place])
+                    continue
+                if isinstance(told, Exception):
+                    raise told
+                ready[place] = told
+            while given in ready:
+                yield ready.pop(given)
+                given += 1
+    finally:
+        for worker in workers:
+            worker.stop()
+
+
+def _started(context: BaseContext, make: Make, ask: Ask) -> _Worker:
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_work, args=(make, ask, theirs), daemon=True)  # type: ignore[attr-defined]
+    process.start()
+    theirs.close()  # so that the end of the process is the end of the pipe
+    return _Worker(process, ours)
+
+
+def _work(make: Make, ask: Ask, pipe: Connection) -> None:
+    """What a worker does: answer until nobody asks any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who stops the run stops its workers
+    run = parent_process()
+    assert run is not None
+    pipeline: Pipeline | None = None
+    while pipe in wait([pipe, run.sentinel]):  # else the run was killed
+        try:
+            question = pipe.recv()
+        except (EOFError, OSError):
+            return
+        told: Prediction | Exception
+        try:
+            pipeline = pipeline or make()
+            told = ask(pipeline, question)
+        except UserError as error:
+            told = UserError(str(error))
+        except Exception:  # noqa: BLE001  whatever it is, it is told where the run is read
+            told = RuntimeError(traceback.format_exc())
+        try:
+            pipe.send(told)
+        except OSError:
+            return
+
+
+def _lost(question: Question) -> Prediction:
+    """The prediction of a question that no worker survives."""
+    gold = tuple(dict.fromkeys(question.answer_entities or question.answers))
+    error = f"its process ended {_TRIES} times without an answer"
+    return Prediction(
+        question.id, question.text, question.topic_entities, gold, (), (), (), 0, 0, 0, False, 0.0, 0, 0, 0, error
+    )

@@ -1,5 +1,6 @@
-"""Training: examples from questions and templates, recipes, the loop, and the export of a model folder.
+"""Training and calibration: what is learnt of a path model, and the weights of ranking and abstention fitted for it.
 
 It uses graph, questions and tokens as decoding does, so that a model learns the very strings it is asked for; nothing
-above the command line imports it. Begin with ``run.run_recipe``; ``recipes/embedded.json`` made the shipped weights.
+above the command line imports it. Begin with ``run.run_recipe`` (``recipes/embedded.json`` made the shipped weights);
+``ranking.py`` fits which path is first, ``abstention.py`` when none is, and both write into the model's folder.
 """

@@ -24,8 +24,7 @@ from kgdemo.lab.evaluation.runner import ask
 from kgdemo.lab.questions import read_questions
 from kgdemo.lab.training.examples import QuestionSource, Source, draw_held_out, wordings_of
 from kgdemo.lab.training.loop import Checkpoints, Encoder, Share, TrainConfig, train
-from kgdemo.lab.training.model import Lora, merged, start_model
-from kgdemo.lab.training.similarity import SimilarityConfig, train_similarity
+from kgdemo.lab.training.model import Lora, SimilarityConfig, merged, start_model, train_similarity
 from kgdemo.lab.training.templates import (
     ChainSource,
     TemplateSource,

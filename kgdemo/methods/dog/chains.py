@@ -277,7 +277,7 @@ class Writing:
         if longest <= 0:
             return []
         writer, read = self.writer(prompt)
-        limits = replace(self.limits, beams=limit * len(ends), max_tokens=longest)
+        limits = replace(self.limits, beams=limit * len(ends), max_tokens=longest, keep=0)
         finished = yield from self.watching.beams(writer.behind(behind), trie, behind, limits)
         found = self._read_off(finished, prompt, behind, trie, ends)[:limit]
         shown = self.label_tokens.tokenizer.decode([*prompt, *behind])

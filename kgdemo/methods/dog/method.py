@@ -22,7 +22,6 @@ import numpy as np
 
 from kgdemo.answering.answer_sets import conclude
 from kgdemo.constraint.triple_chains import ChainConstraint, ChainState, Link, QueryGraph
-from kgdemo.decoding.base import BeamSettings
 from kgdemo.events import AnswerFinal, ConstraintReady, Event, HypothesisAnswer, PathFound, PathVerified, Thought
 from kgdemo.kg.graph import IdTriple, KnowledgeGraph
 from kgdemo.kg.labels import spoken
@@ -30,6 +29,7 @@ from kgdemo.kg.path import Path, PathIds
 from kgdemo.methods.dog.chains import DogOptions, Script, TripleChain, Visibility, Watching
 from kgdemo.methods.dog.scripts import ChainScript, PathScript
 from kgdemo.methods.registry import register
+from kgdemo.methods.search_branch import limits_of
 from kgdemo.models.embedding import EmbeddingCache, embedding_cache
 from kgdemo.query.query import Query
 from kgdemo.ranking.abstention import abstained
@@ -192,11 +192,7 @@ class Search:
 
     def _script(self, pool: tuple[IdTriple, ...]) -> Script:
         dog, model = self.dog, self.resources.model
-        limits = BeamSettings(
-            graph_normalised=self.settings.ranking != "path",
-            masked=self.settings.explain,
-            look_ahead=self.settings.tokens_ahead(model.on_gpu),
-        )
+        limits = limits_of(self.settings, model)
         common = (self.resources, self.query, self.subgraph, self.watching, limits)
         if self.trained:
             return PathScript(

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterator, Sequence
 
-from kgdemo.constraint.free_text import FreeSpan, FreeText, FreeUntilMark, watch_for
+from kgdemo.constraint.base import FreeSpan, FreeText, FreeUntilMark, watch_for
 from kgdemo.constraint.label_tokens import PATH_END, PATH_START
 from kgdemo.constraint.triple_chains import ChainConstraint, Link, QueryGraph, TripleTokens, TripleTrie
 from kgdemo.decoding.base import BeamSettings

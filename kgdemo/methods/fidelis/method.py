@@ -1,9 +1,9 @@
 """FiDeLiS (Sui et al. 2025, section 3): Path-RAG and deductive-verification beam search.
 
 A plan and a declarative statement are made of the question. Paths grow step by step among candidates that Path-RAG
-pre-selects (``path_rag``). A step is kept when it follows from the steps before it, and the search halts once the
-statement can be deduced (Algorithm 2). ``decisions`` holds the plan and those who decide. Every component of tables 2,
-4 and 5 can be switched off or replaced (``FidelisOptions``).
+pre-selects (``decisions.PathRag``). A step is kept when it follows from the steps before it, and the search halts once
+the statement can be deduced (Algorithm 2). ``decisions`` holds the plan and those who decide. Every component of tables
+2, 4 and 5 can be switched off or replaced (``FidelisOptions``).
 """
 
 from __future__ import annotations
@@ -20,12 +20,15 @@ from kgdemo.methods.fidelis.decisions import (
     ByReasoner,
     Decisions,
     Offer,
+    PathRag,
     Plan,
+    Retriever,
     Step,
+    TogRetriever,
+    VanillaRetriever,
     WalkedPath,
     read_plan,
 )
-from kgdemo.methods.fidelis.path_rag import PathRag, Retriever, TogRetriever, VanillaRetriever
 from kgdemo.methods.hop_lists import start
 from kgdemo.methods.registry import register
 from kgdemo.models.embedding import Bm25

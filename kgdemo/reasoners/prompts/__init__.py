@@ -18,7 +18,6 @@ from string import Template
 
 from kgdemo.errors import UserError
 
-NO_ANSWER = "NO ANSWER"
 _SHIPPED = Path(__file__).parent
 _LONGEST = 20_000  # characters of a prompt file
 _LONGEST_REPLY = 500  # characters of a reply that is shown again

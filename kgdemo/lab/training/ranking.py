@@ -31,7 +31,7 @@ from kgdemo.lab.evaluation.unseen_relations import HELD_OUT, SEEN, UNCLEAR, grou
 from kgdemo.lab.questions import Question, read_questions
 from kgdemo.lab.training.examples import relation_paths
 from kgdemo.methods.gcr import scorer_for
-from kgdemo.methods.search_branch import constrained_branch
+from kgdemo.methods.search_branch import constrained_branch, limits_of
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.query import types_of, understand
 from kgdemo.ranking.backoff import unseen_paths
@@ -99,13 +99,16 @@ def searched(pipeline: Pipeline, questions: Path, settings: Settings, limit: int
         automaton = KGAutomaton(resources.token_graph, ids, settings.hops)
         types = types_of(topics, resources.kg)
         prompt = resources.model.style.encode(resources.model.label_tokens, question.text, topics, types)
-        branch = constrained_branch(resources.model, prompt, automaton, settings)
+        branch = constrained_branch(
+            resources.model, prompt, automaton, limits_of(settings, resources.model), settings.search
+        )
         while branch.advance() is not None:
             pass
         scorer = scorer_for(understand(question.text, topics, resources.kg), resources)
         finished = branch.finished or []
         reader = PathReader(resources.token_graph, branch.tree, branch.longest)
-        finished = [*finished, *unseen_paths(resources.token_graph, ids, settings, scorer, reader, finished)]
+        read = unseen_paths(resources.token_graph, ids, scorer, reader, finished, settings.beams, settings.hops)
+        finished = [*finished, *read]
         paths = list(different_paths(resources.token_graph, finished))
         groups = [group for group in groups_of(resources.token_graph, paths, scorer) if not group.detour]
         gold = {fold(answer) for answer in question.gold}
