@@ -113,6 +113,8 @@ def _asked_about(
     speaker = {m.candidates[0].entity for m in mentions if m.text == "I" and "symbol" not in question.lower()}
     mentions = tuple(m for m in mentions if m.candidates[0].entity not in speaker)
     chosen = tuple(entity for entity in chosen if entity not in speaker)
+    speaker = {m.candidates[0].entity for m in mentions if _OF_MEN.fullmatch(m.text)} if len(chosen) > 1 else set()
+    chosen = tuple(entity for entity in chosen if entity not in speaker)
     asked = plain_question(question).removeprefix("name ")
     start = question.find(asked)
     inside = tuple(m for m in mentions if start <= m.start and m.end <= start + len(asked)) if start >= 0 else ()
@@ -123,6 +125,7 @@ def _asked_about(
     return inside, tuple(entity for entity in chosen if entity not in elsewhere)
 
 
+_OF_MEN = re.compile(r"(?:wo)?men(?:['’]?s)?", re.IGNORECASE)  # *the men's World Cup* is about no man
 _OF_LANGUAGES = re.compile(r"\b(?:languages?|speak|speaks|speaking|spoken)\b", re.IGNORECASE)
 
 

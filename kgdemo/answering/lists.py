@@ -74,7 +74,8 @@ class Lists(Conditions):
         ran = yield from self._base()
         final = ran.final
         if final is None or ran.refused:
-            if group := self.group_joined():
+            named = _NAMES_ALL.match(self.plan.asked)
+            if group := self.group_joined(self.plan.noun or (named["noun"] if named else "")):
                 yield from self.list_nationals(group)
                 return
             yield from self.place_around() or self.born_within() or self._whole_group() or unchanged(final)
@@ -129,7 +130,8 @@ class Lists(Conditions):
         """All of a group that the question names whole, *the Grand Slam tournaments in tennis*; else None."""
         found = _NAMES_ALL.match(self.plan.asked)
         members = self.sets.members(found["noun"]) if found else {}
-        return self._all(found["noun"], members) if found and members else None
+        others = set(self.query.topics) - {path.entities[0] for path in members.values()}
+        return self._all(found["noun"], members) if found and members and not others else None
 
     def _all(self, noun: str, members: Mapping[str, Path | None]) -> Iterator[Event]:
         """All things of a kind, or of a group, counted."""

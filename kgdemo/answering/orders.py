@@ -437,6 +437,7 @@ class Orders(Computation):
             return
         used = {entity for path in ran.cited for entity in path.entities}
         apart = [t for t in self.query.topics if t not in used and not self._same_words(t, used)]
+        apart = [t for t in apart if not any(self.sets.joined(one, t) for one in used)]  # *Nirvana*, whose album it is
         if apart and not ran.refused:  # when somebody *walked on Mars*
             yield no_answer(f"The graph holds {ran.cited[0]}, but no date that has to do with {apart[0]}.")
             return

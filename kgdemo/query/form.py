@@ -405,7 +405,7 @@ _ALL_BUT = patterns_of(
 
 def _all_but(question: str) -> Plan | None:
     found = first_match(_ALL_BUT, question)
-    if not found or not (found["rest"] or " " in found["noun"]):
+    if not found or not (found["rest"] or " " in found["noun"]) or plural_of(found["noun"]) != found["noun"]:
         return None
     noun, rest = found["noun"], found["rest"]
     base = f"which {plural_of(noun)} are{rest}" if rest else f"which {noun} are there"

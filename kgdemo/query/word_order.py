@@ -135,7 +135,7 @@ _LISTING = re.compile(
     re.IGNORECASE,
 )
 _BEFORE = r"(?:(?!(?:of|in|by|from|on|with|to|for|and|or|is|are|was|were|the)\b)[\w'’.-]+ ){0,3}?"
-_THINGS = rf"(?P<noun>{_BEFORE}(?:\w*[a-z]{{2}}s|\w*men|people|children))"
+_THINGS = rf"(?P<noun>{_BEFORE}(?!(?:was|is|has|does|this|his|its|us|as)\b)(?:\w*[a-z]{{2}}s|\w*men|people|children))"
 _MADE_BY = (
     "born|directed|written|painted|composed|founded|invented|discovered|released|published|produced|made|built|created"
     "|designed|sung|performed|recorded|assassinated|killed|played|portrayed|hosted|owned|ruled|awarded"

@@ -48,8 +48,9 @@ _ASKING_SENTENCE = re.compile(  # "…, so here goes: what is …?"; a full stop
 )
 # *we were wondering over coffee which country …*, without a question mark
 _WONDERED = re.compile(
-    r"\b(?:wonder(?:ed|ing)?|curious|asking (?:myself|ourselves)|find out|remember"
-    r"|(?:tell|telling|remind|reminding|show) (?:me|us))(?: \w+){0,7}?,? "
+    r"\b(?:(?:wonder(?:ed|ing)?|curious|asking (?:myself|ourselves)|find out|remember)"
+    r"(?: (?!the\b|of\b|an?\b)\w+){0,7}?"
+    r"|(?:tell|telling|remind|reminding|show) (?:me|us)(?: about)?),? "
     r"(?P<asked>(?:(?:in|at|on|of|for|from|to|by) )?(?:what|who|whose|whom|which|where|when"
     r"|how (?:many|much|old|long|far|high|tall|big|large|deep|fast|heavy))\b[^?!]*)",
     re.IGNORECASE,
@@ -74,8 +75,8 @@ _OFFERS_TWO = re.compile(
     r"^(?:\S+ ){1,8}(?:or|vs\.?|versus) .{1,60}[:,;–-]\s*$", re.IGNORECASE
 )  # *Bach or Verdi: who …*
 _AT_THE_END = re.compile(
-    r"(?:[\s,]*\b(?:please|thanks|thank you|exactly|by the way|do you know|right now|at the moment|at present|nowadays"
-    r"|these days|(?<!in )today))*(?:[\s?!]|(?<=[a-z])\.)*$",
+    r"(?:[\s,]*\b(?:please|pls|plz|thanks|thank you|thx|exactly|by the way|do you know|right now|at the moment"
+    r"|at present|nowadays|these days|(?<!in )today))*(?:[\s?!]|(?<=[a-z])\.)*$",
     re.IGNORECASE,
 )
 
