@@ -85,6 +85,11 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
             yield Notice(f"Read as: {spelled}")
             question, linked = spelled, linked if linked.given else _linked(spelled, graph)
     query = understand(question, linked.chosen, graph.kg)
+    if graph.linker.knows_all_names and (strange := _nonsense(query, graph)):
+        said = f"I cannot read this: neither I nor the graph {graph.kg.name} know {listed(strange)}. Please rephrase."
+        yield linked
+        yield AnswerFinal(said, (), (), BY, refusal=said)
+        return None
     without_topic = not linked.chosen and query.plan.form in WITHOUT_TOPIC
     yield dataclasses.replace(linked, nearest=()) if without_topic else linked
     if not linked.chosen and not without_topic:
@@ -163,6 +168,8 @@ def _names_right(question: str, linked: EntitiesLinked, kg: KnowledgeGraph) -> s
         names = [re.sub(r" \([^)]*\)$", "", entity), *(known.aliases if known else ())]
         typed = re.sub(r"['’]s?$", "", mention.text)
         folded = {fold(name): name for name in names}
+        if name_index(kg).whole("".join(name_words(typed))):  # *German* is right, though the country is *Germany*
+            continue
         best = process.extractOne(fold(typed), list(folded), scorer=OSA.distance, score_cutoff=2)
         slips = best[1] if best else 0
         meant = entity in linked.chosen and slips and len(typed) >= _LONG_NAME * slips and not fold(typed).endswith("s")
@@ -183,6 +190,13 @@ def _is_meant(kg: KnowledgeGraph) -> Callable[[str, str], bool]:
     """Whether an English word is to stay: *arrow*, but not what is near a word of relations, *borne* for *born*."""
     asking = FUNCTION_WORDS.union(*(spoken(label).lower().split() for label in kg.relations))
     return lambda word, better: word in common_words() and better not in asking
+
+
+def _nonsense(query: Query, graph: OpenedGraph) -> list[str]:
+    """The words that neither English nor the graph has, where they are half of the question: *asdf banana blorp*."""
+    words = [word for word in unknown_words(query.text, graph.vocabulary) if not graph.linker.knows(fold(word))]
+    strange = [word for word in words if word.lower() not in common_words()]
+    return strange if len(strange) > 1 and 2 * len(strange) >= len(query.text.split()) - 1 else []
 
 
 def _nothing_found(query: Query, linked: EntitiesLinked, graph: OpenedGraph) -> str:

@@ -242,6 +242,8 @@ class Claims(Computation):
         if common:
             operands = [Operand(end, (ends[end], others[end])) for end in common]
             yield from self._says("yes", one, operands, f"Yes: {relations[0]} is {listed(common)} for both.")
+        elif ends and others and self._uncovered(next(iter(ends.values()))):
+            yield no_answer(_NEITHER)  # a common *family* is not told by where a language is official
         elif ends and others:
             operands = [Operand(end, (path,)) for end, path in (ends | others).items()]
             text = f"No: {one} {relations[0]} {listed(list(ends))}, {other} {relations[0]} {listed(list(others))}."

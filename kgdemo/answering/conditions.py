@@ -129,17 +129,20 @@ class Conditions(Direct):
         words = [word for word in self.query.content_words if had and word in fold(had["had"]).split()]
         if words and (uncovered := self._uncovered(next(iter(ends.values())), words, of_kind=False)):
             return uncovered
-        text = self.query.text
-        labels = [*self.query.topics, *(part for path in ran.cited for part in (*path.entities, *path.relations))]
-        info = [self.kg.info.get(topic) for topic in self.query.topics]
-        labels += [alias for known in info if known for alias in known.aliases]
-        met = {word for label in labels for word in fold(label).split()}
+        text, met = self.query.text, self._met(ran)
         for pattern in (ORDER_WORD, _NEGATION, _YEAR):
             found = next((word for word in pattern.findall(text) if word.lower() not in met), "")
             if found:
                 return found
         names = [word for word in names_in(text) if self._vocabulary and word.lower() not in self._vocabulary]
         return next((word for word in names if not any(_alike_spelt(fold(word), one) for one in met)), "")
+
+    def _met(self, ran: MethodRun) -> set[str]:
+        """The words of what the question names and of the paths that the answer cites."""
+        labels = [*self.query.topics, *(part for path in ran.cited for part in (*path.entities, *path.relations))]
+        info = [self.kg.info.get(topic) for topic in self.query.topics]
+        labels += [alias for known in info if known for alias in known.aliases]
+        return {word for label in labels for word in fold(label).split()}
 
     def _kind_unmet(self, ends: Mapping[str, Path]) -> str:
         """A kind that the noun is narrowed by and that no answer is of: of *island countries* the island."""
@@ -245,10 +248,15 @@ class Conditions(Direct):
 
     def _second_condition(self, ran: MethodRun, final: AnswerFinal) -> Iterator[Event]:
         """Keep the answers that are joined to everything else that the question names, as far as the graph knows."""
+        ends = self._whole_set(ran)
+        negation = next((word.lower() for word in _NEGATION.findall(self.query.text)), "")
+        if negation not in ("", "landlocked", *self._met(ran)) and applies(self.resources):
+            held = f"The graph holds {len(ends)} that fit the rest of the question ({listed(list(ends), 8)})"
+            yield no_answer(f"{held}, but nothing by which I could tell which of them “{negation}” means.")
+            return
         if EITHER.search(self.query.text):  # solid, liquid or gas: not all of them are to hold
             yield final
             return
-        ends = self._whole_set(ran)
         of_sex = self.of_sex(ends)
         if of_sex:
             ends = {end: paths[0] for end, paths in of_sex.items()}

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from kgdemo.answering.computation import (
     IN_ORDER,
+    SAYS_LITTLE,
     MethodRun,
     computed_answer,
     listed,
@@ -78,6 +79,10 @@ class Lists(Conditions):
             if group := self.group_joined(self.plan.noun or (named["noun"] if named else "")):
                 yield from self.list_nationals(group)
                 return
+            whole = self._members_of_topic()
+            if whole:
+                yield from self._all(self.plan.noun, whole)
+                return
             yield from self.place_around() or self.born_within() or self._whole_group() or unchanged(final)
             return
         if not self._says_when(final.answers):
@@ -132,6 +137,15 @@ class Lists(Conditions):
         members = self.sets.members(found["noun"]) if found else {}
         others = set(self.query.topics) - {path.entities[0] for path in members.values()}
         return self._all(found["noun"], members) if found and members and not others else None
+
+    def _members_of_topic(self) -> dict[str, Path]:
+        """All of the one group that the question names, where it asks for nothing else: *the members of* a council."""
+        if len(self.query.topics) != 1 or not self.plan.noun:
+            return {}
+        members = self.sets.of_noun(self.sets.members(self.query.topics[0]), self.plan.noun) or {}
+        nouns = {*self.plan.noun.lower().split(), *names_of_kind(self.plan.noun)}
+        more = set(self.query.content_words) - nouns - SAYS_LITTLE - {"member", "members"}
+        return {} if more else members
 
     def _all(self, noun: str, members: Mapping[str, Path | None]) -> Iterator[Event]:
         """All things of a kind, or of a group, counted."""

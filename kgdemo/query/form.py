@@ -208,6 +208,7 @@ _MEASURE_OF = patterns_of(
     r"(?!what|which|who|the ){x}(?:'s)? (?P<measure>population|height|elevation|diameter|depth)",
     r"what {measure} (?:is|does|has) {x}(?: have)?",
 )
+_PREGNANT = patterns_of(r"how (?:long|many (?:months|days|weeks|years)) (?:is|are) (?:an? |the )?{x} pregnant(?: for)?")
 _TOOK = patterns_of(
     r"how much (?:money )?did {x} (?:make|earn|gross|take|bring in|take in)(?: at the box office| worldwide)*"
 )
@@ -237,6 +238,9 @@ _DATE_PATTERNS = [(patterns_of(template), attribute) for template, attribute in 
 
 
 def _value(question: str) -> Plan | None:
+    found = first_match(_PREGNANT, question)
+    if found:
+        return Plan(Form.VALUE, things=(found["x"],), attributes=("gestation",))
     found = first_match(_HOW_MUCH, question)
     if found:
         return Plan(Form.VALUE, things=(found["x"],), attributes=HOW[found["adjective"].lower()])
@@ -325,7 +329,7 @@ _VERBS = "is|are|was|were|did|does|do|has|have|had"
 _HEAD = patterns_of(
     rf"(?:which|what|name(?: the| all| some| a few)?|list(?: the| all| some)?) (?!(?:{_VERBS}|the)\b){{noun}}"
     r"(?: also| ever| still| both)? "
-    rf"(?:{_VERBS}|by|of|from|born|directed|written|painted|that|who|which|in|with|set|starring|won|received)\b.*",
+    rf"(?:{_VERBS}|comes?|came|lies?|lives?|belongs?|by|of|from|born|directed|written|painted|that|who|which|in|with|set|starring|won|received)\b.*",
     r"(?!who|what|which|where|when|how|name|list)(?:the )?{noun} "
     r"(?:in|by|directed by|written by|painted by|born in|from|with|starring|set in)\b.*",
 )

@@ -47,6 +47,8 @@ _IS_MORE = patterns_of(r"{be} {x} {er} than (?P<y>.+)")
 _HAS_MORE = patterns_of(
     r"{what}(?: (?:\w+ )?\w+)? (?:has|have|had|covers?) (?:the |a )?{degree} {people}[,:]? +{pair}",
     r"(?:the )?{degree} {people} *[,:?–-] *{pair}",
+    r"(?:do |where do )?(?P<degree>more|fewer) (?P<measure>people|inhabitants) live in (?:the )?(?P<x>.+?) or "
+    r"(?:in )?(?:the )?(?P<y>.+)",
     r"(?:the )?(?P<x>.+?) (?:or|vs\.?|versus) (?:the )?(?P<y>.+?) *[,:?–-]+ *(?:{what}(?: \w+)? (?:has|have|had) )?"
     r"(?:the )?{degree} {people}",
     r"(?:does|do|did) (?:the )?(?P<x>.+?) or (?:the )?(?P<y>.+?) have (?:a |the )?{degree} {people}",
@@ -191,6 +193,8 @@ def _comparison_of_dates(question: str) -> Plan | None:
     if not found:
         return None
     head = found["head"].lower()
+    if not re.search(r"\b(?:first|earlier|later|last)\b", head):
+        return None
     verb = next((verb for verb in _DATE_OF_VERB if re.search(rf"\b{verb}\b", head)), "")
     attribute = _DATE_OF_VERB.get(verb, DATE)
     greatest = bool(re.search(r"\b(?:later|last)\b", head))

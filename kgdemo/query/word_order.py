@@ -38,7 +38,8 @@ _VERB_FORMS = {  # the past of verbs that dates are asked with, and how they sta
     "exploded": "explode", "crashed": "crash", "collapsed": "collapse",
 }  # fmt: skip
 _IN_WHAT_YEAR = re.compile(
-    rf"^(?P<x>.+?) (?P<verb>{'|'.join(_VERB_FORMS)}) (?:in|on) (?:what|which) (?:year|day|date)$", re.IGNORECASE
+    rf"^(?P<x>.+?) (?P<verb>{'|'.join(_VERB_FORMS)}) (?:(?:in|on) (?:what|which) (?:year|day|date)|when)$",
+    re.IGNORECASE,
 )
 _NO_HELPING = r"(?!(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would)\b)"
 _INDIRECT = re.compile(  # as behind *do you know*: *where Mozart was born*
@@ -112,6 +113,9 @@ _WHETHER = re.compile(  # *whether Texas or Alaska has the larger area*
     r"(?P<rest>(?:is|are|was|were|has|have|had|came|died|lived|began) .+)$",
     re.IGNORECASE,
 )
+_SIMPLY_WHETHER = re.compile(
+    r"^whether (?P<x>.+?)(?: (?P<be>is|are|was|were|has|have|can)(?P<rest> .+))?$", re.IGNORECASE
+)
 _IT_IS_SO = re.compile(  # *am I right that* something is so
     r"^(?:am i (?:right|correct) (?:that|in thinking that|in saying that)|is it (?:true|right|correct|a fact) that) "
     r"(?P<rest>.+)$",
@@ -124,6 +128,9 @@ def _plainly_asked(question: str) -> str:
     whether = _WHETHER.match(question)
     if whether:
         return f"which {whether['rest']}, {whether['x']} or {whether['y']}"
+    simply = _SIMPLY_WHETHER.match(question)
+    if simply:
+        return f"{simply['be'] or 'do'} {simply['x']}{simply['rest'] or ''}"
     so = _IT_IS_SO.match(question)
     return (_stated_first(f"{so['rest']} right") or f"did {so['rest']}") if so else question
 

@@ -33,6 +33,7 @@ _POLITE = re.compile(
     | i(?:'d|\ would)?\ (?:really\ )?(?:like|love|want|need|wonder|was\ wondering|am\ wondering)\b
       (?:\ to\ know|\ to\ find\ out|\ to\ ask)? [\s,:]*
     | (?:i'm|i\ am)\ (?:curious|wondering|trying\ to\ find\ out|interested\ in)\b [\s,:]*
+    | (?:exactly|roughly|approximately)\b [\s,]*(?=(?:how|what|when)\b)
     | (?:my|a|one|another|quick)\ question(?:\ is)?\b [\s,:]*
     )+""",
     re.IGNORECASE | re.VERBOSE,
@@ -51,7 +52,7 @@ _WONDERED = re.compile(
     r"\b(?:(?:wonder(?:ed|ing)?|curious|asking (?:myself|ourselves)|find out|remember)"
     r"(?: (?!the\b|of\b|an?\b)\w+){0,7}?"
     r"|(?:tell|telling|remind|reminding|show) (?:me|us)(?: about)?),? "
-    r"(?P<asked>(?:(?:in|at|on|of|for|from|to|by) )?(?:what|who|whose|whom|which|where|when"
+    r"(?P<asked>(?:(?:in|at|on|of|for|from|to|by) )?(?:whether|what|who|whose|whom|which|where|when"
     r"|how (?:many|much|old|long|far|high|tall|big|large|deep|fast|heavy))\b[^?!]*)",
     re.IGNORECASE,
 )
@@ -184,8 +185,17 @@ _ON_THE_COAST = re.compile(
 )
 
 
+_NO_COAST = re.compile(
+    r"\b(?P<which>which|what) (?P<before>[\w ]*?)(?P<noun>countr(?:y|ies)|states?) (?:have|has) no "
+    r"(?:sea ?)?(?:coast(?:line)?s?|access to the sea)\b",
+    re.IGNORECASE,
+)
+
+
 def in_plain_verbs(text: str) -> str:
     """A question in which a thing is named only to say what is done: to *have a coast on* a sea is to *border* it."""
+    text = _NO_COAST.sub(r"\g<which> \g<before>\g<noun> are landlocked", text)
+    text = re.sub(r"\b(die|died) at an? (younger|older) age\b", r"\1 \2", text, flags=re.IGNORECASE)
     return _ON_THE_COAST.sub("border", text)
 
 

@@ -189,6 +189,16 @@ PLANS = [
             outer="hosted by",
         ),
     ),
+    ("how long is an elephant pregnant", Plan(Form.VALUE, things=("elephant",), attributes=("gestation",))),
+    ("how much money did Jaws make", Plan(Form.VALUE, things=("Jaws",), attributes=("box office",))),
+    (
+        "Spielberg's highest-grossing film",
+        Plan(Form.SUPERLATIVE, "which films by Spielberg", "film", attributes=("box office",)),
+    ),
+    (
+        "countries with over 2 million people",
+        Plan(Form.ALL, noun="countries", attributes=("population",), bound="> 2000000", unit="people"),
+    ),
     ("how old was Mozart when he died", Plan(Form.SPAN, things=("Mozart",), attributes=("born", "died"))),
 ]
 
@@ -222,6 +232,8 @@ PLANS = [
         ("African countries where French is spoken", "in which African countries is French spoken"),
         ("Hitchcock films with Cary Grant", "which Hitchcock films star Cary Grant"),
         ("noble gases list", "what are the noble gases"),
+        ("the Titanic sank when", "when did the Titanic sink"),
+        ("whether Oslo is in Norway", "is Oslo in Norway"),
         ("names of the Gorgons", "what are the Gorgons"),
         ("every country that has won the Cup", "which country has won the Cup"),
         ("where Mozart was born", "where was Mozart born"),

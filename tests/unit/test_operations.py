@@ -70,6 +70,8 @@ TRIPLES = [
     *((name, "occupation", "fiddler") for name in ("Myllarguten", "Bull", "Sarasate")),
     *((name, "born in", city) for name, city in (("Myllarguten", "Bergen"), ("Sarasate", "Marburg"))),
     ("Bull", "citizen of", "Norway"),
+    ("First Contest", "won by", "Oslo"),
+    ("First Contest", "runner-up", "Bergen"),
 ]
 INFO = {
     **{river: EntityInfo("river") for river in RIVERS},
@@ -249,6 +251,14 @@ OPERA = ("Wagner", "composed", "Lohengrin")
         ("operas by Wagner from the 19th century", ["Wagner"], OPERA, set(YEARS)),
         ("is Wagner still alive?", ["Wagner"], OPERA, {"No"}),
         ("is Wagner dead", ["Wagner"], OPERA, {"Yes"}),
+        ("who lost the First Contest final", ["First Contest"], ("First Contest", "won by", "Oslo"), {"Bergen"}),
+        ("which northern rivers are in Germany", ["Germany"], ("Germany", "borders", "Norway"), {"Elbe", "Weser"}),
+        (
+            "which operas by Wagner don't have to do with Antwerp",
+            ["Wagner", "Antwerp"],
+            OPERA,
+            {"Tannhäuser", "Parsifal"},
+        ),
         ("was Parsifal or Lohengrin released first", ["Parsifal", "Lohengrin"], OPERA, {"Lohengrin"}),
     ],
 )
@@ -290,6 +300,7 @@ def test_it_is_computed_and_verified(question, topics, path, answers):
         ("which animals are little cats", ["cat"], ("cat", "class", "mammal", "includes", "dog"), "not what is one"),
         ("what is a young cat called", ["cat"], ("cat", "class", "mammal"), "leaves out “young”"),
         ("which bavarian operas did Wagner compose", ["Wagner"], OPERA, "which of them “bavarian” means"),
+        ("which operas did Wagner never like", ["Wagner"], OPERA, "which of them “never” means"),
         ("which rivers are longer than 1,000 kg", [], RIVER, "no length of them in kg"),
         ("fiddlers from Norway born in the 1700s", ["Norway"], RIVER, "none of them born between 1700 and 1709"),
         ("the oldest opera to have been staged by Wagner", ["Wagner"], OPERA, "how old they were when they did it"),
