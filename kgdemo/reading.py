@@ -74,16 +74,10 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
     question = in_plain_verbs(question)
     if graph.linker.knows_all_names:
         question = in_full(question, lambda name: bool(name_index(graph.kg).whole("".join(name_words(name)))))
-        slips = without_slips(question, graph.vocabulary, graph.linker.knows, _is_meant(graph.kg))
-        if slips != question:
-            yield Notice(f"Read as: {slips}")
-            question = slips
-    linked = _given(entities, graph) if entities else _linked(question, graph)
-    if graph.linker.knows_all_names:
-        spelled = _spelled(_names_right(question, linked, graph.kg), linked, graph)
-        if spelled != question:
-            yield Notice(f"Read as: {spelled}")
-            question, linked = spelled, linked if linked.given else _linked(spelled, graph)
+    meant, linked = _put_right(question, entities, graph)
+    if meant != question:
+        yield Notice(f"Read as: {meant}")
+    question = meant
     query = understand(question, linked.chosen, graph.kg)
     if graph.linker.knows_all_names and (strange := _nonsense(query, graph)):
         said = f"I cannot read this: neither I nor the graph {graph.kg.name} know {listed(strange)}. Please rephrase."
@@ -99,13 +93,41 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
     return Reading(query, linked)
 
 
+def _put_right(question: str, entities: Sequence[str], graph: OpenedGraph) -> tuple[str, EntitiesLinked]:
+    """The question with its mistyped words and names put right, and the entities found in it.
+
+    First go the slips that are plain without any name, since a name may be like such a word; then mistyped names; then
+    all other words that name nothing.
+    """
+    sure = graph.linker.knows_all_names
+    if sure:
+        question = without_slips(question, graph.vocabulary, graph.linker.knows, _is_meant(graph.kg))
+    linked = _given(entities, graph) if entities else _linked(question, graph)
+    for mend in (_names_right, _spelled) if sure else ():
+        mended = mend(question, linked, graph)
+        if mended != question:
+            question, linked = mended, linked if linked.given else _linked(mended, graph)
+    return question, linked
+
+
 def _linked(question: str, graph: OpenedGraph) -> EntitiesLinked:
     """The entities found in a question."""
     began = time.perf_counter()
     found = graph.linker.link(question)
-    mentions, chosen = _asked_about(question, found.mentions, found.chosen)
+    mentions, chosen = _asked_about(question, *_named(question, found.mentions, found.chosen))
     chosen = _languages(question, mentions, chosen)
     return EntitiesLinked(mentions, chosen, found.nearest, ms=1000 * (time.perf_counter() - began))
+
+
+def _named(
+    question: str, mentions: tuple[Mention, ...], chosen: tuple[str, ...]
+) -> tuple[tuple[Mention, ...], tuple[str, ...]]:
+    """What is named: *I* is not the symbol of iodine, and of two things the *men's* World Cup is one."""
+    no_names = {m.candidates[0].entity for m in mentions if m.text == "I" and "symbol" not in question.lower()}
+    if len(chosen) > 1:
+        no_names |= {m.candidates[0].entity for m in mentions if _OF_MEN.fullmatch(m.text)}
+    left = tuple(m for m in mentions if m.candidates[0].entity not in no_names)
+    return left, tuple(entity for entity in chosen if entity not in no_names)
 
 
 def _asked_about(
@@ -113,13 +135,8 @@ def _asked_about(
 ) -> tuple[tuple[Mention, ...], tuple[str, ...]]:
     """What is named where the question is asked; what stands around it counts where nothing is named there.
 
-    *I teach on Monday: which planet does Titan belong to?* is neither about Monday nor about iodine.
+    *I teach on Monday: which planet does Titan belong to?* is not about Monday.
     """
-    speaker = {m.candidates[0].entity for m in mentions if m.text == "I" and "symbol" not in question.lower()}
-    mentions = tuple(m for m in mentions if m.candidates[0].entity not in speaker)
-    chosen = tuple(entity for entity in chosen if entity not in speaker)
-    speaker = {m.candidates[0].entity for m in mentions if _OF_MEN.fullmatch(m.text)} if len(chosen) > 1 else set()
-    chosen = tuple(entity for entity in chosen if entity not in speaker)
     asked = plain_question(question).removeprefix("name ")
     start = question.find(asked)
     inside = tuple(m for m in mentions if start <= m.start and m.end <= start + len(asked)) if start >= 0 else ()
@@ -159,16 +176,16 @@ def _given(entities: Sequence[str], graph: OpenedGraph) -> EntitiesLinked:
     return EntitiesLinked((), tuple(entities), given=True, ms=1000 * (time.perf_counter() - began))
 
 
-def _names_right(question: str, linked: EntitiesLinked, kg: KnowledgeGraph) -> str:
+def _names_right(question: str, linked: EntitiesLinked, graph: OpenedGraph) -> str:
     """The question with mistyped names as the graph spells them, since the path model reads them letter by letter."""
     parts, done = [], 0
     for mention in sorted(linked.mentions, key=lambda mention: mention.start):
         entity = mention.candidates[0].entity
-        known = kg.info.get(entity)
+        known = graph.kg.info.get(entity)
         names = [re.sub(r" \([^)]*\)$", "", entity), *(known.aliases if known else ())]
         typed = re.sub(r"['’]s?$", "", mention.text)
         folded = {fold(name): name for name in names}
-        if name_index(kg).whole("".join(name_words(typed))):  # *German* is right, though the country is *Germany*
+        if name_index(graph.kg).whole("".join(name_words(typed))):  # *German* is right, though the country is *Germany*
             continue
         best = process.extractOne(fold(typed), list(folded), scorer=OSA.distance, score_cutoff=2)
         slips = best[1] if best else 0
