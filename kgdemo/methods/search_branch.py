@@ -209,7 +209,8 @@ def hypothesis_answers(branch: Branch, model: PathModel, finished: Sequence[Hypo
     branch.answer_tokens += sum(map(len, written))
     branch.seconds += time.perf_counter() - began
     decode = model.label_tokens.tokenizer.decode
-    return [decode(list(tokens), skip_special_tokens=True).strip() for tokens in written]
+    texts = (decode(list(tokens), skip_special_tokens=True) for tokens in written)
+    return [text.removeprefix("##").strip() for text in texts]  # WordPiece marks what goes on with a word
 
 
 def _since(began: float) -> float:
