@@ -47,7 +47,7 @@ _SAYS_SEX = ("gender", "instance of")  # of a person, of a deity
 SEX = {  # words that say whether a man or a woman is meant
     **dict.fromkeys(
         "woman women female females actress actresses mother wife wives daughter daughters sister sisters queen queens "
-        "girl girls grandmother aunt lady ladies empress".split(),
+        "girl girls grandmother aunt lady ladies empress goddess goddesses".split(),
         ("woman", "goddess"),
     ),
     **dict.fromkeys(

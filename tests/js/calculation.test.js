@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { stateAfter } from '../../assets/js/core/state.js';
 import { calculationCsv } from '../../assets/js/files/exports.js';
 import { readTrace } from '../../assets/js/files/trace.js';
-import { formula, inOrder, shownValue } from '../../assets/js/views/calculation.js';
+import { boundSaid, formula, inOrder, shownValue } from '../../assets/js/views/calculation.js';
 import { RUNS } from './recorded.js';
 
 const words = JSON.parse(readFileSync(new URL('../../assets/text.en.json', import.meta.url), 'utf-8')).calculation;
@@ -26,6 +26,11 @@ test('a comparison reads as one line, the winner first', () => {
   assert.equal(formula(operation('greatest', [low, high], ['Mount Everest']), words), '8,849 m > 8,611 m → Mount Everest');
   assert.equal(formula(operation('least', [high, low], ['K2']), words), '8,611 m < 8,849 m → K2');
   assert.equal(formula(operation('greatest', [low, { ...low, number: 2 }], ['K2', 'K2']), words), '8,611 m = 8,611 m → K2, K2');
+});
+
+test('a bound is said in words, years as they are written', () => {
+  assert.equal(boundSaid('>= 1601 and <= 1700', true, words), 'since 1601 and until 1700');
+  assert.equal(boundSaid('> 1000', false, words), 'more than 1,000');
 });
 
 test('every kind has words of its own, and dates are ordered across the turn of eras', () => {

@@ -92,7 +92,22 @@ export function formula(operation, words) {
   const descending = kind === 'nth' && operands[0] && !isDate(operands[0]);
   const name = backwards ? (descending ? 'top' : place === -1 ? 'last' : 'late') : kind;
   const sentence = wordsFor(words.kinds, name, '{result}');
-  return say(sentence, { n: figure(n), k: result.length, i: Math.abs(place), bound: argument, result: outcome, attribute: operands[0]?.attribute ?? '' });
+  const bound = kind === 'filter' ? boundSaid(argument, operands.every(isDate), words) : argument;
+  return say(sentence, { n: figure(n), k: result.length, i: Math.abs(place), bound, result: outcome, attribute: operands[0]?.attribute ?? '' });
+}
+
+/**
+ * A bound of values in words: `>= 1601 and <= 1700` is since 1601 and until 1700.
+ * @param {string} bound
+ * @param {boolean} ofTime
+ * @param {PageText['calculation']} words
+ * @returns {string}
+ */
+export function boundSaid(bound, ofTime, words) {
+  const parts = bound.split(' and ').map((part) => part.split(' '));
+  if (parts.some(([sign, n]) => !(sign in words.bounds) || !Number.isFinite(Number(n)))) return bound;
+  const said = parts.map(([sign, n]) => say(wordsFor(ofTime ? words.times : words.bounds, sign, '{n}'), { n: ofTime ? n : figure(Number(n)) }));
+  return said.join(' and ');
 }
 
 /**
