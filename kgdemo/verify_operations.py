@@ -17,7 +17,7 @@ from kgdemo.verify import Verifier
 
 _DATE = re.compile(r"(-?)(\d{1,4})(?:-(\d{2}))?(?:-(\d{2}))?")
 _SEVERAL = re.compile(r"\d{1,4} (?:greatest|least)")
-_BOUND = re.compile(r"(<=|>=|<|>|=) (-?\d{1,15})")
+_BOUND = re.compile(r"(<=|>=|<|>|=) (-?\d{1,15}(?:\.\d{1,6})?)")
 
 
 def verify_operation(operation: Operation, verifier: Verifier) -> bool:
@@ -100,15 +100,14 @@ def _chain(operation: Operation) -> bool:
 def _filter(operation: Operation) -> bool:
     bounds = [_BOUND.fullmatch(part) for part in operation.argument.split(" and ")]
 
-    def fits(value: Fraction, bound: re.Match[str]) -> bool:
-        sign, limit = bound[1], int(bound[2])
-        year = value.__floor__()  # before 1980 is before its first day, in 1980 is any day of it
-        return {"<": year < limit, ">": year > limit, "<=": year <= limit, ">=": year >= limit, "=": year == limit}[
-            sign
-        ]
+    def fits(operand: Operand, bound: re.Match[str]) -> bool:
+        sign, limit, own = bound[1], Fraction(bound[2]), _order(operand)
+        if "-" in operand.value[1:]:  # before 1980 is before its first day, in 1980 is any day of it
+            own = Fraction(own.__floor__())
+        return {"<": own < limit, ">": own > limit, "<=": own <= limit, ">=": own >= limit, "=": own == limit}[sign]
 
     return None not in bounds and set(operation.result) == {
-        o.entity for o in operation.operands if all(bound and fits(_order(o), bound) for bound in bounds)
+        o.entity for o in operation.operands if all(bound and fits(o, bound) for bound in bounds)
     }
 
 

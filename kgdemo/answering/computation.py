@@ -353,7 +353,7 @@ def order_of(operand: Operand) -> float:
     return literal_of(operand).order
 
 
-_COMPARED: dict[str, Callable[[int, int], bool]] = {
+_COMPARED: dict[str, Callable[[float, float], bool]] = {
     "=": operator.eq,
     "<=": operator.le,
     "<": operator.lt,
@@ -364,10 +364,12 @@ _COMPARED: dict[str, Callable[[int, int], bool]] = {
 
 def within_bound(dated: Sequence[Operand], bound: str) -> tuple[str, ...]:
     """The entities whose value fits all parts of a bound, such as ``>= 1601 and <= 1700``, in the values' order."""
-    limits = [(_COMPARED[sign], int(limit)) for sign, limit in (part.split() for part in bound.split(" and "))]
+    limits = [(_COMPARED[sign], float(limit)) for sign, limit in (part.split() for part in bound.split(" and "))]
 
     def fits(operand: Operand) -> bool:
-        return all(compared(int(order_of(operand) // 1), limit) for compared, limit in limits)
+        is_day = "-" in operand.value[1:]  # any day of a year is in it
+        value = order_of(operand) // 1 if is_day else order_of(operand)
+        return all(compared(value, limit) for compared, limit in limits)
 
     return tuple(o.entity for o in sorted(dated, key=order_of) if fits(o))
 

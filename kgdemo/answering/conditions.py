@@ -208,7 +208,7 @@ class Conditions(Direct):
         called_so = (self.kg.entities[name.entity] for one in names_of_kind(noun) for name in _names(self.kg, one))
         return next((one for one in called_so if kind_of(self.kg, one) == "position"), "")
 
-    def list_nationals(self, people: Mapping[str, tuple[Path, Path]]) -> Iterator[Event]:
+    def list_of_both(self, people: Mapping[str, tuple[Path, Path]]) -> Iterator[Event]:
         """People of an occupation and a place, within the years that are asked for; how many, where that is asked."""
         operands = [Operand(end, paths) for end, paths in people.items()]
         topics = {path.entities[0] for paths in people.values() for path in paths}

@@ -60,7 +60,7 @@ class Lists(Conditions):
             yield from self._without()
             return
         if people := self.nationals():
-            yield from self.list_nationals(people)
+            yield from self.list_of_both(people)
             return
         if self.plan.things:  # the rest of the words say what its counterpart is, which the answer shows
             meant = self._link(self.plan.things[0])
@@ -77,7 +77,7 @@ class Lists(Conditions):
         if final is None or ran.refused:
             named = _NAMES_ALL.match(self.plan.asked)
             if group := self.group_joined(self.plan.noun or (named["noun"] if named else "")):
-                yield from self.list_nationals(group)
+                yield from self.list_of_both(group)
                 return
             whole = self._members_of_topic()
             if whole:
@@ -210,7 +210,7 @@ class Lists(Conditions):
     def all_of_a_kind(self) -> Iterator[Event]:
         """All things of a kind; where the graph knows no such kind, the method's own answer."""
         if not self.plan.bound and (people := self.nationals()):
-            yield from self.list_nationals(people)
+            yield from self.list_of_both(people)
             return
         noun = self.plan.noun
         group = self.sets.members(noun)
@@ -258,7 +258,7 @@ class Lists(Conditions):
             held = f"The graph holds {len(ends)} {noun} ({listed(ends, 8)})" if ends else f"The graph knows no {noun}"
             yield no_answer(f"{held}, but no {self.plan.attributes[0]} of them in {self.plan.unit or 'numbers'}.")
             return
-        bound = f"{sign} {limit:.0f}"
+        bound = f"{sign} {round(limit, 6):.15g}"
         result = within_bound(operands, bound)
         said = f"{operands[0].attribute} {bound.removeprefix('= ')} {operands[0].unit}".strip()
         operation = yield from self._operate("filter", f"{len(operands)} with it; {said}", operands, result, bound)
@@ -359,7 +359,7 @@ class Lists(Conditions):
             yield from self._with_a_value()
             return
         if people := self.nationals():
-            yield from self.list_nationals(people)
+            yield from self.list_of_both(people)
             return
         noun = self.plan.noun
         meant = dict.fromkeys((*self.query.topics, *(self._link(self.query.text) if not self.plan.bound else ())))

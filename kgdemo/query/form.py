@@ -351,6 +351,15 @@ _WITH_VALUE = patterns_of(
 
 _NUMBER = r"(?P<number>\d[\d,]*(?:\.\d+)?)(?P<scale> (?:thousand|million|billion))?(?: (?P<unit>[a-z][\w²/ ]*))?"
 _MORE = r"(?P<more>more than|over|above|at least|greater than|less than|under|below|fewer than|at most|up to)"
+_SIGNS = {
+    "at least": ">=",
+    "less than": "<",
+    "under": "<",
+    "below": "<",
+    "fewer than": "<",
+    "at most": "<=",
+    "up to": "<=",
+}
 _KIND_BOUNDED = (
     r"(?:(?P<many>how many|number of)|(?:what|which|name|list)(?: are| is)?)?(?: me)?(?: all)?(?: the)? *{noun}"
     r"(?P<where> (?:in|of|on|from) .+?)?,? "
@@ -369,13 +378,14 @@ def _bounded(question: str) -> Plan | None:
         return None
     said = found.groupdict()
     if said.get("more"):
-        greater = said["more"].lower() not in ("less than", "under", "below", "fewer than", "at most", "up to")
+        sign = _SIGNS.get(said["more"].lower(), ">")
         unit = (said["unit"] or "").lower()
         if not said["measure"] and unit not in ("people", "inhabitants", "residents", "citizens"):
             return None
         attributes = measured_by(said["measure"] or "population")
     else:
         attributes, greater = degree_of(found)
+        sign = ">" if greater else "<"
     limit = number_said(said["number"], said["scale"] or "")
     noun, where = plural_of(said["noun"].strip()), without_world(said["where"] or said.get("where_behind") or "")
     return Plan(
@@ -383,7 +393,7 @@ def _bounded(question: str) -> Plan | None:
         base=f"which {noun} are {where}" if where else "",
         noun=noun,
         attributes=attributes,
-        bound=f"{'>' if greater else '<'} {limit:.0f}",
+        bound=f"{sign} {round(limit, 6):.15g}",
         unit=(said["unit"] or "").strip(),
     )
 

@@ -246,6 +246,8 @@ OPERA = ("Wagner", "composed", "Lohengrin")
         ("list all fiddlers", [], RIVER, {"Myllarguten", "Bull", "Sarasate"}),
         ("which rivers are longer than 1,000 km", [], RIVER, {"Elbe", "Rhine"}),
         ("rivers in Germany shorter than 500 miles", ["Germany"], RIVER, {"Weser"}),
+        ("rivers with a length of at least 1,094 km", [], RIVER, {"Elbe", "Rhine"}),
+        ("rivers longer than 1093.5 km", [], RIVER, {"Elbe", "Rhine"}),
         ("how many rivers are longer than 400 kilometres", [], RIVER, {"4"}),
         ("operas by Wagner released between 1840 and 1860", ["Wagner"], OPERA, {"Tannhäuser", "Lohengrin"}),
         ("operas by Wagner from the 19th century", ["Wagner"], OPERA, set(YEARS)),

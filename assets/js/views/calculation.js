@@ -106,7 +106,7 @@ export function formula(operation, words) {
 export function boundSaid(bound, ofTime, words) {
   const parts = bound.split(' and ').map((part) => part.split(' '));
   if (parts.some(([sign, n]) => !(sign in words.bounds) || !Number.isFinite(Number(n)))) return bound;
-  const said = parts.map(([sign, n]) => say(wordsFor(ofTime ? words.times : words.bounds, sign, '{n}'), { n: ofTime ? n : figure(Number(n)) }));
+  const said = parts.map(([sign, n]) => say(wordsFor(ofTime ? words.times : words.bounds, sign, '{n}'), { n: ofTime ? n : figure(Number(n), Number.isInteger(Number(n)) ? 0 : 1) }));
   return said.join(' and ');
 }
 
