@@ -30,6 +30,7 @@ from kgdemo.query.wording import corrected, in_full, in_plain_verbs, plain_quest
 _NAMED = 0.3  # a mention from this score on is taken for a name, and its letters are left as they are
 _LONG_NAME = 5  # letters of a name in which one may be wrong; two in one twice as long
 _DESCRIBED = re.compile(r"^(?:who|what) (?:is|was|are|were) (?:.* )??(\w+) (?:of|in|on|for)\b", re.IGNORECASE)
+_WHO_IS = re.compile(r"^(?:who|what) (?:is|was|are|were) ", re.IGNORECASE)
 _JOINED = re.compile(r"\b(?:of|in|on|for)\b", re.IGNORECASE)
 _ORDER = re.compile(r"\b(?:first|second|third|last|(?:larg|high|bigg|old|small)est)\b", re.IGNORECASE)
 
@@ -50,6 +51,10 @@ class Reading:
         mentions, given = self.linked.mentions, self.linked.chosen if self.linked.given else ()
         chosen = [mention for mention in mentions if mention.candidates[0].entity in self.linked.chosen]
         names = [mention.text for mention in chosen if mention.candidates[0].type != "position"]
+        told = re.sub(r"^(?:the|an?) ", "", _WHO_IS.sub("", described).lower())
+        bare = [re.sub(r"^the ", "", name.lower()) for name in names if " " in name]
+        if any(re.match(rf"{re.escape(name)} (?:in|on|at)\b", told) for name in bare):  # *the Eiffel Tower* in Paris
+            return True
         found = _DESCRIBED.match(described)
         noun = found[1].lower() if found else ""
         return any(_ORDER.search(text) for text in (*given, *(mention.text for mention in chosen))) or any(
@@ -125,6 +130,7 @@ def _named(
     """What is named: *I* is not the symbol of iodine, and of two things the *men's* World Cup is one."""
     no_names = {m.candidates[0].entity for m in mentions if m.text == "I" and "symbol" not in question.lower()}
     if len(chosen) > 1:
+        no_names |= {m.candidates[0].entity for m in mentions if _is_a_sort(m)}
         no_names |= {m.candidates[0].entity for m in mentions if _OF_MEN.fullmatch(m.text)}
     left = tuple(m for m in mentions if m.candidates[0].entity not in no_names)
     return left, tuple(entity for entity in chosen if entity not in no_names)
@@ -145,6 +151,14 @@ def _asked_about(
     if not about or not elsewhere & set(chosen):
         return mentions, chosen
     return inside, tuple(entity for entity in chosen if entity not in elsewhere)
+
+
+def _is_a_sort(mention: Mention) -> bool:
+    """Whether a plural in small letters names a sort of works of which several bear that name: *violin concertos*."""
+    if not mention.text.islower() or not mention.text.endswith("s"):
+        return False
+    names = [re.sub(r" \([^)]*\)$", "", one.entity) for one in mention.candidates]
+    return names.count(names[0]) > 2 and names[0] != mention.candidates[0].entity
 
 
 _OF_MEN = re.compile(r"(?:wo)?men(?:['’]?s)?", re.IGNORECASE)  # *the men's World Cup* is about no man

@@ -20,6 +20,7 @@ from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import fold, with_article
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import kind_of
+from kgdemo.query.measures import NUMBERS, number_of_word
 from kgdemo.ranking.scorer import path_words
 
 _NEITHER = "The graph says nothing that decides this, neither yes nor no."
@@ -47,6 +48,12 @@ _HAS_ANY = re.compile(
     r"^(?:do|does|did|has|have|had)\b.* (?:have )?(?:an?|any) (?P<thing>\w+(?: \w+)?)[?.! ]*$", re.IGNORECASE
 )
 
+_CLAIMS_NUMBER = re.compile(
+    rf"^(?:do|does|did|has|have|had|is|are|was|were)\b.* (?:have|has|won|win|wins|got|hosted|written|made|of)?\b ?"
+    rf"(?:exactly |only )?(?P<number>{'|'.join(NUMBERS)}|\d{{1,3}}) (?P<thing>[a-z][\w ]*?s)(?: right)?[?.! ]*$",
+    re.IGNORECASE,
+)
+
 
 class Claims(Computation):
     """Answers to questions that ask yes or no."""
@@ -63,6 +70,10 @@ class Claims(Computation):
         stated = self._has_any_stated()
         if stated is not None:
             yield from self._says_number(stated)
+            return
+        counted = self._number_claimed()
+        if counted is not None:
+            yield from self._is_number(*counted)
             return
         having = self._has_one_called()
         if having:
@@ -100,6 +111,22 @@ class Claims(Computation):
         found = _HAS_ANY.search(self.query.text)
         numbers = (number_of(self.kg, topic, found["thing"]) for topic in self.query.topics) if found else ()
         return next((number for number in numbers if number is not None), None)
+
+    def _number_claimed(self) -> tuple[int, Operand] | None:
+        """The number that the question gives, and the one that the graph states: does a spider have *eight legs*."""
+        found = _CLAIMS_NUMBER.search(self.query.text)
+        if not found:
+            return None
+        stated = (number_of(self.kg, topic, found["thing"]) for topic in self.query.topics)
+        known = next((number for number in stated if number is not None), None)
+        return (number_of_word(found["number"]), known) if known is not None else None
+
+    def _is_number(self, claimed: int, stated: Operand) -> Iterator[Event]:
+        text = f"{stated.entity}: {stated.attribute} {stated.value}"
+        operation = yield from self._operate("value", text, [stated], (f"{stated.value} {stated.unit}".strip(),))
+        if operation is not None:
+            answer = "Yes" if float(stated.value) == claimed else "No"
+            yield computed_answer(f"{answer}: {text}.", (answer,))
 
     def _says_number(self, stated: Operand) -> Iterator[Event]:
         text = f"{stated.entity}: {shown_value(stated)}"
@@ -301,7 +328,8 @@ class Claims(Computation):
                 "yes" if end else "no", end or noun, [Operand(path.end, (path,))], f"{'Yes' if end else 'No'}: {path}."
             )
         for label, end in self.kg.neighbours(entity):
-            if (end.lower() in exactly and label in _SAYS_WHAT_IT_IS) or label == f"{noun.lower()} of":
+            told = {end.lower(), end.split()[-1]} if label == "instance of" else {end.lower()}
+            if (told & set(exactly) and label in _SAYS_WHAT_IT_IS) or label == f"{noun.lower()} of":
                 path = Path((entity, end), (label,))
                 return self._says("yes", end, [Operand(end, (path,))], f"Yes: {path}.")
         own = kind_of(self.kg, entity) if entity in self.kg.info else ""
@@ -321,6 +349,7 @@ class Claims(Computation):
         topics, meant = self.query.topics, self._link(thing)
         heads = {kind.split()[-1] for kind in names_of_kind(self.plan.noun)}
         of_kind = [entity for entity in meant if (kind_of(self.kg, entity) or "?").split()[-1] in heads]
+        of_kind += [entity for entity in meant if is_of_kind(self.kg, entity, names_of_kind(self.plan.noun))]
         linked = [entity for entity in meant if entity in topics] or topics[: len(topics) == 1]
         return next(iter((*of_kind, *linked, *meant)), "")
 

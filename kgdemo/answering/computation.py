@@ -53,7 +53,7 @@ SAYS_LITTLE = frozenset(
     "grandparents grandchildren cousins uncle aunt modern today current currently official officially famous in on at "
     "off over under next behind near beside beyond between either them they neighbours neighbors neighbouring side "
     "two three four five six seven eight nine ten rule every each still please have has had having some any few "
-    "native several give gives gave given ones also".split()
+    "same cinema cinemas theaters theatres native several give gives gave given ones also".split()
 )
 _TIME = frozenset(("year",))
 _HELD = frozenset("won win wins hold holds held achieved scored".split())
@@ -68,6 +68,19 @@ ORDER_WORD = re.compile(
     r"|tallest|lowest|latest|earliest|newest|deepest|fastest)\b(?= +\w)",
     re.IGNORECASE,
 )
+
+_SAYS_SEX = ("gender", "instance of")  # of a person, of a deity
+SEX = {  # words that say whether a man or a woman is meant
+    **dict.fromkeys(
+        "woman women female females actress actresses mother wife wives daughter daughters sister sisters queen queens "
+        "girl girls grandmother aunt lady ladies empress goddess goddesses".split(),
+        ("woman", "goddess"),
+    ),
+    **dict.fromkeys(
+        "man men male males father husband husbands son sons brother brothers boy boys grandfather uncle".split(),
+        ("man", "god"),
+    ),
+}
 
 
 @dataclass(slots=True)
@@ -298,6 +311,24 @@ class Computation:
         return not said.isdisjoint((*kinds, *fold(self.plan.noun).split())) or any(
             is_of_kind(self.kg, one, kinds) for one in holders
         )
+
+    def of_sex(self, ends: Mapping[str, Path]) -> dict[str, tuple[Path, Path]] | None:
+        """Those of some people who are women, or men, where the question says so.
+
+        Returns:
+            each with the path that leads to it and the one that says so; None where the question does not say, or where
+            the graph says it of none of them.
+        """
+        kinds = next((SEX[word] for word in self.query.content_words if word in SEX), ())
+        stated = {
+            end: Path((kind, end), (self.sets.inverse(label),))
+            for end in ends
+            for label, kind in self.kg.neighbours(end, directed=True)
+            if label in _SAYS_SEX and kind in ("woman", "man", "goddess", "god")
+        }
+        if not kinds or not stated:
+            return None
+        return {end: (ends[end], path) for end, path in stated.items() if path.entities[0] in kinds}
 
     def _holders(self, feat: str) -> dict[str, Path]:
         return self.sets.ends(feat, (_ACHIEVED,))

@@ -18,6 +18,7 @@ from kgdemo.answering.computation import (
     IN_ORDER,
     ORDER_WORD,
     SAYS_LITTLE,
+    SEX,
     MethodRun,
     computed_answer,
     listed,
@@ -26,7 +27,7 @@ from kgdemo.answering.computation import (
     said_bound,
     within_bound,
 )
-from kgdemo.answering.direct import SEX, Direct
+from kgdemo.answering.direct import Direct
 from kgdemo.answering.operands import PLACES, is_of_kind, names_of_kind, operand_of, shown_value
 from kgdemo.events import AnswerFinal, Event, Notice, Operand
 from kgdemo.kg.graph import KnowledgeGraph
@@ -68,6 +69,8 @@ EITHER = re.compile(  # one of those named last, *solid or liquid*; not *a king 
 )
 _SAYS_WHAT = frozenset(("instance of", "gender", "genre", "occupation", "animal class", "part of series"))
 _SAYS_NATIONAL = frozenset("born from came come century centuries years year lived live living who been were".split())
+_SAYS_WHEN = frozenset("before after since until between later earlier".split())
+_IN_OFFICE = frozenset("office elected inaugurated became power".split())
 _BORN_THERE = re.compile(r"\bborn in (?!the [12]?\d{2}|\d)", re.IGNORECASE)  # a place, not a time
 _NO_NAMES = PLACES | {"occupation", "position", "language"}  # what *Scottish inventors* may be linked to
 _NAMED_BY_KIND = frozenset(("animal", "plant"))
@@ -194,7 +197,8 @@ class Conditions(Direct):
             return {}
         adjectives = before if office else [word for word in before if places[0] in named]
         said = set(self.query.content_words) - {last, *names_of_kind(last), *adjectives, *fold(places[0]).split()}
-        said = {word for word in said if not (self.plan.bound and word[0].isdigit())}
+        said = {word for word in said if not (self.plan.bound and (word[0].isdigit() or word in _SAYS_WHEN))}
+        said -= _IN_OFFICE if office and self.plan.bound else set()
         if said - _SAYS_NATIONAL - SAYS_LITTLE - HARMLESS or (before and not adjectives):
             return {}
         born = self.sets.beyond(places[0], self.sets.inverse("born in"))
@@ -215,9 +219,11 @@ class Conditions(Direct):
         operation = yield from self._operate("both", f"joined to {listed(sorted(topics))}", operands, tuple(people))
         result = tuple(people)
         if operation is not None and self.plan.bound:
-            dated = self._dated({end: paths[0] for end, paths in people.items()}, ("born",))
+            took_office = bool(_IN_OFFICE & set(self.query.content_words))
+            dates, which = (IN_ORDER[:2], "the day they took office") if took_office else (("born",), "their birth")
+            dated = self._dated({end: paths[0] for end, paths in people.items()}, dates)
             result = within_bound(dated, self.plan.bound)
-            text = f"{len(dated)} with their birth; {said_bound(self.plan.bound)}: {len(result)}"
+            text = f"{len(dated)} with {which}; {said_bound(self.plan.bound)}: {len(result)}"
             operation = yield from self._operate("filter", text, dated, result, self.plan.bound)
         if operation is None:
             return
@@ -285,6 +291,8 @@ class Conditions(Direct):
                 for end, paths in remaining.items()
                 if end != other and (second := self._joining(end, other)) is not None
             }
+            if not joined and other in named:
+                other, joined = self._as_namesake(other, remaining)
             if joined:
                 remaining, applied = joined, [*applied, other]
             elif other in named or self._must_hold(other, adjectives, remaining):
@@ -312,10 +320,51 @@ class Conditions(Direct):
                 yield from self._joined(
                     ran, {end: tuple(one[end] for one in meeting if end in one) for end in ends}, len(ends), starts
                 )
+            elif len(wider := self._met_within(ran)) > len(final.answers):
+                yield from self._joined(ran, wider, len(ends), starts)
             else:
                 yield final
             return
         yield from self._joined(ran, remaining, len(ends), applied)
+
+    def _met_within(self, ran: MethodRun) -> dict[str, tuple[Path, ...]]:
+        """Where paths of two topics meet, one of them a place: what meets anywhere within it, *plays set in Italy*."""
+        if len(ran.met) != 2:
+            return {}
+        places = [path for path in ran.met if kind_of(self.kg, path.entities[0]) in PLACES and len(path.relations) == 1]
+        others = [path for path in ran.met if path not in places]
+        if len(places) != 1 or len(others) != 1:
+            return {}
+        (place,), (other,) = places, others
+        ends = self.sets.beyond(place.entities[0], place.relations[0])
+        return {e: (p, ends[e]) for e, p in self.sets.ends(other.entities[0], other.relations).items() if e in ends}
+
+    def _as_namesake(
+        self, other: str, remaining: Mapping[str, tuple[Path, ...]]
+    ) -> tuple[str, dict[str, tuple[Path, ...]]]:
+        """What is called like something that joins no answer, and joins some: of a god of *wine* not the ingredient."""
+        name = re.sub(r" \([^)]*\)$", "", other)
+        for one in self._link(name):
+            own = fold(re.sub(r" \([^)]*\)$", "", one))
+            known = self.kg.info.get(one)
+            if one != other and fold(name) in (own, *(fold(alias) for alias in (known.aliases if known else ()))):
+                joined = {
+                    e: (*p, second) for e, p in remaining.items() if e != one and (second := self._joining(e, one))
+                }
+                if joined:
+                    return one, joined
+        return other, {}
+
+    def joined_too(self, ran: MethodRun, ends: Mapping[str, Path]) -> dict[str, tuple[Path, ...]]:
+        """Those of the answers that every other topic joins that joins any: the makers that a country has."""
+        remaining: dict[str, tuple[Path, ...]] = {end: (path,) for end, path in ends.items()}
+        used = {entity for path in ran.cited for entity in path.entities}
+        for topic in (self._people_of(topic) for topic in self.query.topics if topic not in used):
+            joined = {
+                e: (*p, second) for e, p in remaining.items() if e != topic and (second := self._joining(e, topic))
+            }
+            remaining = joined or remaining
+        return remaining
 
     def _joined(
         self, ran: MethodRun, remaining: Mapping[str, tuple[Path, ...]], among: int, joined_to: Collection[str]

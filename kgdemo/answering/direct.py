@@ -43,18 +43,6 @@ _BORN_IN = re.compile(
     r"^(?:which|what|name) (?P<noun>[\w' -]+?) (?:was|were) (?P<verb>born|died|buried) in .+$", re.IGNORECASE
 )
 _AROUND = frozenset("country continent state province region".split())
-_SAYS_SEX = ("gender", "instance of")  # of a person, of a deity
-SEX = {  # words that say whether a man or a woman is meant
-    **dict.fromkeys(
-        "woman women female females actress actresses mother wife wives daughter daughters sister sisters queen queens "
-        "girl girls grandmother aunt lady ladies empress goddess goddesses".split(),
-        ("woman", "goddess"),
-    ),
-    **dict.fromkeys(
-        "man men male males father husband husbands son sons brother brothers boy boys grandfather uncle".split(),
-        ("man", "god"),
-    ),
-}
 
 
 class Direct(Computation):
@@ -176,24 +164,6 @@ class Direct(Computation):
 
     def _of_type(self, entity: str) -> Operand:
         return Operand(entity, (), "type", self.kg.info[entity].type)
-
-    def of_sex(self, ends: Mapping[str, Path]) -> dict[str, tuple[Path, Path]] | None:
-        """Those of some people who are women, or men, where the question says so.
-
-        Returns:
-            each with the path that leads to it and the one that says so; None where the question does not say, or where
-            the graph says it of none of them.
-        """
-        kinds = next((SEX[word] for word in self.query.content_words if word in SEX), ())
-        stated = {
-            end: Path((kind, end), (self.sets.inverse(label),))
-            for end in ends
-            for label, kind in self.kg.neighbours(end, directed=True)
-            if label in _SAYS_SEX and kind in ("woman", "man", "goddess", "god")
-        }
-        if not kinds or not stated:
-            return None
-        return {end: (ends[end], path) for end, path in stated.items() if path.entities[0] in kinds}
 
 
 def _first_letter(name: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from kgdemo.answering.computation import (
     IN_ORDER,
     SAYS_LITTLE,
+    SEX,
     MethodRun,
     computed_answer,
     listed,
@@ -18,7 +19,6 @@ from kgdemo.answering.computation import (
     within_bound,
 )
 from kgdemo.answering.conditions import EITHER, Conditions
-from kgdemo.answering.direct import SEX
 from kgdemo.answering.operands import names_of_kind, number_of, operand_of, same_attribute, shown_value
 from kgdemo.events import Event, Notice, Operand
 from kgdemo.kg.labels import fold
@@ -44,6 +44,7 @@ _NAMES_ALL = re.compile(
 _THAT_ARE = re.compile(r"^(?:what|which) (?P<noun>\w+s) are (?P<adjective>[\w-]+)$", re.IGNORECASE)
 _OF_ONE_SEX = frozenset("daughter son brother sister".split())
 _OF_IT = re.compile(r" (?:of|in|on) ", re.IGNORECASE)
+_ANY_THING = re.compile(r"^(?:have |has )?(?:an?|any) (?P<thing>[a-z]+(?: [a-z]+)?)$")
 _NUMBERED = re.compile(r"\bNo\. (\d{1,3})\b")
 
 
@@ -106,9 +107,12 @@ class Lists(Conditions):
         if len(ends) < 2:  # nothing to choose from
             yield from self._second_condition(ran, final)
             return
+        narrowed = self.of_sex(ends) or self.joined_too(ran, ends)
+        ends = {end: ends[end] for end in narrowed}
         office, sign = kind_of(self.kg, ran.cited[0].entities[0]) == "position", self.plan.bound.split()[0]
         in_office = [o for end, path in ends.items() if (o := operand_of(self.kg, end, IN_ORDER[:2], (path,)))]
         dated = in_office if office else self._dated(ends, _THEN if sign == "=" else (DATE,))
+        dated = [replace(o, paths=narrowed.get(o.entity, o.paths)) for o in dated]
         if in_office and office and sign == "=":
             yield from self._in_office(ran, in_office)
         elif dated:
@@ -183,6 +187,11 @@ class Lists(Conditions):
         text = f"{len(dated)} with their year, of which {len(within)} {said_bound(self.plan.bound)}"
         operands = [replace(o, paths=()) for o in dated]
         operation = yield from self._operate("filter", text, operands, within, self.plan.bound)
+        found = {end: path for name in within for end, path in self.sets.ends(name, relations).items()}
+        of_sex = self.of_sex(found)
+        if operation is not None and of_sex is not None:
+            yield from self._narrowed(ran, found, of_sex)
+            return
         ends = [end for name in within for end in self.sets.ends(name, relations)]
         if operation is not None and ends:
             told = ", ".join(f"{name}: {listed(list(self.sets.ends(name, relations)))}" for name in within)
@@ -275,6 +284,10 @@ class Lists(Conditions):
 
     def _without(self) -> Iterator[Event]:
         """The answers that nothing joins to what the question leaves out, as far as the graph knows."""
+        counted = _ANY_THING.match(self.plan.without)
+        if counted and (stated := self._stated_of_topics(counted["thing"])):
+            yield from self._with_none(counted["thing"], stated)
+            return
         named = set(self._link(self.plan.without))
         out = [topic for topic in self.query.topics if topic in named]
         remaining = [topic for topic in self.query.topics if topic not in out]
@@ -305,6 +318,23 @@ class Lists(Conditions):
             yield computed_answer(f"{listed(result)} (as far as the graph says).", result, ran)
         elif operation is not None:
             yield no_answer(f"All {len(ends)} that the graph holds are joined to {listed(out)}.")
+
+    def _stated_of_topics(self, thing: str) -> list[Operand]:
+        """The members of the group that is asked for, with a number that the graph states of every one of them."""
+        groups = (topic for topic in self.query.topics if self.sets.members(topic))
+        members = next((self.sets.members(group) for group in groups), {}) or self.sets.of_kind(self.plan.noun)
+        numbers = {end: number_of(self.kg, end, f"{thing}s") for end in members}
+        stated = [replace(o, paths=(p,) if (p := members[end]) else ()) for end, o in numbers.items() if o is not None]
+        return stated if len(stated) == len(members) else []
+
+    def _with_none(self, thing: str, stated: Sequence[Operand]) -> Iterator[Event]:
+        """Those of which the graph says that they have none: the planets without a moon."""
+        result = within_bound(stated, "= 0")
+        text = f"{len(stated)} with their number of {thing}s; 0: {len(result)}"
+        operation = yield from self._operate("filter", text, stated, result, "= 0")
+        if operation is not None:
+            said = f"{listed(result)} (of {len(stated)} whose {thing}s the graph counts)."
+            yield computed_answer(said, result) if result else no_answer(f"Each of the {len(stated)} has a {thing}.")
 
     def _filtered(self, ran: MethodRun, dated: Sequence[Operand], known: int) -> Iterator[Event]:
         """Those of which a year lies within the bound."""

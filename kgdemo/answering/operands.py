@@ -28,6 +28,7 @@ _CONTAINS = ("contains", "has country", "crossed by river", "/location/location/
 LIES_IN = ("located in", "continent", "flows through", "part of")
 _HAS_MEMBERS = ("consists of", "has instance", "gender of")
 _SAYS_WHAT_IT_IS = frozenset(("occupation", "genre", "position held", "instance of", "gender"))
+_INSTANCE = "instance of"  # of a *transition metal*, which is a metal
 _PRACTISED_BY = "has practitioner"
 _MAX_WITHIN = 20_000
 _YEARS = (1800, 2051)  # of what is held again and again
@@ -269,7 +270,8 @@ def is_of_kind(kg: KnowledgeGraph, entity: str, kinds: Collection[str]) -> bool:
     if any(f"{kind} no. " in name for kind in kinds):  # Symphony No. 5
         return True
     return any(
-        label in _SAYS_WHAT_IT_IS and end.lower() in kinds for label, end in kg.neighbours(entity, directed=True)
+        label in _SAYS_WHAT_IT_IS and (end.lower() in kinds or (label == _INSTANCE and end.split()[-1] in kinds))
+        for label, end in kg.neighbours(entity, directed=True)
     )
 
 

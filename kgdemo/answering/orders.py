@@ -36,6 +36,8 @@ from kgdemo.query.measures import DATE, NUMBER
 from kgdemo.query.plan import Form
 
 _SEVERAL = 5  # are named where *the longest rivers* are asked for
+_BEGINNINGS = ("founded", "discovered", "opened", "released", "began")
+_FEW = 0.5  # of all people, of whom a value has to be known before anybody is said to have the greatest one
 _NAMESAKES = 4  # of a name, that are compared
 _RELATIVE = re.compile(r"\b(?:that|which|who|whose|where|with)\b", re.IGNORECASE)
 _ASKS_YEAR = re.compile(r"\byear\b", re.IGNORECASE)
@@ -253,6 +255,10 @@ class Orders(Computation):
             held = f"The graph holds {len(ends)} {noun} ({listed(list(ends), 8)})"
             yield no_answer(f"{held}, but no {self._attribute_name()} of them.")
             return
+        if len(operands) < _FEW * len(ends) and not ran.cited and kind_of(self.kg, operands[0].entity) == "person":
+            held = f"The graph holds the {operands[0].attribute} of {len(operands)} only of {len(ends)}"
+            yield no_answer(f"{held}, too few to tell who has the greatest or the least of all.")
+            return
         if operands[0].attribute.startswith("born") and any(operand_of(self.kg, end, IN_ORDER) for end in ends):
             yield no_answer(
                 "Of those who held an office it may mean their age then or now; I can tell neither of all of them."
@@ -310,6 +316,10 @@ class Orders(Computation):
         if len(ends) < 2:
             yield from self._only_plainly()
             return
+        of_sex = self.of_sex(ends) if _SEX.match(self.plan.noun) else None
+        if of_sex:
+            yield from self._nth_of_sex(ran, of_sex)
+            return
         if unlike := self._another_office(next(iter(ends.values()))):
             yield no_answer(f"The graph holds {len(ends)} here ({listed(list(ends), 8)}), but {unlike}.")
             return
@@ -329,6 +339,11 @@ class Orders(Computation):
             if operation is not None:
                 yield computed_answer(f"{result[0]} (of {len(chain)} that the graph holds in order).", result, ran)
             return
+        numbered = same_attribute(self.kg, list(ends), ["order"])
+        if _are_consecutive(numbered):
+            numbered = [replace(o, paths=(ends[o.entity],)) for o in numbered]
+            yield from self._nth_of(ran, numbered, place)
+            return
         dates = [*IN_ORDER, *self._dates(list(ends))]
         dated = [replace(o, paths=(ends[o.entity],)) for o in same_attribute(self.kg, list(ends), dates)]
         if len(dated) < len(ends) or dated[0].attribute.startswith("born"):
@@ -336,6 +351,17 @@ class Orders(Computation):
             yield no_answer(f"{held}, but not the order in which they came.")
             return
         yield from self._nth_of(ran, dated, place)
+
+    def _nth_of_sex(self, ran: MethodRun, of_sex: Mapping[str, tuple[Path, Path]]) -> Iterator[Event]:
+        """The first woman of those who held an office."""
+        dates = [*IN_ORDER, *self._dates(list(of_sex))]
+        dated = [replace(o, paths=of_sex[o.entity]) for o in same_attribute(self.kg, list(of_sex), dates)]
+        if len(dated) < len(of_sex) or (len(dated) > 1 and dated[0].attribute.startswith("born")):
+            yield no_answer(f"The graph holds {listed(list(of_sex), 12)}, but not the order in which they came.")
+        elif len(dated) == 1 and self.plan.place in (1, -1):
+            yield from self._best_of(ran, dated)
+        else:
+            yield from self._nth_of(ran, dated, self.plan.place)
 
     def _another_office(self, path: Path) -> str:
         """Why those of an office are not those asked for: they reign, or only some of them are meant."""
@@ -401,7 +427,11 @@ class Orders(Computation):
         if dates and _RELATIVE.search(self.plan.things[0]):  # the war that a battle belongs to has to be found first
             yield from self._plainly()
             return
-        entity = self._with_value(self.plan.things[0]) or self._topic_in(self.plan.things[0])
+        events = (self._with_value(thing) for thing in self.plan.things[1:])  # the *fall of* a wall before the wall
+        entity = next(
+            (e for e in events if e and operand_of(self.kg, e, attributes)),
+            self._with_value(self.plan.things[0]) or self._topic_in(self.plan.things[0]),
+        )
         if not entity and not dates and self.query.topics:
             yield no_answer(f"I found nothing in the graph called {self.plan.things[0]}.")
             return
@@ -414,6 +444,7 @@ class Orders(Computation):
             yield no_answer(f"{held} What it holds of it: {self._relations_of(entity)}.")
             return
         others = [t for t in self.query.topics if t != entity and not set(fold(t).split()) & set(fold(entity).split())]
+        others = [t for t in others if self.sets.joined(entity, t) is None]
         if others and dates:  # when *Napoleon* walked on the moon
             yield no_answer(
                 f"The graph says when {entity} was ({shown_value(operand)}), but not in connection with {others[0]}."
@@ -464,6 +495,8 @@ class Orders(Computation):
         if attributes[0] == "area" and entities and all(kind_of(self.kg, e) == "city" for e in entities):
             attributes.remove("population")
             attributes.insert(0, "population")
+        if attributes[0] in _BEGINNINGS:  # of a drink founded as a company, and one that was invented
+            attributes.append(DATE)
         return self._dates(entities) if attributes == [DATE] else attributes
 
     def _has_values(self) -> bool:
@@ -497,6 +530,11 @@ class Orders(Computation):
         best = max(values) if self.plan.greatest else min(values)
         chosen = tuple(o.entity for o, value in zip(operands, values, strict=True) if value == best)
         return chosen, "greatest" if self.plan.greatest else "least"
+
+
+def _are_consecutive(numbered: Sequence[Operand]) -> bool:
+    """Whether things are numbered from 1 on without a gap, so that none is missing before any."""
+    return len(numbered) > 1 and sorted(float(o.value) for o in numbered) == list(range(1, len(numbered) + 1))
 
 
 def _is_plural(noun: str) -> bool:

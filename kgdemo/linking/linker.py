@@ -88,6 +88,7 @@ LIKELY = 0.16  # a candidate below this is no suggestion
 _CONFIDENT = 0.2  # the best mention is taken from here on
 _UNCERTAIN = 0.1  # or from here on, where it is far ahead of any other entity
 _AHEAD = 0.5  # log-odds: so far
+_WHOLE = 0.9  # a longer name that has all words of a shorter one is taken from here on
 _SURE = 0.5  # further mentions are taken where they are likelier than not; what does not meet the first is let go
 _SHOWN = 0.1  # below this a match is no mention
 _CLOSE = 2.0  # log-odds: further behind, an embedding could not turn the order; the most it was seen to move is 1.9
@@ -308,6 +309,9 @@ def _apart(weighed: Sequence[_Weighed]) -> list[tuple[_Weighed, list[_Weighed]]]
         over = [entry for entry in taken if _overlap(entry[0], own)]
         if not over:
             taken.append((own, []))
+        elif len(over) == 1 and own.score >= _WHOLE and _covers(own, over[0][0]):
+            best, rivals = over[0]  # *South American* is not American
+            taken[taken.index(over[0])] = (own, [best, *rivals])
         elif len(over) == 1:
             over[0][1].append(own)
     return taken
@@ -315,6 +319,15 @@ def _apart(weighed: Sequence[_Weighed]) -> list[tuple[_Weighed, list[_Weighed]]]
 
 def _overlap(one: _Weighed, other: _Weighed) -> bool:
     return one.match.first < other.match.last and other.match.first < one.match.last
+
+
+def _covers(one: _Weighed, other: _Weighed) -> bool:
+    """Whether one match has all words of another one and more."""
+    return (
+        _overlap(one, other)
+        and not _same_words(one, other)
+        and one.match.first <= other.match.first < other.match.last <= one.match.last
+    )
 
 
 def _same_words(one: _Weighed, other: _Weighed) -> bool:

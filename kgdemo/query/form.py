@@ -37,16 +37,27 @@ from kgdemo.query.plan import Form, Plan
 from kgdemo.query.word_order import asked_first
 from kgdemo.query.wording import beyond_graphs, plain_question
 
-_WHAT_YEAR = re.compile(r"^(?:in )?(?:what|which) year (?=(?:is|are|was|were|did)\b)", re.IGNORECASE)
+_WHAT_YEAR = re.compile(
+    r"^(?:(?:in |on )?(?:what|which) (?:year|date|day)|at what date) (?=(?:is|are|was|were|did)\b)", re.IGNORECASE
+)
 
 
 _IN_A_UNIT = re.compile(  # values are given in the unit that the graph has
-    r" (?:in|measured in) (?:degrees )?(?:celsius|fahrenheit|kelvin|met(?:er|re)s|kilomet(?:er|re)s|km|miles|feet|foot"
+    r"(?: (?:in|measured in))? (?:degrees )?(?:celsius|celcius|centigrade|fahrenheit|kelvin)$"
+    r"| (?:in|measured in) (?:minutes|hours|seconds|met(?:er|re)s|kilomet(?:er|re)s|km|miles|feet|foot"
     r"|square (?:kilomet(?:er|re)s|miles)|kilograms|kilos|kg|tons|tonnes|pounds|years|days|km/h|mph)$",
     re.IGNORECASE,
 )
 
 
+_HOW_MANY_UNITS = re.compile(  # *how many metres tall*
+    r"^how many (?:met(?:er|re)s|feet|km|kilomet(?:er|re)s|miles|centimet(?:er|re)s|cm|kilos|kilograms|kg|tons|tonnes"
+    r"|years|minutes|hours) (?=(?:tall|high|long|deep|wide|heavy|old) )",
+    re.IGNORECASE,
+)
+_GIVE_THE_MEASURE = re.compile(
+    r"^(?:give|state|find|name|tell|show|say)(?: me| us)? (?=(?:the )?(?:\w+ ){1,3}of )", re.I
+)
 _NO_APOSTROPHE = re.compile(r"\b(do|does|did|is|are|was|were|has|have|had|ca)nt\b", re.IGNORECASE)
 
 
@@ -67,7 +78,9 @@ def plan_of(text: str) -> Plan:
     question = _NO_APOSTROPHE.sub(r"\1n't", question)
     question = re.sub(r"\b(what|who|which|where|when|how)'?s\b", r"\1 is", question, flags=re.IGNORECASE)
     initial, asked = initial_of(asked_first(_LANDLOCKED.sub(r"landlocked \1", _IN_A_UNIT.sub("", question))))
-    question = _WHAT_YEAR.sub(r"when ", asked)
+    question = _HOW_MANY_UNITS.sub("how ", _WHAT_YEAR.sub("when ", asked))
+    bare = _GIVE_THE_MEASURE.sub("", question)
+    question = bare if _value(bare) is not None else question
     plan = _read(question, text)
     if initial and plan.form is not Form.COUNT:
         plan = _all_called(question)
@@ -205,13 +218,18 @@ _MEASURE_OF = patterns_of(
     rf"(?:roughly |about |approximately )?(?:what|how much) {{be}} the {_OF}{{measure}} of {{x}}(?: in 202\d)?",
     rf"(?:the )?{_OF}{{measure}} of {{x}}(?: in 202\d)?",
     rf"what {{be}} {{x}}'s? {_OF}{{measure}}",
-    r"(?!what|which|who|the ){x}(?:'s)? (?P<measure>population|height|elevation|diameter|depth)",
+    r"(?!what|which|who|the )(?P<x>[^,:;]+?)(?:'s)? (?P<measure>population|height|elevation|diameter|depth)",
     r"what {measure} (?:is|does|has) {x}(?: have)?",
 )
 _PREGNANT = patterns_of(r"how (?:long|many (?:months|days|weeks|years)) (?:is|are) (?:an? |the )?{x} pregnant(?: for)?")
 _TOOK = patterns_of(
     r"how much (?:money )?did {x} (?:make|earn|gross|take|bring in|take in)(?: at the box office| worldwide)*"
 )
+_RUN_IN = patterns_of(
+    r"how (?:far|long) (?:do|does|must) (?:you|one|people|(?:a |the )?runners?|athletes) (?:have to |need to )?"
+    r"(?:run|walk|swim|cycle) in {x}",
+)
+_MINUTES = patterns_of(r"how many (?:minutes|hours) (?:is|does|did|are) {x}(?: last| run| take| long)*")
 _CHANGES_AT = patterns_of(r"(?:at|to) (?:what|which) temperature (?:does|do|will) {x} (?P<verb>melt|freeze|boil)")
 _DATES = (  # what is asked of a date, and the attribute that says it
     (r"(?:when|on (?:what|which) (?:day|date)) {be} {x} born(?: on)?", "born"),
@@ -229,7 +247,18 @@ _DATES = (  # what is asked of a date, and the attribute that says it
     (r"when {be} {x} built", "opened"),
     (r"when did {x} (?:become independent|gain (?:its )?independence|get independence)", "independence"),
     (r"when {be} {x} (?:founded|established|created|set up)", "founded"),
-    (r"when (?:was|did|were) {x} (?:released|come out|first shown|published)", "released"),
+    (
+        r"when (?:was|did|were) {x} (?:released|come out|first shown|published)"
+        r"(?: (?:in|to) (?:the )?(?:cinemas?|theat(?:er|re)s?|movies|print|shops|public))?",
+        "released",
+    ),
+    (r"when (?:was|were) {x} first (?:played|held|run|staged|awarded|contested|celebrated|organi[sz]ed)", "founded"),
+    (r"when did {x} first take place", "founded"),
+    (r"when did {x} land(?: on .+)?", "landed"),
+    (r"when {be} {x} launched(?: into .+)?", "launched"),
+    (r"when did (?:.+?) (?:publish|release|write) (?:his|her|their|the) {x}", "released"),
+    (r"when did (?:.+?) (?:invent|discover|patent) (?:his|her|their|the) {x}", "discovered"),
+    (r"when did (?:.+?) (?:found|establish|start) (?:his|her|their|the) {x}", "founded"),
     (r"when {be} {x} (?:invented|discovered|patented)", "discovered"),
     (r"when (?:is|did|was|were) {x}(?: take place| happen| occur| fought| signed)?", "happened"),
     (r"when did {x} (?:sink|fall|erupt|explode|crash|burn down|collapse)", "happened"),
@@ -257,6 +286,12 @@ def _value(question: str) -> Plan | None:
     found = first_match(_TOOK, question)
     if found:
         return Plan(Form.VALUE, things=(found["x"],), attributes=("box office",))
+    found = first_match(_MINUTES, question)
+    if found:
+        return Plan(Form.VALUE, things=(found["x"],), attributes=("duration",))
+    found = first_match(_RUN_IN, question)
+    if found:
+        return Plan(Form.VALUE, things=(found["x"],), attributes=("length", "distance"))
     found = first_match(_CHANGES_AT, question)
     if found:
         point = "boiling point" if found["verb"].lower() == "boil" else "melting point"
@@ -267,10 +302,16 @@ def _value(question: str) -> Plan | None:
     for patterns, attribute in _DATE_PATTERNS:
         found = first_match(patterns, question)
         if found:
-            return Plan(Form.VALUE, things=(found["x"],), attributes=(attribute,))
+            event = _EVENT_OF.get(question.rsplit(" ", 1)[-1].lower(), "")
+            things = (found["x"], f"{event} of {found['x']}") if event else (found["x"],)
+            return Plan(Form.VALUE, things=things, attributes=(attribute,))
     return None
 
 
+_EVENT_OF = {  # what is told by a verb may be an event with a name of its own: the *fall* of the Berlin Wall
+    "fall": "fall", "sink": "sinking", "erupt": "eruption", "explode": "explosion", "assassinated": "assassination",
+    "executed": "execution", "signed": "signing", "crash": "crash",
+}  # fmt: skip
 _TIMES = patterns_of(r"how many times (?:did|has|have) {x} (?P<verb>win|won|host|hosted) (?P<y>.+)")
 _HOW_MANY = patterns_of(
     r"(?:in how many|how many|(?:(?:what {be} )?the )?(?:total )?number of|count(?: the)?)(?: different)? (?P<rest>.+)"
@@ -410,6 +451,11 @@ def _all_of(question: str) -> Plan | None:
     return Plan(Form.ALL, base=question, noun=found["noun"].strip())
 
 
+_WHERE_NOT = patterns_of(  # *countries where Spanish is not an official language*
+    r"(?:(?:which|what|name|list|in which|in what) (?:all )?(?:the )?)?{noun}(?P<rest> (?:in|of|on) .+?)? "
+    r"(?:where|in which) {x} (?:is|are|was|were)(?:n't| not) .+",
+    r"in (?:which|what) {noun}(?P<rest> (?:in|of|on) .+?)? (?:is|are|was|were) {x} not .+",
+)
 _ALL_BUT = patterns_of(
     r"(?:(?:which|what|name|list) (?:all )?(?:the )?)?{noun}(?P<rest> (?:in|of|on|by|from|with) .+?)?"
     r"(?: that| which| who)?"
@@ -418,7 +464,7 @@ _ALL_BUT = patterns_of(
 
 
 def _all_but(question: str) -> Plan | None:
-    found = first_match(_ALL_BUT, question)
+    found = first_match(_WHERE_NOT, question) or first_match(_ALL_BUT, question)
     if not found or not (found["rest"] or " " in found["noun"]) or plural_of(found["noun"]) != found["noun"]:
         return None
     noun, rest = found["noun"], found["rest"]

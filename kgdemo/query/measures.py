@@ -207,7 +207,12 @@ def plural_of(noun: str) -> str:
 _YEAR = r"(?:the year )?(?P<year>\d{3,4})\b(?!s)"
 _BOUNDS = tuple(
     (re.compile(rf"\b(?:{words}) +{_YEAR}", re.IGNORECASE), sign)
-    for words, sign in (("before|prior to|earlier than", "<"), ("after|later than", ">"), ("since", ">="))
+    for words, sign in (
+        ("before|prior to|earlier than", "<"),
+        ("up to|until|till|no later than", "<="),
+        ("after|later than", ">"),
+        ("since", ">="),
+    )
 )
 # *in 1962* is a condition where somebody held an office or won something; elsewhere the year may be what is asked about
 _IN_A_YEAR = re.compile(

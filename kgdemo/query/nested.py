@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from kgdemo.query.measures import OFFICE, first_match, patterns_of
+from kgdemo.query.measures import OFFICE, SLOTS, first_match, patterns_of
 from kgdemo.query.plan import Plan
 
 # *during World War II*, *when the Berlin Wall fell*: whoever held the office at that time is asked for
@@ -44,14 +44,18 @@ _RELATIVES = (
 ).split()
 # a question about something that another question has to find first: *the capital of* the largest country in Africa
 _OF_THE_NTH = patterns_of(
-    r"(?P<outer>(?!{what} {be} the$).+? (?:of|by|in|from|won|win|wrote|painted|directed|composed|{be})) "
+    r"(?P<outer>(?!{what} {be} the$).+? (?:of|by|in|from|won|win|wrote|painted|directed|composed|discovered"
+    r"|invented|founded|built|designed|created|killed|rules?|ruled|does|do|did|{be})) "
     r"(?P<inner>the (?:very )?(?:{nth} |{est} )(?!names?\b|century\b)[\w' .-]+?)"
-    r"(?P<behind> (?:born|die|died|built|founded|released|published|located|called|educated|buried|from))?"
+    r"(?P<behind> (?:born|die|died|built|founded|released|published|located|called|educated|buried|from"
+    r"|live(?: in| on)?(?: in the wild)?|lie(?: in| on)?|come from|belong to|flow into))?"
 )
 # *the father of* the Greek god of war: a thing that is found by two conditions has to be found first
 _OF_ONE_OF_A_KIND = patterns_of(
     rf"(?P<outer>{{what}} (?:\w+ )??{{be}} the (?:{'|'.join(_RELATIVES)}) of) "
-    r"(?P<inner>the (?:(?:(?!of\b)[\w-]+ ){2}of|(?:(?!of\b)[\w-]+ ){1,3}(?:who|that)) .+?)(?P<behind>)"
+    r"(?P<inner>the (?:(?:(?!of\b)[\w-]+ ){2}of|(?:(?!of\b)[\w-]+ ){1,3}(?:who|that)) .+?)(?P<behind>)",
+    rf"(?P<outer>(?:{{what}} (?:\w+ )??{{be}} )?the (?:{'|'.join(_RELATIVES)}) of) "
+    rf"(?P<inner>(?!what|who)[^,]+?(?:'s?|(?<=s)') (?:{'|'.join(_RELATIVES)}))(?P<behind>)",
 )
 # *the Roman name of Aphrodite*: the same deity elsewhere
 _OTHER_NAME = patterns_of(
@@ -113,6 +117,10 @@ _WITH_A_CLAUSE = re.compile(  # *the author of* the book that a film is based on
     r" (?P<clause>.+)",
     re.IGNORECASE,
 )
+_WITH_A_NUMBER = re.compile(  # *the symbol of* the element with atomic number 79
+    rf"the {_NOUN} with (?:an? |the )?(?P<value>{SLOTS['measure'].replace('?P<measure>', '?:')} (?:of )?\d[\d,]*)", re.I
+)
+_PLURAL_VERB = re.compile(r"(?:have|are|were|do|don't|aren't|haven't)\b", re.IGNORECASE)
 _OF_ANOTHER = re.compile(rf"the {_NOUN} (?:of|in) .+", re.IGNORECASE)  # *the population of* the capital of a country
 _WITH_AN_OWNER = re.compile(  # *the mother of* somebody's wife
     r"(?P<outer>.+ (?:of|in|by|to|is|was|did|does)) (?P<owned>(?:the )?[\w .'-]+?(?:'s?|s) "
@@ -151,7 +159,12 @@ def _with_a_gap(before: str, behind: str) -> str:
 
 def _first_asked(described: str, clauses_only: bool) -> str:
     """The question for what a phrase describes; empty where it may be a name."""
+    valued = _WITH_A_NUMBER.fullmatch(described)
+    if valued:
+        return f"which {valued['noun']} has {valued['value']}"
     found = _WITH_A_CLAUSE.fullmatch(described)
+    if found and _PLURAL_VERB.match(found["clause"]) and not found["noun"].endswith(("s", "men", "people")):
+        return ""  # *planets of the solar system that have no moon*: said of the planets
     if not found:
         other = None if clauses_only else _OF_ANOTHER.fullmatch(described)
         return _who_is(described, other["noun"]) if other else ""

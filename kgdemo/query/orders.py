@@ -114,6 +114,10 @@ _DONE_MORE = patterns_of(
     r"{what}(?: \w+)? (?:has |have |had )?(?P<verb>won|hosted|written|wrote|directed|made|painted|composed|written) "
     r"(?P<degree>more|fewer) (?P<noun>[\w '-]+?s)[,:]? +{pair}",
     r"{what}(?: \w+)? (?P<verb>has|have|had) (?P<degree>more|fewer) {noun}[,:] +{pair}",
+    r"(?:the )?(?P<degree>more|fewer|most)(?P<verb>) (?P<noun>[\w '-]+?s) *[,:–-] *{pair}",
+    r"(?:did|does|do|has|have) (?:the )?(?P<x>.+?) or (?:the )?(?P<y>.+?) (?P<verb>win|won|host|hosted|write|written"
+    r"|direct|directed|make|made|paint|painted|compose|composed|have|score|scored) (?:the )?(?P<degree>more|fewer|most) "
+    r"(?P<noun>[\w '-]+?s)",
 )
 _PRESENT = {
     "won": "win", "hosted": "host", "written": "write", "wrote": "write", "directed": "direct", "made": "make",
@@ -146,7 +150,8 @@ def comparison(question: str) -> Plan | None:
         return Plan(Form.COMPARISON, things=things, attributes=("weight", "mass"), greatest=greatest)
     found = first_match(_DONE_MORE, question)
     if found:
-        base = f"which {found['noun']} did {{}} {_PRESENT.get(found['verb'].lower(), found['verb'])}"
+        verb = found["verb"].lower() or "have"
+        base = f"which {found['noun']} did {{}} {_PRESENT.get(verb, verb)}"
         things, greatest = (found["x"], found["y"]), found["degree"].lower() not in LESSER
         return Plan(Form.COMPARISON, base, found["noun"], things, (NUMBER,), greatest)
     found = first_match(_EITHER_DEGREE, question)
@@ -210,15 +215,18 @@ _GREATEST_NUMBER = patterns_of(
 # *which country has won the most World Cups*: of each edition it is known who won it
 _MOST_EDITIONS = patterns_of(
     r"{what}(?: {noun})? (?:has |have |had )?(?P<verb>won|hosted) (?:the )?(?P<degree>most|fewest) (?P<things>.+?s)"
-    r"(?: (?:ever|in history|of all time|so far))?"
+    r"(?: (?:ever|in history|of all time|so far))?",
+    r"{what}(?: {noun})? (?:has |have |had )?(?P<verb>won|hosted) (?:the )?(?P<things>.+?) (?:the )?(?P<degree>most|fewest)"
+    r" (?:times|often)(?: (?:ever|in history|so far))?",
 )
 
 
 # *which planet has the most moons*: their number may be stated
 _MOST_OF = patterns_of(
-    r"{what} (?P<noun>\w+(?: \w+)?) (?:has|have|had) (?:the )?(?P<degree>most|fewest) (?P<things>(?:\w+ )?\w+s)"
-    r"(?: (?:ever|in history|of all time|so far))?",
-    r"(?:{what} {be} )?the (?P<noun>\w+(?: \w+)?) with the (?P<degree>most|fewest) (?P<things>(?:\w+ )?\w+s)",
+    r"{what} (?P<noun>\w+(?: \w+)?) (?:has|have|had) (?:won )?(?:the )?(?P<degree>most|fewest) "
+    r"(?P<things>(?:\w+ ){0,3}\w+s)(?: (?:ever|in history|of all time|so far|worldwide|in the (?:whole )?world|on earth))*",
+    r"(?:{what} {be} )?the (?P<noun>\w+(?: \w+)?) with the (?P<degree>most|fewest) (?P<things>(?:\w+ ){0,3}\w+s)"
+    r"(?: (?:ever|in history|of all time|so far|worldwide|in the (?:whole )?world|on earth))*",
 )
 
 
@@ -339,6 +347,11 @@ _NTH_OF = patterns_of(
     r"(?:{what} {be} )?(?:the )?(?P<whose>(?!what|which|who|the\b)"
     r"(?:(?! (?:of|from|in|by|with|is|are|was|were) )[\w .-])+?)(?:'s?)? {nth} {noun}",
 )
+_FIRST_WOMAN = patterns_of(
+    r"(?:{what} {be} )?(?:the )?(?:very )?{nth} (?P<noun>woman|female|lady|black) (?:person )?"
+    r"(?:to (?:become|be(?: elected| appointed)?|serve as|hold)|who (?:became|was(?: elected| appointed)?)|as) "
+    rf"(?:the )?(?P<office>(?:\w+ )*?(?:{OFFICES})\b.*)"
+)
 _NOTHING_NEW = re.compile(  # said of works that are all so
     r"^(?:(?:feature(?:-length)?|full-length|complete|completed|finished|studio|official|published|major|ever)[ -])+",
     re.IGNORECASE,
@@ -352,9 +365,12 @@ _WORK = re.compile(
 
 
 def ordinal(question: str) -> Plan | None:
-    found = first_match(_NTH_OF, question)
+    found = first_match(_FIRST_WOMAN, question) or first_match(_NTH_OF, question)
     if not found:
         return None
+    if "office" in found.groupdict():
+        office = found["office"]
+        return Plan(Form.ORDINAL, f"who were the {office}", f"{found['noun']} {office}", place=place_of(found["nth"]))
     said, noun, place = found.groupdict(), _NOTHING_NEW.sub("", found["noun"].strip()), place_of(found["nth"])
     if noun.lower() in _NO_ORDER or not place:
         return None

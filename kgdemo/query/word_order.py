@@ -50,6 +50,10 @@ _INDIRECT = re.compile(  # as behind *do you know*: *where Mozart was born*
 _SINCE_WHEN = re.compile(
     rf"^(?:when|(?:in )?(?:what|which) year) {_NO_HELPING}(?P<x>.+) (?P<verb>{'|'.join(_VERB_FORMS)})$", re.IGNORECASE
 )
+_THE_DATE = re.compile(  # *the date the Berlin Wall fell*
+    rf"^(?:the )?(?:exact )?(?:date|day|year) (?:(?:that|when|on which|in which) )?(?=.+ (?:{'|'.join(_VERB_FORMS)})$)",
+    re.I,
+)
 _DID_PAST = re.compile(
     rf"^(?P<when>when|in (?:what|which) year) did (?P<x>.+) (?P<verb>{'|'.join(_VERB_FORMS)})$", re.I
 )
@@ -66,6 +70,7 @@ _PRESENT = {
 _IN_ORDER = r"(?:first|second|third|fourth|fifth|sixth|seventh|last|latest|\d+(?:st|nd|rd|th)|\w+est)"
 _CALLED = re.compile(  # *the first album is called what*, *what is the first album called*
     rf"^(?:(?P<last>.*\b{_IN_ORDER} .+?),? (?:(?:is|was|are|were) )?(?:called|named|titled) what"
+    r"|(?P<called>the .+?) (?:is|was|are|were) (?:called|named|known as) what"
     rf"|(?P<first>(?:what|which|who) (?:is|was|are|were) .*\b{_IN_ORDER} .+?) (?:called|named|titled|located))$",
     re.IGNORECASE,
 )
@@ -81,7 +86,9 @@ _IS_IT_SO = re.compile(  # a statement with *right?* behind it asks whether it i
 _BEST_OF = re.compile(r"\bthe (?P<est>\w+est) of (?P<x>[\w. -]+?)'s (?P<noun>\w+)\b", re.IGNORECASE)
 
 
-_IS_NTH = patterns_of(r"(?:which|what) {noun} {be} (?:the )?{nth}(?P<rest>(?: (?:from|in|of|to)\b.*)?)")
+_IS_NTH = patterns_of(
+    r"(?:which|what) {noun} (?:{be}|comes?|came|stands) (?:the )?{nth}(?P<rest>(?: (?:from|in|of|to)\b.*)?)"
+)
 
 
 def asked_first(question: str) -> str:
@@ -89,7 +96,7 @@ def asked_first(question: str) -> str:
     question = _BEST_OF.sub(
         lambda said: f"the {said['est']} {(*singulars(said['noun']), said['noun'])[1]} of {said['x']}", question
     )
-    question = _asked_whole(_plainly_asked(question))
+    question = _asked_whole(_plainly_asked(_topic_first(question)))
     question = _called_what(_TO_BE_MADE.sub(r"\g<head>", question))
     nth = first_match(_IS_NTH, question)
     if nth:
@@ -97,6 +104,7 @@ def asked_first(question: str) -> str:
     indirect = _INDIRECT.match(question)
     if indirect:
         question = f"{indirect['asked']} {indirect['be']} {indirect['x']}{indirect['rest'] or ''}"
+    question = _THE_DATE.sub("when ", question)
     since = _SINCE_WHEN.match(question)
     if since:
         return f"when did {since['x']} {_VERB_FORMS[since['verb'].lower()]}"
@@ -106,6 +114,31 @@ def asked_first(question: str) -> str:
     if _BEGINS_ASKING.match(question):
         return question
     return _stated_first(question) or _put_first(question)
+
+
+_TOPIC_FIRST = re.compile(  # *feta: is it a Greek cheese*
+    r"^(?P<x>(?!\b(?:what|which|who|where|when|how|is|are|was|were|do|does|did)\b)[^,:;]+?) *(?:[,:;]| [–-]) *"
+    r"(?P<before>(?:(?:in |on )?(?:what|which|who|where|when|how|is|are|was|were|do|does|did|has|have)\b)(?: \w+){0,3}?) "
+    r"(?P<it>he|she|it|they|his|her|its|their)\b(?P<rest>.*)$",
+    re.IGNORECASE,
+)
+_ASKS_BEHIND = re.compile(  # *letters of the Greek alphabet: how many*, *Pink Floyd's first album: title*
+    r"^(?P<x>[^,:;]+?) *(?:[,:;]| [–-]) *(?:(?P<many>how many(?: are there)?)|(?:the )?(?:title|name|which(?: one)?|who|what)"
+    r"(?: (?:is|was) (?:it|he|she|that))?)$",
+    re.IGNORECASE,
+)
+
+
+def _topic_first(question: str) -> str:
+    """A question that names its topic before it asks, as one sentence."""
+    behind = _ASKS_BEHIND.match(question)
+    if behind:
+        return f"{'how many' if behind['many'] else 'what is'} {behind['x']}"
+    found = _TOPIC_FIRST.match(question)
+    if not found:
+        return question
+    whose = "'s" if found["it"].lower() in ("his", "her", "its", "their") else ""
+    return f"{found['before']} {found['x']}{whose}{found['rest']}"
 
 
 _WHETHER = re.compile(  # *whether Texas or Alaska has the larger area*
@@ -155,6 +188,11 @@ _ASKED_SHORT = (  # what is asked for in a few words, and the whole question: *i
     (r"(?P<noun>\w+(?: \w+)?) (?:that|who|which) (?P<rest>(?:has|have) .+)", "which {noun} {rest}"),
     (rf"{_THINGS} (?:that|who|which) (?P<rest>(?!you|i|we\b).+)", "which {noun} {rest}"),
     (rf"{_THINGS} where (?P<x>.+?) (?P<be>is|are|was|were) (?P<rest>.+)", "in which {noun} {be} {x} {rest}"),
+    (
+        rf"{_THINGS} (?:that |which )?(?P<x>.+?) (?P<verb>directed|wrote|painted|composed|made|founded|invented|won|hosted|produced"
+        r"|recorded|starred in)(?P<rest>(?: (?:up to|before|after|since|until|between|in) .+)?)",
+        "which {noun} {verb} {x}{rest}",
+    ),
     (r"(?P<noun>.+ (?:films|movies)) with (?P<x>(?!an?\b|the\b)\w+ \w.*)", "which {noun} star {x}"),
     (r"(?:a )?(?:full |complete )?list of (?:all )?(?:the )?(?P<noun>[\w' -]+s)", "what are the {noun}"),
     (rf"{_THINGS} list", "what are the {noun}"),
@@ -188,7 +226,7 @@ def _called_what(question: str) -> str:
     called = _CALLED.match(question)
     if not called:
         return question
-    return called["first"] or f"what is {called['last']}"
+    return called["first"] or f"what is {called['last'] or called['called']}"
 
 
 def _stated_first(question: str) -> str:

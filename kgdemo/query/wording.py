@@ -77,7 +77,7 @@ _OFFERS_TWO = re.compile(
 )  # *Bach or Verdi: who …*
 _AT_THE_END = re.compile(
     r"(?:[\s,]*\b(?:please|pls|plz|thanks|thank you|thx|exactly|by the way|do you know|right now|at the moment"
-    r"|at present|nowadays|these days|(?<!in )today))*(?:[\s?!]|(?<=[a-z])\.)*$",
+    r"|at present|nowadays|these days|(?<!in )today|or not))*(?:[\s?!]|(?<=[a-z])\.)*$",
     re.IGNORECASE,
 )
 
@@ -115,6 +115,13 @@ _FUTURE = re.compile(  # not *Will* that is somebody's name
     |^(?:when|where|who)\b.*\bin\ the\ future\b""",
     re.IGNORECASE | re.VERBOSE,
 )
+_PERSONAL = re.compile(
+    r"""\bmy\ (?:own\ |best\ )?(?:neighbou?r(?!\ totoro)|name|friend|mother|mum|mom|father|dad|brother|sister|wife|husband
+    |son|daughter|teacher|boss|girlfriend|boyfriend|dog|cat|pet|car|phone|house|home|school|class|birthday|age|address
+    |password|uncle|aunt|cousin|grand\w+)s?\b
+    |\b(?:am|do|did|have|was)\ i\b(?!\ (?:right|correct))|\bmy\ \w+[’']s\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _HOW_TO = re.compile(
     r"^how (?:do|does|can|could|to|should|would|might|is|are|did|was|were)\b(?!.*\b(?:old|many)\b)", re.IGNORECASE
 )
@@ -125,6 +132,7 @@ _NO_GRAPH = {
     "live": "It asks for what changes from day to day, and this graph is not kept up to the day.",
     "future": "It asks for what is yet to come, and a graph holds what has been and is.",
     "opinion": "It asks for a judgement, and a graph holds facts, not opinions.",
+    "personal": "It asks about you or somebody whom you know, and the graph holds what is known of everybody.",
     "how": "It asks how something is done or works, and a graph holds facts, not explanations.",
 }
 _ENGLISH = frozenset(
@@ -192,9 +200,31 @@ _NO_COAST = re.compile(
 )
 
 
+_MOTHER_TONGUE = re.compile(
+    r"\b(?:do|does) (?:the )?most (?:people|humans) speak(?: natively| as (?:their|a) (?:mother tongue|first language"
+    r"|native language))?\b|\bis spoken (?:natively )?by (?:the )?most (?:people|humans)\b",
+    re.IGNORECASE,
+)
+_OF_ENGLAND = re.compile(  # who reigns there now reigns over the United Kingdom
+    r"^(?P<now>.*\b(?:(?:who|what) is|present|current|reigning)\b.*\b(?:king|queen|monarch)) of england\b",
+    re.IGNORECASE,
+)
+
+
+_CAR_MAKERS = re.compile(
+    r"\b(?:car ?(?:makers?|manufacturers?|companies|company|brands?|producers?)|auto(?:mobile )?(?:makers?|manufacturers?))"
+    r"\b",
+    re.IGNORECASE,
+)
+
+
 def in_plain_verbs(text: str) -> str:
     """A question in which a thing is named only to say what is done: to *have a coast on* a sea is to *border* it."""
     text = _NO_COAST.sub(r"\g<which> \g<before>\g<noun> are landlocked", text)
+    text = _OF_ENGLAND.sub(r"\g<now> of the United Kingdom", _MOTHER_TONGUE.sub("has the most native speakers", text))
+    text = _CAR_MAKERS.sub(
+        lambda found: "automotive companies" if found[0].endswith("s") else "automotive company", text
+    )
     text = re.sub(r"\b(die|died) at an? (younger|older) age\b", r"\1 \2", text, flags=re.IGNORECASE)
     return _ON_THE_COAST.sub("border", text)
 
@@ -235,6 +265,8 @@ def _kind_beyond(question: str, text: str) -> str:
     said = " ".join(text.split())
     if _LIVE.search(said[max(said.find(question), 0) :]):
         return "live"
+    if _PERSONAL.search(question):
+        return "personal"
     if _FUTURE.search(question):
         return "future"
     if _OPINION.search(question):
