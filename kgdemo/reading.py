@@ -204,7 +204,8 @@ def _names_right(question: str, linked: EntitiesLinked, graph: OpenedGraph) -> s
         best = process.extractOne(fold(typed), list(folded), scorer=OSA.distance, score_cutoff=2)
         slips = best[1] if best else 0
         meant = entity in linked.chosen and slips and len(typed) >= _LONG_NAME * slips and not fold(typed).endswith("s")
-        if best and meant and mention.start >= done:
+        numbered = best and re.sub(r"\W*\d+\W*", "", best[0]) == re.sub(r"\W*\d+\W*", "", fold(typed))  # *number 1*
+        if best and meant and not numbered and mention.start >= done:
             parts += [question[done : mention.start], folded[best[0]]]
             done = mention.start + len(typed)
     return "".join([*parts, question[done:]])

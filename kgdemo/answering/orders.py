@@ -34,6 +34,7 @@ from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.measures import DATE, NUMBER
 from kgdemo.query.plan import Form
+from kgdemo.ranking.scorer import path_words
 
 _SEVERAL = 5  # are named where *the longest rivers* are asked for
 _BEGINNINGS = ("founded", "discovered", "opened", "released", "began")
@@ -99,8 +100,15 @@ class Orders(Computation):
             return
         ran = yield from self._base(topics=[first], base=self.plan.base.format(first))
         counts: dict[str, int] = {}
+        said_so = {word for kind in names_of_kind(noun) for word in kind.split()}
         relations = next(
-            (said for topic, said in ran.walks() if self._fitting(self.sets.ends(topic, said), noun)), None
+            (
+                said
+                for topic, said in ran.walks()
+                if (ends := self._fitting(self.sets.ends(topic, said), noun))
+                and (self.sets.of_noun(ends, noun) is not None or said_so & set(path_words(said)))
+            ),
+            None,
         )
         if ran.refused or relations is None:
             yield no_answer(f"The graph holds no {noun} of {first}, so it cannot compare them.")

@@ -116,8 +116,8 @@ _DONE_MORE = patterns_of(
     r"{what}(?: \w+)? (?P<verb>has|have|had) (?P<degree>more|fewer) {noun}[,:] +{pair}",
     r"(?:the )?(?P<degree>more|fewer|most)(?P<verb>) (?P<noun>[\w '-]+?s) *[,:–-] *{pair}",
     r"(?:did|does|do|has|have) (?:the )?(?P<x>.+?) or (?:the )?(?P<y>.+?) (?P<verb>win|won|host|hosted|write|written"
-    r"|direct|directed|make|made|paint|painted|compose|composed|have|score|scored) (?:the )?(?P<degree>more|fewer|most) "
-    r"(?P<noun>[\w '-]+?s)",
+    r"|direct|directed|make|made|paint|painted|compose|composed|have|score|scored) (?:the )?"
+    r"(?P<degree>more|fewer|most) (?P<noun>[\w '-]+?s)",
 )
 _PRESENT = {
     "won": "win", "hosted": "host", "written": "write", "wrote": "write", "directed": "direct", "made": "make",
@@ -216,17 +216,18 @@ _GREATEST_NUMBER = patterns_of(
 _MOST_EDITIONS = patterns_of(
     r"{what}(?: {noun})? (?:has |have |had )?(?P<verb>won|hosted) (?:the )?(?P<degree>most|fewest) (?P<things>.+?s)"
     r"(?: (?:ever|in history|of all time|so far))?",
-    r"{what}(?: {noun})? (?:has |have |had )?(?P<verb>won|hosted) (?:the )?(?P<things>.+?) (?:the )?(?P<degree>most|fewest)"
-    r" (?:times|often)(?: (?:ever|in history|so far))?",
+    r"{what}(?: {noun})? (?:has |have |had )?(?P<verb>won|hosted) (?:the )?(?P<things>.+?) (?:the )?"
+    r"(?P<degree>most|fewest) (?:times|often)(?: (?:ever|in history|so far))?",
 )
 
 
+_EVER = r"(?:ever|in history|of all time|so far|worldwide|in the (?:whole )?world|on earth)"
 # *which planet has the most moons*: their number may be stated
 _MOST_OF = patterns_of(
     r"{what} (?P<noun>\w+(?: \w+)?) (?:has|have|had) (?:won )?(?:the )?(?P<degree>most|fewest) "
-    r"(?P<things>(?:\w+ ){0,3}\w+s)(?: (?:ever|in history|of all time|so far|worldwide|in the (?:whole )?world|on earth))*",
-    r"(?:{what} {be} )?the (?P<noun>\w+(?: \w+)?) with the (?P<degree>most|fewest) (?P<things>(?:\w+ ){0,3}\w+s)"
-    r"(?: (?:ever|in history|of all time|so far|worldwide|in the (?:whole )?world|on earth))*",
+    rf"(?P<things>(?:\w+ ){{0,3}}\w+s)(?: {_EVER})*",
+    r"(?:{what} {be} )?the (?P<noun>\w+(?: \w+)?) with the (?P<degree>most|fewest) "
+    rf"(?P<things>(?:\w+ ){{0,3}}\w+s)(?: {_EVER})*",
 )
 
 

@@ -118,13 +118,13 @@ def asked_first(question: str) -> str:
 
 _TOPIC_FIRST = re.compile(  # *feta: is it a Greek cheese*
     r"^(?P<x>(?!\b(?:what|which|who|where|when|how|is|are|was|were|do|does|did)\b)[^,:;]+?) *(?:[,:;]| [–-]) *"
-    r"(?P<before>(?:(?:in |on )?(?:what|which|who|where|when|how|is|are|was|were|do|does|did|has|have)\b)(?: \w+){0,3}?) "
+    r"(?P<before>(?:in |on )?(?:what|which|who|where|when|how|is|are|was|were|do|does|did|has|have)\b(?: \w+){0,3}?) "
     r"(?P<it>he|she|it|they|his|her|its|their)\b(?P<rest>.*)$",
     re.IGNORECASE,
 )
 _ASKS_BEHIND = re.compile(  # *letters of the Greek alphabet: how many*, *Pink Floyd's first album: title*
-    r"^(?P<x>[^,:;]+?) *(?:[,:;]| [–-]) *(?:(?P<many>how many(?: are there)?)|(?:the )?(?:title|name|which(?: one)?|who|what)"
-    r"(?: (?:is|was) (?:it|he|she|that))?)$",
+    r"^(?P<x>(?![^,:;]* (?:who|that|which) )[^,:;]+?) *(?:[,:;]| [–-]) *(?:(?P<many>how many(?: are there)?)|(?:the )?"
+    r"(?:title|name|which(?: one)?|who|what)(?: (?:is|was) (?:it|he|she|that))?)$",
     re.IGNORECASE,
 )
 
@@ -189,8 +189,8 @@ _ASKED_SHORT = (  # what is asked for in a few words, and the whole question: *i
     (rf"{_THINGS} (?:that|who|which) (?P<rest>(?!you|i|we\b).+)", "which {noun} {rest}"),
     (rf"{_THINGS} where (?P<x>.+?) (?P<be>is|are|was|were) (?P<rest>.+)", "in which {noun} {be} {x} {rest}"),
     (
-        rf"{_THINGS} (?:that |which )?(?P<x>.+?) (?P<verb>directed|wrote|painted|composed|made|founded|invented|won|hosted|produced"
-        r"|recorded|starred in)(?P<rest>(?: (?:up to|before|after|since|until|between|in) .+)?)",
+        rf"{_THINGS} (?:that |which )?(?P<x>.+?) (?P<verb>directed|wrote|painted|composed|made|founded|invented|won"
+        r"|hosted|produced|recorded|starred in)(?P<rest>(?: (?:up to|before|after|since|until|between|in) .+)?)",
         "which {noun} {verb} {x}{rest}",
     ),
     (r"(?P<noun>.+ (?:films|movies)) with (?P<x>(?!an?\b|the\b)\w+ \w.*)", "which {noun} star {x}"),

@@ -116,10 +116,10 @@ _FUTURE = re.compile(  # not *Will* that is somebody's name
     re.IGNORECASE | re.VERBOSE,
 )
 _PERSONAL = re.compile(
-    r"""\bmy\ (?:own\ |best\ )?(?:neighbou?r(?!\ totoro)|name|friend|mother|mum|mom|father|dad|brother|sister|wife|husband
-    |son|daughter|teacher|boss|girlfriend|boyfriend|dog|cat|pet|car|phone|house|home|school|class|birthday|age|address
-    |password|uncle|aunt|cousin|grand\w+)s?\b
-    |\b(?:am|do|did|have|was)\ i\b(?!\ (?:right|correct))|\bmy\ \w+[’']s\b""",
+    r"""\bmy\ (?:own\ |best\ )?(?:neighbou?r(?!\ totoro)|name|friend|mother|mum|mom|father|dad|brother|sister|wife
+    |husband|son|daughter|teacher|boss|girlfriend|boyfriend|dog|cat|pet|car|phone|house|home|school|class|birthday
+    |age|address|password|uncle|aunt|cousin|grand\w+)s?\b
+    |\b(?:am|did|have|was)\ i\b(?!\ (?:right|correct))|\bmy\ \w+[’']s\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 _HOW_TO = re.compile(
@@ -212,8 +212,8 @@ _OF_ENGLAND = re.compile(  # who reigns there now reigns over the United Kingdom
 
 
 _CAR_MAKERS = re.compile(
-    r"\b(?:car ?(?:makers?|manufacturers?|companies|company|brands?|producers?)|auto(?:mobile )?(?:makers?|manufacturers?))"
-    r"\b",
+    r"\b(?:car ?(?:makers?|manufacturers?|companies|company|brands?|producers?)"
+    r"|auto(?:mobile )?(?:makers?|manufacturers?))\b",
     re.IGNORECASE,
 )
 
