@@ -50,14 +50,15 @@ class Reading:
         """
         mentions, given = self.linked.mentions, self.linked.chosen if self.linked.given else ()
         chosen = [mention for mention in mentions if mention.candidates[0].entity in self.linked.chosen]
-        names = [mention.text for mention in chosen if mention.candidates[0].type != "position"]
+        names = [mention.text for mention in chosen if mention.candidates[0].type not in ("position", "feat")]
         told = re.sub(r"^(?:the|an?) ", "", _WHO_IS.sub("", described).lower())
         bare = [re.sub(r"^the ", "", name.lower()) for name in names if " " in name]
         if any(re.match(rf"{re.escape(name)} (?:in|on|at)\b", told) for name in bare):  # *the Eiffel Tower* in Paris
             return True
         found = _DESCRIBED.match(described)
         noun = found[1].lower() if found else ""
-        return any(_ORDER.search(text) for text in (*given, *(mention.text for mention in chosen))) or any(
+        ordered = [mention.text for mention in chosen if mention.candidates[0].type != "feat"]
+        return any(_ORDER.search(text) for text in (*given, *ordered)) or any(
             _JOINED.search(text) and noun in text.lower().split() for text in (*given, *names)
         )
 

@@ -266,7 +266,9 @@ class Claims(Computation):
             return
         ends, others = self.sets.ends(one, relations), self.sets.ends(other, relations)
         common = [end for end in ends if end in others]
-        if common:
+        if not self._is_the_same(relations, ends):
+            yield no_answer(_NEITHER)
+        elif common:
             operands = [Operand(end, (ends[end], others[end])) for end in common]
             yield from self._says("yes", one, operands, f"Yes: {relations[0]} is {listed(common)} for both.")
         elif ends and others and self._uncovered(next(iter(ends.values()))):
@@ -277,6 +279,13 @@ class Claims(Computation):
             yield from self._says("no", "", operands, text)
         else:
             yield no_answer("The graph does not hold this of both.")
+
+    def _is_the_same(self, relations: Sequence[str], ends: Mapping[str, Path]) -> bool:
+        """Whether a relation is about what the question says is the same: a *country*, but no language *family*."""
+        said = re.search(r"\bsame (?P<noun>(?:\w+ )?\w+)", self.query.text, re.IGNORECASE)
+        kinds = names_of_kind(said["noun"].split()[-1]) if said else ()
+        told = {*path_words(relations), *(kind_of(self.kg, end) for end in ends)}
+        return not said or not told.isdisjoint(kinds)
 
     def _of_both(self, ran: MethodRun, topics: Sequence[str]) -> Iterator[Event]:
         """Whether each of two topics leads to the third: were both of them born in Vienna."""

@@ -36,6 +36,7 @@ from kgdemo.kg.path import Path
 from kgdemo.linking.names import Name, name_index
 from kgdemo.linking.words import name_words
 from kgdemo.query.answer_type import kind_of
+from kgdemo.query.measures import DATE
 from kgdemo.query.plan import Form
 from kgdemo.query.wording import names_in
 from kgdemo.ranking.abstention import applies
@@ -68,7 +69,10 @@ EITHER = re.compile(  # one of those named last, *solid or liquid*; not *a king 
     r"\bor\b(?:(?! (?:as|of|in|that|who|which|for|with)\b) [\w'-]+){1,4}[?.! ]*$", re.IGNORECASE
 )
 _SAYS_WHAT = frozenset(("instance of", "gender", "genre", "occupation", "animal class", "part of series"))
-_SAYS_NATIONAL = frozenset("born from came come century centuries years year lived live living who been were".split())
+_SAYS_NATIONAL = frozenset(
+    "worked working active painting born from came come century centuries years year lived live living who been "
+    "were".split()
+)
 _SAYS_WHEN = frozenset("before after since until between later earlier".split())
 _IN_OFFICE = frozenset("office elected inaugurated became power".split())
 _BORN_THERE = re.compile(r"\bborn in (?!the [12]?\d{2}|\d)", re.IGNORECASE)  # a place, not a time
@@ -312,6 +316,8 @@ class Conditions(Direct):
             if unmet and not applies(self.resources):
                 yield Notice(f"Nothing was found for “{unmet}” of the question, so the answer may be wider than it.")
                 yield final
+            elif _YEAR.fullmatch(unmet) and (dated := self._dated(ends, ("discovered", DATE))):
+                yield from self._of_year(ran, dated, unmet)
             elif unmet:
                 held = f"The graph holds {len(ends)} that fit the rest of the question ({listed(list(ends), 8)})"
                 yield no_answer(f"{held}, but nothing by which I could tell which of them “{unmet}” means.")
@@ -326,6 +332,16 @@ class Conditions(Direct):
                 yield final
             return
         yield from self._joined(ran, remaining, len(ends), applied)
+
+    def _of_year(self, ran: MethodRun, dated: Sequence[Operand], year: str) -> Iterator[Event]:
+        """Those of the answers that are of a year which the question only says."""
+        result = within_bound(dated, f"= {year}")
+        text = f"{len(dated)} with a year; {year}: {len(result)}"
+        operation = yield from self._operate("filter", text, dated, result, f"= {year}")
+        if operation is not None and result:
+            yield computed_answer(", ".join(result), result, ran)
+        elif operation is not None:
+            yield no_answer(f"None of the {len(dated)} that the graph holds with a year is from {year}.")
 
     def _met_within(self, ran: MethodRun) -> dict[str, tuple[Path, ...]]:
         """Where paths of two topics meet, one of them a place: what meets anywhere within it, *plays set in Italy*."""
@@ -502,6 +518,11 @@ class Conditions(Direct):
             return True
         if kind_of(self.kg, other) == "feat":  # a record that the topic itself holds
             return bool(self.sets.leads(other, ("achieved by",), topic))
+        last = fold(other).split()[-1]
+        if re.search(rf"\b{re.escape(last)}['’]s?\b", self.query.text, re.IGNORECASE) and self.sets.joined(
+            topic, other
+        ):
+            return True  # *Orwell's* Nineteen Eighty-Four
         by = re.search(r"\b(?:by|of|from) (?:the )?(?P<other>.+)", fold(self.query.text))
         named = by and by["other"].startswith(fold(other).split()[0]) and self.sets.joined(topic, other)  # X *by* Y
         return bool(named) or bool(self.sets.containing(topic, other))

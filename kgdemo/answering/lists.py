@@ -82,7 +82,7 @@ class Lists(Conditions):
                 return
             whole = self._members_of_topic()
             if whole:
-                yield from self._all(self.plan.noun, whole)
+                yield from self._all(self.plan.noun or "of them", whole)
                 return
             yield from self.place_around() or self.born_within() or self._whole_group() or unchanged(final)
             return
@@ -109,6 +109,7 @@ class Lists(Conditions):
             return
         narrowed = self.of_sex(ends) or self.joined_too(ran, ends)
         ends = {end: ends[end] for end in narrowed}
+        ends = (self.sets.of_noun(ends, self.plan.noun) if self.plan.noun else None) or ends
         office, sign = kind_of(self.kg, ran.cited[0].entities[0]) == "position", self.plan.bound.split()[0]
         in_office = [o for end, path in ends.items() if (o := operand_of(self.kg, end, IN_ORDER[:2], (path,)))]
         dated = in_office if office else self._dated(ends, _THEN if sign == "=" else (DATE,))
@@ -144,12 +145,18 @@ class Lists(Conditions):
 
     def _members_of_topic(self) -> dict[str, Path]:
         """All of the one group that the question names, where it asks for nothing else: *the members of* a council."""
-        if len(self.query.topics) != 1 or not self.plan.noun:
+        if len(self.query.topics) != 1:
             return {}
-        members = self.sets.of_noun(self.sets.members(self.query.topics[0]), self.plan.noun) or {}
+        every = self.sets.members(self.query.topics[0])
+        named_so = not set(names_of_kind(self.plan.noun)).isdisjoint(fold(self.query.topics[0]).split())
+        noun = self.plan.noun
+        members = (self.sets.of_noun(every, noun) if noun else every) or (every if named_so else {})
         nouns = {*self.plan.noun.lower().split(), *names_of_kind(self.plan.noun)}
         more = set(self.query.content_words) - nouns - SAYS_LITTLE - {"member", "members"}
-        return {} if more else members
+        topic = fold(self.query.topics[0]).split()
+        more = {word for word in more if set(topic).isdisjoint(names_of_kind(word))}
+        around = {word for _, end in self.kg.neighbours(next(iter(members), "")) for word in fold(end).split()}
+        return {} if more - around else members
 
     def _all(self, noun: str, members: Mapping[str, Path | None]) -> Iterator[Event]:
         """All things of a kind, or of a group, counted."""

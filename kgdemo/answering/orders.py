@@ -37,6 +37,10 @@ from kgdemo.query.plan import Form
 from kgdemo.ranking.scorer import path_words
 
 _SEVERAL = 5  # are named where *the longest rivers* are asked for
+_BEYOND_EARTH = re.compile(
+    r"\b(?:solar system|universe|space|planets?|moons?|mars|venus|jupiter|saturn|mercury)\b", re.I
+)
+_CELESTIAL = frozenset(("planet", "moon", "dwarf planet", "celestial body"))
 _BEGINNINGS = ("founded", "discovered", "opened", "released", "began")
 _FEW = 0.5  # of all people, of whom a value has to be known before anybody is said to have the greatest one
 _NAMESAKES = 4  # of a name, that are compared
@@ -251,7 +255,7 @@ class Orders(Computation):
                 yield from self._none_found(ran, noun)
                 return
         else:
-            ends = self.sets.of_kind(noun)
+            ends = self._on_earth(self.sets.of_kind(noun))
             if not ends:
                 yield no_answer(f"The graph knows no kind of thing called “{noun}”, so it cannot compare them.")
                 return
@@ -280,6 +284,18 @@ class Orders(Computation):
             yield from self._first_of(ran, operands, number)
             return
         yield from self._best_of(ran, operands)
+
+    def _on_earth(self, ends: dict[str, Path | None]) -> dict[str, Path | None]:
+        """Without what lies on another planet, where the question does not look beyond this one."""
+        if _BEYOND_EARTH.search(self.query.text):
+            return ends
+        away = {
+            end
+            for end in ends
+            for label, around in self.kg.neighbours(end, directed=True)
+            if label == "located in" and around != "Earth" and kind_of(self.kg, around) in _CELESTIAL
+        }
+        return {end: path for end, path in ends.items() if end not in away} or ends
 
     def _best_of(self, ran: MethodRun, operands: Sequence[Operand]) -> Iterator[Event]:
         """The things of the greatest or the least value."""

@@ -45,7 +45,8 @@ _WHAT_YEAR = re.compile(
 _IN_A_UNIT = re.compile(  # values are given in the unit that the graph has
     r"(?: (?:in|measured in))? (?:degrees )?(?:celsius|celcius|centigrade|fahrenheit|kelvin)$"
     r"| (?:in|measured in) (?:minutes|hours|seconds|met(?:er|re)s|kilomet(?:er|re)s|km|miles|feet|foot"
-    r"|square (?:kilomet(?:er|re)s|miles)|kilograms|kilos|kg|tons|tonnes|pounds|years|days|km/h|mph)$",
+    r"|square (?:kilomet(?:er|re)s|miles)|kilograms|kilos|kg|tons|tonnes|pounds|years|days|km/h|mph|g/cm(?:3|³)"
+    r"|grams per cubic centimet(?:er|re))$",
     re.IGNORECASE,
 )
 
@@ -202,10 +203,12 @@ def _span(question: str) -> Plan | None:
 _HOW_MUCH = patterns_of(r"how {how} {be} {x}")
 _HOW_FAR = patterns_of(
     r"how (?:far|distant) (?:away )?{be} {x}(?: away)? from (?:the )?{y}",
-    r"what {be} the (?:average |mean )?distance (?:of|from|between) {x} (?:from|to|and) (?:the )?{y}",
+    r"(?:{what} {be} )?(?:the )?(?:average |mean )?distance (?:of|from|between) {x} (?:from|to|and) (?:the )?{y}",
 )
 _MEASURED_FROM = {"sun": "distance from the Sun", "earth": "distance from the Earth", "us": "distance from the Earth"}
 _YEAR_OF = patterns_of(
+    r"how (?:long|many (?:days|years|months)) (?:does|do) {x} (?:need|take) (?:for |to make |to complete |to do )?"
+    r"(?:one |an? )?(?:full )?(?:trip|orbit|journey|lap|revolution|turn)(?: (?:a?round|of) .+)?",
     r"how (?:long|many (?:days|years|months)) (?:does|do) (?:it take )?{x} (?:need |take )?to (?:go around|orbit|circle"
     r"|revolve around|travel around|complete)\b.*",
     r"how long is (?:a|one) year on {x}",
@@ -229,7 +232,7 @@ _RUN_IN = patterns_of(
     r"how (?:far|long) (?:do|does|must) (?:you|one|people|(?:a |the )?runners?|athletes) (?:have to |need to )?"
     r"(?:run|walk|swim|cycle) in {x}",
 )
-_MINUTES = patterns_of(r"how many (?:minutes|hours) (?:is|does|did|are) {x}(?: last| run| take| long)*")
+_MINUTES = patterns_of(r"(?:for )?how many (?:minutes|hours) (?:is|does|did|are) {x}(?: last| run| take| long)*")
 _CHANGES_AT = patterns_of(r"(?:at|to) (?:what|which) temperature (?:does|do|will) {x} (?P<verb>melt|freeze|boil)")
 _DATES = (  # what is asked of a date, and the attribute that says it
     (r"(?:when|on (?:what|which) (?:day|date)) {be} {x} born(?: on)?", "born"),
@@ -351,6 +354,7 @@ def _count(question: str) -> Plan | None:
 
 _ASKS_WHETHER = patterns_of(r"(?:is|are|was|were|did|does|do|has|have|had|can|could) (?P<rest>.+)")
 _IS_A = patterns_of(
+    r"{be} {x} (?:really |actually )?(?:a )?(?:kinds?|types?|sorts?) of (?:an? )?{noun}",
     r"{be} {x} (?:still )?(?:(?:classed|classified|considered|regarded|counted|known) (?:as )?)?"
     r"(?:(?:really|actually|also) )?(?:a kind of |a type of )?(?:a|an) {noun}",
     r"are (?P<x>\w+s) (?:really |actually )?{noun}",  # are dolphins mammals
@@ -370,7 +374,7 @@ _VERBS = "is|are|was|were|did|does|do|has|have|had"
 _HEAD = patterns_of(
     rf"(?:which|what|name(?: the| all| some| a few)?|list(?: the| all| some)?) (?!(?:{_VERBS}|the)\b){{noun}}"
     r"(?: also| ever| still| both)? "
-    rf"(?:{_VERBS}|comes?|came|lies?|lives?|belongs?|by|of|from|born|directed|written|painted|that|who|which|in|with|set|starring|won|received)\b.*",
+    rf"(?:{_VERBS}|comes?|came|lies?|lives?|belongs?|by|of|from|born|directed|written|painted|that|who|which|in|with|set|starring|won|received|\w+ed|wrote|sang|led|fought|flew|became|makes?|forms?|made|built|hold|held)\b.*",
     r"(?!who|what|which|where|when|how|name|list)(?:the )?{noun} "
     r"(?:in|by|directed by|written by|painted by|born in|from|with|starring|set in)\b.*",
 )

@@ -48,7 +48,8 @@ _OF_THE_NTH = patterns_of(
     r"|invented|founded|built|designed|created|killed|rules?|ruled|does|do|did|{be})) "
     r"(?P<inner>the (?:very )?(?:{nth} |{est} )(?!names?\b|century\b)[\w' .-]+?)"
     r"(?P<behind> (?:born|die|died|built|founded|released|published|located|called|educated|buried|from"
-    r"|live(?: in| on)?(?: in the wild)?|lie(?: in| on)?|come from|belong to|flow into))?"
+    r"|(?:live|roam|occur)(?: in| on)?(?: in the wild| wild| free)?|go a?round|orbit|grow(?: in| on)?"
+    r"|lie(?: in| on)?|come from|belong to|flow into))?"
 )
 # *the father of* the Greek god of war: a thing that is found by two conditions has to be found first
 _OF_ONE_OF_A_KIND = patterns_of(
@@ -94,6 +95,8 @@ def nested(question: str) -> Plan | None:
         found = first_match(_OF_THE_NTH, question) or first_match(_OF_ONE_OF_A_KIND, question)
         if not found or _ONLY_ASKS.fullmatch(found["outer"]):
             return None
+        if not found["behind"] and re.search(r"\b(?:do|does|did)$", found["outer"], re.IGNORECASE):
+            return None  # *where did the first Olympic Games take place*: the verb belongs to what was taken for a name
         inner = f"{'what' if 'nth' in found.groupdict() else 'who'} is {found['inner']}"
     outer = found["outer"].replace("{", "").replace("}", "")
     return Plan(base=question, inner=inner, outer=f"{outer} {{}}{found['behind'] or ''}")

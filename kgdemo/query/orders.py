@@ -32,7 +32,13 @@ from kgdemo.query.measures import (
 from kgdemo.query.plan import Form, Plan
 
 _WHICH_IS = r"{what}(?: \w+){0,2}? (?:is|are|was|were|has|lies|came|comes|lived|died|born)? *(?:the )?{erest}\b"
+_LIVES_LONGER = patterns_of(
+    r"{what}(?: \w+){0,2}? (?:lives?|gets|grows) (?:the )?(?P<degree>longer|longest|older|oldest)[,:]? {pair}",
+    r"(?:do|does) {x} (?:live|get) (?P<degree>longer|older) than (?P<y>.+?)(?: do| does)?",
+)
 _COMPARISONS = patterns_of(
+    r"compare (?:the )?(?P<x>.+?) (?:and|with|to) (?:the )?(?P<y>.+?) and (?:tell|show|give) me (?:which(?: one)? is )?"
+    r"(?:the )?{erest}(?: one)?",
     rf"{_WHICH_IS}[^,:]*?[,:] *{{pair}}",
     r"{what}(?: \w+){0,2}? (?:runs?|swims?|flies|moves?|goes|grows|lives?|lies) (?:the )?{erest}[,:]? *(?:an? )?"
     r"(?P<x>.+?) *,? +(?:or|and) +(?:an? )?(?P<y>.+)",
@@ -131,6 +137,10 @@ _DATE_OF_VERB = {
 
 
 def comparison(question: str) -> Plan | None:
+    found = first_match(_LIVES_LONGER, question)
+    if found:
+        form = Form.YES_NO if re.match(r"(?:do|does)\b", question, re.IGNORECASE) else Form.COMPARISON
+        return Plan(form, things=(found["x"], found["y"]), attributes=("lifespan",))
     found = first_match(_LIVED_LONGER, question)
     if found:
         greatest = found["degree"].lower() not in ("shorter", "younger")
@@ -268,6 +278,8 @@ _SUPERLATIVES = patterns_of(
     rf"{_ASKS_FOR}(?:the )?(?:world's )?(?:{{nth}} |{_TOP})?{{est}} {{noun}}{_REST}",
     r"{what} {noun}(?P<rest>(?: (?:in|of|on|by|from)\b.*?)?) (?:is|was|are|has|lies|of) "
     r"(?:the )?(?:{nth} )?{est}(?P<more> .*)?",
+    r"(?:{what} {be} )?(?:the )?(?P<whose>(?!what|which|who|the |world)[\w. -]+?)'s? (?:{nth} )?{est} {noun}"
+    r"(?P<more> by .*)?",
 )
 _HAS_GREATEST_NUMBER = patterns_of(
     r"{what} {noun}(?P<rest>(?: (?:in|of|on|from)\b.*?)?) (?:has|have|had) the {degree} {people}(?P<more> .*)?",
@@ -323,6 +335,8 @@ def superlative(question: str) -> Plan | None:
             return None
         attributes, greatest = degree_of(found)
     said = found.groupdict()
+    if said.get("whose"):
+        said["rest"] = f"in {said['whose']}"
     rest, more = ((said.get(part) or "").strip() for part in ("rest", "more"))
     if more and not _PREPOSITION.match(more):
         return None

@@ -47,6 +47,11 @@ _INDIRECT = re.compile(  # as behind *do you know*: *where Mozart was born*
     rf"{_NO_HELPING}(?P<x>.+?) (?P<be>is|was|are|were)(?P<rest> \w+)?$",
     re.IGNORECASE,
 )
+_AFTER_ONE = re.compile(r"^(?:after|besides|apart from|next to|behind) [^,]+, (?=(?:what|which|who)\b)", re.IGNORECASE)
+_WHAT_IT_WAS = re.compile(  # as behind *tell me*: *what the first labour was*
+    r"^(?P<what>what|who|which \w+) (?P<x>(?:the|an?) .+?) (?P<be>is|was|are|were)$",
+    re.I,
+)
 _SINCE_WHEN = re.compile(
     rf"^(?:when|(?:in )?(?:what|which) year) {_NO_HELPING}(?P<x>.+) (?P<verb>{'|'.join(_VERB_FORMS)})$", re.IGNORECASE
 )
@@ -87,7 +92,7 @@ _BEST_OF = re.compile(r"\bthe (?P<est>\w+est) of (?P<x>[\w. -]+?)'s (?P<noun>\w+
 
 
 _IS_NTH = patterns_of(
-    r"(?:which|what) {noun} (?:{be}|comes?|came|stands) (?:the )?{nth}(?P<rest>(?: (?:from|in|of|to)\b.*)?)"
+    r"(?:which|what) {noun} (?:{be}|comes?|came|stands) (?:the )?{nth}(?: one)?(?P<rest>(?: (?:from|in|of|to)\b.*)?)"
 )
 
 
@@ -104,6 +109,7 @@ def asked_first(question: str) -> str:
     indirect = _INDIRECT.match(question)
     if indirect:
         question = f"{indirect['asked']} {indirect['be']} {indirect['x']}{indirect['rest'] or ''}"
+    question = _WHAT_IT_WAS.sub(r"\g<what> \g<be> \g<x>", _AFTER_ONE.sub("", question))
     question = _THE_DATE.sub("when ", question)
     since = _SINCE_WHEN.match(question)
     if since:
@@ -129,8 +135,22 @@ _ASKS_BEHIND = re.compile(  # *letters of the Greek alphabet: how many*, *Pink F
 )
 
 
+_YEAR_BEHIND = re.compile(
+    r"^(?P<x>[^,:;]+?) *(?:[,:;]| [–-]) *(?:(?:the )?(?:year|date) of )?"
+    r"(?P<what>publication|release|birth|death|foundation|founding)(?: (?:year|date))?$",
+    re.IGNORECASE,
+)
+_VERB_OF = {
+    "publication": "was {} published", "release": "was {} released", "birth": "was {} born", "death": "did {} die",
+    "foundation": "was {} founded", "founding": "was {} founded",
+}  # fmt: skip
+
+
 def _topic_first(question: str) -> str:
     """A question that names its topic before it asks, as one sentence."""
+    dated = _YEAR_BEHIND.match(question)
+    if dated:
+        return f"when {_VERB_OF[dated['what'].lower()].format(dated['x'])}"
     behind = _ASKS_BEHIND.match(question)
     if behind:
         return f"{'how many' if behind['many'] else 'what is'} {behind['x']}"
@@ -150,8 +170,8 @@ _SIMPLY_WHETHER = re.compile(
     r"^whether (?P<x>.+?)(?: (?P<be>is|are|was|were|has|have|can)(?P<rest> .+))?$", re.IGNORECASE
 )
 _IT_IS_SO = re.compile(  # *am I right that* something is so
-    r"^(?:am i (?:right|correct) (?:that|in thinking that|in saying that)|is it (?:true|right|correct|a fact) that) "
-    r"(?P<rest>.+)$",
+    r"^(?:would you say(?: that)?|am i (?:right|correct) (?:that|in thinking that|in saying that)"
+    r"|is it (?:true|right|correct|a fact) that) (?P<rest>.+)$",
     re.IGNORECASE,
 )
 
@@ -165,7 +185,10 @@ def _plainly_asked(question: str) -> str:
     if simply:
         return f"{simply['be'] or 'do'} {simply['x']}{simply['rest'] or ''}"
     so = _IT_IS_SO.match(question)
-    return (_stated_first(f"{so['rest']} right") or f"did {so['rest']}") if so else question
+    if not so:
+        return question
+    helping = "do" if question.lower().startswith("would you") else "did"
+    return _stated_first(f"{so['rest']} right") or f"{helping} {so['rest']}"
 
 
 # *list all*, *every*: the question asks for all of them anyway

@@ -33,6 +33,7 @@ _POLITE = re.compile(
     | i(?:'d|\ would)?\ (?:really\ )?(?:like|love|want|need|wonder|was\ wondering|am\ wondering)\b
       (?:\ to\ know|\ to\ find\ out|\ to\ ask)? [\s,:]*
     | (?:i'm|i\ am)\ (?:curious|wondering|trying\ to\ find\ out|interested\ in)\b [\s,:]*
+    | (?:i'm\ |i\ am\ |we're\ |we\ are\ )?(?:looking|searching)\ for\b [\s,:]*
     | (?:exactly|roughly|approximately)\b [\s,]*(?=(?:how|what|when)\b)
     | (?:my|a|one|another|quick)\ question(?:\ is)?\b [\s,:]*
     )+""",
@@ -77,7 +78,9 @@ _OFFERS_TWO = re.compile(
 )  # *Bach or Verdi: who …*
 _AT_THE_END = re.compile(
     r"(?:[\s,]*\b(?:please|pls|plz|thanks|thank you|thx|exactly|by the way|do you know|right now|at the moment"
-    r"|at present|nowadays|these days|(?<!in )today|or not))*(?:[\s?!]|(?<=[a-z])\.)*$",
+    r"|at present|nowadays|these days|(?<!in )today|or not|for (?:me|us)"
+    r"|for (?:an?|my|our|the) (?:\w+ ){0,3}?(?:poster|project|quiz|homework|presentation|essay|lesson|class)))*"
+    r"(?:[\s?!]|(?<=[a-z])\.)*$",
     re.IGNORECASE,
 )
 
@@ -218,10 +221,20 @@ _CAR_MAKERS = re.compile(
 )
 
 
+_BIRTHPLACE = re.compile(
+    r"^(?:please )?(?:what (?:is|was) |name |tell me |give me )?(?:the )?"
+    r"(?:(?:birth ?place|place of birth) of (?P<x>[^?]+?)|(?P<owner>[^?]+?)(?:'s|’s) (?:birth ?place|place of birth))(?=[?.! ]*$)",
+    re.IGNORECASE,
+)
+_IN_DEGREES = re.compile(r"\b(temperature) in (?:degrees )?(?:celsius|celcius|centigrade|fahrenheit|kelvin)\b", re.I)
+
+
 def in_plain_verbs(text: str) -> str:
     """A question in which a thing is named only to say what is done: to *have a coast on* a sea is to *border* it."""
     text = _NO_COAST.sub(r"\g<which> \g<before>\g<noun> are landlocked", text)
     text = _OF_ENGLAND.sub(r"\g<now> of the United Kingdom", _MOTHER_TONGUE.sub("has the most native speakers", text))
+    text = _BIRTHPLACE.sub(lambda said: f"where was {said['x'] or said['owner']} born", text)
+    text = _IN_DEGREES.sub(r"\1", text)
     text = _CAR_MAKERS.sub(
         lambda found: "automotive companies" if found[0].endswith("s") else "automotive company", text
     )

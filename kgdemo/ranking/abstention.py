@@ -17,7 +17,7 @@ for is missing; the likeliest of the others is then what the graph lacks.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from torch import Tensor
@@ -217,13 +217,21 @@ def relation_beliefs(query: Query, path: Path, resources: Resources) -> list[Rel
     graph, model = resources.token_graph, resources.model
     prompt = model.style.encode(model.label_tokens, query.text, query.topics, query.topic_types)
     tree = model.tree(prompt)
-    return [_belief(tree, graph, _labels(graph, entity), path, hop) for hop, entity in enumerate(path.entities[:-1])]
+    strange = unseen_labels(resources.kg, model.style.relations)
+    labels = [
+        _labels(graph, entity, strange - {said}) for entity, said in zip(path.entities, path.relations, strict=False)
+    ]
+    return [_belief(tree, graph, own, path, hop) for hop, own in enumerate(labels)]
 
 
-def _labels(graph: TokenGraph, entity: str) -> dict[tuple[int, ...], str]:
-    """The tokens of the labels of what may be stated of an entity, with the beginning of what must follow."""
+def _labels(graph: TokenGraph, entity: str, strange: Collection[str]) -> dict[tuple[int, ...], str]:
+    """The tokens of the labels of what may be stated of an entity, with the beginning of what must follow.
+
+    Relations that the model was not trained on are no relations that it may look for.
+    """
     kg, behind = graph.kg, graph.label_tokens.to_entity[0]
     possible = kg.labels_of_type(kg.info[entity].type) if entity in kg.info else frozenset()
+    possible = (possible or frozenset(kg.step_labels)) - frozenset(strange) or possible
     return {
         (*(int(token) for token in graph.steps.row(step)), behind): label
         for step, label in enumerate(kg.step_labels)
