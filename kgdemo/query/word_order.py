@@ -70,7 +70,8 @@ _HOW_MANY_LAST = re.compile(
 )
 _PRESENT = {
     "won": "win", "wrote": "write", "directed": "direct", "painted": "paint", "composed": "compose", "made": "make",
-    "recorded": "record", "hosted": "host",
+    "recorded": "record", "hosted": "host", "founded": "found", "invented": "invent", "produced": "produce",
+    "starred in": "star in",
 }  # fmt: skip
 _IN_ORDER = r"(?:first|second|third|fourth|fifth|sixth|seventh|last|latest|\d+(?:st|nd|rd|th)|\w+est)"
 _CALLED = re.compile(  # *the first album is called what*, *what is the first album called*
@@ -214,7 +215,7 @@ _ASKED_SHORT = (  # what is asked for in a few words, and the whole question: *i
     (
         rf"{_THINGS} (?:that |which )?(?P<x>.+?) (?P<verb>directed|wrote|painted|composed|made|founded|invented|won"
         r"|hosted|produced|recorded|starred in)(?P<rest>(?: (?:up to|before|after|since|until|between|in) .+)?)",
-        "which {noun} {verb} {x}{rest}",
+        "which {noun} did {x} {present}{rest}",
     ),
     (r"(?P<noun>.+ (?:films|movies)) with (?P<x>(?!an?\b|the\b)\w+ \w.*)", "which {noun} star {x}"),
     (r"(?:a )?(?:full |complete )?list of (?:all )?(?:the )?(?P<noun>[\w' -]+s)", "what are the {noun}"),
@@ -240,7 +241,8 @@ def _asked_whole(question: str) -> str:
     for pattern, whole in _ASKED_SHORT_PATTERNS:
         found = pattern.match(said)
         if found:
-            return whole.format(**{name: text or "" for name, text in found.groupdict().items()})
+            parts = {name: text or "" for name, text in found.groupdict().items()}
+            return whole.format(**parts, present=_PRESENT.get(parts.get("verb", "").lower(), ""))
     return f"what are the {said}" if listing and _BARE_KIND.match(said) else question
 
 

@@ -35,6 +35,47 @@ PLANS = [
     ),
     ("How many countries border Chad?", Plan(Form.COUNT, base="which countries border Chad", noun="countries")),
     ("number of continents", Plan(Form.COUNT, noun="continents")),
+    (
+        "who was the father of Zeus's father",
+        Plan(
+            base="who was the father of Zeus's father", inner="who is Zeus's father", outer="who was the father of {}"
+        ),
+    ),
+    ("how many metres tall is Big Ben", Plan(Form.VALUE, things=("Big Ben",), attributes=("height",))),
+    ("give me the height of Big Ben", Plan(Form.VALUE, things=("Big Ben",), attributes=("height", "elevation"))),
+    ("for how many minutes does Jaws run", Plan(Form.VALUE, things=("Jaws",), attributes=("duration",))),
+    (
+        "boiling point of ethanol celcius",
+        Plan(Form.VALUE, things=("ethanol",), attributes=("boiling_point", "boiling point")),
+    ),
+    ("on what date did Apollo 11 land on the moon", Plan(Form.VALUE, things=("Apollo 11",), attributes=("landed",))),
+    (
+        "when did Beethoven publish his Fifth Symphony",
+        Plan(Form.VALUE, things=("Fifth Symphony",), attributes=("released",)),
+    ),
+    (
+        "did Federer or Nadal win more Slams",
+        Plan(Form.COMPARISON, "which Slams did {} win", "Slams", ("Federer", "Nadal"), ("number",)),
+    ),
+    ("what lives longer, a dog or a cat", Plan(Form.COMPARISON, things=("a dog", "a cat"), attributes=("lifespan",))),
+    (
+        "which swimmer has the most Olympic gold medals",
+        Plan(Form.SUPERLATIVE, "", "swimmer", ("Olympic gold medals",), ("number",)),
+    ),
+    (
+        "what is Spain's second biggest city",
+        Plan(
+            Form.SUPERLATIVE,
+            "which cities are in Spain",
+            "city",
+            attributes=("area", "population", "diameter", "weight", "volume", "height", "length"),
+            place=2,
+        ),
+    ),
+    (
+        "the first woman to become president of Chad",
+        Plan(Form.ORDINAL, "who were the president of Chad", "woman president of Chad", place=1),
+    ),
     ("how many moons are there in the solar system", Plan(Form.COUNT, noun="moons")),
     ("How many Dune books are there?", Plan(Form.COUNT, base="which books are part of Dune", noun="books")),
     (
@@ -89,7 +130,7 @@ PLANS = [
         Plan(Form.ORDINAL, base="which films were directed by Kubrick", noun="film", attributes=("date",), place=-1),
     ),
     (
-        "what is the second highest mountain",
+        "which mountain is the second highest",
         Plan(Form.SUPERLATIVE, noun="mountain", attributes=("height", "elevation"), place=2),
     ),
     (
@@ -239,6 +280,18 @@ PLANS = [
         ("where Mozart was born", "where was Mozart born"),
         ("in which year the French Revolution started", "when did the French Revolution start"),
         ("Emma by Jane Austen was first published when", "when was Emma by Jane Austen published"),
+        ("feta - is it a Greek cheese", "is feta a Greek cheese"),
+        ("the Elbe: where does it begin", "where does the Elbe begin"),
+        ("letters of the Greek alphabet: how many", "how many letters of the Greek alphabet"),
+        ("Pink Floyd's first album, title", "what is Pink Floyd's first album"),
+        ("Dune: publication year", "when was Dune published"),
+        ("the date the Berlin Wall fell", "when did the Berlin Wall fall"),
+        ("which book comes last in the Bible", "what is the last book in the Bible"),
+        ("all films Kubrick directed", "which films did Kubrick direct"),
+        ("the god of the sea is called what", "what is the god of the sea"),
+        ("After Everest, which mountain is the second highest", "what is the second highest mountain"),
+        ("what the first labour was", "what was the first labour"),
+        ("would you say that Oslo is in Norway", "is Oslo in Norway"),
         ("who is where", "who is where"),
         ("is Oslo where Munch lived", "is Oslo where Munch lived"),
     ],
@@ -266,6 +319,11 @@ def test_what_is_asked_for_is_put_first(last, first):
             ("of which country is Oslo the capital", "what is the anthem of {}"),
         ),
         ("who is the wife of the man who wrote Emma", ("who wrote Emma", "who is the wife of {}")),
+        (
+            "what is the symbol of the element with atomic number 79",
+            ("which element has atomic number 79", "what is the symbol of {}"),
+        ),
+        ("which planets are in the solar system that don't have a moon", None),  # it is said of the planets
         ("who wrote Emma", None),
         ("what is the capital of Chad", None),
     ],
@@ -292,6 +350,7 @@ def test_a_question_is_taken_apart(text, plan):
     ("text", "reason"),
     [
         ("why is the sky blue?", "reason"),
+        ("what is my neighbour's dog called?", "about you"),
         ("How do I bake bread?", "how something is done"),
         ("who is the best singer", "opinions"),
         ("what's the weather in Rome", "up to the day"),
