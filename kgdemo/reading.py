@@ -121,7 +121,7 @@ def _linked(question: str, graph: OpenedGraph) -> EntitiesLinked:
     began = time.perf_counter()
     found = graph.linker.link(question)
     mentions, chosen = _asked_about(question, *_named(question, found.mentions, found.chosen))
-    chosen = _languages(question, mentions, chosen)
+    chosen = _places(question, mentions, _languages(question, mentions, chosen))
     return EntitiesLinked(mentions, chosen, found.nearest, ms=1000 * (time.perf_counter() - began))
 
 
@@ -163,6 +163,23 @@ def _is_a_sort(mention: Mention) -> bool:
 
 
 _OF_MEN = re.compile(r"(?:wo)?men(?:['’]?s)?", re.IGNORECASE)  # *the men's World Cup* is about no man
+_IN_PLACE = re.compile(r"\b(?:in|at|near) $", re.IGNORECASE)
+_CALLED_SO = frozenset(("city", "country", "state", "region", "province", "island", "continent"))
+
+
+def _places(question: str, mentions: Sequence[Mention], chosen: tuple[str, ...]) -> tuple[str, ...]:
+    """The place in place of somebody of that name behind *in*: who was shot in *Dallas*."""
+    meant: dict[str, str] = {}
+    for mention in mentions:
+        first = mention.candidates[0]
+        place = next(
+            (c.entity for c in mention.candidates if c.type in _CALLED_SO and fold(c.entity) == fold(mention.text)), ""
+        )
+        if place and first.type == "person" and _IN_PLACE.search(question[: mention.start]):
+            meant[first.entity] = place
+    return tuple(dict.fromkeys(meant.get(entity, entity) for entity in chosen))
+
+
 _OF_LANGUAGES = re.compile(r"\b(?:languages?|speak|speaks|speaking|spoken)\b", re.IGNORECASE)
 
 

@@ -69,7 +69,9 @@ class Lists(Conditions):
             topic = next(iter([*deities, *meant]), "")
             yield from self._as_answered([topic] if topic else ())
             return
-        known = self.runner_up() or self._of_its_editions() or self.in_role() or self._that_are()
+        known = (
+            self.runner_up() or self._of_its_editions() or self.in_role() or self._that_are() or self._group_called()
+        )
         if known is not None:
             yield from known
             return
@@ -135,6 +137,16 @@ class Lists(Conditions):
         group = f"{found['adjective']} {found['noun']}" if found else ""
         members = self.sets.members(group) if group else {}
         return self._all(group, members) if members else None
+
+    def _group_called(self) -> Iterator[Event] | None:
+        """All of a group that a topic names by the noun that is asked for, *the Axis powers*; None where none does."""
+        found = _NAMES_ALL.match(self.plan.asked)
+        kinds = names_of_kind(found["noun"]) if found else ()
+        called_so = [
+            topic for topic in self.query.topics if fold(topic).split()[-1] in (*kinds, *(f"{k}s" for k in kinds))
+        ]
+        members = self.sets.members(called_so[0]) if len(called_so) == 1 else {}
+        return self._all(found["noun"], members) if found and len(members) > 1 else None
 
     def _whole_group(self) -> Iterator[Event] | None:
         """All of a group that the question names whole, *the Grand Slam tournaments in tennis*; else None."""

@@ -37,6 +37,7 @@ from kgdemo.query.plan import Form
 from kgdemo.ranking.scorer import path_words
 
 _SEVERAL = 5  # are named where *the longest rivers* are asked for
+_PARTS = ("part", "volume", "instalment", "installment")
 _BEYOND_EARTH = re.compile(
     r"\b(?:solar system|universe|space|planets?|moons?|mars|venus|jupiter|saturn|mercury)\b", re.I
 )
@@ -337,6 +338,9 @@ class Orders(Computation):
             yield from unchanged(ran.final)
             return
         ends = self._set_of(ran, self.plan.noun)
+        if len(ends) < 2 and (numbered := self._numbered_parts()):
+            yield from self._nth_of(MethodRun(), numbered, self.plan.place)
+            return
         if len(ends) < 2:
             yield from self._only_plainly()
             return
@@ -375,6 +379,18 @@ class Orders(Computation):
             yield no_answer(f"{held}, but not the order in which they came.")
             return
         yield from self._nth_of(ran, dated, place)
+
+    def _numbered_parts(self) -> list[Operand]:
+        """The parts of a topic, or the members of a group, that the graph numbers; none where it does not."""
+        kinds = names_of_kind(self.plan.noun)
+        for topic in self.query.topics:
+            members = self.sets.members(topic)
+            named_so = not set(kinds).isdisjoint((*fold(topic).split(), *_PARTS))
+            fitting = self.sets.of_noun(members, self.plan.noun) or (members if named_so else {})
+            numbered = same_attribute(self.kg, list(fitting), ["order"]) if fitting else []
+            if len(numbered) == len(fitting) and _are_consecutive(numbered):
+                return [replace(o, paths=(fitting[o.entity],)) for o in numbered]
+        return []
 
     def _nth_of_sex(self, ran: MethodRun, of_sex: Mapping[str, tuple[Path, Path]]) -> Iterator[Event]:
         """The first woman of those who held an office."""
@@ -419,10 +435,10 @@ class Orders(Computation):
             )
             return
         shown = ordered if place > 0 else ordered[::-1]
-        text = ", ".join(f"{o.entity} ({shown_value(o)})" for o in shown[:12])
+        text = ", ".join(f"{o.entity} ({_place_or_value(o)})" for o in shown[:12])
         operation = yield from self._operate("nth", text, shown, (chosen.entity,), str(place))
         if operation is not None:
-            said = f"{chosen.entity}, {shown_value(chosen)} (of {len(dated)} that the graph holds)."
+            said = f"{chosen.entity}, {_place_or_value(chosen)} (of {len(dated)} that the graph holds)."
             yield computed_answer(said, (chosen.entity,), ran)
 
     def _only_plainly(self) -> Iterator[Event]:
@@ -448,6 +464,8 @@ class Orders(Computation):
     def value(self) -> Iterator[Event]:
         """What the graph states of one thing."""
         attributes, dates = self.plan.attributes, is_date(self.plan.attributes[0])
+        if attributes[0] in _BEGINNINGS:
+            attributes = (*attributes, DATE)
         if dates and _RELATIVE.search(self.plan.things[0]):  # the war that a battle belongs to has to be found first
             yield from self._plainly()
             return
@@ -554,6 +572,10 @@ class Orders(Computation):
         best = max(values) if self.plan.greatest else min(values)
         chosen = tuple(o.entity for o, value in zip(operands, values, strict=True) if value == best)
         return chosen, "greatest" if self.plan.greatest else "least"
+
+
+def _place_or_value(operand: Operand) -> str:
+    return f"number {operand.value}" if operand.attribute == "order" else shown_value(operand)
 
 
 def _are_consecutive(numbered: Sequence[Operand]) -> bool:

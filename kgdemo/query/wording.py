@@ -223,7 +223,8 @@ _CAR_MAKERS = re.compile(
 
 _BIRTHPLACE = re.compile(
     r"^(?:please )?(?:what (?:is|was) |name |tell me |give me )?(?:the )?"
-    r"(?:(?:birth ?place|place of birth) of (?P<x>[^?]+?)|(?P<owner>[^?]+?)(?:'s|’s) (?:birth ?place|place of birth))(?=[?.! ]*$)",
+    r"(?:(?:birth ?place|place of birth) of (?P<x>[^?]+?)|(?P<owner>[^?]+?)(?:'s|’s) (?:birth ?place|place of birth))"
+    r"(?=[?.! ]*$)",
     re.IGNORECASE,
 )
 _IN_DEGREES = re.compile(r"\b(temperature) in (?:degrees )?(?:celsius|celcius|centigrade|fahrenheit|kelvin)\b", re.I)

@@ -289,7 +289,7 @@ PLANS = [
         ("which book comes last in the Bible", "what is the last book in the Bible"),
         ("all films Kubrick directed", "which films did Kubrick direct"),
         ("the god of the sea is called what", "what is the god of the sea"),
-        ("After Everest, which mountain is the second highest", "what is the second highest mountain"),
+        ("After Everest, which mountain is the second highest", "which mountain is the second highest"),
         ("what the first labour was", "what was the first labour"),
         ("would you say that Oslo is in Norway", "is Oslo in Norway"),
         ("who is where", "who is where"),
