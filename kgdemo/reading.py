@@ -219,6 +219,9 @@ def _names_right(question: str, linked: EntitiesLinked, graph: OpenedGraph) -> s
         folded = {fold(name): name for name in names}
         if name_index(graph.kg).whole("".join(name_words(typed))):  # *German* is right, though the country is *Germany*
             continue
+        beginning, _, rest = typed.partition(" ")
+        if fold(beginning) in FUNCTION_WORDS and name_index(graph.kg).whole("".join(name_words(rest))):
+            continue  # *was Mozart* is no slip for W. A. Mozart
         best = process.extractOne(fold(typed), list(folded), scorer=OSA.distance, score_cutoff=2)
         slips = best[1] if best else 0
         meant = entity in linked.chosen and slips and len(typed) >= _LONG_NAME * slips and not fold(typed).endswith("s")

@@ -224,12 +224,18 @@ class Claims(Computation):
             for other in (topic for topic in topics if topic != first):
                 for subject, relation, claimed in ((first, relations[0], other), (other, back, first)):
                     stated = self.sets.ends(subject, (relation,)) if relation else {}
+                    if relation not in self.kg.relations and not self.sets.ends(
+                        claimed, (self.sets.inverse(relation),)
+                    ):
+                        continue  # that Bhutan has a dragon says nothing of Wales
                     kind = kind_of(self.kg, claimed)
                     fitting = {e: path for e, path in stated.items() if _alike(kind, kind_of(self.kg, e))}
                     nearly = any(
                         set(fold(claimed).split()) & set(fold(end).split()) for end in fitting
                     )  # Hawaiian *pizza*
-                    if fitting and claimed not in fitting and not nearly and not self._may_contain(claimed, fitting):
+                    if nearly and claimed not in fitting:
+                        return None
+                    if fitting and claimed not in fitting and not self._may_contain(claimed, fitting):
                         found.append((subject, relation, claimed, fitting))
             if found:
                 break

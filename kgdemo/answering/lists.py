@@ -44,6 +44,8 @@ _NAMES_ALL = re.compile(
 _THAT_ARE = re.compile(r"^(?:what|which) (?P<noun>\w+s) are (?P<adjective>[\w-]+)$", re.IGNORECASE)
 _OF_ONE_SEX = frozenset("daughter son brother sister".split())
 _OF_IT = re.compile(r" (?:of|in|on) ", re.IGNORECASE)
+_DIED = frozenset("assassinated died killed shot murdered executed".split())
+_WITHIN = frozenset("before after since until between".split())
 _ANY_THING = re.compile(r"^(?:have |has )?(?:an?|any) (?P<thing>[a-z]+(?: [a-z]+)?)$")
 _NUMBERED = re.compile(r"\bNo\. (\d{1,3})\b")
 
@@ -83,6 +85,10 @@ class Lists(Conditions):
                 yield from self.list_of_both(group)
                 return
             whole = self._members_of_topic()
+            if whole and self.plan.bound:
+                dates = ("died",) if _DIED & set(self.query.content_words) else (DATE,)
+                yield from self._filtered(ran, self._dated(whole, dates), len(whole))
+                return
             if whole:
                 yield from self._all(self.plan.noun or "of them", whole)
                 return
@@ -164,11 +170,19 @@ class Lists(Conditions):
         noun = self.plan.noun
         members = (self.sets.of_noun(every, noun) if noun else every) or (every if named_so else {})
         nouns = {*self.plan.noun.lower().split(), *names_of_kind(self.plan.noun)}
-        more = set(self.query.content_words) - nouns - SAYS_LITTLE - {"member", "members"}
+        words = {
+            word
+            for word in self.query.content_words
+            if not (self.plan.bound and word in _WITHIN | {self.plan.bound.split()[-1]})
+        }
+        more = words - nouns - SAYS_LITTLE - {"member", "members"}
         topic = fold(self.query.topics[0]).split()
         more = {word for word in more if set(topic).isdisjoint(names_of_kind(word))}
         around = {word for _, end in self.kg.neighbours(next(iter(members), "")) for word in fold(end).split()}
-        return {} if more - around else members
+        for word in more - around:  # *landlocked* countries of a continent
+            group = self.sets.members(f"{word} {noun.split()[-1]}") if noun else {}
+            members = {end: path for end, path in members.items() if end in group}
+        return members
 
     def _all(self, noun: str, members: Mapping[str, Path | None]) -> Iterator[Event]:
         """All things of a kind, or of a group, counted."""

@@ -32,7 +32,7 @@ from kgdemo.kg.labels import fold, spoken
 from kgdemo.kg.literals import date_parts
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import kind_of
-from kgdemo.query.measures import DATE, NUMBER
+from kgdemo.query.measures import BEGINNING, DATE, NUMBER
 from kgdemo.query.plan import Form
 from kgdemo.ranking.scorer import path_words
 
@@ -465,7 +465,7 @@ class Orders(Computation):
         """What the graph states of one thing."""
         attributes, dates = self.plan.attributes, is_date(self.plan.attributes[0])
         if attributes[0] in _BEGINNINGS:
-            attributes = (*attributes, DATE)
+            attributes = (*attributes, BEGINNING)
         if dates and _RELATIVE.search(self.plan.things[0]):  # the war that a battle belongs to has to be found first
             yield from self._plainly()
             return
@@ -538,7 +538,7 @@ class Orders(Computation):
             attributes.remove("population")
             attributes.insert(0, "population")
         if attributes[0] in _BEGINNINGS:  # of a drink founded as a company, and one that was invented
-            attributes.append(DATE)
+            attributes.append(BEGINNING)
         return self._dates(entities) if attributes == [DATE] else attributes
 
     def _has_values(self) -> bool:

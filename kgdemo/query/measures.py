@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 DATE = "date"
+BEGINNING = "beginning"  # when something came to be, however that is called of it
 NUMBER = "number"  # how many there are
 TODAY = "today"  # in place of the day of a death
 AGE = "age"  # years between birth and death

@@ -46,7 +46,7 @@ _RELATIVES = (
 _OF_THE_NTH = patterns_of(
     r"(?P<outer>(?!{what} {be} the$).+? (?:of|by|in|from|won|win|wrote|painted|directed|composed|discovered"
     r"|invented|founded|built|designed|created|killed|rules?|ruled|does|do|did|{be})) "
-    r"(?P<inner>the (?:very )?(?:{nth} |{est} )(?!names?\b|century\b)[\w' .-]+?)"
+    r"(?P<inner>the (?:very )?(?:{nth} |{est} )(?!names?\b|century\b|time\b)[\w' .-]+?)"
     r"(?P<behind> (?:born|die|died|built|founded|released|published|located|called|educated|buried|from"
     r"|(?:live|roam|occur)(?: in| on)?(?: in the wild| wild| free)?|go a?round|orbit|grow(?: in| on)?"
     r"|lie(?: in| on)?|come from|belong to|flow into))?"

@@ -32,6 +32,12 @@ from kgdemo.query.measures import (
 from kgdemo.query.plan import Form, Plan
 
 _WHICH_IS = r"{what}(?: \w+){0,2}? (?:is|are|was|were|has|lies|came|comes|lived|died|born)? *(?:the )?{erest}\b"
+_ORBITS_LONGER = patterns_of(
+    r"(?:(?:between|of|out of) )?(?:the )?(?P<x>.+?) (?:and|or) (?:the )?(?P<y>.+?) *[,:–-] *{what}(?: \w+)? "
+    r"(?:takes|needs) (?P<degree>longer|less|more)(?: time)? to (?:orbit|go a?round|circle).*",
+    r"{what}(?: \w+)? (?:takes|needs) (?P<degree>longer|less|more)(?: time)? to (?:orbit|go a?round|circle)[^,:]*"
+    r"[,:] {pair}",
+)
 _LIVES_LONGER = patterns_of(
     r"{what}(?: \w+){0,2}? (?:lives?|gets|grows) (?:the )?(?P<degree>longer|longest|older|oldest)[,:]? {pair}",
     r"(?:do|does) {x} (?:live|get) (?P<degree>longer|older) than (?P<y>.+?)(?: do| does)?",
@@ -98,6 +104,7 @@ _LASTS = r"(?P<lasts>lived?|lasted|last|reigned|reign|ruled|rule|served|serve|di
 _LIVED_LONGER = patterns_of(
     rf"(?:{{what}}(?: \w+){{0,2}}?|who) (?:was |were )?{_LASTS} (?:the |for )?(?P<degree>longer|shorter|longest|younger"
     r"|older)[,:]? +{pair}",
+    rf"(?:did|does) (?:the )?(?P<x>.+?) or (?:the )?(?P<y>.+?) {_LASTS} (?:the |for )?(?P<degree>longer|shorter)",
     rf"(?:did|has|have) {{x}} {_LASTS} (?:a |for )?(?P<degree>longer|shorter|younger|older)(?: time| life)? than "
     r"(?P<y>.+?)(?: did)?",
 )
@@ -121,6 +128,11 @@ _DONE_MORE = patterns_of(
     r"(?P<degree>more|fewer) (?P<noun>[\w '-]+?s)[,:]? +{pair}",
     r"{what}(?: \w+)? (?P<verb>has|have|had) (?P<degree>more|fewer) {noun}[,:] +{pair}",
     r"(?:the )?(?P<degree>more|fewer|most)(?P<verb>) (?P<noun>[\w '-]+?s) *[,:–-] *{pair}",
+    r"{be} there (?P<degree>more|fewer)(?P<verb>) (?P<noun>[\w '-]+?s) (?:of|in) (?:the )?(?P<x>.+?) or "
+    r"(?:of |in )?(?:the )?(?P<y>.+)",
+    r"(?:between|of|out of) (?:the )?(?P<x>.+?) (?:and|or) (?:the )?(?P<y>.+?),? {what}(?: \w+)? "
+    r"(?:has |have |had )?(?P<verb>won|hosted|written|wrote|directed|made|has|have) (?:the )?"
+    r"(?P<degree>more|fewer|most) (?P<noun>[\w '-]+?s)",
     r"(?:did|does|do|has|have) (?:the )?(?P<x>.+?) or (?:the )?(?P<y>.+?) (?P<verb>win|won|host|hosted|write|written"
     r"|direct|directed|make|made|paint|painted|compose|composed|have|score|scored) (?:the )?"
     r"(?P<degree>more|fewer|most) (?P<noun>[\w '-]+?s)",
@@ -137,6 +149,10 @@ _DATE_OF_VERB = {
 
 
 def comparison(question: str) -> Plan | None:
+    found = first_match(_ORBITS_LONGER, question)
+    if found:
+        things, longer = (found["x"], found["y"]), found["degree"].lower() != "less"
+        return Plan(Form.COMPARISON, things=things, attributes=("orbital period",), greatest=longer)
     found = first_match(_LIVES_LONGER, question)
     if found:
         form = Form.YES_NO if re.match(r"(?:do|does)\b", question, re.IGNORECASE) else Form.COMPARISON
@@ -144,7 +160,8 @@ def comparison(question: str) -> Plan | None:
     found = first_match(_LIVED_LONGER, question)
     if found:
         greatest = found["degree"].lower() not in ("shorter", "younger")
-        form = Form.YES_NO if re.match(r"(?:did|has|have)\b", question, re.IGNORECASE) else Form.COMPARISON
+        asks_whether = re.match(r"(?:did|has|have)\b", question, re.IGNORECASE) and " or " not in question
+        form = Form.YES_NO if asks_whether else Form.COMPARISON
         return Plan(form, things=(found["x"], found["y"]), span=_span_of(found["lasts"]), greatest=greatest)
     found = first_match(_HAS_MORE, question)
     if found:
@@ -359,8 +376,11 @@ _NTH_OF = patterns_of(
     r"(?:{what} {be} |name )(?:the )?(?:very )?{nth} {noun}"
     rf"(?P<rest> (?:of|to|in|by|on|for|from|that|who|{_MADE})\b.*)?",
     rf"(?:the )?{{nth}} {{noun}}(?P<rest> (?:of|in|by|from|{_MADE})\b.*)?",
-    r"(?:{what} {be} )?(?:the )?(?P<whose>(?!what|which|who|the\b)"
+    r"(?:{what} {be} )?(?:the )?(?P<whose>(?!what|which|who|the\b|(?:is|are|was|were|do|does|did|has|have|can)\b)"
     r"(?:(?! (?:of|from|in|by|with|is|are|was|were) )[\w .-])+?)(?:'s?)? {nth} {noun}",
+)
+_LAST_TIME = patterns_of(
+    r"(?:when|in (?:what|which) year) (?:was|is) the {nth} time (?:that )?{x} (?:has |have )?(?P<verb>won|hosted) {y}"
 )
 _FIRST_WOMAN = patterns_of(
     r"(?:{what} {be} )?(?:the )?(?:very )?{nth} (?P<noun>woman|female|lady|black) (?:person )?"
@@ -380,6 +400,13 @@ _WORK = re.compile(
 
 
 def ordinal(question: str) -> Plan | None:
+    found = first_match(_LAST_TIME, question)
+    if found:
+        verb, editions = (
+            _PRESENT[found["verb"].lower()],
+            plural_of(re.sub(r"^the ", "", found["y"], flags=re.IGNORECASE)),
+        )
+        return Plan(Form.ORDINAL, f"which {editions} did {found['x']} {verb}", editions, place=place_of(found["nth"]))
     found = first_match(_FIRST_WOMAN, question) or first_match(_NTH_OF, question)
     if not found:
         return None

@@ -47,6 +47,11 @@ _INDIRECT = re.compile(  # as behind *do you know*: *where Mozart was born*
     rf"{_NO_HELPING}(?P<x>.+?) (?P<be>is|was|are|were)(?P<rest> \w+)?$",
     re.IGNORECASE,
 )
+_THE_YEAR = re.compile(  # *the year penicillin was discovered*
+    r"^(?:the )?(?:exact )?(?:date|day|year) (?:(?:that|when|on which|in which) )?"
+    r"(?=(?!of\b|in\b).+ (?:was|were) \w+(?:ed|en|t|rn|d)$)",
+    re.IGNORECASE,
+)
 _AFTER_ONE = re.compile(r"^(?:after|besides|apart from|next to|behind) [^,]+, (?=(?:what|which|who)\b)", re.IGNORECASE)
 _WHAT_IT_WAS = re.compile(  # as behind *tell me*: *what the first labour was*
     r"^(?P<what>what|who|which \w+) (?P<x>(?:the|an?) .+?) (?P<be>is|was|are|were)$",
@@ -111,7 +116,7 @@ def asked_first(question: str) -> str:
     if indirect:
         question = f"{indirect['asked']} {indirect['be']} {indirect['x']}{indirect['rest'] or ''}"
     question = _WHAT_IT_WAS.sub(r"\g<what> \g<be> \g<x>", _AFTER_ONE.sub("", question))
-    question = _THE_DATE.sub("when ", question)
+    question = _THE_YEAR.sub("when ", _THE_DATE.sub("when ", question))
     since = _SINCE_WHEN.match(question)
     if since:
         return f"when did {since['x']} {_VERB_FORMS[since['verb'].lower()]}"

@@ -34,6 +34,7 @@ _POLITE = re.compile(
       (?:\ to\ know|\ to\ find\ out|\ to\ ask)? [\s,:]*
     | (?:i'm|i\ am)\ (?:curious|wondering|trying\ to\ find\ out|interested\ in)\b [\s,:]*
     | (?:i'm\ |i\ am\ |we're\ |we\ are\ )?(?:looking|searching)\ for\b [\s,:]*
+    | (?:botanically|biologically|strictly|technically|historically|generally|scientifically)(?:\ speaking)?,\ (?=\w)
     | (?:exactly|roughly|approximately)\b [\s,]*(?=(?:how|what|when)\b)
     | (?:my|a|one|another|quick)\ question(?:\ is)?\b [\s,:]*
     )+""",
@@ -221,6 +222,12 @@ _CAR_MAKERS = re.compile(
 )
 
 
+_NUMBER = "first|second|third|fourth|fifth"
+_BOTH_NUMBERED = re.compile(  # *the First or the Second World War*
+    rf"\b(?P<one>{_NUMBER})(?P<or> (?:or|and) (?:the )?)(?P<other>{_NUMBER}) "
+    r"(?P<name>(?-i:[A-Z])\w+(?: (?-i:[A-Z])\w+)?)",
+    re.IGNORECASE,
+)
 _BIRTHPLACE = re.compile(
     r"^(?:please )?(?:what (?:is|was) |name |tell me |give me )?(?:the )?"
     r"(?:(?:birth ?place|place of birth) of (?P<x>[^?]+?)|(?P<owner>[^?]+?)(?:'s|’s) (?:birth ?place|place of birth))"
@@ -234,6 +241,8 @@ def in_plain_verbs(text: str) -> str:
     """A question in which a thing is named only to say what is done: to *have a coast on* a sea is to *border* it."""
     text = _NO_COAST.sub(r"\g<which> \g<before>\g<noun> are landlocked", text)
     text = _OF_ENGLAND.sub(r"\g<now> of the United Kingdom", _MOTHER_TONGUE.sub("has the most native speakers", text))
+    text = _BOTH_NUMBERED.sub(r"\g<one> \g<name>\g<or>\g<other> \g<name>", text)
+    text = re.sub(r"^(what|who) (is|was|are|were) the names? of (?=the )", r"\1 \2 ", text, flags=re.IGNORECASE)
     text = _BIRTHPLACE.sub(lambda said: f"where was {said['x'] or said['owner']} born", text)
     text = _IN_DEGREES.sub(r"\1", text)
     text = _CAR_MAKERS.sub(

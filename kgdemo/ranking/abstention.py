@@ -107,7 +107,8 @@ def applies(resources: Resources) -> bool:
 
 def _why(query: Query, first: Evidence, features: AbstentionFeatures, resources: Resources) -> tuple[str, str]:
     """What is missing, as far as it is known: a sentence, and the relation if it is one."""
-    lacking, relation = _lacking(first.path, relation_beliefs(query, first.path, resources), resources.kg)
+    unseen = unseen_labels(resources.kg, resources.model.style.relations)
+    lacking, relation = _lacking(first.path, relation_beliefs(query, first.path, resources), resources.kg, unseen)
     if lacking:
         return lacking, relation
     kind = kind_of(resources.kg, first.path.end)
@@ -127,9 +128,16 @@ def _why(query: Query, first: Evidence, features: AbstentionFeatures, resources:
     return f"The closest path, [{first.index}], says “{said}”, and that does not cover what is asked with {words}.", ""
 
 
-def _lacking(path: Path, beliefs: Sequence[RelationBelief], kg: KnowledgeGraph) -> tuple[str, str]:
-    """The relation that the model looks for and an entity of the path has not: a sentence, its label; or nothing."""
-    for entity, belief in zip(path.entities, beliefs, strict=False):
+def _lacking(
+    path: Path, beliefs: Sequence[RelationBelief], kg: KnowledgeGraph, unseen: Collection[str]
+) -> tuple[str, str]:
+    """The relation that the model looks for and an entity of the path has not: a sentence, its label; or nothing.
+
+    At a relation that the model was not trained on it looks for nothing that could be told.
+    """
+    for entity, belief, taken in zip(path.entities, beliefs, path.relations, strict=False):
+        if taken in unseen:
+            continue
         had = {spoken(label) for label, _ in kg.neighbours(entity)}
         if spoken(belief.wanted) not in had and math.exp(belief.wanted_log_prob) >= _LIKELY:
             kind = f"relations of {with_article(kind_of(kg, entity))}" if kind_of(kg, entity) else "graph's relations"
