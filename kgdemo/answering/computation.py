@@ -57,8 +57,10 @@ SAYS_LITTLE = frozenset(
     "native several give gives gave given ones also".split()
 )
 _TIME = frozenset(("year",))
+_AWAY = frozenset(("coast on", "bordered by", "shares border with"))  # relations that lead out of a place
 _HELD = frozenset("won win wins hold holds held achieved scored".split())
 _MOST = re.compile(r"\b\w+est\b", re.IGNORECASE)
+_ORDERS = frozenset("first second third last only".split())
 _ACHIEVED = "achieved by"  # of a record, or of what was done for the first time
 _LONG_WORD = 5  # letters from which one of a word may be wrong
 _SHOWN = 30  # members of a set named in a sentence
@@ -231,7 +233,8 @@ class Computation:
                     return decoded
                 if kind_of(self.kg, topic) in PLACES:
                     inside = self.sets.within(topic, noun)
-                    return inside if len(inside) > len(decoded) else decoded
+                    elsewhere = any(_AWAY & set(path.relations) for path in decoded.values())  # beyond an ocean
+                    return inside if len(inside) > len(decoded) or (inside and elsewhere) else decoded
         if not decoded:  # the moons of a planet lie around it, whatever the model makes of *of*
             decoded = max((self.sets.around(topic, noun) for topic in self.query.topics), key=len, default={})
             alone = not ran.refused or re.fullmatch(r"which [\w ]+ are (?:of|in|around) .+", self.plan.base)
@@ -287,7 +290,7 @@ class Computation:
             known = self.kg.info.get(topic)
             names = (topic, *(known.aliases if known else ()))
             achieved = self.sets.ends(topic, (_ACHIEVED,))
-            if not self._may_hold(achieved, names):
+            if not self._may_hold(achieved, names) or not self._order_said(names):
                 continue
             told = {word for name in names for word in re.findall(r"\w+", fold(name))}
             others = (other for other in self.query.topics if other != topic)
@@ -302,6 +305,12 @@ class Computation:
         named = (name.entity for text in said for name in name_index(self.kg).whole("".join(name_words(text))))
         records = (self.kg.entities[entity] for entity in named)
         return next((one for one in records if self.sets.ends(one, (_ACHIEVED,))), "")
+
+    def _order_said(self, names: Sequence[str]) -> bool:
+        """Whether the question says the order that a record is named by: not every prize is the *first* one."""
+        said = fold(self.query.text).split()
+        orders = [{word for word in fold(name).split() if word in _ORDERS} for name in names]
+        return any(order <= set(said) for order in orders)
 
     def _may_hold(self, holders: Collection[str], names: Sequence[str]) -> bool:
         """Whether a record may be of what the question asks for: an ocean's trench is no deepest *lake*."""

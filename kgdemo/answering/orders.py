@@ -329,7 +329,8 @@ class Orders(Computation):
             yield from self._only_plainly()
             return
         editions = [name for topic in self.query.topics if self._is_called(topic) for name in self.sets.editions(topic)]
-        dated = same_attribute(self.kg, editions, self._dates(editions)) if editions else []
+        whose = [topic for topic in self.query.topics if not self._is_called(topic)]  # those that *London* hosted
+        dated = same_attribute(self.kg, editions, self._dates(editions)) if editions and not whose else []
         if dated:
             yield from self._nth_of(MethodRun(), dated, self.plan.place)
             return

@@ -30,7 +30,7 @@ from kgdemo.kg.io.catalogue import build_graph
 from kgdemo.kg.stores.graph import StoreGraph
 from kgdemo.linking.context import Context, Meaning
 from kgdemo.linking.features import WEIGHTS, Scorer
-from kgdemo.linking.matching import Match, Matcher
+from kgdemo.linking.matching import Match, Matcher, MatchKind
 from kgdemo.linking.names import name_index
 from kgdemo.linking.words import Word, name_words, without_article, words_of
 from kgdemo.models.embedding import Embedder
@@ -309,7 +309,7 @@ def _apart(weighed: Sequence[_Weighed]) -> list[tuple[_Weighed, list[_Weighed]]]
         over = [entry for entry in taken if _overlap(entry[0], own)]
         if not over:
             taken.append((own, []))
-        elif len(over) == 1 and own.score >= _WHOLE and _covers(own, over[0][0]):
+        elif len(over) == 1 and own.score >= _WHOLE and own.match.kind is MatchKind.WHOLE and _covers(own, over[0][0]):
             best, rivals = over[0]  # *South American* is not American
             taken[taken.index(over[0])] = (own, [best, *rivals])
         elif len(over) == 1:

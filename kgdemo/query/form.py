@@ -32,7 +32,7 @@ from kgdemo.query.measures import (
     without_world,
 )
 from kgdemo.query.nested import counterpart, in_the_time_of, nested, two_steps
-from kgdemo.query.orders import comparison, greatest_number, ordinal, superlative
+from kgdemo.query.orders import comparison, greatest_number, last_time, ordinal, superlative
 from kgdemo.query.plan import Form, Plan
 from kgdemo.query.word_order import asked_first
 from kgdemo.query.wording import beyond_graphs, plain_question
@@ -93,6 +93,7 @@ def _read(question: str, text: str) -> Plan:
     for reader in (
         in_the_time_of,
         counterpart,
+        last_time,
         nested,
         _span,
         _value,

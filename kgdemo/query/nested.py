@@ -56,7 +56,7 @@ _OF_ONE_OF_A_KIND = patterns_of(
     rf"(?P<outer>{{what}} (?:\w+ )??{{be}} the (?:{'|'.join(_RELATIVES)}) of) "
     r"(?P<inner>the (?:(?:(?!of\b)[\w-]+ ){2}of|(?:(?!of\b)[\w-]+ ){1,3}(?:who|that)) .+?)(?P<behind>)",
     rf"(?P<outer>(?:{{what}} (?:\w+ )??{{be}} )?the (?:{'|'.join(_RELATIVES)}) of) "
-    rf"(?P<inner>(?!what|who)[^,]+?(?:'s?|(?<=s)') (?:{'|'.join(_RELATIVES)}))(?P<behind>)",
+    rf"(?P<inner>(?!what|who)[^,]+?(?:'s?|(?<=s)'|s) (?:{'|'.join(_RELATIVES)}))(?P<behind>)",
 )
 # *the Roman name of Aphrodite*: the same deity elsewhere
 _OTHER_NAME = patterns_of(

@@ -399,14 +399,17 @@ _WORK = re.compile(
 )
 
 
-def ordinal(question: str) -> Plan | None:
+def last_time(question: str) -> Plan | None:
+    """A question for when something was last won or hosted, as one for the last edition."""
     found = first_match(_LAST_TIME, question)
-    if found:
-        verb, editions = (
-            _PRESENT[found["verb"].lower()],
-            plural_of(re.sub(r"^the ", "", found["y"], flags=re.IGNORECASE)),
-        )
-        return Plan(Form.ORDINAL, f"which {editions} did {found['x']} {verb}", editions, place=place_of(found["nth"]))
+    if not found:
+        return None
+    editions = plural_of(re.sub(r"^the ", "", found["y"], flags=re.IGNORECASE))
+    base = f"which {editions} did {found['x']} {_PRESENT[found['verb'].lower()]}"
+    return Plan(Form.ORDINAL, base, editions, attributes=(DATE,), place=place_of(found["nth"]))
+
+
+def ordinal(question: str) -> Plan | None:
     found = first_match(_FIRST_WOMAN, question) or first_match(_NTH_OF, question)
     if not found:
         return None

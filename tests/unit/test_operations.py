@@ -25,6 +25,7 @@ from tests.helpers.reasoning import SpellingEmbedder
 
 RIVERS = {"Elbe": 1094, "Oder": 866, "Rhine": 1233, "Weser": 452}
 YEARS = {"Tannhäuser": 1845, "Lohengrin": 1850, "Parsifal": 1882}
+EVENINGS = ("First Evening", "Second Evening", "Third Evening")
 TRIPLES = [
     *(("Germany", "crossed by river", river) for river in RIVERS),
     *(("Wagner", "composed", opera) for opera in YEARS),
@@ -72,6 +73,11 @@ TRIPLES = [
     ("Bull", "citizen of", "Norway"),
     ("First Contest", "won by", "Oslo"),
     ("First Contest", "runner-up", "Bergen"),
+    *((evening, "part of", "Ring") for evening in EVENINGS),
+    ("Ring", "played in", "Bayreuth"),
+    ("Norway", "shows", "lion"),
+    ("Germany", "shows", "black lion"),
+    ("Ann", "gender", "woman"),
 ]
 INFO = {
     **{river: EntityInfo("river") for river in RIVERS},
@@ -102,12 +108,15 @@ LITERALS = {
     "Cold War": {"began": Literal("1947"), "ended": Literal("1991-12-26")},
     "Cod War": {"began": Literal("1958-09-01"), "ended": Literal("1961-03-11")},
     "Lohengrin": {"acts": Literal("3")},
+    **{evening: {"order": Literal(str(number), "in order")} for number, evening in enumerate(EVENINGS, 1)},
     "Germany": {"ports": Literal("30", "ports")},
     "Norway": {"ports": Literal("0", "ports")},
     "Heuss": {"took office": Literal("1949-09-12"), "left office": Literal("1959-09-12")},
     "Lübke": {"took office": Literal("1959-09-13"), "left office": Literal("1969-06-30")},
 }
 INVERSES = {
+    "shows": "shown by",
+    "won by": "won",
     "class": "includes",
     "located in": "contains",
     "crossed by river": "flows through",
@@ -222,6 +231,14 @@ OPERA = ("Wagner", "composed", "Lohengrin")
         ("what is the longest northern river", [], RIVER, {"Elbe"}),
         ("what rivers in Germany are northern", ["Germany"], RIVER, {"Elbe", "Weser"}),
         ("who was the first Contest winner", ["First Contest winner"], RIVER, {"Oslo"}),
+        ("what is the third part of the Ring", ["Ring"], ("Ring", "played in", "Bayreuth"), {"Third Evening"}),
+        (
+            "when was the last time Oslo won the Song Contest",
+            ["Oslo", "Song Contest"],
+            ("Oslo", "won", "1956 Song Contest"),
+            {"1958 Song Contest"},
+        ),
+        ("are there more ports in Norway or in Germany", ["Norway", "Germany"], RIVER, {"Germany"}),
         ("does Germany have 30 ports", ["Germany"], RIVER, {"Yes"}),
         ("does Lohengrin have 2 acts", ["Lohengrin"], OPERA, {"No"}),
         ("which countries in the world don't have any port", ["Norway"], RIVER, {"Norway"}),
@@ -292,6 +309,7 @@ def test_it_is_computed_and_verified(question, topics, path, answers):
             ("Wagner", "composed", "March No. 7 (Wagner)"),
             "more than",
         ),
+        ("does Germany show the lion", ["Germany", "lion"], ("lion", "shown by", "Norway"), "neither yes nor no"),
         ("did Heuss win the Cod War", ["Heuss", "Cod War"], ("Heuss", "took part in", "Cod War"), "does not decide"),
         ("is the Nut a fruit", ["Nut"], ("Nut", "has taste", "nutty"), "calls Nut an ingredient"),
         ("which river has won the most Cod Wars", ["Cod War"], OPERA, "one by one"),
