@@ -48,6 +48,10 @@ _HAS_ANY = re.compile(
     r"^(?:do|does|did|has|have|had)\b.* (?:have )?(?:an?|any) (?P<thing>\w+(?: \w+)?)[?.! ]*$", re.IGNORECASE
 )
 
+_SAME = re.compile(
+    r"^(?:is|are|was|were) (?P<x>.+?) (?:and|as) (?P<y>.+?) (?:the same(?: \w+)?|one and the same|identical)[?.! ]*$",
+    re.I,
+)
 _CLAIMS_NUMBER = re.compile(
     rf"^(?:do|does|did|has|have|had|is|are|was|were)\b.* (?:have|has|won|win|wins|got|hosted|written|made|of)?\b ?"
     rf"(?:exactly |only )?(?P<number>{'|'.join(NUMBERS)}|\d{{1,3}}) (?P<thing>[a-z][\w ]*?s)(?: right)?[?.! ]*$",
@@ -70,6 +74,11 @@ class Claims(Computation):
         stated = self._has_any_stated()
         if stated is not None:
             yield from self._says_number(stated)
+            return
+        same = self._same_thing()
+        if same:
+            operand = Operand(same, (), "type", kind_of(self.kg, same))
+            yield from self._says("yes", same, [operand], f"Yes: both are names of {same}.")
             return
         counted = self._number_claimed()
         if counted is not None:
@@ -111,6 +120,12 @@ class Claims(Computation):
         found = _HAS_ANY.search(self.query.text)
         numbers = (number_of(self.kg, topic, found["thing"]) for topic in self.query.topics) if found else ()
         return next((number for number in numbers if number is not None), None)
+
+    def _same_thing(self) -> str:
+        """What two names that are said to be the same are both names of: *Farsi* and Persian; empty where they differ."""
+        found = _SAME.match(self.query.text)
+        meant = [next(iter(self._link(found[name])), "") for name in ("x", "y")] if found else ["", "?"]
+        return meant[0] if meant[0] == meant[1] else ""
 
     def _number_claimed(self) -> tuple[int, Operand] | None:
         """The number that the question gives, and the one that the graph states: does a spider have *eight legs*."""

@@ -216,8 +216,10 @@ _BOUNDS = tuple(
     )
 )
 # *in 1962* is a condition where somebody held an office or won something; elsewhere the year may be what is asked about
+_MONTH = "(?:january|february|march|april|may|june|july|august|september|october|november|december)"
 _IN_A_YEAR = re.compile(
-    rf"\b(?:in|during|(?:at|by|around|from) the (?:end|beginning|start|middle) of) +{_YEAR}", re.IGNORECASE
+    rf"\b(?:in|during|(?:at|by|around|from) the (?:end|beginning|start|middle) of) +(?:{_MONTH} )?{_YEAR}",
+    re.IGNORECASE,
 )
 OFFICES = (
     r"presidents?|ministers?|kings?|queens?|popes?|chancellors?|emperors?|monarchs?|rulers?|ruled|reigned|tsars?"

@@ -43,7 +43,8 @@ _IN_WHAT_YEAR = re.compile(
 )
 _NO_HELPING = r"(?!(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would)\b)"
 _INDIRECT = re.compile(  # as behind *do you know*: *where Mozart was born*
-    r"^(?P<asked>where|when|(?:in|on) (?:what|which) \w+|how (?:old|tall|long|high|deep|big|large|heavy)) "
+    r"^(?P<asked>where|when|(?:in|on) (?:what|which) \w+|how (?:old|tall|long|high|deep|big|large|heavy|far(?: away)?"
+    r")) "
     rf"{_NO_HELPING}(?P<x>.+?) (?P<be>is|was|are|were)(?P<rest> \w+)?$",
     re.IGNORECASE,
 )
@@ -52,7 +53,10 @@ _THE_YEAR = re.compile(  # *the year penicillin was discovered*
     r"(?=(?!of\b|in\b).+ (?:was|were) \w+(?:ed|en|t|rn|d)$)",
     re.IGNORECASE,
 )
-_AFTER_ONE = re.compile(r"^(?:after|besides|apart from|next to|behind) [^,]+, (?=(?:what|which|who)\b)", re.IGNORECASE)
+_AFTER_ONE = re.compile(
+    r"^(?:after|besides|apart from|next to|behind|not counting|leaving aside|ignoring) [^,]+, (?=(?:what|which|who)\b)",
+    re.IGNORECASE,
+)
 _WHAT_IT_WAS = re.compile(  # as behind *tell me*: *what the first labour was*
     r"^(?P<what>what|who|which \w+) (?P<x>(?:the|an?) .+?) (?P<be>is|was|are|were)$",
     re.I,

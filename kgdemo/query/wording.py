@@ -119,6 +119,9 @@ _FUTURE = re.compile(  # not *Will* that is somebody's name
     |^(?:when|where|who)\b.*\bin\ the\ future\b""",
     re.IGNORECASE | re.VERBOSE,
 )
+_ASKS_AT_ONCE = re.compile(
+    r"^(?:in |on |at |of )?(?:what|which|who|whose|where|when|how|is|are|do|does|did|name|tell)\b", re.I
+)
 _PERSONAL = re.compile(
     r"""\bmy\ (?:own\ |best\ )?(?:neighbou?r(?!\ totoro)|name|friend|mother|mum|mom|father|dad|brother|sister|wife
     |husband|son|daughter|teacher|boss|girlfriend|boyfriend|dog|cat|pet|car|phone|house|home|school|class|birthday
@@ -228,6 +231,7 @@ _BOTH_NUMBERED = re.compile(  # *the First or the Second World War*
     r"(?P<name>(?-i:[A-Z])\w+(?: (?-i:[A-Z])\w+)?)",
     re.IGNORECASE,
 )
+_HAS_GOT = re.compile(r"\b(?P<many>how many .+?) (?:has|have) (?P<x>.+?)(?: normally| usually)? got\b", re.IGNORECASE)
 _BIRTHPLACE = re.compile(
     r"^(?:please )?(?:what (?:is|was) |name |tell me |give me )?(?:the )?"
     r"(?:(?:birth ?place|place of birth) of (?P<x>[^?]+?)|(?P<owner>[^?]+?)(?:'s|’s) (?:birth ?place|place of birth))"
@@ -241,6 +245,8 @@ def in_plain_verbs(text: str) -> str:
     """A question in which a thing is named only to say what is done: to *have a coast on* a sea is to *border* it."""
     text = _NO_COAST.sub(r"\g<which> \g<before>\g<noun> are landlocked", text)
     text = _OF_ENGLAND.sub(r"\g<now> of the United Kingdom", _MOTHER_TONGUE.sub("has the most native speakers", text))
+    text = re.sub(r",? (?:while|whilst|when) (?:still )?in (?:office|power)\b", "", text, flags=re.IGNORECASE)
+    text = _HAS_GOT.sub(r"\g<many> does \g<x> have", text)
     text = _BOTH_NUMBERED.sub(r"\g<one> \g<name>\g<or>\g<other> \g<name>", text)
     text = re.sub(r"^(what|who) (is|was|are|were) the names? of (?=the )", r"\1 \2 ", text, flags=re.IGNORECASE)
     text = _BIRTHPLACE.sub(lambda said: f"where was {said['x'] or said['owner']} born", text)
@@ -288,7 +294,7 @@ def _kind_beyond(question: str, text: str) -> str:
     said = " ".join(text.split())
     if _LIVE.search(said[max(said.find(question), 0) :]):
         return "live"
-    if _PERSONAL.search(question):
+    if _PERSONAL.search(question) and _ASKS_AT_ONCE.match(question):
         return "personal"
     if _FUTURE.search(question):
         return "future"
