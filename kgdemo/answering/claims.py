@@ -122,7 +122,7 @@ class Claims(Computation):
         return next((number for number in numbers if number is not None), None)
 
     def _same_thing(self) -> str:
-        """What two names that are said to be the same are both names of: *Farsi* and Persian; empty where they differ."""
+        """What two names that are said to be the same both name, *Farsi* and Persian; empty where they differ."""
         found = _SAME.match(self.query.text)
         meant = [next(iter(self._link(found[name])), "") for name in ("x", "y")] if found else ["", "?"]
         return meant[0] if meant[0] == meant[1] else ""

@@ -78,9 +78,10 @@ class Sets:
     def of_noun(self, ends: Mapping[str, Path], noun: str) -> dict[str, Path] | None:
         """The ends that are of the kind that a noun names; None where the graph cannot tell."""
         kinds = names_of_kind(noun)
-        fitting = {end: path for end, path in ends.items() if is_of_kind(self.kg, end, kinds)}
-        if fitting:
-            return fitting
+        for own in ([kind for kind in kinds if " " in kind], kinds):  # *national parks* before parks
+            fitting = {end: path for end, path in ends.items() if is_of_kind(self.kg, end, own)}
+            if fitting:
+                return fitting
         return {} if any(kind in self.kg.types or kind in self.kg.entities for kind in kinds) else None
 
     def around(self, topic: str, noun: str) -> dict[str, Path]:

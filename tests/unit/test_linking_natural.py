@@ -113,7 +113,7 @@ def test_signs_around_a_name(small, question, entity):
     [
         ("who are the grandparents of zeuz", "Zeus"),
         ("drinks made from agve", "agave"),
-        ("which religion is the toarh holy in", "Torah"),
+        ("which religion is the Torha holy in", "Torah"),
         ("how tall is the eifel tower", "Eiffel Tower"),
     ],
 )
