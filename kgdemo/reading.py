@@ -164,19 +164,22 @@ def _is_a_sort(mention: Mention) -> bool:
 
 _OF_MEN = re.compile(r"(?:wo)?men(?:['’]?s)?", re.IGNORECASE)  # *the men's World Cup* is about no man
 _IN_PLACE = re.compile(r"\b(?:in|at|near) $", re.IGNORECASE)
+_LEVEL = 0.1  # of scores that say nothing of which is likelier
 _CALLED_SO = frozenset(("city", "country", "state", "region", "province", "island", "continent"))
 
 
 def _places(question: str, mentions: Sequence[Mention], chosen: tuple[str, ...]) -> tuple[str, ...]:
-    """The place in place of somebody of that name behind *in*: who was shot in *Dallas*."""
+    """The place that is meant: behind *in* nobody of that name, and by *african* the continent itself."""
     meant: dict[str, str] = {}
     for mention in mentions:
-        first = mention.candidates[0]
-        place = next(
-            (c.entity for c in mention.candidates if c.type in _CALLED_SO and fold(c.entity) == fold(mention.text)), ""
-        )
-        if place and first.type == "person" and _IN_PLACE.search(question[: mention.start]):
-            meant[first.entity] = place
+        first, said = mention.candidates[0], fold(mention.text)
+        places = [one for one in mention.candidates if one.type in _CALLED_SO]
+        called_so = next((one.entity for one in places if fold(one.entity) == said), "")
+        if called_so and first.type == "person" and _IN_PLACE.search(question[: mention.start]):
+            meant[first.entity] = called_so
+        adjective_of = next((one for one in places if said.startswith(fold(one.entity).rstrip("aeiou"))), first)
+        if " " in fold(first.entity) and " " not in said and first.score - adjective_of.score < _LEVEL:
+            meant[first.entity] = adjective_of.entity
     return tuple(dict.fromkeys(meant.get(entity, entity) for entity in chosen))
 
 

@@ -245,12 +245,12 @@ class Claims(Computation):
                         continue  # that Bhutan has a dragon says nothing of Wales
                     kind = kind_of(self.kg, claimed)
                     fitting = {e: path for e, path in stated.items() if _alike(kind, kind_of(self.kg, e))}
-                    nearly = any(
-                        set(fold(claimed).split()) & set(fold(end).split()) for end in fitting
-                    )  # Hawaiian *pizza*
-                    if nearly and claimed not in fitting:
-                        return None
-                    if fitting and claimed not in fitting and not self._may_contain(claimed, fitting):
+                    name = fold(re.sub(r" \([^)]*\)$", "", claimed)).split()
+                    alike = [set(name) & set(fold(end).split()) for end in fitting]  # Hawaiian *pizza*
+                    if claimed not in fitting and any(name[-1] in words for words in alike):
+                        return None  # a red *dragon* is one
+                    nearly = any(alike)
+                    if fitting and claimed not in fitting and not nearly and not self._may_contain(claimed, fitting):
                         found.append((subject, relation, claimed, fitting))
             if found:
                 break

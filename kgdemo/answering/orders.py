@@ -530,7 +530,7 @@ class Orders(Computation):
         return next((topic for topic in self.query.topics if words & set(fold(topic).split())), "")
 
     def _attribute_name(self) -> str:
-        return self.plan.attributes[0]
+        return self.plan.attributes[0].replace("_", " ")
 
     def _attributes(self, entities: Sequence[str]) -> list[str]:
         """The attributes that are meant of these: large cities have many people, large countries much land."""

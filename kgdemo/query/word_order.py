@@ -27,6 +27,7 @@ _ASKS_LAST = (  # *Dune was written by whom?*, and the same with what is asked f
         r"(?P<x>.+?) (?P<be>is|was|were|are) (?:first )?(?P<verb>\w+(?:ed|en|ilt|orn|un)) (?P<what>when|where)",
         "{what} {be} {x} {verb}",
     ),
+    (r"(?P<x>the .+?) (?:has|had) (?P<what>what|which) (?:title|name)", r"{what} is {x}"),
     (r"(?P<x>.+?) (?:has|have) how many (?P<noun>\w+(?: \w+)?)", r"how many {noun} does {x} have"),
     (r"(?P<x>.+?) had how many (?P<noun>\w+(?: \w+)?)", r"how many {noun} did {x} have"),
     (r"(?P<x>the (?:\w+ ){1,3}of .+|.+'s \w+(?: \w+)?) (?P<be>is|are|was|were)", r"what {be} {x}"),
@@ -45,7 +46,7 @@ _NO_HELPING = r"(?!(?:is|are|was|were|do|does|did|has|have|had|can|could|will|wo
 _INDIRECT = re.compile(  # as behind *do you know*: *where Mozart was born*
     r"^(?P<asked>where|when|(?:in|on) (?:what|which) \w+|how (?:old|tall|long|high|deep|big|large|heavy|far(?: away)?"
     r")) "
-    rf"{_NO_HELPING}(?P<x>.+?) (?P<be>is|was|are|were)(?P<rest> \w+)?$",
+    rf"{_NO_HELPING}(?P<x>.+?) (?P<be>is|was|are|were)(?P<rest> \w+| from .+)?$",
     re.IGNORECASE,
 )
 _THE_YEAR = re.compile(  # *the year penicillin was discovered*

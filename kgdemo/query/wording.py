@@ -238,7 +238,11 @@ _BIRTHPLACE = re.compile(
     r"(?=[?.! ]*$)",
     re.IGNORECASE,
 )
-_IN_DEGREES = re.compile(r"\b(temperature) in (?:degrees )?(?:celsius|celcius|centigrade|fahrenheit|kelvin)\b", re.I)
+_IN_DEGREES = re.compile(  # a value is given in the unit that the graph has, and as it is at sea level
+    r"(?<=\w) (?:in (?:degrees )?(?:celsius|celcius|centigrade|fahrenheit|kelvin)|at sea level"
+    r"|at (?:normal|standard) pressure|\((?:normal|standard) pressure\)|on average)(?= |[?.! ]*$)",
+    re.IGNORECASE,
+)
 
 
 def in_plain_verbs(text: str) -> str:
@@ -250,7 +254,7 @@ def in_plain_verbs(text: str) -> str:
     text = _BOTH_NUMBERED.sub(r"\g<one> \g<name>\g<or>\g<other> \g<name>", text)
     text = re.sub(r"^(what|who) (is|was|are|were) the names? of (?=the )", r"\1 \2 ", text, flags=re.IGNORECASE)
     text = _BIRTHPLACE.sub(lambda said: f"where was {said['x'] or said['owner']} born", text)
-    text = _IN_DEGREES.sub(r"\1", text)
+    text = _IN_DEGREES.sub("", text)
     text = _CAR_MAKERS.sub(
         lambda found: "automotive companies" if found[0].endswith("s") else "automotive company", text
     )
