@@ -16,7 +16,7 @@ from rapidfuzz.distance import OSA
 from kgdemo.answering.computation import BY, listed
 from kgdemo.answering.operands import all_of_kind
 from kgdemo.errors import UserError
-from kgdemo.events import AnswerFinal, EntitiesLinked, Event, Mention, Notice
+from kgdemo.events import AnswerFinal, Candidate, EntitiesLinked, Event, Mention, Notice
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.linking.linker import LIKELY
@@ -28,6 +28,7 @@ from kgdemo.query.query import Query, common_words, understand
 from kgdemo.query.wording import corrected, in_full, in_plain_verbs, plain_question, unknown_words, without_slips
 
 _NAMED = 0.3  # a mention from this score on is taken for a name, and its letters are left as they are
+_SHORT = 3  # letters from which a question word is looked for in a mistyped one
 _LONG_NAME = 5  # letters of a name in which one may be wrong; two in one twice as long
 _DESCRIBED = re.compile(r"^(?:who|what) (?:is|was|are|were) (?:.* )??(\w+) (?:of|in|on|for)\b", re.IGNORECASE)
 _WHO_IS = re.compile(r"^(?:who|what) (?:is|was|are|were) ", re.IGNORECASE)
@@ -50,17 +51,23 @@ class Reading:
         """
         mentions, given = self.linked.mentions, self.linked.chosen if self.linked.given else ()
         chosen = [mention for mention in mentions if mention.candidates[0].entity in self.linked.chosen]
-        names = [mention.text for mention in chosen if mention.candidates[0].type not in ("position", "feat")]
+        named = [mention for mention in chosen if not _is_record(mention.candidates[0])]
+        names = [mention.text for mention in named if mention.candidates[0].type != "position"]
         told = re.sub(r"^(?:the|an?) ", "", _WHO_IS.sub("", described).lower())
         bare = [re.sub(r"^the ", "", name.lower()) for name in names if " " in name]
         if any(re.match(rf"{re.escape(name)} (?:in|on|at)\b", told) for name in bare):  # *the Eiffel Tower* in Paris
             return True
         found = _DESCRIBED.match(described)
         noun = found[1].lower() if found else ""
-        ordered = [mention.text for mention in chosen if mention.candidates[0].type != "feat"]
+        ordered = [mention.text for mention in chosen if not _is_record(mention.candidates[0])]
         return any(_ORDER.search(text) for text in (*given, *ordered)) or any(
             _JOINED.search(text) and noun in text.lower().split() for text in (*given, *names)
         )
+
+
+def _is_record(candidate: Candidate) -> bool:
+    """Whether a name tells a record or a first, which is another way to describe who holds it."""
+    return candidate.type == "feat" or bool(_RECORD.match(candidate.entity) and candidate.type == "event")
 
 
 def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generator[Event, None, Reading | None]:
@@ -106,6 +113,7 @@ def _put_right(question: str, entities: Sequence[str], graph: OpenedGraph) -> tu
     all other words that name nothing.
     """
     sure = graph.linker.knows_all_names
+    question = _asking_right(question, graph)
     if sure:
         question = without_slips(question, graph.vocabulary, graph.linker.knows, _is_meant(graph.kg))
     linked = _given(entities, graph) if entities else _linked(question, graph)
@@ -114,6 +122,19 @@ def _put_right(question: str, entities: Sequence[str], graph: OpenedGraph) -> tu
         if mended != question:
             question, linked = mended, linked if linked.given else _linked(mended, graph)
     return question, linked
+
+
+_ASKING = ("what", "which", "where", "when", "who", "whose", "whom", "how")
+
+
+def _asking_right(question: str, graph: OpenedGraph) -> str:
+    """The question with a mistyped question word at its beginning put right: *wich*, *waht*."""
+    first, _, rest = question.lstrip().partition(" ")
+    typed = first.lower()
+    if not rest or typed in _ASKING or len(typed) < _SHORT or typed[0] not in "wh" or graph.linker.knows(typed):
+        return question
+    near = [word for word in _ASKING if OSA.distance(typed, word) == 1]
+    return f"{near[0].capitalize() if first[0].isupper() else near[0]} {rest}" if len(near) == 1 else question
 
 
 def _linked(question: str, graph: OpenedGraph) -> EntitiesLinked:
@@ -163,6 +184,7 @@ def _is_a_sort(mention: Mention) -> bool:
 
 
 _OF_MEN = re.compile(r"(?:wo)?men(?:['’]?s)?", re.IGNORECASE)  # *the men's World Cup* is about no man
+_RECORD = re.compile(r"(?:First|Last|Only|Most|\w+est)\b")
 _IN_PLACE = re.compile(r"\b(?:in|at|near) $", re.IGNORECASE)
 _LEVEL = 0.1  # of scores that say nothing of which is likelier
 _CALLED_SO = frozenset(("city", "country", "state", "region", "province", "island", "continent"))

@@ -246,10 +246,10 @@ class Claims(Computation):
                     kind = kind_of(self.kg, claimed)
                     fitting = {e: path for e, path in stated.items() if _alike(kind, kind_of(self.kg, e))}
                     name = fold(re.sub(r" \([^)]*\)$", "", claimed)).split()
-                    alike = [set(name) & set(fold(end).split()) for end in fitting]  # Hawaiian *pizza*
-                    if claimed not in fitting and any(name[-1] in words for words in alike):
+                    words = [set(fold(re.sub(r" \([^)]*\)$", "", end)).split()) for end in fitting]
+                    if claimed not in fitting and any(set(name) <= own for own in words):
                         return None  # a red *dragon* is one
-                    nearly = any(alike)
+                    nearly = any(own <= set(name) for own in words)  # Hawaiian *pizza*
                     if fitting and claimed not in fitting and not nearly and not self._may_contain(claimed, fitting):
                         found.append((subject, relation, claimed, fitting))
             if found:

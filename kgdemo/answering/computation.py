@@ -53,8 +53,8 @@ SAYS_LITTLE = frozenset(
     "grandparents grandchildren cousins uncle aunt modern today current currently official officially famous in on at "
     "off over under next behind near beside beyond between either them they neighbours neighbors neighbouring side "
     "two three four five six seven eight nine ten rule every each still please have has had having some any few "
-    "up place usually normally typically often mainly mostly commonly generally same cinema cinemas theaters theatres "
-    "native several give gives gave given ones also".split()
+    "history up place usually normally typically often mainly mostly commonly generally same cinema cinemas theaters "
+    "theatres native several give gives gave given ones also".split()
 )
 _TIME = frozenset(("year",))
 _AWAY = frozenset(("coast on", "bordered by", "shares border with"))  # relations that lead out of a place
@@ -329,7 +329,8 @@ class Computation:
             each with the path that leads to it and the one that says so; None where the question does not say, or where
             the graph says it of none of them.
         """
-        kinds = next((SEX[word] for word in self.query.content_words if word in SEX), ())
+        asked = fold(self.plan.asked or self.query.text).split()  # not what stands around the question
+        kinds = next((SEX[word] for word in self.query.content_words if word in SEX and word in asked), ())
         stated = {
             end: Path((kind, end), (self.sets.inverse(label),))
             for end in ends

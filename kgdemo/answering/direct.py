@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kgdemo.answering.computation import Computation, MethodRun, computed_answer, listed, no_answer
 from kgdemo.answering.operands import PLACES
 from kgdemo.events import Event, Operand
+from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.plan import Form
@@ -39,6 +40,12 @@ _CAME_SECOND = re.compile(
     r"\brunners?[ -]?up\b|\b(?:losing|beaten) finalist\b|\bcame second\b|^who lost\b|\blost (?:in )?the .*\bfinal\b",
     re.I,
 )
+_WON_WHEN = re.compile(
+    r"^(?:when|in (?:what|which) years?|(?:what|which) years?) (?:did|was|were|has) .+? "
+    r"(?:win|won|receive|get|given|awarded) (?:the |an? )?(?P<what>.+?)$",
+    re.I,
+)
+_WON, _YEAR_OF_IT = frozenset(("award received", "won", "awarded")), "happened in year"
 _BORN_IN = re.compile(
     r"^(?:which|what|name) (?P<noun>[\w' -]+?) (?:was|were) (?P<verb>born|died|buried) in .+$", re.IGNORECASE
 )
@@ -93,6 +100,23 @@ class Direct(Computation):
             refused = no_answer("The graph does not say who came second there.")
             return iter((refused,)) if any("won by" in dict(self.kg.neighbours(t)) for t in self.query.topics) else None
         return self._played("step", {end: (path,) for end, path in ends.items()})
+
+    def won_when(self) -> Iterator[Event] | None:
+        """The year of the edition that somebody won or was given; None where that is not asked or not known."""
+        found = _WON_WHEN.match(self.plan.asked)
+        words = set(fold(found["what"]).split()) if found else set()
+        ends: dict[str, tuple[Path, ...]] = {}
+        for topic in self.query.topics if found else ():
+            for label, end in self.kg.neighbours(topic):
+                year = re.match(r"\d{4}(?= )", end)
+                if (
+                    year
+                    and label in _WON
+                    and words <= set(fold(end).split())
+                    and (_YEAR_OF_IT, year[0]) in self.kg.neighbours(end)
+                ):
+                    ends[year[0]] = (Path((topic, end, year[0]), (label, _YEAR_OF_IT)),)
+        return self._played("step", ends) if ends else None
 
     def place_around(self) -> Iterator[Event] | None:
         """The country, or another kind of place, in which something lies; None where that is not asked or not known."""

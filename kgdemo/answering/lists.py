@@ -72,7 +72,12 @@ class Lists(Conditions):
             yield from self._as_answered([topic] if topic else ())
             return
         known = (
-            self.runner_up() or self._of_its_editions() or self.in_role() or self._that_are() or self._group_called()
+            self.won_when()
+            or self.runner_up()
+            or self._of_its_editions()
+            or self.in_role()
+            or self._that_are()
+            or self._group_called()
         )
         if known is not None:
             yield from known

@@ -357,7 +357,8 @@ def operand_of(
 
 def number_of(kg: KnowledgeGraph, entity: str, noun: str) -> Operand | None:
     """The number that the graph states of what a noun names: of a spider's *legs*, of a planet's *moons*."""
-    kinds = set(names_of_kind(noun)) | {noun.lower()}
+    noun = re.sub(r"\b(?:men's|football|soccer|fifa|uefa) ", "", noun.lower())
+    kinds = set(names_of_kind(noun)) | {noun}
     for attribute, literal in kg.literals.get(entity, {}).items():
         own = attribute.lower().removeprefix("number of ")
         if own in kinds or kinds & set(names_of_kind(own)[:2]):

@@ -210,8 +210,8 @@ _MEASURED_FROM = {"sun": "distance from the Sun", "earth": "distance from the Ea
 _YEAR_OF = patterns_of(
     r"how (?:long|many (?:days|years|months)) (?:does|do) {x} (?:need|take) (?:for |to make |to complete |to do )?"
     r"(?:one |an? )?(?:full )?(?:trip|orbit|journey|lap|revolution|turn)(?: (?:a?round|of) .+)?",
-    r"how (?:long|many (?:days|years|months)) (?:does|do) (?:it take )?{x} (?:need |take )?to (?:go around|orbit|circle"
-    r"|revolve around|travel around|complete)\b.*",
+    r"how (?:long|many (?:days|years|months)) (?:does|do) (?:it take )?{x} (?:need |take )?to (?:go a?round|orbit"
+    r"|circle|revolve around|travel around|complete)\b.*",
     r"how long is (?:a|one) year on {x}",
 )
 _PEOPLE = patterns_of(
@@ -278,9 +278,10 @@ def _value(question: str) -> Plan | None:
     if found:
         return Plan(Form.VALUE, things=(found["x"],), attributes=HOW[found["adjective"].lower()])
     found = first_match(_HOW_FAR, question)
-    attribute = _MEASURED_FROM.get(found["y"].lower(), "") if found else ""
-    if found and attribute:
-        return Plan(Form.VALUE, things=(found["x"],), attributes=(attribute,))
+    for thing, other in (("x", "y"), ("y", "x")) if found else ():
+        attribute = _MEASURED_FROM.get(re.sub(r"^the ", "", found[other].lower()), "")
+        if attribute:
+            return Plan(Form.VALUE, things=(found[thing],), attributes=(attribute,))
     found = first_match(_YEAR_OF, question)
     if found:
         return Plan(Form.VALUE, things=(found["x"],), attributes=("orbital period",))

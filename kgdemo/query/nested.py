@@ -45,11 +45,15 @@ _RELATIVES = (
 # a question about something that another question has to find first: *the capital of* the largest country in Africa
 _OF_THE_NTH = patterns_of(
     r"(?P<outer>(?!{what} {be} the$).+? (?:of|by|in|from|won|win|wrote|painted|directed|composed|discovered"
-    r"|invented|founded|built|designed|created|killed|rules?|ruled|does|do|did|{be})) "
+    r"|invented|founded|built|designed|created|killed|hosted|rules?|ruled|does|do|did|{be})) "
     r"(?P<inner>the (?:very )?(?:{nth} |{est} )(?!names?\b|century\b|time\b)[\w' .-]+?)"
     r"(?P<behind> (?:born|die|died|built|founded|released|published|located|called|educated|buried|from"
     r"|(?:live|roam|occur)(?: in| on)?(?: in the wild| wild| free)?|go a?round|orbit|grow(?: in| on)?"
     r"|lie(?: in| on)?|come from|belong to|flow into))?"
+)
+_OF_HIS_NTH = patterns_of(  # who discovered *Neptune's largest moon*
+    r"(?P<outer>.+? (?:of|discovered|invented|founded|built|designed|created|wrote|painted|directed|composed)) "
+    r"(?P<inner>(?:the )?[\w .-]+?(?:'s?|s') (?:{nth}|{est}) [\w' -]+?)(?P<behind>)"
 )
 # *the father of* the Greek god of war: a thing that is found by two conditions has to be found first
 _OF_ONE_OF_A_KIND = patterns_of(
@@ -92,7 +96,11 @@ def nested(question: str) -> Plan | None:
         verb = f" {found['verb']}" if found["verb"] and "be" in found.groupdict() else ""
         inner = f"in which {found['noun']} {be} {found['x']}{verb}"
     else:
-        found = first_match(_OF_THE_NTH, question) or first_match(_OF_ONE_OF_A_KIND, question)
+        found = (
+            first_match(_OF_THE_NTH, question)
+            or first_match(_OF_HIS_NTH, question)
+            or first_match(_OF_ONE_OF_A_KIND, question)
+        )
         if not found or _ONLY_ASKS.fullmatch(found["outer"]):
             return None
         if not found["behind"] and re.search(r"\b(?:do|does|did)$", found["outer"], re.IGNORECASE):

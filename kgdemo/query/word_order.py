@@ -146,6 +146,11 @@ _ASKS_BEHIND = re.compile(  # *letters of the Greek alphabet: how many*, *Pink F
 )
 
 
+_MADE_BEHIND = re.compile(  # *Neptune's largest moon: discovered by whom*
+    r"^(?P<x>[^,:;]+?) *(?:[,:;]| [–-]) *(?:(?:is|was|were) )?(?P<verb>discovered|invented|directed|painted|composed"
+    r"|founded|designed|built) by (?:whom|who)$",
+    re.IGNORECASE,
+)
 _YEAR_BEHIND = re.compile(
     r"^(?P<x>[^,:;]+?) *(?:[,:;]| [–-]) *(?:(?:the )?(?:year|date) of )?"
     r"(?P<what>publication|release|birth|death|foundation|founding)(?: (?:year|date))?$",
@@ -159,6 +164,9 @@ _VERB_OF = {
 
 def _topic_first(question: str) -> str:
     """A question that names its topic before it asks, as one sentence."""
+    made = _MADE_BEHIND.match(question)
+    if made:
+        return f"who {made['verb']} {made['x']}"
     dated = _YEAR_BEHIND.match(question)
     if dated:
         return f"when {_VERB_OF[dated['what'].lower()].format(dated['x'])}"

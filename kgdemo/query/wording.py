@@ -51,7 +51,7 @@ _ASKING_SENTENCE = re.compile(  # "…, so here goes: what is …?"; a full stop
 )
 # *we were wondering over coffee which country …*, without a question mark
 _WONDERED = re.compile(
-    r"\b(?:(?:wonder(?:ed|ing)?|curious|asking (?:myself|ourselves)|find out|remember)"
+    r"\b(?:(?:wonder(?:ed|ing)?|curious|asking (?:myself|ourselves)|find out|remember|to know)"
     r"(?: (?!the\b|of\b|an?\b)\w+){0,7}?"
     r"|(?:tell|telling|remind|reminding|show) (?:me|us)(?: about)?),? "
     r"(?P<asked>(?:(?:in|at|on|of|for|from|to|by) )?(?:whether|what|who|whose|whom|which|where|when"
@@ -249,6 +249,7 @@ def in_plain_verbs(text: str) -> str:
     """A question in which a thing is named only to say what is done: to *have a coast on* a sea is to *border* it."""
     text = _NO_COAST.sub(r"\g<which> \g<before>\g<noun> are landlocked", text)
     text = _OF_ENGLAND.sub(r"\g<now> of the United Kingdom", _MOTHER_TONGUE.sub("has the most native speakers", text))
+    text = re.sub(r"\bcapitol(?= of\b)", "capital", text, flags=re.IGNORECASE)
     text = re.sub(r",? (?:while|whilst|when) (?:still )?in (?:office|power)\b", "", text, flags=re.IGNORECASE)
     text = _HAS_GOT.sub(r"\g<many> does \g<x> have", text)
     text = _BOTH_NUMBERED.sub(r"\g<one> \g<name>\g<or>\g<other> \g<name>", text)
