@@ -235,9 +235,7 @@ def greedy_continuations(
     return [tuple(answer) for answer in answers]
 
 
-def _laid_out(
-    size: int, starts: Sequence[Hypothesis], chains: Sequence[Sequence[int]]
-) -> tuple[list[int], list[int]]:
+def _laid_out(size: int, starts: Sequence[Hypothesis], chains: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
     """Parents and tokens of chains behind their starts, one chain behind the other, in a tree of that size."""
     parents: list[int] = []
     for start, chain in zip(starts, chains, strict=True):

@@ -18,7 +18,7 @@ from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings, profile_from
 from kgdemo.ui import assets, zero
 from kgdemo.ui.api import Endpoints
-from kgdemo.ui.asking import Loading, Visits, ask, changed_question, default_model, warming
+from kgdemo.ui.asking import Loading, Visits, ask_for_page, changed_question, default_model, warming
 from kgdemo.ui.benchmark import routes as benchmark_routes
 from kgdemo.ui.classroom import Rooms
 from kgdemo.ui.classroom import routes as class_routes
@@ -157,13 +157,13 @@ def _events(
     def answered(
         request: gr.Request, submitted: Fields, chosen: Sequence[str] = (), forced: Sequence[int] = ()
     ) -> Iterator[str]:
-        events = ask(pipeline, submitted, chosen, session_graphs, forced, visits, address_of(request), runs)
-
         def graph() -> KnowledgeGraph:
             named = settings_of(submitted.values, pipeline.profile).graph
             return pipeline.graph(session_graphs.source(named, ClientGraph.read(submitted.client_graph)))
 
-        yield from event_stream.batches(events, graph)
+        asker = visits, address_of(request)
+        lines = ask_for_page(runs, submitted, chosen, session_graphs, forced, *asker, graph)
+        yield from event_stream.sent(lines, graph)
 
     common: dict[str, Any] = {
         "inputs": fields,
