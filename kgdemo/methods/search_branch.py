@@ -228,7 +228,7 @@ def hypothesis_answers(branch: Branch, model: PathModel, finished: Sequence[Hypo
 
 
 def _draft(model: PathModel, hypothesis: Hypothesis) -> tuple[int, ...]:
-    """What a path's hypothesis answer probably is: the tokens of the path's end, as they stand behind the answer mark."""
+    """What a path's hypothesis answer probably is: its end, in the tokens that stand behind the answer mark."""
     arrow, end = model.label_tokens.arrow, model.label_tokens.end
     written = hypothesis.tokens[: -len(end)]
     last = max((at for at in range(len(written)) if written[at : at + len(arrow)] == arrow), default=-len(arrow))
