@@ -30,6 +30,9 @@ from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs
 from kgdemo.ui.site import empty_document
 from kgdemo.ui.stage import OFFLINE, Reruns, has_mcp, make_stage
 
+# Tabs of which gradio remembers all components, 50 kB each and what they show; by itself it does so of 10,000. Nothing
+# here is kept there: a tab that is forgotten is made anew with its next question.
+_SESSIONS = 100
 _FIRST_VIEW = 4.0  # seconds: a page that is being opened goes before the loading of the model
 
 # What the visitor has changed in the graph is kept by the browser, which sends it with every question.
@@ -113,6 +116,7 @@ def launch_arguments(page: Page, stopping: threading.Event) -> dict[str, Any]:
         "ssr_mode": False,
         "mcp_server": has_mcp(),
         "show_error": True,
+        "state_session_capacity": _SESSIONS,
         "app_kwargs": {
             "middleware": [Middleware(Guard, profile=page.profile, stopping=stopping)],
             "routes": [
