@@ -229,6 +229,8 @@ def relation_beliefs(query: Query, path: Path, resources: Resources) -> list[Rel
     labels = [
         _labels(graph, entity, strange - {said}) for entity, said in zip(path.entities, path.relations, strict=False)
     ]
+    if not labels:
+        return []
     before = [_before(graph, path, hop) for hop in range(len(labels))]  # each goes on from the one before
     nodes, rows = tree.extend([PROMPT_END, *range(len(before[-1]) - 1)], before[-1])
     ends = [len(tokens) - 1 for tokens in before]
