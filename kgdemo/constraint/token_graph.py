@@ -30,7 +30,7 @@ from kgdemo.kg.path import PathIds
 from kgdemo.kg.stores.graph import MAX_ENDS, StoreGraph
 
 logger = logging.getLogger(__name__)
-MIN_LABELS = 50_000  # fewer are spelled in half a second
+MIN_LABELS = 20_000  # fewer are spelled in a quarter of a second
 MAX_BYTES = 1_000_000_000
 _VERSION = 1
 _ARRAYS = ("offsets", "ids", "rank")

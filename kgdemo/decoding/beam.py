@@ -43,12 +43,15 @@ from kgdemo.decoding.base import (
 from kgdemo.errors import UserError
 from kgdemo.events import Fate
 from kgdemo.models.base import PROMPT_END, TokenTree
+from kgdemo.models.joint_tree import JointTree
 
 
 def beam_search(
     tree: TokenTree, constraint: Constraint[Any], settings: BeamSettings
 ) -> Generator[Step, None, list[Hypothesis]]:
     """Search for the ``settings.wanted`` best complete paths.
+
+    Searches that are given one ``JointTree`` and run in step share their forward passes.
 
     Yields:
         each step, after its pruning.
@@ -57,13 +60,19 @@ def beam_search(
         finished hypotheses, best first, all different; fewer than asked when no more exist.
     """
     first = Hypothesis((), (), constraint.start())
+    scorer = LookAhead(tree, constraint, settings)
+    scorer.begin(first.state)  # here, so that searches made one after another read their beginnings together
+    return _steps(first, scorer, settings)
+
+
+def _steps(first: Hypothesis, scorer: LookAhead, settings: BeamSettings) -> Generator[Step, None, list[Hypothesis]]:
+    """The steps of a beam search."""
     live = [first] if first.state.alive else []  # later ones are alive, or they were not kept
     finished: list[Hypothesis] = []
-    scorer = LookAhead(tree, constraint, settings)
-    log_probs = scorer.begin(first.state)  # (beams, V)
     for number in range(settings.max_tokens):
         if not live or settled(live, finished, settings):
             break
+        log_probs = scorer.rows()  # (beams, V)
         followers = [scorer.followers(beam) for beam in live]
         candidates = _candidates(live, followers, log_probs, settings, number)
         choices, next_live, ended = sort_out(live, followers, candidates, settings)
@@ -71,8 +80,8 @@ def beam_search(
             ended = []  # an end mark spelled in plain letters inside what is forced: shorter than asked for
         finished = sorted([*finished, *ended], key=lambda h: -h.score)[: settings.wanted]
         views = views_of(live, followers, log_probs, settings.masked)
-        if next_live:
-            nodes, log_probs = scorer.extend(next_live)
+        if next_live and number + 1 < settings.max_tokens and not settled(next_live, finished, settings):
+            nodes = scorer.ask_for(next_live)
             next_live = [
                 Hypothesis(h.tokens, h.log_probs, h.state, node, h.score)
                 for h, node in zip(next_live, nodes, strict=True)
@@ -171,9 +180,18 @@ def views_of(
 
 
 def greedy_continuations(
-    tree: TokenTree, starts: Sequence[Hypothesis], suffix: Sequence[int], stop: frozenset[int], max_tokens: int
+    tree: TokenTree,
+    starts: Sequence[Hypothesis],
+    suffix: Sequence[int],
+    stop: frozenset[int],
+    max_tokens: int,
+    drafts: Sequence[Sequence[int]] = (),
 ) -> list[tuple[int, ...]]:
     """Continue each finished path freely, the most probable token at a time: the hypothesis answers.
+
+    A draft is read together with what stands before it, and taken as far as each of its tokens is the most probable
+    (speculative decoding, Leviathan et al. 2023, at temperature 0): a good one saves a pass a token, and no draft
+    changes an answer.
 
     Args:
         tree: the tree the paths were found in.
@@ -181,28 +199,49 @@ def greedy_continuations(
         suffix: tokens to put after each path first (the mark that announces the answer).
         stop: tokens that end an answer.
         max_tokens: longest answer.
+        drafts: for each start what its answer may be; none saves nothing.
 
     Returns:
         the answer's tokens for each start, without the stop token.
     """
-    answers: list[list[int]] = [[] for _ in starts]
     if not starts:
         return []
-    nodes = [start.node for start in starts]
-    log_probs = torch.empty(0)
-    for column in zip(*[(start.tokens[-1], *suffix) for start in starts], strict=True):
-        nodes, log_probs = tree.extend(nodes, column)
+    before = len(suffix) + 1  # tokens of each start that are given
+    chains = [
+        (start.tokens[-1], *suffix, *draft[:max_tokens])
+        for start, draft in zip(starts, drafts or [()] * len(starts), strict=True)
+    ]
+    nodes, log_probs = tree.extend(*_laid_out(tree.size, starts, chains))
+    likeliest = log_probs.argmax(dim=-1).tolist()
+    answers: list[list[int]] = []
+    following: list[tuple[int, int]] = []  # for each start its last node and the token that follows it
+    first = 0
+    for chain in chains:
+        last = before
+        while last < len(chain) and likeliest[first + last - 1] == chain[last] and chain[last] not in stop:
+            last += 1
+        answers.append(list(chain[before:last]))
+        following.append((nodes[first + last - 1], likeliest[first + last - 1]))
+        first += len(chain)
     active = list(range(len(starts)))
-    for _ in range(max_tokens):
-        tokens = log_probs.argmax(dim=-1).tolist()
-        going = [(i, n, t) for i, n, t in zip(active, nodes, tokens, strict=True) if t not in stop]
-        if not going:
-            break
-        for i, _, token in going:
-            answers[i].append(token)
-        active = [i for i, _, _ in going]
-        nodes, log_probs = tree.extend([n for _, n, _ in going], [t for _, _, t in going])
+    while active := [i for i in active if following[i][1] not in stop and len(answers[i]) < max_tokens]:
+        for i in active:
+            answers[i].append(following[i][1])
+        active = [i for i in active if len(answers[i]) < max_tokens]
+        if active:
+            nodes, log_probs = tree.extend([following[i][0] for i in active], [following[i][1] for i in active])
+            for i, node, token in zip(active, nodes, log_probs.argmax(dim=-1).tolist(), strict=True):
+                following[i] = node, token
     return [tuple(answer) for answer in answers]
+
+
+def _laid_out(size: int, starts: Sequence[Hypothesis], chains: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
+    """Parents and tokens of chains behind their starts, one chain behind the other, in a tree of that size."""
+    parents: list[int] = []
+    for start, chain in zip(starts, chains, strict=True):
+        begins = size + len(parents)
+        parents += [start.node, *range(begins, begins + len(chain) - 1)]
+    return parents, [token for chain in chains for token in chain]
 
 
 def check_forced(constraint: Constraint[Any], tokens: Sequence[int], text_of: Callable[[int], str]) -> None:
@@ -278,43 +317,39 @@ class LookAhead:
     """
 
     def __init__(self, tree: TokenTree, constraint: Constraint[Any], settings: BeamSettings) -> None:
-        self.tree = tree
+        self.tree = tree if isinstance(tree, JointTree) else JointTree(tree)
         self.constraint = constraint
         self.settings = settings
+        self._wanted: list[_Node] = []  # asked for last
+        self._planned: list[_Node] = []  # what was asked for and is not known, and what is scored along with it
         self._at: dict[int, _Node] = {}  # where the search stands, by id; empty where nothing is read ahead
         self._share, self._shares = 0.0, 0  # log of the probability left by the constraint: mean over so many nodes
 
-    def begin(self, state: State) -> Tensor:
-        """Read the prompt, and with it the forced beginning of every path.
+    def begin(self, state: State) -> None:
+        """Ask for what follows the prompt, and with it for the forced beginning of every path.
 
         Args:
             state: where the constraint starts.
-
-        Returns:
-            log-probabilities of the first token, ``(1, V)``.
         """
         root = _Node(PROMPT_END, -1, 0, state, 0.0, node=PROMPT_END)
         if self.settings.look_ahead is not None:
-            plan: list[_Node] = []
-            self._rehearse([self._run(self._chosen(root, plan), plan)], plan)
-            self._read(plan)
+            self._rehearse([self._run(self._chosen(root, self._planned), self._planned)], self._planned)
             self._at = {PROMPT_END: root}
-        root.row = self.tree.prompt_log_probs()
-        return root.row[None]
+        self._wanted = [root]
 
     def followers(self, beam: Hypothesis) -> Successors[Any]:
         """What may follow a beam; it is often known from looking ahead."""
         node = self._at.get(beam.node)
         return self.constraint.successors(beam.state) if node is None else self._followers(node)
 
-    def extend(self, beams: Sequence[Hypothesis]) -> tuple[list[int], Tensor]:
-        """Score the last token of each beam, whose ``node`` is still that of the token before.
+    def ask_for(self, beams: Sequence[Hypothesis]) -> list[int]:
+        """Ask for the last token of each beam, whose ``node`` is still that of the token before, to be scored.
+
+        Along with what is missing, what may be wanted next is planned.
 
         Returns:
-            the new nodes' ids, and full-vocabulary log-probabilities of what follows each, ``(n, V)``.
+            the new nodes' ids.
         """
-        if self.settings.look_ahead is None:
-            return self.tree.extend([beam.node for beam in beams], [beam.tokens[-1] for beam in beams])
         wanted = []
         for beam in beams:
             parent, token = self._at.get(beam.node), beam.tokens[-1]
@@ -322,31 +357,38 @@ class LookAhead:
             wanted.append(node or _Node(beam.node, token, len(beam.tokens), beam.state, beam.score))
             wanted[-1].score, wanted[-1].chance = beam.score, 1.0
         missing = [node for node in wanted if node.row is None]
-        rows = self._score(missing, wanted) if missing else None
-        self._at = {node.node: node for node in wanted}  # what the search has left behind is forgotten
-        if rows is None or len(missing) < len(wanted):
-            rows = torch.stack([row for node in wanted if (row := node.row) is not None])  # all are scored by now
-        return [node.node for node in wanted], rows
+        for node in missing:
+            self._plan(node, self._planned)
+        if missing and self.settings.look_ahead is not None:
+            for node in missing:
+                self._run(node, self._planned)
+            self._rehearse(wanted, self._planned)
+        if self.settings.look_ahead is not None:
+            self._at = {node.node: node for node in wanted}  # what the search has left behind is forgotten
+        self._wanted = wanted
+        return [node.node for node in wanted]
 
-    def _score(self, missing: Sequence[_Node], wanted: Sequence[_Node]) -> Tensor:
-        """One pass over the missing nodes, and over what may be wanted next; the rows of the missing ones."""
-        plan: list[_Node] = []
-        for node in missing:
-            self._plan(node, plan)
-        for node in missing:
-            self._run(node, plan)
-        self._rehearse(wanted, plan)
-        return self._read(plan)[: len(missing)]
+    def rows(self) -> Tensor:
+        """Full-vocabulary log-probabilities of what follows each node that was asked for last, ``(n, V)``."""
+        wanted, plan, self._planned = self._wanted, self._planned, []
+        rows = self._read(plan)
+        for node in wanted:
+            if node.node == PROMPT_END:
+                node.row = self.tree.prompt_log_probs()
+        if len(plan) >= len(wanted) and all(one is other for one, other in zip(wanted, plan, strict=False)):
+            return rows[: len(wanted)]
+        return torch.stack([row for node in wanted if (row := node.row) is not None])  # all are scored by now
 
     def _read(self, plan: Sequence[_Node]) -> Tensor:
-        """Score what is planned in one pass; its rows, ``(n, V)``."""
+        """Score what is planned; its rows, ``(n, V)``."""
         if not plan:
             return torch.empty(0)
-        _, rows = self.tree.extend([node.parent for node in plan], [node.token for node in plan])
+        rows = self.tree.read([node.node for node in plan])
         for node, row in zip(plan, rows, strict=True):
             node.row = row
-        read = [place for place, node in enumerate(plan) if not _is_unread(node)]
-        self._weigh([plan[place] for place in read], rows if len(read) == len(plan) else rows[read])
+        if self.settings.look_ahead is not None:
+            read = [place for place, node in enumerate(plan) if not _is_unread(node)]
+            self._weigh([plan[place] for place in read], rows if len(read) == len(plan) else rows[read])
         return rows
 
     def _weigh(self, nodes: Sequence[_Node], rows: Tensor) -> None:
@@ -381,7 +423,7 @@ class LookAhead:
         return node
 
     def _plan(self, node: _Node, plan: list[_Node]) -> None:
-        node.node = self.tree.size + len(plan)
+        node.node = self.tree.add(node.parent, node.token)
         plan.append(node)
 
     def _run(self, node: _Node, plan: list[_Node]) -> _Node:

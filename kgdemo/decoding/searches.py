@@ -33,6 +33,7 @@ from kgdemo.decoding.base import BeamSettings, BeamView, Choice, Hypothesis, Ste
 from kgdemo.decoding.beam import LookAhead, beam_search, settled, sort_out, views_of
 from kgdemo.events import Fate
 from kgdemo.models.base import TokenTree
+from kgdemo.models.joint_tree import JointTree
 
 
 def search_named(
@@ -54,8 +55,9 @@ def search_named(
     if kind == "diverse" and not limits.forced:  # a group for each path, so as many are found as are wanted
         return diverse_search(tree, constraint, DiverseSettings(replace(limits, keep=0), groups=limits.beams))
     if isinstance(constraint, KGAutomaton) and len(constraint.topics) > 1 and not limits.forced:
+        joint = tree if isinstance(tree, JointTree) else JointTree(tree)
         parts = [SingleTopic(constraint, place) for place in range(len(constraint.topics))]
-        return per_topic_search([beam_search(tree, part, limits) for part in parts])
+        return per_topic_search([beam_search(joint, part, limits) for part in parts])
     return beam_search(tree, constraint, limits)
 
 
@@ -275,7 +277,7 @@ def _score(groups: Sequence[_Group], scorer: LookAhead) -> None:
     beams = {(h.node, h.tokens[-1]): h for group in groups for h in group.live}
     if not beams:
         return
-    nodes, rows = scorer.extend(list(beams.values()))
+    nodes, rows = scorer.ask_for(list(beams.values())), scorer.rows()
     places = {key: place for place, key in enumerate(beams)}
     for group in groups:
         at = [places[h.node, h.tokens[-1]] for h in group.live]

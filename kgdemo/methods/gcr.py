@@ -42,6 +42,7 @@ from kgdemo.methods.search_branch import (
     unconstrained_branch,
     ungrounded,
 )
+from kgdemo.models.joint_tree import JointTree
 from kgdemo.models.prompt_style import unseen_labels
 from kgdemo.query.query import Query
 from kgdemo.ranking.abstention import abstained
@@ -109,11 +110,14 @@ def decode_paths(
 
     style = resources.model.style.with_examples(examples)
     prompt = style.encode(resources.model.label_tokens, query.text, query.topics, query.topic_types)
+    tree = JointTree(resources.model.tree(prompt))  # run in step, both searches share their forward passes
     constrained = constrained_branch(
-        resources.model, prompt, automaton, limits_of(settings, resources.model), settings.search
+        resources.model, prompt, automaton, limits_of(settings, resources.model), settings.search, tree
     )
-    unconstrained = unconstrained_branch(resources.model, prompt, settings.beams, settings.forced)
-    branches = [constrained, unconstrained] if settings.compare else [constrained]
+    branches = [constrained]
+    if settings.compare:
+        unconstrained = unconstrained_branch(resources.model, prompt, settings.beams, settings.forced, tree)
+        branches.append(unconstrained)
     while branches:
         for branch in list(branches):
             step = branch.advance()
@@ -134,6 +138,7 @@ def decode_paths(
     )
     yield constrained.call("reasoning paths", "\n".join(str(found.path) for found in evidence))
     if settings.compare:
+        unconstrained.told = tree.calls
         written = yield from ungrounded(unconstrained, resources, settings.beams)
         yield unconstrained.call(WITHOUT_GRAPH, "\n".join(path.text for path in written))
     return evidence

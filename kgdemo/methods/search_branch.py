@@ -47,7 +47,11 @@ FREE_TOKENS = 64  # without a constraint nothing else ends a path
 
 @dataclass(slots=True)
 class Branch:
-    """One search, its events and what it found."""
+    """One search, its events and what it found.
+
+    Where two searches grow one tree, the time of a pass for both is that of the one that needed it first, and the calls
+    of the tree are told with the first of them, but for those in ``told``.
+    """
 
     prompt: Sequence[int]
     tree: TokenTree
@@ -58,6 +62,7 @@ class Branch:
     finished: list[Hypothesis] | None = None
     seconds: float = 0.0  # spent in this search, whatever ran beside it
     answer_tokens: int = 0  # written behind its paths
+    told: int = 0  # forward passes of its tree that another search's call has told
     cut_off: bool = False  # beams were under way when they had ``longest`` tokens
 
     def advance(self) -> DecodeStep | None:
@@ -78,7 +83,7 @@ class Branch:
         model = self.reader.model
         written = sum(len(h.tokens) for h in self.finished or ()) + self.answer_tokens
         prompt = model.label_tokens.tokenizer.decode(list(self.prompt))
-        passes = self.tree.calls
+        passes = self.tree.calls - self.told
         return LMCall(model.name, purpose, prompt, output, len(self.prompt), written, self.seconds, passes=passes)
 
     def text(self, hypothesis: Hypothesis) -> str:
@@ -145,12 +150,14 @@ def constrained_branch(
     constraint: Constraint[Any],
     limits: BeamSettings,
     kind: str = "beam",
+    tree: TokenTree | None = None,
 ) -> Branch:
     """A search for paths that the graph allows and that begin with the forced tokens.
 
     Args:
         model: writes the paths.
         prompt: what they are written behind.
+        tree: of this prompt, where it is shared with another search; see ``JointTree``.
         constraint: what the graph allows.
         limits: of the search; a long prompt leaves less room for a path.
         kind: ``beam``, ``diverse``, ``greedy`` or ``sample``.
@@ -161,15 +168,21 @@ def constrained_branch(
     """
     began, limits = time.perf_counter(), replace(limits, max_tokens=room_for(model, prompt, limits.max_tokens))
     check_forced(constraint, limits.forced, model.token_text)
-    tree, reader = model.tree(prompt), StepReader(model, constraint, True)
+    tree, reader = tree or model.tree(prompt), StepReader(model, constraint, True)
     search = search_named(kind, tree, constraint, limits)
     return Branch(prompt, tree, constraint, reader, search, limits.max_tokens, seconds=_since(began))
 
 
-def unconstrained_branch(model: PathModel, prompt: Sequence[int], beams: int, forced: tuple[int, ...] = ()) -> Branch:
-    """The same search from the same beginning, with every token allowed."""
+def unconstrained_branch(
+    model: PathModel,
+    prompt: Sequence[int],
+    beams: int,
+    forced: tuple[int, ...] = (),
+    tree: TokenTree | None = None,
+) -> Branch:
+    """The same search from the same beginning, with every token allowed; ``tree`` as for the constrained one."""
     began, longest = time.perf_counter(), room_for(model, prompt, FREE_TOKENS + len(forced))
-    tree, constraint = model.tree(prompt), FreeText(model.label_tokens.end)
+    tree, constraint = tree or model.tree(prompt), FreeText(model.label_tokens.end)
     search = beam_search(tree, constraint, BeamSettings(beams, max_tokens=longest, forced=forced))
     return Branch(
         prompt, tree, constraint, StepReader(model, constraint, False), search, longest, seconds=_since(began)
@@ -204,13 +217,25 @@ def ungrounded(free: Branch, resources: Resources, limit: int) -> Generator[Even
 
 def hypothesis_answers(branch: Branch, model: PathModel, finished: Sequence[Hypothesis]) -> list[str]:
     """The hypothesis answers, decoded freely after each path (GCR section 4.3)."""
-    began = time.perf_counter()
-    written = greedy_continuations(branch.tree, finished, _answer_mark(model), model.stop_ids, ANSWER_TOKENS)
+    began, mark = time.perf_counter(), _answer_mark(model)
+    drafts = [_draft(model, hypothesis) for hypothesis in finished]
+    written = greedy_continuations(branch.tree, finished, mark, model.stop_ids, ANSWER_TOKENS, drafts)
     branch.answer_tokens += sum(map(len, written))
     branch.seconds += time.perf_counter() - began
     decode = model.label_tokens.tokenizer.decode
     texts = (decode(list(tokens), skip_special_tokens=True) for tokens in written)
     return [text.removeprefix("##").strip() for text in texts]  # WordPiece marks what goes on with a word
+
+
+def _draft(model: PathModel, hypothesis: Hypothesis) -> tuple[int, ...]:
+    """What a path's hypothesis answer probably is: its end, in the tokens that stand behind the answer mark."""
+    arrow, end = model.label_tokens.arrow, model.label_tokens.end
+    written = hypothesis.tokens[: -len(end)]
+    last = max((at for at in range(len(written)) if written[at : at + len(arrow)] == arrow), default=-len(arrow))
+    label = written[last + len(arrow) :]
+    if not model.style.answer_mark:
+        return label
+    return tuple(model.label_tokens.plain(model.label_tokens.tokenizer.decode(list(label)).strip()))
 
 
 def _since(began: float) -> float:

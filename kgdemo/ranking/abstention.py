@@ -229,7 +229,15 @@ def relation_beliefs(query: Query, path: Path, resources: Resources) -> list[Rel
     labels = [
         _labels(graph, entity, strange - {said}) for entity, said in zip(path.entities, path.relations, strict=False)
     ]
-    return [_belief(tree, graph, own, path, hop) for hop, own in enumerate(labels)]
+    if not labels:
+        return []
+    before = [_before(graph, path, hop) for hop in range(len(labels))]  # each goes on from the one before
+    nodes, rows = tree.extend([PROMPT_END, *range(len(before[-1]) - 1)], before[-1])
+    ends = [len(tokens) - 1 for tokens in before]
+    return [
+        _belief(tree, graph.kg, own, entity, (nodes[end], rows[end]))
+        for own, entity, end in zip(labels, path.entities, ends, strict=False)
+    ]
 
 
 def _labels(graph: TokenGraph, entity: str, strange: Collection[str]) -> dict[tuple[int, ...], str]:
@@ -248,16 +256,20 @@ def _labels(graph: TokenGraph, entity: str, strange: Collection[str]) -> dict[tu
 
 
 def _belief(
-    tree: TokenTree, graph: TokenGraph, labels: Mapping[tuple[int, ...], str], path: Path, hop: int
+    tree: TokenTree,
+    kg: KnowledgeGraph,
+    labels: Mapping[tuple[int, ...], str],
+    entity: str,
+    before: tuple[int, Tensor],
 ) -> RelationBelief:
-    node, behind = tree.follow(PROMPT_END, _before(graph, path, hop))
-    found = _log_probs(tree, node[-1], behind, labels)
+    """What the model believes behind an entity: the node before its relation, and the row behind that."""
+    found = _log_probs(tree, *before, labels)
     by_label: dict[str, float] = {}
     for tokens, log_prob in found.items():
         by_label[labels[tokens]] = max(log_prob, by_label.get(labels[tokens], -math.inf))
     total = math.log(sum(map(math.exp, by_label.values())))
     wanted = max(by_label, key=lambda label: by_label[label])
-    held = _held(graph.kg, path.entities[hop])
+    held = _held(kg, entity)
     share = sum(math.exp(log_prob - total) for label, log_prob in by_label.items() if label in held)
     return RelationBelief(wanted, by_label[wanted] - total, math.log(max(share, _MIN_SHARE)))
 
@@ -282,26 +294,53 @@ def _before(graph: TokenGraph, path: Path, hop: int) -> list[int]:
 def _log_probs(
     tree: TokenTree, node: int, behind: Tensor, labels: Mapping[tuple[int, ...], str]
 ) -> dict[tuple[int, ...], float]:
-    """The log-probabilities of the labels, but for those whose beginnings are negligible."""
+    """The log-probabilities of the labels, but for those whose beginnings are negligible.
+
+    A beginning that goes on in one way alone is read up to where labels part.
+    """
     found: dict[tuple[int, ...], float] = {}
-    beginnings: list[tuple[tuple[int, ...], int, Tensor, float]] = [((), node, behind, 0.0)]
+    scored: dict[tuple[int, ...], tuple[int, Tensor]] = {(): (node, behind)}  # node and row of a beginning
+    beginnings: list[tuple[tuple[int, ...], float]] = [((), 0.0)]
     best = -math.inf
     while beginnings:
-        longer: list[tuple[float, tuple[int, ...], int]] = []
-        for begun, parent, row, so_far in beginnings:
-            tokens = sorted({label[len(begun)] for label in labels if label[: len(begun)] == begun})
-            for token, log_prob in zip(tokens, row[tokens].tolist(), strict=True):
-                longer.append((so_far + log_prob, (*begun, token), parent))
-        for score, begun, _ in longer:
+        longer: list[tuple[float, tuple[int, ...]]] = []
+        for begun, so_far in beginnings:
+            tokens = _following(labels, begun)
+            for token, log_prob in zip(tokens, scored[begun][1][tokens].tolist(), strict=True):
+                longer.append((so_far + log_prob, (*begun, token)))
+        for score, begun in longer:
             if begun in labels:
                 found[begun] = score
                 best = max(best, score)
         going = [one for one in longer if one[1] not in labels]
-        best_here = max([best, *(score for score, _, _ in going)])
+        best_here = max([best, *(score for score, _ in going)])
         going.sort(key=lambda one: -one[0])
         promising = [one for one in going[:_WIDEST] if one[0] > best_here + _NEGLIGIBLE]
-        if not promising:
-            break
-        nodes, rows = tree.extend([parent for _, _, parent in promising], [begun[-1] for _, begun, _ in promising])
-        beginnings = [(begun, n, row, score) for (score, begun, _), n, row in zip(promising, nodes, rows, strict=True)]
+        _score(tree, labels, scored, [begun for _, begun in promising if begun not in scored])
+        beginnings = [(begun, score) for score, begun in promising]
     return found
+
+
+def _score(
+    tree: TokenTree,
+    labels: Mapping[tuple[int, ...], str],
+    scored: dict[tuple[int, ...], tuple[int, Tensor]],
+    beginnings: Sequence[tuple[int, ...]],
+) -> None:
+    """Score beginnings of labels, and each up to where it goes on in several ways, in one pass."""
+    planned: dict[tuple[int, ...], int] = {}
+    parents: list[int] = []
+    for begun in beginnings:
+        planned[begun] = tree.size + len(parents)
+        parents.append(scored[begun[:-1]][0])
+        while len(tokens := _following(labels, begun)) == 1 and (begun := (*begun, tokens[0])) not in labels:
+            planned[begun] = tree.size + len(parents)
+            parents.append(tree.size + len(parents) - 1)
+    if planned:
+        nodes, rows = tree.extend(parents, [begun[-1] for begun in planned])
+        scored.update((begun, place) for begun, place in zip(planned, zip(nodes, rows, strict=True), strict=True))
+
+
+def _following(labels: Mapping[tuple[int, ...], str], begun: tuple[int, ...]) -> list[int]:
+    """The tokens that go on from the beginning of a label."""
+    return sorted({label[len(begun)] for label in labels if label[: len(begun)] == begun})

@@ -27,6 +27,7 @@ from typing import Any
 
 from kgdemo.errors import UserError
 from kgdemo.events import Event, Notice, RunFailed, RunStarted
+from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.models.causal import EMBEDDED
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.follow_up import asked_of, meant_by, named_instead, pronoun_of
@@ -34,7 +35,7 @@ from kgdemo.settings import Settings
 from kgdemo.ui import zero
 from kgdemo.ui.fields import Fields, settings_of
 from kgdemo.ui.metrics import METRICS
-from kgdemo.ui.runs import SharedRuns
+from kgdemo.ui.runs import Line, SharedRuns, lines_of
 from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs
 
 logger = logging.getLogger(__name__)
@@ -162,12 +163,61 @@ def ask(
         address: the visitor's.
         runs: shared by all visitors; None: a run of its own.
     """
+    asked = _asked(pipeline, fields, entities, session_graphs, forced, visits, address)
+    if isinstance(asked, RunFailed):
+        yield asked
+        return
+    own = asked.question, asked.settings, asked.entities
+    events = runs.run(*own) if runs else zero.run(pipeline, *own)
+    yield from _with_notice(events, asked.told) if asked.told else events
+
+
+def ask_for_page(
+    runs: SharedRuns,
+    fields: Fields,
+    entities: Sequence[str],
+    session_graphs: SessionGraphs,
+    forced: Sequence[int],
+    visits: Visits,
+    address: str,
+    graph: Callable[[], KnowledgeGraph],
+) -> Iterator[Line]:
+    """``ask`` as the page is sent it; ``graph`` gives the graph that is asked."""
+    asked = _asked(runs.pipeline, fields, entities, session_graphs, forced, visits, address)
+    if isinstance(asked, RunFailed):
+        yield from lines_of([asked], graph)
+    elif asked.told:
+        events = runs.run(asked.question, asked.settings, asked.entities)
+        yield from lines_of(_with_notice(events, asked.told), graph)
+    else:
+        yield from runs.lines(asked.question, asked.settings, asked.entities)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question as it is run; ``told`` is what is said of how it was read."""
+
+    question: str
+    settings: Settings
+    entities: Sequence[str]
+    told: str
+
+
+def _asked(
+    pipeline: Pipeline,
+    fields: Fields,
+    entities: Sequence[str],
+    session_graphs: SessionGraphs | None,
+    forced: Sequence[int],
+    visits: Visits | None,
+    address: str,
+) -> _Asked | RunFailed:
+    """What stands in the fields, read; or why it is refused."""
     try:
         if visits is not None:
             visits.count(address)
     except UserError as error:
-        yield RunFailed(str(error))
-        return
+        return RunFailed(str(error))
     try:
         settings = replace(settings_of(fields.values, pipeline.profile), forced=tuple(forced))
         if session_graphs is not None:
@@ -176,15 +226,12 @@ def ask(
             )
     except UserError as error:
         METRICS.count("kgdemo_refused_total", reason="settings")
-        yield RunFailed(str(error))
-        return
-    question = str(fields.question or "")
-    told = ""
+        return RunFailed(str(error))
+    question, told = str(fields.question or ""), ""
     if not entities:
         last = LastRun.read(fields.client_graph)
         question, entities, told = _in_full(pipeline, question, settings, last, pipeline.profile.question)
-    events = runs.run(question, settings, entities) if runs else zero.run(pipeline, question, settings, entities)
-    yield from _with_notice(events, told) if told else events
+    return _Asked(question, settings, entities, told)
 
 
 def _with_notice(events: Generator[Event, None, None], text: str) -> Iterator[Event]:

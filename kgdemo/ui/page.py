@@ -18,7 +18,7 @@ from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings, profile_from
 from kgdemo.ui import assets, zero
 from kgdemo.ui.api import Endpoints
-from kgdemo.ui.asking import Loading, Visits, ask, changed_question, default_model, warming
+from kgdemo.ui.asking import Loading, Visits, ask_for_page, changed_question, default_model, warming
 from kgdemo.ui.benchmark import routes as benchmark_routes
 from kgdemo.ui.classroom import Rooms
 from kgdemo.ui.classroom import routes as class_routes
@@ -30,6 +30,9 @@ from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs
 from kgdemo.ui.site import empty_document
 from kgdemo.ui.stage import OFFLINE, Reruns, has_mcp, make_stage
 
+# Tabs of which gradio remembers all components, 50 kB each and what they show; by itself it does so of 10,000. Nothing
+# here is kept there: a tab that is forgotten is made anew with its next question.
+_SESSIONS = 100
 _FIRST_VIEW = 4.0  # seconds: a page that is being opened goes before the loading of the model
 
 # What the visitor has changed in the graph is kept by the browser, which sends it with every question.
@@ -113,6 +116,7 @@ def launch_arguments(page: Page, stopping: threading.Event) -> dict[str, Any]:
         "ssr_mode": False,
         "mcp_server": has_mcp(),
         "show_error": True,
+        "state_session_capacity": _SESSIONS,
         "app_kwargs": {
             "middleware": [Middleware(Guard, profile=page.profile, stopping=stopping)],
             "routes": [
@@ -157,13 +161,13 @@ def _events(
     def answered(
         request: gr.Request, submitted: Fields, chosen: Sequence[str] = (), forced: Sequence[int] = ()
     ) -> Iterator[str]:
-        events = ask(pipeline, submitted, chosen, session_graphs, forced, visits, address_of(request), runs)
-
         def graph() -> KnowledgeGraph:
             named = settings_of(submitted.values, pipeline.profile).graph
             return pipeline.graph(session_graphs.source(named, ClientGraph.read(submitted.client_graph)))
 
-        yield from event_stream.batches(events, graph)
+        asker = visits, address_of(request)
+        lines = ask_for_page(runs, submitted, chosen, session_graphs, forced, *asker, graph)
+        yield from event_stream.sent(lines, graph)
 
     common: dict[str, Any] = {
         "inputs": fields,

@@ -4,8 +4,9 @@ A browser in the background may skip updates of a component; the page sees the g
 ``EventStream.missed``, which remembers a little to fill it from.
 
 Identical questions share one run (``SharedRuns``), and recent answers are kept: a class that asks the same question
-pays for it once. A run is pulled by whoever needs its next event first; everyone who asked the same gets every event,
-from the first one on. It is closed when the last of them has gone. No thread is started. Nothing here knows gradio.
+pays for it once, for the text that its page is sent too. A run is pulled by whoever needs its next event first;
+everyone who asked the same gets every event, from the first one on. It is closed when the last of them has gone. No
+thread is started. Nothing here knows gradio.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ import time
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from kgdemo.events import (
     AnswerFinal,
@@ -56,6 +58,19 @@ def records(events: Iterable[Event], graph: Callable[[], KnowledgeGraph]) -> Ite
         before = event
 
 
+class Line(NamedTuple):
+    """A record as the page is sent it."""
+
+    text: str  # JSON
+    at_once: bool
+
+
+def lines_of(events: Iterable[Event], graph: Callable[[], KnowledgeGraph]) -> Iterator[Line]:
+    """The records of a run as text."""
+    for item, at_once in records(events, graph):
+        yield Line(json_in_html(item), at_once)
+
+
 @dataclass(frozen=True, slots=True)
 class _Run:
     """What is remembered of a run: its records as JSON, and how to get at its graph."""
@@ -77,6 +92,10 @@ class EventStream:
         self._lock = threading.Lock()
 
     def batches(self, events: Iterable[Event], graph: Callable[[], KnowledgeGraph]) -> Iterator[str]:
+        """The batches of a run's events; see ``sent``."""
+        yield from self.sent(lines_of(events, graph), graph)
+
+    def sent(self, lines: Iterable[Line], graph: Callable[[], KnowledgeGraph]) -> Iterator[str]:
         """JSON ``{"run", "from", "items"}``, at most one each ``INTERVAL`` seconds but for what cannot wait."""
         run = secrets.token_urlsafe(9)
         items: list[str] = []
@@ -84,10 +103,10 @@ class EventStream:
             self._runs[run] = _Run(items, graph)
             while len(self._runs) > REMEMBERED:
                 self._runs.popitem(last=False)
-        sent, last = 0, -INTERVAL
-        for item, at_once in records(events, graph):
-            items.append(json_in_html(item))
-            if at_once or self._clock() - last >= INTERVAL:
+        sent, last = 0, self._clock()
+        for line in lines:
+            items.append(line.text)
+            if line.at_once or self._clock() - last >= INTERVAL:
                 yield _batch(run, sent, items[sent:])
                 sent, last = len(items), self._clock()
         if sent < len(items):
@@ -112,32 +131,33 @@ def _batch(run: str, start: int, items: list[str]) -> str:
 
 Key: TypeAlias = tuple[str, Settings, tuple[str, ...]]
 Run: TypeAlias = Callable[[Pipeline, str, Settings, Sequence[str]], Generator[Event, None, None]]
+Item = TypeVar("Item")
 
 
-class _Running:
+class _Running(Generic[Item]):
     """A run under way, and how many follow it."""
 
-    def __init__(self, source: Generator[Event, None, None]) -> None:
+    def __init__(self, source: Generator[Item, None, None]) -> None:
         self.followers = 0
-        self.events: list[Event] = []
+        self.items: list[Item] = []
         self._source = source
         self._failure: BaseException | None = None
         self._pulling = threading.Lock()
 
-    def event(self, number: int) -> Event | None:
-        """The event of that number, made now where nobody has needed it yet; None after the last."""
-        if number < len(self.events):
-            return self.events[number]
+    def item(self, number: int) -> Item | None:
+        """The item of that number, made now where nobody has needed it yet; None after the last."""
+        if number < len(self.items):
+            return self.items[number]
         with self._pulling:
-            if number >= len(self.events) and self._failure is None:
+            if number >= len(self.items) and self._failure is None:
                 try:
-                    self.events.append(next(self._source))
+                    self.items.append(next(self._source))
                 except BaseException as error:  # all who follow are told, not only the one who pulled
                     self._failure = error
                     if not isinstance(error, Exception):
                         raise
-            if number < len(self.events):
-                return self.events[number]
+            if number < len(self.items):
+                return self.items[number]
         if isinstance(self._failure, StopIteration):
             return None
         assert self._failure is not None
@@ -149,64 +169,49 @@ class _Running:
             self._source.close()
 
 
-class SharedRuns:
-    """All runs of one server; safe to use from several threads.
-
-    Answers are kept compressed, up to ``Profile.answer_bytes``; the one unused longest goes first. What a general model
-    has a part in is shared while it runs but not kept: asked again, it may say something else, or be reachable again.
+class _Shared(Generic[Item]):
+    """Runs by what was asked: one for all who ask it at the same time, and kept compressed for those who come later.
 
     Args:
-        pipeline: answers the questions; a graph that it forgets takes its answers along.
-        run: how a question is answered; tests give their own.
+        limit: bytes that are kept; what was unused longest goes first.
+        pack: the items of a run as bytes; empty bytes where it is not to be kept.
+        unpack: the items again.
     """
 
-    def __init__(self, pipeline: Pipeline, run: Run = zero.run) -> None:
-        self.pipeline = pipeline
-        self._run = run
-        self._running: dict[Key, _Running] = {}
-        self._answers: OrderedDict[Key, bytes] = OrderedDict()
-        self._bytes = 0
+    def __init__(
+        self, limit: int, pack: Callable[[list[Item]], bytes], unpack: Callable[[bytes], Iterable[Item]]
+    ) -> None:
+        self.held = 0  # bytes
+        self.kept: OrderedDict[Key, bytes] = OrderedDict()
+        self._limit, self._pack, self._unpack = limit, pack, unpack
+        self._running: dict[Key, _Running[Item]] = {}
         self._lock = threading.Lock()  # of these three, never held while a run is pulled
-        pipeline.when_forgotten.append(self.forget)
 
-    def run(self, question: str, settings: Settings, entities: Sequence[str] = ()) -> Generator[Event, None, None]:
-        """``Pipeline.run``, or its events as they were made for somebody else."""
-        if zero.borrows(self.pipeline, settings):  # each visitor on an account of their own
-            yield from self._begun(question, settings, entities)
-            return
-        key = (" ".join(question.split()), settings, tuple(entities))
+    def get(self, key: Key, begin: Callable[[], Generator[Item, None, None]]) -> tuple[Iterable[Item], str]:
+        """The items, and where they come from: ``kept``, ``shared``, or a ``run`` of one's own."""
         with self._lock:
-            answer = self._answers.get(key)
-            if answer is None:
-                running = self._running.get(key) or _Running(self._begun(question, settings, entities))
-                self._running[key] = running
-                running.followers += 1
-            else:
-                self._answers.move_to_end(key)
-        METRICS.count(
-            "kgdemo_questions_total", answer="kept" if answer else "run" if running.followers == 1 else "shared"
-        )
-        yield from pickle.loads(zlib.decompress(answer)) if answer is not None else self._followed(key, running)
+            packed = self.kept.get(key)
+            if packed is not None:
+                self.kept.move_to_end(key)
+                return self._unpack(zlib.decompress(packed)), "kept"
+            running = self._running.get(key) or _Running(begin())
+            self._running[key] = running
+            running.followers += 1
+            return self._followed(key, running), "run" if running.followers == 1 else "shared"
 
     def forget(self, graph: str) -> None:
         """Drop what was answered on a graph, and share no run on it that is under way."""
         with self._lock:
-            for key in [key for key in self._answers if key[1].graph == graph]:
-                self._bytes -= len(self._answers.pop(key))
+            for key in [key for key in self.kept if key[1].graph == graph]:
+                self.held -= len(self.kept.pop(key))
             for key in [key for key in self._running if key[1].graph == graph]:
                 del self._running[key]
 
-    def _begun(self, question: str, settings: Settings, entities: Sequence[str]) -> Generator[Event, None, None]:
-        try:
-            yield from METRICS.watched(self._run(self.pipeline, question, settings, entities), question, settings)
-        finally:
-            give_back_memory()
-
-    def _followed(self, key: Key, running: _Running) -> Iterator[Event]:
+    def _followed(self, key: Key, running: _Running[Item]) -> Iterator[Item]:
         number = 0
         try:
-            while (event := running.event(number)) is not None:
-                yield event
+            while (item := running.item(number)) is not None:
+                yield item
                 number += 1
             self._keep(key, running)
         finally:
@@ -218,15 +223,102 @@ class SharedRuns:
             if last:
                 running.close()
 
-    def _keep(self, key: Key, running: _Running) -> None:
-        """Keep the answer of a run that has ended well; before it is given up, so that nobody begins it anew."""
-        if not (running.events and isinstance(running.events[-1], RunFinished)) or self.pipeline.chat.model:
-            return
-        answer = zlib.compress(pickle.dumps(running.events, pickle.HIGHEST_PROTOCOL), 1)
+    def _keep(self, key: Key, running: _Running[Item]) -> None:
+        """Keep a run that has ended; before it is given up, so that nobody begins it anew."""
         with self._lock:
-            if key in self._answers or self._running.get(key) is not running:
+            if key in self.kept or self._running.get(key) is not running:
                 return  # another follower has kept it, or its graph has been forgotten
-            self._answers[key] = answer
-            self._bytes += len(answer)
-            while self._bytes > self.pipeline.profile.answer_bytes:
-                self._bytes -= len(self._answers.popitem(last=False)[1])
+        packed = self._pack(running.items)
+        if not packed:
+            return
+        packed = zlib.compress(packed, 1)
+        with self._lock:
+            if key in self.kept or self._running.get(key) is not running:
+                return
+            self.kept[key] = packed
+            self.held += len(packed)
+            while self.held > self._limit:
+                self.held -= len(self.kept.popitem(last=False)[1])
+
+
+class SharedRuns:
+    """All runs of one server; safe to use from several threads.
+
+    Of ``Profile.answer_bytes`` events and pages have a half each. What a general model has a part in is shared while it
+    runs but not kept: asked again, it may say something else, or be reachable again.
+
+    Args:
+        pipeline: answers the questions; a graph that it forgets takes its answers along.
+        run: how a question is answered; tests give their own.
+    """
+
+    def __init__(self, pipeline: Pipeline, run: Run = zero.run) -> None:
+        self.pipeline = pipeline
+        self._run = run
+        half = pipeline.profile.answer_bytes // 2
+        self._events: _Shared[Event] = _Shared(half, self._events_packed, pickle.loads)
+        self._lines: _Shared[Line] = _Shared(half, self._lines_packed, _lines_unpacked)
+        pipeline.when_forgotten.append(self.forget)
+
+    def run(self, question: str, settings: Settings, entities: Sequence[str] = ()) -> Generator[Event, None, None]:
+        """``Pipeline.run``, or its events as they were made for somebody else."""
+        if zero.borrows(self.pipeline, settings):  # each visitor on an account of their own
+            yield from self._begun(question, settings, entities)
+            return
+        events, how = self._events.get(
+            _key(question, settings, entities), lambda: self._begun(question, settings, entities)
+        )
+        METRICS.count("kgdemo_questions_total", answer=how)
+        yield from events
+
+    def lines(self, question: str, settings: Settings, entities: Sequence[str] = ()) -> Generator[Line, None, None]:
+        """``run`` as the page is sent it, made once for all who ask the same; a kept page comes in one piece."""
+
+        def graph() -> KnowledgeGraph:
+            return self.pipeline.graph(settings.graph)
+
+        if zero.borrows(self.pipeline, settings):
+            yield from lines_of(self._begun(question, settings, entities), graph)
+            return
+
+        def begin() -> Generator[Line, None, None]:
+            with closing(self.run(question, settings, entities)) as events:
+                yield from lines_of(events, graph)
+
+        lines, how = self._lines.get(_key(question, settings, entities), begin)
+        if how != "run":  # which is counted where it begins
+            METRICS.count("kgdemo_questions_total", answer=how)
+        yield from lines
+
+    def forget(self, graph: str) -> None:
+        """Drop what was answered on a graph, and share no run on it that is under way."""
+        for shared in (self._events, self._lines):
+            shared.forget(graph)
+
+    def _begun(self, question: str, settings: Settings, entities: Sequence[str]) -> Generator[Event, None, None]:
+        try:
+            yield from METRICS.watched(self._run(self.pipeline, question, settings, entities), question, settings)
+        finally:
+            give_back_memory()
+
+    def _events_packed(self, events: list[Event]) -> bytes:
+        if not (events and isinstance(events[-1], RunFinished)) or self.pipeline.chat.model:
+            return b""
+        return pickle.dumps(events, pickle.HIGHEST_PROTOCOL)
+
+    def _lines_packed(self, lines: list[Line]) -> bytes:
+        ended_well = bool(lines) and lines[-1].text.startswith('{"event":"RunFinished"')
+        return (
+            _BETWEEN.join(line.text for line in lines).encode() if ended_well and not self.pipeline.chat.model else b""
+        )
+
+
+_BETWEEN = "\n"  # JSON holds no line break
+
+
+def _lines_unpacked(packed: bytes) -> list[Line]:
+    return [Line(text, False) for text in packed.decode().split(_BETWEEN)]
+
+
+def _key(question: str, settings: Settings, entities: Sequence[str]) -> Key:
+    return " ".join(question.split()), settings, tuple(entities)

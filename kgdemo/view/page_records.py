@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, replace
+from enum import Enum
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -162,7 +163,8 @@ def _without_notes(definition: Any) -> Any:
 def record(event: Event) -> Record:
     """The event as the page gets it."""
     shown = _shown(event)
-    result: Record = _lean({"event": shown.event, **json.loads(json.dumps(asdict(shown)))})
+    result: Record = {"event": shown.event}
+    result.update(_lean(shown))
     return result
 
 
@@ -222,15 +224,20 @@ def _watch(watch: BeamWatch, explained: bool) -> WatchRecord:
 
 
 def _lean(value: Any) -> Any:
-    """Floats to four places, texts without invisible marks and of bounded length, and no fields without a value."""
+    """As JSON has it: floats to four places, texts without invisible marks and of bounded length, no empty fields."""
     if isinstance(value, float):
         return round(value, 4)
+    if isinstance(value, Enum):
+        return _lean(value.value)
     if isinstance(value, str):
         return visible(value, LONGEST)
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return [_lean(item) for item in value]
     if isinstance(value, dict):
-        return {key: _lean(item) for key, item in value.items() if item is not None}
+        return {str(key): _lean(item) for key, item in value.items() if item is not None}
+    names = getattr(type(value), "__dataclass_fields__", ())
+    if names:
+        return {name: _lean(item) for name in names if (item := getattr(value, name)) is not None}
     return value
 
 

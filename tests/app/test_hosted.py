@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
+import gradio as gr
 import pytest
+from gradio.state_holder import StateHolder
 from gradio_client import Client
 
 from kgdemo.errors import UserError
 from kgdemo.settings import LOCAL, PUBLIC, check_host, profile_from
 from kgdemo.ui.asking import WINDOW, Loading, Visits
 from kgdemo.ui.fields import filled
+from kgdemo.ui.page import launch_arguments
 
 QUESTIONS = (
     "Where was the director of Inception born?",
@@ -155,3 +159,14 @@ def test_loading_begins_when_a_page_asks():
     thread.join()
     assert begun.is_set()
     assert loading.state()["done"] == 1
+
+
+def test_of_a_thousand_tabs_only_the_last_hundred_are_held_in_memory():
+    with gr.Blocks() as page:
+        gr.HTML("shown")
+    page.state_session_capacity = launch_arguments(Mock(profile=PUBLIC), threading.Event())["state_session_capacity"]
+    holder = StateHolder()
+    holder.set_blocks(page)
+    for number in range(1000):
+        assert holder[f"tab {number}"] is holder[f"tab {number}"]
+    assert list(holder.session_data) == list(holder.time_last_used) == [f"tab {number}" for number in range(900, 1000)]

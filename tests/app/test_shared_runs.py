@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,8 @@ from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import PUBLIC, ChatSettings, Settings
-from kgdemo.ui.runs import SharedRuns
+from kgdemo.ui.runs import EventStream, SharedRuns
+from kgdemo.view.page_records import record
 
 LENGTH = 50
 DONE = RunFinished(1.0, 2, 3, 4, {})
@@ -111,7 +113,7 @@ def test_kept_answers_stay_within_their_bytes():
     runs = shared(source, answer_bytes=2000)
     for number in range(40):
         list(runs.run(f"question {number:02}", Settings()))
-    assert 0 < runs._bytes == sum(map(len, runs._answers.values())) <= 2000
+    assert 0 < runs._events.held == sum(map(len, runs._events.kept.values())) <= 1000
     source.begun.clear()
     list(runs.run("question 39", Settings()))
     assert source.begun == []
@@ -149,5 +151,56 @@ def test_a_graph_takes_its_answers_along():
         runs.pipeline.forget_graph("mine")
         list(under_way)
     assert source.begun == ["early", "q", "early", "q"]
-    assert not runs._answers
-    assert runs._bytes == 0
+    assert not runs._events.kept
+    assert runs._events.held == 0
+
+
+def test_a_page_is_made_once_for_all_who_ask_the_same_and_once_kept_comes_as_it_was(monkeypatch: pytest.MonkeyPatch):
+    made: list[Event] = []
+    monkeypatch.setattr("kgdemo.ui.runs.record", lambda event: made.append(event) or record(event))
+    source = Source()
+    runs, together = shared(source), threading.Barrier(8)
+
+    def ask(_: int) -> list[str]:
+        together.wait(60)
+        return [line.text for line in runs.lines("same", Settings())]
+
+    with ThreadPoolExecutor(8) as pool:
+        pages = list(pool.map(ask, range(8)))
+    pages.append([line.text for line in runs.lines("same ", Settings())])
+    assert source.begun == ["same"]
+    assert len(made) == LENGTH + 1
+    assert all(page == [json.dumps(record(event), separators=(",", ":")) for event in made] for page in pages)
+
+
+def test_a_kept_page_is_sent_in_one_piece_and_goes_with_its_graph():
+    source, triples = Source(), [("a", "r", "b")]
+    runs, stream = shared(source), EventStream()
+    runs.pipeline.add_graph("mine", KnowledgeGraph.from_triples(triples, "mine"), StatedFacts(triples))
+    asked = "q", Settings(graph="mine")
+
+    def sent() -> list[dict]:
+        return [json.loads(one) for one in stream.sent(runs.lines(*asked), lambda: runs.pipeline.graph("mine"))]
+
+    first, again = sent(), sent()
+    assert source.begun == ["q"]
+    assert len(again) == 1
+    assert again[0]["items"] == [item for batch in first for item in batch["items"]]
+    runs.pipeline.forget_graph("mine")
+    assert not runs._lines.kept
+    assert runs._lines.held == 0
+
+
+@pytest.mark.parametrize(("source", "chat"), [(Source(RunFailed("no")), ""), (Source(), "a general model")])
+def test_no_page_of_what_is_not_kept_is_kept(source: Source, chat: str):
+    runs = shared(source, chat=chat)
+    assert list(runs.lines("q", Settings())) == list(runs.lines("q", Settings()))
+    assert len(source.begun) == 2
+
+
+def test_a_page_that_is_left_closes_its_run():
+    source = Source()
+    runs = shared(source)
+    with closing(runs.lines("q", Settings())) as lines:
+        next(lines)
+    assert source.closed == ["q"]

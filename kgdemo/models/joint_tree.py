@@ -1,0 +1,101 @@
+"""One token tree that several searches grow: what each will need next is read for all of them in one pass.
+
+A pass over few tokens costs about the same whatever their number, since the weights are moved once. So a search says
+which nodes it will need (``add``) before it hands its step out, and asks for their log-probabilities (``read``) when it
+goes on. By then the other searches of this tree have said theirs, and all come from one pass. A node that two searches
+add is one node.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from kgdemo.models.base import TokenTree
+
+_KEPT = 4  # passes whose rows are kept for a search that comes later; a row is as long as the vocabulary
+
+
+class JointTree:
+    """See ``models.base.TokenTree``.
+
+    Args:
+        tree: the tree that is grown; what others append to it between ``add`` and ``read`` would shift the nodes' ids.
+    """
+
+    def __init__(self, tree: TokenTree) -> None:
+        self._tree = tree
+        self._node_of: dict[tuple[int, int], int] = {}  # by parent and token
+        self._token_of: dict[int, tuple[int, int]] = {}  # parent and token by node
+        self._unread: list[tuple[int, int]] = []  # added, and next to be read; the first is the tree's next node
+        self._passes: deque[tuple[int, Tensor]] = deque(maxlen=_KEPT)  # first node and rows (n, V) of each
+
+    @property
+    def size(self) -> int:
+        """See ``TokenTree``; nodes not yet read are counted."""
+        return self._tree.size + len(self._unread)
+
+    @property
+    def calls(self) -> int:
+        """See ``TokenTree``."""
+        return self._tree.calls
+
+    def add(self, parent: int, token: int) -> int:
+        """Append a token to a parent, to be read with the next pass; the node's id, an old one where it is known."""
+        known = self._node_of.get((parent, token))
+        if known is not None and (known >= self._tree.size or self._is_kept(known)):
+            return known
+        node = self.size
+        self._node_of[parent, token] = node
+        self._token_of[node] = parent, token
+        self._unread.append((parent, token))
+        return node
+
+    def read(self, nodes: Sequence[int]) -> Tensor:
+        """Full-vocabulary log-probabilities of what follows nodes that were added, ``(n, V)``."""
+        if any(node >= self._tree.size for node in nodes):
+            self._read_added()
+        begins, ends = nodes[0], nodes[0] + len(nodes)
+        if list(nodes) == list(range(begins, ends)):  # as most are: then nothing is copied
+            for first, rows in self._passes:
+                if first <= begins and ends <= first + len(rows):
+                    return rows[begins - first : ends - first]
+        return torch.stack([self._row(node) for node in nodes])
+
+    def prompt_log_probs(self) -> Tensor:
+        """See ``TokenTree``."""
+        self._read_added()
+        return self._tree.prompt_log_probs()
+
+    def extend(self, parents: Sequence[int], tokens: Sequence[int]) -> tuple[list[int], Tensor]:
+        """See ``TokenTree``."""
+        self._read_added()
+        return self._tree.extend(parents, tokens)
+
+    def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
+        """See ``TokenTree``."""
+        self._read_added()
+        return self._tree.follow(parent, tokens)
+
+    def _read_added(self) -> None:
+        if not self._unread:
+            return
+        first = self._tree.size
+        parents, tokens = zip(*self._unread, strict=True)
+        self._unread = []
+        _, rows = self._tree.extend(parents, tokens)
+        self._passes.append((first, rows))
+
+    def _is_kept(self, node: int) -> bool:
+        return any(first <= node < first + len(rows) for first, rows in self._passes)
+
+    def _row(self, node: int) -> Tensor:
+        """The row of a node that was read; one no longer kept is read again."""
+        for first, rows in self._passes:
+            if first <= node < first + len(rows):
+                return rows[node - first]
+        parent, token = self._token_of[node]
+        return self._tree.extend([parent], [token])[1][0]
