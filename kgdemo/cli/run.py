@@ -216,14 +216,10 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _save(arguments: argparse.Namespace) -> int:
-    from kgdemo.kg.io.catalogue import open_facts, open_graph, save
-    from kgdemo.kg.stores.opening import StoreFacts
+    from kgdemo.kg.io.catalogue import save_source
 
-    kg, facts = open_graph(arguments.graph, arguments.entities), open_facts(arguments.graph)
-    if isinstance(facts, StoreFacts):
-        raise UserError("A graph behind a store cannot be saved; save the file that the store was filled from.")
-    save(kg, facts, arguments.out)
-    print(f"{len(kg):,} triples written to {arguments.out}")
+    count = save_source(arguments.graph, arguments.out, arguments.entities)
+    print(f"{count:,} triples written to {arguments.out}")
     return 0
 
 

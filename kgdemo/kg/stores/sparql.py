@@ -132,16 +132,20 @@ class SparqlStore:
         found: list[RelationEnds] = []
         for some in _batches(entities):
             values = f"VALUES ?s {{ {' '.join(map(_iri, some))} }}"
-            counts = f"SELECT ?s ?p ?d (COUNT(*) AS ?n) WHERE {{ {self._either_way(values, '?o')} }} GROUP BY ?s ?p ?d"
-            if few:
-                # an unbound end would be joined to every label there is, so the entity itself stands in its place
-                inner = (
-                    f"SELECT ?s ?p ?d ?n (BOUND(?e) AS ?b) (COALESCE(?e, ?s) AS ?o) WHERE {{ {{ {counts} }} "
-                    f"OPTIONAL {{ {self._either_way(values, '?e')} FILTER(?n <= {few}) }} }}"
-                )
-                counts = f"SELECT ?s ?p ?d ?n ?b ?o ?l ?t WHERE {{ {{ {inner} }} {self._said('?o')} }}"
-            found += self._counted(self._select(counts))
+            found += self._counted(self._select(self._counts(values, few)))
         return found
+
+    def _counts(self, values: str, few: int, count: str = "COUNT(*)") -> str:
+        """A query for the relations of the entities ``?s`` that a pattern binds, with their few ends."""
+        counts = f"SELECT ?s ?p ?d ({count} AS ?n) WHERE {{ {self._either_way(values, '?o')} }} GROUP BY ?s ?p ?d"
+        if not few:
+            return counts
+        # an unbound end would be joined to every label there is, so the entity itself stands in its place
+        inner = (
+            f"SELECT ?s ?p ?d ?n (BOUND(?e) AS ?b) (COALESCE(?e, ?s) AS ?o) WHERE {{ {{ {counts} }} "
+            f"OPTIONAL {{ {self._either_way(values, '?e')} FILTER(?n <= {few}) }} }}"
+        )
+        return f"SELECT ?s ?p ?d ?n ?b ?o ?l ?t WHERE {{ {{ {inner} }} {self._said('?o')} }}"
 
     def ends(self, steps: Sequence[Step], prefix: str = "", limit: int = 10_000) -> Ends:
         """See ``base.Store``."""
@@ -181,26 +185,49 @@ class SparqlStore:
     def find(self, texts: Sequence[str]) -> list[tuple[str, Node]]:
         """See ``base.Store``. An entity without a label is found by the last part of its id, or by its id."""
         found = []
-        for some in _batches(dict.fromkeys(text for text in texts if 0 < len(text) <= _MAX_LABEL)):
-            written = " ".join(self._in_language(text, lang) for text in some for lang in self.profile.languages)
-            naming = "|".join(_iri(p) for p in (self.profile.label, self.profile.aliases) if p)
-            ways = [f"{{ VALUES ?f {{ {written} }} ?o {naming} ?f }}"]
-            by_id = {iri: text for text in some for iri in self._ids_called(text)}
-            if by_id:
-                there = "FILTER(EXISTS { ?o ?i ?j } || EXISTS { ?i ?j ?o })"
-                ways.append(f"{{ VALUES ?o {{ {' '.join(map(_iri, by_id))} }} {there} }}")
-            rows = self._select(
-                f"SELECT DISTINCT ?f ?o ?l ?t WHERE {{ {' UNION '.join(ways)} {self._entity('?o')} "
-                f"{self._stated_of('?o')} {self._said('?o')} }} LIMIT {100 * len(some)}"
-            )
-            labels, types = self._by_language(rows, "o", "l"), self._first_types(rows)
-            pairs = dict.fromkeys(
-                (_text(row, "f") or by_id.get(iri, ""), iri) for row in rows if (iri := _id(row, "o"))
-            )
-            found += [
-                (text, Node(iri, labels.get(iri) or self._unnamed(iri), types.get(iri, ""))) for text, iri in pairs
-            ]
+        for some in _batches(_readable(texts)):
+            found += self._named_so(self._select(self._found(some)), some)
         return found
+
+    def look_up(self, texts: Sequence[str], few: int) -> tuple[list[tuple[str, Node]], list[RelationEnds]]:
+        """See ``base.Store``."""
+        found: list[tuple[str, Node]] = []
+        counted: list[RelationEnds] = []
+        for some in _batches(_readable(texts)):
+            written = " ".join(self._in_language(text, lang) for text in some for lang in self.profile.languages)
+            values = f"VALUES ?f {{ {written} }} ?s {_iri(self.profile.label)} ?f ."
+            # one that is called so in several languages is bound as often, so its ends are counted once each
+            counts = self._counts(values, few, "COUNT(DISTINCT ?o)")
+            rows = self._select(
+                f"SELECT ?f ?s ?p ?d ?n ?b ?o ?l ?t WHERE {{ {{ {self._found(some)} }} UNION {{ {counts} }} }}"
+            )
+            found += self._named_so([row for row in rows if "s" not in row], some)
+            counted += self._counted([row for row in rows if "s" in row])
+        return found, counted
+
+    def _found(self, texts: Sequence[str]) -> str:
+        """A query for the entities ``?o`` that are called by these texts, ``?f``, or have them as ids."""
+        written = " ".join(self._in_language(text, lang) for text in texts for lang in self.profile.languages)
+        naming = "|".join(_iri(p) for p in (self.profile.label, self.profile.aliases) if p)
+        ways = [f"{{ VALUES ?f {{ {written} }} ?o {naming} ?f }}"]
+        by_id = self._texts_of_ids(texts)
+        if by_id:
+            there = "FILTER(EXISTS { ?o ?i ?j } || EXISTS { ?i ?j ?o })"
+            ways.append(f"{{ VALUES ?o {{ {' '.join(map(_iri, by_id))} }} {there} }}")
+        return (
+            f"SELECT DISTINCT ?f ?o ?l ?t WHERE {{ {' UNION '.join(ways)} {self._entity('?o')} "
+            f"{self._stated_of('?o')} {self._said('?o')} }} LIMIT {100 * len(texts)}"
+        )
+
+    def _named_so(self, rows: Sequence[Row], texts: Sequence[str]) -> list[tuple[str, Node]]:
+        """The entities in ``?o``, each with the text that it was found by."""
+        by_id = self._texts_of_ids(texts)
+        labels, types = self._by_language(rows, "o", "l"), self._first_types(rows)
+        pairs = dict.fromkeys((_text(row, "f") or by_id.get(iri, ""), iri) for row in rows if (iri := _id(row, "o")))
+        return [(text, Node(iri, labels.get(iri) or self._unnamed(iri), types.get(iri, ""))) for text, iri in pairs]
+
+    def _texts_of_ids(self, texts: Sequence[str]) -> dict[str, str]:
+        return {iri: text for text in texts for iri in self._ids_called(text)}
 
     def exists(self, triples: Sequence[tuple[str, str, str]]) -> list[bool]:
         """See ``base.Store``."""
@@ -469,6 +496,11 @@ def _tag(term: Mapping[str, str]) -> str:
 def _clean(text: str) -> str:
     """A label as one line; a longer one than is read counts as none."""
     return " ".join(text.split()) if len(text) <= _MAX_LABEL else ""
+
+
+def _readable(texts: Iterable[str]) -> Iterable[str]:
+    """Those texts that may be labels, each once."""
+    return dict.fromkeys(text for text in texts if 0 < len(text) <= _MAX_LABEL)
 
 
 def _batches(items: Iterable[_T], size: int = _AT_ONCE) -> Iterable[list[_T]]:
