@@ -170,9 +170,10 @@ def write_index(
             byte = (pairs[:, 0] >> np.uint64(56)).astype(np.int64)
             ends = np.cumsum(np.bincount(byte, minlength=256))
             for place, own in enumerate(np.split(pairs[np.argsort(byte, kind="stable")], ends[:-1])):
-                with (scratch / str(place)).open("ab") as stream:
-                    own.tofile(stream)
-        _write_sorted([scratch / str(place) for place in range(256)], folder / _INDEX)
+                if len(own):
+                    with (scratch / f"{place:03}").open("ab") as stream:
+                        own.tofile(stream)
+        _write_sorted(sorted(scratch.iterdir()), folder / _INDEX)
     finally:
         shutil.rmtree(scratch)
     header = {"relations": list(relations), "inverse_labels": dict(inverse_labels)}
@@ -183,20 +184,20 @@ def _write_sorted(files: list[Path], index: Path) -> None:
     """Sort the digests of each file, each digest once, and write them one file behind the other, ``(2, digests)``."""
     sizes = []
     for file in files:
-        pairs = np.fromfile(file, np.uint64).reshape(-1, 2) if file.exists() else np.empty((0, 2), np.uint64)
+        pairs = np.fromfile(file, np.uint64).reshape(-1, 2)
         pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
         new = np.ones(len(pairs), np.bool_)
         new[1:] = (pairs[1:] != pairs[:-1]).any(axis=1)
         pairs[new].tofile(file)
         sizes.append(int(new.sum()))
     ends = np.cumsum([0, *sizes])
-    if not ends[-1]:  # nothing can be mapped of an empty file
+    if not files:  # nothing can be mapped of an empty file
         np.save(index, np.empty((2, 0), np.uint64))
         return
-    found = np.lib.format.open_memmap(index, "w+", np.uint64, (2, int(ends[-1])))
+    found = np.memmap(files[0].parent / "sorted", np.uint64, "w+", shape=(2, int(ends[-1])))
     for file, (first, last) in zip(files, pairwise(ends.tolist()), strict=True):
         found[:, first:last] = np.fromfile(file, np.uint64).reshape(-1, 2).T
-    found.flush()
+    np.save(index, found)
 
 
 class SavedFacts:

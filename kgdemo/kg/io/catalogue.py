@@ -92,7 +92,8 @@ def open_graph(source: str, entities: Path | None = None) -> KnowledgeGraph:
         return open_store(source)
     path = Path(source)
     if is_saved_graph(path):
-        return load(path)
+        kg = load(path)
+        return kg if len(kg.entities) <= LARGE else StoreGraph(SavedStore(kg, _symmetric(path)), kg.name)
     info = read_entity_info(entities) if entities else None
     if found := published(path):
         return build_graph(found.triples(), graph_name(path), {**found.info(), **(info or {})})
@@ -304,12 +305,9 @@ def load(folder: Path) -> KnowledgeGraph:
         if header["version"] != _SAVED_VERSION:
             raise GraphFormatError(f"{folder} was saved by another version; save the graph again.")
         lines = (folder / "info.jsonl").read_text("utf-8").split("\n")
-        kg = _built(folder, header["name"], header["inverse_readings"], dict(_info(line) for line in lines if line))
+        return _built(folder, header["name"], header["inverse_readings"], dict(_info(line) for line in lines if line))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise GraphFormatError(f"{folder} is no saved graph or is incomplete ({error}); save it again.") from error
-    if len(kg.entities) <= LARGE:
-        return kg
-    return StoreGraph(SavedStore(kg, header.get("symmetric")), kg.name)
 
 
 def _built(
@@ -325,6 +323,12 @@ def _built(
         inverse_readings,
         info,
     )
+
+
+def _symmetric(folder: Path) -> list[str] | None:
+    """The relations that say the same in both directions, as a large graph's header lists them."""
+    symmetric: list[str] | None = json.loads((folder / _SAVED).read_text("utf-8")).get("symmetric")
+    return symmetric
 
 
 def _array(folder: Path, name: str) -> np.ndarray:
