@@ -25,6 +25,7 @@ from kgdemo.facts import StatedFacts, Triple
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path, PathIds
 from kgdemo.kg.stores import graph as store_graph
+from kgdemo.kg.stores import sparql
 from kgdemo.kg.stores.base import METER, Meter, Store, StoreError
 from kgdemo.kg.stores.cypher import CypherProfile, CypherStore
 from kgdemo.kg.stores.graph import StoreGraph
@@ -189,6 +190,29 @@ def test_a_hub_is_counted_and_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch
         found = remote.store.ends([(ENTITY + "Hub", RELATION + "lists", True)], prefix="entry 01", limit=5)
         assert [edge.end.label for edge in found.edges] == [f"entry 010{i}" for i in range(5)]
         assert not found.complete
+
+
+def test_the_ends_of_a_hub_are_counted_once_when_the_store_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    around = [("Hub", "lists", f"entry {i}") for i in range(30)] + [(f"entry {i}", "in", "Hub") for i in range(25)]
+    kg = KnowledgeGraph.from_triples(
+        [*around, ("Hub", "is", "here"), ("there", "lists", "Hub"), ("entry 3", "is", "x")]
+    )
+    monkeypatch.setattr(sparql, "_HUB", 20)
+    with served(triples_of(kg)) as endpoint:
+        remote = StoreGraph(_store(endpoint), "hub")
+        before = len(endpoint.queries)
+        for label in ("Hub", "entry 3", "here"):
+            assert remote.entities.known([label]) == [label]
+            here, there = kg.entities.find(label), remote.entities.find(label)
+            assert here is not None
+            assert there is not None
+            counts = {remote.step_labels[step]: n for step, n in remote.step_counts(there).items()}
+            steps = [kg.step_labels[step] for step in kg.steps(here)[0].tolist()]
+            assert counts == {step: steps.count(step) for step in set(steps)}
+            assert sorted(remote.neighbours(label)) == sorted(kg.neighbours(label))
+        counting = [query for query in endpoint.queries[before:] if "COUNT" in query]
+        assert counting
+        assert not any(f"VALUES ?s {{ <{ENTITY}Hub>" in query for query in counting)
 
 
 def test_two_entities_of_one_label_stay_two() -> None:

@@ -35,6 +35,7 @@ MAX_ENDS = 5_000  # of one relation of one entity
 MAX_AHEAD = 256  # entities whose relations are fetched together
 FEW_ENDS = 20  # that are read along with their relation, of any entity; more where few entities are asked for
 MANY_ROWS = 4_000  # the ends that are read along with relations, at a rough estimate
+MANY_ALONG = 10_000  # the ends that are read along with others, so that a hop is waited for once
 _TOPICS = 8  # names that are taken for a search's topics; where there are more, most are guesses
 MAX_LOOKED = 500  # of the entities that a relation leads to, for the relations that lead on from there
 MAX_ENTITIES = 500_000  # held in memory; a graph that has met more is opened anew before the next question
@@ -290,7 +291,7 @@ class StoreGraph(KnowledgeGraph):
                 places += sorted((n, e, s) for e in self._walked_from for s, n in self._counts[e].items())
                 unread = [(n, e, s) for n, e, s in dict.fromkeys(places) if (e, s) not in self._ends and n <= MAX_ENDS]
                 total = np.cumsum([n for n, _, _ in unread])
-                along = unread[: int(np.searchsorted(total, MANY_ROWS, side="right"))]
+                along = unread[: int(np.searchsorted(total, MANY_ALONG, side="right"))]
                 self._closed.clear()
                 self._fetch_ends([(entity, step), *((e, s) for _, e, s in along)])
             return self._known(entity, step)
@@ -456,7 +457,8 @@ class StoreGraph(KnowledgeGraph):
                 expected = dict.fromkeys([*reversed(self._frontier), *alike])
                 new = [entity for entity in expected if entity not in self._counts and entity not in missing]
                 self._frontier.clear()
-                self._read([*missing, *new[:room]], FEW_ENDS)
+                asked = [*missing, *new[:room]]
+                self._read(asked, max(FEW_ENDS, MANY_ROWS // len(asked)))
 
     def _take_in(self) -> None:
         """Keep what was asked for ahead; where that failed, what is needed of it is asked for again."""
