@@ -15,7 +15,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from hashlib import blake2b
-from itertools import compress, count, pairwise
+from itertools import chain, compress, count, islice, pairwise
 from pathlib import Path
 from typing import Protocol
 
@@ -141,15 +141,63 @@ class StatedFacts:
 
     def write(self, folder: Path) -> None:
         """Write the index of a saved graph into its folder, see ``SavedFacts``."""
-        digests = bytearray()
-        for label in self._entities:
-            digests += _digest(label)
-        for triple in self.triples():
-            digests += _digest(*triple)
-        found = np.unique(np.frombuffer(bytes(digests), dtype=np.uint64).reshape(-1, 2), axis=0)
-        np.save(folder / _INDEX, np.ascontiguousarray(found.T))
-        header = {"relations": list(self.relations), "inverse_labels": self.inverse_labels}
-        (folder / _HEADER).write_text(json.dumps(header, ensure_ascii=True), "utf-8")
+        write_index(self.triples(), self.inverse_labels, folder)
+
+
+def write_index(
+    triples: Iterable[Triple], inverse_labels: Mapping[str, str], folder: Path, rows: int = 1_000_000
+) -> None:
+    """Write the index of a saved graph, see ``SavedFacts``; no more than some of its triples are held at a time.
+
+    The digests are dealt by their first byte into files, each of which is sorted by itself.
+
+    Args:
+        triples: (head, relation, tail) labels as the source states them.
+        inverse_labels: see ``Facts``.
+        folder: of the saved graph.
+        rows: triples that are held at once.
+    """
+    scratch, relations = folder / "digests", dict[str, None]()
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    try:
+        source = iter(triples)
+        while chunk := list(islice(source, rows)):
+            relations.update(dict.fromkeys(relation for _, relation, _ in chunk))
+            named = dict.fromkeys(label for head, _, tail in chunk for label in (head, tail))
+            digests = b"".join(chain((_digest(label) for label in named), (_digest(*triple) for triple in chunk)))
+            pairs = np.frombuffer(digests, dtype=np.uint64).reshape(-1, 2)
+            byte = (pairs[:, 0] >> np.uint64(56)).astype(np.int64)
+            ends = np.cumsum(np.bincount(byte, minlength=256))
+            for place, own in enumerate(np.split(pairs[np.argsort(byte, kind="stable")], ends[:-1])):
+                if len(own):
+                    with (scratch / f"{place:03}").open("ab") as stream:
+                        own.tofile(stream)
+        _write_sorted(sorted(scratch.iterdir()), folder / _INDEX)
+    finally:
+        shutil.rmtree(scratch)
+    header = {"relations": list(relations), "inverse_labels": dict(inverse_labels)}
+    (folder / _HEADER).write_text(json.dumps(header, ensure_ascii=True), "utf-8")
+
+
+def _write_sorted(files: list[Path], index: Path) -> None:
+    """Sort the digests of each file, each digest once, and write them one file behind the other, ``(2, digests)``."""
+    sizes = []
+    for file in files:
+        pairs = np.fromfile(file, np.uint64).reshape(-1, 2)
+        pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+        new = np.ones(len(pairs), np.bool_)
+        new[1:] = (pairs[1:] != pairs[:-1]).any(axis=1)
+        pairs[new].tofile(file)
+        sizes.append(int(new.sum()))
+    ends = np.cumsum([0, *sizes])
+    if not files:  # nothing can be mapped of an empty file
+        np.save(index, np.empty((2, 0), np.uint64))
+        return
+    found = np.memmap(files[0].parent / "sorted", np.uint64, "w+", shape=(2, int(ends[-1])))
+    for file, (first, last) in zip(files, pairwise(ends.tolist()), strict=True):
+        found[:, first:last] = np.fromfile(file, np.uint64).reshape(-1, 2).T
+    np.save(index, found)
 
 
 class SavedFacts:

@@ -189,9 +189,12 @@ def _add_graphs(parser: argparse.ArgumentParser) -> None:
 def _info(arguments: argparse.Namespace) -> int:
     import numpy as np
 
-    from kgdemo.kg.io.catalogue import open_graph
+    from kgdemo.kg.io.catalogue import is_saved_graph, load, open_graph
 
-    kg = open_graph(arguments.graph)
+    folder = Path(arguments.graph)
+    kg = load(folder) if is_saved_graph(folder) else open_graph(arguments.graph)
+    if kg.grows:
+        raise UserError("A graph behind a store cannot be gone through as a whole; ask the store itself for its size.")
     print(f"{kg.name}: {len(kg):,} triples, {len(kg.entities):,} entities, {len(kg.relations):,} relations")
     counts = np.bincount(kg.outgoing.relations, minlength=len(kg.relations))
     print("relations (triples):")
@@ -220,14 +223,10 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _save(arguments: argparse.Namespace) -> int:
-    from kgdemo.kg.io.catalogue import open_facts, open_graph, save
-    from kgdemo.kg.stores.opening import StoreFacts
+    from kgdemo.kg.io.catalogue import save_source
 
-    kg, facts = open_graph(arguments.graph, arguments.entities), open_facts(arguments.graph)
-    if isinstance(facts, StoreFacts):
-        raise UserError("A graph behind a store cannot be saved; save the file that the store was filled from.")
-    save(kg, facts, arguments.out)
-    print(f"{len(kg):,} triples written to {arguments.out}")
+    count = save_source(arguments.graph, arguments.out, arguments.entities)
+    print(f"{count:,} triples written to {arguments.out}")
     return 0
 
 
@@ -238,6 +237,8 @@ def _trie(arguments: argparse.Namespace) -> int:
     if arguments.hops < 1:
         raise UserError(f"The number of hops L is {arguments.hops}; choose 1 or more.")
     graph = Pipeline().token_graph(arguments.graph, arguments.model, arguments.directed)
+    if graph.kg.grows:
+        raise UserError(f"The graph {graph.kg.name} is too large for its paths to be enumerated; ask it questions.")
     began = time.perf_counter()
     if arguments.entity:
         trie = EnumeratedTrie.build(graph, _ids(graph.kg, arguments.entity), arguments.hops)

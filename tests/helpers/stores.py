@@ -1,4 +1,4 @@
-"""Graph stores to test with: a folder of LadybugDB, and the verbs of a store answered from a graph in memory."""
+"""Graph stores to test with: a folder of LadybugDB, and a store that counts what it is asked."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.stores.base import Edge, Ends, Node, RelationEnds, Step, Survey
+from kgdemo.kg.stores.base import Ends, Node, RelationEnds, Step, Store, Survey
+from kgdemo.kg.stores.saved import SavedStore
 
 
 def written(kg: KnowledgeGraph, path: Path) -> Path:
@@ -31,66 +32,55 @@ def written(kg: KnowledgeGraph, path: Path) -> Path:
     return path
 
 
-class MemoryStore:
-    """A store whose ids are the labels of a graph in memory.
+class CountedStore:
+    """A store that remembers what it was asked.
 
     Args:
-        kg: the graph.
+        store: answers.
 
     Attributes:
-        asked: the verbs that were asked, in order.
+        asked: the verbs that were asked, in order; each is one request.
     """
 
-    def __init__(self, kg: KnowledgeGraph) -> None:
-        self.kg = kg
+    def __init__(self, store: Store) -> None:
+        self.store = store
         self.asked: list[str] = []
 
     def survey(self, relations_alone: bool = False) -> Survey:
-        """See ``Store``."""
-        symmetric = frozenset(r for r in self.kg.relations if len(self.kg.alike(r)) > 1)
-        return Survey(tuple(Node(r, r) for r in self.kg.relations), symmetric, facts=len(self.kg))
-
-    def _led(self, entity: str) -> dict[tuple[str, bool], list[str]]:
-        place, led = self.kg.entities.find(entity), dict[tuple[str, bool], list[str]]()
-        assert place is not None
-        for step, end in zip(*(part.tolist() for part in self.kg.steps(place)), strict=True):
-            key = self.kg.relations[self.kg.relation_of(step)], step < len(self.kg.relations)
-            led.setdefault(key, []).append(self.kg.entities[end])
-        return led
+        """See ``Store``; not counted."""
+        return self.store.survey(relations_alone)
 
     def relations(self, entities: Sequence[str], few: int = 0) -> list[RelationEnds]:
         """See ``Store``."""
         self.asked.append("relations")
-        return [
-            RelationEnds(
-                entity, relation, outgoing, len(ends), tuple(Node(e, e) for e in ends) if len(ends) <= few else ()
-            )
-            for entity in entities
-            for (relation, outgoing), ends in self._led(entity).items()
-        ]
+        return self.store.relations(entities, few)
 
     def ends(self, steps: Sequence[Step], prefix: str = "", limit: int = 10_000) -> Ends:
         """See ``Store``."""
         self.asked.append("ends")
-        edges = [
-            Edge(entity, relation, outgoing, Node(end, end))
-            for entity, relation, outgoing in steps
-            for end in self._led(entity).get((relation, outgoing), [])
-            if end.startswith(prefix)
-        ]
-        return Ends(tuple(edges[:limit]), len(edges) <= limit)
+        return self.store.ends(steps, prefix, limit)
 
     def labels(self, ids: Sequence[str]) -> list[Node]:
         """See ``Store``."""
         self.asked.append("labels")
-        return [Node(one, one) for one in ids if one in self.kg.entities]
+        return self.store.labels(ids)
 
     def find(self, texts: Sequence[str]) -> list[tuple[str, Node]]:
         """See ``Store``."""
         self.asked.append("find")
-        return [(text, Node(text, text)) for text in texts if text in self.kg.entities]
+        return self.store.find(texts)
+
+    def look_up(self, texts: Sequence[str], few: int) -> tuple[list[tuple[str, Node]], list[RelationEnds]]:
+        """See ``Store``."""
+        self.asked.append("look_up")
+        return self.store.look_up(texts, few)
 
     def exists(self, triples: Sequence[tuple[str, str, str]]) -> list[bool]:
         """See ``Store``."""
         self.asked.append("exists")
-        return [self.kg.has_triple(*triple) for triple in triples]
+        return self.store.exists(triples)
+
+
+def memory_store(kg: KnowledgeGraph) -> CountedStore:
+    """A store whose ids are numbers of a graph in memory, counted."""
+    return CountedStore(SavedStore(kg, [r for r in kg.relations if len(kg.alike(r)) > 1]))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path as FilePath
 from unittest.mock import patch
+from urllib.parse import quote
 
 import httpx
 import pyoxigraph as ox
@@ -19,14 +21,16 @@ from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.constraint.token_graph import GrowingTokenGraph, TokenGraph
 from kgdemo.errors import UserError
-from kgdemo.facts import StatedFacts
+from kgdemo.facts import StatedFacts, Triple
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path, PathIds
 from kgdemo.kg.stores import graph as store_graph
+from kgdemo.kg.stores import sparql
 from kgdemo.kg.stores.base import METER, Meter, Store, StoreError
 from kgdemo.kg.stores.cypher import CypherProfile, CypherStore
 from kgdemo.kg.stores.graph import StoreGraph
 from kgdemo.kg.stores.opening import StoreFacts, open_store, operators_stores, read_profile, shipped, with_profile
+from kgdemo.kg.stores.saved import SavedStore
 from kgdemo.kg.stores.sparql import SparqlProfile, SparqlStore, _iri, _literal
 from kgdemo.linking.linker import StoreLinker
 from kgdemo.pipeline import Pipeline
@@ -35,7 +39,7 @@ from kgdemo.ui.fields import settings_of
 from kgdemo.verify import Verifier
 from tests.helpers.models import byte_level_tokenizer
 from tests.helpers.sparql_server import ENTITY, RELATION, Endpoint, served, triples_of
-from tests.helpers.stores import MemoryStore, written
+from tests.helpers.stores import CountedStore, memory_store, written
 from tests.helpers.strategies import graphs
 from tests.unit.test_automaton import language
 
@@ -84,8 +88,10 @@ def folder(local: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> F
     return written(local, tmp_path_factory.mktemp("ladybug") / "small")
 
 
-@pytest.fixture(params=["sparql", "cypher"])
-def store(request: pytest.FixtureRequest, endpoint: Endpoint, folder: FilePath) -> Store:
+@pytest.fixture(params=["sparql", "cypher", "saved"])
+def store(request: pytest.FixtureRequest, endpoint: Endpoint, folder: FilePath, local: KnowledgeGraph) -> Store:
+    if request.param == "saved":
+        return SavedStore(local)
     return _store(endpoint) if request.param == "sparql" else CypherStore(folder)
 
 
@@ -127,7 +133,7 @@ def test_the_paths_over_a_store_are_those_in_memory(triples, hops, directed, few
     label_tokens = LabelTokens(byte_level_tokenizer())
     found = []
     with patch.multiple(store_graph, FEW_ENDS=few, MANY_ROWS=few, MAX_AHEAD=data.draw(st.sampled_from([0, 2, 256]))):
-        remote = StoreGraph(MemoryStore(local), "small")
+        remote = StoreGraph(memory_store(local), "small")
         for kg, graph in ((local, TokenGraph), (remote, GrowingTokenGraph)):
             places = [place for topic in topics if (place := kg.entities.find(topic)) is not None]
             automaton = KGAutomaton(graph(kg, label_tokens, directed), places, hops)
@@ -137,7 +143,7 @@ def test_the_paths_over_a_store_are_those_in_memory(triples, hops, directed, few
 
 
 def test_all_paths_of_two_hops_are_walked_in_two_requests(local: KnowledgeGraph) -> None:
-    store = MemoryStore(local)
+    store = memory_store(local)
     remote = StoreGraph(store, "small")
     paris = remote.entities.find("Paris")
     assert paris is not None
@@ -149,7 +155,7 @@ def test_all_paths_of_two_hops_are_walked_in_two_requests(local: KnowledgeGraph)
 
 def test_what_is_asked_of_one_end_is_asked_of_the_others_too() -> None:
     around = [("Hub", "lists", f"entry {i}") for i in range(30)] + [(f"entry {i}", "is", "a thing") for i in range(30)]
-    store = MemoryStore(KnowledgeGraph.from_triples(around))
+    store = memory_store(KnowledgeGraph.from_triples(around))
     remote = StoreGraph(store, "hub")
     ends = [end for _, end in remote.neighbours("Hub")]
     store.asked.clear()
@@ -184,6 +190,29 @@ def test_a_hub_is_counted_and_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch
         found = remote.store.ends([(ENTITY + "Hub", RELATION + "lists", True)], prefix="entry 01", limit=5)
         assert [edge.end.label for edge in found.edges] == [f"entry 010{i}" for i in range(5)]
         assert not found.complete
+
+
+def test_the_ends_of_a_hub_are_counted_once_when_the_store_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    around = [("Hub", "lists", f"entry {i}") for i in range(30)] + [(f"entry {i}", "in", "Hub") for i in range(25)]
+    kg = KnowledgeGraph.from_triples(
+        [*around, ("Hub", "is", "here"), ("there", "lists", "Hub"), ("entry 3", "is", "x")]
+    )
+    monkeypatch.setattr(sparql, "_HUB", 20)
+    with served(triples_of(kg)) as endpoint:
+        remote = StoreGraph(_store(endpoint), "hub")
+        before = len(endpoint.queries)
+        for label in ("Hub", "entry 3", "here"):
+            assert remote.entities.known([label]) == [label]
+            here, there = kg.entities.find(label), remote.entities.find(label)
+            assert here is not None
+            assert there is not None
+            counts = {remote.step_labels[step]: n for step, n in remote.step_counts(there).items()}
+            steps = [kg.step_labels[step] for step in kg.steps(here)[0].tolist()]
+            assert counts == {step: steps.count(step) for step in set(steps)}
+            assert sorted(remote.neighbours(label)) == sorted(kg.neighbours(label))
+        counting = [query for query in endpoint.queries[before:] if "COUNT" in query]
+        assert counting
+        assert not any(f"VALUES ?s {{ <{ENTITY}Hub>" in query for query in counting)
 
 
 def test_two_entities_of_one_label_stay_two() -> None:
@@ -351,6 +380,17 @@ def _told(run: list[events.Event]) -> list[object]:
     return [paths, verdicts, answers]
 
 
+_BASES = (ENTITY, RELATION, ENTITY)
+
+
+def _facts_of(path: Path | None) -> set[Triple]:
+    """The triples that a path walks, whichever way."""
+    assert path is not None
+    hops = zip(path.entities, path.relations, path.entities[1:], strict=False)
+    return {(t, r[1:], h) if r.startswith("~") else (h, r, t) for h, r, t in hops}
+
+
+_FAULTS = ("killed", "slow", "garbled", "changed")
 _QUESTIONS = [("What is Paris the capital of?", "Paris"), ("Where was Victor Hugo born?", "Victor Hugo")]
 
 
@@ -369,17 +409,25 @@ def test_a_question_over_a_store_has_the_same_paths_verdicts_and_answer(
     pipeline.forget_graph(source)
 
 
-def test_the_decoder_asks_a_store_once_a_hop(pipeline: Pipeline, local: KnowledgeGraph) -> None:
-    store = MemoryStore(local)
-    pipeline.add_graph("remote", StoreGraph(store, "small"), StatedFacts(_TRIPLES))
-    asked = {}
-    for event in pipeline.run(_QUESTIONS[1][0], replace(Settings(), graph="remote", compare=False), ["Victor Hugo"]):
-        asked.setdefault(type(event), list(store.asked))
-    pipeline.forget_graph("remote")
-    # one a hop while paths are searched, and one for how well known the ends are that were found
-    assert asked[events.ConstraintReady].count("relations") <= 2
-    assert asked[events.PathFound].count("relations") <= 3
-    assert "ends" not in asked[events.PathFound]
+@pytest.mark.parametrize("few", [store_graph.FEW_ENDS, 0])
+def test_the_decoder_asks_a_store_once_a_hop(
+    pipeline: Pipeline, store: Store, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_graph, "FEW_ENDS", few)  # with 0 all that lies two hops away waits for its relation
+    if not few:
+        monkeypatch.setattr(store_graph, "MANY_ROWS", 100)
+    counted = CountedStore(store)
+    for question, topic in _QUESTIONS:
+        pipeline.add_graph("remote", StoreGraph(counted, "small"), StatedFacts(_TRIPLES))
+        counted.asked.clear()
+        asked: dict[type[events.Event], int] = {}  # before the last event of each kind
+        for event in pipeline.run(question, replace(Settings(), graph="remote", compare=False, explain=0), [topic]):
+            asked[type(event)] = len(counted.asked)
+        pipeline.forget_graph("remote")
+        looked_up, decoded = asked[events.EntitiesLinked], asked[events.DecodeStep]
+        assert counted.asked[:looked_up] == ["look_up"]
+        assert decoded - looked_up <= Settings().hops
+        assert decoded - looked_up >= 1
 
 
 def test_what_a_store_no_longer_states_is_refused_and_answers_nothing(pipeline: Pipeline, endpoint: Endpoint) -> None:
@@ -409,22 +457,61 @@ def test_what_no_name_is_found_for_is_said_and_no_word_is_corrected(pipeline: Pi
     pipeline.forget_graph(source)
 
 
-def test_a_store_that_fails_at_any_moment_shows_nothing_unverified(pipeline: Pipeline, endpoint: Endpoint) -> None:
+def test_a_store_that_fails_at_any_moment_shows_nothing_unverified(
+    pipeline: Pipeline, endpoint: Endpoint, local: KnowledgeGraph
+) -> None:
+    """Gone, slower than a request may take, garbled, or changed between two requests, at 50 random moments."""
     question, topic = _QUESTIONS[0]
-    source, draw = f"sparql:{endpoint.url}", random.Random(3)
-    replies: list[bytes | None] = [None, b"", b"{}", b'{"results": {"bindings": [{}]}}']
-    failed = 0
-    for _ in range(20):
-        moment, reply = draw.randrange(1, 18), draw.choice(replies)
-        pipeline.forget_graph(source)
-        endpoint.queries.clear()
-        endpoint.fault = lambda number, proper, at=moment, bad=reply: bad if number >= at else proper
-        run = _run(pipeline, source, question, topic)
+    draw, failed, facts = random.Random(3), dict.fromkeys(_FAULTS, 0), sorted(set(_TRIPLES))
+    survey = _store(endpoint).survey()
+    for place in range(50):
+        kind, moment = _FAULTS[place % len(_FAULTS)], draw.randrange(8)
+        endpoint.fault, released = None, threading.Event()
+        endpoint.store = triples_of(local)
+        stores = [_store(endpoint, timeout=0.3 if kind == "slow" else 20.0) for _ in range(2)]
+        stated: list[set[Triple]] = []  # each time that the verifier asked for facts
+        gone = draw.sample(facts, 4)
+
+        def fault(
+            number: int,
+            proper: bytes,
+            kind: str = kind,
+            moment: int = moment,
+            released: threading.Event = released,
+            stated: list[set[Triple]] = stated,
+            gone: list[Triple] = gone,
+        ) -> bytes | None:
+            if number >= moment and kind == "slow":
+                released.wait(5)
+            if number == moment and kind == "changed":
+                for triple in gone:
+                    ids = [base + quote(part, safe="") for base, part in zip(_BASES, triple, strict=True)]
+                    endpoint.store.remove(ox.Quad(*map(ox.NamedNode, ids)))
+            if "VALUES (?s ?p ?o)" in endpoint.queries[-1]:
+                stated.append(set(_TRIPLES) - (set(gone) if kind == "changed" and number > moment else set()))
+            if number >= moment and kind == "garbled":
+                return draw.choice(
+                    [b"", b"{}", b'{"results": {"bindings": [{}]}}', proper[: len(proper) // 2], b"\xff"]
+                )
+            return None if number >= moment and kind == "killed" else proper
+
+        with patch.object(SparqlStore, "survey", return_value=survey):
+            facts_of_store = StoreFacts(stores[1])
+            pipeline.add_graph("failing", StoreGraph(stores[0], "small"), facts_of_store)
+            endpoint.queries.clear()
+            endpoint.fault = fault
+            run = _run(pipeline, "failing", question, topic)
+        released.set()
         assert isinstance(run[-1], (events.RunFinished, events.RunFailed))
-        failed += isinstance(run[-1], events.RunFailed)
-        found = {e.index for e in run if isinstance(e, events.PathFound)}
-        assert found == {e.index for e in run if isinstance(e, events.PathVerified) and e.verdict}
-    assert failed
-    endpoint.fault = None
-    pipeline.forget_graph(source)
-    assert isinstance(_run(pipeline, source, question, topic)[-1], events.RunFinished)
+        failed[kind] += isinstance(run[-1], events.RunFailed)
+        found = {e.index: e.path for e in run if isinstance(e, events.PathFound)}
+        verdicts = {e.index: e.verdict for e in run if isinstance(e, events.PathVerified) and e.verdict}
+        assert found.keys() == verdicts.keys()
+        for index, verdict in verdicts.items():
+            if verdict.faithful:
+                assert any(_facts_of(found[index]) <= then for then in stated), (kind, moment, found[index])
+        endpoint.fault = None
+    assert all(failed[kind] for kind in ("killed", "slow", "garbled")), failed
+    pipeline.forget_graph("failing")
+    endpoint.store = triples_of(local)
+    assert isinstance(_run(pipeline, "small", question, topic)[-1], events.RunFinished)

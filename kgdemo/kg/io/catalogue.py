@@ -16,16 +16,20 @@ from pathlib import Path
 import numpy as np
 
 from kgdemo.errors import GraphFormatError
-from kgdemo.facts import SavedFacts, StatedFacts, tsv_statements, tsv_triples
+from kgdemo.facts import SavedFacts, StatedFacts, tsv_statements, tsv_triples, write_index
 from kgdemo.kg.adjacency import Adjacency
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph, Triple
+from kgdemo.kg.io.building import build_arrays
 from kgdemo.kg.io.entities import entity_rows, joined, read_entity_info, with_entity_kinds
 from kgdemo.kg.io.formats import SUFFIXES, kind_of, read_triples
 from kgdemo.kg.io.published import published, unknown_graph
 from kgdemo.kg.labels import LabelTable
 from kgdemo.kg.literals import read_literals
+from kgdemo.kg.stores.graph import StoreGraph
 from kgdemo.kg.stores.opening import StoreFacts, is_store, open_store, open_store_facts, operators_stores
+from kgdemo.kg.stores.saved import SavedStore, symmetric_relations
 
+LARGE = 1_000_000  # entities; of a saved graph that has more, only what questions reach is brought into memory
 _HERE = Path(__file__).parent.parent / "data"
 SCHEMA_FILE = "schema.tsv"
 
@@ -88,7 +92,8 @@ def open_graph(source: str, entities: Path | None = None) -> KnowledgeGraph:
         return open_store(source)
     path = Path(source)
     if is_saved_graph(path):
-        return load(path)
+        kg = load(path)
+        return kg if len(kg.entities) <= LARGE else StoreGraph(SavedStore(kg, _symmetric(path)), kg.name)
     info = read_entity_info(entities) if entities else None
     if found := published(path):
         return build_graph(found.triples(), graph_name(path), {**found.info(), **(info or {})})
@@ -131,10 +136,15 @@ def open_facts(source: str) -> StatedFacts | SavedFacts | StoreFacts:
     path = Path(source)
     if is_saved_graph(path):
         return SavedFacts(path)
+    return StatedFacts(_stated(path))
+
+
+def _stated(path: Path) -> Iterable[Triple]:
+    """The triples of a file as the verifier reads them."""
     if found := published(path):
-        return StatedFacts(found.triples())
+        return found.triples()
     tabs = _known_kind(path) == ".tsv" and path.is_file()
-    return StatedFacts(tsv_triples(path) if tabs else read_triples(path))
+    return tsv_triples(path) if tabs else read_triples(path)
 
 
 def _known_kind(path: Path) -> str:
@@ -212,12 +222,58 @@ def save(kg: KnowledgeGraph, facts: StatedFacts | SavedFacts, folder: Path) -> N
         np.save(folder / f"{name}.offsets.npy", adjacency.offsets)
         np.save(folder / f"{name}.relations.npy", adjacency.relations)
         np.save(folder / f"{name}.targets.npy", adjacency.targets)
+    facts.write(folder)
+    _finish(kg, folder)
+
+
+def _finish(kg: KnowledgeGraph, folder: Path) -> None:
+    """Write what is known of entities, and at last the header: a folder with it is whole."""
     with (folder / "info.jsonl").open("w", encoding="utf-8") as stream:
         for label, info in kg.info.items():
             stream.write(json.dumps({"entity": label, **asdict(info)}, ensure_ascii=False) + "\n")
-    facts.write(folder)
     header = {"version": _SAVED_VERSION, "name": kg.name, "inverse_readings": kg.inverse_labels}
-    (folder / _SAVED).write_text(json.dumps(header, ensure_ascii=False), "utf-8")  # last: a folder with it is whole
+    if len(kg.entities) > LARGE:
+        header["symmetric"] = symmetric_relations(kg)
+    (folder / _SAVED).write_text(json.dumps(header, ensure_ascii=False), "utf-8")
+
+
+def save_source(source: str, folder: Path, entities: Path | None = None) -> int:
+    """Write the graph of a source into ``folder``; of a file no more than some of its triples are held at a time.
+
+    The verifier's index is made from a second reading of the source, and of nothing that the first one wrote.
+
+    Args:
+        source, entities: as for ``open_graph``.
+        folder: where to.
+
+    Returns:
+        how many triples it has.
+
+    Raises:
+        GraphFormatError: as for ``open_graph``; a graph behind a store cannot be saved.
+    """
+    if is_store(source):
+        raise GraphFormatError("A graph behind a store cannot be saved; save the file that the store was filled from.")
+    path = Path(source)
+    if source in embedded_names() or is_saved_graph(path):
+        kg, facts = open_graph(source, entities), open_facts(source)
+        assert not isinstance(facts, StoreFacts)
+        save(kg, facts, folder)
+        return len(kg)
+    info = dict(read_entity_info(entities)) if entities else {}
+    if found := published(path):
+        triples, info = found.triples(), {**found.info(), **info}
+    else:
+        _known_kind(path)
+        triples = read_triples(path)
+    begin(folder, _SAVED)
+    build_arrays(triples, folder)
+    built = _built(folder, graph_name(path), {})
+    known = {label: about for label, about in info.items() if label in built.entities}
+    built = with_entity_kinds(_built(folder, built.name, {}, known))
+    write_index(_stated(path), {}, folder)
+    _finish(built, folder)
+    return len(built)
 
 
 def begin(folder: Path, header: str) -> None:
@@ -249,17 +305,30 @@ def load(folder: Path) -> KnowledgeGraph:
         if header["version"] != _SAVED_VERSION:
             raise GraphFormatError(f"{folder} was saved by another version; save the graph again.")
         lines = (folder / "info.jsonl").read_text("utf-8").split("\n")
-        return KnowledgeGraph(
-            header["name"],
-            LabelTable(_array(folder, "entities.blob"), _array(folder, "entities.offsets")),
-            LabelTable(_array(folder, "relations.blob"), _array(folder, "relations.offsets")),
-            _adjacency(folder, "outgoing"),
-            _adjacency(folder, "incoming"),
-            header["inverse_readings"],
-            dict(_info(line) for line in lines if line),
-        )
+        return _built(folder, header["name"], header["inverse_readings"], dict(_info(line) for line in lines if line))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise GraphFormatError(f"{folder} is no saved graph or is incomplete ({error}); save it again.") from error
+
+
+def _built(
+    folder: Path, name: str, inverse_readings: Mapping[str, str], info: Mapping[str, EntityInfo] | None = None
+) -> KnowledgeGraph:
+    """The arrays in a folder as a graph."""
+    return KnowledgeGraph(
+        name,
+        LabelTable(_array(folder, "entities.blob"), _array(folder, "entities.offsets")),
+        LabelTable(_array(folder, "relations.blob"), _array(folder, "relations.offsets")),
+        _adjacency(folder, "outgoing"),
+        _adjacency(folder, "incoming"),
+        inverse_readings,
+        info,
+    )
+
+
+def _symmetric(folder: Path) -> list[str] | None:
+    """The relations that say the same in both directions, as a large graph's header lists them."""
+    symmetric: list[str] | None = json.loads((folder / _SAVED).read_text("utf-8")).get("symmetric")
+    return symmetric
 
 
 def _array(folder: Path, name: str) -> np.ndarray:

@@ -154,6 +154,8 @@ def with_entity_kinds(kg: KnowledgeGraph) -> KnowledgeGraph:
     Returns:
         a graph over the same arrays; ``kg`` itself where its relations are not named in Freebase's way.
     """
+    if not any(map(_type_and_property, kg.relations)):
+        return kg
     heads = np.repeat(np.arange(len(kg.entities), dtype=np.int32), np.diff(kg.outgoing.offsets))
     kinds = entity_kinds(heads, kg.outgoing.relations, kg.outgoing.targets, list(kg.relations))
     if not kinds:

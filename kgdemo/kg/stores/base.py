@@ -120,6 +120,18 @@ class Store(Protocol):
     def find(self, texts: Sequence[str]) -> list[tuple[str, Node]]:
         """The entities whose label or alias is exactly one of these texts, each with that text."""
 
+    def look_up(self, texts: Sequence[str], few: int) -> tuple[list[tuple[str, Node]], list[RelationEnds]]:
+        """``find`` and ``relations`` of what is found, in one request.
+
+        Args:
+            texts: labels; those that are aliases alone, or ids, may be found without their relations.
+            few: as for ``relations``.
+
+        Returns:
+            what ``find`` gives, and relations of entities among that; of one without any it is not known here whether
+            it has none.
+        """
+
     def exists(self, triples: Sequence[tuple[str, str, str]]) -> list[bool]:
         """Whether each of these (head, relation, tail) ids is a fact of the store at this moment."""
 

@@ -105,22 +105,20 @@ class CypherStore:
 
     def relations(self, entities: Sequence[str], few: int = 0) -> list[RelationEnds]:
         """See ``base.Store``."""
+        ways, given = self._counts(f"s.{self.profile.id} IN $ids", few)
+        return _counted(self._ask(ways, {"ids": list(entities), **given}))
+
+    def _counts(self, which: str, few: int) -> tuple[str, dict[str, Any]]:
+        """A query for the relations of the nodes ``s`` of which something holds, with their few ends."""
         collected = f"collect({self._node('o')})" if few else "[]"
         few_led = "CASE WHEN n <= $few THEN led ELSE [] END" if few else "led"
         ways = (
-            f"MATCH {pattern} WHERE s.{self.profile.id} IN $ids {self._is_fact} WITH s.{self.profile.id} AS entity, "
+            f"MATCH {pattern} WHERE {which} {self._is_fact} WITH s.{self.profile.id} AS entity, "
             f"{self._relation} AS relation, count(*) AS n, {collected} AS led "
             f"RETURN entity, relation, {outgoing} AS outgoing, n, {few_led} AS led"
             for pattern, outgoing in _WAYS
         )
-        rows = self._ask(
-            " UNION ALL ".join(ways), {"ids": list(entities), **({"few": few} if few else {}), **self._left_out}
-        )
-        return [
-            RelationEnds(entity, relation, outgoing, n, tuple(map(_node, led)))
-            for entity, relation, outgoing, n, led in rows
-            if relation is not None
-        ]
+        return " UNION ALL ".join(ways), {**({"few": few} if few else {}), **self._left_out}
 
     def ends(self, steps: Sequence[Step], prefix: str = "", limit: int = 10_000) -> Ends:
         """See ``base.Store``."""
@@ -148,12 +146,19 @@ class CypherStore:
 
     def find(self, texts: Sequence[str]) -> list[tuple[str, Node]]:
         """See ``base.Store``; an entity without a label is found by its id."""
-        texts = list(dict.fromkeys(text for text in texts if 0 < len(text) <= _MAX_LABEL))
-        label, identity = f"o.{self.profile.label}", f"o.{self.profile.id}"
-        called = f"{label} IN $texts OR ({label} IS NULL AND {identity} IN $texts)"
-        rows = self._ask(f"MATCH (o) WHERE {called} RETURN {self._node('o')}", {"texts": texts})
-        nodes = [_node(node) for (node,) in rows]
-        return [(node.label or node.id, node) for node in nodes]
+        rows = self._ask(f"MATCH (o) WHERE {self._is_called('o')} RETURN {self._node('o')}", _readable(texts))
+        return [(node.label or node.id, node) for (read,) in rows for node in [_node(read)]]
+
+    def look_up(self, texts: Sequence[str], few: int) -> tuple[list[tuple[str, Node]], list[RelationEnds]]:
+        """See ``base.Store``."""
+        found = (
+            f"MATCH (o) WHERE {self._is_called('o')} RETURN o.{self.profile.id} AS entity, '' AS relation, "
+            f"true AS outgoing, 0 AS n, [{self._node('o')}] AS led"
+        )
+        counts, given = self._counts(self._is_called("s"), max(1, few))
+        rows = self._ask(f"{found} UNION ALL {counts}", {**_readable(texts), **given})
+        nodes = [_node(led[0]) for _, _, _, n, led in rows if not n]
+        return [(node.label or node.id, node) for node in nodes], _counted([row for row in rows if row[3]])
 
     def exists(self, triples: Sequence[tuple[str, str, str]]) -> list[bool]:
         """See ``base.Store``."""
@@ -184,6 +189,11 @@ class CypherStore:
     @property
     def _left_out(self) -> dict[str, Any]:
         return {"left_out": list(self.profile.leave_out)} if self.profile.leave_out else {}
+
+    def _is_called(self, node: str) -> str:
+        """That a node has one of the given texts as its label, or as its id where it has no label."""
+        label, identity = f"{node}.{self.profile.label}", f"{node}.{self.profile.id}"
+        return f"({label} IN $texts OR ({label} IS NULL AND {identity} IN $texts))"
 
     def _type(self, node: str) -> str:
         return f"{node}.{self.profile.type}" if self.profile.type else f"label({node})"
@@ -229,6 +239,19 @@ def _node(read: dict[str, Any]) -> Node:
     said = {name: " ".join(str(read.get(name) or "").split()) for name in ("label", "type", "description")}
     label = said["label"] if len(said["label"]) <= _MAX_LABEL else ""
     return Node(str(read["id"]), label, said["type"], description=said["description"])
+
+
+def _counted(rows: Sequence[Sequence[Any]]) -> list[RelationEnds]:
+    return [
+        RelationEnds(entity, relation, outgoing, n, tuple(map(_node, led)))
+        for entity, relation, outgoing, n, led in rows
+        if relation is not None
+    ]
+
+
+def _readable(texts: Sequence[str]) -> dict[str, list[str]]:
+    """Those texts that may be labels, as what a query is given."""
+    return {"texts": list(dict.fromkeys(text for text in texts if 0 < len(text) <= _MAX_LABEL))}
 
 
 def _first_line(error: Exception) -> str:

@@ -35,6 +35,8 @@ MAX_ENDS = 5_000  # of one relation of one entity
 MAX_AHEAD = 256  # entities whose relations are fetched together
 FEW_ENDS = 20  # that are read along with their relation, of any entity; more where few entities are asked for
 MANY_ROWS = 4_000  # the ends that are read along with relations, at a rough estimate
+MANY_ALONG = 10_000  # the ends that are read along with others, so that a hop is waited for once
+_TOPICS = 8  # names that are taken for a search's topics; where there are more, most are guesses
 MAX_LOOKED = 500  # of the entities that a relation leads to, for the relations that lead on from there
 MAX_ENTITIES = 500_000  # held in memory; a graph that has met more is opened anew before the next question
 
@@ -79,7 +81,7 @@ class MetLabels(LabelTable):
     def known(self, labels: Iterable[str]) -> list[str]:
         """See ``LabelTable``; in one request."""
         wanted = list(labels)
-        self._graph.meet(wanted)
+        self._graph.meet(wanted, with_relations=len(wanted) <= _TOPICS)
         return [label for label in wanted if label in self.ids]
 
 
@@ -158,14 +160,22 @@ class StoreGraph(KnowledgeGraph):
         """See ``KnowledgeGraph``."""
         return len(self._iris) > MAX_ENTITIES
 
-    def meet(self, labels: Sequence[str]) -> None:
-        """Ask the store for the entities of these labels that have not been met."""
+    def meet(self, labels: Sequence[str], with_relations: bool = False) -> None:
+        """Ask the store for the entities of these labels that have not been met.
+
+        Args:
+            labels: which.
+            with_relations: a search is about to start from them, so their relations are asked for along with them.
+        """
         with self._lock:
             missing = [label for label in labels if label not in self._met.ids and label not in self._strangers]
             if missing:
-                found = self.store.find(missing)
+                found, relations = (
+                    self.store.look_up(missing, MAX_ENDS) if with_relations else (self.store.find(missing), [])
+                )
                 for node in sorted({node.id: node for text, node in found if node.label == text}.values(), key=_by_id):
                     self.met(node)
+                self._keep({self._ids[one.entity] for one in relations if one.entity in self._ids}, relations)
                 if len(self._strangers) > MAX_ENTITIES:
                     self._strangers.clear()
                 self._strangers.update(label for label in missing if label not in self._met.ids)
@@ -281,7 +291,7 @@ class StoreGraph(KnowledgeGraph):
                 places += sorted((n, e, s) for e in self._walked_from for s, n in self._counts[e].items())
                 unread = [(n, e, s) for n, e, s in dict.fromkeys(places) if (e, s) not in self._ends and n <= MAX_ENDS]
                 total = np.cumsum([n for n, _, _ in unread])
-                along = unread[: int(np.searchsorted(total, MANY_ROWS, side="right"))]
+                along = unread[: int(np.searchsorted(total, MANY_ALONG, side="right"))]
                 self._closed.clear()
                 self._fetch_ends([(entity, step), *((e, s) for _, e, s in along)])
             return self._known(entity, step)
@@ -447,7 +457,8 @@ class StoreGraph(KnowledgeGraph):
                 expected = dict.fromkeys([*reversed(self._frontier), *alike])
                 new = [entity for entity in expected if entity not in self._counts and entity not in missing]
                 self._frontier.clear()
-                self._read([*missing, *new[:room]], FEW_ENDS)
+                asked = [*missing, *new[:room]]
+                self._read(asked, max(FEW_ENDS, MANY_ROWS // len(asked)))
 
     def _take_in(self) -> None:
         """Keep what was asked for ahead; where that failed, what is needed of it is asked for again."""
@@ -464,7 +475,7 @@ class StoreGraph(KnowledgeGraph):
         if entities:
             self._keep(entities, self.store.relations([self._iris[entity] for entity in entities], few))
 
-    def _keep(self, entities: Sequence[int], found: Iterable[RelationEnds]) -> None:
+    def _keep(self, entities: Iterable[int], found: Iterable[RelationEnds]) -> None:
         for entity in entities:
             self._counts.setdefault(entity, {})
         led: dict[tuple[int, int], Sequence[Node]] = {}

@@ -7,6 +7,7 @@ store once replied can change what is asked. Replies are read up to a number of 
 from __future__ import annotations
 
 import json
+import logging
 import re
 import time
 from collections import defaultdict
@@ -19,6 +20,7 @@ import httpx
 
 from kgdemo.kg.stores.base import METER, Edge, Ends, Node, RelationEnds, Step, StoreError, Survey, local_name
 
+logger = logging.getLogger(__name__)
 RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*\Z")
@@ -28,6 +30,8 @@ _TRIES = 2  # of one request
 _AT_ONCE = 1000  # ids in one query
 _SURVEY = 6.0  # times longer than for a question may the store take for what is asked when it is opened
 _SAMPLE = 500  # facts of a relation, by which it is told whether it says the same in both directions
+_HUB = 20_000  # ends of one relation of an entity, from which on they are counted when the store is opened
+_MAX_HUBS = 1_000  # that are known; what is one beside them is counted when a search comes near it
 _MAX_LABEL = 400  # characters of a label that is read
 
 _T = TypeVar("_T")
@@ -85,6 +89,8 @@ class SparqlStore:
         self.url = url
         self.profile = profile or SparqlProfile()
         self._timeout = timeout
+        self._predicates: tuple[str, ...] = ()
+        self._hubs: dict[str, dict[tuple[str, bool], int]] = {}  # entity -> relation, outgoing -> ends
         self._client = client or httpx.Client(timeout=timeout, follow_redirects=False, trust_env=False)
 
     # verbs -------------------------------------------------------------------------------------
@@ -106,10 +112,41 @@ class SparqlStore:
         relations = tuple(Node(iri, labels.get(iri, "")) for iri in sorted(symmetric))
         if relations_alone:
             return Survey(relations)
+        self._find_hubs({iri: counts[iri] for iri in symmetric})
         both = frozenset(iri for iri, is_symmetric in symmetric.items() if is_symmetric)
         return Survey(
             relations, both | set(self.profile.symmetric), self._types(), sum(counts[iri] for iri in symmetric)
         )
+
+    def _find_hubs(self, counts: Mapping[str, int]) -> None:
+        """Learn which relations have very many ends at one entity, so that nobody goes through these ends again.
+
+        A store counts by going through what it counts. A million ends take it a second, each time that a search comes
+        near them.
+
+        Args:
+            counts: facts of each relation.
+        """
+        self._predicates = tuple(counts)
+        hubs: defaultdict[str, dict[tuple[str, bool], int]] = defaultdict(dict)
+        grouped = (
+            f"{{ SELECT ({_iri(relation)} AS ?p) ({end} AS ?s) (COUNT(*) AS ?n) ({outgoing} AS ?d) WHERE {{ "
+            f"?head {_iri(relation)} ?tail . {self._real('?tail')} }} GROUP BY {end} HAVING(COUNT(*) > {_HUB}) }}"
+            for relation, count in counts.items()
+            if count > _HUB
+            for outgoing, end in ((1, "?head"), (0, "?tail"))
+        )
+        for some in _batches(grouped, 4):
+            try:
+                rows = self._select(f"SELECT ?s ?p ?d ?n WHERE {{ {' UNION '.join(some)} }}", _SURVEY)
+            except StoreError as error:  # hubs that are not known cost time, and nothing else
+                logger.warning("Hubs of %s relations are not known beforehand: %s", len(some), error)
+                continue
+            for row in rows:
+                if iri := _id(row, "s"):
+                    hubs[iri][_id(row, "p"), _text(row, "d") == "1"] = _number(row, "n")
+        most = sorted(hubs, key=lambda iri: -max(hubs[iri].values()))[:_MAX_HUBS]
+        self._hubs = {iri: hubs[iri] for iri in most}
 
     def _relations_among(self, predicates: Sequence[str], sample: int) -> dict[str, bool]:
         """The predicates that join entities, and whether most of so many facts of theirs are stored both ways."""
@@ -131,17 +168,32 @@ class SparqlStore:
         """See ``base.Store``."""
         found: list[RelationEnds] = []
         for some in _batches(entities):
-            values = f"VALUES ?s {{ {' '.join(map(_iri, some))} }}"
-            counts = f"SELECT ?s ?p ?d (COUNT(*) AS ?n) WHERE {{ {self._either_way(values, '?o')} }} GROUP BY ?s ?p ?d"
-            if few:
-                # an unbound end would be joined to every label there is, so the entity itself stands in its place
-                inner = (
-                    f"SELECT ?s ?p ?d ?n (BOUND(?e) AS ?b) (COALESCE(?e, ?s) AS ?o) WHERE {{ {{ {counts} }} "
-                    f"OPTIONAL {{ {self._either_way(values, '?e')} FILTER(?n <= {few}) }} }}"
-                )
-                counts = f"SELECT ?s ?p ?d ?n ?b ?o ?l ?t WHERE {{ {{ {inner} }} {self._said('?o')} }}"
-            found += self._counted(self._select(counts))
+            hubs = [entity for entity in some if entity in self._hubs]
+            plain = " ".join(_iri(entity) for entity in some if entity not in self._hubs)
+            values = f"VALUES ?s {{ {plain} }}" if plain else ""
+            found += self._counted(self._select(self._counts(values, few, hubs=hubs)))
+            found += [RelationEnds(hub, *step, count) for hub in hubs for step, count in self._hubs[hub].items()]
         return found
+
+    def _counts(self, values: str, few: int, count: str = "COUNT(*)", hubs: Sequence[str] = ()) -> str:
+        """A query for the relations of the entities ``?s`` that a pattern binds, with their few ends.
+
+        Args:
+            values: the pattern; may be empty.
+            few: as for ``relations``.
+            count: how ends are counted.
+            hubs: more entities, whose relations with very many ends are left out.
+        """
+        facts = self._either_way(values, "?o", hubs)
+        counts = f"SELECT ?s ?p ?d ({count} AS ?n) WHERE {{ {facts} }} GROUP BY ?s ?p ?d"
+        if not few:
+            return counts
+        # an unbound end would be joined to every label there is, so the entity itself stands in its place
+        inner = (
+            f"SELECT ?s ?p ?d ?n (BOUND(?e) AS ?b) (COALESCE(?e, ?s) AS ?o) WHERE {{ {{ {counts} }} "
+            f"OPTIONAL {{ {self._either_way(values, '?e', hubs)} FILTER(?n <= {few}) }} }}"
+        )
+        return f"SELECT ?s ?p ?d ?n ?b ?o ?l ?t WHERE {{ {{ {inner} }} {self._said('?o')} }}"
 
     def ends(self, steps: Sequence[Step], prefix: str = "", limit: int = 10_000) -> Ends:
         """See ``base.Store``."""
@@ -181,26 +233,50 @@ class SparqlStore:
     def find(self, texts: Sequence[str]) -> list[tuple[str, Node]]:
         """See ``base.Store``. An entity without a label is found by the last part of its id, or by its id."""
         found = []
-        for some in _batches(dict.fromkeys(text for text in texts if 0 < len(text) <= _MAX_LABEL)):
-            written = " ".join(self._in_language(text, lang) for text in some for lang in self.profile.languages)
-            naming = "|".join(_iri(p) for p in (self.profile.label, self.profile.aliases) if p)
-            ways = [f"{{ VALUES ?f {{ {written} }} ?o {naming} ?f }}"]
-            by_id = {iri: text for text in some for iri in self._ids_called(text)}
-            if by_id:
-                there = "FILTER(EXISTS { ?o ?i ?j } || EXISTS { ?i ?j ?o })"
-                ways.append(f"{{ VALUES ?o {{ {' '.join(map(_iri, by_id))} }} {there} }}")
-            rows = self._select(
-                f"SELECT DISTINCT ?f ?o ?l ?t WHERE {{ {' UNION '.join(ways)} {self._entity('?o')} "
-                f"{self._stated_of('?o')} {self._said('?o')} }} LIMIT {100 * len(some)}"
-            )
-            labels, types = self._by_language(rows, "o", "l"), self._first_types(rows)
-            pairs = dict.fromkeys(
-                (_text(row, "f") or by_id.get(iri, ""), iri) for row in rows if (iri := _id(row, "o"))
-            )
-            found += [
-                (text, Node(iri, labels.get(iri) or self._unnamed(iri), types.get(iri, ""))) for text, iri in pairs
-            ]
+        for some in _batches(_readable(texts)):
+            found += self._named_so(self._select(self._found(some)), some)
         return found
+
+    def look_up(self, texts: Sequence[str], few: int) -> tuple[list[tuple[str, Node]], list[RelationEnds]]:
+        """See ``base.Store``."""
+        found: list[tuple[str, Node]] = []
+        counted: list[RelationEnds] = []
+        for some in _batches(_readable(texts)):
+            written = " ".join(self._in_language(text, lang) for text in some for lang in self.profile.languages)
+            no_hub = f"FILTER(?s NOT IN ({', '.join(map(_iri, self._hubs))}))" if self._hubs else ""
+            values = f"VALUES ?f {{ {written} }} ?s {_iri(self.profile.label)} ?f . {no_hub}"
+            # one that is called so in several languages is bound as often, so its ends are counted once each
+            counts = self._counts(values, few, "COUNT(DISTINCT ?o)")
+            rows = self._select(
+                f"SELECT ?f ?s ?p ?d ?n ?b ?o ?l ?t WHERE {{ {{ {self._found(some)} }} UNION {{ {counts} }} }}"
+            )
+            found += self._named_so([row for row in rows if "s" not in row], some)
+            counted += self._counted([row for row in rows if "s" in row])
+        return found, counted
+
+    def _found(self, texts: Sequence[str]) -> str:
+        """A query for the entities ``?o`` that are called by these texts, ``?f``, or have them as ids."""
+        written = " ".join(self._in_language(text, lang) for text in texts for lang in self.profile.languages)
+        naming = "|".join(_iri(p) for p in (self.profile.label, self.profile.aliases) if p)
+        ways = [f"{{ VALUES ?f {{ {written} }} ?o {naming} ?f }}"]
+        by_id = self._texts_of_ids(texts)
+        if by_id:
+            there = "FILTER(EXISTS { ?o ?i ?j } || EXISTS { ?i ?j ?o })"
+            ways.append(f"{{ VALUES ?o {{ {' '.join(map(_iri, by_id))} }} {there} }}")
+        return (
+            f"SELECT DISTINCT ?f ?o ?l ?t WHERE {{ {' UNION '.join(ways)} {self._entity('?o')} "
+            f"{self._stated_of('?o')} {self._said('?o')} }} LIMIT {100 * len(texts)}"
+        )
+
+    def _named_so(self, rows: Sequence[Row], texts: Sequence[str]) -> list[tuple[str, Node]]:
+        """The entities in ``?o``, each with the text that it was found by."""
+        by_id = self._texts_of_ids(texts)
+        labels, types = self._by_language(rows, "o", "l"), self._first_types(rows)
+        pairs = dict.fromkeys((_text(row, "f") or by_id.get(iri, ""), iri) for row in rows if (iri := _id(row, "o")))
+        return [(text, Node(iri, labels.get(iri) or self._unnamed(iri), types.get(iri, ""))) for text, iri in pairs]
+
+    def _texts_of_ids(self, texts: Sequence[str]) -> dict[str, str]:
+        return {iri: text for text in texts for iri in self._ids_called(text)}
 
     def exists(self, triples: Sequence[tuple[str, str, str]]) -> list[bool]:
         """See ``base.Store``."""
@@ -213,9 +289,20 @@ class SparqlStore:
 
     # parts of queries --------------------------------------------------------------------------
 
-    def _either_way(self, values: str, end: str) -> str:
+    def _either_way(self, values: str, end: str, hubs: Sequence[str] = ()) -> str:
         """Facts of the entities ``?s``: predicates ``?p``, the other ends, and whether ``?s`` is the head, ``?d``."""
-        sides = [f"{{ {values} ?s ?p {end} . BIND(1 AS ?d) }}", f"{{ {values} {end} ?p ?s . BIND(0 AS ?d) }}"]
+        sides = []
+        for outgoing, pattern in ((1, f"?s ?p {end}"), (0, f"{end} ?p ?s")):
+            others = [
+                f"({_iri(hub)} {_iri(relation)})"
+                for hub in hubs
+                for relation in self._predicates
+                if (relation, bool(outgoing)) not in self._hubs[hub]
+            ]
+            bound = [values] if values else []
+            bound += [f"VALUES (?s ?p) {{ {' '.join(others)} }}"] if others else []
+            sides += [f"{{ {one} {pattern} . BIND({outgoing} AS ?d) }}" for one in bound]
+        sides = sides or [f"{{ VALUES ?s {{ }} ?s ?p {end} }}"]
         return f"{' UNION '.join(sides)} {self._real(end)} {self._facts('?p')}"
 
     def _real(self, end: str) -> str:
@@ -469,6 +556,11 @@ def _tag(term: Mapping[str, str]) -> str:
 def _clean(text: str) -> str:
     """A label as one line; a longer one than is read counts as none."""
     return " ".join(text.split()) if len(text) <= _MAX_LABEL else ""
+
+
+def _readable(texts: Iterable[str]) -> Iterable[str]:
+    """Those texts that may be labels, each once."""
+    return dict.fromkeys(text for text in texts if 0 < len(text) <= _MAX_LABEL)
 
 
 def _batches(items: Iterable[_T], size: int = _AT_ONCE) -> Iterable[list[_T]]:

@@ -1,0 +1,227 @@
+"""Building the arrays of a saved graph from triples that do not fit into memory: a hundred million on a small machine.
+
+The triples are read once, in chunks. The labels of a chunk are sorted and written, and so are its triples, as places
+among these labels (a *run*). Merging the runs' labels gives every label its id. Then the triples are dealt into
+buckets, each of which holds all edges of some entities and is sorted by itself. No more than a chunk, a bucket and one
+number for each entity is held at a time. The arrays are those that ``KnowledgeGraph.from_triples`` makes.
+"""
+
+from __future__ import annotations
+
+import heapq
+import shutil
+from array import array
+from collections.abc import Iterable, Iterator
+from itertools import islice, pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from kgdemo.kg.graph import Triple
+from kgdemo.kg.labels import LabelTable
+
+ROWS = 2_000_000  # triples that are held at once
+_READ = 50_000  # labels taken from a run, or written, at once
+
+
+def build_arrays(triples: Iterable[Triple], folder: Path, rows: int = ROWS) -> None:
+    """Write the label tables and both adjacencies of a saved graph.
+
+    Args:
+        triples: (head, relation, tail) labels; repeats count once.
+        folder: is there; what it takes meanwhile lies in a folder within it, some 40 bytes a triple.
+        rows: triples that are held at once.
+    """
+    scratch = folder / "building"
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    try:
+        runs, relation_ids = _write_runs(iter(triples), scratch, rows)
+        relations, relation_rank = LabelTable.ranked(relation_ids)
+        np.save(folder / "relations.blob.npy", relations.blob)
+        np.save(folder / "relations.offsets.npy", relations.offsets)
+        entities = _merge_labels(runs, folder)
+        edges = (_ids(run, relation_rank) for run in runs)
+        outgoing = _Buckets(scratch / "outgoing", _degrees(runs, 0, entities), rows)
+        for heads, between, tails in edges:
+            outgoing.deal(heads, between, tails)
+        incoming = _Buckets(scratch / "incoming", _degrees(runs, 2, entities), rows)
+        for heads, between, tails in outgoing.write(folder, "outgoing"):
+            incoming.deal(tails, between, heads)
+        for _ in incoming.write(folder, "incoming"):
+            pass
+    finally:
+        shutil.rmtree(scratch)
+
+
+class _GrowingArray:
+    """An ``.npy`` file of one dimension that is written piece by piece; its header leaves room for any length."""
+
+    def __init__(self, path: Path, dtype: type[np.generic]) -> None:
+        self._stream = path.open("wb")
+        self._dtype = np.dtype(dtype)
+        self._length = 0
+        self._write_header()
+
+    def append(self, values: NDArray[np.generic]) -> None:
+        """Write more values behind the others."""
+        values.astype(self._dtype, copy=False).tofile(self._stream)
+        self._length += len(values)
+
+    def close(self) -> None:
+        """Say in the header how many there are."""
+        self._stream.seek(0)
+        self._write_header()
+        self._stream.close()
+
+    def _write_header(self) -> None:
+        shape = {"descr": npy.dtype_to_descr(self._dtype), "fortran_order": False, "shape": (self._length,)}
+        npy.write_array_header_1_0(self._stream, shape)
+
+
+# labels ------------------------------------------------------------------------------------------
+
+
+def _write_runs(triples: Iterator[Triple], scratch: Path, rows: int) -> tuple[list[Path], dict[str, int]]:
+    """Write the triples in runs; also all relations, by the order in which they come."""
+    runs: list[Path] = []
+    relation_ids: dict[str, int] = {}
+    while True:
+        entity_ids: dict[str, int] = {}
+        flat = array("i")
+        for head, relation, tail in islice(triples, rows):
+            flat.append(entity_ids.setdefault(head, len(entity_ids)))
+            flat.append(relation_ids.setdefault(relation, len(relation_ids)))
+            flat.append(entity_ids.setdefault(tail, len(entity_ids)))
+        if not flat:
+            return runs, relation_ids
+        ids = np.array(flat, np.int32).reshape(-1, 3)
+        table, rank = LabelTable.ranked(entity_ids)
+        ids[:, 0], ids[:, 2] = rank[ids[:, 0]], rank[ids[:, 2]]
+        run = scratch / f"run{len(runs)}"
+        run.mkdir()
+        for name, values in (("blob", table.blob), ("offsets", table.offsets), ("triples", ids)):
+            np.save(run / f"{name}.npy", values)
+        runs.append(run)
+
+
+def _merge_labels(runs: list[Path], folder: Path) -> int:
+    """Write the table of all entities, and for each run the ids of its labels; returns how many there are."""
+    blob = _GrowingArray(folder / "entities.blob.npy", np.uint8)
+    ends = _GrowingArray(folder / "entities.offsets.npy", np.int64)
+    ids = [_GrowingArray(run / "ids.npy", np.int32) for run in runs]
+    waiting: list[list[int]] = [[] for _ in runs]
+    labels: list[bytes] = []
+    count, size = 0, 0
+    ends.append(np.zeros(1, np.int64))
+
+    def write_out() -> None:
+        nonlocal size
+        blob.append(np.frombuffer(b"".join(labels), np.uint8))
+        behind = size + np.cumsum([len(label) for label in labels], dtype=np.int64)
+        ends.append(behind)
+        size = int(behind[-1]) if len(behind) else size
+        labels.clear()
+        for known, own in zip(ids, waiting, strict=True):
+            known.append(np.array(own, np.int32))
+            own.clear()
+
+    before = None
+    for label, run in heapq.merge(*(_labels_of(run, place) for place, run in enumerate(runs))):
+        if label != before:
+            if len(labels) == _READ:
+                write_out()
+            before = label
+            labels.append(label)
+            count += 1
+        waiting[run].append(count - 1)
+    write_out()
+    for written in (blob, ends, *ids):
+        written.close()
+    return count
+
+
+def _labels_of(run: Path, place: int) -> Iterator[tuple[bytes, int]]:
+    """The labels of a run in order, each with the run's place."""
+    blob, offsets = np.load(run / "blob.npy", mmap_mode="r"), np.load(run / "offsets.npy", mmap_mode="r")
+    for first in range(0, len(offsets) - 1, _READ):
+        bounds = offsets[first : first + _READ + 1].tolist()
+        text = blob[bounds[0] : bounds[-1]].tobytes()
+        yield from ((text[begin - bounds[0] : end - bounds[0]], place) for begin, end in pairwise(bounds))
+
+
+# edges -------------------------------------------------------------------------------------------
+
+_Edges = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
+
+
+def _ids(run: Path, relation_rank: NDArray[np.int32]) -> _Edges:
+    """The triples of a run in ids: heads, relations, tails."""
+    triples, ids = np.load(run / "triples.npy"), np.load(run / "ids.npy")
+    return ids[triples[:, 0]], relation_rank[triples[:, 1]], ids[triples[:, 2]]
+
+
+def _degrees(runs: list[Path], column: int, entities: int) -> NDArray[np.int64]:
+    """How many triples have each entity as their head (column 0) or tail (2), repeats included."""
+    degrees = np.zeros(entities, np.int64)
+    for run in runs:
+        own = np.load(run / "ids.npy")
+        triples = np.load(run / "triples.npy", mmap_mode="r")
+        degrees[own] += np.bincount(triples[:, column], minlength=len(own))
+    return degrees
+
+
+class _Buckets:
+    """Edges on disk, dealt by the entity that they start from; each bucket is sorted by itself.
+
+    Args:
+        folder: is made.
+        degrees: how many edges will come from each entity.
+        rows: edges in a bucket, more only where a single entity has more.
+    """
+
+    def __init__(self, folder: Path, degrees: NDArray[np.int64], rows: int) -> None:
+        folder.mkdir()
+        self._folder = folder
+        self._entities = len(degrees)
+        total = np.cumsum(degrees)
+        wanted = np.arange(rows, int(total[-1]) if len(total) else 0, rows)
+        self._bounds = np.unique(total.searchsorted(wanted))  # the first entity of each bucket but the first
+
+    def deal(self, sources: NDArray[np.int32], relations: NDArray[np.int32], targets: NDArray[np.int32]) -> None:
+        """Put edges into their buckets."""
+        bucket = self._bounds.searchsorted(sources, side="right")
+        order = np.argsort(bucket, kind="stable")
+        rows = np.stack((sources, relations, targets), axis=1)[order]
+        ends = np.cumsum(np.bincount(bucket, minlength=len(self._bounds) + 1))
+        for place, own in enumerate(np.split(rows, ends[:-1])):
+            if len(own):
+                with (self._folder / str(place)).open("ab") as stream:
+                    own.tofile(stream)
+
+    def write(self, folder: Path, name: str) -> Iterator[_Edges]:
+        """Write the adjacency of a saved graph; yields its edges bucket by bucket, each once, and drops the bucket."""
+        relations, targets = (
+            _GrowingArray(folder / f"{name}.{part}.npy", np.int32) for part in ("relations", "targets")
+        )
+        counts = np.zeros(self._entities, np.int64)
+        for place in range(len(self._bounds) + 1):
+            file = self._folder / str(place)
+            if not file.exists():
+                continue
+            rows = np.fromfile(file, np.int32).reshape(-1, 3)
+            file.unlink()
+            rows = rows[np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0]))]
+            new = np.ones(len(rows), np.bool_)
+            new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+            sources, between, ends = rows[new].T
+            relations.append(between)
+            targets.append(ends)
+            own = np.bincount(sources - sources[0])
+            counts[sources[0] : sources[0] + len(own)] += own
+            yield sources, between, ends
+        relations.close()
+        targets.close()
+        np.save(folder / f"{name}.offsets.npy", np.concatenate([[0], np.cumsum(counts)]))
