@@ -39,7 +39,7 @@ const PLACES = [0.5, 0.44, 0.56, 0.38, 0.62, 0.68, 0.32, 0.74, 0.26, 0.8]; // al
 const ASIDE = [0, -11, 11]; // pixels beside the edge
 const NAME_LENGTHS = [40, 13, 10, 7]; // characters of a name, while there is no room for more
 const NEIGHBOUR_LENGTH = 16;
-const LINE_LENGTH = 13; // of a name in two lines
+const LINE_LENGTH = 14; // of a name in two lines
 const RELATION_LENGTHS = [28, 14]; // and of what an edge says
 const ROUND = 0.35; // how far the curves run level before they turn, as in kgdemo/ui/assets.py
 
