@@ -1,8 +1,8 @@
-"""The page as one file that any web server can host and any browser opens from a disk: recorded runs, failures, tour, x-ray.
+"""The page as one file that any web server can host and any browser opens from a disk.
 
-It is the page's own scripts and styles in one document, with the recorded runs inside. Nothing can be asked there, and
-nothing is fetched from anywhere. The same document without any run is what the page in a browser makes a file of one
-run from (``files/exports.js``): it puts that run in the place of the examples.
+It is the page's own scripts and styles in one document, with recorded runs, failures, tour and x-ray inside. Nothing
+can be asked there, and nothing is fetched from anywhere. The same document without any run is what the page in a
+browser makes a file of one run from (``files/exports.js``): it puts that run in the place of the examples.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ page.mount({ stage: document.getElementById('kg-stage'), boot,
   watch() {}, value: () => '', again() {}, settle() {},
   server: { entities: none, relations: none, missed: async () => '', near: async () => ({ near: [], more: 0 }),
     change: async () => ({}), layers: async () => ({ error: '' }),
-    rerun: async () => ({ error: '' }), xray: async () => boot.xray ?? { error: '' }, bring: async () => ({ error: '' }),
+    rerun: async () => ({ error: '' }), bring: async () => ({ error: '' }),
+    xray: async () => boot.xray ?? { error: '' },
     loaded: async () => ({ done: 1, stages: 1, stage: '', failed: '' }) } });
 """
 
