@@ -61,6 +61,7 @@ def test_every_target_is_as_large_as_a_finger(page: Page, look: str):
     settings.click()
     expect(page.get_by_label("Paths (K)").first).to_be_visible()
     cut_off = "(all) => all.filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.innerText)"
+    page.wait_for_function("document.getAnimations().every((one) => one.playState !== 'running')")
     assert page.locator("#kg-settings label").evaluate_all(cut_off) == []
     assert page.evaluate(SMALL, FINGER) == []
     settings.click()

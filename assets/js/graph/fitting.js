@@ -26,7 +26,8 @@ const around = ({ group, named }) => group === 'more' || (group === 'neighbour' 
  * @returns {Picture}
  */
 export function firstPaths({ nodes, edges }) {
-  if (nodes.filter((node) => !around(node)).length <= FEW_NODES) return { nodes, edges };
+  const found = nodes.filter((node) => !around(node));
+  if (found.length <= FEW_NODES && rowsOf(found).length <= FEW_ROWS) return { nodes, edges };
   const at = new Map(nodes.map((node) => [node.id, node]));
   let chosen = new Set(nodes.filter((node) => node.group === 'topic' || node.named).map(({ id }) => id));
   const most = Math.max(FEW_NODES, chosen.size);

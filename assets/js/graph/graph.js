@@ -129,7 +129,7 @@ export function makeGraph(boot, text, light, near) {
   let room = { run: null, height: 0 };
   /**
    * Make the canvas as high as the picture needs. During a run it only grows, so that nothing jumps. A very high picture
-   * is scrolled in its card, but on a phone, where the page is scrolled anyhow.
+   * is scrolled in its card; on a phone all of it makes the page longer, which is scrolled anyhow.
    * @type {(box: import('./labels.js').Box, run: string|null) => void}
    */
   function makeRoom(box, run) {
@@ -138,7 +138,7 @@ export function makeGraph(boot, text, light, near) {
     const [least, most] = narrow ? [MIN_ON_PHONE, MAX_ON_PHONE] : [MIN_HEIGHT, MAX_HEIGHT];
     const full = Math.round((box.bottom - box.top + 40) * scale);
     const tall = full * Math.min(1, SMALLEST / scale) > most;
-    const height = Math.min(tall && narrow ? Infinity : most, Math.max(least, full, room.run === run ? room.height : 0));
+    const height = Math.min(tall && narrow && whole ? Infinity : most, Math.max(least, full, room.run === run ? room.height : 0));
     room = { run, height };
     canvas.style.minHeight = `${height}px`;
     const scrolled = tall && !narrow;
