@@ -1,8 +1,8 @@
-"""The page as one file that any web server can host and any browser opens from a disk: recorded runs, failures, tour.
+"""The page as one file that any web server can host and any browser opens from a disk.
 
-It is the page's own scripts and styles in one document, with the recorded runs inside. Nothing can be asked there, and
-nothing is fetched from anywhere. The same document without any run is what the page in a browser makes a file of one
-run from (``files/exports.js``): it puts that run in the place of the examples.
+It is the page's own scripts and styles in one document, with recorded runs, failures, tour and x-ray inside. Nothing
+can be asked there, and nothing is fetched from anywhere. The same document without any run is what the page in a
+browser makes a file of one run from (``files/exports.js``): it puts that run in the place of the examples.
 """
 
 from __future__ import annotations
@@ -15,25 +15,27 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.methods import METHODS
 from kgdemo.settings import Settings
 from kgdemo.ui import assets
 from kgdemo.ui.api import Endpoints
 from kgdemo.ui.assets import VIS, frame_document
 from kgdemo.view.escape import escaped, json_in_html
+from kgdemo.view.page_records import x_ray_record
 
 _IMPORT = re.compile(r"^import \{([^}]*)\} from '([^']+)';$", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
 # what asks a server; on this page it would lead nowhere
 _LIVE = (
-    ".themes, .next-questions, .recording .plain, .world, .bring, .versus, .program, .loading, .xray, .linking .add, "
+    ".themes, .next-questions, .recording .plain, .world, .bring, .versus, .program, .loading, .linking .add, "
     ".with-class, .layers"
 )
 # the document's one script, by its hash, and the scripts of the picture's frame, which come as data addresses
 _POLICY = (
     "default-src 'none'; script-src {script} data:; style-src 'unsafe-inline'; img-src data: blob:; connect-src data:"
 )
-_ONE_RUN = ".learn, .lessons, .fold.failures-fold"  # needs the recorded runs
+_ONE_RUN = ".learn, .lessons, .fold.failures-fold, .xray, .hole"  # needs the recorded runs, or their graph
 
 _DOCUMENT = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -51,11 +53,13 @@ _MOUNT = """
 document.body.classList.toggle('dark', matchMedia('(prefers-color-scheme: dark)').matches);
 const none = async () => [];
 globalThis.kgLinked = true; // its address may name a recorded run
-page.mount({ stage: document.getElementById('kg-stage'), boot: JSON.parse(document.getElementById('boot').textContent),
+const boot = JSON.parse(document.getElementById('boot').textContent);
+page.mount({ stage: document.getElementById('kg-stage'), boot,
   watch() {}, value: () => '', again() {}, settle() {},
   server: { entities: none, relations: none, missed: async () => '', near: async () => ({ near: [], more: 0 }),
     change: async () => ({}), layers: async () => ({ error: '' }),
-    rerun: async () => ({ error: '' }), xray: async () => ({ error: '' }), bring: async () => ({ error: '' }),
+    rerun: async () => ({ error: '' }), bring: async () => ({ error: '' }),
+    xray: async () => boot.xray ?? { error: '' },
     loaded: async () => ({ done: 1, stages: 1, stage: '', failed: '' }) } });
 """
 
@@ -67,7 +71,7 @@ def write_site(folder: Path) -> Path:
         the file.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    (file := folder / "index.html").write_text(document(_runs(assets.TRACES), _runs(assets.FAILED)), "utf-8")
+    (file := folder / "index.html").write_text(document(_runs(assets.TRACES), _runs(assets.FAILED), _x_ray()), "utf-8")
     return file
 
 
@@ -77,12 +81,15 @@ def empty_document() -> str:
     return document([], [])
 
 
-def document(examples: list[dict[str, str]], failures: list[dict[str, str]]) -> str:
+def document(
+    examples: list[dict[str, str]], failures: list[dict[str, str]], x_ray: dict[str, Any] | None = None
+) -> str:
     """The page as one HTML document.
 
     Args:
         examples: recorded runs, as ``assets.examples`` names them, with their content as data addresses.
         failures: the same of the gallery.
+        x_ray: what the graph of these runs knows, as the page draws it; None where it is left out.
     """
     text = assets.text()
     script = (bundled(assets.ASSETS / "js" / "main.js") + _MOUNT).replace("</script", "<\\/script")
@@ -94,7 +101,7 @@ def document(examples: list[dict[str, str]], failures: list[dict[str, str]]) -> 
         static=escaped(text["site"]["static"] if examples else text["site"]["one"]),
         style="\n".join(file.read_text("utf-8") for file in sorted((assets.ASSETS / "css").glob("*.css"))),
         live=_LIVE if examples else f"{_LIVE}, {_ONE_RUN}",
-        boot=json_in_html({**_boot(text), "examples": examples, "failures": failures}),
+        boot=json_in_html({**_boot(text), "examples": examples, "failures": failures, "xray": x_ray}),
         script=script,
     )
 
@@ -159,6 +166,10 @@ def _boot(text: dict[str, Any]) -> dict[str, Any]:
         "studies": False,
         "parameters": assets.parameters(),
     }
+
+
+def _x_ray() -> dict[str, Any]:
+    return x_ray_record(open_graph(Settings().graph))
 
 
 def _runs(folder: Path) -> list[dict[str, str]]:

@@ -23,9 +23,9 @@ def test_the_smallest_cut_is_found_taken_out_and_tells_what_falls(page: Page, lo
     search.focus()
     page.keyboard.press("Enter")
     said = page.locator(".cut-said")
-    expect(said).to_contain_text(re.compile(r"holds? this answer up"))
+    expect(said).to_contain_text(re.compile(r"change this answer"))
     edges = said.locator("li").all_inner_texts()
-    said.get_by_role("button", name="Take them out").click()
+    said.get_by_role("button", name="Make this cut").click()
     expect(page.locator(".world .edits li")).to_have_count(len(edges))
     row = page.locator(".falls tbody tr").first
     expect(row.locator("th")).to_have_text(QUESTION)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -15,7 +17,8 @@ FINGER = 44
 # of everything that can be tapped and is seen; a citation is as small as its sentence, its ::after is what is hit
 SMALL = """(finger) => [...document.querySelectorAll('button, a[href], summary, select, input, textarea')]
   .filter((e) => e.checkVisibility() && !e.closest('.sr-only') && e.getBoundingClientRect().width)
-  .map((e) => { const { width, height } = e.getBoundingClientRect(); const hit = getComputedStyle(e, '::after');
+  .map((e) => { const part = e.matches('[type=radio], [type=checkbox]') && e.closest('label');
+    const { width, height } = (part || e).getBoundingClientRect(); const hit = getComputedStyle(e, '::after');
     const larger = hit.position === 'absolute' && hit.content !== 'none';
     const more = larger ? [-2 * parseFloat(hit.left), -2 * parseFloat(hit.top)] : [0, 0];
     return [width + more[0], height + more[1], e.outerHTML.slice(0, 120)]; })
@@ -54,6 +57,12 @@ def test_every_target_is_as_large_as_a_finger(page: Page, look: str):
     replay(page)
     page.evaluate("for (const fold of document.querySelectorAll('.kg details')) fold.open = true")
     assert page.evaluate(SMALL, FINGER) == []
+    settings = page.get_by_role("button", name="Settings").first
+    settings.click()
+    expect(page.get_by_label("Paths (K)").first).to_be_visible()
+    cut_off = "(all) => all.filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.innerText)"
+    page.wait_for_function("document.getAnimations().every((one) => one.playState !== 'running')")
+    assert page.locator("#kg-settings label").evaluate_all(cut_off) == []
 
 
 @pytest.mark.parametrize("look", ["phone-light"], indirect=True)
@@ -77,6 +86,49 @@ def test_picture_reasons_and_paths_are_panes_to_be_swiped(page: Page, look: str)
     track_height, pane_height = track.evaluate(heights)
     assert track_height == pane_height  # no hole below a short pane, and nothing cut off
     expect(page.locator(".picks .pick").first).to_be_visible()  # the graph that is asked
+
+
+@pytest.mark.parametrize("look", ["phone-light"], indirect=True)
+def test_a_large_picture_shows_its_first_paths_and_all_on_request(page: Page, look: str):
+    page.emulate_media(reduced_motion="reduce")
+    replay(page)
+    canvas, part = page.locator(".card.graph .canvas"), page.locator(".card.graph .part")
+    drawn, of = map(int, re.findall(r"\d+", part.locator("span").inner_text()))
+    assert drawn < of
+    expect(canvas).to_have_attribute("data-drawn", str(drawn))
+    page.get_by_role("button", name=f"Show all {of}").click()
+    expect(canvas).not_to_have_attribute("data-drawn", str(drawn))
+    assert int(canvas.get_attribute("data-drawn") or "") >= of
+    page.get_by_role("button", name="Show the first paths only").click()
+    expect(canvas).to_have_attribute("data-drawn", str(drawn))
+    rows = page.locator(".card.graph .twin tbody tr")
+    page.locator(".card.graph .twin summary").click()
+    assert rows.count() > drawn  # the table holds what is not drawn, too
+
+    find = page.get_by_label("Find in the picture")
+    find.fill("Salzburg")  # what a touch does
+    find.press("Enter")
+    expect(page.locator(".chosen li").first).to_have_text("Wolfgang Amadeus Mozart → born in → Salzburg")
+    find.fill("Symphony No. 40")  # it is not among the first paths
+    find.press("Enter")
+    expect(page.get_by_role("button", name="Show the first paths only")).to_be_visible()
+
+
+@pytest.mark.parametrize("look", ["phone-light"], indirect=True)
+def test_the_walk_can_always_be_gone_on_with(page: Page, look: str):
+    page.emulate_media(reduced_motion="reduce")
+    page.locator(".example.walk").click()
+    walk = page.locator(".tour")
+    forward = walk.get_by_role("button", name="Next", exact=True)
+    for _ in range(6):
+        expect(forward).to_be_in_viewport(ratio=1)
+        inside = forward.evaluate(
+            "(e, walk) => e.getBoundingClientRect().bottom <= walk.getBoundingClientRect().bottom",
+            walk.element_handle(),
+        )
+        assert inside
+        forward.click()
+    expect(walk.get_by_role("button", name="To the page")).to_be_in_viewport(ratio=1)
 
 
 @pytest.mark.parametrize("look", ["phone-light"], indirect=True)

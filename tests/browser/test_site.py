@@ -13,6 +13,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from kgdemo.cli import main
+from kgdemo.facts import tsv_triples
+from kgdemo.kg.io.catalogue import embedded_folder, themes
 from tests.browser.test_page import over, replay
 
 pytestmark = pytest.mark.browser
@@ -67,4 +69,9 @@ def test_a_run_a_failure_and_the_tour_play(alone: Page):
     expect(alone.locator(".banner")).to_be_visible()
     alone.locator(".walk").click()
     expect(alone.locator(".tour .count")).to_contain_text("1 of")
+    alone.keyboard.press("Escape")
+    alone.locator(".xray > summary").click()
+    facts = sum(len(list(tsv_triples(file))) for file in themes(embedded_folder("world")))
+    expect(alone.locator(".xray .note")).to_contain_text(f"world: {facts:,} facts")
+    expect(alone.locator(".xray .relations tbody tr").first).to_contain_text(re.compile(r"\d+ of [\d,]+ \("))
     expect(alone.locator(".next-questions")).to_be_hidden()  # nothing can be asked here

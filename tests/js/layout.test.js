@@ -5,7 +5,8 @@ import { test } from 'node:test';
 
 import { lineage, stateAfter } from '../../assets/js/core/state.js';
 import { freePlace } from '../../assets/js/graph/explore.js';
-import { controls, labelBox, placeLabels, pointOn, squeezed } from '../../assets/js/graph/labels.js';
+import { firstPaths, fitted } from '../../assets/js/graph/fitting.js';
+import { controls, labelBox, placeLabels, pointOn } from '../../assets/js/graph/labels.js';
 import { treeOf } from '../../assets/js/views/beam_tree.js';
 import { thoughtTree } from '../../assets/js/views/thoughts.js';
 import { RUNS } from './recorded.js';
@@ -39,25 +40,59 @@ test('no two labels touch in any recorded run, on a phone neither', () => {
   for (const [name, events] of Object.entries(RUNS)) {
     const state = stateAfter(events);
     const nodes = [...state.nodes.values()];
-    for (const narrow of [false, true]) assert.deepEqual(touching(placed(narrow ? nodes.map(squeezed) : nodes, [...state.edges.values()], narrow)), [], `${name} ${narrow}`);
+    for (const narrow of [false, true]) assert.deepEqual(touching(placed(fitted(nodes, narrow ? 320 : 690, narrow), [...state.edges.values()], narrow)), [], `${name} ${narrow}`);
   }
 });
 
-test('nor in a picture of 150 nodes with long names, in which every entity has its name', () => {
+/** Three columns of fifty rows with long names, as the server places them, and a path through each row. */
+function largePicture() {
   const nodes = [{ id: 't', label: 'a topic with a long name', group: 'topic', x: 0, y: 0 }];
   const edges = [];
-  for (let n = 1; n < 150; n += 1) { // three columns of fifty rows, as the server places them
-    const [column, row] = [1 + (n % 3), Math.floor(n / 3) - 25];
+  for (let n = 1; n < 150; n += 1) {
+    const [column, row] = [1 + ((n - 1) % 3), Math.floor((n - 1) / 3) - 25];
     nodes.push({ id: `n${n}`, label: `entity number ${n} of the Austro-Hungarian Empire`, group: column === 3 ? 'end' : 'entity', x: 280 * column, y: 46 * row });
-    edges.push({ id: `e${n}`, from: column === 1 ? 't' : `n${n - 1}`, to: `n${n}`, kind: n % 5 ? 'grounded' : 'ghost', bend: 0, paths: [`g${n}`], label: n % 7 ? 'shares border with' : 'one\ntwo\nthree\nfour' });
+    edges.push({ id: `e${n}`, from: column === 1 ? 't' : `n${n - 1}`, to: `n${n}`, kind: n % 5 ? 'grounded' : 'ghost', bend: 0, paths: [`g${Math.ceil(n / 3)}`], label: n % 7 ? 'shares border with' : 'one\ntwo\nthree\nfour' });
   }
+  return { nodes, edges };
+}
+
+/** Pixels of the smallest letters on the page, where a picture is drawn in so much room. */
+function smallestLetters({ nodes, edges }, [width, height], narrow) {
+  const { labels, box } = placeLabels(fitted(nodes, width, narrow), edges, narrow, measure);
+  const scale = Math.min(1, width / (box.right - box.left + 24), height / (box.bottom - box.top + 24));
+  return scale * Math.min(...labels.map(({ size }) => size));
+}
+
+test('nor in a picture of 150 nodes with long names, in which every entity has its name', () => {
+  const { nodes, edges } = largePicture();
   for (const narrow of [false, true]) {
-    const boxes = placed(narrow ? nodes.map(squeezed) : nodes, edges, narrow);
+    const boxes = placed(fitted(nodes, narrow ? 312 : 690, narrow), edges, narrow);
     assert.deepEqual(touching(boxes), []);
     assert.equal(boxes.filter(({ label }) => label.node).length, 150);
     const said = boxes.filter(({ label }) => label.edge).length;
-    assert.ok(said > (narrow ? 25 : 75), `${said} edges say what they are`);
+    assert.ok(narrow || said > 75, `${said} edges say what they are`); // on a phone there is room for names alone
   }
+});
+
+test('its letters can be read: on a phone the first paths are shown, and all of it where the page is scrolled', () => {
+  const large = largePicture();
+  const first = firstPaths(large);
+  assert.equal(first.nodes.length, 13); // the topic and four paths of three things
+  assert.ok(['t', 'n1', 'n2', 'n3'].every((id) => first.nodes.some((node) => node.id === id)), 'the best path is among them');
+  assert.equal(first.edges.length, 12);
+  assert.ok(smallestLetters(first, [312, 280], true) >= 9);
+  assert.ok(smallestLetters(large, [312, Infinity], true) >= 8.5);
+  assert.ok(smallestLetters(large, [684, Infinity], false) >= 8.5);
+  assert.deepEqual(touching(placed(fitted(first.nodes, 312, true), first.edges, true)), []);
+});
+
+test('a small picture is shown whole, and what a visitor has added stays', () => {
+  const { nodes, edges } = largePicture();
+  const small = { nodes: nodes.slice(0, 10), edges: edges.slice(0, 9) };
+  assert.deepEqual(firstPaths(small), small);
+  nodes.push({ id: 'added', label: 'added', group: 'neighbour', named: true, x: 500, y: 0 }, { id: 'faded', label: 'faded', group: 'neighbour', x: -150, y: 0 });
+  const shown = new Set(firstPaths({ nodes, edges }).nodes.map(({ id }) => id));
+  assert.ok(shown.has('added') && !shown.has('faded'));
 });
 
 test('nor where neighbours have been added around many nodes: a name without room is left out', () => {
@@ -71,7 +106,7 @@ test('nor where neighbours have been added around many nodes: a name without roo
   }
   assert.ok(nodes.length >= 100);
   for (const narrow of [false, true]) {
-    const boxes = placed(narrow ? nodes.map(squeezed) : nodes, [...state.edges.values()], narrow);
+    const boxes = placed(fitted(nodes, narrow ? 320 : 690, narrow), [...state.edges.values()], narrow);
     assert.deepEqual(touching(boxes), []);
     const names = new Set(boxes.map(({ label }) => label.node));
     for (const node of state.nodes.values()) assert.ok(names.has(node.id) || node.group === 'neighbour', node.id);

@@ -198,6 +198,7 @@
  * @property {string} offline address of the page as one file without a run; empty where there is no server
  * @property {number} parameters of the model that the page starts with; 0 where they were not counted
  * @property {Reliability|null} reliability of the embedded model's abstention; null where it was not measured
+ * @property {object|null} [xray] what the graph of the recorded runs knows, where no server can be asked
  * @property {boolean} studies whether this server runs benchmarks
  */
 

@@ -2,6 +2,7 @@
 // own picture.
 
 import { h, refill, say } from '../core/dom.js';
+import { relationsOf } from '../core/state.js';
 
 /** @typedef {import('../core/types.js').RunState} RunState */
 /** @typedef {import('../core/types.js').PictureNode} PictureNode */
@@ -11,6 +12,7 @@ import { h, refill, say } from '../core/dom.js';
 
 const NEIGHBOURS = 12; // added around one node
 const MAX_NODES = 150; // in all, as on the server
+const FACTS = 6; // of the chosen node, written out
 
 /**
  * `search` is the field above the picture, `panel` tells of the chosen node, `choose` chooses one. `picture` is what
@@ -125,13 +127,24 @@ export function makeExplorer(text, near, changed, point) {
     refill(panel, [chosen, around, missing, hidden.size, shown?.t], () => {
       const id = chosen;
       return [
-        id ? [h('b', {}, id), ' ',
+        id ? [h('b', {}, id), ' ', factsOf(id),
           h('button', { type: 'button', class: 'plain', on: { click: () => expand() } }, words.expand),
           h('button', { type: 'button', class: 'plain', on: { click: () => takeOut(id) } }, words.hide)] : missing ? words.not_found : null,
         around ? neighbourList(around) : null,
         hidden.size ? h('button', { type: 'button', class: 'plain', on: { click: () => { hidden.clear(); changed(); } } }, say(words.unhide, { n: hidden.size })) : null,
       ];
     });
+  }
+
+  /**
+   * What the picture says of a node, in words: on a phone there is not always room for it on the edges.
+   * @param {string} id
+   */
+  function factsOf(id) {
+    const edges = [...(current?.edges.values() ?? [])].filter((edge) => edge.kind !== 'neighbour' && (edge.from === id || edge.to === id));
+    const lines = edges.flatMap((edge) => relationsOf(edge).map((relation) => h('li', { class: edge.kind }, `${edge.from} → ${relation} → ${edge.to}`)));
+    const rest = lines.length - FACTS;
+    return lines.length ? h('ul', {}, lines.slice(0, FACTS), rest > 0 ? h('li', {}, say(words.facts_more, { n: rest })) : null) : null;
   }
 
   /** @param {Awaited<ReturnType<AskNear>>} found */

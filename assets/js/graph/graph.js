@@ -5,7 +5,8 @@ import { h, refill, say } from '../core/dom.js';
 import { allPaths, holds, pathKey, relationsOf } from '../core/state.js';
 import { hopWords } from '../views/paths.js';
 import { makeExplorer } from './explore.js';
-import { placeLabels, squeezed } from './labels.js';
+import { firstPaths, fitted } from './fitting.js';
+import { placeLabels } from './labels.js';
 
 /** @typedef {import('../core/types.js').RunState} RunState */
 /** @typedef {import('../core/types.js').Player} Player */
@@ -42,11 +43,17 @@ export function makeGraph(boot, text, light, near) {
   let waiting = null;
   let shown = ''; // what the frame was told last
   let redraw = () => {};
+  let width = 700; // pixels of the canvas
   let narrow = innerWidth < PHONE;
+  let whole = false; // the visitor wants all of the picture, not the first paths alone
   let photographed = (/** @type {string} */ _) => {};
   /** @param {object} message */
   const tell = (message) => { if (ready) frame.contentWindow?.postMessage(message, '*'); };
-  const explorer = makeExplorer(text, near, () => redraw(), (id) => { tell({ type: 'point', id }); scrollTo(id); });
+  const explorer = makeExplorer(text, near, () => redraw(), (id) => {
+    if (!shownAt.nodes.some((node) => node.id === id)) { whole = true; redraw(); } // it is not among the first paths
+    tell({ type: 'point', id });
+    scrollTo(id);
+  });
 
   const tellTheme = () => tell({ type: 'theme', dark: document.body.classList.contains('dark') || document.documentElement.classList.contains('dark') });
   new MutationObserver(tellTheme).observe(document.body, { attributes: true, attributeFilter: ['class'] });
@@ -80,12 +87,14 @@ export function makeGraph(boot, text, light, near) {
     redraw = () => draw(state, player);
     empty.hidden = state.nodes.size > 0;
     canvas.classList.toggle('empty', !state.nodes.size);
-    const { nodes, edges, mark } = explorer.picture(state, player.run);
-    if (canvas.clientWidth) narrow = canvas.clientWidth < 520; // a hidden canvas has no width
-    const key = `${narrow}|${player.run}|${state.pictures}|${nodes.length}|${edges.length}|${edges.reduce((n, e) => n + e.paths.length, 0)}|${mark}`;
+    const all = explorer.picture(state, player.run);
+    if (canvas.clientWidth) { width = canvas.clientWidth; narrow = width < 520; } // a hidden canvas has no width
+    const { nodes, edges } = narrow && !whole ? firstPaths(all) : all;
+    showPart(nodes.filter(isFound).length, all.nodes.filter(isFound).length);
+    const key = `${width}|${player.run}|${state.pictures}|${nodes.length}|${edges.length}|${edges.reduce((n, e) => n + e.paths.length, 0)}|${all.mark}`;
     if (key !== shown) {
       shown = key;
-      const placed = narrow ? nodes.map(squeezed) : nodes;
+      const placed = fitted(nodes, width, narrow);
       const layout = placeLabels(placed, edges, narrow);
       waiting = { type: 'show', nodes: placed, edges, ...layout };
       shownAt = { box: layout.box, nodes: placed };
@@ -93,7 +102,7 @@ export function makeGraph(boot, text, light, near) {
       tell(waiting);
       legend.update(edges, state.leftOut);
     }
-    drawRows(state, edges.filter((edge) => edge.kind === 'looked' || edge.kind === 'dropped'));
+    drawRows(state, all.edges.filter((edge) => edge.kind === 'looked' || edge.kind === 'dropped'));
   };
 
   /** @type {(state: RunState, looked: PictureEdge[]) => void} */
@@ -107,11 +116,20 @@ export function makeGraph(boot, text, light, near) {
         h('td', {}, edge.to), h('td', {}, words.looked)))]);
   }
 
+  // on a phone: how much of the picture is drawn, and the button that changes it
+  const part = h('p', { class: 'part', hidden: true });
+  /** @type {(drawn: number, of: number) => void} nodes */
+  function showPart(drawn, of) {
+    part.hidden = drawn === of && !whole;
+    refill(part, [drawn, of, whole], () => [h('span', {}, whole ? '' : say(words.part, { n: drawn, of })),
+      h('button', { type: 'button', class: 'plain', on: { click: () => { whole = !whole; redraw(); } } }, whole ? words.first : say(words.whole, { n: of }))]);
+  }
+
   /** @type {{run: string|null, height: number}} */
   let room = { run: null, height: 0 };
   /**
    * Make the canvas as high as the picture needs. During a run it only grows, so that nothing jumps. A very high picture
-   * is scrolled in its card, but on a phone, where the page is scrolled anyhow.
+   * is scrolled in its card; on a phone all of it makes the page longer, which is scrolled anyhow.
    * @type {(box: import('./labels.js').Box, run: string|null) => void}
    */
   function makeRoom(box, run) {
@@ -120,7 +138,7 @@ export function makeGraph(boot, text, light, near) {
     const [least, most] = narrow ? [MIN_ON_PHONE, MAX_ON_PHONE] : [MIN_HEIGHT, MAX_HEIGHT];
     const full = Math.round((box.bottom - box.top + 40) * scale);
     const tall = full * Math.min(1, SMALLEST / scale) > most;
-    const height = Math.min(tall && narrow ? Infinity : most, Math.max(least, full, room.run === run ? room.height : 0));
+    const height = Math.min(tall && narrow && whole ? Infinity : most, Math.max(least, full, room.run === run ? room.height : 0));
     room = { run, height };
     canvas.style.minHeight = `${height}px`;
     const scrolled = tall && !narrow;
@@ -150,11 +168,14 @@ export function makeGraph(boot, text, light, near) {
   const wide = h('button', { type: 'button', class: 'plain', on: { click: () => toggleFullScreen(element) } }, words.full);
   document.addEventListener('fullscreenchange', () => { wide.textContent = document.fullscreenElement === element ? words.small : words.full; });
   const element = h('section', { class: 'card graph' }, h('div', { class: 'head' }, h('h2', {}, words.title), explorer.search, wide),
-    h('p', { class: 'note' }, words.note), canvas, explorer.panel, legend.element, table);
+    h('p', { class: 'note' }, words.note), canvas, part, explorer.panel, legend.element, table);
   /** @type {() => Promise<string>} */
   const png = () => new Promise((done) => { photographed = done; tell({ type: 'png' }); });
   return { element, draw, tellKeys: (keys) => tell({ type: 'light', keys }), png };
 }
+
+/** It is no mere neighbour. @type {(node: import('../core/types.js').PictureNode) => boolean} */
+const isFound = ({ group }) => group !== 'neighbour' && group !== 'more';
 
 /** @param {HTMLElement} card */
 function toggleFullScreen(card) {

@@ -33,11 +33,13 @@ const LOOKS = {
   neighbour: [11.5, 400], more: [12, 400],
 };
 const ON_EDGE = [12, 400];
+const ON_PHONE = 0.9; // of the size of letters
 const LINE = 14; // pixels from one line of an edge's label to the next
 const PLACES = [0.5, 0.44, 0.56, 0.38, 0.62, 0.68, 0.32, 0.74, 0.26, 0.8]; // along the edge, the best first
 const ASIDE = [0, -11, 11]; // pixels beside the edge
 const NAME_LENGTHS = [40, 13, 10, 7]; // characters of a name, while there is no room for more
 const NEIGHBOUR_LENGTH = 16;
+const LINE_LENGTH = 14; // of a name in two lines
 const RELATION_LENGTHS = [28, 14]; // and of what an edge says
 const ROUND = 0.35; // how far the curves run level before they turn, as in kgdemo/ui/assets.py
 
@@ -52,7 +54,7 @@ const ROUND = 0.35; // how far the curves run level before they turn, as in kgde
  * @returns {{labels: Label[], box: Box}}
  */
 export function placeLabels(nodes, edges, narrow = false, measure = textWidth) {
-  const limit = narrow ? 18 : 40;
+  const limit = narrow ? 18 : 26;
   const at = new Map(nodes.map((node) => [node.id, node]));
   const boxOf = (/** @type {Label} */ label) => labelBox(label, measure);
   const leads = leftEnds(edges, at);
@@ -62,7 +64,7 @@ export function placeLabels(nodes, edges, narrow = false, measure = textWidth) {
   /** @param {Label} label */
   const put = (label) => { labels.push(label); taken.push(boxOf(label)); };
   const named = nodes.filter((node) => node.group !== 'more' && !node.mute);
-  const names = (/** @type {PictureNode} */ node) => firstFree(namings(besideNode(node, leads.has(node.id), limit, narrow), node), taken, boxOf);
+  const names = (/** @type {PictureNode} */ node) => firstFree(namings(besideNode(node, leads.has(node.id), limit, narrow), node, narrow), taken, boxOf);
   for (const node of named) if (node.group !== 'neighbour') put(names(node).label);
   for (const edge of [...edges].sort((a, b) => importance(a) - importance(b))) {
     const [from, to] = [at.get(edge.from), at.get(edge.to)];
@@ -101,24 +103,22 @@ function firstFree(places, taken, boxOf) {
 }
 
 /**
- * Where a node's name may stand, the best first: as it is meant to, on another side, and then the same cut shorter.
- * @type {(label: Label, node: PictureNode) => Label[]}
+ * Where a node's name may stand, the best first: as it is meant to, on another side, on a phone in two lines, and then
+ * the same cut shorter.
+ * @type {(label: Label, node: PictureNode, narrow: boolean) => Label[]}
  */
-function namings(label, { x, y, group }) {
+function namings(label, node, narrow) {
+  const { x, y, group } = node;
   if (group === 'neighbour') return [label, { ...label, lines: label.lines.map((line) => cutTo(line, NEIGHBOUR_LENGTH)) }];
   /** @type {Pick<Label, 'x'|'y'|'align'>[]} */
-  const sides = [label, { x: x + 17, y, align: 'left' }, { x, y: y + 19, align: 'center' }, { x, y: y - 19, align: 'center' }, { x: x - 17, y, align: 'right' }];
-  return NAME_LENGTHS.flatMap((limit) => sides.map((side) => (
-    { ...label, ...(side === label ? {} : side), lines: label.lines.map((line) => cutTo(line, limit)) })));
-}
-
-/**
- * On a phone columns and rows move together, so that names stay readable; most neighbours lose their label.
- * @param {PictureNode} node
- * @returns {PictureNode}
- */
-export function squeezed(node) {
-  return { ...node, x: Math.round(node.x * 0.4), y: Math.round(node.y * 0.68), mute: node.group === 'neighbour' && !node.named };
+  const sides = [label, { x: x + 17, y, align: 'left' }, { x, y: y + 19, align: 'center' }, { x, y: y - 19, align: 'center' }];
+  if (!narrow) sides.push({ x: x - 17, y, align: 'right' }); // on a phone there is no room to the left
+  const placed = sides.map((side) => ({ ...label, ...(side === label ? {} : side) }));
+  const cut = NAME_LENGTHS.map((limit) => placed.map((one) => ({ ...one, lines: one.lines.map((line) => cutTo(line, limit)) })));
+  const two = narrow && group !== 'topic' ? inTwo(node.label) : null;
+  if (!two) return cut.flat();
+  const broken = placed.map((one) => ({ ...one, lines: two, y: one.y - (one.y < y ? LINE : one.y > y ? 0 : LINE / 2) }));
+  return [...(label.lines[0] === node.label ? cut[0] : []), ...broken, ...cut.flat()];
 }
 
 /**
@@ -134,7 +134,8 @@ function leftEnds(edges, at) {
 
 /** @type {(node: PictureNode, leads: boolean, limit: number, narrow: boolean) => Label} */
 function besideNode(node, leads, limit, narrow) {
-  const [size, weight] = LOOKS[node.group] ?? LOOKS.entity;
+  const [full, weight] = LOOKS[node.group] ?? LOOKS.entity;
+  const size = narrow ? ON_PHONE * full : full;
   const base = { node: node.id, lines: [cutTo(node.label, limit)], size, weight, step: LINE, tone: node.group };
   if (node.group === 'neighbour' && !node.named) return { ...base, x: node.x - 8, y: node.y, align: 'right' };
   if (node.group === 'neighbour') return { ...base, x: node.x, y: node.y + 16, align: 'center' };
@@ -249,6 +250,14 @@ function wrapped(name) {
     lines[lines.length - 1] = `${lines[lines.length - 1]} ${word}`.trim();
   }
   return lines.slice(0, 3).map((line) => cutTo(line, 12));
+}
+
+/** A name of several words in two lines of about the same length; null for one word. @type {(name: string) => string[]|null} */
+function inTwo(name) {
+  const words = name.split(' ');
+  const broken = words.slice(1).map((_, i) => [words.slice(0, i + 1).join(' '), words.slice(i + 1).join(' ')]);
+  const [best] = broken.sort((a, b) => Math.max(...a.map((line) => line.length)) - Math.max(...b.map((line) => line.length)));
+  return best ? best.map((line) => cutTo(line, LINE_LENGTH)) : null;
 }
 
 /** @type {(words: string, limit: number) => string} */

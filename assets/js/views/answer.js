@@ -56,7 +56,7 @@ export function makeAnswer(boot, text, versus, status, reveal, turned) {
     refill(body, [state.answer, final, all, paths.length, held, missing, state.answer ? '' : status(state), final ? null : [state.spent, state.waiting]], () => [
       held ? h('div', { class: 'says refusal' }, h('p', {}, held)) : state.answer ? h('div', { class: final?.refusal ? 'says refusal' : 'says' }, said(state)) : h('p', { class: 'doing' }, status(state)),
       !final && boot.chat && (state.spent.calls || state.waiting) ? h('p', { class: 'note spent' }, spentSoFar(state, boot.budget, words)) : null,
-      missing ? h('p', {}, h('button', { type: 'button', class: 'plain', on: { click: () => reveal(missing) } }, say(words.hole, { relation: missing }))) : null,
+      missing ? h('p', { class: 'hole' }, h('button', { type: 'button', class: 'plain', on: { click: () => reveal(missing) } }, say(words.hole, { relation: missing }))) : null,
       ...misplaced(final, words).map((said) => h('p', { class: 'note misplaced' }, said)),
       final?.completed.length ? h('p', { class: 'note' }, say(words.completed, { list: shortList(final.completed, words) })) : null,
     ]);

@@ -174,7 +174,7 @@ export function tokenName(token, words) {
 export function judged(turn, guess, words) {
   const option = turn.options.find((one) => one.token === guess);
   const slots = { guess: tokenName(guess, words), taken: tokenName(turn.taken, words), why: option?.why };
-  return say(guess === turn.taken ? words.hit : option?.why ? words.barred : words.miss, slots);
+  return say(guess === turn.taken ? words.hit : option?.why ? words.barred : words.miss, slots).replace('….', '…'); // a reason may end in the middle of a name
 }
 
 /**

@@ -55,8 +55,10 @@ export function makeXray(text, load) {
   async function fetchIt() {
     const mine = asked += 1;
     said.textContent = words.loading;
+    element.classList.add('counting');
     const answer = await load().catch(() => null);
     if (mine !== asked) return;
+    element.classList.remove('counting');
     if (!answer || answer.error) {
       said.textContent = answer?.error || words.failed;
       return;
