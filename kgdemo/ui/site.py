@@ -11,6 +11,7 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -77,13 +78,20 @@ def empty_document() -> str:
     return document([], [])
 
 
-def document(examples: list[dict[str, str]], failures: list[dict[str, str]]) -> str:
+def player_of(traces: Sequence[Path]) -> str:
+    """A page that plays the runs of trace files, each opened by the address ``?recorded=`` and the file's name."""
+    return document([_run(assets.example(file), file) for file in traces], [], lessons=False)
+
+
+def document(examples: list[dict[str, str]], failures: list[dict[str, str]], lessons: bool = True) -> str:
     """The page as one HTML document.
 
     Args:
         examples: recorded runs, as ``assets.examples`` names them, with their content as data addresses.
         failures: the same of the gallery.
+        lessons: the examples are those that tour and lessons are made for.
     """
+    taught = bool(examples) and lessons
     text = assets.text()
     script = (bundled(assets.ASSETS / "js" / "main.js") + _MOUNT).replace("</script", "<\\/script")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -91,9 +99,9 @@ def document(examples: list[dict[str, str]], failures: list[dict[str, str]]) -> 
         policy=_POLICY.format(script=f"'sha256-{digest}'"),
         title=escaped(text["title"]),
         subtitle=escaped(text["subtitle"]),
-        static=escaped(text["site"]["static"] if examples else text["site"]["one"]),
+        static=escaped(text["site"]["static"] if taught else text["site"]["one"]),
         style="\n".join(file.read_text("utf-8") for file in sorted((assets.ASSETS / "css").glob("*.css"))),
-        live=_LIVE if examples else f"{_LIVE}, {_ONE_RUN}",
+        live=_LIVE if taught else f"{_LIVE}, {_ONE_RUN}",
         boot=json_in_html({**_boot(text), "examples": examples, "failures": failures}),
         script=script,
     )
@@ -162,8 +170,11 @@ def _boot(text: dict[str, Any]) -> dict[str, Any]:
 
 
 def _runs(folder: Path) -> list[dict[str, str]]:
-    kind = "application/x-ndjson"
-    return [{**run, "url": _data(folder / f"{run['id']}.jsonl", kind)} for run in assets.examples(folder)]
+    return [_run(run, folder / f"{run['id']}.jsonl") for run in assets.examples(folder)]
+
+
+def _run(known: dict[str, str], file: Path) -> dict[str, str]:
+    return {**known, "url": _data(file, "application/x-ndjson")}
 
 
 def _data(file: Path, kind: str) -> str:
