@@ -41,7 +41,7 @@ _CITED = re.compile(
     rf"|[\"\s]\s*#\s*{PATH_WORD}\s+({_NUMBERS})",
     re.IGNORECASE,
 )
-_RAISED = re.compile(r"(?<=\w)\s*([¹²³⁴-⁹]{1,2})(?=\s*$)", re.MULTILINE)  # a footnote: Vienna ¹
+_RAISED = re.compile(r"(?<=\w) +([¹²³⁴-⁹]{1,2})(?=\s*$)", re.MULTILINE)  # a footnote: Vienna ¹
 _FROM_RAISED = str.maketrans("¹²³⁴⁵⁶⁷⁸⁹", "123456789")
 _ROUND = re.compile(r"\s\((\d{1,3}(?:\s*,\s*\d{1,3})*)\)\s*[.,;]?\s*$")  # Vienna (1)
 _FINAL = re.compile(r"^\W*(?:so,? |therefore,? )?(?:the |my )?final answers?(?: is| are)?\s*[:：]?\W*", re.IGNORECASE)
@@ -67,7 +67,7 @@ _ASKS = re.compile(
 # as models write questions without a question mark; in titles the verb has a capital: *Where Is My Mind*
 _ASKING = re.compile(r"^\W*(?i:who|whom|what|where|when|why|how)\s+(?:did|do|does|is|was|were|are|has|have)\s")
 _IS_ANSWER = re.compile(r"^(.+?)\s+(?:is|are) (?:the|my|a) (?:correct |right |final )?answers?\b", re.IGNORECASE)
-_NOT_BUT = re.compile(r"\bnot\s+[^.;:]{1,60}?,?\s+but(?: rather)?\s+", re.IGNORECASE)
+_NOT_BUT = re.compile(r"\b[Nn]ot\s+[^.;:]{1,60}?,?\s+but(?: rather)?\s+")
 _IT_IS = re.compile(r"^\W*(?:it|that)(?:['’]s| is| was)\s+", re.IGNORECASE)
 _NOT_THIS = re.compile(r"^\W*(?:(?:it|that)(?:['’]s| is| was)\s+)?not\s+", re.IGNORECASE)
 _COUNTED = re.compile(r"^\W*there (?:are|is|were|was) (\d[\d,.]*)\s+[a-z]+(?: [a-z]+)?\W*$", re.IGNORECASE)
@@ -118,7 +118,7 @@ _BEHIND = re.compile(
     r"|,\s+(?:as the|not|but|where|a|an)\s.*$"
 )
 _NEXT_QUESTION = re.compile(r"^\W*(?:question|frage|pregunta|user)\s*:", re.IGNORECASE)
-_LEADS = re.compile(r"^(?:(?:thus|so|therefore|hence|both|yes|well|then)\b,?\s+)+(?=\S)", re.IGNORECASE)
+_LEADS = re.compile(r"^(?:(?:(?:thus|so|therefore|hence|both|then)\b,?|(?:yes|well),)\s+)+(?=\S)", re.IGNORECASE)
 _FROM = re.compile(r"^\W*(?:from|according to|based on|as per|per|in|as)\s+$", re.IGNORECASE)
 _SUPPORT = re.compile(
     r"^\W*(?:also |this is |it is |further )*(?:supported|confirmed|stated|see|evidenced)\b", re.IGNORECASE
@@ -195,7 +195,7 @@ class _Reader:
         if refused and strongest < (1 if final else 2):
             return ()
         if not parts and lines and (said := _YES_OR_NO.match(_CITED.sub("", unmarked(lines[0])))):
-            return ((said[1].capitalize(), self._all_cited(lines[0])),)
+            return ((said[1], self._all_cited(lines[0])),)
         strong = [part for part in parts if part.weight == strongest or (part.weight == 1 and strongest == 4)]
         return self._merged(strong[:1] if strongest == 0 else strong)
 
@@ -254,7 +254,7 @@ class _Reader:
     def _guess(self, sentence: str) -> str:
         """What is guessed behind an excuse, with what is cited for it; other sentences as they are."""
         guessed = GUESSED.search(sentence) if len(sentence) < _MAX_SENTENCE else None
-        if guessed is None or REFUSAL.search(guessed[2]):
+        if guessed is None or REFUSAL.search(guessed[2]) or not REFUSAL.search(sentence[: guessed.start()]):
             return sentence
         before = "" if _CITED.search(guessed[2]) else "".join(f"[{n}]" for n in self._all_cited(guessed[1]))
         return f"{guessed[2]} {before}"
@@ -293,7 +293,7 @@ class _Reader:
         parts: list[_Part] = []
         for text, cited in segments:
             follows = bool(parts) and not _AND.match(text)
-            if _INSTEAD.match(text) and (parts or not self._is_known(text)):
+            if _INSTEAD.match(text) and (parts or self._is_known(_NOT_THIS.sub("", text))):
                 continue
             if follows and (object_of := self._object(text, cited, parts[-1])):
                 parts[-1] = object_of
