@@ -77,6 +77,8 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     )
     score_help = "let the chat model say which answers are right (GPT4Score)"
     parser.add_argument("--gpt4score", action="store_true", help=score_help)
+    traces_help = "keep each run too, some 80 kB a question; `report` then opens the questions that it lists"
+    parser.add_argument("--traces", action="store_true", help=traces_help)
     parser.set_defaults(run=_evaluate)
 
 
@@ -94,6 +96,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     settings = _with_own_graph(settings_from(arguments, compare=arguments.unconstrained, explain=0), arguments)
     names = methods_named(arguments.method)
     more: Any = {"batched": arguments.batched, "scorer": scorer, "workers": arguments.workers}
+    more["traces"] = arguments.traces
     rest = (arguments.out, arguments.limit, arguments.link, judge)
     if arguments.link_only:
         metrics = evaluate_linking(pipeline.linker(settings.graph), arguments.questions, arguments.out, arguments.limit)
@@ -216,11 +219,11 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    from kgdemo.lab.evaluation.report import html_report, read_runs
+    from kgdemo.lab.evaluation.report import read_runs, write_report
 
     runs = read_runs(arguments.runs)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    arguments.out.write_text(html_report(runs), "utf-8")
+    write_report(runs, arguments.out)
     print(f"{len(runs)} runs in {arguments.out}")
     return 0
 

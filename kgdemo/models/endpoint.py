@@ -200,9 +200,8 @@ class OpenAIChat:
         choices = record.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
         usage.finish = str(choice.get("finish_reason") or usage.finish)
-        delta = choice.get("delta")
-        text = delta.get("content") if isinstance(delta, dict) else None
-        if not isinstance(text, str) or not text:
+        text = _text_of(choice.get("delta"))
+        if not text:
             return None
         if not record.get("usage"):
             usage.tokens_out += len(text.split())
@@ -213,13 +212,15 @@ class OpenAIChat:
         record = self._parsed(text)
         try:
             choice = record["choices"][0]
-            content = choice["message"]["content"] or ""
+            if not isinstance(choice["message"], dict):
+                raise TypeError
+            content = _text_of(choice["message"])
             usage.finish = str(choice.get("finish_reason") or "stop")
         except (KeyError, IndexError, TypeError, AttributeError) as error:
             raise _FaultError(self._nonsense(), passing=True) from error
-        usage.tokens_out = len(str(content).split())
+        usage.tokens_out = len(content.split())
         _count(record, usage)
-        yield str(content)
+        yield content
 
     def _parsed(self, text: str) -> dict[str, Any]:
         try:
@@ -389,6 +390,25 @@ def _paused(seconds: float) -> Iterator[str]:
 def _watch(request: httpx.Request) -> None:
     """Called before each request: the reader that sends it is told of its connection."""
     request.extensions["trace"] = _current.reader.trace
+
+
+def _text_of(message: object) -> str:
+    """What a message, or a piece of one, says.
+
+    Text stands in ``content``, whole or in parts of which those that hold reasoning are none of the reply. Without any,
+    it may stand in ``refusal``, or in the call of a function that nobody offered. Reasoning apart is not read.
+    """
+    if not isinstance(message, dict):
+        return ""
+    content = message.get("content")
+    if isinstance(content, list):
+        content = "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
+    if content:
+        return str(content)
+    calls = message.get("tool_calls")
+    called = [call.get("function") for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+    given = "".join(str(function.get("arguments") or "") for function in called if isinstance(function, dict))
+    return given or str(message.get("refusal") or "")
 
 
 def _count(record: Mapping[str, Any], usage: Usage) -> None:

@@ -270,6 +270,18 @@ _DATES = (  # what is asked of a date, and the attribute that says it
 _DATE_PATTERNS = [(patterns_of(template), attribute) for template, attribute in _DATES]
 
 
+def _how_far(question: str) -> Plan | None:
+    """The plan of a question for the distance of something from the Sun or from the Earth, however it is said."""
+    found = first_match(_HOW_FAR, question)
+    if not found:
+        return None
+    for thing, other in ((found["x"], found["y"]), (found["y"], found["x"])):
+        attribute = _MEASURED_FROM.get(re.sub(r"^the ", "", other.lower()), "")
+        if attribute:
+            return Plan(Form.VALUE, things=(thing,), attributes=(attribute,))
+    return None
+
+
 def _value(question: str) -> Plan | None:
     found = first_match(_PREGNANT, question)
     if found:
@@ -277,11 +289,9 @@ def _value(question: str) -> Plan | None:
     found = first_match(_HOW_MUCH, question)
     if found:
         return Plan(Form.VALUE, things=(found["x"],), attributes=HOW[found["adjective"].lower()])
-    found = first_match(_HOW_FAR, question)
-    for thing, other in (("x", "y"), ("y", "x")) if found else ():
-        attribute = _MEASURED_FROM.get(re.sub(r"^the ", "", found[other].lower()), "")
-        if attribute:
-            return Plan(Form.VALUE, things=(found[thing],), attributes=(attribute,))
+    distance = _how_far(question)
+    if distance is not None:
+        return distance
     found = first_match(_YEAR_OF, question)
     if found:
         return Plan(Form.VALUE, things=(found["x"],), attributes=("orbital period",))

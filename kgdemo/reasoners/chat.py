@@ -32,18 +32,18 @@ from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Decision, Evidence, FailedDecisionError, Reasoner, UnreadableDecisionError
 from kgdemo.reasoners.decisions import SIGN_OF_LIFE, stopped
 from kgdemo.reasoners.embedded import EmbeddedReasoner
-from kgdemo.reasoners.final_answer import is_excuse, read_answer
+from kgdemo.reasoners.excuses import is_excuse
+from kgdemo.reasoners.final_answer import read_answer
 from kgdemo.reasoners.parsing import (
     UnreadableReplyError,
     chosen_numbers,
-    cleaned,
     proposals,
     ratings,
     said_lines,
-    without_thinking,
     yes_or_no,
 )
 from kgdemo.reasoners.prompts import SHIPPED, Prompts, so_far
+from kgdemo.reasoners.reply import cleaned, without_thinking
 from kgdemo.settings import ChatSettings
 
 Parsed = TypeVar("Parsed")

@@ -10,40 +10,49 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
-from kgdemo.reasoners.parsing import (
-    LABELLED,
+from kgdemo.reasoners.excuses import GUESSED, NOTHING, REFUSAL
+from kgdemo.reasoners.parsing import LABELLED, is_preamble, number_of, numbers_in
+from kgdemo.reasoners.reply import (
+    PATH_WORD,
     cleaned,
-    is_preamble,
+    given_to_a_call,
     json_in,
-    number_of,
-    numbers_in,
+    of_a_call,
     unmarked,
     without_bullet,
+    without_tables,
 )
 
 CitedName = tuple[str, tuple[int, ...]]
 
 _NUMBERS = r"\d+(?:\s*(?:,|;|&|/|and|und|et|y|–|-|to)\s*(?:paths?\s*|#|\[)?\d+\]?)*"
-_PATH_WORD = r"(?:reasoning )?(?:paths?|pfade?n?|chemins?|caminos?|percors[oi]|refs?\.?|sources?|路径|путь)"
 # [2], [1, 3], 【1】, [^1], [Path 1], (paths 1 and 2), “according to path 2”
 _CITED = re.compile(
-    rf"(?:\b{_PATH_WORD}\s*)?[\[【]{{1,2}}\s*(?:\^|#|p\.?\s?|see |from |via )?(?:{_PATH_WORD}\s*)?#?({_NUMBERS})"
+    rf"(?:\b{PATH_WORD}\s*)?[\[【]{{1,2}}\s*(?:\^|#|p\.?\s?|see |from |via )?(?:{PATH_WORD}\s*)?#?({_NUMBERS})"
     rf"\s*(?:†[^\]】]*)?[\]】]{{1,2}}"
-    rf"|[(（]\s*(?:see |from |via |per |siehe |voir )*{_PATH_WORD}\s*\[?#?({_NUMBERS})\]?\s*[)）]"
+    rf"|[(（]\s*(?:see |from |via |per |siehe |voir )*{PATH_WORD}\s*\[?#?({_NUMBERS})\]?\s*[)）]"
     rf"|\s[-–—,(]?\s*(?:see |from |via |per |according to |supported by |siehe )+"
-    rf"{_PATH_WORD}\s*\[?#?({_NUMBERS})\]?\)?",
+    rf"{PATH_WORD}\s*\[?#?({_NUMBERS})\]?\)?"
+    rf"|^\W*(?:(?:based on|according to|from|per)\s+)?{PATH_WORD}\s+({_NUMBERS})(?=\s*[:：,])"
+    rf"|[\"\s]\s*#\s*{PATH_WORD}\s+({_NUMBERS})",
     re.IGNORECASE,
 )
+_RAISED = re.compile(r"(?<=\w) +([¹²³⁴-⁹]{1,2})(?=\s*$)", re.MULTILINE)  # a footnote: Vienna ¹
+_FROM_RAISED = str.maketrans("¹²³⁴⁵⁶⁷⁸⁹", "123456789")
 _ROUND = re.compile(r"\s\((\d{1,3}(?:\s*,\s*\d{1,3})*)\)\s*[.,;]?\s*$")  # Vienna (1)
 _FINAL = re.compile(r"^\W*(?:so,? |therefore,? )?(?:the |my )?final answers?(?: is| are)?\s*[:：]?\W*", re.IGNORECASE)
-_REASONS = re.compile(
-    r"^\W*(?:explanation|reasoning|reason|rationale|justification|note|notes|evidence|because|supporting paths?|"
-    r"sources?|references?|citations?|confidence|begründung|erklärung|explication|justificación|explicación|解释|说明|理由)\s*\W*[:：]",
-    re.IGNORECASE,
+_REASON = (
+    r"(?:explanation|reasoning|reason|rationale|justification|note|notes|evidence|because|why|disclaimer|"
+    r"confidence|begründung|erklärung|explication|justificación|explicación|解释|说明|理由)"
 )
+_SOURCES = r"(?:supporting |reasoning |cited )*(?:paths?|sources?|references?|citations?)"
+_REASONS = re.compile(rf"^\W*(?:{_REASON}|{_SOURCES})\s*\W*[:：]", re.IGNORECASE)
+_HEADING = re.compile(rf"^\s*(?:#+\s+\W*|\*\*)(?:the )?(?:{_REASON}|{_SOURCES})\W*$", re.IGNORECASE)
+_SOURCES_OF_ONE = re.compile(rf"^\W*{_SOURCES}\s*\W*[:：]\s*(.*)$", re.IGNORECASE)
 _ANSWER_IS = re.compile(
     r"\b(?:answers?(?: to (?:the|this|your) question)?|antwort(?:en)?|réponses?|respuestas?|risposta|resposta)\s+"
     r"(?:is|are|would be|must be|should be|was|lautet|ist|sind|est|sont|es|son|è|é)\b\s*:?\s*"
@@ -58,46 +67,11 @@ _ASKS = re.compile(
 # as models write questions without a question mark; in titles the verb has a capital: *Where Is My Mind*
 _ASKING = re.compile(r"^\W*(?i:who|whom|what|where|when|why|how)\s+(?:did|do|does|is|was|were|are|has|have)\s")
 _IS_ANSWER = re.compile(r"^(.+?)\s+(?:is|are) (?:the|my|a) (?:correct |right |final )?answers?\b", re.IGNORECASE)
-# how models excuse themselves, by language; each is looked for anywhere in a sentence, ^ at its beginning
-_I = r"\b(?:i|we) (?:really |just |simply )?"
-_NOT_DO = r"(?: ?not|n['’]t|not)"
-_EXCUSES = (
-    r"\bno[ _-]answer\b",
-    r"\b(?:i['’]m|i am|we are) (?:very |so )?(?:sorry|afraid|unable|not able|unsure|not sure)\b",
-    r"^\W*(?:sorry|apologies|unfortunately|regrettably)\b|\bmy apologies\b|\bi apologi[sz]e\b|\bas an ai\b",
-    _I
-    + r"(?:can(?:no|['’])t|can not|do(?:n['’]t| not)|could(?:n['’]t| not)|am not able to|was unable to) (?:\w+ ){0,2}?"
-    r"(?:help|answer|know|find|determine|assist|provide|say|tell|see|have|conclude|identify|comply|infer)",
-    r"\b(?:none|neither|no one|not one|nothing) (?:of|in) (?:the|these|those)\b",
-    r"\bno (?:\w+ ){0,2}?(?:paths?|answers?|information|evidence|fact) (?:\w+ ){0,4}?"
-    r"(?:answers?|states?|says?|supports?|was|were|is|are|here|found|available|exists?|mentions?|contains?|given|bears?|can)\b",
-    r"\b(?:paths?|graph|information|facts?|context|question|it|text|data)\b(?: \w+){0,4}? "
-    r"(?:do|does|did|can|could|is|are|was|were)" + _NOT_DO + r"(?: \w+){0,2}? "
-    r"(?:say|state|answer|mention|contain|provide|tell|include|specify|give|bear|enough|sufficient|clear|possible|available|"
-    r"be (?:answered|determined|found)|show|support|reveal|indicate|help|name)",
-    r"\b(?:cannot|can['’]t|could not) be (?:answered|determined|found|inferred|derived)",
-    r"\b(?:insufficient|not enough|lack of) (?:\w+ )?(?:information|evidence|data|context)",
-    r"^\W*(?:unknown|n/?a|none|nothing|null|unanswerable|undetermined|"
-    r"not (?:specified|stated|mentioned|available|given|known|found|answerable|provided))\W*$",
-    r"\bleider\b|\btut mir leid\b|\bkeine antwort\b|\bkein(?:er)? (?:der )?pfade?\b",  # German
-    r"\bich (?:kann|weiß) (?:\w+ ){0,3}?nicht|\bweiß (?:ich )?(?:es )?nicht\b",
-    r"\bdésolée?\b|\bje ne (?:peux|sais)\b|\baucune? (?:des |de ces )?(?:chemins?|réponse)|\bne permet",  # French
-    r"\blo siento\b|\bno (?:puedo|sé|se puede)\b|\blamentablemente\b",  # Spanish
-    r"\bningun[oa]?\b.*\b(?:camino|ruta|respuesta)",
-    r"\bmi dispiace\b|\bnon (?:posso|lo so|è possibile)\b|\bpurtroppo\b",  # Italian
-    r"\bdesculpe\b|\bnão (?:posso|sei|é possível)\b|\binfelizmente\b",  # Portuguese
-    r"\bhet spijt me\b|\bhelaas\b",  # Dutch
-    r"\bprzykro mi\b|\bniestety\b|\bnie (?:wiem|mogę)\b",  # Polish
-    r"\bизвините\b|\bк сожалению\b|\bне (?:могу|знаю)\b|\bнет ответа\b",  # Russian
-    r"抱歉|对不起|無法|无法|不知道|没有(?:答案|路径|一条)",  # Chinese
-    r"申し訳|わかりません|分かりません|答えられません",  # Japanese
-    r"죄송|모르겠|آسف|عذر|üzgünüm|maalesef",  # Korean, Arabic, Turkish
-)
-_REFUSAL = re.compile("|".join(_EXCUSES), re.IGNORECASE)
-_NOTHING = re.compile(
-    r"^\W*(?:not\b|no\b(?!\w)|none\b|unknown|unclear|nowhere|nothing|unavailable|undefined|impossible|null|n/a)",
-    re.IGNORECASE,
-)
+_NOT_BUT = re.compile(r"\b[Nn]ot\s+[^.;:]{1,60}?,?\s+but(?: rather)?\s+")
+_IT_IS = re.compile(r"^\W*(?:it|that)(?:['’]s| is| was)\s+", re.IGNORECASE)
+_NOT_THIS = re.compile(r"^\W*(?:(?:it|that)(?:['’]s| is| was)\s+)?not\s+", re.IGNORECASE)
+_COUNTED = re.compile(r"^\W*there (?:are|is|were|was) (\d[\d,.]*)\s+[a-z]+(?: [a-z]+)?\W*$", re.IGNORECASE)
+_YES_OR_NO = re.compile(r"^\W*(yes|no)\b\W*(?:$|[,.:;–—-]\s)", re.IGNORECASE)
 _FILLER = re.compile(
     r"^\W*(?:sure|certainly|of course|okay|ok|yes|hello|hi|thanks?(?: you)?|great question|good question|absolutely|"
     r"i hope this helps|hope (?:this|that) helps|let me know.*|feel free.*|please let.*|is there anything.*|"
@@ -107,12 +81,12 @@ _FILLER = re.compile(
     re.IGNORECASE,
 )
 _VERB = (
-    r"(?:is|was|are|were|has|have|had|ist|war|sind|wurde|est|était|sont|fut|es|fue|son|era|è|lies|died|lived|located|born|"
+    r"(?:is|was|are|were|has|have|had|ist|war|sind|wurde|est|était|sont|fut|es|fue|son|era|è|nació|nacque|nasceu|naquit|lies|died|lived|located|born|"
     r"composed|directed|wrote|founded|says?|states?|shows?|leads?|means|follows?|think|believe|would|can|must|named|says)"
 )
 # verbs that stand in titles as well, where they begin with a capital: *The Girl Who Played with Fire*
 _SMALL_VERB = (
-    r"(?-i:flows?|runs|drains|leads|borders|belongs|became|married|played|plays|stars|starred|won|painted|invented|"
+    r"(?-i:gives?|yields?|provides?|indicates?|flows?|runs|drains|leads|borders|belongs|became|married|played|plays|stars|starred|won|painted|invented|"
     r"discovered|speaks?|features|contains)"
 )
 _PROSE = re.compile(rf"\b(?:{_VERB}|{_SMALL_VERB})\b", re.IGNORECASE)
@@ -130,13 +104,21 @@ _BOLD = re.compile(r"\*\*([^*\n]+?)\*\*|__([^_\n]+?)__")
 _SENTENCE = re.compile(
     r"(?<=[^\W\d_]{3}[.!?])\s+(?=[A-ZÀ-Ý\"“*\[])|(?<=[\])\d][.!?])\s+(?=[A-ZÀ-Ý\"“*])|(?<=[。！？])|(?<=\*\*[.!?])\s+"
 )
-_AND = re.compile(r"^\s*(?:[,;、，/]|and\b|und\b|et\b|y\b|e\b|as well as\b|or\b|&|,\s*and\b)\s*", re.IGNORECASE)
+_AND = re.compile(
+    r"^\s*\(?(?:[,;、，/|]|also\b|and\b|und\b|et\b|y\b|e\b|as well as\b|or\b|&|,\s*and\b)\s*", re.IGNORECASE
+)
+_INSTEAD = re.compile(r"^\W*(?:and |but )?(?:not|rather than|instead of|as opposed to)\b", re.IGNORECASE)
+_HEDGE = re.compile(
+    r"(?:\b(?:possibly|maybe|perhaps|probably|likely|presumably|either|it|is|was|could|might|may|be|in|at|the|answer|so|then)\b"
+    r"|[^\W\d_a-zA-ZÀ-ž]|\W)+",
+    re.IGNORECASE,
+)
 _BEHIND = re.compile(
     r"\s+(?:[-–—]{1,2}|=>|→)\s+.*$|\s*[:：]\s+.*$|,?\s+\b(?:because|since|as shown|which|who|weil|car|porque)\b.*$"
     r"|,\s+(?:as the|not|but|where|a|an)\s.*$"
 )
 _NEXT_QUESTION = re.compile(r"^\W*(?:question|frage|pregunta|user)\s*:", re.IGNORECASE)
-_LEADS = re.compile(r"^(?:(?:thus|so|therefore|hence|both|yes|well|then)\b,?\s+)+(?=\S)", re.IGNORECASE)
+_LEADS = re.compile(r"^(?:(?:(?:thus|so|therefore|hence|both|then)\b,?|(?:yes|well),)\s+)+(?=\S)", re.IGNORECASE)
 _FROM = re.compile(r"^\W*(?:from|according to|based on|as per|per|in|as)\s+$", re.IGNORECASE)
 _SUPPORT = re.compile(
     r"^\W*(?:also |this is |it is |further )*(?:supported|confirmed|stated|see|evidenced)\b", re.IGNORECASE
@@ -152,6 +134,10 @@ _ASKED_AGAIN = re.compile(
     r"^(\W*the answer to (?:the|this|your) question)\s*:[^\n]*\n\s*is\s*:", re.IGNORECASE | re.MULTILINE
 )
 _BEGUN = re.compile(r"(?:->|→|—>|=>)\s*$")  # a path that was not written to its end
+_ANSWER_KEYS = (
+    "final_answer answers answer name entity entities result results response output value text title label".split()
+)
+_MAX_SENTENCE = 500  # characters, for what is looked for in all of a sentence
 _MAX_WORDS = 12  # of a name; longer is a sentence
 
 
@@ -179,12 +165,6 @@ def read_answer(reply: str, paths: Mapping[int, Path], cut: bool = False) -> tup
     return _Reader(paths).read(cleaned(reply), cut)
 
 
-def is_excuse(reply: str) -> bool:
-    """Whether a reply that answers nothing says so, rather than saying something else."""
-    text = unmarked(cleaned(reply))
-    return bool(_REFUSAL.search(text) or _NOTHING.match(text))
-
-
 class _Reader:
     """One reply; see ``read_answer``."""
 
@@ -194,10 +174,11 @@ class _Reader:
         self.relations = {fold(relation) for path in paths.values() for relation in path.relations}
 
     def read(self, text: str, cut: bool) -> tuple[CitedName, ...]:
+        text = of_a_call(text)
         data = json_in(text, numbers=False)
         if data is not None:
             return self._merged(self._in_json(data))
-        text = _ASKED_AGAIN.sub(r"\1 is:", text)
+        text = _RAISED.sub(lambda note: f" [{note[1].translate(_FROM_RAISED)}]", _ASKED_AGAIN.sub(r"\1 is:", text))
         written = text.splitlines()
         lines = [_SUGGESTED.sub("", line) for line in _behind_the_prompt(written, len(self.paths), cut)]
         if cut and lines:
@@ -213,6 +194,8 @@ class _Reader:
         strongest = max((part.weight for part in parts), default=-1)
         if refused and strongest < (1 if final else 2):
             return ()
+        if not parts and lines and (said := _YES_OR_NO.match(_CITED.sub("", unmarked(lines[0])))):
+            return ((said[1], self._all_cited(lines[0])),)
         strong = [part for part in parts if part.weight == strongest or (part.weight == 1 and strongest == 4)]
         return self._merged(strong[:1] if strongest == 0 else strong)
 
@@ -229,41 +212,76 @@ class _Reader:
         named = _ARROW.split(_CITED.sub("", plain))[-1]
         return bool(cited and not plain[cited[-1] :].strip(" .,;")) or fold(named) in self.known
 
-    def _parts(self, lines: Iterable[str]) -> tuple[list[_Part], bool]:
+    def _parts(self, lines: Sequence[str]) -> tuple[list[_Part], bool]:
         """What each sentence says, and whether one of them is an excuse."""
         parts: list[_Part] = []
-        refused = False
-        for raw in lines:
+        refused = explaining = False  # explaining: reasons came before the answer, and still come
+        listed = list(without_tables(lines))
+        for place, raw in enumerate(listed):
+            sources = _SOURCES_OF_ONE.match(unmarked(raw))
+            if sources and len(parts) == 1 and not parts[0].cited:
+                numbers = [
+                    n
+                    for n in map(number_of, re.findall(r"\d+", sources[1] or " ".join(listed[place + 1 :])))
+                    if n in self.paths
+                ]
+                parts = [_Part(parts[0].name, tuple(dict.fromkeys(numbers)), parts[0].weight)]
+            if parts and _HEADING.match(raw):
+                break
+            if not parts and (_REASONS.match(unmarked(raw)) or _HEADING.match(raw)):
+                explaining = True
+                continue
+            if explaining and not (LABELLED.match(unmarked(raw)) or raw.lstrip().startswith("#")):
+                continue
+            explaining = False
             if _REASONS.match(unmarked(raw)) or (parts and _NEXT_QUESTION.match(unmarked(raw))):
                 break
-            for sentence in self._sentences(_row(without_bullet(raw))):
+            for sentence in self._sentences(without_bullet(raw)):
+                if parts and not parts[-1].cited and not _stripped(_CITED.sub("", unmarked(sentence))):
+                    parts[-1] = _Part(parts[-1].name, self._all_cited(sentence), parts[-1].weight)  # Vienna. [2]
+                    continue
                 if parts and parts[-1].cited and _SUPPORT.match(sentence):
                     found, cited = [], dict.fromkeys((*parts[-1].cited, *self._all_cited(sentence)))
                     parts[-1] = _Part(parts[-1].name, tuple(cited), parts[-1].weight)
                     continue
-                found = self._sentence(sentence, refused)
+                sentence = self._guess(sentence)
+                found = self._sentence(_NOT_BUT.sub("", sentence), refused)
                 if not found:
-                    refused = refused or bool(_REFUSAL.search(unmarked(sentence)))
+                    refused = refused or bool(REFUSAL.search(unmarked(sentence)))
                 parts += found
         return parts, refused
+
+    def _guess(self, sentence: str) -> str:
+        """What is guessed behind an excuse, with what is cited for it; other sentences as they are."""
+        guessed = GUESSED.search(sentence) if len(sentence) < _MAX_SENTENCE else None
+        if guessed is None or REFUSAL.search(guessed[2]) or not REFUSAL.search(sentence[: guessed.start()]):
+            return sentence
+        before = "" if _CITED.search(guessed[2]) else "".join(f"[{n}]" for n in self._all_cited(guessed[1]))
+        return f"{guessed[2]} {before}"
 
     def _sentences(self, line: str) -> list[str]:
         if fold(_CITED.sub("", unmarked(line))) in self.known:
             return [line]
-        return [part.strip() for part in _SENTENCE.split(line) if part and part.strip()]
+        sentences = [part.strip() for part in _SENTENCE.split(line) if part and part.strip()]
+        return [part for whole in sentences for part in (re.split(r";\s+(?=(?:it|that)\b)", whole))]
 
     def _sentence(self, marked: str, refused: bool) -> list[_Part]:
         plain = without_bullet(unmarked(marked))
         plain = LABELLED.sub("", plain, count=1) if not _ANSWER_IS.search(plain) else plain
         plain = plain if fold(_stripped(_CITED.sub("", plain))) in self.known else _LEADS.sub("", plain)
+        if self._is_known(_IT_IS.sub("", plain)):
+            plain = _IT_IS.sub("", plain)
         bare = _stripped(_CITED.sub("", plain))
-        if not bare:
+        if not bare or self._is_known(_NOT_THIS.sub("", plain), bare):
             return []
+        if counted := _COUNTED.match(bare):
+            cited = self._all_cited(plain)
+            return [_Part(counted[1].rstrip(",."), cited, 4 if cited else 2)]
         if fold(bare) not in self.known:
             announced = self._announced(plain)
             if announced is not None:
                 return announced
-            if _REFUSAL.search(plain) or _FILLER.match(plain) or _is_question(plain):
+            if REFUSAL.search(plain) or _FILLER.match(plain) or _is_question(plain):
                 return []
             if is_preamble(plain) and not _CITED.search(plain):
                 return []
@@ -275,6 +293,11 @@ class _Reader:
         parts: list[_Part] = []
         for text, cited in segments:
             follows = bool(parts) and not _AND.match(text)
+            if _INSTEAD.match(text) and (parts or self._is_known(_NOT_THIS.sub("", text))):
+                continue
+            if follows and (object_of := self._object(text, cited, parts[-1])):
+                parts[-1] = object_of
+                continue
             if (
                 follows and fold(_stripped(text)) not in self.known
             ):  # an explanation behind the name: its citations support that name
@@ -283,7 +306,32 @@ class _Reader:
                     parts[-1] = _Part(last.name, tuple(dict.fromkeys((*last.cited, *cited))), last.weight)
                 continue
             parts += self._names(_AND.sub("", text) if parts else text, cited, marked, refused)
+        if _PROSE.search(plain) and any(map(self._is_end, parts)):
+            parts = [
+                part for part in parts if self._is_end(part) or not part.cited
+            ]  # “The composer is … [1], born in …”
         return [_Part(part.name, part.cited, min(part.weight, parts[0].weight)) for part in parts]
+
+    def _is_known(self, text: str, whole: str = "") -> bool:
+        """Whether a text is the name of an entity, citations aside; of ``whole`` it has to be a part."""
+        bare = _stripped(_CITED.sub("", text))
+        return fold(bare) in self.known and bare != whole
+
+    def _is_an_end(self, text: str) -> bool:
+        """Whether a text names where some path ends."""
+        return fold(_stripped(text)) in {fold(path.end) for path in self.paths.values()}
+
+    def _is_end(self, part: _Part) -> bool:
+        """Whether a name stands at the end of a path that it cites."""
+        return any(fold(self.paths[n].end) == fold(part.name) for n in part.cited)
+
+    def _object(self, text: str, cited: tuple[int, ...], subject: _Part) -> _Part | None:
+        """What a cited sentence says of its cited subject: *Salzburg* in “Mozart [1] was born in Salzburg [1]”."""
+        if self._is_end(subject) or not re.match(rf"\s*(?:{_VERB}|{_SMALL_VERB})\b", text, re.IGNORECASE):
+            return None
+        said = f" {fold(text)} "
+        ends = [self.paths[n].end for n in cited if f" {fold(self.paths[n].end)} " in said]
+        return _Part(ends[0], cited, 4) if ends else None
 
     def _announced(self, plain: str) -> list[_Part] | None:
         """What “the answer is …” says; None where nothing is announced."""
@@ -295,7 +343,7 @@ class _Reader:
         if said is None:
             return None
         bare = _stripped(_CITED.sub("", said))
-        if (_is_question(said) or _NOTHING.match(bare)) and fold(bare) not in self.known:
+        if (_is_question(said) or NOTHING.match(bare)) and fold(bare) not in self.known:
             return []
         segments = [(text, numbers) for text, numbers in self._cited_segments(said) if text.strip()]
         parts: list[_Part] = []
@@ -315,7 +363,7 @@ class _Reader:
         begins = text[: matches[0].start()]
         if not begins.strip(" \"'“-–—:") or _FROM.match(begins):  # [1] Vienna
             rest = text[matches[0].end() :]
-            yield re.sub(r"^\s*[-–—:.]\s*", "", _CITED.sub("", rest)), self._all_cited(text)
+            yield re.sub(r"^\s*(?:[-–—:.,→]|->)\s*", "", _CITED.sub("", rest)), self._all_cited(text)
             return
         before, begin, numbers = begins, 0, []
         for place, match in enumerate(matches):
@@ -328,7 +376,7 @@ class _Reader:
                 before, numbers = between, []
         if numbers or (begin == matches[-1].end() and before == begins):
             yield before, tuple(dict.fromkeys(numbers))
-        elif _AND.match(before) and fold(_stripped(_AND.sub("", before))) in self.known:
+        elif _AND.match(before) and self._is_an_end(_AND.sub("", before)):
             yield before, ()
 
     def _numbers(self, match: re.Match[str]) -> list[int]:
@@ -415,8 +463,26 @@ class _Reader:
         name = _stripped(name)
         if fold(name) in self.known:
             return name
-        shorter = (_BEFORE_NAME.sub("", name), re.split(r",| \(", name)[0])  # the city of X; X, Austria; X (Austria)
-        return next((_stripped(one) for one in shorter if one and fold(one) in self.known), name)
+        # the city of X; X, Austria; X (Austria); 维也纳 (X)
+        shorter = (
+            _BEFORE_NAME.sub("", name),
+            *re.split(r",| ?[(（]", name)[:1],
+            *re.findall(r"[(（]([^()（）]+)[)）]", name),
+        )
+        found = next((_stripped(one) for one in shorter if one and fold(one) in self.known), "")
+        return found or self._beside_hedges(name) or name
+
+    def _beside_hedges(self, name: str) -> str:
+        """The known name that has only hedges or words of another script around it: *Possibly Vienna*."""
+        for words in re.finditer(
+            r"[A-ZÀ-Ž0-9][\w'’.-]*(?: [\w'’.-]+)*", re.sub(r"(?<=[^\W\d_a-zA-ZÀ-ž])(?=[A-Z])", " ", name)
+        ):
+            split = words.group().split()[:_MAX_WORDS]
+            for first, last in combinations(range(len(split) + 1), 2):
+                part = " ".join(split[first:last])
+                if fold(part) in self.known and _HEDGE.fullmatch(name.replace(part, " ", 1)):
+                    return part
+        return ""
 
     # JSON
 
@@ -424,7 +490,7 @@ class _Reader:
         if isinstance(data, str):
             numbers = self._all_cited(data) or cited
             name = _stripped(_CITED.sub("", unmarked(data)))
-            if not name or (fold(name) not in self.known and (_REFUSAL.search(name) or _NOTHING.match(name))):
+            if not name or (fold(name) not in self.known and (REFUSAL.search(name) or NOTHING.match(name))):
                 return []
             return [_Part(self._tidy(part), numbers, 4) for part in self._split(name)]
         if isinstance(data, list):
@@ -433,22 +499,45 @@ class _Reader:
             return [_Part(str(data), cited, 3)]
         if not isinstance(data, dict):
             return []
+        if (called := given_to_a_call(data)) is not None:
+            return self._in_json(called, cited)
         citing = ("path", "cit", "support", "evidence", "source", "ref")
         numbers = cited
         for key, value in data.items():
             if any(word in str(key).lower() for word in citing):
                 listed = re.findall(r"\d+", str(value)) if not isinstance(value, dict) else []
                 numbers = tuple(dict.fromkeys(n for n in map(number_of, listed) if n in self.paths)) or cited
-        for wanted in ("final_answer", "answers", "answer", "name", "entity", "entities", "result", "results", "value"):
+        for wanted in _ANSWER_KEYS:
             for key, value in data.items():
                 if str(key).lower().replace(" ", "_") == wanted:
+                    if isinstance(value, list) and (each := self._cited_each(data, citing, len(value))):
+                        return [part for item, by in zip(value, each, strict=True) for part in self._in_json(item, by)]
                     return self._in_json(value, numbers)
-        named = [(k, v) for k, v in data.items() if isinstance(v, (list, int)) and not isinstance(v, bool)]
+        for key, value in data.items():
+            if re.search("answer|entit|result", str(key), re.IGNORECASE) and not isinstance(value, (bool, int)):
+                return self._in_json(value, numbers)
+        named = [
+            (k, v)
+            for k, v in data.items()
+            if (isinstance(v, int) and not isinstance(v, bool)) or (isinstance(v, list) and not any(map(_is_object, v)))
+        ]
         if named and len(named) == len(data):  # {"Vienna": [1]}
             return [
                 _Part(str(k), tuple(n for n in map(number_of, re.findall(r"\d+", str(v))) if n in self.paths), 3)
                 for k, v in named
             ]
+        inner = [value for value in data.values() if isinstance(value, (dict, list))]
+        texts = [value for key, value in data.items() if isinstance(value, str) and key not in ("refusal", "error")]
+        told: list[object] = [*(inner or texts)]
+        return self._in_json(told[0], numbers) if len(told) == 1 else []
+
+    def _cited_each(self, data: Mapping[str, object], citing: Sequence[str], count: int) -> list[tuple[int, ...]]:
+        """The paths of each of so many answers, where they stand as a list of lists beside them."""
+        for key, value in data.items():
+            lists = isinstance(value, list) and len(value) == count and all(isinstance(item, list) for item in value)
+            if lists and any(word in str(key).lower() for word in citing):
+                found = [map(number_of, re.findall(r"\d+", str(item))) for item in value]  # type: ignore[attr-defined]
+                return [tuple(dict.fromkeys(n for n in numbers if n in self.paths)) for numbers in found]
         return []
 
     @staticmethod
@@ -499,13 +588,5 @@ def _stripped(text: str) -> str:
     return text.strip().strip("\"“”„«»‹›`'").strip()
 
 
-def _row(line: str) -> str:
-    """A line of a Markdown table as one of plain text, numbers in its last cell as citations; its ruler is empty."""
-    if not re.match(r"^\s*\|.*\|\s*$", line):
-        return line
-    cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-    if all(re.fullmatch(r"[:\-\s]*", cell) for cell in cells):
-        return ""
-    if len(cells) > 1 and re.fullmatch(r"\d+(?:\s*,\s*\d+)*", cells[-1]):
-        cells[-1] = f"[{cells[-1]}]"
-    return " ".join(cells)
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict)

@@ -1,31 +1,20 @@
 """Reading what chat models write at a decision: as leniently as a person would, and no further.
 
-A reply is first cleaned of what is not addressed to the reader: reasoning blocks, special tokens, code fences. Then the
-choice is looked for where people put it: in JSON, in bold, behind “Answer:”, on a line of its own, in the concluding
-sentence. A reply in which nothing of the kind is found is an error, not a guess: the model is then asked once more.
+A reply is first cleaned of what is not addressed to the reader (``reply``). Then the choice is looked for where people
+put it: in JSON, in a table, in bold, behind “Answer:”, on a line of its own, in the concluding sentence. A reply in
+which nothing of the kind is found is an error, not a guess: the model is then asked once more.
 
 How final answers are read stands in ``final_answer``.
 """
 
 from __future__ import annotations
 
-import ast
-import json
 import re
 from collections.abc import Iterator, Sequence
 
 from kgdemo.kg.labels import fold
+from kgdemo.reasoners.reply import cleaned, is_row, json_in, table, texts_in, unmarked, without_bullet
 
-_BLOCKS = r"think|thinking|thought|reasoning|reflection|scratchpad|analysis"
-_THINKING = re.compile(rf"<({_BLOCKS})>.*?</\1>|◁think▷.*?◁/think▷", re.DOTALL | re.IGNORECASE)
-_CLOSED_ONLY = re.compile(rf"\A.*</(?:{_BLOCKS})>|\A.*◁/think▷", re.DOTALL | re.IGNORECASE)  # opened by the prompt
-_OPEN_ONLY = re.compile(rf"<(?:{_BLOCKS})>.*\Z|◁think▷.*\Z", re.DOTALL | re.IGNORECASE)  # cut while it was thinking
-_CHANNEL = re.compile(r"\A.*<\|channel\|>final<\|message\|>", re.DOTALL)
-_SPECIAL = re.compile(r"<\|[^|>\n]{1,40}\|>|</?s>|<(?:end|start)_of_turn>|\[/?INST\]")
-_FENCE = re.compile(r"^\s*(?:```|~~~)[\w-]*[ \t]*$\n?|```", re.MULTILINE)
-_BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}+")
-_TAGGED = re.compile(r"</?(?:final_)?answers?>", re.IGNORECASE)
-_LINK = re.compile(r"(?<!!)\[([^\[\]\n]+)\]\((?:https?:|#|/|www\.)[^)\s]*\)")  # a Markdown link
 _LABEL = (
     r"(?:my |the |so,? |therefore,? )*(?:final |short |best |correct )*"
     r"(?:answers?(?: to (?:the|this|your) question)?|replies|reply|"
@@ -39,15 +28,25 @@ _PREAMBLE = re.compile(
     r"here (?:is|are|you go)|based on|below (?:is|are)|let me|let's|i(?:'|’)ll|i will|looking at|given)\b.*[:!.…]\s*$",
     re.IGNORECASE,
 )
-_BULLET = re.compile(r"^\s*(?:[-*•‣–—>#]+\s+|\(?\d{1,3}[.):]\s+|\([a-z]\)\s+|[a-z][.)]\s+)+")
 _RUN = (
-    r"\d+(?:(?:\s*(?:,|;|&|/|and|und|et|y|or|、|，|>|≻)\s*)+(?:and\s+)?(?:options?\s+|#)?\d+|\s*[-–]\s*\d+(?!\w)"
+    r"\d+(?:(?:\s*(?:,|;|&|/|and|und|et|y|or|和|及|と|、|，|>|≻|then|followed by)\s*)+(?:and\s+)?(?:options?\s+"
+    r"|#)?\d+|\s*[-–]\s*\d+(?!\w)"
     r"|[\s\]\[]+\d+(?!\w|\.\s*\w))*"
 )
 _PURE = re.compile(rf"^\W*{_RUN}\W*$")
 _NUMBERED_LINE = re.compile(r"^\W*(?:options?\s*)?#?(\d+)\W{0,3}[.):\-–—]\W*\S", re.IGNORECASE)
-_REJECTED = re.compile(r"\b(?:not|no|irrelevant|unrelated|unhelpful|doesn't|isn't|useless|less)\b", re.IGNORECASE)
-_BOLD_RUN = re.compile(rf"(?:\*\*|__)\W*(?:options?\s+)?#?({_RUN})\W*?(?:\*\*|__)", re.IGNORECASE)
+_REJECTED = re.compile(
+    r"\b(?:not|no|irrelevant|unrelated|unhelpful|doesn't|isn't|don't|aren't|useless|less|others?|except|discard"
+    r"|rule out)\b",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_BOX = re.compile(r"^\W*?\[([ xX✓✔])\]\s*")  # a list of tasks: the chosen ones are ticked
+_BY_RANK = re.compile(r"\b(?:choice|pick|preference)\s*(?:[:=]|\bis\b)\s*(?:option\s+)?#?(\d+)(?!\w)", re.IGNORECASE)
+_ALL = re.compile(
+    r"^\W*all(?:(?: of)? (?:them|these|those|(?:the )?(?:options|above)))?(?: are relevant)?\W*$", re.IGNORECASE
+)
+_BOLD_RUN = re.compile(rf"(?:\*\*|__)[^\w*\n]{{0,5}}(?:options?\s+)?#?({_RUN})\W{{0,5}}?(?:\*\*|__)", re.IGNORECASE)
 _CONCLUDES = re.compile(
     r"\b(?:choose|chose|select(?:ed)?|pick(?:ed)?|go(?:ing)? with|opt for|take|keep|answer|"
     r"best(?: \w+){0,3}? (?:is|are)|"
@@ -55,7 +54,7 @@ _CONCLUDES = re.compile(
     rf"likeliest(?: \w+){{0,3}}? (?:is|are))\b\D*?(?<![\w.])({_RUN})(?!\w)",
     re.IGNORECASE,
 )
-_NAMED_RUN = re.compile(rf"(?:\b(?:options?|numbers?|paths?|no\.)\s*|#)({_RUN})(?!\w)", re.IGNORECASE)
+_NAMED_RUN = re.compile(rf"(?:\b(?:options?|numbers?|paths?|no\.)\s*|选项|选择|選択肢|#)({_RUN})(?!\w)", re.IGNORECASE)
 _ANY_RUN = re.compile(rf"(?<![\w.])({_RUN})(?!\w)")
 _ORDINALS = {
     word: n
@@ -64,9 +63,22 @@ _ORDINALS = {
     )
     for word in words.split()
 }
-_ORDINAL = re.compile(rf"\b(?:the ({'|'.join(_ORDINALS)})(?: \w+)?|option ({'|'.join(_ORDINALS)}))\b", re.IGNORECASE)
-_JSON = re.compile(r"\{|\[(?=\s*(?:[\"'{\[\]]|\d+\s*(?:,|\]\s*\Z)))")
-_JSON_OF_NAMES = re.compile(r"\{|^\s*\[(?=\s*[\"'{\]])", re.MULTILINE)
+_ORDINAL = re.compile(
+    rf"\b(?:the ({'|'.join(_ORDINALS)})(?: \w+)?|(?:option|number) ({'|'.join(_ORDINALS)}))\b", re.IGNORECASE
+)
+_WORDS = {word: n for n, word in enumerate("zero one two three four five six seven eight nine ten".split())}
+_HERE_IS = re.compile(
+    r"^(?:sure|okay|certainly|of course)\W+here(?:['’]s| is) (?:my|the|a) (?:next )?(?:thought|step|plan"
+    r"|answer)\s*[:：]\s*(?=\S)",
+    re.IGNORECASE,
+)
+_OWN_LINE = re.compile(r"^\W*(?:rating|score)\W*(\d{1,3}(?:\.\d+)?)", re.IGNORECASE)
+_RATED = re.compile(
+    r"^\W*(?:(?:ratings?|scores?) (?:for|of)\s+)?(?:options?\s*|path\s*|no\.\s*)?#?(\d+)\s*(?:\([^()]*\)\s*)?"
+    r"[\]|:.)=,→–—-]+\s*(.*)$",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(r"^\W*(?:thought|step|action|statement)\s*#?\d{0,2}\W*[:：]\s*", re.IGNORECASE)
 _TOO_MANY = 10**9  # more than there are options or paths
 _YES = frozenset(
     "y yes yeah yep true correct right entailed supported holds ja oui sí si да はい sim vero wahr".split()
@@ -74,114 +86,30 @@ _YES = frozenset(
 _NO = frozenset("n no nope false incorrect wrong unsupported nein non нет いいえ não falsch faux".split())
 _DENIED = re.compile(
     r"\b(?:does|do|did|is|are|can|could)(?:\s+not|n['’]t)\s+(?:\w+\s+){0,2}?"
-    r"(?:follow|hold|true|supported|entailed|enough|sufficient|deduced|concluded|inferred|established)|"
-    r"\bcannot be (?:\w+ )?(?:deduced|concluded|inferred|established|derived)|\b(?:in|un)sufficient\b|\bnot enough\b",
+    r"(?:follow|hold|true|supported|entailed|enough|sufficient|suffice|deduced|concluded|inferred|established)|"
+    r"\bcannot be (?:\w+ )?(?:deduced|determined|concluded|inferred|established|derived)|"
+    r"\b(?:in|un)sufficient\b|\bnot (?:enough|necessarily|supported|entailed)\b|\bafraid not\b|"
+    r"\b(?:can ?not|can['’]t) say\b",
     re.IGNORECASE,
 )
 _CONCLUDED = re.compile(
-    r"(?:,|:|\b(?:so|therefore|thus|hence|is|answer|say|definitely|clearly|certainly|probably))\s+\W*(yes|no|true|false)\b"
+    r"(?:,|:|\b(?:so|therefore|thus|hence|is|answer|(?<!not )(?<!t )say|think|believe|definitely|clearly"
+    r"|certainly|probably))\s+\W*(yes|no|true|false)\b"
     r"(?=\W*(?:$|[,;.:—–]|because|since|as\b))",
     re.IGNORECASE,
 )
 _AFFIRMED = re.compile(
-    r"\b(?:it|statement|conclusion|claim|this)\s+(?:\w+\s+)?"
+    r"\b(?:it|statement|conclusion|claim"
+    r"|this)\s+(?:\w+\s+)?"
     r"(?:follows|holds|is (?:\w+ )?(?:true|supported|entailed|correct))|"
-    r"\b(?:facts|they) (?:are|is) (?:\w+ )?(?:enough|sufficient)|\bcan be (?:\w+ )?(?:deduced|concluded|inferred)",
+    r"\b(?:facts|they) (?:are|is) (?:\w+ )?(?:enough|sufficient)|^\W*(?:sufficient|enough)\W*$|\bsuffices?\b"
+    r"|\bcan be (?:\w+ )?(?:deduced|concluded|inferred)",
     re.IGNORECASE,
 )
 
 
 class UnreadableReplyError(ValueError):
     """A reply that does not have the form asked for; the message tells the model what is wrong."""
-
-
-# What is addressed to the reader -----------------------------------------------------------------
-
-
-def cleaned(reply: str) -> str:
-    """A reply without reasoning blocks, special tokens and code fences; Markdown emphasis stays.
-
-    A reply that was cut while the model was still thinking says nothing, and comes back empty.
-    """
-    text = without_thinking(reply)
-    text = _SPECIAL.sub("", _FENCE.sub("", text))
-    text = _BOXED.sub(r"\nFinal answer: \1\n", text)
-    text = _TAGGED.sub(lambda tag: "\n" if "/" in tag.group() else "\nFinal answer: ", text)
-    return _LINK.sub(lambda link: f"[{link[1]}]" if link[1].isdecimal() else link[1], text).strip()
-
-
-def without_thinking(reply: str, ended: bool = True) -> str:
-    """A reply without its reasoning blocks.
-
-    Args:
-        reply: as far as it has come.
-        ended: nothing more comes; else a tag that has only begun is held back.
-    """
-    if "<" not in reply and "◁" not in reply:
-        return reply
-    if not ended:
-        reply = re.sub(r"[<◁][^<>◁▷\s]{0,24}\Z", "", reply)
-    text = _THINKING.sub("", _CHANNEL.sub("", reply))
-    return _OPEN_ONLY.sub("", _CLOSED_ONLY.sub("", text))
-
-
-def unmarked(text: str) -> str:
-    """Text without Markdown emphasis, headings and quotes."""
-    text = re.sub(r"^\s*(?:#{1,6}\s+|>\s+)+", "", text, flags=re.MULTILINE)
-    return re.sub(r"\*{1,3}|`|(?<!\w)_{1,3}|_{1,3}(?!\w)|~~", "", text).strip()
-
-
-def without_bullet(line: str) -> str:
-    """A line without the bullet or number that it begins with."""
-    return _BULLET.sub("", line).strip()
-
-
-def json_in(text: str, numbers: bool = True) -> object:
-    """The JSON value that a text holds, also where it is broken off or slightly wrong; None where there is none.
-
-    Args:
-        text: a cleaned reply.
-        numbers: a list of numbers is one; else it is a citation.
-    """
-    begin = (_JSON if numbers else _JSON_OF_NAMES).search(text)
-    if begin is None:
-        return None
-    body = text[begin.start() :]
-    ends = [m.end() for m in re.finditer(r"[}\]]", body)]
-    tries = [body[:end] for end in reversed(ends[-40:])]
-    mended = () if re.match(r"\[\s*\d", body) else _closed(body)  # a list of numbers is read as text as well
-    for candidate in (*tries, *mended):
-        text = re.sub(r",\s*([}\]])", r"\1", candidate)
-        for read in (json.loads, ast.literal_eval):
-            try:
-                value = read(text)
-            except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-                continue
-            if isinstance(value, (dict, list)):
-                return value
-    return None
-
-
-def _closed(body: str) -> Iterator[str]:
-    """A JSON text that broke off, closed behind its last whole value."""
-    cut = body
-    for _ in range(12):
-        opened, quoted, escaped = [], False, False
-        for char in cut:
-            if quoted:
-                quoted, escaped = (char != '"' or escaped), char == "\\" and not escaped
-            elif char == '"':
-                quoted = True
-            elif char in "{[":
-                opened.append("}" if char == "{" else "]")
-            elif char in "}]" and opened:
-                opened.pop()
-        if not quoted and opened:
-            yield cut.rstrip().rstrip(",:") + "".join(reversed(opened))
-        shorter = max(cut.rfind(","), cut.rfind("{"), cut.rfind("["))
-        if shorter <= 0:
-            return
-        cut = cut[:shorter]
 
 
 def number_of(digits: str) -> int:
@@ -221,6 +149,8 @@ def chosen_numbers(reply: str, options: int | Sequence[str], limit: int) -> tupl
         if inside:
             return tuple(n - 1 for n in inside)[:limit]
         outside += numbers
+    if _ALL.match(unmarked(text)):
+        return tuple(range(min(count, limit)))
     if not isinstance(options, int) and (named := _options_named(text, options)):
         return tuple(named[:limit])
     if outside:
@@ -233,9 +163,13 @@ def _choices(text: str) -> Iterator[list[int]]:
     data = json_in(text)
     if data is not None:
         yield list(_integers(data))
+    written = list(filter(str.strip, text.splitlines()))
+    if any((box := _BOX.match(line)) and box[1] != " " for line in written):
+        written = [_BOX.sub("", line) for line in written if (box := _BOX.match(line)) and box[1] != " "]
+    yield _in_table(written)
     lines: list[str] = []
-    for line in map(unmarked, filter(str.strip, text.splitlines())):
-        if lines and _PURE.match(line) and re.search(r"\d\W*$", lines[-1]):  # one list, a number a line
+    for line in (re.sub(r"\s\([^()\d]*\)", "", unmarked(line)) for line in written):  # 2 (most relevant), 4
+        if lines and _PURE.match(line) and re.search(r"\d\W*$", lines[-1][-20:]):  # one list, a number a line
             lines[-1] += f", {line}"
         else:
             lines.append(line)
@@ -246,6 +180,8 @@ def _choices(text: str) -> Iterator[list[int]]:
     pure = [n for line in lines if _PURE.match(line) for n in numbers_in(line)]
     if pure:
         yield pure
+    if len(lines) == 1 and re.fullmatch(r"(?:\W*\(\d+\))+\W*", lines[0]):  # (2), (4)
+        yield numbers_in(re.sub(r"\W+", ",", lines[0]))
     bold = [n for run in _BOLD_RUN.findall(text) for n in numbers_in(run)]
     plain = "\n".join(lines)
     concluding = [numbers_in(run) for run in _CONCLUDES.findall(plain)]
@@ -257,6 +193,11 @@ def _choices(text: str) -> Iterator[list[int]]:
         yield concluding[-1]
     if accepted:
         yield [number_of(match.group(1)) for line in accepted if (match := _NUMBERED_LINE.match(line))]
+    if len(by_rank := _BY_RANK.findall(plain)) > 1:
+        yield list(map(number_of, by_rank))
+    kept = " ".join(sentence for sentence in _SENTENCE.split(plain) if not _REJECTED.search(sentence))
+    if kept and len(runs := _ANY_RUN.findall(kept)) == 1 and _REJECTED.search(plain):
+        yield numbers_in(runs[0])
     if concluding:
         yield concluding[0]
     for pattern in (_NAMED_RUN, _ANY_RUN):
@@ -266,6 +207,14 @@ def _choices(text: str) -> Iterator[list[int]]:
     ordinals = [_ORDINALS[(a or b).lower()] for a, b in _ORDINAL.findall(plain)]
     if ordinals:
         yield ordinals
+
+
+def _in_table(written: Sequence[str]) -> list[int]:
+    """The numbers in that column of a table whose head says that it has the choices."""
+    heads, rows = table([line for line in written if is_row(line)])
+    columns = [n for n, head in enumerate(heads) if re.search("option|choice|number|select", head, re.IGNORECASE)]
+    cells = [unmarked(row[columns[0]]) for row in rows if len(row) > columns[0]] if columns else []
+    return [number_of(found[1]) for cell in cells if (found := re.match(r"\W*(\d+)(?!\w)", cell))]
 
 
 def _integers(value: object) -> Iterator[int]:
@@ -279,6 +228,9 @@ def _integers(value: object) -> Iterator[int]:
         if match := re.match(rf"\W*(?:options?\s*)?#?({_RUN})(?!\w)", value, re.IGNORECASE):
             yield from numbers_in(match.group(1))
     elif isinstance(value, dict):
+        if value and all(str(k).isdecimal() and isinstance(v, bool) for k, v in value.items()):
+            yield from (number_of(str(k)) for k, v in value.items() if v)
+            return
         wanted = [v for k, v in value.items() if not re.search("reason|explan|why|thought|score|rating|conf", str(k))]
         for inner in wanted:
             yield from _integers(inner)
@@ -354,6 +306,8 @@ def ratings(reply: str, options: int) -> tuple[float, ...]:
         raise UnreadableReplyError(f"the rating of option {missing[0]} is missing; write one line an option.")
     values = [found[n] for n in range(1, options + 1)]
     top = 100.0 if options > 1 and max(values) > 10 and min(v for v in values if v > 0) >= 1 else 10.0
+    if options > 1 and max(values) <= 1 and any(value % 1 for value in values):
+        top = 1.0
     if any(not 0 <= value <= top for value in values):
         raise UnreadableReplyError("ratings go from 0 to 10.")
     return tuple(value / top for value in values)
@@ -385,15 +339,34 @@ def _rating(value: object) -> float | None:
 
 
 def _ratings_in_lines(text: str, options: int) -> dict[int, float]:
+    text = re.sub(
+        rf"(?<=[:=|–—-] )(?:{'|'.join(_WORDS)})\b",
+        lambda word: str(_WORDS[word.group().lower()]),
+        text,
+        flags=re.IGNORECASE,
+    )
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if options > 1 and len(lines) == options and all(re.fullmatch(r"\d{1,3}(?:\.\d+)?", line) for line in lines):
+        return {n: float(line) for n, line in enumerate(lines, 1)}
+    if options == 1 and (out_of := re.search(r"(?<![\w.])(\d{1,2}(?:\.\d+)?)\s*(?:/|out of)\s*10\b", text)):
+        return {1: float(out_of[1])}
     listed = re.findall(r"(?<![\w.])\d{1,6}(?:\.\d+)?(?:\s*/\s*10)?(?!\w)", text)
     if (
         len(listed) == options == len(re.findall(r"\d+(?:\.\d+)?", text.replace("/10", "")))
         and len(text.split("\n")) == 1
     ):
         return {n: float(v.split("/")[0]) for n, v in enumerate(listed, 1)}
+    pairs = re.findall(r"(?<![\w.])(\d{1,3})\s*(?:[:=]|->|→)\s*(\d{1,3}(?:\.\d+)?)(?![\w.]*\d)", text)
+    if len(lines) == 1 and [number_of(number) for number, _ in pairs] == list(range(1, options + 1)):
+        return {number_of(number): float(rating) for number, rating in pairs}
     found: dict[int, float] = {}
+    number = 0
     for line in text.splitlines():
-        begun = re.match(r"^\W*(?:options?\s*|path\s*|no\.\s*)?#?(\d+)\s*[\]|:.)=,–—-]+\s*(.*)$", line, re.IGNORECASE)
+        own = _OWN_LINE.match(line)
+        if own and number and number not in found:
+            found[number] = float(own[1])
+            continue
+        begun = _RATED.match(line)
         if begun is None:
             continue
         number, rest = number_of(begun.group(1)), begun.group(2)
@@ -423,6 +396,8 @@ def yes_or_no(reply: str) -> bool:
     plain = unmarked(text)
     lines = [line for line in plain.splitlines() if line.strip()]
     for line in lines[:1]:
+        if re.match(r"\W*no\s+\w", line, re.IGNORECASE) and (last := _CONCLUDED.search(line)):
+            return last.group(1).lower() in _YES  # “No contradiction is found, so yes”
         if (verdict := _verdict(line)) is not None:
             return verdict
     for line in reversed(lines):
@@ -448,6 +423,8 @@ def _verdict(text: str) -> bool | None:
         return found.group().strip()[-1:] in "是对" and "不" not in found.group()
     words = re.findall(r"[^\W\d_]+", text.lower())
     if not words or words[:2] in (["no", "path"], ["no", "fact"], ["right", "now"], ["si", "les"]):
+        return None
+    if words[:3] == ["yes", "and", "no"]:
         return None
     if words[:2] == ["it", "does"] or words[:2] == ["not", "really"]:
         return words[0] == "it" and words[2:3] not in (["not"], ["n"])
@@ -482,13 +459,16 @@ def said_lines(reply: str, cut: bool = False) -> tuple[list[str], bool]:
     Raises:
         UnreadableReplyError: there is none.
     """
-    written = cleaned(reply).splitlines()
+    text = cleaned(reply) or cleaned(re.sub(r"(?<!\S)<(thought)>(.*?)</\1>", r"\2", reply, flags=re.DOTALL))
+    data = json_in(text, numbers=False) if text.startswith(("{", "[")) else None
+    written = [line for told in texts_in(data) for line in told.splitlines()] or text.splitlines()
     if cut and len(written) > 1:
         written, cut = (written if reply.endswith("\n") else written[:-1]), False
     lines = []
     for raw in written:
-        line = without_bullet(unmarked(raw))
-        line = LABELLED.sub("", line, count=1).strip() if "|" not in line else line
+        line = _HERE_IS.sub("", without_bullet(unmarked(raw)))
+        line = _ITEM.sub("", LABELLED.sub("", line, count=1)).strip() if "|" not in line else line
+        line = line.strip('"“”') if line[:1] in '"“' and line[-1:] in '"”' else line
         if line and re.search(r"\w|-", line):
             lines.append(line)
     content = [line for line in lines if not is_preamble(line)] or lines

@@ -123,9 +123,11 @@ def parameters() -> int:
 
 def examples(folder: Path = TRACES) -> list[dict[str, str]]:
     """The recorded runs of a folder, each ``{id, question, graph, url}``, in the order of their names."""
-    found = []
-    for file in sorted(folder.glob("*.jsonl")):
-        with file.open(encoding="utf-8") as stream:
-            first = json.loads(stream.readline())
-        found.append({"id": file.stem, "question": first["question"], "graph": first["graph"], "url": url(file)})
-    return found
+    return [example(file) for file in sorted(folder.glob("*.jsonl"))]
+
+
+def example(file: Path) -> dict[str, str]:
+    """What the page knows of a recorded run before it is opened."""
+    with file.open(encoding="utf-8") as stream:
+        first = json.loads(stream.readline())
+    return {"id": file.stem, "question": first["question"], "graph": first["graph"], "url": url(file)}

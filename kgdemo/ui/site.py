@@ -11,6 +11,7 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ _LIVE = (
 _POLICY = (
     "default-src 'none'; script-src {script} data:; style-src 'unsafe-inline'; img-src data: blob:; connect-src data:"
 )
-_ONE_RUN = ".learn, .lessons, .fold.failures-fold, .xray, .hole"  # needs the recorded runs, or their graph
+_ONE_RUN = ".learn, .walk, .lessons, .fold.failures-fold, .xray, .hole"  # needs the recorded runs, or their graph
 
 _DOCUMENT = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -81,8 +82,16 @@ def empty_document() -> str:
     return document([], [])
 
 
+def player_of(traces: Sequence[Path]) -> str:
+    """A page that plays the runs of trace files, each opened by the address ``?recorded=`` and the file's name."""
+    return document([_run(assets.example(file), file) for file in traces], [], lessons=False)
+
+
 def document(
-    examples: list[dict[str, str]], failures: list[dict[str, str]], x_ray: dict[str, Any] | None = None
+    examples: list[dict[str, str]],
+    failures: list[dict[str, str]],
+    x_ray: dict[str, Any] | None = None,
+    lessons: bool = True,
 ) -> str:
     """The page as one HTML document.
 
@@ -90,7 +99,9 @@ def document(
         examples: recorded runs, as ``assets.examples`` names them, with their content as data addresses.
         failures: the same of the gallery.
         x_ray: what the graph of these runs knows, as the page draws it; None where it is left out.
+        lessons: the examples are those that tour and lessons are made for.
     """
+    taught = bool(examples) and lessons
     text = assets.text()
     script = (bundled(assets.ASSETS / "js" / "main.js") + _MOUNT).replace("</script", "<\\/script")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -98,9 +109,9 @@ def document(
         policy=_POLICY.format(script=f"'sha256-{digest}'"),
         title=escaped(text["title"]),
         subtitle=escaped(text["subtitle"]),
-        static=escaped(text["site"]["static"] if examples else text["site"]["one"]),
+        static=escaped(text["site"]["static"] if taught else text["site"]["one"]),
         style="\n".join(file.read_text("utf-8") for file in sorted((assets.ASSETS / "css").glob("*.css"))),
-        live=_LIVE if examples else f"{_LIVE}, {_ONE_RUN}",
+        live=_LIVE if taught else f"{_LIVE}, {_ONE_RUN}",
         boot=json_in_html({**_boot(text), "examples": examples, "failures": failures, "xray": x_ray}),
         script=script,
     )
@@ -173,8 +184,11 @@ def _x_ray() -> dict[str, Any]:
 
 
 def _runs(folder: Path) -> list[dict[str, str]]:
-    kind = "application/x-ndjson"
-    return [{**run, "url": _data(folder / f"{run['id']}.jsonl", kind)} for run in assets.examples(folder)]
+    return [_run(run, folder / f"{run['id']}.jsonl") for run in assets.examples(folder)]
+
+
+def _run(known: dict[str, str], file: Path) -> dict[str, str]:
+    return {**known, "url": _data(file, "application/x-ndjson")}
 
 
 def _data(file: Path, kind: str) -> str:

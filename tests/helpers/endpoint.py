@@ -19,6 +19,7 @@ class Endpoint:
     Attributes:
         replies: what to answer, one a call; the last one is repeated.
         reply: what to answer a prompt, in place of ``replies``.
+        message: the message that holds the reply, in place of one with the text alone.
         mode: ``stream``, ``whole`` (no stream), ``cut`` (by the limit of tokens), ``error``, ``nonsense``, ``reset``,
             ``hang``, ``hang until left`` or ``slow headers``; ``breaks off``, ``stalls``, ``endless`` and
             ``keeps alive`` begin well.
@@ -31,6 +32,7 @@ class Endpoint:
 
     replies: list[str] = field(default_factory=lambda: ["Vienna [1]"])
     reply: Callable[[str], str] | None = None
+    message: dict | None = None
     mode: str = "stream"
     status: int = 401
     works: int = 0
@@ -48,9 +50,9 @@ class Endpoint:
 _USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
 
 
-def _chunk(text: str, usage: dict | None = None, finish: str | None = None) -> bytes:
+def _chunk(text: str | dict, usage: dict | None = None, finish: str | None = None) -> bytes:
     """A piece of a reply, or the count at its end, as the protocol has it."""
-    delta = {"role": "assistant", "content": text}
+    delta = text if isinstance(text, dict) else {"role": "assistant", "content": text}
     choices = [] if usage else [{"index": 0, "delta": delta, "finish_reason": finish}]
     record = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": choices}
     return f"data: {json.dumps({**record, 'usage': usage})}\n\n".encode()
@@ -99,11 +101,12 @@ def serve(endpoint: Endpoint) -> Iterator[Endpoint]:
             elif mode in ("breaks off", "stalls", "endless", "keeps alive"):
                 self._begin_well(mode)
             elif mode == "whole" or not body.get("stream"):
-                message = {"role": "assistant", "content": text}
+                message = endpoint.message or {"role": "assistant", "content": text}
                 choice = {"index": 0, "message": message, "finish_reason": "stop"}
                 self._send(200, "application/json", json.dumps({"choices": [choice], "usage": _USAGE}).encode())
             else:
-                self._send(200, "text/event-stream", self._stream(text, "length" if mode == "cut" else "stop"))
+                parts = [endpoint.message] if endpoint.message else text.splitlines(keepends=True)
+                self._send(200, "text/event-stream", self._stream(parts, "length" if mode == "cut" else "stop"))
 
         def _drip(self) -> None:
             """A response whose headers never end."""
@@ -113,9 +116,8 @@ def serve(endpoint: Endpoint) -> Iterator[Endpoint]:
                 while not endpoint.release.wait(0.02):
                     self.wfile.write(b"X-More: yes\r\n")
 
-        def _stream(self, reply: str, finish: str) -> bytes:
-            parts = [_chunk(piece) for piece in reply.splitlines(keepends=True)]
-            return b"".join([*parts, _chunk("", finish=finish), _chunk("", _USAGE), b"data: [DONE]\n\n"])
+        def _stream(self, parts: list, finish: str) -> bytes:
+            return b"".join([*map(_chunk, parts), _chunk("", finish=finish), _chunk("", _USAGE), b"data: [DONE]\n\n"])
 
         def _begin_well(self, mode: str) -> None:
             """One piece of a reply of unknown length; then nothing, or the same for ever, or the line is cut."""

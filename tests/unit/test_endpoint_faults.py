@@ -106,6 +106,34 @@ def test_a_whole_completion_is_read_where_a_stream_was_asked_for():
     assert (text, usage.tokens_in, usage.tokens_out, usage.finish) == ("Vienna [1]", 11, 7, "stop")
 
 
+@pytest.mark.parametrize("mode", ["stream", "whole"])
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ({"content": "Vienna [1]", "reasoning_content": "Graz [2]?"}, "Vienna [1]"),
+        ({"content": None, "reasoning_content": "Graz [2]?"}, ""),
+        (
+            {
+                "content": [
+                    {"type": "thinking", "thinking": [{"text": "Graz?"}]},
+                    {"type": "text", "text": "Vienna [1]"},
+                ]
+            },
+            "Vienna [1]",
+        ),
+        ({"content": None, "refusal": "I can't help with that."}, "I can't help with that."),
+        (
+            {"content": "", "tool_calls": [{"function": {"name": "a", "arguments": '{"answer": "Vienna"}'}}]},
+            '{"answer": "Vienna"}',
+        ),
+        ({"content": None, "tool_calls": [{"function": None}, 3]}, ""),
+    ],
+)
+def test_a_reply_is_found_where_servers_put_it(message, text, mode):
+    with serve(Endpoint(mode=mode, message=message)) as endpoint:
+        assert reply_of(endpoint)[0] == text
+
+
 @pytest.mark.parametrize("mode", ["keeps alive", "slow headers", "endless"])
 def test_a_call_ends_whatever_drips_in(mode):
     with serve(Endpoint(mode=mode)) as endpoint, pytest.raises(EndpointError, match="seconds"):

@@ -58,7 +58,7 @@ def test_faults_change_what_it_costs_and_nothing_else(asked, tmp_path):
     settings = Settings(method="tog", beams=5, compare=False, explain=0)
     with serve(Endpoint(reply=Oracle().reply)) as endpoint:
         expected = evaluate(pipeline(endpoint.url), asked, settings, tmp_path / "well")
-    assert (expected["hit"], expected["failed"]) == (1.0, 0)
+    assert (expected["hits@1"], expected["hit"], expected["failed"]) == (1.0, 1.0, 0)
     with serve(Endpoint(reply=Oracle().reply, faults=faults(0.05))) as endpoint:
         metrics = evaluate(pipeline(endpoint.url), asked, settings, tmp_path / "ill")
         assert metrics["refused"] == 0.0, "a question that failed is none that was refused"

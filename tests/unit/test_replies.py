@@ -10,6 +10,7 @@ import pytest
 from kgdemo.kg.path import Path
 from kgdemo.reasoners.final_answer import read_answer
 from kgdemo.reasoners.parsing import UnreadableReplyError, chosen_numbers, ratings, said_lines, yes_or_no
+from kgdemo.reasoners.reply import without_thinking
 
 REPLIES = [
     json.loads(line)
@@ -53,3 +54,19 @@ def test_there_are_replies_of_every_kind():
     kinds = [record["kind"] for record in REPLIES]
     assert len(kinds) >= 150
     assert {kind: kinds.count(kind) >= 10 for kind in kinds} == dict.fromkeys(set(kinds), True)
+
+
+@pytest.mark.parametrize(
+    "again", ["\n", "**", "but ", "2\n5\n", "<think>", "probably ", "- [x] ", "答", "[1] ", "| a "]
+)
+@pytest.mark.parametrize("kind", ["answer", "choice", "verdict", "ratings", "line"])
+def test_a_reply_that_says_the_same_over_and_over_is_read_or_refused(kind, again):
+    """Small models do; a pattern that looks at each place from each other place would take minutes here."""
+    read({"kind": kind, "reply": again * (100_000 // len(again)), "limit": 5, "options": 3})
+
+
+def test_a_thought_is_left_out_as_far_as_it_goes():
+    assert without_thinking("<think>a<think>b</think>c") == "c"
+    assert without_thinking("a</think>b<think>c</think>d<think>e") == "bd"
+    assert without_thinking("[THINK]a[/THINK]b ◁think▷c◁/think▷d") == "b d"
+    assert without_thinking("Vienna <thi", ended=False) == "Vienna "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import xml.etree.ElementTree as ET
@@ -9,11 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PIL import Image, ImageColor
 
 from kgdemo.cli import main
 from kgdemo.errors import UserError
+from kgdemo.events import read_trace
 from kgdemo.lab.evaluation.metrics import Prediction
-from kgdemo.lab.evaluation.report import html_report, read_runs
+from kgdemo.lab.evaluation.predictions import trace_file
+from kgdemo.lab.evaluation.report import html_report, read_runs, write_plot
+from kgdemo.lab.evaluation.runner import evaluate
+from kgdemo.settings import Settings
+from tests.helpers.page import SmallPipeline
 
 EVIL = "<img src=x onerror=alert(1)>\"'&"
 
@@ -71,3 +78,51 @@ def test_the_command_writes_it_or_says_what_is_missing(tmp_path: Path, capsys: p
     (run / "settings.json").unlink()
     with pytest.raises(UserError, match=r"no settings\.json"):
         read_runs([run])
+
+
+def test_a_plot_is_drawn_twice_from_the_same_shapes(tmp_path: Path):
+    """Of the bars in the picture so much is coloured as the SVG says."""
+    runs = read_runs([written(tmp_path / "one", 5), written(tmp_path / "two", 15)])
+    write_plot(runs, tmp_path / "a.plot")
+    svg = ET.fromstring((tmp_path / "a.plot.svg").read_text("utf-8"))
+    bars = [rect for rect in svg.iter("{http://www.w3.org/2000/svg}rect") if len(rect)]
+    assert [float(bar.get("height")) for bar in bars[:2]] == [50.0, 150.0]
+    with Image.open(tmp_path / "a.plot.png") as image:
+        assert image.size == (2 * int(svg.get("width")), 2 * int(svg.get("height")))
+        for bar in bars[:2]:
+            x, y, height = (2 * float(bar.get(name)) for name in ("x", "y", "height"))
+            column = [image.getpixel((x + 3, row)) for row in range(int(y) - 4, int(y + height))]
+            colour = ImageColor.getrgb(bar.get("fill"))
+            assert column.count(colour) == pytest.approx(height, abs=2)
+            assert column[0] == (255, 255, 255)
+
+
+def test_questions_that_differ_open_their_recorded_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    rows = [
+        {
+            "id": "../1",
+            "question": "Who directed Inception?",
+            "q_entity": ["Inception"],
+            "answer": ["Christopher Nolan"],
+        },
+        {"id": "2", "question": "Where was Nolan born?", "q_entity": ["Christopher Nolan"], "answer": ["London"]},
+    ]
+    (tmp_path / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    asked = Settings(beams=2, hops=1, compare=False, explain=0)
+    evaluate(SmallPipeline(), tmp_path / "questions.jsonl", asked, tmp_path / "one", traces=True)
+    evaluate(SmallPipeline(), tmp_path / "questions.jsonl", asked, tmp_path / "two")
+    assert sorted((tmp_path / "one" / "traces").iterdir()) == sorted(
+        trace_file(tmp_path / "one", r["id"]) for r in rows
+    )
+    wrong = tmp_path / "two" / "predictions.jsonl"
+    right = [json.loads(line) for line in wrong.read_text("utf-8").splitlines()]
+    turned = [{**one, "answers": ["nobody"] if one["answers"] == one["gold"] else one["gold"]} for one in right]
+    wrong.write_text("".join(json.dumps(one) + "\n" for one in turned), "utf-8")
+    assert main(["report", str(tmp_path / "one"), str(tmp_path / "two"), "--out", str(tmp_path / "a b.html")]) == 0
+    links = re.findall(r'<a href="([^"]+)">open its run</a>', (tmp_path / "a b.html").read_text("utf-8"))
+    names = {f"a%20b_runs/1.html?recorded={trace_file(tmp_path, row['id']).stem}" for row in rows}
+    assert set(links) == names, "of the run that was kept, and of the other none"
+    page = (tmp_path / "a b_runs" / "1.html").read_text("utf-8")
+    kept = re.findall(r"data:application/x-ndjson;base64,([\w+/=]+)", page)
+    runs = [list(read_trace(base64.b64decode(one).decode())) for one in kept]
+    assert {run[0].question for run in runs} == {row["question"] for row in rows}

@@ -50,6 +50,7 @@ def test_a_recipe_writes_runs_tables_and_a_report_and_is_resumed(tmp_path: Path,
     assert all(0 <= float(row["hits@1"]) <= float(row["hit"]) for row in rows)
     assert "without-path-model" in (out / "report.html").read_text("utf-8")
     assert (out / "plot.svg").read_text("utf-8").startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+    assert (out / "plot.png").read_bytes().startswith(b"\x89PNG")
     before = (out / "gcr" / "predictions.jsonl").read_bytes()
     study(SmallPipeline(), "ablations", questions, asked, out)
     assert (out / "gcr" / "predictions.jsonl").read_bytes() == before

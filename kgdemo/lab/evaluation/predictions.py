@@ -16,6 +16,7 @@ import json
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +55,11 @@ from kgdemo.lab.evaluation.metrics import (
 )
 from kgdemo.lab.questions import Question
 from kgdemo.verify import Verdict, Verifier
+
+
+def trace_file(out: Path, question: str) -> Path:
+    """Where an evaluation keeps the run of a question, whose id may be anything, so that its hash is the name."""
+    return out / "traces" / f"{blake2b(question.encode(), digest_size=8).hexdigest()}.jsonl"
 
 
 @dataclass(slots=True)

@@ -1,7 +1,8 @@
 """Runs of ``evaluate`` as one HTML file: ``python -m kgdemo report DIR…``.
 
 A table with intervals, a plot, each run beside the first with a paired test, and the questions on which they differ.
-The file needs nothing else and runs no script.
+The file needs nothing else and runs no script. Of runs that were kept (``evaluate --traces``) each of these questions
+opens its run: a folder beside the file has, for each evaluation, a page that plays them.
 """
 
 from __future__ import annotations
@@ -10,10 +11,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
+from urllib.parse import quote
+
+from PIL import Image, ImageDraw, ImageFont
 
 from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.metrics import ERRORS, GROUP_FIGURES, GROUPS, Prediction, hits_at_1, summarise
-from kgdemo.lab.evaluation.predictions import compare_runs, read_predictions, with_intervals
+from kgdemo.lab.evaluation.predictions import compare_runs, read_predictions, trace_file, with_intervals
+from kgdemo.ui.site import player_of
 from kgdemo.view.escape import escaped
 
 PLOTTED = ("hits@1", "hit", "f1", "path_hits@1", "path_hit@k")
@@ -70,10 +76,37 @@ def _run(folder: Path, name: str) -> Run:
     return Run(name, folder, settings, predictions, {**metrics, **judged})
 
 
-def html_report(runs: Sequence[Run]) -> str:
-    """The whole document."""
+def write_report(runs: Sequence[Run], file: Path) -> None:
+    """Write the report, and pages that play what it lists where the runs were kept.
+
+    Args:
+        runs: the first is compared with each of the others.
+        file: for the report; the pages go to the folder of its name with ``_runs`` behind it.
+    """
+    changed = [name for other in runs[1:] for name in list(_changed(runs[0], other))[:MOST_CHANGED]]
+    folder = file.with_name(f"{file.stem}_runs")
+    pages: dict[tuple[str, str], str] = {}
+    for number, run in enumerate(runs, 1):
+        kept = {name: trace for name in changed if (trace := trace_file(run.folder, name)).is_file()}
+        if not kept:
+            continue
+        folder.mkdir(parents=True, exist_ok=True)
+        page = folder / f"{number}.html"
+        page.write_text(player_of(list(dict.fromkeys(kept.values()))), "utf-8")
+        for name, trace in kept.items():
+            pages[run.name, name] = f"{quote(folder.name)}/{page.name}?recorded={trace.stem}"
+    file.write_text(html_report(runs, pages), "utf-8")
+
+
+def html_report(runs: Sequence[Run], pages: Mapping[tuple[str, str], str] = MappingProxyType({})) -> str:
+    """The whole document.
+
+    Args:
+        runs: the first is compared with each of the others.
+        pages: where the run of a question plays, by the name of the evaluation and the question's id.
+    """
     parts = [f"<h1>{len(runs)} runs</h1>", _overview(runs), plot(runs), _groups(runs)]
-    parts += [_beside(runs[0], other) for other in runs[1:]]
+    parts += [_beside(runs[0], other, pages) for other in runs[1:]]
     parts.append("<h2>Settings</h2>")
     for run in runs:
         written = escaped(json.dumps(run.settings, indent=1))
@@ -114,42 +147,117 @@ def _groups(runs: Sequence[Run]) -> str:
     return f"<h2>By hops and by number of answers</h2><table>{head}{''.join(body)}</table>"
 
 
-def as_file(svg: str) -> str:
-    """A plot as a file of its own, which has to name what language it is written in."""
-    return svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+# A plot ------------------------------------------------------------------------------------------
+
+_INK, _BASE, _HEIGHT, _WIDTH, _LEFT = "#1c1d21", 10, 200, 16, 40  # of a bar, and where the first one stands
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    """A coloured rectangle."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    colour: str
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Whisker:
+    """An interval: a line from top to bottom."""
+
+    x: float
+    top: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """Text whose baseline begins here."""
+
+    x: float
+    y: float
+    text: str
+
+
+_Shape = _Box | _Whisker | _Text
+
+
+def _drawn(runs: Sequence[Run]) -> tuple[list[_Shape], int, int]:
+    """Bars with their intervals, one group a figure, and what they stand for; then the width and height of it all."""
+    shapes: list[_Shape] = []
+    group = _WIDTH * len(runs) + 24
+    for place, name in enumerate(PLOTTED):
+        for number, run in enumerate(runs):
+            x, value = place * group + number * _WIDTH + _LEFT, run.metrics[name]
+            low, high = run.metrics[f"{name}_low"], run.metrics[f"{name}_high"]
+            title = f"{run.name}, {name}: {value:.3f} ({low:.3f} to {high:.3f})"
+            colour = _COLOURS[number % len(_COLOURS)]
+            shapes.append(_Box(x, _at(value), _WIDTH - 3, _HEIGHT * value, colour, title))
+            shapes.append(_Whisker(x + 6.5, _at(high), _at(low)))
+        shapes.append(_Text(place * group + _LEFT, _HEIGHT + 28, name))
+    shapes += [_Text(0, _at(value) + 4, f"{value:.2f}") for value in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    for number, run in enumerate(runs):
+        y = _HEIGHT + 50 + 18 * number
+        shapes.append(_Box(_LEFT, y - 10, 12, 12, _COLOURS[number % len(_COLOURS)]))
+        shapes.append(_Text(_LEFT + 18, y, run.name))
+    return shapes, len(PLOTTED) * group + 60, _HEIGHT + 50 + 18 * len(runs)
+
+
+def _at(value: float) -> float:
+    """How far from the top a value stands."""
+    return _HEIGHT * (1 - value) + _BASE
 
 
 def plot(runs: Sequence[Run]) -> str:
-    """Bars with their intervals, one group a figure, as SVG that stands in a page or in a file of its own."""
-    width, height, gap = 16, 200, 24
-    group = width * len(runs) + gap
-    parts = []
-    for place, name in enumerate(PLOTTED):
-        for number, run in enumerate(runs):
-            x, value = place * group + number * width + 40, run.metrics[name]
-            low, high = run.metrics[f"{name}_low"], run.metrics[f"{name}_high"]
-            colour = _COLOURS[number % len(_COLOURS)]
-            title = f"{run.name}, {name}: {value:.3f} ({low:.3f} to {high:.3f})"
-            parts.append(
-                f'<g><title>{escaped(title)}</title><rect x="{x}" y="{height * (1 - value) + 10:.1f}" '
-                f'width="{width - 3}" height="{height * value:.1f}" fill="{colour}"/>'
-                f'<line x1="{x + 6.5}" x2="{x + 6.5}" '
-                f'y1="{height * (1 - low) + 10:.1f}" y2="{height * (1 - high) + 10:.1f}" stroke="#1c1d21"/></g>'
-            )
-        parts.append(f'<text x="{place * group + 40}" y="{height + 28}">{escaped(name)}</text>')
-    parts += [f'<text x="0" y="{height * (1 - v) + 14:.0f}">{v:.2f}</text>' for v in (0.0, 0.25, 0.5, 0.75, 1.0)]
-    for number, run in enumerate(runs):
-        y = height + 50 + 18 * number
-        parts.append(f'<rect x="40" y="{y - 10}" width="12" height="12" fill="{_COLOURS[number % len(_COLOURS)]}"/>')
-        parts.append(f'<text x="58" y="{y}">{escaped(run.name)}</text>')
-    size = (len(PLOTTED) * group + 60, height + 50 + 18 * len(runs))
+    """Bars with their intervals, one group a figure, as SVG that stands in a page."""
+    shapes, width, height = _drawn(runs)
     return (
-        f'<svg role="img" aria-label="Figures of the runs" width="{size[0]}" '
-        f'height="{size[1]}" font-family="system-ui, sans-serif" font-size="12">{"".join(parts)}</svg>'
+        f'<svg role="img" aria-label="Figures of the runs" width="{width}" height="{height}" '
+        f'font-family="system-ui, sans-serif" font-size="12">{"".join(map(_as_svg, shapes))}</svg>'
     )
 
 
-def _beside(first: Run, other: Run) -> str:
+def _as_svg(shape: _Shape) -> str:
+    if isinstance(shape, _Text):
+        return f'<text x="{shape.x}" y="{shape.y:.0f}">{escaped(shape.text)}</text>'
+    if isinstance(shape, _Whisker):
+        return f'<line x1="{shape.x}" x2="{shape.x}" y1="{shape.bottom:.1f}" y2="{shape.top:.1f}" stroke="{_INK}"/>'
+    title = f"<title>{escaped(shape.title)}</title>" if shape.title else ""
+    size = f'width="{shape.width}" height="{shape.height:.1f}"'
+    return f'<rect x="{shape.x}" y="{shape.y:.1f}" {size} fill="{shape.colour}">{title}</rect>'
+
+
+def write_plot(runs: Sequence[Run], file: Path) -> None:
+    """The plot as a file of its own: ``.svg``, which names its language, and beside it ``.png``, twice as large.
+
+    Args:
+        runs: what is plotted.
+        file: the name of both, without an ending.
+    """
+    svg = plot(runs).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    file.with_name(f"{file.name}.svg").write_text(svg + "\n", "utf-8")
+    shapes, width, height = _drawn(runs)
+    scale = 2
+    image = Image.new("RGB", (width * scale, height * scale), "white")
+    draw, font = ImageDraw.Draw(image), ImageFont.load_default(12 * scale)
+    for shape in shapes:
+        if isinstance(shape, _Text):
+            draw.text((shape.x * scale, shape.y * scale), shape.text, _INK, font, anchor="ls")
+        elif isinstance(shape, _Whisker):
+            draw.line([(shape.x * scale, end * scale) for end in (shape.top, shape.bottom)], _INK, scale)
+        elif shape.height:
+            corners = (shape.x, shape.y, shape.x + shape.width, shape.y + shape.height)
+            draw.rectangle(tuple(corner * scale for corner in corners), shape.colour)
+    image.save(file.with_name(f"{file.name}.png"), optimize=True)
+
+
+# Two runs ----------------------------------------------------------------------------------------
+
+
+def _beside(first: Run, other: Run, pages: Mapping[tuple[str, str], str]) -> str:
     """Two runs: figures that differ with their test, and the questions of which one is right and the other wrong."""
     head = _row("th", ["", escaped(first.name), escaped(other.name), "difference", "95 % interval", "p"])
     rows = [
@@ -159,7 +267,7 @@ def _beside(first: Run, other: Run) -> str:
         if row.name in SHOWN
     ]  # fmt: skip
     changed = list(_changed(first, other))
-    listed = "".join(_row("td", cells) for cells in changed[:MOST_CHANGED])
+    listed = "".join(_row("td", _question(name, (first, other), pages)) for name in changed[:MOST_CHANGED])
     more = f"<p>{len(changed) - MOST_CHANGED} more are not listed.</p>" if len(changed) > MOST_CHANGED else ""
     names = _row("th", ["question", "right", escaped(first.name), escaped(other.name)])
     return (
@@ -170,18 +278,27 @@ def _beside(first: Run, other: Run) -> str:
     )
 
 
-def _changed(first: Run, other: Run) -> Iterator[list[str]]:
+def _changed(first: Run, other: Run) -> Iterator[str]:
+    """The ids of the questions of which one run has the right answer first and the other has not."""
     for name, one in first.predictions.items():
         two = other.predictions.get(name)
         if two is None or not one.gold or hits_at_1(one.answers, one.gold) == hits_at_1(two.answers, two.gold):
             continue
-        yield [escaped(one.question, 300), _names(one.gold), *(_answers(run) for run in (one, two))]
+        yield name
 
 
-def _answers(prediction: Prediction) -> str:
+def _question(name: str, runs: Sequence[Run], pages: Mapping[tuple[str, str], str]) -> list[str]:
+    """A question's cells: its text, what is right, and what each run answers."""
+    asked = runs[0].predictions[name]
+    answers = [_answers(run.predictions[name], pages.get((run.name, name), "")) for run in runs]
+    return [escaped(asked.question, 300), _names(asked.gold), *answers]
+
+
+def _answers(prediction: Prediction, page: str) -> str:
     kind = "right" if hits_at_1(prediction.answers, prediction.gold) else "wrong"
     path = f"<br><small>{escaped(prediction.paths[0], 300)}</small>" if prediction.paths else ""
-    return f'<span class="{kind}">{_names(prediction.answers) or "–"}</span>{path}'
+    opens = f' <a href="{escaped(page)}">open its run</a>' if page else ""
+    return f'<span class="{kind}">{_names(prediction.answers) or "–"}</span>{opens}{path}'
 
 
 def _names(names: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from multiprocessing import get_context, parent_process
@@ -27,16 +27,18 @@ from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from statistics import median
+from typing import TextIO
 
 from tqdm import tqdm
 
 from kgdemo.errors import UserError
+from kgdemo.events import to_json
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import build_graph
 from kgdemo.lab.evaluation.judge import Judge, judge_all, score_answers
 from kgdemo.lab.evaluation.metrics import Prediction, Steps, exactly, f1, holding, summarise, true_steps
-from kgdemo.lab.evaluation.predictions import PREDICTIONS, Records, RunFigures, with_intervals
+from kgdemo.lab.evaluation.predictions import PREDICTIONS, Records, RunFigures, trace_file, with_intervals
 from kgdemo.lab.evaluation.unseen_relations import summarise_groups
 from kgdemo.lab.questions import Question, called_as_in, read_questions
 from kgdemo.lab.training.examples import known_paths
@@ -65,6 +67,7 @@ def evaluate(
     workers: int = 1,
     make: Callable[[], Pipeline] | None = None,
     watch: Callable[[Sequence[Prediction], int], None] | None = None,
+    traces: bool = False,
 ) -> dict[str, float]:
     """Run a question set with one method.
 
@@ -83,6 +86,7 @@ def evaluate(
         workers: processes that answer, each with a pipeline of its own; predictions are those of one, in its order.
         make: makes the pipeline of a worker; by default one like ``pipeline``.
         watch: told the predictions so far and how many there will be, at the beginning and after each question.
+        traces: keep each run as the page opens it, in ``traces``; some 80 kB a question.
 
     Returns:
         the metrics, as written.
@@ -107,11 +111,12 @@ def evaluate(
     left = [q for q in wanted if q.id not in records.done]
     if watch is not None:
         watch(list(records.done.values()), len(wanted))
+    kept = out if traces else None
     if workers > 1:
         begin = partial(_begun, make or partial(Pipeline, pipeline.profile, pipeline.chat), settings, left[:1])
-        answered = answered_by_workers(begin, partial(_asked, settings, link), left, workers)
+        answered = answered_by_workers(begin, partial(_asked, settings, link, kept), left, workers)
     else:
-        answered = _answered(pipeline, left, settings, link, batched)
+        answered = _answered(pipeline, left, settings, link, batched, kept)
     with closing(answered):
         for prediction in tqdm(answered, unit="question", desc=card.name, total=len(left)):
             records.write(prediction)
@@ -131,13 +136,18 @@ def evaluate(
 
 
 def _answered(
-    pipeline: Pipeline, questions: Sequence[Question], settings: Settings, link: bool, batched: int
+    pipeline: Pipeline,
+    questions: Sequence[Question],
+    settings: Settings,
+    link: bool,
+    batched: int,
+    kept: Path | None = None,
 ) -> Generator[Prediction, None, None]:
     """Predictions as they come, in order; where the reader breaks off, questions not begun are dropped."""
     _warm_up(pipeline, settings, questions)
     with ThreadPoolExecutor(batched) as threads:
         try:
-            yield from threads.map(lambda question: ask(pipeline, question, settings, link), questions)
+            yield from threads.map(lambda question: ask(pipeline, question, settings, link, kept), questions)
         finally:
             threads.shutdown(wait=False, cancel_futures=True)
 
@@ -149,12 +159,21 @@ def _begun(make: Callable[[], Pipeline], settings: Settings, questions: Sequence
     return pipeline
 
 
-def _asked(settings: Settings, link: bool, pipeline: Pipeline, question: Question) -> Prediction:
-    return ask(pipeline, question, settings, link)
+def _asked(settings: Settings, link: bool, kept: Path | None, pipeline: Pipeline, question: Question) -> Prediction:
+    return ask(pipeline, question, settings, link, kept)
 
 
-def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool) -> Prediction:
-    """One question; a failure is recorded, not raised, so that one bad line does not stop a run."""
+def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool, kept: Path | None = None) -> Prediction:
+    """One question; a failure is recorded, not raised, so that one bad line does not stop a run.
+
+    Args:
+        pipeline, settings, link: see ``evaluate``.
+        question: what is asked.
+        kept: the folder of the evaluation, where its run is to be kept in it.
+
+    Returns:
+        what came of it.
+    """
     if question.graph:
         source = f"question:{question.id}"
         pipeline.add_graph(source, build_graph(question.graph, source), StatedFacts(question.graph))
@@ -164,8 +183,12 @@ def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool) 
     if not link and not topics:
         topics = question.topic_entities[:1]  # unknown to the graph: let the run say so
     figures = RunFigures(pipeline.verifier(settings.graph), Steps(kg), tuple(topics), _step_limit(settings))
-    for event in pipeline.run(prompt_of(question), settings, topics):
-        figures.see(event)
+    with ExitStack() as files:
+        trace = files.enter_context(_new(trace_file(kept, question.id))) if kept else None
+        for event in pipeline.run(prompt_of(question), settings, topics):
+            figures.see(event)
+            if trace:
+                trace.write(to_json(event) + "\n")
     asked = (kg, question.topic_entities, question.gold)
     truth = true_steps(*asked, settings.hops, settings.directed)
     hops = next((n for n in range(1, settings.hops + 1) if true_steps(*asked, n, settings.directed)), 0) if truth else 0
@@ -178,6 +201,11 @@ def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool) 
         return prediction
     chosen = choice_of(question.choices, prediction, pipeline.resources(settings).embedder)
     return replace(prediction, answers=chosen, with_graph=chosen, refused=not chosen)
+
+
+def _new(file: Path) -> TextIO:
+    file.parent.mkdir(exist_ok=True)
+    return file.open("w", encoding="utf-8")
 
 
 def right_path_f1(kg: KnowledgeGraph, question: Question) -> float | None:

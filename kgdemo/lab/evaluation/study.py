@@ -1,8 +1,8 @@
 """The papers' tables and figures as one command each: ``python -m kgdemo study NAME --questions FILE --out DIR``.
 
 A recipe is a few variants of one setting. Each is a run of ``evaluate`` in a folder of its own, which goes on where it
-was stopped; then all are written as a table (Markdown and CSV), a plot (SVG) and a report (HTML). How far it has come
-stands in ``study.json``, written anew after each question: whoever started it, the page for one, reads it there.
+was stopped; then all are written as a table (Markdown and CSV), a plot (SVG, PNG) and a report (HTML). How far it has
+come stands in ``study.json``, written anew after each question: whoever started it, the page for one, reads it there.
 
 ``compare_methods`` is the plainest study: several methods on one question set, a row each.
 """
@@ -24,7 +24,7 @@ from kgdemo.lab.evaluation.judge import Judge
 from kgdemo.lab.evaluation.metrics import FIGURES, Prediction, hits_at_1, summarise
 from kgdemo.lab.evaluation.predictions import interval
 from kgdemo.lab.evaluation.recipes import RECIPES, Recipe, described
-from kgdemo.lab.evaluation.report import Run, as_file, html_report, plot, read_runs
+from kgdemo.lab.evaluation.report import Run, read_runs, write_plot, write_report
 from kgdemo.lab.evaluation.runner import evaluate
 from kgdemo.methods import METHODS, method_named
 from kgdemo.methods.registry import MethodCard
@@ -66,7 +66,8 @@ def study(
         name: of the recipe.
         questions: the set.
         settings: what the recipe leaves open.
-        out: one folder a variant, ``table.md``, ``table.csv``, ``plot.svg``, ``report.html`` and ``study.json``.
+        out: one folder a variant, ``table.md``, ``table.csv``, ``plot.svg``, ``plot.png``, ``report.html`` and
+            ``study.json``.
         limit: only the first so many questions.
         workers: processes that answer, see ``evaluate``.
 
@@ -88,8 +89,8 @@ def study(
         written = table(recipe, runs, pipeline.chat.name or "none: the embedded reasoner")
         (out / "table.md").write_text(written + "\n", "utf-8")
         _write_csv(out / "table.csv", runs)
-        (out / "report.html").write_text(html_report(runs), "utf-8")
-        (out / "plot.svg").write_text(as_file(plot(runs)), "utf-8")
+        write_report(runs, out / "report.html")
+        write_plot(runs, out / "plot")
     return written
 
 
@@ -215,7 +216,7 @@ def write_section(readme: Path, out: Path, command: str) -> None:
         if not all((folder / "metrics.json").is_file() for folder in folders):
             continue
         runs = read_runs(folders)
-        (figures / f"{name}.svg").write_text(as_file(plot(runs)) + "\n", "utf-8")
+        write_plot(runs, figures / name)
         parts.append(f"**{name}** ({recipe.after}; {len(runs[0].predictions)} questions). {recipe.reports}")
         parts.append("\n".join(_rows(runs, [column for column in (*_BRIEF, *_FREE) if column in runs[0].metrics])))
         parts.append(f"![{name}](figures/{name}.svg)")
@@ -273,11 +274,12 @@ def compare_methods(
     batched: int = 1,
     scorer: ChatModel | None = None,
     workers: int = 1,
+    traces: bool = False,
 ) -> str:
     """Each method in a folder of its own under ``out``; the table is written after each, so that none is lost.
 
     Args:
-        pipeline, questions, limit, link, judge, batched, scorer, workers: see ``runner.evaluate``.
+        pipeline, questions, limit, link, judge, batched, scorer, workers, traces: see ``runner.evaluate``.
         names: the methods.
         settings: for all of them; each is given those of the options that it has.
         out: for ``METHOD/`` and ``table.md``.
@@ -305,6 +307,7 @@ def compare_methods(
             batched=batched,
             scorer=scorer,
             workers=workers,
+            traces=traces,
         )
         rows.append((card, metrics))
         written = methods_table(rows, compared=settings.compare, judged=judge is not None)
