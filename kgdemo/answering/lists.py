@@ -21,7 +21,7 @@ from kgdemo.answering.computation import (
 from kgdemo.answering.conditions import EITHER, Conditions
 from kgdemo.answering.operands import names_of_kind, number_of, operand_of, same_attribute, shown_value
 from kgdemo.events import Event, Notice, Operand
-from kgdemo.kg.labels import fold
+from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import fits, kind_of
 from kgdemo.query.measures import DATE, in_unit
@@ -46,6 +46,10 @@ _OF_ONE_SEX = frozenset("daughter son brother sister".split())
 _OF_IT = re.compile(r" (?:of|in|on) ", re.IGNORECASE)
 _DIED = frozenset("assassinated died killed shot murdered executed".split())
 _WITHIN = frozenset("before after since until between".split())
+_HAVING = re.compile(
+    r"^(?:which|what) (?P<noun>\w+s)(?: (?:in|of) .+?)? (?:have|has|with) (?:any )?(?P<thing>[a-z]+s)$", re.I
+)
+_SORTS = frozenset("types kinds sorts examples species".split())
 _ANY_THING = re.compile(r"^(?:have |has )?(?:an?|any) (?P<thing>[a-z]+(?: [a-z]+)?)$")
 _NUMBERED = re.compile(r"\bNo\. (\d{1,3})\b")
 
@@ -97,6 +101,10 @@ class Lists(Conditions):
             if whole:
                 yield from self._all(self.plan.noun or "of them", whole)
                 return
+            known = self._having_some() or self._through_record()
+            if known is not None:
+                yield from known
+                return
             yield from self.place_around() or self.born_within() or self._whole_group() or unchanged(final)
             return
         if not self._says_when(final.answers):
@@ -142,6 +150,36 @@ class Lists(Conditions):
                 f"{said_bound(self.plan.bound)}."
             )
 
+    def _having_some(self) -> Iterator[Event] | None:
+        """The things of a kind of which the graph states that they have some: *planets with rings*; else None."""
+        found = _HAVING.match(self.plan.asked)
+        every = self.sets.of_kind(found["noun"]) if found else {}
+        stated = [o for end in every if (o := number_of(self.kg, end, found["thing"])) is not None] if found else []
+        return self._with_some(found["thing"], stated) if found and len(stated) > 1 else None
+
+    def _with_some(self, thing: str, stated: Sequence[Operand]) -> Iterator[Event]:
+        result = within_bound(stated, "> 0")
+        operation = yield from self._operate("filter", f"{len(stated)} with {thing} counted", stated, result, "> 0")
+        if operation is not None:
+            yield computed_answer(f"{listed(result)} (of {len(stated)} whose {thing} the graph counts).", result)
+
+    def _through_record(self) -> Iterator[Event] | None:
+        """The answer about the one holder of a record that the question names, *the red planet*; else None."""
+        topics = [topic for topic in self.query.topics if kind_of(self.kg, topic) == "feat"]
+        holders = self._holders(topics[0]) if len(topics) == 1 == len(self.query.topics) else {}
+        known = self.kg.info.get(topics[0]) if holders else None
+        names = sorted((topics[0], *(known.aliases if known else ())), key=len, reverse=True) if holders else []
+        told = next((name for name in names if name.lower() in self.plan.asked.lower()), "")
+        return self._of_holder(topics[0], holders, told) if told and len(holders) == 1 else None
+
+    def _of_holder(self, feat: str, holders: Mapping[str, Path], told: str) -> Iterator[Event]:
+        (holder,) = holders
+        base = re.sub(rf"(?:the )?{re.escape(told)}", holder, self.plan.asked, flags=re.IGNORECASE)
+        operands = [Operand(holder, (holders[holder],))]
+        if (yield from self._operate("step", f"{feat}: {holder}", operands, (holder,))) is not None:
+            ran = yield from self._base(topics=[holder], base=base)
+            yield from unchanged(ran.final)
+
     def _that_are(self) -> Iterator[Event] | None:
         """All of a group that is told by an adjective: *which languages are Slavic*; None where there is no such."""
         found = _THAT_ARE.match(self.plan.asked)
@@ -172,7 +210,7 @@ class Lists(Conditions):
             return {}
         every = self.sets.members(self.query.topics[0])
         named_so = not set(names_of_kind(self.plan.noun)).isdisjoint(fold(self.query.topics[0]).split())
-        noun = self.plan.noun
+        noun = "" if self.plan.noun in _SORTS else self.plan.noun
         members = (self.sets.of_noun(every, noun) if noun else every) or (every if named_so else {})
         nouns = {*self.plan.noun.lower().split(), *names_of_kind(self.plan.noun)}
         words = {
@@ -180,7 +218,7 @@ class Lists(Conditions):
             for word in self.query.content_words
             if not (self.plan.bound and word in _WITHIN | {self.plan.bound.split()[-1]})
         }
-        more = words - nouns - SAYS_LITTLE - {"member", "members"}
+        more = words - nouns - FUNCTION_WORDS - SAYS_LITTLE - {"member", "members"}
         topic = fold(self.query.topics[0]).split()
         more = {word for word in more if set(topic).isdisjoint(names_of_kind(word))}
         around = {word for _, end in self.kg.neighbours(next(iter(members), "")) for word in fold(end).split()}

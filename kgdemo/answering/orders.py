@@ -266,7 +266,9 @@ class Orders(Computation):
         ]
         if not operands:
             held = f"The graph holds {len(ends)} {noun} ({listed(list(ends), 8)})"
-            yield no_answer(f"{held}, but no {self._attribute_name()} of them.")
+            such = self._attribute_name()
+            lacking = f"not {such} they are" if such.startswith("how ") else f"no {such} of them"
+            yield no_answer(f"{held}, but {lacking}.")
             return
         if len(operands) < _FEW * len(ends) and not ran.cited and kind_of(self.kg, operands[0].entity) == "person":
             held = f"The graph holds the {operands[0].attribute} of {len(operands)} only of {len(ends)}"

@@ -234,7 +234,10 @@ _RUN_IN = patterns_of(
     r"(?:run|walk|swim|cycle) in {x}",
 )
 _MINUTES = patterns_of(r"(?:for )?how many (?:minutes|hours) (?:is|does|did|are) {x}(?: last| run| take| long)*")
-_CHANGES_AT = patterns_of(r"(?:at|to) (?:what|which) temperature (?:does|do|will) {x} (?P<verb>melt|freeze|boil)")
+_CHANGES_AT = patterns_of(
+    r"(?:at )?(?:what|which) temperature (?:does|do|will) {x} (?P<verb>melt|freeze|boil) at",
+    r"(?:at|to) (?:what|which) temperature (?:does|do|will) {x} (?P<verb>melt|freeze|boil)",
+)
 _DATES = (  # what is asked of a date, and the attribute that says it
     (r"(?:when|on (?:what|which) (?:day|date)) {be} {x} born(?: on)?", "born"),
     (r"(?:what|when) {be} (?:the )?{x}'s? (?:birthday|birth ?date|date of birth)", "born"),
@@ -249,6 +252,7 @@ _DATES = (  # what is asked of a date, and the attribute that says it
         "opened",
     ),
     (r"when {be} {x} built", "opened"),
+    (r"when did {x} (?:split|separate|secede|break away|become independent|get independence) from .+", "independence"),
     (r"when did {x} (?:become independent|gain (?:its )?independence|get independence)", "independence"),
     (r"when {be} {x} (?:founded|established|created|set up)", "founded"),
     (
@@ -384,7 +388,7 @@ def _yes_no(question: str) -> Plan | None:
 
 _VERBS = "is|are|was|were|did|does|do|has|have|had"
 _HEAD = patterns_of(
-    rf"(?:which|what|name(?: the| all| some| a few)?|list(?: the| all| some)?) (?!(?:{_VERBS}|the)\b){{noun}}"
+    rf"(?:which|what|name(?: the| all| some| a few| an?)?|list(?: the| all| some)?) (?!(?:{_VERBS}|the)\b){{noun}}"
     r"(?: also| ever| still| both)? "
     rf"(?:{_VERBS}|comes?|came|lies?|lives?|belongs?|by|of|from|born|directed|written|painted|that|who|which|in|with|set|starring|won|received|\w+ed|wrote|sang|led|fought|flew|became|makes?|forms?|made|built|hold|held)\b.*",
     r"(?!who|what|which|where|when|how|name|list)(?:the )?{noun} "

@@ -46,11 +46,13 @@ for _attributes, _more, _less in _ADJECTIVES:
 _MEASURES = (
     "height|elevation|length|area|size|population|depth|diameter|radius|mass|weight|speed|lifespan|width|temperature"
     "|duration|volume|gravity|density|atomic number|atomic mass|atomic weight|melting point|boiling point"
-    "|orbital period|box office"
+    "|orbital period|box office|running time|runtime"
 ).split("|")
 _SAME_MEASURE = {
     "size": ("area", "population", "diameter", "height"),
     "height": ("height", "elevation"),
+    "running time": ("duration",),
+    "runtime": ("duration",),
     "people": ("population",),
     "inhabitants": ("population",),
     "atomic weight": ("atomic mass",),

@@ -42,11 +42,12 @@ _RELATIVES = (
     "father mother parents? son sons daughters? children wife wives husband spouse brothers? sisters? siblings?"
     " counterpart successor predecessor"
 ).split()
+_WHICH_OF_THEM = "(?:twin|older|younger|elder|half|first|second|third|last|late|only|eldest)"
 # a question about something that another question has to find first: *the capital of* the largest country in Africa
 _OF_THE_NTH = patterns_of(
     r"(?P<outer>(?!{what} {be} the$).+? (?:of|by|in|from|won|win|wrote|painted|directed|composed|discovered"
-    r"|invented|founded|built|designed|created|killed|hosted|rules?|ruled|does|do|did|{be})) "
-    r"(?P<inner>the (?:very )?(?:{nth} |{est} )(?!names?\b|century\b|time\b)[\w' .-]+?)"
+    r"|invented|founded|built|designed|created|killed|rules?|ruled|does|do|did|{be})) "
+    r"(?P<inner>the (?:very |world's )?(?:{nth} |{est} )(?!names?\b|century\b|time\b)[\w' .-]+?)"
     r"(?P<behind> (?:born|die|died|built|founded|released|published|located|called|educated|buried|from"
     r"|(?:live|roam|occur)(?: in| on)?(?: in the wild| wild| free)?|go a?round|orbit|grow(?: in| on)?"
     r"|lie(?: in| on)?|come from|belong to|flow into))?"
@@ -60,7 +61,8 @@ _OF_ONE_OF_A_KIND = patterns_of(
     rf"(?P<outer>{{what}} (?:\w+ )??{{be}} the (?:{'|'.join(_RELATIVES)}) of) "
     r"(?P<inner>the (?:(?:(?!of\b)[\w-]+ ){2}of|(?:(?!of\b)[\w-]+ ){1,3}(?:who|that)) .+?)(?P<behind>)",
     rf"(?P<outer>(?:{{what}} (?:\w+ )??{{be}} )?the (?:{'|'.join(_RELATIVES)}) of) "
-    rf"(?P<inner>(?!what|who)[^,]+?(?:'s?|(?<=s)'|s) (?:{'|'.join(_RELATIVES)}))(?P<behind>)",
+    rf"(?P<inner>(?!what|who)[^,]+?(?:'s?|(?<=s)'|s) (?:{_WHICH_OF_THEM} )?"
+    rf"(?:{'|'.join(_RELATIVES)}))(?P<behind>)",
 )
 # *the Roman name of Aphrodite*: the same deity elsewhere
 _OTHER_NAME = patterns_of(

@@ -104,12 +104,15 @@ _LASTS = r"(?P<lasts>lived?|lasted|last|reigned|reign|ruled|rule|served|serve|di
 _LIVED_LONGER = patterns_of(
     rf"(?:{{what}}(?: \w+){{0,2}}?|who) (?:was |were )?{_LASTS} (?:the |for )?(?P<degree>longer|shorter|longest|younger"
     r"|older)[,:]? +{pair}",
+    r"(?:the )?(?P<x>.+?) or (?:the )?(?P<y>.+?) *[,:–-] *{what} (?P<lasts>was in office|was president|was king"
+    r"|was queen|was prime minister|reigned|ruled|lived|lasted) (?:for )?(?:the )?(?P<degree>longer|shorter|longest)",
     rf"(?:did|does) (?:the )?(?P<x>.+?) or (?:the )?(?P<y>.+?) {_LASTS} (?:the |for )?(?P<degree>longer|shorter)",
     rf"(?:did|has|have) {{x}} {_LASTS} (?:a |for )?(?P<degree>longer|shorter|younger|older)(?: time| life)? than "
     r"(?P<y>.+?)(?: did)?",
 )
 _SPANS = {  # the beginnings of words for lasting, and the two dates between which that is
-    "liv": LIFE, "die": LIFE, "was in": IN_OFFICE, "reign": IN_OFFICE, "rul": IN_OFFICE, "serv": IN_OFFICE,
+    "liv": LIFE, "die": LIFE, "was in": IN_OFFICE, "was p": IN_OFFICE, "was k": IN_OFFICE, "was q": IN_OFFICE,
+    "reign": IN_OFFICE, "rul": IN_OFFICE, "serv": IN_OFFICE,
     "last": COURSE,
 }  # fmt: skip
 
@@ -307,6 +310,9 @@ _PREPOSITION = re.compile(r"^(?:in|of|on|by|from|to)\b", re.IGNORECASE)
 _CLAUSE = re.compile(r"^(?:by|directed|written|painted|made|built|that|which|with)\b", re.IGNORECASE)
 
 
+_MOST_SUCH = patterns_of(
+    r"{what} {noun}(?P<rest> (?:in|of|from) .+?)? {be} the (?P<degree>most|least) (?P<such>\w+)(?: .*)?"
+)
 _GROSSED = patterns_of(  # *which of his films made the most money*, *the highest-grossing film of 1994*
     r"{what} (?:of )?(?P<whose>.+'s?) {noun} (?:has |have )?(?:made|grossed|earned|took)"
     r"(?: in)? the (?P<degree>most|least)(?: money)?(?: (?:at the box office|worldwide|ever))*",
@@ -336,6 +342,9 @@ def superlative(question: str) -> Plan | None:
     gross = _by_gross(question)
     if gross is not None:
         return gross
+    found = first_match(_MOST_SUCH, question)
+    if found and found["such"].lower() not in ("populous", "populated", "recent", "distant"):
+        return Plan(Form.SUPERLATIVE, noun=found["noun"], attributes=(f"how {found['such']}",), greatest=True)
     found = first_match(_LASTED_LONGEST, question)
     if found:
         noun, rest = found["noun"].strip(), without_world((found["rest"] or "").strip())
@@ -380,7 +389,8 @@ _NTH_OF = patterns_of(
     r"(?:(?! (?:of|from|in|by|with|is|are|was|were) )[\w .-])+?)(?:'s?)? {nth} {noun}",
 )
 _LAST_TIME = patterns_of(
-    r"(?:when|in (?:what|which) year) (?:was|is) the {nth} time (?:that )?{x} (?:has |have )?(?P<verb>won|hosted) {y}"
+    r"(?:when|in (?:what|which) year) did {x} {nth} (?P<verb>host|win) {y}",
+    r"(?:when|in (?:what|which) year) (?:was|is) the {nth} time (?:that )?{x} (?:has |have )?(?P<verb>won|hosted) {y}",
 )
 _FIRST_WOMAN = patterns_of(
     r"(?:{what} {be} )?(?:the )?(?:very )?{nth} (?P<noun>woman|female|lady|black) (?:person )?"
@@ -405,7 +415,8 @@ def last_time(question: str) -> Plan | None:
     if not found:
         return None
     editions = plural_of(re.sub(r"^the ", "", found["y"], flags=re.IGNORECASE))
-    base = f"which {editions} did {found['x']} {_PRESENT[found['verb'].lower()]}"
+    verb = found["verb"].lower()
+    base = f"which {editions} did {found['x']} {_PRESENT.get(verb, verb)}"
     return Plan(Form.ORDINAL, base, editions, attributes=(DATE,), place=place_of(found["nth"]))
 
 

@@ -231,6 +231,10 @@ _BOTH_NUMBERED = re.compile(  # *the First or the Second World War*
     r"(?P<name>(?-i:[A-Z])\w+(?: (?-i:[A-Z])\w+)?)",
     re.IGNORECASE,
 )
+_CANNOT_FLY = re.compile(
+    r"\b(?P<birds>birds?)(?P<where> (?:from|of|in) [\w ]+?)?,? (?:that|which|who) (?:can't|cannot|can not|don't) fly\b",
+    re.I,
+)
 _HAS_GOT = re.compile(r"\b(?P<many>how many .+?) (?:has|have) (?P<x>.+?)(?: normally| usually)? got\b", re.IGNORECASE)
 _BIRTHPLACE = re.compile(
     r"^(?:please )?(?:what (?:is|was) |name |tell me |give me )?(?:the )?"
@@ -249,6 +253,7 @@ def in_plain_verbs(text: str) -> str:
     """A question in which a thing is named only to say what is done: to *have a coast on* a sea is to *border* it."""
     text = _NO_COAST.sub(r"\g<which> \g<before>\g<noun> are landlocked", text)
     text = _OF_ENGLAND.sub(r"\g<now> of the United Kingdom", _MOTHER_TONGUE.sub("has the most native speakers", text))
+    text = _CANNOT_FLY.sub(r"flightless \g<birds>\g<where>", text)
     text = re.sub(r"\bcapitol(?= of\b)", "capital", text, flags=re.IGNORECASE)
     text = re.sub(r",? (?:while|whilst|when) (?:still )?in (?:office|power)\b", "", text, flags=re.IGNORECASE)
     text = _HAS_GOT.sub(r"\g<many> does \g<x> have", text)

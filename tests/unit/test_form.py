@@ -36,6 +36,45 @@ PLANS = [
     ("How many countries border Chad?", Plan(Form.COUNT, base="which countries border Chad", noun="countries")),
     ("number of continents", Plan(Form.COUNT, noun="continents")),
     (
+        "what temperature does gold melt at",
+        Plan(Form.VALUE, things=("gold",), attributes=("melting_point", "melting point")),
+    ),
+    ("when did Singapore split from Malaysia", Plan(Form.VALUE, things=("Singapore",), attributes=("independence",))),
+    ("the running time of Jaws", Plan(Form.VALUE, things=("Jaws",), attributes=("duration",))),
+    (
+        "average distance between Earth and Sun",
+        Plan(Form.VALUE, things=("Earth",), attributes=("distance from the Sun",)),
+    ),
+    (
+        "when was the last time London hosted the Games",
+        Plan(Form.ORDINAL, "which Games did London host", "Games", attributes=("date",), place=-1),
+    ),
+    (
+        "when did London last host the Games",
+        Plan(Form.ORDINAL, "which Games did London host", "Games", attributes=("date",), place=-1),
+    ),
+    ("which spice is the most expensive", Plan(Form.SUPERLATIVE, noun="spice", attributes=("how expensive",))),
+    (
+        "Reagan or Carter: who was president for longer",
+        Plan(Form.COMPARISON, things=("Reagan", "Carter"), span=("in office from", "in office until")),
+    ),
+    (
+        "of Uranus and Neptune, which takes longer to orbit the Sun",
+        Plan(Form.COMPARISON, things=("Uranus", "Neptune"), attributes=("orbital period",)),
+    ),
+    (
+        "compare the Nile and the Danube and tell me the longer one",
+        Plan(Form.COMPARISON, things=("Nile", "Danube"), attributes=("length", "height", "duration")),
+    ),
+    (
+        "who discovered Neptune's largest moon",
+        Plan(
+            base="who discovered Neptune's largest moon",
+            inner="what is Neptune's largest moon",
+            outer="who discovered {}",
+        ),
+    ),
+    (
         "who was the father of Zeus's father",
         Plan(
             base="who was the father of Zeus's father", inner="who is Zeus's father", outer="who was the father of {}"

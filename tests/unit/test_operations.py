@@ -239,6 +239,7 @@ OPERA = ("Wagner", "composed", "Lohengrin")
             {"1958 Song Contest"},
         ),
         ("are there more ports in Norway or in Germany", ["Norway", "Germany"], RIVER, {"Germany"}),
+        ("are the Elbe and the Elbe the same river", ["Elbe"], RIVER, {"Yes"}),
         ("does Germany have 30 ports", ["Germany"], RIVER, {"Yes"}),
         ("does Lohengrin have 2 acts", ["Lohengrin"], OPERA, {"No"}),
         ("which countries in the world don't have any port", ["Norway"], RIVER, {"Norway"}),
