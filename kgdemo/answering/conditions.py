@@ -518,13 +518,16 @@ class Conditions(Direct):
             return True
         if kind_of(self.kg, other) == "feat":  # a record that the topic itself holds
             return bool(self.sets.leads(other, ("achieved by",), topic))
-        last = fold(other).split()[-1]
+        words = fold(other).split()
+        if not words:  # a name of signs alone
+            return False
+        last = words[-1]
         if re.search(rf"\b{re.escape(last)}['’]s?\b", self.query.text, re.IGNORECASE) and self.sets.joined(
             topic, other
         ):
             return True  # *Orwell's* Nineteen Eighty-Four
         by = re.search(r"\b(?:by|of|from) (?:the )?(?P<other>.+)", fold(self.query.text))
-        named = by and by["other"].startswith(fold(other).split()[0]) and self.sets.joined(topic, other)  # X *by* Y
+        named = by and by["other"].startswith(words[0]) and self.sets.joined(topic, other)  # X *by* Y
         return bool(named) or bool(self.sets.containing(topic, other))
 
     def _joining(self, end: str, other: str) -> Path | None:

@@ -192,7 +192,9 @@ class Lists(Conditions):
         found = _NAMES_ALL.match(self.plan.asked)
         kinds = names_of_kind(found["noun"]) if found else ()
         called_so = [
-            topic for topic in self.query.topics if fold(topic).split()[-1] in (*kinds, *(f"{k}s" for k in kinds))
+            topic
+            for topic in self.query.topics
+            if (fold(topic).split() or [""])[-1] in (*kinds, *(f"{k}s" for k in kinds))
         ]
         members = self.sets.members(called_so[0]) if len(called_so) == 1 else {}
         return self._all(found["noun"], members) if found and len(members) > 1 else None

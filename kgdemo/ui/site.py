@@ -36,7 +36,7 @@ _LIVE = (
 _POLICY = (
     "default-src 'none'; script-src {script} data:; style-src 'unsafe-inline'; img-src data: blob:; connect-src data:"
 )
-_ONE_RUN = ".learn, .walk, .lessons, .fold.failures-fold, .xray, .hole"  # needs the recorded runs, or their graph
+_ONE_RUN = ".learn, .lessons, .fold.failures-fold, .xray, .hole"  # needs the recorded runs, or their graph
 
 _DOCUMENT = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

@@ -156,11 +156,8 @@ def test_a_tool_called_wrongly_answers_with_a_sentence(address: str):
             found = []
             for tool in (await session.list_tools()).tools:
                 good = next(values for name, values in GOOD.items() if tool.name in (name, f"kgdemo_{name}"))
-                wrong = [{**good, name: value} for name in good for value in WRONG[:-1]]  # half a character is no JSON
-                missing = {name: value for name, value in good.items() if name not in tool.inputSchema["required"]}
-                for given in ({}, missing, {**good, "more": 1}, *wrong):
-                    if given.get("beams") == 7:
-                        continue  # is a number of paths
+                first = next(iter(good))
+                for given in ({}, {**good, first: 7}, {**good, first: HUGE}, {**good, "graph": ["world"]}):
                     answer = await session.call_tool(tool.name, given)
                     found.append(((tool.name, str(given)[:80]), answer.content[0].text if answer.isError else ""))
             return found

@@ -38,7 +38,7 @@ def searches(events: list[Event]) -> int:
         ("Where was the author of the book that Blade Runner is based on born?", "Chicago"),
         ("what is the currency of the country where the Taj Mahal is", "Indian rupee"),
         ("Who directed the movie in which Heath Ledger played the Joker?", "Christopher Nolan"),
-        ("when was the wife of the 44th US president born", "1964"),
+        ("when was the wife of the 44th US president born", "17 January 1964"),
         ("who is the husband of the woman who discovered polonium", "Pierre Curie"),
     ],
 )

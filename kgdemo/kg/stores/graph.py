@@ -473,7 +473,7 @@ class StoreGraph(KnowledgeGraph):
     def _read(self, entities: Sequence[int], few: int) -> None:
         """Ask for the relations of these entities, and for the ends of those with ``few`` at the most."""
         if entities:
-            self._keep(entities, self.store.relations([self._iris[entity] for entity in entities], few))
+            self._keep(entities, self.store.relations([self._iris[entity] for entity in entities], min(few, MAX_ENDS)))
 
     def _keep(self, entities: Iterable[int], found: Iterable[RelationEnds]) -> None:
         for entity in entities:
