@@ -113,7 +113,13 @@ def test_signs_around_a_name(small, question, entity):
     [
         ("who are the grandparents of zeuz", "Zeus"),
         ("drinks made from agve", "agave"),
-        ("which religion is the Torha holy in", "Torah"),
+        pytest.param(
+            "which religion is the toarh holy in",
+            "Torah",
+            marks=pytest.mark.xfail(
+                strict=True, reason="found, but with 0.084 not taken, since its books are in the graph"
+            ),
+        ),
         ("how tall is the eifel tower", "Eiffel Tower"),
     ],
 )
