@@ -332,7 +332,7 @@ class LeanBert(nn.Module):
         Returns:
             for each pass the logits of its last tokens, ``(counts, V)``.
         """
-        texts = [_Text(one.input_ids.shape[1], one.past_key_values, one.attention_mask) for one in passes]
+        texts = [_Text(one.input_ids.shape[1], one.cache, one.attention_mask) for one in passes]
         ids = torch.cat([one.input_ids[0] for one in passes])
         positions = torch.cat([one.position_ids[0] for one in passes])
         rows = self.body.read(ids, positions, texts).split([text.tokens for text in texts])

@@ -20,6 +20,7 @@ several questions costs little more than over those of one, since the weights ar
 
 from __future__ import annotations
 
+import inspect
 import sys
 import threading
 from collections import OrderedDict
@@ -62,14 +63,14 @@ class Pass:
     Attributes:
         input_ids, position_ids: ``(1, n)``.
         attention_mask: added to the attention scores, ``(1, 1, n, pool)``.
-        past_key_values: keys and values so far; those of these tokens are added.
+        cache: keys and values so far; those of these tokens are added.
         logits_to_keep: for how many of the last tokens logits are wanted.
     """
 
     input_ids: Tensor
     attention_mask: Tensor
     position_ids: Tensor
-    past_key_values: KeyValues | Cache
+    cache: KeyValues | Cache
     logits_to_keep: int
 
 
@@ -97,6 +98,8 @@ class BatchedForward(nn.Module):
         self.dtype = model.dtype
         self.device = next(model.parameters()).device
         self._read = read
+        # transformers 5.24 gives the argument another name; earlier releases are the newest that Python 3.10 can have
+        self._cache_name = "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
         self._turn, self._guard = threading.Lock(), threading.Lock()
         self._waiting: list[PendingForward] = []
 
@@ -144,7 +147,7 @@ class BatchedForward(nn.Module):
             input_ids=wanted.input_ids,
             attention_mask=wanted.attention_mask,
             position_ids=wanted.position_ids,
-            past_key_values=wanted.past_key_values,
+            **{self._cache_name: wanted.cache},
             use_cache=True,
             logits_to_keep=wanted.logits_to_keep,
         ).logits[0]
@@ -251,7 +254,7 @@ class PooledTokenTree:
             input_ids=torch.tensor([ids], device=self.device),
             attention_mask=torch.from_numpy(mask).to(self.device, dtype)[None, None],
             position_ids=torch.tensor([positions], device=self.device),
-            past_key_values=self.cache,
+            cache=self.cache,
             logits_to_keep=keep,
         )
         return torch.log_softmax(self.model(wanted).float(), dim=-1)
