@@ -9,6 +9,7 @@ import dataclasses
 import re
 import time
 from collections.abc import Callable, Generator, Sequence
+from itertools import pairwise
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
@@ -21,10 +22,10 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.linking.linker import LIKELY
 from kgdemo.linking.names import name_index
-from kgdemo.linking.words import name_words
+from kgdemo.linking.words import common_words, name_words
 from kgdemo.opened import OpenedGraph
 from kgdemo.query.plan import WITHOUT_TOPIC
-from kgdemo.query.query import Query, common_words, understand
+from kgdemo.query.query import Query, understand
 from kgdemo.query.wording import corrected, in_full, in_plain_verbs, plain_question, unknown_words, without_slips
 
 _NAMED = 0.3  # a mention from this score on is taken for a name, and its letters are left as they are
@@ -92,6 +93,9 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
         yield Notice(f"Read as: {meant}")
     question = meant
     query = understand(question, linked.chosen, graph.kg)
+    if len(word := query.plan.initial) > 1:  # of kings named *Henry* it is the name that is asked for
+        linked = dataclasses.replace(linked, chosen=_but_called(word, linked))
+        query = understand(question, linked.chosen, graph.kg)
     if graph.linker.knows_all_names and (strange := _nonsense(query, graph)):
         said = f"I cannot read this: neither I nor the graph {graph.kg.name} know {listed(strange)}. Please rephrase."
         yield linked
@@ -124,6 +128,12 @@ def _put_right(question: str, entities: Sequence[str], graph: OpenedGraph) -> tu
     return question, linked
 
 
+def _but_called(word: str, linked: EntitiesLinked) -> tuple[str, ...]:
+    """The topics without what was found for one word of the question."""
+    found = {m.candidates[0].entity for m in linked.mentions if m.text.lower().startswith(word.lower())}
+    return tuple(entity for entity in linked.chosen if linked.given or entity not in found)
+
+
 _ASKING = ("what", "which", "where", "when", "who", "whose", "whom", "how")
 
 
@@ -143,6 +153,7 @@ def _linked(question: str, graph: OpenedGraph) -> EntitiesLinked:
     found = graph.linker.link(question)
     mentions, chosen = _asked_about(question, *_named(question, found.mentions, found.chosen))
     chosen = _places(question, mentions, _languages(question, mentions, chosen))
+    chosen = _told_by_an_owner(question, mentions, chosen, graph.kg)
     return EntitiesLinked(mentions, chosen, found.nearest, ms=1000 * (time.perf_counter() - began))
 
 
@@ -203,6 +214,23 @@ def _places(question: str, mentions: Sequence[Mention], chosen: tuple[str, ...])
         if " " in fold(first.entity) and " " not in said and first.score - adjective_of.score < _LEVEL:
             meant[first.entity] = adjective_of.entity
     return tuple(dict.fromkeys(meant.get(entity, entity) for entity in chosen))
+
+
+_OWNED = re.compile(r"^['’]s? \w+,? $")  # between *Marie Curie* and *Irène*: 's daughter
+
+
+def _told_by_an_owner(
+    question: str, mentions: Sequence[Mention], chosen: tuple[str, ...], kg: KnowledgeGraph
+) -> tuple[str, ...]:
+    """Without whom somebody is told by: of *Marie Curie's daughter Irène* the daughter alone."""
+    named = sorted((m for m in mentions if m.candidates[0].entity in chosen), key=lambda mention: mention.start)
+    left_out: set[str] = set()
+    for owner, owned in pairwise(named):
+        one, other = owner.candidates[0].entity, owned.candidates[0].entity
+        kin = owned.candidates[0].type == "person" and _OWNED.match(question[owner.end : owned.start])
+        if kin and any(end == other for _, end in kg.neighbours(one)):
+            left_out.add(one)
+    return tuple(entity for entity in chosen if entity not in left_out)
 
 
 _OF_LANGUAGES = re.compile(r"\b(?:languages?|speak|speaks|speaking|spoken)\b", re.IGNORECASE)

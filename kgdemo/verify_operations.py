@@ -112,10 +112,27 @@ def _filter(operation: Operation) -> bool:
 
 
 def _initial(operation: Operation) -> bool:
-    """The results are those whose names begin with a letter, an article left aside."""
-    names = {o.entity: re.sub(r"^[tT]he ", "", o.entity) for o in operation.operands}
-    first = {entity: unicodedata.normalize("NFKD", name)[:1].upper() for entity, name in names.items()}
-    return set(operation.result) == {entity for entity, letter in first.items() if letter == operation.argument}
+    """The results are those whose names begin with a letter, or with a word, an article left aside."""
+    wanted = operation.argument
+
+    def begins(entity: str) -> bool:
+        name = unicodedata.normalize("NFKD", re.sub(r"^[tT]he ", "", entity))
+        return name[:1].upper() == wanted if len(wanted) == 1 else bool(re.match(rf"{re.escape(wanted)}\b", name, re.I))
+
+    return set(operation.result) == {o.entity for o in operation.operands if begins(o.entity)}
+
+
+def _century(operation: Operation) -> bool:
+    """The century of each date: of 1801 and of 1900 the 19th."""
+    wanted = []
+    for operand in operation.operands:
+        found = re.match(r"(-?)(\d+)(?:-\d\d){0,2}( BC)?$", operand.value or operand.entity)
+        if found is None:
+            return False
+        number = str(-(-int(found[2]) // 100))
+        ending = "th" if number in ("11", "12", "13") else {"1": "st", "2": "nd", "3": "rd"}.get(number[-1], "th")
+        wanted.append(f"{number}{ending} century{' BC' if found[1] or found[3] else ''}")
+    return operation.result == tuple(dict.fromkeys(wanted))
 
 
 def _both(operation: Operation) -> bool:
@@ -238,6 +255,7 @@ _CHECKS: dict[str, Callable[[Operation], bool]] = {
     "chain": _chain,
     "filter": _filter,
     "initial": _initial,
+    "century": _century,
     "both": _both,
     "without": _without,
     "most paths": _most_paths,

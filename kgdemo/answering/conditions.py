@@ -192,7 +192,7 @@ class Conditions(Direct):
         """
         noun = re.split(r" (?:from|in|of) ", self.plan.noun)[0]
         *before, last = fold(noun).split() or [""]
-        office = self._office_named(noun) if before else ""
+        office = self.office_named(noun) if before else ""
         people = self.sets.ends(office, ("held by",)) if office else self.sets.practitioners(last)
         named = {self.kg.entities[name.entity] for word in before for name in _names(self.kg, word)}
         meant = dict.fromkeys([*(self._people_of(topic) for topic in self.query.topics), *self._places_meant(())])
@@ -210,11 +210,6 @@ class Conditions(Direct):
         citizens = {} if only_born else self.sets.ends(places[0], (self.sets.inverse("citizen of"),))
         belong = {**born, **citizens}
         return {one: (path, belong[one]) for one, path in people.items() if one in belong}
-
-    def _office_named(self, noun: str) -> str:
-        """The office that a noun names whole: *US presidents*."""
-        called_so = (self.kg.entities[name.entity] for one in names_of_kind(noun) for name in _names(self.kg, one))
-        return next((one for one in called_so if kind_of(self.kg, one) == "position"), "")
 
     def list_of_both(self, people: Mapping[str, tuple[Path, Path]]) -> Iterator[Event]:
         """People of an occupation and a place, within the years that are asked for; how many, where that is asked."""

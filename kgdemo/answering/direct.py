@@ -11,10 +11,12 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 
 from kgdemo.answering.computation import Computation, MethodRun, computed_answer, listed, no_answer
-from kgdemo.answering.operands import PLACES
+from kgdemo.answering.operands import PLACES, names_of_kind
 from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
+from kgdemo.linking.names import name_index
+from kgdemo.linking.words import name_words
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.plan import Form
 
@@ -167,12 +169,13 @@ class Direct(Computation):
             ends = {**self._of_place(modifier, noun)}
         else:
             ends = self.sets.of_kind(noun)
+        ends = ends or self._people_called(noun)
         if not ends:
             yield no_answer(f"The graph knows no kind of thing called “{noun}”.")
             return
         letter = self.plan.initial
         operands = [Operand(end, (path,)) if path else self._of_type(end) for end, path in ends.items()]
-        result = tuple(end for end in ends if _first_letter(end) == letter)
+        result = tuple(end for end in ends if _begins(end, letter))
         text = f"{len(ends)} {noun}, of which {len(result)} begin with {letter}"
         operation = yield from self._operate("initial", text, operands, result, letter)
         if operation is None:
@@ -186,9 +189,22 @@ class Direct(Computation):
             f"{len(result)}: {said}" if counted else said, (str(len(result)),) if counted else result, ran
         )
 
+    def _people_called(self, noun: str) -> Mapping[str, Path | None]:
+        """Those who held the office that a noun names: *US presidents*, *popes*, *English kings*."""
+        office = self.office_named(noun)
+        return {**self.sets.ends(office, ("held by",))} if office else {}
+
+    def office_named(self, noun: str) -> str:
+        """The office that a noun names whole: *US presidents*."""
+        names = (name for one in names_of_kind(noun) for name in name_index(self.kg).whole("".join(name_words(one))))
+        called_so = (self.kg.entities[name.entity] for name in names)
+        return next((one for one in called_so if kind_of(self.kg, one) == "position"), "")
+
     def _of_type(self, entity: str) -> Operand:
         return Operand(entity, (), "type", self.kg.info[entity].type)
 
 
-def _first_letter(name: str) -> str:
-    return unicodedata.normalize("NFKD", re.sub(r"^the ", "", name, flags=re.IGNORECASE))[:1].upper()
+def _begins(name: str, word: str) -> bool:
+    """Whether a name begins with a word, or with a single letter."""
+    name = unicodedata.normalize("NFKD", re.sub(r"^the ", "", name, flags=re.IGNORECASE))
+    return name[:1].upper() == word if len(word) == 1 else fold(name).split()[:1] == fold(word).split()

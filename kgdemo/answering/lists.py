@@ -42,6 +42,8 @@ _NAMES_ALL = re.compile(
     re.IGNORECASE,
 )
 _THAT_ARE = re.compile(r"^(?:what|which) (?P<noun>\w+s) are (?P<adjective>[\w-]+)$", re.IGNORECASE)
+_VICTORY = frozenset("won win winner winners champion champions received awarded".split())
+_TOOK_OFFICE = frozenset(("took", "office"))
 _OF_ONE_SEX = frozenset("daughter son brother sister".split())
 _OF_IT = re.compile(r" (?:of|in|on) ", re.IGNORECASE)
 _DIED = frozenset("assassinated died killed shot murdered executed".split())
@@ -131,9 +133,12 @@ class Lists(Conditions):
         narrowed = self.of_sex(ends) or self.joined_too(ran, ends)
         ends = {end: ends[end] for end in narrowed}
         ends = (self.sets.of_noun(ends, self.plan.noun) if self.plan.noun else None) or ends
-        office, sign = kind_of(self.kg, ran.cited[0].entities[0]) == "position", self.plan.bound.split()[0]
+        sign, said = self.plan.bound.split()[0], set(self.query.content_words)
+        office = kind_of(self.kg, ran.cited[0].entities[0]) == "position" or said >= _TOOK_OFFICE
         in_office = [o for end, path in ends.items() if (o := operand_of(self.kg, end, IN_ORDER[:2], (path,)))]
         dated = in_office if office else self._dated(ends, _THEN if sign == "=" else (DATE,))
+        if _VICTORY & said:  # when somebody won is not when he was born
+            dated = [o for o in dated if kind_of(self.kg, o.entity) != "person"]
         dated = [replace(o, paths=narrowed.get(o.entity, o.paths)) for o in dated]
         if in_office and office and sign == "=":
             yield from self._in_office(ran, in_office)

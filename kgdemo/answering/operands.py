@@ -292,7 +292,12 @@ def called(kg: KnowledgeGraph, kind: str) -> list[str]:
     return [name for name, known in kg.info.items() if known.type == kind or _name_and_bracket(name)[1] == kind]
 
 
-# a date that a question may mean -> the attributes and the relations to a year that say it, the first one that is known
+_CAME_TO_BE = (  # the attributes and the relations to a year that say when a thing did
+    *("opened", "completed", "founded", "founded in year", "released", "released in year", "published in year"),
+    *("painted", "composed", "created in year", "invented", "discovered", "invented in year", "discovered in year"),
+    *("happened", "began", "happened in year", "began in year"),
+)
+# a date that a question may mean -> what says it, the first one that is known
 _DATES: dict[str, tuple[str, ...]] = {
     "born": ("born", "born in year"),
     "died": ("died", "died in year"),
@@ -301,43 +306,13 @@ _DATES: dict[str, tuple[str, ...]] = {
     "happened": ("happened", "began", "happened in year", "began in year"),
     "opened": ("opened", "completed", "founded in year"),
     "founded": ("founded", "founded in year", "began in year"),
-    "released": ("released", "released in year", "published in year"),
+    "released": ("released", "released in year", "published in year", "painted", "composed"),
     "independence": ("independence",),
     "in office from": ("reign began", "took office"),
     "in office until": ("reign ended", "left office"),
     "discovered": ("discovered", "invented", "discovered in year", "invented in year", "created in year"),
-    "beginning": (
-        "opened",
-        "completed",
-        "founded",
-        "founded in year",
-        "released",
-        "released in year",
-        "published in year",
-        "invented",
-        "discovered",
-        "invented in year",
-        "discovered in year",
-        "happened",
-        "began",
-        "happened in year",
-        "began in year",
-    ),
-    "date": (
-        "born",
-        "born in year",
-        "opened",
-        "completed",
-        "founded",
-        "founded in year",
-        "released",
-        "released in year",
-        "published in year",
-        "happened",
-        "began",
-        "happened in year",
-        "began in year",
-    ),
+    "beginning": _CAME_TO_BE,
+    "date": ("born", "born in year", *_CAME_TO_BE),
 }
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 
 from kgdemo.answering.claims import Claims
 from kgdemo.answering.computation import no_answer
@@ -38,6 +39,10 @@ def answer(
         query, run, resources, link, directed, vocabulary: see ``Computation``.
     """
     given = (query, run, resources, link, directed, vocabulary)
+    if query.plan.century:
+        plainly = replace(query, plan=replace(query.plan, century=False))
+        yield from Spans(*given).centuries(answer(plainly, run, resources, link, directed, vocabulary))
+        return
     if query.plan.form is Form.UNANSWERABLE:
         yield no_answer(query.plan.reason)
         return

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
 
 from kgdemo.answering.computation import (
+    BY,
     IN_ORDER,
     ORDER_WORD,
     Computation,
@@ -27,7 +28,7 @@ from kgdemo.answering.operands import (
     same_attribute,
     shown_value,
 )
-from kgdemo.events import Event, Operand
+from kgdemo.events import AnswerFinal, Event, Operand
 from kgdemo.kg.labels import fold, spoken
 from kgdemo.kg.literals import date_parts
 from kgdemo.kg.path import Path
@@ -481,7 +482,16 @@ class Orders(Computation):
             yield no_answer(f"I found nothing in the graph called {self.plan.things[0]}.")
             return
         operand = operand_of(self.kg, entity, attributes) if entity else None
-        if operand is None or (dates and operand.unit == "year"):
+        if operand is not None and dates and operand.unit == "year":
+            if (yield from self._led_to_when()):
+                return
+        elif operand is None:
+            if dates and entity and self.kg.literals:
+                if not (yield from self._led_to_when()):
+                    yield no_answer(
+                        f"The graph holds no such date of {entity}. What it holds of it: {self._relations_of(entity)}."
+                    )
+                return
             if dates or not self.kg.literals or not entity:
                 yield from self._when()
                 return
@@ -501,6 +511,14 @@ class Orders(Computation):
         if operation is not None:
             year = dates and _ASKS_YEAR.search(self.query.text)
             yield computed_answer(f"{text}.", (str(date_parts(operand.value)[0]) if year else shown_value(operand),))
+
+    def _led_to_when(self) -> Generator[Event, None, bool]:
+        """The method's own answer where it has one: a path to a year shows more than the year; whether it has."""
+        for event in self._when():
+            if isinstance(event, AnswerFinal) and event.refusal and event.by != BY:
+                return False
+            yield event
+        return True
 
     def _when(self) -> Iterator[Event]:
         """The method's own answer, where what happened is what its relation says: to *reach* is not to be born."""

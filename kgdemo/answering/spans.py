@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 
 from kgdemo.answering.computation import MethodRun, computed_answer, listed, no_answer, order_of, years_between
 from kgdemo.answering.operands import all_of_kind, names_of_kind, operand_of, shown_value
 from kgdemo.answering.orders import Orders
-from kgdemo.events import Event, Operand
+from kgdemo.events import AnswerFinal, Event, Operand, Operation
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.measures import AGE, IN_OFFICE, LIFE, TODAY
@@ -38,6 +39,26 @@ class Spans(Orders):
         operation = yield from self._operate("difference", text, [earlier, later], (years,), kind)
         if operation is not None:
             yield computed_answer(f"{years} years ({entity}: {text.rsplit(':', 1)[0]}).", (years,))
+
+    def centuries(self, events: Iterable[Event]) -> Iterator[Event]:
+        """The events of a question for a date, with the century of it in place of the date."""
+        ran, stated = MethodRun(), dict[str, Operand]()
+        for event in events:
+            ran.see(event)
+            if isinstance(event, Operation) and event.kind == "value":
+                stated = {shown_value(operand): operand for operand in event.operands}
+            if not isinstance(event, AnswerFinal) or event.refusal:
+                yield event
+                continue
+            ran.final = event
+            led = {path.end: Operand(path.end, (path,)) for path in ran.cited}
+            operands = [o for answer in event.answers if (o := stated.get(answer) or led.get(answer)) is not None]
+            years = [_year_of(operand) for operand in operands]
+            found = tuple(dict.fromkeys(_century(year) for year in years if year is not None))
+            if not found or None in years or len(operands) != len(event.answers):
+                yield event
+            elif (yield from self._operate("century", f"{listed(event.answers)}: {listed(found)}", operands, found)):
+                yield computed_answer(f"{listed(found)} ({listed(event.answers)}).", found)
 
     def _age_today(self, entity: str) -> Iterator[Event]:
         """The age of somebody of whom the graph states no death; of something that was founded or built."""
@@ -254,3 +275,15 @@ def _told(spans: Iterable[Span]) -> str:
         f"{first.entity} {shown_value(first)} to {shown_value(last)} ({years_between(first, last, 'span')} years)"
         for first, last in spans
     )
+
+
+def _year_of(operand: Operand) -> int | None:
+    """The year of a date, or of a year that a path ends in; negative before Christ."""
+    found = re.match(r"(-?\d+)(?:-\d\d){0,2}( BC)?$", operand.value or operand.entity)
+    return int(found[1]) * (-1 if found[2] else 1) if found else None
+
+
+def _century(year: int) -> str:
+    number, last = divmod(abs(year) - 1, 100)[0] + 1, (abs(year) - 1) // 100 % 10
+    ending = ("st", "nd", "rd")[last] if last < 3 and number // 10 != 1 else "th"
+    return f"{number}{ending} century{' BC' if year < 0 else ''}"

@@ -18,7 +18,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -31,7 +31,7 @@ from kgdemo.kg.stores.graph import StoreGraph
 from kgdemo.linking.context import Context, Meaning
 from kgdemo.linking.features import WEIGHTS, Scorer
 from kgdemo.linking.matching import Match, Matcher, MatchKind
-from kgdemo.linking.names import name_index
+from kgdemo.linking.names import name_index, without_bracket
 from kgdemo.linking.words import Word, name_words, without_article, words_of
 from kgdemo.models.embedding import Embedder
 
@@ -92,6 +92,7 @@ _WHOLE = 0.5  # a longer name that has all words of a shorter one is taken from 
 _SURE = 0.5  # further mentions are taken where they are likelier than not; what does not meet the first is let go
 _SHOWN = 0.1  # below this a match is no mention
 _CLOSE = 2.0  # log-odds: further behind, an embedding could not turn the order; the most it was seen to move is 1.9
+_CLOSE_SECOND = 0.5  # score from which a namesake may be the one meant
 _LEVEL = 0.7  # log-odds: namesakes as close as this are told apart by their descriptions
 _MAX_WEIGHED = 12  # candidates that embeddings may compare
 _MAX_LEVEL = 2  # namesakes whose descriptions are read: each costs as much as a third of the question
@@ -152,6 +153,7 @@ class EntityLinker:
                 chosen.append(self.kg.entities[best.match.name.entity])
             else:
                 unsure.append((best, rivals))
+        chosen, mentions = self._namesakes_linked(chosen, mentions)
         for best, rivals in unsure:
             told = self._told_by_others(words, [best, *rivals], chosen)
             mentions.append(self._mention(question, words, told or best, [best, *rivals], max_candidates))
@@ -160,6 +162,33 @@ class EntityLinker:
         mentions.sort(key=lambda mention: mention.start)
         nearest = () if chosen else self._nearest(words, weighed, max_candidates)
         return Linking(tuple(mentions), tuple(dict.fromkeys(chosen)), nearest)
+
+    def _namesakes_linked(self, chosen: list[str], mentions: list[Mention]) -> tuple[list[str], list[Mention]]:
+        """Of two namesakes the one that the graph links to something else chosen, where the likelier one is to nothing.
+
+        The Darwin of *On the Origin of Species* is not the city.
+        """
+        for place, mention in enumerate(mentions):
+            first, *others = mention.candidates
+            rest = [other for other in chosen if other != first.entity]
+            if first.entity not in chosen or not rest or self._links_any(first.entity, rest):
+                continue
+            near = [one for one in others if one.score >= _CLOSE_SECOND and one.entity not in chosen]
+            near = [one for one in near if one.type == "person" or _called(one.entity, mention.text)]
+            told = next((one for one in near if self._links_any(one.entity, rest)), None)
+            if told is not None:
+                candidates = (told, *(one for one in mention.candidates if one is not told))
+                mentions[place] = replace(mention, candidates=candidates)
+                chosen[chosen.index(first.entity)] = told.entity
+        return chosen, mentions
+
+    def _links_any(self, label: str, others: Sequence[str]) -> bool:
+        """Whether an edge joins an entity to one of others, of which none is linked to very much."""
+        entity, few = self.kg.entities.find(label), [self.kg.entities.find(other) for other in others]
+        assert entity is not None
+        return any(
+            other is not None and self.kg.degree(other) <= _HUB and self._context.linked(entity, other) for other in few
+        )
 
     def _made_by_somebody(
         self, question: str, words: Sequence[Word], best: _Weighed, rivals: Sequence[_Weighed]
@@ -287,6 +316,11 @@ class EntityLinker:
             if len(found) < limit:
                 found.setdefault(candidate.entity, candidate)
         return tuple(sorted(found.values(), key=lambda candidate: -candidate.score))
+
+
+def _called(label: str, text: str) -> bool:
+    """Whether an entity's whole name is what is written, but for what stands in brackets."""
+    return name_words(without_bracket(label)) == name_words(text)
 
 
 def _add(weighed: Sequence[_Weighed], odds: NDArray[np.float32]) -> None:

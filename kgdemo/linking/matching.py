@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from kgdemo.linking.names import FuzzyNames, Name, NameIndex, NameKind
-from kgdemo.linking.words import Word, short_given_names
+from kgdemo.linking.words import Word, common_words, short_given_names
 
 _MAX_HOLDING = 300  # names looked at for one word, best-connected first: enough for every John
 _MAX_PARTS = 40  # partial matches kept for one stretch of words
@@ -123,6 +123,8 @@ class Matcher:
         for number, places in at.items():
             name = self.index.names[number]
             for first, last, spelt in _runs(places, words):
+                if last - first == 1 and spelt[0].likeness < 1 and _is_english(words[first]):
+                    continue
                 nearly_all = len(spelt) > 1 and len(spelt) >= len(name.words) - 1
                 if nearly_all or not all(word.ordinary for word in words[first:last]):
                     match = self._part(first, last, name, spelt)
@@ -159,7 +161,7 @@ class Matcher:
                 stretch, last = words[first : first + size], first + size
                 if (first, last) in whole or not _may_be_misspelt(stretch):
                     continue
-                if size == 1 and not self._kinds.isdisjoint(stretch[0].keys):
+                if size == 1 and (_is_english(stretch[0]) or not self._kinds.isdisjoint(stretch[0].keys)):
                     continue
                 if size not in (2, 3, 4) and unknown.isdisjoint(word.bare for word in stretch):
                     continue  # slips in words by themselves and in long titles mostly make a word that no name has
@@ -219,6 +221,11 @@ def _runs(places: dict[int, _Variant], words: Sequence[Word]) -> Iterator[tuple[
         run.append(place)
     if run:
         yield run[0], run[-1] + 1, [places[p] for p in run]
+
+
+def _is_english(word: Word) -> bool:
+    """Whether a word is typed as it is meant: *hotter* is no slip for Hütter."""
+    return word.text.islower() and word.bare in common_words()
 
 
 def _may_be_misspelt(stretch: Sequence[Word]) -> bool:

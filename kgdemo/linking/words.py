@@ -7,6 +7,7 @@ that stand alone are drawn together (``U.S.`` = ``US``, ``J. R. R.`` = ``jrr``).
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from kgdemo.kg.labels import fold
+from kgdemo.models.causal import EMBEDDED_FOLDER
 
 _DATA = Path(__file__).parent / "data"
 _APOSTROPHES = "'’‘`´ʼ"
@@ -75,6 +77,16 @@ def words_of(text: str) -> list[Word]:
             ordinary = _is_ordinary(written, keys[0], before)
             words.append(Word(written, start, close, keys, text[start].isupper(), ordinary))
     return words
+
+
+@cache
+def common_words() -> frozenset[str]:
+    """English words that are typed as they are meant, though no question asks with them: *arrow*, *sword*.
+
+    They are the whole words among the tokens of the embedded model, taken from BERT's vocabulary; names are among them.
+    """
+    tokens = json.loads((EMBEDDED_FOLDER / "tokenizer.json").read_text("utf-8"))["model"]["vocab"]
+    return frozenset(token for token in tokens if len(token) > 2 and token.isalpha())
 
 
 def name_words(name: str) -> tuple[str, ...]:

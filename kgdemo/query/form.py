@@ -42,6 +42,11 @@ _WHAT_YEAR = re.compile(
 )
 
 
+_WHAT_CENTURY = re.compile(
+    r"^(?:in |during )?(?:what|which) century (?P<asked>(?:is|are|was|were|did)\b.+?)(?: in)?$", re.IGNORECASE
+)
+
+
 _IN_A_UNIT = re.compile(  # values are given in the unit that the graph has
     r"(?: (?:in|measured in))? (?:degrees )?(?:celsius|celcius|centigrade|fahrenheit|kelvin)$"
     r"| (?:in|measured in) (?:minutes|hours|seconds|met(?:er|re)s|kilomet(?:er|re)s|km|miles|feet|foot"
@@ -76,8 +81,11 @@ def plan_of(text: str) -> Plan:
         return Plan(Form.UNANSWERABLE, reason=reason)
     question = re.sub(r"[’`´]", "'", plain_question(text))
     question = re.sub(r"\b(second|third|fourth|fifth)-(?=\w+est\b)", r"\1 ", question, flags=re.IGNORECASE)
+    question = re.sub(r"\s+[–—-]+\s+", ", ", question)
     question = _NO_APOSTROPHE.sub(r"\1n't", question)
     question = re.sub(r"\b(what|who|which|where|when|how)'?s\b", r"\1 is", question, flags=re.IGNORECASE)
+    century = _WHAT_CENTURY.match(question)
+    question = f"when {century['asked']}" if century else question
     initial, asked = initial_of(asked_first(_LANDLOCKED.sub(r"landlocked \1", _IN_A_UNIT.sub("", question))))
     question = _HOW_MANY_UNITS.sub("how ", _WHAT_YEAR.sub("when ", asked))
     bare = _GIVE_THE_MEASURE.sub("", question)
@@ -85,7 +93,7 @@ def plan_of(text: str) -> Plan:
     plan = _read(question, text)
     if initial and plan.form is not Form.COUNT:
         plan = _all_called(question)
-    return replace(plan, asked=asked, initial=initial)
+    return replace(plan, asked=asked, initial=initial, century=century is not None)
 
 
 def _read(question: str, text: str) -> Plan:
@@ -141,8 +149,17 @@ _INITIAL = re.compile(
 )
 
 
+_NAMED_SO = re.compile(  # *kings named Henry*
+    r" (?:(?:were|was|are|is) )?(?:named|called) (?P<word>(?!what\b|who\b|after\b|by\b|in\b|the\b)[A-Za-z][\w'-]+)"
+    r"(?= (?:belong|rul|reign|were|was|are|have|had|has|from|of|in|that|who|before|after|did|to)|$)"
+)
+
+
 def initial_of(question: str) -> tuple[str, str]:
     """The letter that the names asked for begin with, and the question without that; empty where it says none."""
+    named = _NAMED_SO.search(question)
+    if named and re.search(r"[a-z]s$|men$|people$|how many", question[: named.start()]):
+        return named["word"].capitalize(), question[: named.start()] + question[named.end() :]
     found = _INITIAL.search(question)
     return (found["letter"].upper(), question[: found.start()] + question[found.end() :]) if found else ("", question)
 
@@ -264,9 +281,12 @@ _DATES = (  # what is asked of a date, and the attribute that says it
     (r"when did {x} first take place", "founded"),
     (r"when did {x} land(?: on .+)?", "landed"),
     (r"when {be} {x} launched(?: into .+)?", "launched"),
-    (r"when did (?:.+?) (?:publish|release|write) (?:his|her|their|the) {x}", "released"),
-    (r"when did (?:.+?) (?:invent|discover|patent) (?:his|her|their|the) {x}", "discovered"),
-    (r"when did (?:.+?) (?:found|establish|start) (?:his|her|their|the) {x}", "founded"),
+    (
+        r"when did (?:.+?) (?:publish|release|write|compose|paint|record|film) (?:(?:his|her|their|the) )?{x}",
+        "released",
+    ),
+    (r"when did (?:.+?) (?:invent|discover|patent) (?:(?:his|her|their|the) )?{x}", "discovered"),
+    (r"when did (?:.+?) (?:found|establish|set up) (?:(?:his|her|their|the) )?{x}", "founded"),
     (r"when {be} {x} (?:invented|discovered|patented)", "discovered"),
     (r"when (?:is|did|was|were) {x}(?: take place| happen| occur| fought| signed)?", "happened"),
     (r"when did {x} (?:sink|fall|erupt|explode|crash|burn down|collapse)", "happened"),

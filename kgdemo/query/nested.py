@@ -182,6 +182,8 @@ def _first_asked(described: str, clauses_only: bool) -> str:
         other = None if clauses_only else _OF_ANOTHER.fullmatch(described)
         return _who_is(described, other["noun"]) if other else ""
     noun, relative, clause = found["noun"], found["relative"].lower(), found["clause"]
+    if all(word[0].isupper() for word in noun.split()):
+        return ""  # *the Labour Party* is a name, and the clause is said of something before it
     asked = "who" if noun.lower() in _PERSONS else f"which {noun}"
     whose = re.fullmatch(r"(?P<what>[\w ]+?) (?P<be>is|was) (?P<x>.+)", clause, re.IGNORECASE)
     if relative == "whose":

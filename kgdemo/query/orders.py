@@ -38,6 +38,10 @@ _ORBITS_LONGER = patterns_of(
     r"{what}(?: \w+)? (?:takes|needs) (?P<degree>longer|less|more)(?: time)? to (?:orbit|go a?round|circle)[^,:]*"
     r"[,:] {pair}",
 )
+_LONGER_YEAR = patterns_of(
+    r"{what}(?: \w+)? has (?:the |a )?(?P<degree>longer|longest|shorter|shortest) (?P<round>years?|days?)[,:]? +{pair}",
+)
+_ROUNDS = {"year": "orbital period", "day": "day length"}
 _LIVES_LONGER = patterns_of(
     r"{what}(?: \w+){0,2}? (?:lives?|gets|grows) (?:the )?(?P<degree>longer|longest|older|oldest)[,:]? {pair}",
     r"(?:do|does) {x} (?:live|get) (?P<degree>longer|older) than (?P<y>.+?)(?: do| does)?",
@@ -106,6 +110,8 @@ _LIVED_LONGER = patterns_of(
     r"|older)[,:]? +{pair}",
     r"(?:the )?(?P<x>.+?) or (?:the )?(?P<y>.+?) *[,:–-] *{what} (?P<lasts>was in office|was president|was king"
     r"|was queen|was prime minister|reigned|ruled|lived|lasted) (?:for )?(?:the )?(?P<degree>longer|shorter|longest)",
+    rf"{{what}} (?P<lasts>was|were) (?:the )?(?:[\w.]+ ){{0,2}}?(?:{OFFICES})(?: of .+?)? (?:for )?(?:the )?"
+    r"(?P<degree>longer|shorter|longest)[,:]? +{pair}",
     rf"(?:did|does) (?:the )?(?P<x>.+?) or (?:the )?(?P<y>.+?) {_LASTS} (?:the |for )?(?P<degree>longer|shorter)",
     rf"(?:did|has|have) {{x}} {_LASTS} (?:a |for )?(?P<degree>longer|shorter|younger|older)(?: time| life)? than "
     r"(?P<y>.+?)(?: did)?",
@@ -118,7 +124,7 @@ _SPANS = {  # the beginnings of words for lasting, and the two dates between whi
 
 
 def _span_of(word: str) -> tuple[str, ...]:
-    return next(span for stem, span in _SPANS.items() if word.lower().startswith(stem))
+    return next((span for stem, span in _SPANS.items() if word.lower().startswith(stem)), IN_OFFICE)
 
 
 _DONE_MORE = patterns_of(
@@ -156,6 +162,11 @@ def comparison(question: str) -> Plan | None:
     if found:
         things, longer = (found["x"], found["y"]), found["degree"].lower() != "less"
         return Plan(Form.COMPARISON, things=things, attributes=("orbital period",), greatest=longer)
+    found = first_match(_LONGER_YEAR, question)
+    if found:
+        things, longer = (found["x"], found["y"]), found["degree"].lower().startswith("long")
+        attribute = _ROUNDS[found["round"].lower().rstrip("s")]
+        return Plan(Form.COMPARISON, things=things, attributes=(attribute,), greatest=longer)
     found = first_match(_LIVES_LONGER, question)
     if found:
         form = Form.YES_NO if re.match(r"(?:do|does)\b", question, re.IGNORECASE) else Form.COMPARISON

@@ -51,7 +51,8 @@ class Plan:
         outer: the question that is asked of its answer, which stands in place of ``{}``: *the capital of {}*.
         reason: why no graph answers this.
         words: the two words of which one is the answer: it came *before* or *after*.
-        initial: the letter that the names of the answers begin with.
+        initial: the letter, or the word, that the names of the answers begin with.
+        century: whether the time is asked for as a century.
         asked: the question in plain words: without politeness, and with the question word in front.
     """
 
@@ -75,4 +76,5 @@ class Plan:
     reason: str = ""
     words: tuple[str, ...] = ()
     initial: str = ""
+    century: bool = False
     asked: str = field(default="", compare=False)

@@ -6,16 +6,13 @@ path ranks first, whether the answer has the right type, whether something is to
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, spoken
-from kgdemo.models.causal import EMBEDDED_FOLDER
 from kgdemo.query.answer_type import AnswerType, answer_type_of
 from kgdemo.query.form import plan_of
 from kgdemo.query.plan import Plan
@@ -63,16 +60,6 @@ def understand(text: str, topics: Sequence[str], kg: KnowledgeGraph) -> Query:
 def types_of(entities: Sequence[str], kg: KnowledgeGraph) -> tuple[str, ...]:
     """The type of each entity; empty where none is known."""
     return tuple(kg.info[entity].type if entity in kg.info else "" for entity in entities)
-
-
-@lru_cache(maxsize=1)
-def common_words() -> frozenset[str]:
-    """English words that are typed as they are meant, though no question asks with them: *arrow*, *sword*.
-
-    They are the whole words among the tokens of the embedded model, taken from BERT's vocabulary; names are among them.
-    """
-    tokens = json.loads((EMBEDDED_FOLDER / "tokenizer.json").read_text("utf-8"))["model"]["vocab"]
-    return frozenset(token for token in tokens if len(token) > 2 and token.isalpha())
 
 
 def vocabulary_of(kg: KnowledgeGraph) -> frozenset[str]:

@@ -58,6 +58,10 @@ _AFTER_ONE = re.compile(
     r"^(?:after|besides|apart from|next to|behind|not counting|leaving aside|ignoring) [^,]+, (?=(?:what|which|who)\b)",
     re.IGNORECASE,
 )
+_AFTER_THE_FIRST = re.compile(  # *the second largest planet after Jupiter*
+    r"(?P<head>\b(?:second|third|fourth|fifth|next)[ -]\w+est .+?),? (?:after|behind) (?:the )?[^,]+$", re.IGNORECASE
+)
+_THE_ONE_WHO = re.compile(r", the (?:one|man|woman|person) (?:who|that|which) (?:also )?[^,]+$", re.IGNORECASE)
 _WHAT_IT_WAS = re.compile(  # as behind *tell me*: *what the first labour was*
     r"^(?P<what>what|who|which \w+) (?P<x>(?:the|an?) .+?) (?P<be>is|was|are|were)$",
     re.I,
@@ -112,6 +116,7 @@ def asked_first(question: str) -> str:
     question = _BEST_OF.sub(
         lambda said: f"the {said['est']} {(*singulars(said['noun']), said['noun'])[1]} of {said['x']}", question
     )
+    question = _AFTER_THE_FIRST.sub(r"\g<head>", _THE_ONE_WHO.sub("", question))
     question = _asked_whole(_plainly_asked(_topic_first(question)))
     question = _called_what(_TO_BE_MADE.sub(r"\g<head>", question))
     nth = first_match(_IS_NTH, question)

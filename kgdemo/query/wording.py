@@ -106,6 +106,7 @@ _OPINION = re.compile(
      (?![- ]selling|\ picture|\ director|\ actor|\ actress|\ known|\ supporting|\ original|\ film|\ friend|\ lake
        |\ (?:places?|things?|time)\ to)
     |better|worse|nicer|more\ beautiful|more\ important)\b
+    |\breally\ (?:belong|deserve|matter)s?\b
     |^(?:is|are|was|were)\ .+\ (?:disgusting|delicious|tasty|ugly|beautiful|boring|funny|cool|nice|bad|good|scary
      |weird|stupid|fun|evil|overrated|underrated|worth\ \w+)[?.!\s]*$""",
     re.IGNORECASE | re.VERBOSE,
@@ -129,6 +130,11 @@ _PERSONAL = re.compile(
     |\b(?:am|did|have|was)\ i\b(?!\ (?:right|correct))|\bmy\ \w+[’']s\b""",
     re.IGNORECASE | re.VERBOSE,
 )
+_PRIVATE = re.compile(
+    r"\b(?:(?:tele)?phone|mobile|cell|fax) number|\be-?mail(?: address)?\b|\bpasswords?\b"
+    r"|\b(?:home|private|postal) address|\bbank account|\bcredit card|\bwi-?fi\b",
+    re.IGNORECASE,
+)
 _HOW_TO = re.compile(
     r"^how (?:do|does|can|could|to|should|would|might|is|are|did|was|were)\b(?!.*\b(?:old|many)\b)", re.IGNORECASE
 )
@@ -140,6 +146,7 @@ _NO_GRAPH = {
     "future": "It asks for what is yet to come, and a graph holds what has been and is.",
     "opinion": "It asks for a judgement, and a graph holds facts, not opinions.",
     "personal": "It asks about you or somebody whom you know, and the graph holds what is known of everybody.",
+    "private": "It asks for what is nobody's but its owner's, which a graph of common knowledge does not hold.",
     "how": "It asks how something is done or works, and a graph holds facts, not explanations.",
 }
 _ENGLISH = frozenset(
@@ -306,6 +313,8 @@ def _kind_beyond(question: str, text: str) -> str:
         return "live"
     if _PERSONAL.search(question) and _ASKS_AT_ONCE.match(question):
         return "personal"
+    if _PRIVATE.search(question):
+        return "private"
     if _FUTURE.search(question):
         return "future"
     if _OPINION.search(question):

@@ -32,12 +32,13 @@ from kgdemo.models.embedding import embedding_cache
 from kgdemo.models.prompt_style import path_sentence, unseen_labels
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.query import Query
-from kgdemo.ranking.scorer import PathScorer
+from kgdemo.ranking.scorer import PathScorer, path_words
 from kgdemo.reasoners.base import Evidence, Resources
 
 BIAS = "bias"
 RELIABILITY_FILE = "reliability.json"  # beside a model's weights, see ``lab.training.reliability``
 _MIN_LOG_PROB = -15.0  # less says nothing more
+_STEM = 6  # letters: direct|ed, direct|or
 _LIKELY = 0.5  # probability from which the model means the relations of a path
 
 
@@ -83,7 +84,7 @@ def abstained(
         return
     features = abstention_features(query, evidence, resources)
     odds = abstention_log_odds(features, style.abstention)
-    if odds <= 0 or _meets(evidence[0], features):
+    if odds <= 0 or _meets(evidence[0], features) or _in_so_many_words(query, evidence[0], features):
         yield Answerability(round(odds, 3))
         return
     why, missing = _why(query, evidence[0], features, resources)
@@ -98,6 +99,17 @@ def _meets(first: Evidence, features: AbstentionFeatures) -> bool:
     *Scorsese movies with DiCaprio*: the words say little of either relation, the film that both lead to does.
     """
     return bool(first.partners) and len(first.path.relations) == 1 and features.type_match > 0
+
+
+def _in_so_many_words(query: Query, first: Evidence, features: AbstentionFeatures) -> bool:
+    """Whether the question asks for the path's one relation by its very words and for nothing else.
+
+    *Who directed Spirited Away?*: a name of common words may lead the model astray, what is asked for is plain.
+    """
+    if len(first.path.relations) != 1 or features.type_match < 0 or query.plan.bound:
+        return False
+    said = {word[:_STEM] for word in path_words(first.path.relations)}
+    return all(word[:_STEM] in said for word in query.content_words)
 
 
 def applies(resources: Resources) -> bool:

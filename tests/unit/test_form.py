@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgdemo.kg.io.catalogue import open_graph
+from kgdemo.linking.words import common_words
 from kgdemo.query.form import plan_of
 from kgdemo.query.measures import bound_of
 from kgdemo.query.nested import two_steps
 from kgdemo.query.plan import Form, Plan
-from kgdemo.query.query import common_words, vocabulary_of
+from kgdemo.query.query import vocabulary_of
 from kgdemo.query.word_order import asked_first
 from kgdemo.query.wording import beyond_graphs, corrected, plain_question, without_slips
 

@@ -29,6 +29,7 @@ def linker() -> EntityLinker:
         ("museum that has guernica", "Guernica (Picasso)", ["Guernica"]),
         ("products made by apple", "Apple (company)", ["apple (fruit)"]),
         ("what's the capital of the us state of georgia", "Georgia (U.S. state)", ["Georgia (country)"]),
+        ("when did Darwin publish On the Origin of Species", "Charles Darwin", ["Darwin (Australia)"]),
         ("which countries share a border with georgia", "Georgia (country)", ["Georgia (U.S. state)"]),
     ],
 )
