@@ -102,6 +102,7 @@ def document(
         lessons: the examples are those that tour and lessons are made for.
     """
     taught = bool(examples) and lessons
+    untaught = f"{_LIVE}, {_ONE_RUN}" + ("" if lessons else ", .walk")  # one run of the reader's own is walked through
     text = assets.text()
     script = (bundled(assets.ASSETS / "js" / "main.js") + _MOUNT).replace("</script", "<\\/script")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -111,7 +112,7 @@ def document(
         subtitle=escaped(text["subtitle"]),
         static=escaped(text["site"]["static"] if taught else text["site"]["one"]),
         style="\n".join(file.read_text("utf-8") for file in sorted((assets.ASSETS / "css").glob("*.css"))),
-        live=_LIVE if taught else f"{_LIVE}, {_ONE_RUN}",
+        live=_LIVE if taught else untaught,
         boot=json_in_html({**_boot(text), "examples": examples, "failures": failures, "xray": x_ray}),
         script=script,
     )
