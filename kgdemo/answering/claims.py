@@ -23,6 +23,9 @@ from kgdemo.query.answer_type import kind_of
 from kgdemo.query.measures import NUMBERS, number_of_word
 from kgdemo.ranking.scorer import path_words
 
+_IS_KIN = re.compile(  # is somebody *the father of*, or *the son of*, somebody
+    r"^(?:is|was) (?P<x>.+?) (?:the |an? )?(?:(?P<parent>father|mother|parent)|son|daughter|child) of\b", re.IGNORECASE
+)
 _NEITHER = "The graph says nothing that decides this, neither yes nor no."
 _CLASS = "animal class"
 _ALIVE = re.compile(r"^(?:is|are) .+ (?:still )?(?:alive|living|dead)$|^does .+ still live$", re.IGNORECASE)
@@ -103,6 +106,16 @@ class Claims(Computation):
         else:
             yield from self._decided(ran, topics)
 
+    def _other_way_round(self, path: Path) -> tuple[str, str, str] | None:
+        """Who is said to be the parent of a parent, or the child of a child: the subject, the relation, the other."""
+        found = _IS_KIN.match(self.plan.asked)
+        if not found or len(path.relations) != 1 or path.relations[0] not in ("child", "child of"):
+            return None
+        parent, child = (path.entities[0], path.end) if path.relations[0] == "child" else (path.end, path.entities[0])
+        subject, other = (child, parent) if found["parent"] else (parent, child)
+        relation = "child" if found["parent"] else "child of"
+        return (subject, relation, other) if fold(found["x"]) == fold(subject) else None
+
     def _died(self) -> Operand | None:
         """When the one whom the question is about died."""
         topics = [topic for topic in self.query.topics if kind_of(self.kg, topic) in ("person", "animal")]
@@ -173,6 +186,14 @@ class Claims(Computation):
         path = self._path_that_says_so(walks, topics)
         if path is not None and not self._covers(path):
             yield no_answer(f"The graph says {path}, which does not decide this.")
+            return
+        if path is not None and (claim := self._other_way_round(path)):
+            subject, relation, claimed = claim
+            stated = [Operand(end, (own,)) for end, own in self.sets.ends(subject, (relation,)).items()]
+            if stated and claimed not in [operand.entity for operand in stated]:
+                yield from self._says("no", claimed, stated, f"No, it is the other way round: {path}.")
+            else:
+                yield no_answer(f"The graph says it the other way round: {path}.")
             return
         if path is not None:
             claimed = next(topic for topic in topics if topic in (path.entities[0], path.end))

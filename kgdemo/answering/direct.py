@@ -30,6 +30,7 @@ _ROLE = re.compile(
     r"(?: in (?:the )?(?P<work>.+?)(?: (?:films?|movies?|series|show))?)?$",
     re.IGNORECASE,
 )
+_GOES_ON = re.compile(r"\b(?:to|from|in|by|at|with|born|married|educated)$", re.IGNORECASE)  # *plays X married to*
 _IN_WHICH_PLACE = re.compile(
     r"^(?:in|on) (?:which|what) (?P<noun>country|continent|city|town|state|province|region|island) "
     r"(?:is|are|was|were|lies?|does|do|can|would|will)\b|"
@@ -64,7 +65,7 @@ class Direct(Computation):
         a character belongs to a series of films is seldom stated of each film.
         """
         found = _ROLE.match(self.plan.asked)
-        if not found:
+        if not found or _GOES_ON.search(found["role"]):
             return None
         character, actors = next(
             ((one, ends) for one in self._link(found["role"]) if (ends := self.sets.ends(one, (_PORTRAYED,)))), ("", {})

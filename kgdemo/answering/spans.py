@@ -6,7 +6,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 
-from kgdemo.answering.computation import MethodRun, computed_answer, listed, no_answer, order_of, years_between
+from kgdemo.answering.computation import (
+    MethodRun,
+    computed_answer,
+    listed,
+    no_answer,
+    order_of,
+    within_bound,
+    years_between,
+)
 from kgdemo.answering.operands import all_of_kind, names_of_kind, operand_of, shown_value
 from kgdemo.answering.orders import Orders
 from kgdemo.events import AnswerFinal, Event, Operand, Operation
@@ -149,6 +157,9 @@ class Spans(Orders):
             yield no_answer(f"The graph holds no {self.plan.noun} here of which it knows from when until when.")
             return
         spans = [span for end, paths in ends.items() if (span := self._span_of(end, paths))]
+        if self.plan.bound:
+            within = within_bound([began for began, _ in spans], self.plan.bound)
+            spans = [span for span in spans if span[0].entity in within]
         place = abs(self.plan.place) or 1
         if place > len(spans):
             held = f"The graph holds {len(ends)} ({listed(list(ends), 8)})"
@@ -248,6 +259,8 @@ class Spans(Orders):
         first, last = (operand_of(self.kg, event, [name]) for name in ("began", "ended"))
         if first is None or last is None:
             return []
+        if "-" in first.value[1:] and first.value.startswith(f"{last.value}-"):
+            last = first  # of what happened on a day the year says no more
         return {"start": [first, first], "end": [last, last]}.get(self.plan.moment, [first, last])
 
 

@@ -117,7 +117,10 @@ _MAKERS = {  # a role, and the relations of a work that lead to who has it
     **dict.fromkeys(("author", "writer"), ("author", "written by")),
     **dict.fromkeys(("director", "composer", "painter"), ("directed by", "composed by", "painted by")),
 }
-_ROLE_OF = re.compile(rf"\b({'|'.join(_MAKERS)})s? of (?:the )?$", re.IGNORECASE)
+_MAKING = {"write": "author", "wrote": "author", "direct": "director", "compose": "composer", "paint": "painter"}
+_ROLE_OF = re.compile(
+    rf"\b(?:(?P<role>{'|'.join(_MAKERS)})s? of|(?P<verb>{'|'.join(_MAKING)})(?:ed)?) (?:the )?$", re.IGNORECASE
+)
 
 
 class EntityLinker:
@@ -197,7 +200,7 @@ class EntityLinker:
         role = _ROLE_OF.search(question[: words[best.match.first].start])
         if role is None:
             return best
-        relations = _MAKERS[role[1].lower()]
+        relations = _MAKERS[(role["role"] or _MAKING[role["verb"].lower()]).lower()]
         alike = (own for own in (best, *rivals) if _same_words(own, best))
         return next((own for own in alike if self._has_any(own.match.name.entity, relations)), best)
 

@@ -19,6 +19,7 @@ from kgdemo.query.measures import (
     IN_OFFICE,
     LIFE,
     NUMBERS,
+    OFFICES,
     TODAY,
     WORKS,
     bound_of,
@@ -34,7 +35,7 @@ from kgdemo.query.measures import (
 from kgdemo.query.nested import counterpart, in_the_time_of, nested, two_steps
 from kgdemo.query.orders import comparison, greatest_number, last_time, ordinal, superlative
 from kgdemo.query.plan import Form, Plan
-from kgdemo.query.word_order import asked_first
+from kgdemo.query.word_order import asked_first, in_other_words
 from kgdemo.query.wording import beyond_graphs, plain_question
 
 _WHAT_YEAR = re.compile(
@@ -86,6 +87,7 @@ def plan_of(text: str) -> Plan:
     question = re.sub(r"\b(what|who|which|where|when|how)'?s\b", r"\1 is", question, flags=re.IGNORECASE)
     century = _WHAT_CENTURY.match(question)
     question = f"when {century['asked']}" if century else question
+    question = in_other_words(question)
     initial, asked = initial_of(asked_first(_LANDLOCKED.sub(r"landlocked \1", _IN_A_UNIT.sub("", question))))
     question = _HOW_MANY_UNITS.sub("how ", _WHAT_YEAR.sub("when ", asked))
     bare = _GIVE_THE_MEASURE.sub("", question)
@@ -227,8 +229,8 @@ _MEASURED_FROM = {"sun": "distance from the Sun", "earth": "distance from the Ea
 _YEAR_OF = patterns_of(
     r"how (?:long|many (?:days|years|months)) (?:does|do) {x} (?:need|take) (?:for |to make |to complete |to do )?"
     r"(?:one |an? )?(?:full )?(?:trip|orbit|journey|lap|revolution|turn)(?: (?:a?round|of) .+)?",
-    r"how (?:long|many (?:days|years|months)) (?:does|do) (?:it take )?{x} (?:need |take )?to (?:go a?round|orbit"
-    r"|circle|revolve around|travel around|complete)\b.*",
+    r"how (?:long|many (?:days|years|months)) (?:does|do) (?:it take )?{x} (?:need |take )?to (?:go (?:once )?a?round"
+    r"|orbit|circle|revolve around|travel around|complete)\b.*",
     r"how long is (?:a|one) year on {x}",
 )
 _PEOPLE = patterns_of(
@@ -261,7 +263,7 @@ _DATES = (  # what is asked of a date, and the attribute that says it
     (r"what {be} the (?:birthday|birth ?date|date of birth) of {x}", "born"),
     (r"(?:when|on (?:what|which) (?:day|date)) did {x} (?:die|pass away)(?: on)?", "died"),
     (r"when {be} {x} (?:killed|assassinated|murdered|executed|shot)", "died"),
-    (r"when did {x} (?:begin|start|break out)", "began"),
+    (r"when did {x} (?:begin|start|break out|premiere|debut|first air)(?: as .+)?", "began"),
     (r"when did {x} (?:end|finish|stop)", "ended"),
     (
         r"when (?:was|did|were) {x} (?:first )?(?:open|opened|completed|finished|inaugurated)"
@@ -279,6 +281,13 @@ _DATES = (  # what is asked of a date, and the attribute that says it
     ),
     (r"when (?:was|were) {x} first (?:played|held|run|staged|awarded|contested|celebrated|organi[sz]ed)", "founded"),
     (r"when did {x} first take place", "founded"),
+    (
+        r"when did {x} (?:become|take over as|take office as|start as) (?:the )?(?:[\w-]+ )*?"
+        rf"(?:{OFFICES})(?: of .+)?",
+        IN_OFFICE[0],
+    ),
+    (rf"when did {{x}} (?:stop being|cease to be) (?:the )?(?:[\w-]+ )*?(?:{OFFICES})(?: of .+)?", IN_OFFICE[1]),
+    (r"when did {x} (?:become|become an) independent(?: country| state| nation)?", "independence"),
     (r"when did {x} land(?: on .+)?", "landed"),
     (r"when {be} {x} launched(?: into .+)?", "launched"),
     (
@@ -289,7 +298,7 @@ _DATES = (  # what is asked of a date, and the attribute that says it
     (r"when did (?:.+?) (?:found|establish|set up) (?:(?:his|her|their|the) )?{x}", "founded"),
     (r"when {be} {x} (?:invented|discovered|patented)", "discovered"),
     (r"when (?:is|did|was|were) {x}(?: take place| happen| occur| fought| signed)?", "happened"),
-    (r"when did {x} (?:sink|fall|erupt|explode|crash|burn down|collapse)", "happened"),
+    (r"when did {x} (?:sink|(?P<event>fall)|erupt|explode|crash|burn down|collapse)(?: to (?:the )?\w+)?", "happened"),
 )
 _DATE_PATTERNS = [(patterns_of(template), attribute) for template, attribute in _DATES]
 
@@ -341,7 +350,8 @@ def _value(question: str) -> Plan | None:
     for patterns, attribute in _DATE_PATTERNS:
         found = first_match(patterns, question)
         if found:
-            event = _EVENT_OF.get(question.rsplit(" ", 1)[-1].lower(), "")
+            said = found.groupdict().get("event") or question.rsplit(" ", 1)[-1]
+            event = _EVENT_OF.get(said.lower(), "")
             things = (found["x"], f"{event} of {found['x']}") if event else (found["x"],)
             return Plan(Form.VALUE, things=things, attributes=(attribute,))
     return None

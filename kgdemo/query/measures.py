@@ -103,7 +103,7 @@ SLOTS = {
     "degree": r"(?P<degree>more|most|fewer|fewest|less|least|larger|largest|bigger|biggest|smaller|smallest|greater"
     r"|greatest|higher|highest|lower|lowest|longer|longest)",
     "nth": rf"(?P<nth>{'|'.join(ORDINALS)}|\d{{1,3}}(?:st|nd|rd|th))",
-    "pair": r"(?:the )?(?P<x>.+?) *,? +(?:or|and|than|vs\.?|versus) +(?P<y>.+)",
+    "pair": r"(?:(?:the|an?) )?(?P<x>.+?) *,? +(?:or|and|than|vs\.?|versus) +(?:an? )?(?P<y>.+)",
 }
 
 

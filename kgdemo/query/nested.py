@@ -16,12 +16,16 @@ _MEANWHILE = re.compile(
     r"^(?P<asked>.*?)[, ]+(?:"
     r"(?:for |through |throughout |during )?(?P<most>most|much|the (?:greater|larger) part|the majority) of"
     r"|(?:at|in|during|by|from) the (?P<moment>start|beginning|outbreak|end|close) of"
-    r"|during|throughout|at the time of|in the time of|while|when) "
+    r"|during|throughout|at the time of|in the time of|while|when|(?:in )?the year(?: that| when)?) "
     r"(?P<event>(?!(?:he|she|it|they|did|was|were)\b)\D.+?)"
-    r"(?: (?:was fought|was going on|took place|happened|occurred|fell|sank|exploded|(?P<began>began|started|broke out)"
+    r"(?: (?:was fought|was going on|took place|happened|occurred|(?P<verb>fell|sank|went down|exploded)"
+    r"|(?P<began>began|started|broke out)"
     r"|(?P<ended>ended|finished|was over))(?: in .+)?)?$",
     re.IGNORECASE,
 )
+
+
+_EVENTS = {"fell": "fall", "sank": "sinking", "went down": "sinking", "exploded": "explosion"}
 
 
 def in_the_time_of(question: str) -> Plan | None:
@@ -35,7 +39,8 @@ def in_the_time_of(question: str) -> Plan | None:
         moment = "start"
     elif found["ended"] or said in ("end", "close"):
         moment = "end"
-    return Plan(base=found["asked"], during=found["event"], moment=moment)
+    event = f"the {_EVENTS[found['verb'].lower()]} of {found['event']}" if found["verb"] else found["event"]
+    return Plan(base=found["asked"], during=event, moment=moment)
 
 
 _RELATIVES = (

@@ -19,6 +19,7 @@ from kgdemo.query.measures import (
     PARTICIPLES,
     SLOTS,
     WORKS,
+    bound_of,
     degree_of,
     first_match,
     measured_by,
@@ -71,7 +72,8 @@ _HAS_MORE = patterns_of(
     r"(?:does|do|did|has|have) {x} (?:have )?(?:a )?{degree} {people} than {y}(?: has| does| have)?",
 )
 _OFFICE_FIRST = patterns_of(  # who was president first
-    rf"{{what}}(?: \w+)? (?:was|were|became|held office as) (?:(?:the )?(?:{OFFICES})(?: of .+?)?|in office) "
+    rf"{{what}}(?: \w+)? (?:was|were|became|held office as) "
+    rf"(?:(?:the )?(?:[\w.]+ ){{0,2}}?(?:{OFFICES})(?: of .+?)?|in office) "
     r"(?P<when>first|earlier|before|later|last)[,:]? +{pair}",
 )
 _PAIR_FIRST = patterns_of(  # of the two, which was finished first
@@ -82,12 +84,14 @@ _PAIR_FIRST = patterns_of(  # of the two, which was finished first
 )
 _WHEN_FIRST = patterns_of(
     r"(?P<head>{what}(?: \w+){0,2}? (?:was|were|is|came|died|lived|happened|began|started)"
-    r" *(?:out|built|finished|completed|opened|published|released|founded)? *(?:born|died?|first|earlier|later|last)?"
+    r" *(?:out|built|finished|completed|opened|published|released|founded|invented|discovered|made|written|created)?"
+    r" *(?:born|died?|first|earlier|later|last)?"
     r" *(?:first|earlier|later|last)?)[,:]? +(?:the )?(?P<x>.+?) *,? +or +(?P<y>.+)"
 )
 _BEFORE = patterns_of(
-    r"(?:was|were|did|is) {x} (?P<verb>founded|established|born|die|built|opened|released|published|written|invented"
-    r"|discovered|happen|begin|start) (?:before|earlier than|(?P<after>after|later than)) {y}(?: was| were| did)?",
+    r"(?:was|were|did|is) {x} (?P<verb>founded|established|born|live|die|built|opened|released|published|written"
+    r"|invented|discovered|happen|begin|start) (?:before|earlier than|(?P<after>after|later than)) {y}"
+    r"(?: was| were| did)?",
 )
 _WEIGHS_MORE = patterns_of(r"{what}(?: \w+)? weighs (?:the )?(?P<degree>more|less|most|least)[,:]? +{pair}")
 _VERB_OF_DATE = (
@@ -151,8 +155,8 @@ _PRESENT = {
     "painted": "paint", "composed": "compose", "has": "have", "had": "have",
 }  # fmt: skip
 _DATE_OF_VERB = {
-    "founded": "founded", "established": "founded", "born": "born", "die": "died", "died": "died", "built": "opened",
-    "opened": "opened", "finished": "opened", "completed": "opened", "invented": "discovered",
+    "founded": "founded", "established": "founded", "born": "born", "live": "born", "die": "died", "died": "died",
+    "built": "opened", "opened": "opened", "finished": "opened", "completed": "opened", "invented": "discovered",
     "discovered": "discovered",
 }  # fmt: skip
 
@@ -313,7 +317,8 @@ _SUPERLATIVES = patterns_of(
     r"(?P<more> by .*)?",
 )
 _HAS_GREATEST_NUMBER = patterns_of(
-    r"{what} {noun}(?P<rest>(?: (?:in|of|on|from)\b.*?)?) (?:has|have|had) the {degree} {people}(?P<more> .*)?",
+    r"{what} {noun}(?P<rest>(?: (?:in|of|on|from)\b.*?)?) (?:has|have|had) the {degree} (?:average |mean )?{people}"
+    r"(?P<more> .*)?",
     r"(?:{what} {be} |name )?(?:the )?{noun} with the {degree} {people}(?P<rest> .*)?",
 )
 _BY_MEASURE = re.compile(rf"^(?P<rest>.*?) *\bby {SLOTS['measure']}\b(?P<more>.*)$", re.IGNORECASE)
@@ -361,8 +366,9 @@ def superlative(question: str) -> Plan | None:
         noun, rest = found["noun"].strip(), without_world((found["rest"] or "").strip())
         place = place_of(found["nth"]) if found.groupdict().get("nth") else 0
         greatest = found["degree"].lower() == "longest"
-        base = f"who were the {plural_of(noun)} {rest}".strip()
-        return Plan(Form.SUPERLATIVE, base, noun, span=_span_of(found["lasts"]), greatest=greatest, place=place)
+        bound, base = bound_of(f"who were the {plural_of(noun)} {rest}".strip())
+        span = _span_of(found["lasts"])
+        return Plan(Form.SUPERLATIVE, base, noun, span=span, greatest=greatest, place=place, bound=bound)
     found = first_match(_HAS_GREATEST_NUMBER, question)
     if found:
         attributes, greatest = measured_by(found["measure"]), found["degree"].lower() not in LESSER

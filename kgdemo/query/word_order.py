@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from kgdemo.query.answer_type import singulars
-from kgdemo.query.measures import first_match, patterns_of
+from kgdemo.query.measures import ORDINALS, first_match, patterns_of
 
 _BEGINS_ASKING = re.compile(
     r"^(?:what|which|who|whose|whom|where|when|how|is|are|was|were|do|does|did|has|have|had|can|could|name|list|in what"
@@ -85,6 +85,7 @@ _HOW_MANY_LAST = re.compile(
 _PRESENT = {
     "won": "win", "wrote": "write", "directed": "direct", "painted": "paint", "composed": "compose", "made": "make",
     "recorded": "record", "hosted": "host", "founded": "found", "invented": "invent", "produced": "produce",
+    "published": "publish", "discovered": "discover", "released": "release", "built": "build",
     "starred in": "star in",
 }  # fmt: skip
 _IN_ORDER = r"(?:first|second|third|fourth|fifth|sixth|seventh|last|latest|\d+(?:st|nd|rd|th)|\w+est)"
@@ -103,6 +104,62 @@ _IS_IT_SO = re.compile(  # a statement with *right?* behind it asks whether it i
     r"|, (?:is|are|was|were|has|have|can)n't (?:it|he|she|they|there))$",
     re.IGNORECASE,
 )
+_MADE_PAST = (
+    "published|wrote|painted|composed|invented|discovered|founded|released|recorded|directed|built|won|hosted|found"
+)
+_IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, and how it is said here
+    (r"^in order of \w+,? ", ""),
+    (r"\b(which|who|what)(?: one)? of (?:(?:the|these|those) two|them)\b", r"\1"),
+    (r"\b(who|what|which)(?:'s| is| has) got (?=more|the|fewer)", r"\1 has "),
+    (r"\bmore (.+?) than (?:anyone|anybody|anything|any other \w+)(?: else)?$", r"the most \1"),
+    (r"^(?:the |which )?(\w+) with (?:the )?most wins (?:in|of|at) (.+)$", r"which \1 has won \2 the most times"),
+    (r"^(?:the )?(?:launch|launching) (?:year|date) (?:of|for) (.+)$", r"when was \1 launched"),
+    (r"^(?:the )?(?:release|publication) (?:year|date) (?:of|for) (.+)$", r"when was \1 released"),
+    (r"^(?!the |what|which|when)(.+) launch (?:year|date)$", r"when was \1 launched"),
+    (r"^(?!the |what|which|when)(.+) (?:release|publication) (?:year|date)$", r"when was \1 released"),
+    (
+        r"^(?:what|which) (?:species|kinds?|types?|sorts?) of (\w+) (?:grows?|lives?|gets?|runs?|flies|swims?|is|are)"
+        r"(?: the)? (\w+est)$",
+        r"what is the \2 \1",
+    ),
+    (
+        r"^(?!what|which|who|how)(\w+s) (?:on|of|in) an? (?:standard |modern |full |normal |grand )*(\w+)$",
+        r"how many \1 does a \2 have",
+    ),
+    (
+        r"^(.+? monarch|king|queen|.+? ruler|.+? president) with the (longest|shortest) (?:reign|time in office)$",
+        r"who was the \2 reigning \1",
+    ),
+    (r"\blived to be older\b", "lived longer"),
+    (r"\bmelts at an? (higher|lower) temperature\b", r"has the \1 melting point"),
+    (r"\bboils at an? (higher|lower) temperature\b", r"has the \1 boiling point"),
+    (r"\bspent the (longest|shortest) time in (?:office|power)\b", r"was in office \1"),
+    (r"\bf1\b", "Formula One"),
+)
+_IN_OTHER_WORDS_PATTERNS = [(re.compile(pattern, re.IGNORECASE), other) for pattern, other in _IN_OTHER_WORDS]
+_MADE_IN_WHAT_YEAR = re.compile(  # *Clyde Tombaugh found Pluto in which year*, *the year Darwin published* a book
+    rf"^(?:(?P<x>.+?) (?P<verb>{_MADE_PAST}) (?P<y>.+) in (?:what|which) year"
+    rf"|(?:the )?year (?:(?:that|when|in which) )?(?P<x2>.+?) (?P<verb2>{_MADE_PAST}) (?P<y2>.+))$",
+    re.IGNORECASE,
+)
+
+
+_CENTURY = re.compile(rf"\b({'|'.join(word for word in ORDINALS if word.endswith('th'))}) century\b", re.IGNORECASE)
+
+
+def in_other_words(question: str) -> str:
+    """A question in the words that the readers of forms know."""
+    question = _CENTURY.sub(lambda said: f"{ORDINALS[said[1].lower()]}th century", question)
+    for pattern, other in _IN_OTHER_WORDS_PATTERNS:
+        question = pattern.sub(other, question)
+    made = _MADE_IN_WHAT_YEAR.match(question)
+    if not made:
+        return question
+    verb = (made["verb"] or made["verb2"]).lower()
+    present = "discover" if verb == "found" else _PRESENT[verb]
+    return f"when did {made['x'] or made['x2']} {present} {made['y'] or made['y2']}"
+
+
 _BEST_OF = re.compile(r"\bthe (?P<est>\w+est) of (?P<x>[\w. -]+?)'s (?P<noun>\w+)\b", re.IGNORECASE)
 
 

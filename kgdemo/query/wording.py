@@ -41,7 +41,7 @@ _POLITE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _ASKING_SENTENCE = re.compile(  # "…, so here goes: what is …?"; a full stop may stand in a name
-    r"(?:^|(?<=[.!?:;])\s+"
+    r"(?:^|(?<=[.!?:;])\s+|,\s+(?:but|so)\s+"
     r"|^(?!(?:in|on|at|during|out of|between|of|from|what|who|which|where|when|how)\b)(?:[\w']+ ){4,}[\w']+,\s+"
     r"|\b(?:know|wonder|wondering|ask|asking),?\s+"
     r"|\b(?:tell|telling|remind|reminding|inform|enlighten|show) (?:me|us)(?: about)?,?\s+)"
@@ -77,9 +77,20 @@ _CLAIMED = re.compile(  # *my brother says that … Is that true?*
 _OFFERS_TWO = re.compile(
     r"^(?:\S+ ){1,8}(?:or|vs\.?|versus) .{1,60}[:,;–-]\s*$", re.IGNORECASE
 )  # *Bach or Verdi: who …*
+_SAID_BEHIND = re.compile(r",\s+i\s+(?:know|think|mean|guess|believe|forgot|forget|need)\b[^?]*$", re.IGNORECASE)
+_IN_A_MYTH = re.compile(  # whether it is so *in Norse mythology*: it is asked of the gods that are named
+    r"^in (?:[\w-]+ )?(?:mythology|myths?|legends?|folklore),? (?=(?:is|are|was|were|did|does|do|has|have)\b)",
+    re.IGNORECASE,
+)
+_OF_A_MYTH = re.compile(
+    r"^in (?P<whose>greek|roman|norse|egyptian|hindu|celtic|aztec|japanese)(?: mythology| myths?| legends?)?,? "
+    r"(?P<asked>(?:who|what|which \w+) (?:is|was|are|were) the) (?P<god>gods?|goddess(?:es)?)\b",
+    re.IGNORECASE,
+)
+_ADVERBS = re.compile(r"\b(?:actually|obviously|officially) (?=\w)", re.IGNORECASE)
 _AT_THE_END = re.compile(
     r"(?:[\s,]*\b(?:please|pls|plz|thanks|thank you|thx|exactly|by the way|do you know|right now|at the moment"
-    r"|at present|nowadays|these days|(?<!in )today|or not|for (?:me|us)"
+    r"|at present|nowadays|these days|again|so far|(?<!in )today|or not|for (?:me|us)"
     r"|for (?:an?|my|our|the) (?:\w+ ){0,3}?(?:poster|project|quiz|homework|presentation|essay|lesson|class)))*"
     r"(?:[\s?!]|(?<=[a-z])\.)*$",
     re.IGNORECASE,
@@ -127,7 +138,7 @@ _PERSONAL = re.compile(
     r"""\bmy\ (?:own\ |best\ )?(?:neighbou?r(?!\ totoro)|name|friend|mother|mum|mom|father|dad|brother|sister|wife
     |husband|son|daughter|teacher|boss|girlfriend|boyfriend|dog|cat|pet|car|phone|house|home|school|class|birthday
     |age|address|password|uncle|aunt|cousin|grand\w+)s?\b
-    |\b(?:am|did|have|was)\ i\b(?!\ (?:right|correct))|\bmy\ \w+[’']s\b""",
+    |\b(?:most\ )?like\ me\b|\b(?:am|did|have|was)\ i\b(?!\ (?:right|correct))|\bmy\ \w+[’']s\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 _PRIVATE = re.compile(
@@ -172,7 +183,8 @@ _ASKING = frozenset("what who which when where whose".split())
 def plain_question(text: str) -> str:
     """A question without greetings, politeness and what stands around it; of several sentences the one that asks."""
     text = whole = " ".join(text.split())
-    text = _COURTESY_BEHIND.sub("", text)
+    text = _IN_A_MYTH.sub("", text)
+    text = _ADVERBS.sub("", _SAID_BEHIND.sub("", _COURTESY_BEHIND.sub("", text)))
     claimed = _CLAIMED.match(text)
     asking = [found for found in _ASKING_SENTENCE.finditer(text) if found["asked"].count(" ") > 1]
     if claimed:
@@ -260,6 +272,7 @@ def in_plain_verbs(text: str) -> str:
     """A question in which a thing is named only to say what is done: to *have a coast on* a sea is to *border* it."""
     text = _NO_COAST.sub(r"\g<which> \g<before>\g<noun> are landlocked", text)
     text = _OF_ENGLAND.sub(r"\g<now> of the United Kingdom", _MOTHER_TONGUE.sub("has the most native speakers", text))
+    text = _OF_A_MYTH.sub(r"\g<asked> \g<whose> \g<god>", text)
     text = _CANNOT_FLY.sub(r"flightless \g<birds>\g<where>", text)
     text = re.sub(r"\bcapitol(?= of\b)", "capital", text, flags=re.IGNORECASE)
     text = re.sub(r",? (?:while|whilst|when) (?:still )?in (?:office|power)\b", "", text, flags=re.IGNORECASE)

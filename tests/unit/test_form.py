@@ -97,7 +97,7 @@ PLANS = [
         "did Federer or Nadal win more Slams",
         Plan(Form.COMPARISON, "which Slams did {} win", "Slams", ("Federer", "Nadal"), ("number",)),
     ),
-    ("what lives longer, a dog or a cat", Plan(Form.COMPARISON, things=("a dog", "a cat"), attributes=("lifespan",))),
+    ("what lives longer, a dog or a cat", Plan(Form.COMPARISON, things=("dog", "cat"), attributes=("lifespan",))),
     (
         "which swimmer has the most Olympic gold medals",
         Plan(Form.SUPERLATIVE, "", "swimmer", ("Olympic gold medals",), ("number",)),
