@@ -189,9 +189,9 @@ class Claims(Computation):
             return
         if path is not None and (claim := self._other_way_round(path)):
             subject, relation, claimed = claim
-            stated = [Operand(end, (own,)) for end, own in self.sets.ends(subject, (relation,)).items()]
-            if stated and claimed not in [operand.entity for operand in stated]:
-                yield from self._says("no", claimed, stated, f"No, it is the other way round: {path}.")
+            others = [Operand(end, (own,)) for end, own in self.sets.ends(subject, (relation,)).items()]
+            if others and claimed not in [operand.entity for operand in others]:
+                yield from self._says("no", claimed, others, f"No, it is the other way round: {path}.")
             else:
                 yield no_answer(f"The graph says it the other way round: {path}.")
             return

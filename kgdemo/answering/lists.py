@@ -19,7 +19,7 @@ from kgdemo.answering.computation import (
     within_bound,
 )
 from kgdemo.answering.conditions import EITHER, Conditions
-from kgdemo.answering.operands import names_of_kind, number_of, operand_of, same_attribute, shown_value
+from kgdemo.answering.operands import PLACES, names_of_kind, number_of, operand_of, same_attribute, shown_value
 from kgdemo.events import Event, Notice, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.kg.path import Path
@@ -181,7 +181,11 @@ class Lists(Conditions):
         (holder,) = holders
         base = re.sub(rf"(?:the )?{re.escape(told)}", holder, self.plan.asked, flags=re.IGNORECASE)
         operands = [Operand(holder, (holders[holder],))]
-        if (yield from self._operate("step", f"{feat}: {holder}", operands, (holder,))) is not None:
+        if (yield from self._operate("step", f"{feat}: {holder}", operands, (holder,))) is None:
+            return
+        if base.lower().startswith("where") and kind_of(self.kg, holder) in PLACES:  # where the *first shop* was opened
+            yield computed_answer(f"{holder} ({feat}).", (holder,))
+        else:
             ran = yield from self._base(topics=[holder], base=base)
             yield from unchanged(ran.final)
 

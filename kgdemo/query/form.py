@@ -238,13 +238,22 @@ _PEOPLE = patterns_of(
 )
 _OF = r"(?:total |average |surface |approximate |maximum |top |exact |current |official |estimated )*"
 _MEASURE_OF = patterns_of(
-    rf"(?:roughly |about |approximately )?(?:what|how much) {{be}} the {_OF}{{measure}} of {{x}}(?: in 202\d)?",
-    rf"(?:the )?{_OF}{{measure}} of {{x}}(?: in 202\d)?",
+    rf"(?:roughly |about |approximately )?(?:what|how much) {{be}} the {_OF}{{measure}} (?:of|in) {{x}}(?: in 202\d)?",
+    rf"(?:the )?{_OF}{{measure}} (?:of|in) {{x}}(?: in 202\d)?",
     rf"what {{be}} {{x}}'s? {_OF}{{measure}}",
     r"(?!what|which|who|the )(?P<x>[^,:;]+?)(?:'s)? (?P<measure>population|height|elevation|diameter|depth)",
     r"what {measure} (?:is|does|has) {x}(?: have)?",
 )
 _PREGNANT = patterns_of(r"how (?:long|many (?:months|days|weeks|years)) (?:is|are) (?:an? |the )?{x} pregnant(?: for)?")
+_FAST = patterns_of(r"how fast (?:can|does|do|will) {x} (?:run|swim|fly|go|move|travel|get)(?: at most)?")
+_LIVES = patterns_of(
+    r"how (?:long|many years) (?:does|do|can|will) {x} (?:usually |normally |typically )?live(?: for)?"
+)
+_DAY_ON = patterns_of(r"how (?:long|many hours) {be} (?:a|one) day on {x}")
+_HOLDS = patterns_of(
+    r"how (?:much(?: \w+)?|many (?:ml|millilit(?:er|re)s|lit(?:er|re)s)(?: of \w+)?) (?:does|do|can|{be} in) {x}"
+    r"(?: hold)?"
+)
 _TOOK = patterns_of(
     r"how much (?:money )?did {x} (?:make|earn|gross|take|bring in|take in)(?: at the box office| worldwide)*"
 )
@@ -271,6 +280,7 @@ _DATES = (  # what is asked of a date, and the attribute that says it
         "opened",
     ),
     (r"when {be} {x} built", "opened"),
+    (r"when {be} {x} (?:painted|composed|written|made|recorded|filmed|drawn|sculpted)", "released"),
     (r"when did {x} (?:split|separate|secede|break away|become independent|get independence) from .+", "independence"),
     (r"when did {x} (?:become independent|gain (?:its )?independence|get independence)", "independence"),
     (r"when {be} {x} (?:founded|established|created|set up)", "founded"),
@@ -319,6 +329,14 @@ def _value(question: str) -> Plan | None:
     found = first_match(_PREGNANT, question)
     if found:
         return Plan(Form.VALUE, things=(found["x"],), attributes=("gestation",))
+    for patterns, attributes in (
+        (_FAST, ("speed",)),
+        (_LIVES, ("lifespan",)),
+        (_DAY_ON, ("day length", "rotation period")),
+        (_HOLDS, ("volume", "capacity")),
+    ):
+        if found := first_match(patterns, question):
+            return Plan(Form.VALUE, things=(found["x"],), attributes=attributes)
     found = first_match(_HOW_MUCH, question)
     if found:
         return Plan(Form.VALUE, things=(found["x"],), attributes=HOW[found["adjective"].lower()])

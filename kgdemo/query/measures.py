@@ -29,7 +29,7 @@ _ADJECTIVES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("width",), "wide wider widest broad broader broadest", "narrow narrower narrowest"),
     (("weight", "mass", "atomic mass"), "heavy heavier heaviest", "light lighter lightest"),
     (("speed",), "fast faster fastest quick quicker quickest", "slow slower slowest"),
-    (("temperature",), "hot hotter hottest warm warmer warmest", "cold colder coldest"),
+    (("temperature", "Scoville units"), "hot hotter hottest warm warmer warmest", "cold colder coldest"),
     (("density",), "dense denser densest", ""),
     (("population",), "populous populated", ""),
     (
@@ -46,7 +46,7 @@ for _attributes, _more, _less in _ADJECTIVES:
 _MEASURES = (
     "height|elevation|length|area|size|population|depth|diameter|radius|mass|weight|speed|lifespan|width|temperature"
     "|duration|volume|gravity|density|atomic number|atomic mass|atomic weight|melting point|boiling point"
-    "|orbital period|box office|running time|runtime"
+    "|orbital period|box office|running time|runtime|life expectancy|escape velocity|Scoville units|gestation|seats"
 ).split("|")
 _SAME_MEASURE = {
     "size": ("area", "population", "diameter", "height"),
@@ -69,7 +69,7 @@ HOW = {
     "wide": ("width", "diameter"),
     "heavy": ("weight", "mass"),
     "fast": ("speed",),
-    "hot": ("temperature",),
+    "hot": ("temperature", "Scoville units"),
     "populous": ("population",),
 }
 _PLACES_IN_ORDER = (
