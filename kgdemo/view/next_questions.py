@@ -141,7 +141,7 @@ def next_questions(
 
 
 def _well_known(kg: KnowledgeGraph) -> list[str]:
-    """Questions about the things of which the graph knows most, each of another relation; none of a graph in a store."""
+    """Questions about the things a graph knows most of, each of another relation; none of a graph in a store."""
     if isinstance(kg, StoreGraph):
         return []
     degrees = kg.known_degrees()

@@ -3,7 +3,7 @@
 
 import { arrows, figure, h, percent, refill, say } from '../core/dom.js';
 import { pathKey, verifiedCount } from '../core/state.js';
-import { term } from '../core/terms.js';
+import { term, withTerms } from '../core/terms.js';
 import { makeCalculation } from './calculation.js';
 import { calibrated, makeDial, sureWords } from './dial.js';
 import { sentencesOf } from './sentence.js';
@@ -79,7 +79,7 @@ export function makeAnswer(boot, text, versus, status, reveal, turned) {
       cited.length > PROOFS ? h('li', { class: 'note' }, say(words.proofs_more, { n: cited.length - PROOFS })) : null];
     });
     refill(foot, [final, finished, paths.length], () => (final ? [
-      h('p', {}, state.operation ? words.computed : boot.chat ? say(words.by, { who: final.by }) : term(words.alone, words.connect)),
+      h('p', {}, state.operation ? words.computed : boot.chat ? say(words.by, { who: final.by }) : withTerms(words.alone, { 'large language model': words.connect })),
       paths.length || state.unconstrained.paths.length ? h('p', {}, words.faithful, ' ', paths.length ? ratio(state.constrained, words.with) : null,
         paths.length && state.unconstrained.paths.length ? ', ' : null, state.unconstrained.paths.length ? ratio(state.unconstrained, words.without) : null, '.') : null,
       finished ? h('p', {}, say(words.cost, { seconds: figure(finished.seconds, 1), tokens: figure(finished.tokens_out), calls: finished.lm_calls }),
