@@ -105,7 +105,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
   const status = h('p', { class: 'sr-only', role: 'status', 'aria-live': 'polite' });
   const messages = h('div', { class: 'messages', role: 'alert' });
   const notices = h('div', { class: 'notices', role: 'status' });
-  const board = h('div', { class: 'board' }, messages, recording.element, linking.element, notices, edits.compared, low, next.element, rail.element, narrow ? null : [legend, columns],
+  const board = h('div', { class: 'board' }, messages, h('div', { class: 'opened' }, recording.element, linking.element), notices, edits.compared, low, next.element, rail.element, narrow ? null : [legend, columns],
     forcing.element, allowed.element, methods.element, edits.element, keep.element);
   const how = makeHow(text);
   const tour = makeTour(text, player, () => replay(boot.examples[0]), board);
@@ -167,7 +167,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
     markStop(stopButton, player.origin === 'live' && !player.ended);
     for (const view of views) view.draw(state, player);
     arrange(state);
-    panes?.draw();
+    panes?.draw(player.run ?? '');
     if (!opening) address.draw(state, player);
     waitFor(player.over);
     refill(messages, state.failed?.message, () => (state.failed ? h('p', { class: 'failed' }, state.failed.message) : null));

@@ -9,13 +9,17 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from kgdemo.events import AnswerFinal, EntitiesLinked, Event, NextQuestions, PathFound, RunFailed, RunStarted
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.formats import question_about, reads_well, starters
 from kgdemo.kg.labels import fold
+from kgdemo.kg.stores.graph import StoreGraph
 
 LIMIT = 3
 _BESIDE = 6  # neighbours that are asked about where an entity itself gives too few questions
+_HUBS, _HUB_EDGES = 50, 5000  # well-known things that are looked at, and edges of one that is not too large for that
 _MAX_ENDS = 30  # a relation that leads to more is no question for a person
 
 # How a relation is asked for, read as it is walked; those that people ask first come first.
@@ -107,7 +111,7 @@ def next_questions(
 
     Returns:
         ``LIMIT``, if the graph can answer so many; where it knows too little about these entities, questions about what
-        stands beside them, and about the graph's first ones.
+        stands beside them, about the graph's best known ones, and about its first ones.
     """
     known = [entity for entity in dict.fromkeys((*topics, *answers)) if entity in kg.entities and reads_well(entity)]
     asked, taken = fold(question), set(used)
@@ -130,8 +134,26 @@ def next_questions(
         near = [entity for entity in beside if entity in kg.entities and entity not in known][:_BESIDE]
         add([worth(_worded(kg, entity, set())) for entity in near])
     if len(found) < LIMIT:
+        add([worth(_well_known(kg))])
+    if len(found) < LIMIT:
         add([worth(starters(kg, LIMIT))])
     return tuple(found)
+
+
+def _well_known(kg: KnowledgeGraph) -> list[str]:
+    """Questions about the things a graph knows most of, each of another relation; none of a graph in a store."""
+    if isinstance(kg, StoreGraph):
+        return []
+    degrees = kg.known_degrees()
+    asked: dict[str, str] = {}
+    for hub in np.argsort(-degrees, kind="stable")[:_HUBS].tolist():
+        entity = kg.entities[hub]
+        if degrees[hub] > _HUB_EDGES or not reads_well(entity) or len(asked) == LIMIT:
+            continue
+        relation = min((r for r in _ends(kg, entity, set(asked)) if r in _RANK), key=_RANK.__getitem__, default=None)
+        if relation is not None:
+            asked[relation] = _WORDINGS[relation].format(e=entity)
+    return list(asked.values())
 
 
 def _ends(kg: KnowledgeGraph, entity: str, used: set[str]) -> list[str]:

@@ -303,11 +303,7 @@ class PictureBuilder:
             if found is not None and found.path is not None:
                 yield from self._add_path(found.path, event)
         elif isinstance(event, Operation):
-            for number, operand in enumerate(event.operands, 1):
-                if number > _OPERANDS and operand.entity not in event.result:
-                    self._left_out.add(operand.entity)
-                    continue
-                yield from self._add_operand(operand, f"o{number}", operand.entity in event.result)
+            yield from self._add_operation(event)
         elif isinstance(event, Thought):
             for place, triple in enumerate(event.triples):
                 if place >= _TOUCHED and triple[2] not in self._places and triple[0] in self._places:
@@ -365,6 +361,18 @@ class PictureBuilder:
                 yield from self._edges.add(head, path.relations[hop - 1], entity, kind, key, wrong)
 
     # what was computed with ------------------------------------------------------------------------
+
+    def _add_operation(self, event: Operation) -> Iterator[PictureEdge]:
+        """The operands, of many those first that are the result."""
+        numbered = list(enumerate(event.operands, 1))
+        if len(numbered) > _OPERANDS:
+            numbered.sort(key=lambda one: one[1].entity not in event.result)
+        for place, (number, operand) in enumerate(numbered):
+            chosen = operand.entity in event.result
+            if place >= _OPERANDS and not chosen:
+                self._left_out.add(operand.entity)
+            else:
+                yield from self._add_operand(operand, f"o{number}", chosen)
 
     def _add_operand(self, operand: Operand, key: str, chosen: bool) -> Iterator[PictureEdge]:
         """The paths that lead to an operand, and an edge to its value where it has one."""

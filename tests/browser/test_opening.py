@@ -30,7 +30,7 @@ def test_a_recorded_run_plays_by_itself_and_nothing_jumps(page: Page, look: str)
     expect(board).to_have_attribute("data-origin", "opening")
     expect(page.get_by_text(TEXT["start"]["title"])).to_be_in_viewport()
     expect(page.locator(".theme").first).to_be_in_viewport()
-    expect(page.locator(".recording")).to_contain_text("recorded")
+    expect(page.locator(".recording .term")).to_have_attribute("data-why", TEXT["recording"]["says"])
     expect(page.locator(".recording")).to_be_in_viewport()
     expect(page.locator(".answer .says")).to_contain_text("was born in Salzburg")  # it has played to its end
     expect(page.get_by_label("Your question")).to_have_value("")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import PATIENCE
+from tests.browser.test_keep import opened as open_trace
 from tests.browser.test_page import ask, over, replay
 from tests.helpers.page import QUESTION
 
@@ -19,7 +22,7 @@ SMALL = """(finger) => [...document.querySelectorAll('button, a[href], summary, 
   .filter((e) => e.checkVisibility() && !e.closest('.sr-only') && e.getBoundingClientRect().width)
   .map((e) => { const part = e.matches('[type=radio], [type=checkbox]') && e.closest('label');
     const { width, height } = (part || e).getBoundingClientRect(); const hit = getComputedStyle(e, '::after');
-    const larger = hit.position === 'absolute' && hit.content !== 'none';
+    const larger = !part && hit.position === 'absolute' && hit.content !== 'none';
     const more = larger ? [-2 * parseFloat(hit.left), -2 * parseFloat(hit.top)] : [0, 0];
     return [width + more[0], height + more[1], e.outerHTML.slice(0, 120)]; })
   .filter(([width, height]) => width < finger || height < finger)"""
@@ -57,12 +60,13 @@ def test_every_target_is_as_large_as_a_finger(page: Page, look: str):
     replay(page)
     page.evaluate("for (const fold of document.querySelectorAll('.kg details')) fold.open = true")
     assert page.evaluate(SMALL, FINGER) == []
-    settings = page.get_by_role("button", name="Settings").first
-    settings.click()
+    expect(page.locator("#kg-settings")).to_be_hidden()
+    page.get_by_role("button", name="Settings, Graph: world").click()
     expect(page.get_by_label("Paths (K)").first).to_be_visible()
     cut_off = "(all) => all.filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.innerText)"
     page.wait_for_function("document.getAnimations().every((one) => one.playState !== 'running')")
     assert page.locator("#kg-settings label").evaluate_all(cut_off) == []
+    assert page.evaluate(SMALL, FINGER) == []
 
 
 @pytest.mark.parametrize("look", ["phone-light"], indirect=True)
@@ -139,3 +143,46 @@ def test_a_finger_on_the_picture_moves_the_page(browser: Browser, address: str, 
     canvas = page.frame_locator("iframe.frame").locator("canvas")
     assert canvas.evaluate("(e) => getComputedStyle(e).touchAction", timeout=PATIENCE) == "auto"
     context.close()
+
+
+@pytest.mark.parametrize("look", ["phone-light"], indirect=True)
+def test_a_long_answer_leaves_room_for_the_picture_and_is_read_on_request(page: Page, look: str):
+    page.emulate_media(reduced_motion="reduce")
+    names = [f"Village number {number} of the Long Valley" for number in range(30)]
+    events = [json.loads(line) for line in Path("assets/traces/1-flute.jsonl").read_text("utf-8").splitlines()]
+    for event in events:
+        if event["event"] in ("AnswerDelta", "AnswerFinal"):
+            event["text"] = f"{', '.join(names)}: all of the valley."
+        if event["event"] == "AnswerFinal":
+            event |= {"answers": names, "citations": [[]] * len(names)}
+    open_trace(page, "\n".join(map(json.dumps, events)))
+    page.get_by_role("button", name="To the end").click()
+    over(page)
+    expect(page.locator(".answer .says strong")).to_have_count(len(names))
+    canvas, text = page.locator(".card.graph .canvas"), page.locator(".answer .text")
+    bottom = "(e) => e.getBoundingClientRect().bottom + scrollY"
+    assert canvas.evaluate(bottom) <= FIRST_SCREEN
+    last = text.locator("strong").last
+    assert last.evaluate(bottom) > text.evaluate(bottom)  # it is cut off
+    page.get_by_role("button", name="Read all of it").click()
+    expect(page.get_by_role("button", name="Show less")).to_be_visible()
+    assert last.evaluate(bottom) <= text.evaluate(bottom)
+    page.get_by_role("button", name="Show less").click()
+    assert canvas.evaluate(bottom) <= FIRST_SCREEN
+
+
+@pytest.mark.parametrize("look", ["phone-light"], indirect=True)
+def test_each_question_is_looked_at_from_its_first_pane(page: Page, look: str):
+    page.emulate_media(reduced_motion="reduce")
+    ask(page, "What is the colour of nothing at all?")  # no picture, so its first pane is another
+    over(page)
+    names = page.locator(".panes > .choice button")
+    expect(names.filter(has_text="Picture")).to_be_hidden()
+    expect(names.filter(has_text="Reasons")).to_have_attribute("aria-pressed", "true")
+    run = page.locator(".board").get_attribute("data-run")
+    ask(page, QUESTION)
+    expect(page.locator(".board")).not_to_have_attribute("data-run", run or "")
+    over(page)
+    expect(names.filter(has_text="Picture")).to_have_attribute("aria-pressed", "true")
+    page.evaluate("scrollTo(0, 0)")
+    expect(page.locator(".card.graph .canvas")).to_be_in_viewport()

@@ -220,3 +220,12 @@ test('an observation of two thoughts is a node of its own, and an unknown parent
   const nodes = thoughtTree(new Map(told.map((one) => [one.id, one])));
   assert.deepEqual(nodes.map((node) => [node.id, node.parents]), [[1, []], [2, []], [3, [1, 2]]]);
 });
+
+test('on a phone a large calculation shows what was drawn first, whatever its number', () => {
+  const operands = Array.from({ length: 30 }, (_, place) => 30 - place); // the result comes first
+  const nodes = operands.flatMap((n, row) => [{ id: `E${n}`, label: `E${n}`, group: 'end', x: 0, y: 46 * row }, { id: `${n} m`, label: `${n} m`, group: 'value', x: 280, y: 46 * row }]);
+  const edges = operands.map((n) => ({ id: `e${n}`, from: `E${n}`, to: `${n} m`, kind: 'grounded', bend: 0, paths: [`o${n}`], label: 'height' }));
+  const shown = firstPaths({ nodes, edges }).nodes.map(({ id }) => id);
+  assert.ok(shown.length < nodes.length);
+  assert.ok(shown.includes('E30') && !shown.includes('E1'));
+});

@@ -50,6 +50,12 @@ def test_there_are_three_wherever_the_graph_can_answer_three():
         assert len(set(questions)) == LIMIT, topics
 
 
+def test_where_nothing_was_found_they_are_about_what_the_graph_knows_most_of():
+    questions = next_questions(open_graph("world"), [], [], (), "What is the meaning of life?")
+    assert questions[0] == "What is the capital of United States of America?"
+    assert len({question.split(" of ")[0] for question in questions}) == LIMIT  # each of another relation
+
+
 def test_what_is_not_in_the_graph_or_leads_to_too_many_gives_general_questions():
     for topics in (["Nobody"], ["Crowd"], []):
         questions = next_questions(KG, topics, [])

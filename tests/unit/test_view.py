@@ -308,3 +308,13 @@ def test_of_a_large_calculation_the_result_is_sent_and_drawn():
     nodes, _ = after([operation])
     assert "E1999" in nodes
     assert len(nodes) <= MAX_NODES
+
+
+def test_of_many_operands_those_that_are_the_result_are_drawn_first():
+    operands = tuple(Operand(f"E{n}", (), "height", str(n), "m") for n in range(40))
+    nodes, edges = after([Operation("filter", "> 36", operands, ("E37", "E38", "E39"))])
+    drawn = [name for name in nodes if name.startswith("E")]
+    assert drawn[:3] == ["E37", "E38", "E39"]
+    assert len(drawn) < len(operands)
+    numbers = [edge["paths"] for edge in edges.values() if edge["paths"]]
+    assert numbers[:3] == [["o38"], ["o39"], ["o40"]]  # as they were given

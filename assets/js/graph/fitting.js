@@ -9,7 +9,7 @@ const ROW = 46; // pixels between two rows, as the server places them
 const [FEW_NODES, FEW_ROWS] = [14, 8]; // what a phone shows at first
 const LAST = 1e6; // thoughts come after every path
 /** @type {Record<string, number>} which of two paths of one number comes first: invented ones after those of the graph */
-const BEHIND = { g: 0, o: 0, x: 0.5, t: LAST };
+const BEHIND = { g: 0, x: 0.5, t: LAST };
 const MARGIN = 24; // pixels around the outermost labels, see frame.js
 const FRAMES = {
   wide: { left: 120, right: 170, least: 0.66, most: 1, rows: 1 },
@@ -44,9 +44,9 @@ export function firstPaths({ nodes, edges }) {
   };
 }
 
-/** The keys of all paths of a picture, the first path first. @type {(edges: PictureEdge[]) => string[]} */
+/** The keys of all paths of a picture: what was computed with, as it was drawn, then the first path first. @type {(edges: PictureEdge[]) => string[]} */
 function inOrder(edges) {
-  const place = (/** @type {string} */ key) => Number(key.slice(1)) + (BEHIND[key[0]] ?? LAST);
+  const place = (/** @type {string} */ key) => (key[0] === 'o' ? 0 : Number(key.slice(1)) + (BEHIND[key[0]] ?? LAST));
   return [...new Set(edges.flatMap(({ paths }) => paths))].sort((a, b) => place(a) - place(b));
 }
 

@@ -3,7 +3,7 @@
 
 import { arrows, figure, h, percent, refill, say } from '../core/dom.js';
 import { pathKey, verifiedCount } from '../core/state.js';
-import { term } from '../core/terms.js';
+import { term, withTerms } from '../core/terms.js';
 import { makeCalculation } from './calculation.js';
 import { calibrated, makeDial, sureWords } from './dial.js';
 import { sentencesOf } from './sentence.js';
@@ -31,10 +31,12 @@ const NAMES = 12; // listed of what was read from the graph besides, and in a se
 export function makeAnswer(boot, text, versus, status, reveal, turned) {
   const words = text.answer;
   const body = h('div', { class: 'text', 'aria-live': 'polite' });
+  const clip = makeClip(body, words);
   const marks = h('dl', { class: 'marks' });
   const proof = h('ol', { class: 'proof', 'aria-label': words.proof });
   const foot = h('div', { class: 'by' });
   const calculation = makeCalculation(text);
+  const hole = h('p', { class: 'hole' });
   const dial = makeDial(text, boot.reliability, turned);
   const narrow = innerWidth <= 760; // on a phone the picture comes before the reasons
   const why = h('details', { class: 'why', open: !narrow }, h('summary', {}, words.why), narrow ? calculation.element : null, proof, dial.element, foot, versus);
@@ -48,15 +50,16 @@ export function makeAnswer(boot, text, versus, status, reveal, turned) {
     redraw = () => draw(state);
     const { final, finished } = state;
     const { paths } = state.constrained;
-    if (final !== shown) [shown, all] = [final, false];
+    if (final !== shown) { [shown, all] = [final, false]; clip.close(); }
     element.hidden = Boolean(state.failed) && !state.answer;
     dial.draw(state);
     const held = dial.withheld(state);
     const missing = final?.refusal ? state.answerability?.missing : '';
-    refill(body, [state.answer, final, all, paths.length, held, missing, state.answer ? '' : status(state), final ? null : [state.spent, state.waiting]], () => [
+    hole.hidden = !missing;
+    refill(hole, missing, () => (missing ? h('button', { type: 'button', class: 'plain', on: { click: () => reveal(missing) } }, say(words.hole, { relation: missing })) : null));
+    refill(body, [state.answer, final, all, paths.length, held, state.answer ? '' : status(state), final ? null : [state.spent, state.waiting]], () => [
       held ? h('div', { class: 'says refusal' }, h('p', {}, held)) : state.answer ? h('div', { class: final?.refusal ? 'says refusal' : 'says' }, said(state)) : h('p', { class: 'doing' }, status(state)),
       !final && boot.chat && (state.spent.calls || state.waiting) ? h('p', { class: 'note spent' }, spentSoFar(state, boot.budget, words)) : null,
-      missing ? h('p', { class: 'hole' }, h('button', { type: 'button', class: 'plain', on: { click: () => reveal(missing) } }, say(words.hole, { relation: missing }))) : null,
       ...misplaced(final, words).map((said) => h('p', { class: 'note misplaced' }, said)),
       final?.completed.length ? h('p', { class: 'note' }, say(words.completed, { list: shortList(final.completed, words) })) : null,
     ]);
@@ -76,7 +79,7 @@ export function makeAnswer(boot, text, versus, status, reveal, turned) {
       cited.length > PROOFS ? h('li', { class: 'note' }, say(words.proofs_more, { n: cited.length - PROOFS })) : null];
     });
     refill(foot, [final, finished, paths.length], () => (final ? [
-      h('p', {}, state.operation ? words.computed : say(words.by, { who: final.by }), ' ', boot.chat || state.operation || !boot.offline ? null : words.connect),
+      h('p', {}, state.operation ? words.computed : boot.chat ? say(words.by, { who: final.by }) : withTerms(words.alone, { 'large language model': words.connect })),
       paths.length || state.unconstrained.paths.length ? h('p', {}, words.faithful, ' ', paths.length ? ratio(state.constrained, words.with) : null,
         paths.length && state.unconstrained.paths.length ? ', ' : null, state.unconstrained.paths.length ? ratio(state.unconstrained, words.without) : null, '.') : null,
       finished ? h('p', {}, say(words.cost, { seconds: figure(finished.seconds, 1), tokens: figure(finished.tokens_out), calls: finished.lm_calls }),
@@ -101,8 +104,40 @@ export function makeAnswer(boot, text, versus, status, reveal, turned) {
     });
   }
 
-  const element = h('section', { class: 'card answer' }, h('h2', {}, words.title), body, marks, narrow ? null : [calculation.element, why]);
+  const element = h('section', { class: 'card answer' }, h('h2', {}, words.title), body, clip.control, hole, marks, narrow ? null : [calculation.element, why]);
   return { element, draw, reasons: narrow ? h('section', { class: 'card answer reasons' }, why) : null };
+}
+
+/**
+ * Keeps a long text from pushing what follows it out of the first screen: `body` is cut off where the style sheet gives
+ * it a greatest height, which it does on a phone, until the visitor wants all of it.
+ * @param {HTMLElement} body
+ * @param {PageText['answer']} words
+ * @returns {{control: HTMLElement, close: () => void}} `control` shows all, or less again; `close` shows less
+ */
+function makeClip(body, words) {
+  /** @type {(element: Element|null) => number} */
+  const bottom = (element) => element?.getBoundingClientRect().bottom ?? 0;
+  const control = h('button', { type: 'button', class: 'plain clip', hidden: true, on: { click: () => set(!body.classList.contains('whole')) } });
+  /** @param {boolean} whole */
+  function set(whole) {
+    body.classList.toggle('whole', whole);
+    control.textContent = whole ? words.less : words.all;
+    look();
+  }
+  function look() {
+    const whole = body.classList.contains('whole');
+    const cut = bottom(body.lastElementChild) > bottom(body) + 1;
+    body.classList.toggle('cut', cut && !whole);
+    control.hidden = !cut && !whole;
+  }
+  body.addEventListener('focusin', ({ target }) => { // what the keyboard has reached is seen
+    if (bottom(/** @type {Element} */ (target)) > bottom(body)) set(true);
+  });
+  new MutationObserver(look).observe(body, { childList: true, subtree: true, characterData: true });
+  new ResizeObserver(look).observe(body);
+  set(false);
+  return { control, close: () => set(false) };
 }
 
 /**
@@ -202,7 +237,7 @@ function emphasised(part, names) {
   const name = names.find((one) => one && part.includes(one));
   if (!name) return [part];
   const place = part.indexOf(name);
-  return [part.slice(0, place), h('strong', { keys: [`e:${name}`] }, name), ...emphasised(part.slice(place + name.length), names)];
+  return [...emphasised(part.slice(0, place), names), h('strong', { keys: [`e:${name}`] }, name), ...emphasised(part.slice(place + name.length), names)];
 }
 
 // what can be asked next --------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import { h } from '../core/dom.js';
  * @param {import('../core/types.js').PageText} text
  * @param {Record<keyof import('../core/types.js').PageText['panes']['names'], HTMLElement[]>} views what each pane holds; a
  *   pane of which nothing is shown has no button
- * @returns {{element: HTMLElement, draw: () => void, reveal: (view: Element) => void}} `reveal` goes to the pane that holds
+ * @returns {{element: HTMLElement, draw: (run?: string) => void, reveal: (view: Element) => void}} `reveal` goes to the pane that holds
  *   an element
  */
 export function makePanes(text, views) {
@@ -18,13 +18,18 @@ export function makePanes(text, views) {
   const buttons = names.map((name, place) => h('button', { type: 'button', on: { click: () => go(panes[place]) } }, words.names[name]));
   const calm = matchMedia('(prefers-reduced-motion: reduce)');
   let here = 0;
+  let drawn = ''; // the run
 
   /** @param {HTMLElement} pane */
   function go(pane) { track.scrollTo({ left: pane.offsetLeft - track.offsetLeft, behavior: calm.matches ? 'auto' : 'smooth' }); }
 
-  function draw() {
+  /** @param {string} [run] another one is looked at from its first pane */
+  function draw(run = drawn) {
+    for (const pane of panes) pane.hidden = [...pane.children].every((child) => /** @type {HTMLElement} */ (child).hidden);
+    if (run !== drawn) track.scrollLeft = 0;
+    drawn = run;
+    here = seen();
     for (const [place, pane] of panes.entries()) {
-      pane.hidden = [...pane.children].every((child) => /** @type {HTMLElement} */ (child).hidden);
       buttons[place].hidden = pane.hidden;
       buttons[place].setAttribute('aria-pressed', String(place === here));
     }
@@ -33,11 +38,13 @@ export function makePanes(text, views) {
     if (panes[here].offsetHeight && track.style.height !== height) track.style.height = height;
   }
 
-  track.addEventListener('scroll', () => {
+  /** The place of the pane that is seen. */
+  function seen() {
     const middle = track.scrollLeft + track.clientWidth / 2;
-    const seen = panes.findIndex((pane) => !pane.hidden && pane.offsetLeft - track.offsetLeft + pane.offsetWidth > middle);
-    if (seen >= 0 && seen !== here) { here = seen; draw(); }
-  }, { passive: true });
+    return Math.max(0, panes.findIndex((pane) => !pane.hidden && pane.offsetLeft - track.offsetLeft + pane.offsetWidth > middle));
+  }
+
+  track.addEventListener('scroll', () => { if (seen() !== here) draw(); }, { passive: true });
   const sizes = new ResizeObserver(() => draw());
   for (const pane of panes) sizes.observe(pane);
 

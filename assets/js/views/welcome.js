@@ -2,6 +2,7 @@
 // works, and the gallery of recorded failures.
 
 import { figure, h, refill, say, svg, wordsFor } from '../core/dom.js';
+import { term } from '../core/terms.js';
 
 /** @typedef {import('../core/types.js').PageText} PageText */
 /** @typedef {import('../core/types.js').Boot} Boot */
@@ -73,7 +74,7 @@ export function makeRecording(boot, text, ask) {
   const words = text.recording;
   const ids = new Set([...boot.examples, ...boot.failures].map((one) => one.id));
   let question = '';
-  const element = h('p', { class: 'recording', hidden: true }, h('b', {}, words.label), h('span', {}, words.says),
+  const element = h('p', { class: 'recording', hidden: true }, h('b', {}, term(words.label, words.says)),
     h('button', { type: 'button', class: 'plain', on: { click: () => ask(question) } }, words.live));
   return { element, draw: ({ run }, player) => {
     element.hidden = player.origin !== 'recorded' || !ids.has(player.run ?? '');
@@ -93,6 +94,8 @@ export function showChoices(inputs, boot, text, ownTitle) {
   const holder = document.querySelector('#kg-header h1')?.parentElement;
   const toggle = () => /** @type {HTMLElement|null} */ (document.querySelector('#kg-settings button'))?.click();
   const chips = h('span', { class: 'picks' });
+  // on a phone this button stands for the settings, which take no room there while they are closed
+  const opens = () => h('span', { class: 'opens' }, h('span', { 'aria-hidden': 'true' }, '⚙ '), h('span', { class: 'sr-only' }, `${text.settings.title}, `));
   const fill = () => {
     const { graph, method, beams, hops } = inputs.values;
     const title = boot.methods.find((one) => one.name === method)?.title ?? method;
@@ -100,7 +103,7 @@ export function showChoices(inputs, boot, text, ownTitle) {
     const told = [[say(text.picks.graph, { graph: ownTitle() || String(graph).split('/').at(-1) }), text.picks.open], [String(title), text.picks.open],
       [say(text.picks.limits, { k: beams, l: hops }), text.picks.limits_why]];
     const settings = document.querySelector('#kg-settings'); // a page without a server has none
-    chips.replaceChildren(...told.map(([words, why]) => (settings ? h('button', { type: 'button', class: 'pick', 'data-why': why, on: { click: toggle } }, words)
+    chips.replaceChildren(...told.map(([words, why], i) => (settings ? h('button', { type: 'button', class: 'pick', 'data-why': why, on: { click: toggle } }, i ? null : opens(), words)
       : h('span', { class: 'pick' }, words))));
   };
   inputs.listeners.push(fill);
