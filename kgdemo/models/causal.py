@@ -23,7 +23,7 @@ from kgdemo.models.base import TokenTree
 from kgdemo.models.bert import FileTokenizer, LeanBert, has_onednn, pack, with_onednn
 from kgdemo.models.prompt_style import PromptStyle
 from kgdemo.models.token_tree import BatchedForward, PlainTokenTree, PooledTokenTree, fits_pool
-from kgdemo.settings import gpu_is_lent
+from kgdemo.settings import gpu_is_lent, processors
 
 EMBEDDED = "embedded"
 PACKAGED = "smollm2"  # a small general model from the package index
@@ -108,7 +108,9 @@ class CausalModel:
         """What pooled trees read tokens with: the model, or its arithmetic alone where that is known here."""
         lean = LeanBert.of(cast(Any, self.model)) if LeanBert.suits(self.model) else self.model
         pack(lean)
-        return BatchedForward(lean, lean.read if isinstance(lean, LeanBert) else None)
+        if not isinstance(lean, LeanBert):
+            return BatchedForward(lean)
+        return BatchedForward(lean, lean.read, turns=max(1, processors() // torch.get_num_threads()))
 
     @cached_property
     def pooled(self) -> bool:

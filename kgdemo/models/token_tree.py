@@ -13,9 +13,10 @@ A search may also go on behind text already written: a token tree seen from one 
 again.
 
 One model serves everybody who asks at the same time (``BatchedForward``): threads take turns at it, a forward pass a
-turn, so that two questions never fight for the same cores. Whoever gets the turn does all that is waiting at this
-moment: nobody waits longer than for the pass under way and the next, and with few rows each, one pass over the rows of
-several questions costs little more than over those of one, since the weights are moved once.
+turn, so that two questions never fight for the same cores; where a pass uses one core of several, as many passes are
+under way as there are cores. Whoever gets a turn does all that is waiting at this moment: nobody waits longer than for
+a pass under way and the next, and with few rows each, one pass over the rows of several questions costs little more
+than over those of one, since the weights are moved once.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -80,8 +81,8 @@ class PendingForward:
 
     wanted: Pass
     logits: Tensor | None = None
-    done: bool = False
     error: Exception | None = None
+    done: threading.Event = field(default_factory=threading.Event)
 
 
 class BatchedForward(nn.Module):
@@ -90,9 +91,12 @@ class BatchedForward(nn.Module):
     Args:
         model: a transformers causal language model, or its lean form.
         read: reads several passes in one and returns the logits of each; None: they are done one after another.
+        turns: how many threads may read at the same time.
     """
 
-    def __init__(self, model: nn.Module, read: Callable[[Sequence[Pass]], list[Tensor]] | None = None) -> None:
+    def __init__(
+        self, model: nn.Module, read: Callable[[Sequence[Pass]], list[Tensor]] | None = None, turns: int = 1
+    ) -> None:
         super().__init__()
         self.model = model
         self.dtype = model.dtype
@@ -100,7 +104,7 @@ class BatchedForward(nn.Module):
         self._read = read
         # transformers 5.24 gives the argument another name; earlier releases are the newest that Python 3.10 can have
         self._cache_name = "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
-        self._turn, self._guard = threading.Lock(), threading.Lock()
+        self._turns, self._guard = threading.Semaphore(turns), threading.Lock()
         self._waiting: list[PendingForward] = []
 
     def new_cache(self) -> KeyValues | Cache:
@@ -120,12 +124,12 @@ class BatchedForward(nn.Module):
         pending = PendingForward(wanted)
         with self._guard:
             self._waiting.append(pending)
-        with self._turn:
-            if not pending.done:
-                with self._guard:
-                    batch, self._waiting = self._waiting, []
-                for group in [batch] if self._read else [[one] for one in batch]:
-                    self._serve(group)
+        with self._turns:
+            with self._guard:  # what another thread has taken is done, or under way there
+                batch, self._waiting = (self._waiting, []) if pending in self._waiting else ([], self._waiting)
+            for group in [batch] if self._read and batch else [[one] for one in batch]:
+                self._serve(group)
+        pending.done.wait()
         if pending.error is not None:
             raise pending.error
         assert pending.logits is not None
@@ -139,8 +143,9 @@ class BatchedForward(nn.Module):
         except Exception as error:  # noqa: BLE001  # handed to those who asked, whichever thread did the work
             for one in group:
                 one.error = error
-        for one in group:
-            one.done = True
+        finally:
+            for one in group:
+                one.done.set()
 
     def _alone(self, wanted: Pass) -> Tensor:
         result: Tensor = self.model(

@@ -87,6 +87,25 @@ def test_what_waits_goes_in_one_pass():
     assert got == {1: 1.0, 2: 2.0, 3: 3.0, 4: 4.0}
 
 
+def test_with_two_turns_a_second_pass_begins_beside_the_first_and_what_waits_behind_them_goes_in_one():
+    gate = Gate()
+    got: dict[int, float] = {}
+    shared = BatchedForward(gate, gate.read, turns=2)
+    threads = [
+        threading.Thread(target=lambda token=token: got.update({token: float(shared(asking(token)))}))
+        for token in range(1, 6)
+    ]
+    for place, thread in enumerate(threads):
+        thread.start()
+        until(lambda place=place: len(gate.groups) + len(shared._waiting) == place + 1)
+    assert gate.groups == [[1], [2]]
+    gate.open.set()
+    for thread in threads:
+        thread.join(30)
+    assert gate.groups == [[1], [2], [3, 4, 5]]
+    assert got == {token: float(token) for token in range(1, 6)}
+
+
 def test_a_model_that_reads_one_text_at_a_time_takes_them_in_the_order_they_came():
     gate = Gate()
     got = ask_at_once(gate, BatchedForward(gate), range(1, 6))
