@@ -38,7 +38,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings
 from kgdemo.ui import zero
-from kgdemo.ui.metrics import METRICS, give_back_memory
+from kgdemo.ui.metrics import METRICS, SPARE_MEMORY
 from kgdemo.view.escape import json_in_html
 from kgdemo.view.next_questions import with_next
 from kgdemo.view.page_records import Record, record
@@ -299,7 +299,7 @@ class SharedRuns:
         try:
             yield from METRICS.watched(self._run(self.pipeline, question, settings, entities), question, settings)
         finally:
-            give_back_memory()
+            SPARE_MEMORY.run_ended()
 
     def _events_packed(self, events: list[Event]) -> bytes:
         if not (events and isinstance(events[-1], RunFinished)) or self.pipeline.chat.model:

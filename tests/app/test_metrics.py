@@ -19,7 +19,7 @@ from gradio_client import Client
 
 from kgdemo.events import Event, Notice, RunFailed, RunFinished
 from kgdemo.settings import Settings
-from kgdemo.ui.metrics import JsonLines, Metrics, memory
+from kgdemo.ui.metrics import JsonLines, Metrics, SpareMemory, memory
 from tests.app.test_contract import post
 from tests.helpers.page import LONG, QUESTION, served, server_of
 
@@ -82,6 +82,27 @@ def test_memory_is_what_this_process_holds():
     held = bytearray(b"x" * 100_000_000)
     assert 50_000_000 < memory() - before < 300_000_000
     del held
+
+
+def test_memory_is_given_back_now_and_then_and_at_once_where_much_is_held():
+    given: list[float] = []
+    now, held = 0.0, 900_000_000
+
+    def give_back() -> None:
+        nonlocal held
+        given.append(now)
+        held = 900_000_000
+
+    spare = SpareMemory(give_back, lambda: held, lambda: now)
+    for _ in range(100):
+        now, held = now + 0.5, held + 1_000_000
+        spare.run_ended()
+    assert given == [10.0, 20.0, 30.0, 40.0, 50.0]
+    held += 300_000_000
+    spare.run_ended()
+    assert given[-1] == now
+    spare.run_ended()
+    assert len(given) == 6
 
 
 @pytest.mark.parametrize("told", [False, True])

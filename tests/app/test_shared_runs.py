@@ -93,9 +93,9 @@ def test_a_run_goes_on_while_anyone_follows_and_is_closed_with_the_last():
     assert source.begun == ["same"] * 2
 
 
-def test_every_run_gives_its_memory_back_once_it_is_over_or_given_up(monkeypatch: pytest.MonkeyPatch):
+def test_every_run_lets_its_memory_be_given_back_once_it_is_over_or_given_up(monkeypatch: pytest.MonkeyPatch):
     given: list[str] = []
-    monkeypatch.setattr("kgdemo.ui.runs.give_back_memory", lambda: given.append("back"))
+    monkeypatch.setattr("kgdemo.ui.runs.SPARE_MEMORY.run_ended", lambda: given.append("back"))
     runs = shared(Source())
     one, two = runs.run("q", Settings()), runs.run("q", Settings())
     list(one)
