@@ -96,13 +96,23 @@ class OneDNNLinear(nn.Linear):
 def product(layer: OneDNNLinear, rows: Tensor, activation: Literal["none", "gelu"] = "none") -> Tensor:
     """A linear layer of fp32 rows on a CPU by oneDNN, and what is applied to its output; no gradient."""
     how = "none" if activation == "gelu" else ""  # which gelu: the exact one
-    weight, found = layer.quickest, []
+    weight, multiply = layer.quickest, torch.ops.mkldnn._linear_pointwise
+    if rows.dim() == 2 and 0 < rows.shape[0] <= ROWS[-1] and row_count(rows.shape[0]) == rows.shape[0]:
+        whole: Tensor = multiply(rows, weight, layer.bias, activation, [], how)
+        return whole
+    found = []
     for part in rows.reshape(-1, layer.in_features).split(ROWS[-1]):
-        filled = functional.pad(part, (0, 0, 0, row_count(len(part)) - len(part)))
-        made: Tensor = torch.ops.mkldnn._linear_pointwise(filled, weight, layer.bias, activation, [], how)
+        made: Tensor = multiply(filled(part), weight, layer.bias, activation, [], how)
         found.append(made[: len(part)])
     result = found[0] if len(found) == 1 else torch.cat(found)
     return result.reshape(*rows.shape[:-1], layer.out_features)
+
+
+def filled(rows: Tensor) -> Tensor:
+    """Rows with empty ones behind them up to one of ``ROWS``; more than the last of these stay as they are."""
+    number = rows.shape[0]
+    lacking = row_count(number) - number if number <= ROWS[-1] else 0
+    return functional.pad(rows, (0, 0, 0, lacking)) if lacking else rows
 
 
 def row_count(rows: int) -> int:
@@ -193,23 +203,26 @@ class _Layer(nn.Module):
         self.outer_norm = _norm(weights, f"{prefix}output.LayerNorm", config)
 
     def read(self, rows: Tensor, number: int, texts: Sequence[_Text]) -> Tensor:
-        """Rows of all texts through layer ``number``, ``(n, width)`` -> ``(n, width)``."""
+        """Rows of all texts, ``filled``, through layer ``number``, ``(n, width)`` -> ``(n, width)``."""
         rows = _normed(self.attended_norm, rows + product(self.attended, self._attend(rows, number, texts)))
         inner = product(self.inner, rows, "gelu")
         return _normed(self.outer_norm, rows + product(self.outer, inner))
 
     def _attend(self, rows: Tensor, number: int, texts: Sequence[_Text]) -> Tensor:
         """Self-attention of each text, ``(n, width)``."""
-        sizes = [text.tokens for text in texts]
-        parts = [product(linear, rows).split(sizes) for linear in (self.query, self.key, self.value)]
-        attended = []
-        for text, *mine in zip(texts, *parts, strict=True):
-            query, key, value = (x.view(1, len(x), self.heads, -1).transpose(1, 2) for x in mine)  # (1, heads, n, each)
+        parts = [
+            product(linear, rows).view(1, rows.shape[0], self.heads, -1).transpose(1, 2)  # (1, heads, n, each)
+            for linear in (self.query, self.key, self.value)
+        ]
+        attended, first = [], 0
+        for text in texts:
+            query, key, value = (part.narrow(2, first, text.tokens) for part in parts)
+            first += text.tokens
             if text.cache is not None:
                 key, value = text.cache.update(key, value, number)  # (1, heads, pool, each)
             found = scaled_dot_product_attention(query, key, value, attn_mask=text.mask)
             attended.append(found[0].transpose(0, 1).reshape(text.tokens, -1))
-        return torch.cat(attended)
+        return filled(attended[0] if len(attended) == 1 else torch.cat(attended))
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,11 +252,11 @@ class _Body(nn.Module):
         """The last layer's rows for the tokens of all texts, one behind the other, ``(n, width)``."""
         for found in self.by_layer(ids, positions, texts):
             rows = found
-        return rows
+        return rows[: ids.shape[0]]
 
     def by_layer(self, ids: Tensor, positions: Tensor, texts: Sequence[_Text]) -> Iterator[Tensor]:
-        """The rows of the embeddings, then those of each layer; see ``read``."""
-        rows = _normed(self.norm, self.words[ids] + self.places[positions] + self.types[0])
+        """The rows of the embeddings, then those of each layer; see ``read``. Behind them may be rows of no token."""
+        rows = filled(_normed(self.norm, self.words[ids] + self.places[positions] + self.types[0]))
         yield rows
         for number, layer in enumerate(self.layers):
             rows = layer.read(rows, number, texts)  # type: ignore[operator]  # a ModuleList forgets what it holds
@@ -366,7 +379,7 @@ class LeanBert(nn.Module):
         mask = torch.zeros(size, size).masked_fill(~may_look, torch.finfo(self.dtype).min)[None, None]
         ids = torch.tensor([*prompt, *tokens])
         rows = self.body.by_layer(ids, torch.arange(size), [_Text(size, mask=mask)])
-        return torch.log_softmax(self._logits(torch.stack([found[-1] for found in rows])), dim=-1)
+        return torch.log_softmax(self._logits(torch.stack([found[size - 1] for found in rows])), dim=-1)
 
 
 _LONGEST = 256  # tokens of a sentence, as the model's own sentence_bert_config.json has it

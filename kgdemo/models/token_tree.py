@@ -42,19 +42,36 @@ if TYPE_CHECKING:
 
 
 class KeyValues:
-    """Keys and values of one text's tokens so far, layer by layer: what the lean models need of a cache."""
+    """Keys and values of one text's tokens so far, layer by layer: what the lean models need of a cache.
+
+    They stand in tensors with room for more, so that what is there already is seldom copied.
+    """
 
     def __init__(self) -> None:
-        self._layers: list[tuple[Tensor, Tensor]] = []
+        self._layers: list[tuple[Tensor, Tensor]] = []  # (1, heads, room, each)
+        self._tokens: list[int] = []  # in each layer
 
     def update(self, key: Tensor, value: Tensor, layer: int) -> tuple[Tensor, Tensor]:
         """Append to a layer's keys and values, ``(1, heads, n, each)``; returns all of them."""
         if layer == len(self._layers):
-            self._layers.append((key, value))
-        else:
+            self._layers.append((key[:, :, :0], value[:, :, :0]))
+            self._tokens.append(0)
+        before, new = self._tokens[layer], key.shape[2]
+        self._tokens[layer] = have = before + new
+        if have > self._layers[layer][0].shape[2]:
             keys, values = self._layers[layer]
-            self._layers[layer] = torch.cat([keys, key], dim=-2), torch.cat([values, value], dim=-2)
-        return self._layers[layer]
+            self._layers[layer] = _with_room(keys, before, 2 * have), _with_room(values, before, 2 * have)
+        held_keys, held_values = self._layers[layer]
+        held_keys[:, :, before:have] = key
+        held_values[:, :, before:have] = value
+        return held_keys[:, :, :have], held_values[:, :, :have]
+
+
+def _with_room(held: Tensor, tokens: int, room: int) -> Tensor:
+    """The first ``tokens`` of keys or values in a larger tensor, ``(1, heads, room, each)``."""
+    larger = held.new_empty(*held.shape[:2], room, held.shape[3])
+    larger[:, :, :tokens] = held[:, :, :tokens]
+    return larger
 
 
 @dataclass(frozen=True, slots=True)

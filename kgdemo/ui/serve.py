@@ -35,6 +35,7 @@ from kgdemo.errors import UserError
 from kgdemo.ui.guard import Page, impatient
 from kgdemo.ui.metrics import METRICS, start_logging
 from kgdemo.ui.page import create_app, launch_arguments
+from kgdemo.ui.tools import check_arguments
 
 logger = logging.getLogger(__name__)
 GRACE = 8.0  # seconds; a container has ten before it is killed
@@ -74,6 +75,7 @@ def serve(page: Page, host: str, port: int) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     page.launch(server_name=host, server_port=port, prevent_thread_lock=True, **launch_arguments(page, stopping))
+    check_arguments(page)
     config: Any = page.server.config
     config.http_protocol_class = impatient(config.http_protocol_class, page.profile.body_seconds)
     stopping.wait()

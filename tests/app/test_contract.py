@@ -145,22 +145,51 @@ def test_every_route_of_our_own_answers_with_a_sentence(address: str):
             assert is_a_sentence(said["error"]), (path, body[:80], said)
 
 
+def wrong_arguments(good: dict[str, Any]) -> list[dict[str, Any]]:
+    """Arguments of a tool with one thing wrong: of a wrong type, missing, one too many, huge."""
+    sendable = [value for value in (*WRONG, None) if value != BROKEN]  # the protocol's client sends no half characters
+    wrong = [{**good, name: value} for name in good for value in sendable if not (value == 7 and name == "beams")]
+    missing = {}, {name: value for name, value in good.items() if name not in ("question", "path")}
+    extra = ({**good, name: 1} for name in ("extra", "request", "x" * 100_000, "a\nb", ""))
+    return [*wrong, *missing, *extra]
+
+
 @pytest.mark.usefixtures("no_traceback")
-def test_a_tool_called_wrongly_answers_with_a_sentence(address: str):
-    async def told() -> list[tuple[Any, str]]:
+@pytest.mark.parametrize("endpoint", GOOD)
+def test_a_tool_called_wrongly_answers_with_a_sentence(address: str, endpoint: str):
+    async def told() -> list[tuple[dict[str, Any], bool, str]]:
         async with (
             streamable_http_client(f"{address}/gradio_api/mcp/") as (read, write, _),
             ClientSession(read, write) as session,
         ):
             await session.initialize()
+            offered = [tool.name for tool in (await session.list_tools()).tools]
+            (tool,) = (name for name in offered if name in (endpoint, f"kgdemo_{endpoint}"))
+            assert not (await session.call_tool(tool, GOOD[endpoint])).isError
             found = []
-            for tool in (await session.list_tools()).tools:
-                good = next(values for name, values in GOOD.items() if tool.name in (name, f"kgdemo_{name}"))
-                first = next(iter(good))
-                for given in ({}, {**good, first: 7}, {**good, first: HUGE}, {**good, "graph": ["world"]}):
-                    answer = await session.call_tool(tool.name, given)
-                    found.append(((tool.name, str(given)[:80]), answer.content[0].text if answer.isError else ""))
+            for given in wrong_arguments(GOOD[endpoint]):
+                answer = await session.call_tool(tool, given)
+                found.append((given, answer.isError, answer.content[0].text))
             return found
 
-    for given, sentence in in_a_loop_of_its_own(told):
-        assert is_a_sentence(sentence.splitlines()[0]), (given, sentence)
+    for given, failed, sentence in in_a_loop_of_its_own(told):
+        shown = {name[:20]: str(value)[:40] for name, value in given.items()}
+        assert failed, shown
+        assert is_a_sentence(sentence), (shown, sentence)
+
+
+@pytest.mark.usefixtures("no_traceback")
+@pytest.mark.parametrize("name", ["nothing", "x" * 100_000, ""])
+def test_a_tool_that_is_not_there_is_named_and_those_that_are(address: str, name: str):
+    async def told() -> Any:
+        async with (
+            streamable_http_client(f"{address}/gradio_api/mcp/") as (read, write, _),
+            ClientSession(read, write) as session,
+        ):
+            await session.initialize()
+            return await session.call_tool(name, {})
+
+    answer = in_a_loop_of_its_own(told)
+    assert answer.isError
+    assert is_a_sentence(answer.content[0].text)
+    assert "verify_path" in answer.content[0].text
