@@ -42,6 +42,7 @@ from kgdemo.methods.search_branch import (
     unconstrained_branch,
     ungrounded,
 )
+from kgdemo.models.base import TokenTree
 from kgdemo.models.joint_tree import JointTree
 from kgdemo.models.prompt_style import unseen_labels
 from kgdemo.query.query import Query
@@ -80,10 +81,11 @@ def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Even
     """Stages 4.2 to 4.4 of the paper."""
     gcr = chosen(GcrOptions, settings.options)
     if gcr.path_model:
-        evidence = yield from decode_paths(query, resources, settings, gcr.examples)
+        evidence, tree = yield from decode_paths(query, resources, settings, gcr.examples)
     else:
-        evidence = yield from all_paths(query, resources, settings)
-    for event in abstained(query, evidence, resources) if gcr.path_model else ():
+        evidence, tree = (yield from all_paths(query, resources, settings)), None
+    read = None if gcr.examples else tree  # behind worked examples the model's beliefs are others
+    for event in abstained(query, evidence, resources, read) if gcr.path_model else ():
         yield event
         if isinstance(event, AnswerFinal):
             return
@@ -95,11 +97,11 @@ def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Even
 
 def decode_paths(
     query: Query, resources: Resources, settings: Settings, examples: int = 0
-) -> Generator[Event, None, list[Evidence]]:
+) -> Generator[Event, None, tuple[list[Evidence], TokenTree]]:
     """KG-Trie construction and graph-constrained decoding, the prompt behind so many worked examples.
 
     Returns:
-        the grounded paths, numbered in the order they are ranked.
+        the grounded paths, numbered in the order they are ranked; and the tree of the prompt.
     """
     began = time.perf_counter()
     ids = [i for topic in query.topics if (i := resources.kg.entities.find(topic)) is not None]
@@ -141,7 +143,7 @@ def decode_paths(
         unconstrained.told = tree.calls
         written = yield from ungrounded(unconstrained, resources, settings.beams)
         yield unconstrained.call(WITHOUT_GRAPH, "\n".join(path.text for path in written))
-    return evidence
+    return evidence, tree
 
 
 def scorer_for(query: Query, resources: Resources) -> PathScorer:

@@ -69,7 +69,7 @@ def refusal(query: Query, evidence: Sequence[Evidence], resources: Resources) ->
 
 
 def abstained(
-    query: Query, evidence: Sequence[Evidence], resources: Resources
+    query: Query, evidence: Sequence[Evidence], resources: Resources, tree: TokenTree | None = None
 ) -> Iterator[Answerability | AnswerFinal]:
     """How likely the paths are to answer, then the refusal where they are not trusted; nothing where that is not known.
 
@@ -78,16 +78,18 @@ def abstained(
         evidence: ranked paths.
         resources: for graph, embedder and the model's weights. A language model judges the paths itself, so nothing is
             refused before it has read them.
+        tree: see ``relation_beliefs``.
     """
     style = resources.model.style
     if style.abstention is None or not evidence or resources.reasoner.is_language_model or not applies(resources):
         return
-    features = abstention_features(query, evidence, resources)
+    beliefs = relation_beliefs(query, evidence[0].path, resources, tree)
+    features = _features(query, evidence[0], beliefs, resources)
     odds = abstention_log_odds(features, style.abstention)
     if odds <= 0 or _meets(evidence[0], features) or _in_so_many_words(query, evidence[0], features):
         yield Answerability(round(odds, 3))
         return
-    why, missing = _why(query, evidence[0], features, resources)
+    why, missing = _why(query, evidence[0], features, beliefs, resources)
     text = f"None of these paths answers the question. {why}"
     yield Answerability(round(odds, 3), missing)
     yield AnswerFinal(text, (), (), resources.reasoner.name, refusal=text)
@@ -117,10 +119,16 @@ def applies(resources: Resources) -> bool:
     return resources.model.style.abstention_graph in ("", resources.kg.name)
 
 
-def _why(query: Query, first: Evidence, features: AbstentionFeatures, resources: Resources) -> tuple[str, str]:
+def _why(
+    query: Query,
+    first: Evidence,
+    features: AbstentionFeatures,
+    beliefs: Sequence[RelationBelief],
+    resources: Resources,
+) -> tuple[str, str]:
     """What is missing, as far as it is known: a sentence, and the relation if it is one."""
     unseen = unseen_labels(resources.kg, resources.model.style.relations)
-    lacking, relation = _lacking(first.path, relation_beliefs(query, first.path, resources), resources.kg, unseen)
+    lacking, relation = _lacking(first.path, beliefs, resources.kg, unseen)
     if lacking:
         return lacking, relation
     kind = kind_of(resources.kg, first.path.end)
@@ -162,7 +170,12 @@ def _lacking(
 def abstention_features(query: Query, evidence: Sequence[Evidence], resources: Resources) -> AbstentionFeatures:
     """The features of a question's ranked paths, of which there is at least one."""
     first = evidence[0]
-    beliefs = relation_beliefs(query, first.path, resources)
+    return _features(query, first, relation_beliefs(query, first.path, resources), resources)
+
+
+def _features(
+    query: Query, first: Evidence, beliefs: Sequence[RelationBelief], resources: Resources
+) -> AbstentionFeatures:
     unseen = unseen_labels(resources.kg, resources.model.style.relations)
     known = [belief for belief, relation in zip(beliefs, first.path.relations, strict=True) if relation not in unseen]
     return AbstentionFeatures(
@@ -226,17 +239,19 @@ class RelationBelief:
     held_log_prob: float
 
 
-def relation_beliefs(query: Query, path: Path, resources: Resources) -> list[RelationBelief]:
+def relation_beliefs(
+    query: Query, path: Path, resources: Resources, tree: TokenTree | None = None
+) -> list[RelationBelief]:
     """What the model believes at each hop of a path, given what stands before it.
 
     Args:
         query: what is asked.
         path: one of the graph.
         resources: for the model and the graph in its tokens.
+        tree: of the model's prompt for this question, where it has been read before.
     """
     graph, model = resources.token_graph, resources.model
-    prompt = model.style.encode(model.label_tokens, query.text, query.topics, query.topic_types)
-    tree = model.tree(prompt)
+    tree = tree or model.tree(model.style.encode(model.label_tokens, query.text, query.topics, query.topic_types))
     strange = unseen_labels(resources.kg, model.style.relations)
     labels = [
         _labels(graph, entity, strange - {said}) for entity, said in zip(path.entities, path.relations, strict=False)
@@ -244,7 +259,8 @@ def relation_beliefs(query: Query, path: Path, resources: Resources) -> list[Rel
     if not labels:
         return []
     before = [_before(graph, path, hop) for hop in range(len(labels))]  # each goes on from the one before
-    nodes, rows = tree.extend([PROMPT_END, *range(len(before[-1]) - 1)], before[-1])
+    first = tree.size
+    nodes, rows = tree.extend([PROMPT_END, *range(first, first + len(before[-1]) - 1)], before[-1])
     ends = [len(tokens) - 1 for tokens in before]
     return [
         _belief(tree, graph.kg, own, entity, (nodes[end], rows[end]))

@@ -31,7 +31,7 @@ def check_arguments(page: Any) -> None:
     handlers = tools.mcp_server.request_handlers
     answer = handlers[CallToolRequest]
 
-    async def checked(request: CallToolRequest) -> ServerResult:
+    async def checked(request: CallToolRequest) -> Any:
         name, given = request.params.name, request.params.arguments or {}
         if name not in tools.tool_to_endpoint:
             known = ", ".join(tools.tool_to_endpoint)

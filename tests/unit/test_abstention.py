@@ -75,6 +75,22 @@ def test_the_first_path_gives_the_features():
     assert two.held_relations == pytest.approx(beliefs[0].held_log_prob + beliefs[1].held_log_prob)
 
 
+def test_beliefs_read_in_the_tree_of_the_search_are_the_same_and_no_prompt_is_read_again(monkeypatch):
+    path = Path(("Inception", "Christopher Nolan", "London"), ("directed by", "born in"))
+    query = understand("where was the director of Inception born", ["Inception"], WORLD.kg)
+    model = WORLD.model
+    tree = model.tree(model.style.encode(model.label_tokens, query.text, query.topics, query.topic_types))
+    tree.follow(PROMPT_END, [5, 6, 7])  # the search has been here
+    alone = relation_beliefs(query, path, WORLD)
+    made: list[object] = []
+    monkeypatch.setattr(type(model), "tree", lambda *_: made.append(_))
+    for own, before in zip(relation_beliefs(query, path, WORLD, tree), alone, strict=True):
+        assert own.wanted == before.wanted
+        assert own.wanted_log_prob == pytest.approx(before.wanted_log_prob, abs=1e-4)
+        assert own.held_log_prob == pytest.approx(before.held_log_prob, abs=1e-4)
+    assert made == []
+
+
 def stated_of_its_like(kg: KnowledgeGraph, entity: str) -> set[str]:
     """The labels that the graph states of any entity of the same type, read off its triples; all where it has none."""
     if entity not in kg.info:
