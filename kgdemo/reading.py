@@ -24,7 +24,7 @@ from kgdemo.linking.linker import LIKELY
 from kgdemo.linking.names import name_index
 from kgdemo.linking.words import common_words, name_words
 from kgdemo.opened import OpenedGraph
-from kgdemo.query.plan import WITHOUT_TOPIC
+from kgdemo.query.plan import WITHOUT_TOPIC, Form
 from kgdemo.query.query import Query, understand
 from kgdemo.query.wording import corrected, in_full, in_plain_verbs, plain_question, unknown_words, without_slips
 
@@ -101,6 +101,9 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
         yield linked
         yield AnswerFinal(said, (), (), BY, refusal=said)
         return None
+    if query.plan.form is Form.SUPERLATIVE and query.plan.place > 1:
+        linked = dataclasses.replace(linked, chosen=_beside_the_record(linked, graph))
+        query = understand(question, linked.chosen, graph.kg)
     without_topic = not linked.chosen and query.plan.form in WITHOUT_TOPIC
     yield dataclasses.replace(linked, nearest=()) if without_topic else linked
     if not linked.chosen and not without_topic:
@@ -132,6 +135,18 @@ def _but_called(word: str, linked: EntitiesLinked) -> tuple[str, ...]:
     """The topics without what was found for one word of the question."""
     found = {m.candidates[0].entity for m in linked.mentions if m.text.lower().startswith(word.lower())}
     return tuple(entity for entity in linked.chosen if linked.given or entity not in found)
+
+
+def _beside_the_record(linked: EntitiesLinked, graph: OpenedGraph) -> tuple[str, ...]:
+    """The topics where the second of an order is asked for: of the *longest river in Africa* only the place."""
+    chosen = list(linked.chosen)
+    for mention in linked.mentions if not linked.given else ():
+        record = mention.candidates[0]
+        if record.entity in chosen and record.type == "feat":
+            _, _, where = mention.text.rpartition(" in ")
+            place = chosen.index(record.entity)
+            chosen[place : place + 1] = graph.linker.link(where).chosen if where != mention.text else ()
+    return tuple(dict.fromkeys(chosen))
 
 
 _ASKING = ("what", "which", "where", "when", "who", "whose", "whom", "how")

@@ -25,7 +25,7 @@ from kgdemo.answering.operands import (
     operand_of,
 )
 from kgdemo.events import AnswerFinal, Event, Notice, Operand, Operation, PathFound, PathVerified
-from kgdemo.kg.labels import FUNCTION_WORDS, fold
+from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.literals import date_parts
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
@@ -45,6 +45,8 @@ HARMLESS = frozenset(  # before a noun, not telling which of them are meant
 )
 _WHOLE = ("has country",)  # what lies in a place is listed by it whole
 _UNLIKE = 0.31  # cosine to the nearest word below which a word of the question is about something else
+_WHEN_DID = re.compile(r"^(?:when|in (?:what|which) year) did\b", re.IGNORECASE)
+_LIVING = frozenset("born birth birthday die died dies death dead pass passed killed live lived alive kill end".split())
 SAYS_LITTLE = frozenset(
     "both great can could list name named not of else lie lies come comes came most other others was were people men "
     "man based belong belongs take takes took part parts go goes went get got make made call called different there "
@@ -194,6 +196,14 @@ class Computation:
             return None
         yield (checked := replace(operation, verified=True))
         return checked
+
+    def _of_another_time(self, ran: MethodRun) -> str:
+        """What is said where a year of birth or death answers what is not asked: when somebody *ran* a mile."""
+        relation = ran.cited[0].relations[-1] if ran.cited and not ran.refused else ""
+        asked = _WHEN_DID.match(self.plan.asked) and _LIVING.isdisjoint(self.query.content_words)
+        if relation not in ("born in year", "died in year") or not asked:
+            return ""
+        return f"The closest that the graph holds is “{spoken(relation)}”, and that is not what is asked."
 
     def _whole_set(self, ran: MethodRun) -> dict[str, Path]:
         """All entities that the best cited relation path leads to and that fit the type asked for as its end does."""

@@ -112,6 +112,9 @@ class Lists(Conditions):
         if not self._says_when(final.answers):
             yield no_answer(f"The graph does not say when; what it holds is {listed(final.answers, 8)}.")
             return
+        if other := self._of_another_time(ran):
+            yield no_answer(other)
+            return
         if set(final.answers) <= set(self.query.topics) and not EITHER.search(self.query.text):
             yield no_answer(f"What the graph holds only leads back to {listed(final.answers)}.")
             return

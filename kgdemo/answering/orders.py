@@ -20,6 +20,7 @@ from kgdemo.answering.computation import (
     unchanged,
 )
 from kgdemo.answering.operands import (
+    PLACES,
     is_date,
     is_of_kind,
     names_of_kind,
@@ -37,6 +38,7 @@ from kgdemo.query.measures import BEGINNING, DATE, NUMBER
 from kgdemo.query.plan import Form
 from kgdemo.ranking.scorer import path_words
 
+_TOLD_BY = re.compile(r"^[A-Z][^']*'s? [a-z]+ (?=[A-Z])")  # *Jupiter's moon* Ganymede
 _SEVERAL = 5  # are named where *the longest rivers* are asked for
 _PARTS = ("part", "volume", "instalment", "installment")
 _BEYOND_EARTH = re.compile(
@@ -167,6 +169,7 @@ class Orders(Computation):
         The noun of the question belongs to the name, which *university* is older, Oxford or Harvard, and is the kind
         of what is meant where a namesake is of that kind: which *novel* is older, Emma or Persuasion.
         """
+        thing = _TOLD_BY.sub("", thing)
         noun = _COMPARED_KIND.search(self.plan.asked)
         linked = [*(self._link(f"{thing} {noun['noun']}") if noun else ()), *self._link(thing)]
         linked = [*(entity for entity in linked if entity in self.query.topics), *linked]
@@ -222,7 +225,7 @@ class Orders(Computation):
     def superlative(self) -> Iterator[Event]:
         """Which thing of a kind has most or least of it, or the place in that order that is asked for."""
         noun = self.plan.noun
-        if record := self._record():
+        if record := "" if self.plan.without else self._record():
             yield from self._of_record(record)
             return
         if self.plan.attributes == (NUMBER,):
@@ -232,7 +235,8 @@ class Orders(Computation):
             yield no_answer("It asks how old they were when they did it, and the graph does not state that.")
             return
         number = self.plan.number or (_SEVERAL if _is_plural(noun) else 1)
-        stated = self._stated_superlative() if number == 1 and self.plan.place in (0, 1) else None
+        first = number == 1 and self.plan.place in (0, 1) and not self.plan.without
+        stated = self._stated_superlative() if first else None
         if stated is not None:
             yield from self._as_stated(*stated)
             return
@@ -261,6 +265,12 @@ class Orders(Computation):
             if not ends:
                 yield no_answer(f"The graph knows no kind of thing called “{noun}”, so it cannot compare them.")
                 return
+        if self.plan.without:
+            place = next(iter(self._link(self.plan.without)), "")
+            if kind_of(self.kg, place) not in PLACES:
+                yield no_answer(f"I found no place in the graph called {self.plan.without}.")
+                return
+            ends = {end: path for end, path in ends.items() if self.sets.containing(end, place) is None}
         operands = [
             replace(operand, paths=() if (path := ends[operand.entity]) is None else (path,))
             for operand in same_attribute(self.kg, list(ends), self._attributes(list(ends)))
@@ -523,6 +533,9 @@ class Orders(Computation):
     def _when(self) -> Iterator[Event]:
         """The method's own answer, where what happened is what its relation says: to *reach* is not to be born."""
         ran = yield from self._base(plainly=True)
+        if other := self._of_another_time(ran):
+            yield no_answer(other)
+            return
         words = [word for word in self.query.content_words if not ORDER_WORD.match(f"{word} x")]
         verb = self._uncovered(ran.cited[0], words) if words and not ran.refused else ""
         if verb and _WHEN_DID.search(self.query.text):

@@ -276,7 +276,7 @@ _DATES = (  # what is asked of a date, and the attribute that says it
     (r"when did {x} (?:end|finish|stop)", "ended"),
     (
         r"when (?:was|did|were) {x} (?:first )?(?:open|opened|completed|finished|inaugurated)"
-        r"(?: as .+| to the public)?",
+        r"(?: as .+| to .+)?",
         "opened",
     ),
     (r"when {be} {x} built", "opened"),

@@ -6,6 +6,7 @@ Each reader takes a whole question in plain words, and gives its ``Plan``, or No
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from kgdemo.query.measures import (
     COURSE,
@@ -354,7 +355,16 @@ def _by_gross(question: str) -> Plan | None:
     return Plan(Form.SUPERLATIVE, base, found["noun"].strip(), attributes=("box office",), greatest=greatest)
 
 
+_OUTSIDE = re.compile(r" (?:outside(?: of)?|not counting|excluding) (?:the )?(?P<place>.+)$", re.IGNORECASE)
+
+
 def superlative(question: str) -> Plan | None:
+    outside = _OUTSIDE.search(question)
+    plan = _superlative(question[: outside.start()] if outside else question)
+    return replace(plan, without=outside["place"]) if plan is not None and outside else plan
+
+
+def _superlative(question: str) -> Plan | None:
     gross = _by_gross(question)
     if gross is not None:
         return gross
