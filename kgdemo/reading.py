@@ -168,6 +168,7 @@ def _linked(question: str, graph: OpenedGraph) -> EntitiesLinked:
     found = graph.linker.link(question)
     mentions, chosen = _asked_about(question, *_named(question, found.mentions, found.chosen))
     chosen = _places(question, mentions, _languages(question, mentions, chosen))
+    mentions, chosen = _but_asides(mentions, chosen, graph.kg)
     chosen = _told_by_an_owner(question, mentions, chosen, graph.kg)
     return EntitiesLinked(mentions, chosen, found.nearest, ms=1000 * (time.perf_counter() - began))
 
@@ -229,6 +230,28 @@ def _places(question: str, mentions: Sequence[Mention], chosen: tuple[str, ...])
         if " " in fold(first.entity) and " " not in said and first.score - adjective_of.score < _LEVEL:
             meant[first.entity] = adjective_of.entity
     return tuple(dict.fromkeys(meant.get(entity, entity) for entity in chosen))
+
+
+_TITLED = frozenset("film album song book play series team character game franchise product landmark airport".split())
+
+
+def _but_asides(
+    mentions: tuple[Mention, ...], chosen: tuple[str, ...], kg: KnowledgeGraph
+) -> tuple[tuple[Mention, ...], tuple[str, ...]]:
+    """Without everyday words that are titles too and have nothing to do with what else is named.
+
+    Whoever asks for their *homework*, or of *room* temperature, means neither the album nor the film.
+    """
+    asides: set[str] = set()
+    for mention in mentions if len(chosen) > 1 else ():
+        first = mention.candidates[0]
+        everyday = mention.text.islower() and all(word in common_words() for word in fold(mention.text).split())
+        if everyday and first.type in _TITLED and first.entity in chosen and not first.entity.islower():
+            others = set(chosen) - {first.entity}
+            if all(end not in others for _, end in kg.neighbours(first.entity)):
+                asides.add(first.entity)
+    left = tuple(entity for entity in chosen if entity not in asides)
+    return tuple(m for m in mentions if m.candidates[0].entity not in asides) if left else mentions, left or chosen
 
 
 _OWNED = re.compile(r"^['’]s? \w+,? $")  # between *Marie Curie* and *Irène*: 's daughter

@@ -23,6 +23,7 @@ from kgdemo.query.answer_type import kind_of
 from kgdemo.query.measures import NUMBERS, number_of_word
 from kgdemo.ranking.scorer import path_words
 
+_SAYS_WHAT_IT_IS = frozenset(("instance of", "occupation", "genre", "animal class", "animal family"))
 _IS_KIN = re.compile(  # is somebody *the father of*, or *the son of*, somebody
     r"^(?:is|was) (?P<x>.+?) (?:the |an? )?(?:(?P<parent>father|mother|parent)|son|daughter|child) of\b", re.IGNORECASE
 )
@@ -204,6 +205,9 @@ class Claims(Computation):
             yield no_answer(_NEITHER)
             return
         subject, relation, claimed, stated = instead
+        if self.plan.noun and relation not in _SAYS_WHAT_IT_IS:  # what it is part of says not what it is
+            yield no_answer(f"The graph does not say whether {subject} is {with_article(self.plan.noun)}.")
+            return
         operands = [Operand(end, (path,)) for end, path in stated.items()]
         said = f"{subject} {relation} {listed(list(stated), 8)}"
         yield from self._says("no", claimed, operands, f"No, as far as the graph says: {said}.")

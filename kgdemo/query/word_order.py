@@ -134,6 +134,14 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
     (r"\bmelts at an? (higher|lower) temperature\b", r"has the \1 melting point"),
     (r"\bboils at an? (higher|lower) temperature\b", r"has the \1 boiling point"),
     (r"\bspent the (longest|shortest) time in (?:office|power)\b", r"was in office \1"),
+    (r"\b(which|what)( one)?'s (?=\w+er\b)", r"\1\2 is "),
+    (r"^(?!the |what|which|when|in |how)((?:battle|treaty|siege|fall|sinking|foundation) of .+) year$", r"when was \1"),
+    (
+        r"^(which|what) (country|countries|states?) (.+?) (?:but|and) (?:has|have) no "
+        r"(?:coast(?:line)?|access to the sea)$",
+        r"\1 landlocked \2 \3",
+    ),
+    (r"^(is|are) (.+) at room temperature$", r"\1 \2"),
     (r"\bf1\b", "Formula One"),
 )
 _IN_OTHER_WORDS_PATTERNS = [(re.compile(pattern, re.IGNORECASE), other) for pattern, other in _IN_OTHER_WORDS]

@@ -19,7 +19,8 @@ _LATIN = 0x24F  # the last letter of the Latin alphabets' code points
 
 _POLITE = re.compile(
     r"""^(?:
-      (?:hi|hello|hey|ok|okay|so|well|please|excuse\ me|good\ (?:morning|day|evening))\b [\s,.!]*
+      (?:hi|hiya|hello|hey|ok|okay|so|well|please|excuse\ me|good\ (?:morning|day|evening))\b [\s,.!]*
+    | (?:hang\ on|wait|listen|hmm+|um+|homework(?:\ question|\ help)?)\b [\s,.!:]+
     | (?:can|could|would|will)\ you\ (?:please\ |kindly\ )?
       (?:tell|say\ to|explain\ to|give|show|remind)\ (?:me|us)\b [\s,:]*
     | (?:would|do)\ you\ mind\ (?:telling|reminding)\ (?:me|us)\b [\s,:]*
@@ -41,7 +42,7 @@ _POLITE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _ASKING_SENTENCE = re.compile(  # "…, so here goes: what is …?"; a full stop may stand in a name
-    r"(?:^|(?<=[.!?:;])\s+|,\s+(?:but|so)\s+"
+    r"(?:^|(?<=[.!?:;])\s+|,\s+(?:but|so)\s+|\s[–—-]\s+"
     r"|^(?!(?:in|on|at|during|out of|between|of|from|what|who|which|where|when|how)\b)(?:[\w']+ ){4,}[\w']+,\s+"
     r"|\b(?:know|wonder|wondering|ask|asking),?\s+"
     r"|\b(?:tell|telling|remind|reminding|inform|enlighten|show) (?:me|us)(?: about)?,?\s+)"
@@ -79,7 +80,8 @@ _OFFERS_TWO = re.compile(
 )  # *Bach or Verdi: who …*
 _SAID_BEHIND = re.compile(r",\s+i\s+(?:know|think|mean|guess|believe|forgot|forget|need)\b[^?]*$", re.IGNORECASE)
 _IN_A_MYTH = re.compile(  # whether it is so *in Norse mythology*: it is asked of the gods that are named
-    r"^in (?:[\w-]+ )?(?:mythology|myths?|legends?|folklore),? (?=(?:is|are|was|were|did|does|do|has|have)\b)",
+    r"^in (?:the )?(?:real )?(?:[\w-]+ )?(?:mythology|myths?|legends?|folklore)(?:, not [^,]+)?,? "
+    r"(?=(?:is|are|was|were|did|does|do|has|have)\b)",
     re.IGNORECASE,
 )
 _OF_A_MYTH = re.compile(
@@ -87,7 +89,7 @@ _OF_A_MYTH = re.compile(
     r"(?P<asked>(?:who|what|which \w+) (?:is|was|are|were) the) (?P<god>gods?|goddess(?:es)?)\b",
     re.IGNORECASE,
 )
-_ADVERBS = re.compile(r"\b(?:actually|obviously|officially) (?=\w)", re.IGNORECASE)
+_ADVERBS = re.compile(r"\b(?:actually|obviously|officially|so far) (?=\w)", re.IGNORECASE)
 _AT_THE_END = re.compile(
     r"(?:[\s,]*\b(?:please|pls|plz|thanks|thank you|thx|exactly|by the way|do you know|right now|at the moment"
     r"|at present|nowadays|these days|again|so far|(?<!in )today|or not|for (?:me|us)"
