@@ -23,7 +23,7 @@ from kgdemo.query.answer_type import kind_of
 from kgdemo.query.measures import NUMBERS, number_of_word
 from kgdemo.ranking.scorer import path_words
 
-_SAYS_WHAT_IT_IS = frozenset(("instance of", "occupation", "genre", "animal class", "animal family"))
+_SAYS_NOT_WHAT = frozenset(("part of", "has part", "consists of", "ingredient of", "located in", "named after"))
 _IS_KIN = re.compile(  # is somebody *the father of*, or *the son of*, somebody
     r"^(?:is|was) (?P<x>.+?) (?:the |an? )?(?:(?P<parent>father|mother|parent)|son|daughter|child) of\b", re.IGNORECASE
 )
@@ -205,7 +205,7 @@ class Claims(Computation):
             yield no_answer(_NEITHER)
             return
         subject, relation, claimed, stated = instead
-        if self.plan.noun and relation not in _SAYS_WHAT_IT_IS:  # what it is part of says not what it is
+        if self.plan.noun and relation in _SAYS_NOT_WHAT:  # what it is part of says not what it is
             yield no_answer(f"The graph does not say whether {subject} is {with_article(self.plan.noun)}.")
             return
         operands = [Operand(end, (path,)) for end, path in stated.items()]

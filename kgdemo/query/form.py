@@ -228,7 +228,8 @@ _HOW_FAR = patterns_of(
 _MEASURED_FROM = {"sun": "distance from the Sun", "earth": "distance from the Earth", "us": "distance from the Earth"}
 _YEAR_OF = patterns_of(
     r"how (?:long|many (?:earth )?(?:days|years|months)) (?:does|do) {x} (?:need|take) "
-    r"(?:for |to make |to complete |to do )?(?:one |an? )?(?:full )?(?:trip|orbit|journey|lap|revolution|turn)(?: (?:a?round|of) .+)?",
+    r"(?:for |to make |to complete |to do )?(?:one |an? )?(?:full )?(?:trip|orbit|journey|lap|revolution|turn)"
+    r"(?: (?:a?round|of) .+)?",
     r"how (?:long|many (?:days|years|months)) (?:does|do) (?:it take )?{x} (?:need |take )?to (?:go (?:once )?a?round"
     r"|orbit|circle|revolve around|travel around|complete)\b.*",
     r"how long is (?:a|one) year on {x}",

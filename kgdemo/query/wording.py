@@ -42,7 +42,7 @@ _POLITE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _ASKING_SENTENCE = re.compile(  # "…, so here goes: what is …?"; a full stop may stand in a name
-    r"(?:^|(?<=[.!?:;])\s+|,\s+(?:but|so)\s+|\s[–—-]\s+"
+    r"(?:^|(?<=[.!?:;])\s+|,\s+(?:but|so)\s+"
     r"|^(?!(?:in|on|at|during|out of|between|of|from|what|who|which|where|when|how)\b)(?:[\w']+ ){4,}[\w']+,\s+"
     r"|\b(?:know|wonder|wondering|ask|asking),?\s+"
     r"|\b(?:tell|telling|remind|reminding|inform|enlighten|show) (?:me|us)(?: about)?,?\s+)"
