@@ -19,6 +19,7 @@ LESSONS = json.loads(Path("assets/text.en.json").read_text("utf-8"))["lessons"][
 def test_a_lesson_is_gone_through_by_keyboard(page: Page, look: str, lesson: dict):
     page.emulate_media(reduced_motion="reduce")
     page.reload()
+    expect(page.locator("#kg-stage")).to_have_attribute("data-ready", "true")
     expect(page.locator(".example.learn", has_text="Lessons")).to_have_count(1)
     page.locator(".example.learn", has_text="Lessons").press("Enter")  # as one: it may be drawn anew in between
     begin = page.get_by_role("button", name=f"Begin: {lesson['title']}")
