@@ -23,7 +23,7 @@ from kgdemo.query.answer_type import kind_of
 from kgdemo.query.measures import NUMBERS, number_of_word
 from kgdemo.ranking.scorer import path_words
 
-_SAYS_NOT_WHAT = frozenset(("part of", "has part", "consists of", "ingredient of", "located in", "named after"))
+_SAYS_NOT_WHAT = frozenset(("part of", "has part", "consists of", "ingredient of", "named after"))
 _IS_KIN = re.compile(  # is somebody *the father of*, or *the son of*, somebody
     r"^(?:is|was) (?P<x>.+?) (?:the |an? )?(?:(?P<parent>father|mother|parent)|son|daughter|child) of\b", re.IGNORECASE
 )
