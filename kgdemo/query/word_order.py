@@ -127,7 +127,8 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
         r"how many \1 does a \2 have",
     ),
     (
-        r"^(?:the )?(.+? monarch|king|queen|.+? ruler|.+? president) with the (longest|shortest) (?:reign|time in office)$",
+        r"^(?:the )?(.+? monarch|king|queen|.+? ruler|.+? president)"
+        r" with the (longest|shortest) (?:reign|time in office)$",
         r"who was the \2 reigning \1",
     ),
     (r"\blived to be older\b", "lived longer"),
