@@ -13,12 +13,15 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 
+from kgdemo.answering.clauses import common, led_to
 from kgdemo.answering.computation import BY, MethodRun, listed
+from kgdemo.answering.operands import Sets
 from kgdemo.answering.operations import answer
 from kgdemo.constraint.token_graph import TokenCache, TokenGraph
 from kgdemo.errors import UserError
 from kgdemo.events import (
     AnswerFinal,
+    EntitiesLinked,
     Event,
     LMCall,
     Notice,
@@ -31,6 +34,7 @@ from kgdemo.events import (
 from kgdemo.facts import Facts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import known_names, open_facts, open_graph
+from kgdemo.kg.path import Path
 from kgdemo.kg.stores.base import Meter, metered
 from kgdemo.linking.linker import Linker
 from kgdemo.methods import METHODS, method_named
@@ -38,6 +42,7 @@ from kgdemo.methods.registry import MethodCard
 from kgdemo.models.causal import CausalModel
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.opened import OncePerKey, OpenedGraph
+from kgdemo.query.clauses import Clause, clauses_of
 from kgdemo.query.nested import two_steps
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query, understand
@@ -291,7 +296,8 @@ class _InSteps:
     """Answers a question whole, or first what it describes and then the rest: *the capital of the country where …*.
 
     Some questions are always taken in two steps (``query.nested``). Of the others those are whose whole has no answer,
-    or one that a single relation leads to though a clause describes something, *the film in which …*.
+    or one that a single relation leads to though a clause describes something, *the film in which …*. A question of
+    several conditions is asked one condition at a time (``query.clauses``).
     """
 
     pipeline: Pipeline
@@ -306,6 +312,9 @@ class _InSteps:
         if query.plan.inner and not self.reading.names(query.plan.inner):
             yield from self._step_by_step(query.plan.inner, query.plan.outer)
             return
+        clauses = clauses_of(query.plan.asked, both=False) if query.plan.form is Form.ENTITY else ()
+        if (yield from self._by_clauses(clauses)):
+            return
         ran = MethodRun()
         for event in self._whole(query):
             ran.see(event)
@@ -314,6 +323,10 @@ class _InSteps:
             else:
                 yield event
         refused = ran.final is None or bool(ran.final.refusal)
+        if refused and query.plan.form is Form.ENTITY:
+            every = clauses_of(query.plan.asked)
+            if every != clauses and (yield from self._by_clauses(every)):
+                return
         one_hop = bool(ran.cited) and all(len(path.relations) == 1 for path in ran.cited)
         steps = two_steps(query.plan.asked, clauses_only=not refused)
         if query.plan.form is Form.ENTITY and (refused or one_hop) and steps and not self.reading.names(steps[0]):
@@ -331,6 +344,47 @@ class _InSteps:
 
     def _whole(self, query: Query) -> Iterator[Event]:
         return self.pipeline._computed(query, self.method, self.graph, self.resources, self.settings)
+
+    def _by_clauses(self, clauses: Sequence[Clause]) -> Generator[Event, None, bool]:
+        """Answer what fits several conditions, each asked by itself; nothing is shown where that gives no answer.
+
+        Returns:
+            whether it gave one.
+        """
+        found: list[dict[str, tuple[Path, ...]]] = []
+        shown: list[Event] = []  # one run has the paths of one search: the first condition's
+        for clause in clauses:
+            seen, fitting = self._fitting(clause.question, self.settings if not found else self._unseen)
+            calls = [event for event in seen if isinstance(event, LMCall)]
+            if not fitting:
+                yield from (event for event in shown if isinstance(event, LMCall))
+                yield from calls
+                return False
+            shown += (
+                calls if found else [event for event in seen if not isinstance(event, EntitiesLinked | AnswerFinal)]
+            )
+            shown.append(Notice(f"Asked by itself: {clause.question}? {listed(list(fitting), 8)}."))
+            found.append(fitting)
+        computed = list(common(clauses, found, self.graph.verifier)) if clauses else []
+        answered = any(isinstance(event, AnswerFinal) for event in computed)
+        yield from (event for event in (*shown, *computed) if answered or isinstance(event, LMCall))
+        return answered
+
+    @property
+    def _unseen(self) -> Settings:
+        """The settings of a question that is asked on the way, whose search is not shown."""
+        return dataclasses.replace(self.settings, compare=False, explain=0, forced=())
+
+    def _fitting(self, question: str, settings: Settings) -> tuple[list[Event], dict[str, tuple[Path, ...]]]:
+        """The events of a question's run, and all that answers it, each with the paths that lead to it."""
+        ran, events = MethodRun(), list[Event]()
+        for event in self.pipeline._answered(question, self.method, self.graph, settings, ()):
+            ran.see(event)
+            if isinstance(event, AnswerFinal):
+                ran.final = event
+            events.append(event)
+        operations = [event for event in events if isinstance(event, Operation)]
+        return events, led_to(ran, operations, Sets(self.graph.kg, self.settings.directed))
 
     def _step_by_step(self, inner: str, outer: str) -> Iterator[Event]:
         """Answer the inner question, then ask the outer one of its answers until that is answered."""
@@ -355,9 +409,8 @@ class _InSteps:
         Returns:
             the entities found, and why there are none.
         """
-        unseen = dataclasses.replace(self.settings, compare=False, explain=0, forced=())
         ran = MethodRun()
-        for event in self.pipeline._answered(question, self.method, self.graph, unseen, ()):
+        for event in self.pipeline._answered(question, self.method, self.graph, self._unseen, ()):
             ran.see(event)
             if isinstance(event, AnswerFinal):
                 ran.final = event

@@ -136,9 +136,9 @@ def _century(operation: Operation) -> bool:
 
 
 def _both(operation: Operation) -> bool:
-    """Every result is led to by paths from two topics at least."""
-    led = {o.entity for o in operation.operands if len({path.entities[0] for path in o.paths}) > 1}
-    return set(operation.result) == led
+    """Every result is led to by paths from two topics at least, or from one over different relations."""
+    ways = {o.entity: {(path.entities[0], path.relations) for path in o.paths} for o in operation.operands}
+    return set(operation.result) == {entity for entity, own in ways.items() if len(own) > 1}
 
 
 def _most_paths(operation: Operation) -> bool:

@@ -1,0 +1,67 @@
+"""What the answers to several conditions share, each condition having been asked by itself (``query.clauses``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from kgdemo.answering.computation import MethodRun, computed_answer, listed
+from kgdemo.answering.operands import Sets
+from kgdemo.events import Event, Operand, Operation
+from kgdemo.kg.path import Path
+from kgdemo.query.clauses import Clause
+from kgdemo.verify import Verifier
+from kgdemo.verify_operations import verify_operation
+
+Paths = Mapping[str, tuple[Path, ...]]
+
+
+def led_to(ran: MethodRun, operations: Sequence[Operation], sets: Sets) -> dict[str, tuple[Path, ...]]:
+    """The answers of a run, each with the paths that lead to it; an answer that no path leads to is left out.
+
+    Args:
+        ran: the run.
+        operations: what was computed in it.
+        sets: of its graph.
+    """
+    if ran.final is None or ran.final.refusal:
+        return {}
+    for operation in reversed(operations):
+        paths = {operand.entity: operand.paths for operand in operation.operands if operand.paths}
+        computed = {answer: paths[answer] for answer in ran.final.answers if answer in paths}
+        if computed:
+            return computed
+    ends = [sets.ends(path.entities[0], path.relations) for path in ran.met]
+    met = {one: tuple(own[one] for own in ends) for one in ran.final.answers if all(one in own for own in ends)}
+    return met if ends and met else {path.end: (path,) for path in ran.cited}
+
+
+def common(clauses: Sequence[Clause], found: Sequence[Paths], verifier: Verifier) -> Iterator[Event]:
+    """What fits every condition, computed and verified; nothing where there is none.
+
+    Args:
+        clauses: the conditions, the first of which is not negated.
+        found: for each of them what fits it, with its paths.
+        verifier: of the graph.
+    """
+    asked = [own for clause, own in zip(clauses, found, strict=True) if not clause.negated]
+    shared = {one: [own[one] for own in asked] for one in asked[0] if all(one in own for own in asked)}
+    if not shared:
+        return
+    if len(asked) > 1:
+        operands = [Operand(one, tuple(dict.fromkeys(p for own in ways for p in own))) for one, ways in shared.items()]
+        numbers = " and ".join(str(len(own)) for own in asked)
+        both = Operation("both", f"in common of {numbers}: {len(shared)}", tuple(operands), tuple(shared))
+        if not verify_operation(both, verifier):
+            return
+        yield replace(both, verified=True)
+    for clause, own in zip(clauses, found, strict=True):
+        if not clause.negated:
+            continue
+        operands = [Operand(one, (ways[0][0], *own.get(one, ())[:1])) for one, ways in shared.items()]
+        shared = {one: ways for one, ways in shared.items() if one not in own}
+        left = Operation("without", f"without those of “{clause.question}”", tuple(operands), tuple(shared))
+        if not shared or not verify_operation(left, verifier):
+            return
+        yield replace(left, verified=True)
+    yield computed_answer(f"{listed(list(shared))}.", tuple(shared))
