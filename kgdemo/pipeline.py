@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 
-from kgdemo.answering.clauses import common, led_to
+from kgdemo.answering.clauses import belonging_to, common, led_to
 from kgdemo.answering.computation import BY, MethodRun, listed
 from kgdemo.answering.operands import Sets
 from kgdemo.answering.operations import answer
@@ -42,7 +42,7 @@ from kgdemo.methods.registry import MethodCard
 from kgdemo.models.causal import CausalModel
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.opened import OncePerKey, OpenedGraph
-from kgdemo.query.clauses import Clause, clauses_of
+from kgdemo.query.clauses import Clause, clauses_of, of_place
 from kgdemo.query.nested import two_steps
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query, understand
@@ -327,6 +327,8 @@ class _InSteps:
             every = clauses_of(query.plan.asked)
             if every != clauses and (yield from self._by_clauses(every)):
                 return
+            if (yield from self._by_clauses(of_place(query.plan.asked))):
+                return
         one_hop = bool(ran.cited) and all(len(path.relations) == 1 for path in ran.cited)
         steps = two_steps(query.plan.asked, clauses_only=not refused)
         if query.plan.form is Form.ENTITY and (refused or one_hop) and steps and not self.reading.names(steps[0]):
@@ -354,6 +356,9 @@ class _InSteps:
         found: list[dict[str, tuple[Path, ...]]] = []
         shown: list[Event] = []  # one run has the paths of one search: the first condition's
         for clause in clauses:
+            if clause.place:
+                found.append(belonging_to(found[0], clause.place, Sets(self.graph.kg, self.settings.directed)))
+                continue
             seen, fitting = self._fitting(clause.question, self.settings if not found else self._unseen)
             calls = [event for event in seen if isinstance(event, LMCall)]
             if not fitting:

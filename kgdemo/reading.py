@@ -177,8 +177,10 @@ def _named(
     question: str, mentions: tuple[Mention, ...], chosen: tuple[str, ...]
 ) -> tuple[tuple[Mention, ...], tuple[str, ...]]:
     """What is named: *I* is not the symbol of iodine, and of two things the *men's* World Cup is one."""
-    no_names = {m.candidates[0].entity for m in mentions if m.text == "I" and "symbol" not in question.lower()}
+    no_names = {m.candidates[0].entity for m in mentions if _is_no_symbol(m) and "symbol" not in question.lower()}
     if len(chosen) > 1:
+        no_names |= {m.candidates[0].entity for m in mentions if m.text in ("TV", "television", "Television")}
+        no_names |= {m.candidates[0].entity for m in mentions if _is_a_word(m, question)}
         no_names |= {m.candidates[0].entity for m in mentions if _is_a_sort(m)}
         no_names |= {m.candidates[0].entity for m in mentions if _OF_MEN.fullmatch(m.text)}
     left = tuple(m for m in mentions if m.candidates[0].entity not in no_names)
@@ -200,6 +202,27 @@ def _asked_about(
     if not about or not elsewhere & set(chosen):
         return mentions, chosen
     return inside, tuple(entity for entity in chosen if entity not in elsewhere)
+
+
+def _is_no_symbol(mention: Mention) -> bool:
+    """Whether a mention is just a word that is written like a chemical symbol: *I*, *In*, *As*, *a gram* (Agram)."""
+    word, _, rest = mention.text.partition(" ")
+    joined = word.lower() in ("a", "an") and rest.islower() and mention.candidates[0].entity[:1].isupper()
+    return (mention.text.lower() in FUNCTION_WORDS and len(mention.text) <= len("In")) or bool(joined)
+
+
+_NAMES_OF_WORDS = frozenset("deity city island band company character mountain river lake state region song".split())
+
+
+def _is_a_word(mention: Mention, question: str) -> bool:
+    """Whether a small word is a verb or noun here though something is called so: *set* up, on *sale*.
+
+    Only where the question writes its names with capital letters.
+    """
+    first = mention.candidates[0]
+    plain = mention.text.islower() and " " not in mention.text and first.entity[:1].isupper()
+    writes_names = bool(re.search(r"(?<=[^.?!\s] )[\w]*[A-Z]", question))
+    return plain and writes_names and first.type in _NAMES_OF_WORDS and mention.text in common_words()
 
 
 def _is_a_sort(mention: Mention) -> bool:

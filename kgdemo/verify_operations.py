@@ -154,6 +154,12 @@ def _without(operation: Operation) -> bool:
     return set(operation.result) == {o.entity for o in operation.operands} - led
 
 
+def _alive(operation: Operation) -> bool:
+    """The results are those of whom no death is stated here, and of all others it is."""
+    died = {operand.entity for operand in operation.operands if operand.attribute in ("died", "died in year")}
+    return set(operation.result) == {operand.entity for operand in operation.operands} - died
+
+
 def _are_apart(operation: Operation, facts: Facts) -> bool:
     """Whether no triple joins a result to what is left out: that from which the others' second paths begin."""
     out = {path.entities[0] for operand in operation.operands for path in operand.paths[1:]}
@@ -258,6 +264,7 @@ _CHECKS: dict[str, Callable[[Operation], bool]] = {
     "century": _century,
     "both": _both,
     "without": _without,
+    "alive": _alive,
     "most paths": _most_paths,
     "fewest paths": _most_paths,
     "difference": _difference,

@@ -27,6 +27,10 @@ _SAYS_NOT_WHAT = frozenset(("part of", "has part", "consists of", "ingredient of
 _IS_KIN = re.compile(  # is somebody *the father of*, or *the son of*, somebody
     r"^(?:is|was) (?P<x>.+?) (?:the |an? )?(?:(?P<parent>father|mother|parent)|son|daughter|child) of\b", re.IGNORECASE
 )
+_MANY = 10  # holders of an office from which the graph is taken to name them all
+_COMPETES = re.compile(
+    r"^(?:did|does|do|has|have) .+ (?:run|play|compete|swim|race|box|jump|ride|sail|row|ski)\w* for ", re.I
+)
 _NEITHER = "The graph says nothing that decides this, neither yes nor no."
 _CLASS = "animal class"
 _ALIVE = re.compile(r"^(?:is|are) .+ (?:still )?(?:alive|living|dead)$|^does .+ still live$", re.IGNORECASE)
@@ -202,7 +206,7 @@ class Claims(Computation):
             return
         instead = self._stated_instead(walks, topics)
         if instead is None:
-            yield no_answer(_NEITHER)
+            yield from self._not_among(topics) or iter((no_answer(_NEITHER),))
             return
         subject, relation, claimed, stated = instead
         if self.plan.noun and relation in _SAYS_NOT_WHAT:  # what it is part of says not what it is
@@ -215,6 +219,8 @@ class Claims(Computation):
     def _covers(self, path: Path) -> bool:
         """Whether a path says what the question claims: who took part in a battle need not have won it."""
         if not _DONE.match(self.query.text):
+            return True
+        if _COMPETES.match(self.query.text) and path.relations == ("citizen of",):
             return True
         return self._decides_outcome(path) and not self._uncovered(path)
 
@@ -280,6 +286,19 @@ class Claims(Computation):
             if found:
                 break
         return min(found, key=lambda one: len(one[3]), default=None)
+
+    def _not_among(self, topics: Sequence[str]) -> Iterator[Event] | None:
+        """No, where many are stated to have held an office and somebody is not among them; None elsewhere."""
+        offices = [topic for topic in topics if kind_of(self.kg, topic) == "position"]
+        people = [topic for topic in topics if kind_of(self.kg, topic) == "person"]
+        holders = self.sets.ends(offices[0], ("held by",)) if len(offices) == 1 == len(people) else {}
+        if len(holders) < _MANY or people[0] in holders:
+            return None
+        operands = [Operand(end, (path,)) for end, path in holders.items()]
+        said = (
+            f"No, as far as the graph says: {people[0]} is not among the {len(holders)} whom it holds for {offices[0]}."
+        )
+        return self._says("no", people[0], operands, said)
 
     def _may_contain(self, claimed: str, stated: Mapping[str, Path]) -> bool:
         """Whether a stated place may lie in the claimed one though the graph does not say so.

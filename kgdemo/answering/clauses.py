@@ -6,9 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kgdemo.answering.computation import MethodRun, computed_answer, listed
-from kgdemo.answering.operands import Sets
+from kgdemo.answering.operands import PLACES, Sets
 from kgdemo.events import Event, Operand, Operation
 from kgdemo.kg.path import Path
+from kgdemo.linking.names import name_index
+from kgdemo.linking.words import name_words
+from kgdemo.query.answer_type import kind_of
 from kgdemo.query.clauses import Clause
 from kgdemo.verify import Verifier
 from kgdemo.verify_operations import verify_operation
@@ -34,6 +37,19 @@ def led_to(ran: MethodRun, operations: Sequence[Operation], sets: Sets) -> dict[
     ends = [sets.ends(path.entities[0], path.relations) for path in ran.met]
     met = {one: tuple(own[one] for own in ends) for one in ran.final.answers if all(one in own for own in ends)}
     return met if ends and met else {path.end: (path,) for path in ran.cited}
+
+
+def belonging_to(found: Paths, adjective: str, sets: Sets) -> dict[str, tuple[Path, ...]]:
+    """Those that lie in the place that an adjective names, or are its citizens, each with the path that says so."""
+    called_so = name_index(sets.kg).whole("".join(name_words(adjective)))
+    places = dict.fromkeys(sets.kg.entities[name.entity] for name in called_so)
+    place = next((one for one in places if kind_of(sets.kg, one) in PLACES), "")
+    belong: dict[str, tuple[Path, ...]] = {}
+    for one in found:
+        path = sets.containing(one, place) or sets.leads(place, (sets.inverse("citizen of"),), one) if place else None
+        if path is not None:
+            belong[one] = (path,)
+    return belong
 
 
 def common(clauses: Sequence[Clause], found: Sequence[Paths], verifier: Verifier) -> Iterator[Event]:

@@ -46,6 +46,9 @@ HARMLESS = frozenset(  # before a noun, not telling which of them are meant
 _WHOLE = ("has country",)  # what lies in a place is listed by it whole
 _UNLIKE = 0.31  # cosine to the nearest word below which a word of the question is about something else
 _WHEN_DID = re.compile(r"^(?:when|in (?:what|which) year) did\b", re.IGNORECASE)
+_EVERY_YEAR = re.compile(
+    r"^(?:when|(?:on |at )?(?:what|which) (?:date|day|time of (?:the )?year)) (?:is|are|do|does)\b", re.I
+)
 _LIVING = frozenset("born birth birthday die died dies death dead pass passed killed live lived alive kill end".split())
 SAYS_LITTLE = frozenset(
     "both great can could list name named not of else lie lies come comes came most other others was were people men "
@@ -55,7 +58,8 @@ SAYS_LITTLE = frozenset(
     "grandparents grandchildren cousins uncle aunt modern today current currently official officially famous in on at "
     "off over under next behind near beside beyond between either them they neighbours neighbors neighbouring side "
     "two three four five six seven eight nine ten rule every each still please have has had having some any few "
-    "history up place usually normally typically often mainly mostly commonly generally same cinema cinemas theaters "
+    "very history "
+    "up place usually normally typically often mainly mostly commonly generally same cinema cinemas theaters "
     "theatres native several give gives gave given ones also".split()
 )
 _TIME = frozenset(("year",))
@@ -64,13 +68,14 @@ _HELD = frozenset("won win wins hold holds held achieved scored".split())
 _MOST = re.compile(r"\b\w+est\b", re.IGNORECASE)
 _ORDERS = frozenset("first second third last only".split())
 _ACHIEVED = "achieved by"  # of a record, or of what was done for the first time
+_STEM = 4  # letters that a word shares with a name that is made of it: *moons*, *moonless*
 _LONG_WORD = 5  # letters from which one of a word may be wrong
 _SHOWN = 30  # members of a set named in a sentence
 BY = "computed from the graph"
 IN_ORDER = ("took office", "reign began", "wedding")  # what tells the order in which people came, before their birth
 ORDER_WORD = re.compile(
     r"\b(?:first|second|third|fourth|fifth|last|eldest|oldest|youngest|largest|smallest|biggest|longest|shortest|highest"
-    r"|tallest|lowest|latest|earliest|newest|deepest|fastest)\b(?= +\w)",
+    r"|tallest|lowest|latest|earliest|newest|deepest|fastest|the (?:most|least|fewest))\b(?= +\w)",
     re.IGNORECASE,
 )
 
@@ -200,6 +205,8 @@ class Computation:
     def _of_another_time(self, ran: MethodRun) -> str:
         """What is said where a year of birth or death answers what is not asked: when somebody *ran* a mile."""
         relation = ran.cited[0].relations[-1] if ran.cited and not ran.refused else ""
+        if relation.endswith(" in year") and _EVERY_YEAR.match(self.plan.asked):
+            return "It asks for the day in every year, and the graph holds single dates."
         asked = _WHEN_DID.match(self.plan.asked) and _LIVING.isdisjoint(self.query.content_words)
         if relation not in ("born in year", "died in year") or not asked:
             return ""
@@ -282,10 +289,10 @@ class Computation:
         """
         kinds = [kind_of(self.kg, entity) for entity in path.entities[1:]]
         nouns = {word for kind in (self.plan.noun.lower(), *names_of_kind(self.plan.noun)) for word in kind.split()}
-        named = {word for entity in (*path.entities, *self.query.topics) for word in fold(entity).split()}
+        named = {word[:_STEM] for entity in (*path.entities, *self.query.topics) for word in fold(entity).split()}
         said = [*path_words(path.relations), *(filter(None, kinds) if of_kind else ())]
         words = words or [word for word in self.query.content_words if word not in nouns]
-        telling = [w for w in words if w in self._vocabulary and w not in SAYS_LITTLE and w not in named]
+        telling = [w for w in words if w in self._vocabulary and w not in SAYS_LITTLE and w[:_STEM] not in named]
         if not telling:
             return ""
         vectors = embedding_cache(self.resources.embedder)
@@ -304,7 +311,10 @@ class Computation:
                 continue
             told = {word for name in names for word in re.findall(r"\w+", fold(name))}
             others = (other for other in self.query.topics if other != topic)
-            if any(told.isdisjoint(fold(other).split()) for other in others):  # of a place that the record is not of
+            if any(
+                told.isdisjoint(fold(other).split()) and all(self.sets.joined(end, other) is None for end in achieved)
+                for other in others
+            ):  # of a place that the record is not of
                 continue
             if achieved and all(_alike_in(word, told) for word in words):
                 return topic

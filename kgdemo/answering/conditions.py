@@ -49,6 +49,9 @@ _YEAR = re.compile(r"\b[12]\d{3}\b")
 _CLAUSE = re.compile(  # which of them *has a* thing
     r"\b(?:(?:has|have|had) (?:an?|the|no|more)|with|that|whose|been \w+ed)\b", re.IGNORECASE
 )
+_WHICH_WERE_DONE = re.compile(  # what was done to them: *which wives were beheaded*
+    r"^(?:which|what) .+ (?:was|were|been|being) (?P<done>\w+(?:ed|en|un|ut))$", re.IGNORECASE
+)
 _HAS = re.compile(  # what it has: not *has been*, *have walked*
     r"^(?:which|what)\b.* (?:has|have) (?!been\b|\w+(?:ed|en|on|un|ut)\b)(?P<had>.+)", re.IGNORECASE
 )
@@ -262,7 +265,12 @@ class Conditions(Direct):
         if EITHER.search(self.query.text):  # solid, liquid or gas: not all of them are to hold
             yield final
             return
+        done = _WHICH_WERE_DONE.match(self.plan.asked)
         of_sex = self.of_sex(ends)
+        if done and of_sex and not self._says(ran.cited[0], done["done"].lower()):
+            held = f"The graph holds {len(ends)} ({listed(list(ends), 8)})"
+            yield no_answer(f"{held}, but nothing by which I could tell which of them “{done['done']}” means.")
+            return
         if of_sex:
             ends = {end: paths[0] for end, paths in of_sex.items()}
         if len(ends) > 1 and _WHO_HOLDS.match(self.plan.asked):
@@ -327,6 +335,10 @@ class Conditions(Direct):
                 yield final
             return
         yield from self._joined(ran, remaining, len(ends), applied)
+
+    def _says(self, path: Path, word: str) -> bool:
+        """Whether a word is one of questions at all, and something about a path is like it."""
+        return word in self._vocabulary and not self._uncovered(path, [word], of_kind=False)
 
     def _of_year(self, ran: MethodRun, dated: Sequence[Operand], year: str) -> Iterator[Event]:
         """Those of the answers that are of a year which the question only says."""

@@ -14,6 +14,7 @@ from kgdemo.answering.computation import (
     computed_answer,
     listed,
     no_answer,
+    order_of,
     said_bound,
     unchanged,
     within_bound,
@@ -53,6 +54,17 @@ _HAVING = re.compile(
 )
 _SORTS = frozenset("types kinds sorts examples species".split())
 _ANY_THING = re.compile(r"^(?:have |has )?(?:an?|any) (?P<thing>[a-z]+(?: [a-z]+)?)$")
+_ASKING = frozenset(
+    "which what who is are was were the does do has have grows grow produces produce makes make exports mines".split()
+)
+_STILL_ALIVE = re.compile(
+    r"^(?:(?:which|what) (?P<of>.+?) (?:are|is) (?:still )?(?:alive|living|around)(?: today)?"
+    r"|(?:who|which) (?:are|is) the (?:living|surviving) (?P<whom>.+))$",
+    re.IGNORECASE,
+)
+_ABOUT_A_DEATH = re.compile(
+    r",? (?P<way>after|before) (?:(?:he|she|they) (?:had )?died|(?:his|her|their) (?:own )?death)\b", re.IGNORECASE
+)
 _NUMBERED = re.compile(r"\bNo\. (\d{1,3})\b")
 
 
@@ -77,6 +89,10 @@ class Lists(Conditions):
             topic = next(iter([*deities, *meant]), "")
             yield from self._as_answered([topic] if topic else ())
             return
+        living = _STILL_ALIVE.match(self.plan.asked)
+        if living:
+            yield from self._alive(living["of"] or living["whom"])
+            return
         known = (
             self.won_when()
             or self.runner_up()
@@ -88,6 +104,11 @@ class Lists(Conditions):
         if known is not None:
             yield from known
             return
+        dying = _ABOUT_A_DEATH.search(self.plan.asked)
+        if dying and (died := self._died_of_topic()):
+            sign = "<=" if dying["way"] == "before" else ">="  # the year of the death may be meant, too
+            base = _ABOUT_A_DEATH.sub("", self.plan.asked)
+            self.plan = replace(self.plan, base=base, bound=f"{sign} {int(order_of(died))}")
         ran = yield from self._base()
         final = ran.final
         if final is None or ran.refused:
@@ -103,7 +124,7 @@ class Lists(Conditions):
             if whole:
                 yield from self._all(self.plan.noun or "of them", whole)
                 return
-            known = self._having_some() or self._through_record()
+            known = self._having_some() or self._through_record() or self._of_all_editions()
             if known is not None:
                 yield from known
                 return
@@ -158,6 +179,49 @@ class Lists(Conditions):
                 f"{said_bound(self.plan.bound)}."
             )
 
+    def _alive(self, whom: str) -> Iterator[Event]:
+        """Those of some people of whom the graph states no death, where it states those of others."""
+        ran = yield from self._base(base=f"who are the {whom}")
+        ends = self._whole_set(ran)
+        if ran.refused:
+            yield from unchanged(ran.final)
+            return
+        died = {end: operand_of(self.kg, end, ("died",), (path,)) for end, path in ends.items()}
+        operands = [own or Operand(end, (ends[end],)) for end, own in died.items()]
+        living = tuple(end for end, own in died.items() if own is None)
+        if len(living) in (0, len(ends)):
+            held = f"The graph holds {listed(list(ends), 8)}"
+            yield no_answer(f"{held}, and states {'no death of any' if living else 'the deaths of all'} of them.")
+            return
+        text = f"{len(ends)} found, of whom {len(ends) - len(living)} have died"
+        if (yield from self._operate("alive", text, operands, living)):
+            yield computed_answer(f"{listed(living)} (the graph states no death of them).", living, ran)
+
+    def _died_of_topic(self) -> Operand | None:
+        """When the one person whom the question is about died."""
+        people = [topic for topic in self.query.topics if kind_of(self.kg, topic) == "person"]
+        return operand_of(self.kg, people[0], ("died",)) if len(people) == 1 else None
+
+    def _of_all_editions(self) -> Iterator[Event] | None:
+        """What is asked of what is held again and again, of all its editions: the cities that hosted the games."""
+        every = next((own for topic in self.query.topics if (own := self.sets.editions(topic))), [])
+        return self._of_each(every) if every and len(self.query.topics) == 1 else None
+
+    def _of_each(self, editions: Sequence[str]) -> Iterator[Event]:
+        ran = yield from self._base(topics=editions[-1:])
+        if ran.refused or len(ran.cited[0].relations) > 1:
+            yield from unchanged(ran.final)
+            return
+        relations = ran.cited[0].relations
+        paths: dict[str, tuple[Path, ...]] = {}
+        for edition in editions:
+            for end, path in self.sets.ends(edition, relations).items():
+                paths[end] = (*paths.get(end, ()), path)
+        text = f"{relations[0]} of {len(editions)} that the graph holds"
+        operands = [Operand(end, own) for end, own in paths.items()]
+        if (yield from self._operate("step", text, operands, tuple(paths))):
+            yield computed_answer(f"{listed(list(paths))} (of {len(editions)} that the graph holds).", tuple(paths))
+
     def _having_some(self) -> Iterator[Event] | None:
         """The things of a kind of which the graph states that they have some: *planets with rings*; else None."""
         found = _HAVING.match(self.plan.asked)
@@ -186,7 +250,9 @@ class Lists(Conditions):
         operands = [Operand(holder, (holders[holder],))]
         if (yield from self._operate("step", f"{feat}: {holder}", operands, (holder,))) is None:
             return
-        if base.lower().startswith("where") and kind_of(self.kg, holder) in PLACES:  # where the *first shop* was opened
+        left = set(re.sub(rf"\b{re.escape(holder)}", "", base).lower().split()) - set(self.plan.noun.lower().split())
+        opened_there = base.lower().startswith("where") and kind_of(self.kg, holder) in PLACES
+        if left <= _ASKING or opened_there:  # the record is all that is asked for
             yield computed_answer(f"{holder} ({feat}).", (holder,))
         else:
             ran = yield from self._base(topics=[holder], base=base)

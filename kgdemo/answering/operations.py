@@ -59,6 +59,9 @@ def answer(
     if query.plan.form is Form.YES_NO and _SAME_TIME.search(query.text):
         yield from orders.same_time()
         return
+    if (neighbour := orders.beside()) is not None:
+        yield from neighbour
+        return
     ways: dict[Form, Callable[[], Iterator[Event]]] = {
         Form.ENTITY: lists.list_answers,
         Form.ALL: lists.all_of_a_kind,

@@ -382,7 +382,7 @@ class Orders(Computation):
                 yield computed_answer(f"{result[0]} (of {len(chain)} that the graph holds in order).", result, ran)
             return
         numbered = same_attribute(self.kg, list(ends), ["order"])
-        if _are_consecutive(numbered):
+        if are_consecutive(numbered):
             numbered = [replace(o, paths=(ends[o.entity],)) for o in numbered]
             yield from self._nth_of(ran, numbered, place)
             return
@@ -402,7 +402,7 @@ class Orders(Computation):
             named_so = not set(kinds).isdisjoint((*fold(topic).split(), *_PARTS))
             fitting = self.sets.of_noun(members, self.plan.noun) or (members if named_so else {})
             numbered = same_attribute(self.kg, list(fitting), ["order"]) if fitting else []
-            if len(numbered) == len(fitting) and _are_consecutive(numbered):
+            if len(numbered) == len(fitting) and are_consecutive(numbered):
                 return [replace(o, paths=(fitting[o.entity],)) for o in numbered]
         return []
 
@@ -612,7 +612,7 @@ def _place_or_value(operand: Operand) -> str:
     return f"number {operand.value}" if operand.attribute == "order" else shown_value(operand)
 
 
-def _are_consecutive(numbered: Sequence[Operand]) -> bool:
+def are_consecutive(numbered: Sequence[Operand]) -> bool:
     """Whether things are numbered from 1 on without a gap, so that none is missing before any."""
     return len(numbered) > 1 and sorted(float(o.value) for o in numbered) == list(range(1, len(numbered) + 1))
 

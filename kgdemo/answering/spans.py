@@ -1,4 +1,4 @@
-"""What lies between two dates: ages, reigns and wars, which of them was longest, and who held an office meanwhile."""
+"""What lies between two dates: ages, reigns, wars, who held an office meanwhile; and what stands next in an order."""
 
 from __future__ import annotations
 
@@ -15,14 +15,19 @@ from kgdemo.answering.computation import (
     within_bound,
     years_between,
 )
-from kgdemo.answering.operands import all_of_kind, names_of_kind, operand_of, shown_value
-from kgdemo.answering.orders import Orders
+from kgdemo.answering.operands import all_of_kind, names_of_kind, operand_of, same_attribute, shown_value
+from kgdemo.answering.orders import Orders, are_consecutive
 from kgdemo.events import AnswerFinal, Event, Operand, Operation
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.measures import AGE, IN_OFFICE, LIFE, TODAY
 from kgdemo.query.plan import Form
 
+_COMES_NEXT = re.compile(
+    r"^(?:which|what) (?:\w+ )?(?:comes|come|is|follows|stands)(?: the)?(?: next| one)? ?"
+    r"(?:the )?(?P<way>after|before|behind) (?P<x>.+)$",
+    re.IGNORECASE,
+)
 _A_DAY, _A_YEAR = 1 / 372, 1.0
 Span = tuple[Operand, Operand]
 
@@ -91,6 +96,21 @@ class Spans(Orders):
             operation = yield from self._operate("age", said, [born], (years,), today)
         if operation is not None:
             yield computed_answer(f"{said}.", (years,))
+
+    def beside(self) -> Iterator[Event] | None:
+        """What comes right after or before one of a numbered group, or of the planets; None where not asked."""
+        found = _COMES_NEXT.match(self.plan.asked)
+        one = next(iter(self._link(found["x"])), "") if found else ""
+        if not found or not one:
+            return None
+        groups = [end for label, end in self.kg.neighbours(one, directed=True) if label in ("part of", "instance of")]
+        numbered = (same_attribute(self.kg, list(self.sets.members(group)), ["order"]) for group in groups)
+        ordered = next((own for own in numbered if are_consecutive(own)), [])
+        if kind_of(self.kg, one) == "planet":
+            ordered = same_attribute(self.kg, all_of_kind(self.kg, "planet"), ["distance from the Sun"])
+        names = [operand.entity for operand in sorted(ordered, key=order_of)]
+        place = names.index(one) + (0 if found["way"].lower() == "before" else 2) if one in names else 0
+        return self._nth_of(MethodRun(), ordered, place) if 0 < place <= len(names) else None
 
     # compared with each other -------------------------------------------------------------------
 

@@ -57,10 +57,12 @@ class Clause:
     Attributes:
         question: asks for all that fit it.
         negated: whether these are not to be among the answers.
+        place: in place of a question, an adjective of the place that the answers must belong to: *Asian*.
     """
 
     question: str
     negated: bool = False
+    place: str = ""
 
 
 def clauses_of(question: str, both: bool = True) -> tuple[Clause, ...]:
@@ -81,6 +83,20 @@ def clauses_of(question: str, both: bool = True) -> tuple[Clause, ...]:
     whole, plain = (f"which {noun}", f"which {_plain(noun)}") if noun else ("who", "who")
     clauses = [_clause(plain if place else whole, piece) for place, piece in enumerate(pieces)]
     return () if clauses[0].negated else tuple(clauses)
+
+
+def of_place(question: str) -> tuple[Clause, ...]:
+    """What is asked without the adjective of a place before its noun, and the place: *which Asian cities …*."""
+    found = _ADJECTIVE.match(question.rstrip("?!. "))
+    if not found:
+        return ()
+    return Clause(f"{found['before']}{found['rest']}"), Clause("", place=found["place"])
+
+
+_ADJECTIVE = re.compile(
+    r"^(?P<before>(?:(?i:in|on) )?(?i:which|what|how many) )(?P<place>(?:(?:North|South|East|West|Central) )?"
+    r"[A-Z]\w+(?:n|sh|ese|ch|ss|k|i)) (?P<rest>[a-z]+ .+)$"
+)
 
 
 def _pieces(rest: str, both: bool) -> list[str]:

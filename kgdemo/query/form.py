@@ -387,7 +387,8 @@ _HOW_MANY = patterns_of(
 _THERE = patterns_of(r"{noun} {be} there(?P<where> .+)?", r"{noun} (?:exist|are known)(?P<where> .+)?")
 _BEHIND_NOUN = re.compile(
     r"\s+(?:are|is|were|was|does|do|did|has|have|had|can|share|border|bordering|in|of|by|orbit|belong|make|speak|use"
-    r"|play|the|an?|on|there|that|which|who|live|lie|flow|from|with)\b",
+    r"|play|the|an?|on|there|that|which|who|live|lie|flow|from|with|founded|wrote|invented|discovered|directed|won|made"
+    r"|built|signed|joined|walked|played|ruled|reigned|died|survived|competed|took)\b",
     re.IGNORECASE,
 )
 
@@ -420,6 +421,7 @@ def _count(question: str) -> Plan | None:
 _ASKS_WHETHER = patterns_of(r"(?:is|are|was|were|did|does|do|has|have|had|can|could) (?P<rest>.+)")
 _IS_A = patterns_of(
     r"{be} {x} (?:really |actually )?(?:a )?(?:kinds?|types?|sorts?) of (?:an? )?{noun}",
+    r"{be} {x} (?:still )?(?:(?:classed|classified|considered|regarded|counted|known) (?:as )?)?one of the {noun}s",
     r"{be} {x} (?:still )?(?:(?:classed|classified|considered|regarded|counted|known) (?:as )?)?"
     r"(?:(?:really|actually|also) )?(?:a kind of |a type of )?(?:a|an) {noun}",
     r"are (?P<x>\w+s) (?:really |actually )?{noun}",  # are dolphins mammals
@@ -439,7 +441,8 @@ _VERBS = "is|are|was|were|did|does|do|has|have|had"
 _HEAD = patterns_of(
     rf"(?:which|what|name(?: the| all| some| a few| an?)?|list(?: the| all| some)?) (?!(?:{_VERBS}|the)\b){{noun}}"
     r"(?: also| ever| still| both)? "
-    rf"(?:{_VERBS}|comes?|came|lies?|lives?|belongs?|by|of|from|born|directed|written|painted|that|who|which|in|with|set|starring|won|received|\w+ed|wrote|sang|led|fought|flew|became|makes?|forms?|made|built|hold|held)\b.*",
+    rf"(?:{_VERBS}|comes?|came|lies?|lives?|belongs?|by|of|from|born|directed|written|painted|that|who|which|in|with|set|starring|won|received|\w+ed|wrote|sang|led|fought|flew|became|makes?|forms?|made|built|holds?|held"
+    r"|grows?|produces?|exports?|eats?|lays?|orbits?|speaks?|uses?|plays?)\b.*",
     r"(?!who|what|which|where|when|how|name|list)(?:the )?{noun} "
     r"(?:in|by|directed by|written by|painted by|born in|from|with|starring|set in)\b.*",
 )

@@ -47,12 +47,14 @@ _MEASURES = (
     "height|elevation|length|area|size|population|depth|diameter|radius|mass|weight|speed|lifespan|width|temperature"
     "|duration|volume|gravity|density|atomic number|atomic mass|atomic weight|melting point|boiling point"
     "|orbital period|box office|running time|runtime|life expectancy|escape velocity|Scoville units|gestation|seats"
+    "|distance"
 ).split("|")
 _SAME_MEASURE = {
     "size": ("area", "population", "diameter", "height"),
     "height": ("height", "elevation"),
     "running time": ("duration",),
     "runtime": ("duration",),
+    "distance": ("distance", "length"),
     "people": ("population",),
     "inhabitants": ("population",),
     "atomic weight": ("atomic mass",),

@@ -135,6 +135,18 @@ _WITH_A_CLAUSE = re.compile(  # *the author of* the book that a film is based on
     r" (?P<clause>.+)",
     re.IGNORECASE,
 )
+_WITH_A_PARTICIPLE = re.compile(  # *the element* named after somebody, *the club* that somebody managed
+    rf"the {_NOUN} (?P<clause>(?:named after|written by|directed by|invented by|discovered by|founded by|composed by"
+    r"|painted by|played by|created by|designed by|ruled by|conquered by|won by|born in|based on) .+)",
+    re.IGNORECASE,
+)
+_WITH_A_DOER = re.compile(
+    rf"the {_NOUN} (?P<who>(?-i:[A-Z])[\w.'-]*(?: (?:the |of |van |von |da |de )*(?-i:[A-Z])[\w.'-]*)*) "
+    r"(?P<did>managed|coached|wrote|directed|founded|invented|discovered|painted|composed|created|played for|married"
+    r"|ruled|led|built|designed|conquered|killed|sailed on|starred in|won)"
+    r"(?P<behind>(?: (?:for|in|from|with|at) .+)?)",
+    re.IGNORECASE,
+)
 _WITH_A_NUMBER = re.compile(  # *the symbol of* the element with atomic number 79
     rf"the {_NOUN} with (?:an? |the )?(?P<value>{SLOTS['measure'].replace('?P<measure>', '?:')} (?:of )?\d[\d,]*)", re.I
 )
@@ -180,6 +192,13 @@ def _first_asked(described: str, clauses_only: bool) -> str:
     valued = _WITH_A_NUMBER.fullmatch(described)
     if valued:
         return f"which {valued['noun']} has {valued['value']}"
+    participle = _WITH_A_PARTICIPLE.fullmatch(described)
+    if participle and not all(word[0].isupper() for word in participle["noun"].split()):
+        asked = "who" if participle["noun"].lower() in _PERSONS else f"which {participle['noun']}"
+        return f"{asked} was {participle['clause']}"
+    doer = _WITH_A_DOER.fullmatch(described)
+    if doer and doer["noun"].islower():
+        return f"which {doer['noun']} was {_PASSIVE.get(doer['did'].lower(), doer['did'])} by {doer['who']}"
     found = _WITH_A_CLAUSE.fullmatch(described)
     if found and _PLURAL_VERB.match(found["clause"]) and not found["noun"].endswith(("s", "men", "people")):
         return ""  # *planets of the solar system that have no moon*: said of the planets
@@ -196,6 +215,9 @@ def _first_asked(described: str, clauses_only: bool) -> str:
     if relative == "where":
         return f"in {asked} {_turned(clause)}"
     return f"{asked} {clause}" if " " not in relative else f"{relative.split()[0]} {asked} {_turned(clause)}"
+
+
+_PASSIVE = {"wrote": "written", "led": "led", "sailed on": "sailed on", "starred in": "starred in"}
 
 
 def _who_is(described: str, noun: str) -> str:

@@ -144,6 +144,36 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
     ),
     (r"^(is|are) (.+) at room temperature$", r"\1 \2"),
     (r"\bf1\b", "Formula One"),
+    (r",? (?:going |moving |counting |counted )?(?:outwards?|inwards?|away)(?: from the sun)?$", ""),
+    (r"^((?:which|what) (?:planets|\w+ planets))(?: (?:in|of) (?:our|the) solar system)? (?:that )?(?=have\b)", r"\1 "),
+    (r"^(planets) (?:(?:in|of) (?:our|the) solar system )?(?:that|which) (?=have\b)", r"which \1 "),
+    (r"\b(?:right|just|immediately|directly|straight) (?=(?:after|before)\b)", ""),
+    (r"^find (?:me )?(?:all )?(?:the )?(?=\w+s\b)", "name "),
+    (r"\bwith (.+?) in (?:the cast|it|them|the lead|(?:a|the) leading role)$", r"starring \1"),
+    (
+        r"^is there (?:anybody|anyone|somebody|someone|a person|any person) who (.+?),? and (?:who|what) (?:is|was) "
+        r"(?:it|he|she|that)$",
+        r"who \1",
+    ),
+    (r"^how long ago (?=(?:did|was|were)\b)", "when "),
+    (r"^(when (?:was|were) .+) set up$", r"\1 founded"),
+    (r"\b(?:go|went|goes) on sale\b", "come out"),
+    (
+        r"^when (?:was|did) (?:the )?(?:very )?(?:first|pilot) episode of (.+?)"
+        r"(?: on (?:tv|television)| air(?:ed)?| shown| broadcast)*$",
+        r"when did \1 begin",
+    ),
+    (
+        r"^(?:(?:which|what) (?:\w+ )??species (?:belong to|are in|are part of)|(?:(?:list|name|give|show)(?: me)? )?"
+        r"(?:all )?(?:the )?species (?:in|of)) (?:the )?genus (\w+)$",
+        r"what are the examples of \1",
+    ),
+    (
+        r"^(?:(?:who|what) (?:is|was) )?(?:the )?(?:paternal (grandfather|grandmother) of (.+)|(.+)'s (?:paternal "
+        r"(grandfather|grandmother)|(grandfather|grandmother) on (?:his|her|the|their) father's side))$",
+        r"who was the \1\4\5 of \2\3's father",
+    ),
+    (r"\bgrand(father|mother) of (.+'s (?:father|mother))$", r"\1 of \2"),
 )
 _IN_OTHER_WORDS_PATTERNS = [(re.compile(pattern, re.IGNORECASE), other) for pattern, other in _IN_OTHER_WORDS]
 _MADE_IN_WHAT_YEAR = re.compile(  # *Clyde Tombaugh found Pluto in which year*, *the year Darwin published* a book
@@ -303,7 +333,8 @@ _ASKED_SHORT = (  # what is asked for in a few words, and the whole question: *i
     (rf"{_THINGS} where (?P<x>.+?) (?P<be>is|are|was|were) (?P<rest>.+)", "in which {noun} {be} {x} {rest}"),
     (
         rf"{_THINGS} (?:that |which )?(?P<x>.+?) (?P<verb>directed|wrote|painted|composed|made|founded|invented|won"
-        r"|hosted|produced|recorded|starred in)(?P<rest>(?: (?:up to|before|after|since|until|between|in) .+)?)",
+        r"|hosted|produced|recorded|starred in)"
+        r"(?P<rest>(?: (?:up to|before|after|since|until|between|in|starring) .+)?)",
         "which {noun} did {x} {present}{rest}",
     ),
     (r"(?P<noun>.+ (?:films|movies)) with (?P<x>(?!an?\b|the\b)\w+ \w.*)", "which {noun} star {x}"),
@@ -322,7 +353,7 @@ _BARE_KIND = re.compile(rf"^{_THINGS}$", re.IGNORECASE)
 def _asked_whole(question: str) -> str:
     """The whole question where it is put in a few words, or as a request: *list all films directed by* somebody."""
     listing = _LISTING.match(question)
-    said = question[listing.end() :] if listing else question
+    said = (question[listing.end() :] if listing else question).removeprefix("the ")
     if (not listing and _BEGINS_ASKING.match(question)) or (
         _ASKS_INSIDE.search(said) and not said.endswith("how many")
     ):

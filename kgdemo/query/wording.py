@@ -36,6 +36,7 @@ _POLITE = re.compile(
     | (?:i'm|i\ am)\ (?:curious|wondering|trying\ to\ find\ out|interested\ in)\b [\s,:]*
     | (?:i'm\ |i\ am\ |we're\ |we\ are\ )?(?:looking|searching)\ for\b [\s,:]*
     | (?:botanically|biologically|strictly|technically|historically|generally|scientifically)(?:\ speaking)?,\ (?=\w)
+    | according\ to\ (?:\w+\ ){1,3}?\w+,\ (?=(?:what|which|who|where|when|how|is|was|are|were)\b)
     | (?:exactly|roughly|approximately)\b [\s,]*(?=(?:how|what|when)\b)
     | (?:my|a|one|another|quick)\ question(?:\ is)?\b [\s,:]*
     )+""",
@@ -69,6 +70,25 @@ _COURTESY_BEHIND = re.compile(  # a sentence behind the question that only asks 
     r"(?:please |kindly )?(?:tell|help|enlighten) (?:me|us)(?: out| please| with (?:it|this|that))*"
     r"|(?:many )?thanks[^.?!]*|thank you[^.?!]*|any ideas?|please help)[.?!]*$",
     re.IGNORECASE,
+)
+_OF_WHICH_ONE = (  # what stands before *which one* says which of what
+    (
+        r"^.*?\bthe (?P<x>[A-Z]\w+) (?P<noun>book|novel|film|movie|album)s\b[^?]*?[.;,] +which (?:one |of them )?"
+        r"(?:was|came)(?: \w+)? (?P<nth>first|last)\b.*$",
+        r"what was the \g<nth> \g<x> \g<noun>?",
+    ),
+    (
+        r"^(?:the )?[\w' -]+? is the (?P<est>\w+est) (?P<noun>[\w' -]+?)[.;,] +(?:but |and )?(?:which|what) "
+        r"(?:one |\w+ )?is the (?P<nth>second|third|next)[ -](?:\w+est|biggest)\b.*$",
+        r"what is the \g<nth> \g<est> \g<noun>?",
+    ),
+)
+_BEHIND_A_DASH = re.compile(  # *we are off to Zurich - what money do they use in Switzerland?*
+    r"^.{3,}? [-–—] (?P<asked>(?:(?:in|at|on|of) )?(?:what|which|who|where|when|how)\b[^?]*\?)\s*$", re.IGNORECASE
+)
+_REFERS_BACK = re.compile(
+    r"\b(?:he|she|it|its|his|her|they|their|them|that|this|those|there|ones?)\b(?! (?:use|speak|eat|drive|pay|call)\b)",
+    re.I,
 )
 _CLAIMED = re.compile(  # *my brother says that … Is that true?*
     r"^(?:.*?\b(?:claims?|says?|said|told (?:me|us)|thinks?|believes?|insists?|heard|read|learnt|learned)(?: that)? )?"
@@ -187,6 +207,11 @@ def plain_question(text: str) -> str:
     text = whole = " ".join(text.split())
     text = _IN_A_MYTH.sub("", text)
     text = _ADVERBS.sub("", _SAID_BEHIND.sub("", _COURTESY_BEHIND.sub("", text)))
+    for pattern, asked in _OF_WHICH_ONE:
+        text = re.sub(pattern, asked, text, flags=re.IGNORECASE)
+    behind = _BEHIND_A_DASH.match(text)
+    if behind and not _REFERS_BACK.search(behind["asked"]):
+        text = behind["asked"]
     claimed = _CLAIMED.match(text)
     asking = [found for found in _ASKING_SENTENCE.finditer(text) if found["asked"].count(" ") > 1]
     if claimed:

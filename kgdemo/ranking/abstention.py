@@ -111,7 +111,9 @@ def _in_so_many_words(query: Query, first: Evidence, features: AbstentionFeature
     if len(first.path.relations) != 1 or features.type_match < 0 or query.plan.bound:
         return False
     said = {word[:_STEM] for word in path_words(first.path.relations)}
-    return all(word[:_STEM] in said for word in query.content_words)
+    nouns = query.plan.noun.lower().split() if features.type_match > 0 else []  # *films* that somebody directed
+    words = [word for word in query.content_words if word not in nouns]
+    return bool(words) and all(word[:_STEM] in said for word in words)
 
 
 def applies(resources: Resources) -> bool:
