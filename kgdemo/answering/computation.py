@@ -45,6 +45,7 @@ HARMLESS = frozenset(  # before a noun, not telling which of them are meant
 )
 _WHOLE = ("has country",)  # what lies in a place is listed by it whole
 _UNLIKE = 0.31  # cosine to the nearest word below which a word of the question is about something else
+_ANOTHER_VERB = 0.28  # cosine of a verb to the nearest word of the relations, below which it is another one
 _WHEN_DID = re.compile(r"^(?:when|in (?:what|which) year) did\b", re.IGNORECASE)
 _EVERY_YEAR = re.compile(
     r"^(?:when|(?:on |at )?(?:what|which) (?:date|day|time of (?:the )?year)) (?:is|are|do|does)\b", re.I
@@ -298,6 +299,12 @@ class Computation:
         vectors = embedding_cache(self.resources.embedder)
         nearest = (vectors.vectors(telling) @ vectors.vectors(list(dict.fromkeys(said))).T).max(axis=1)
         return telling[int(nearest.argmin())] if nearest.min() < _UNLIKE else ""
+
+    def _is_unlike(self, path: Path, verb: str) -> bool:
+        """Whether a verb says something else than any relation of a path: who *captained* a side did not win it."""
+        vectors = embedding_cache(self.resources.embedder)
+        said = list(dict.fromkeys(path_words(path.relations)))
+        return float((vectors.vectors([verb]) @ vectors.vectors(said).T).max()) < _ANOTHER_VERB
 
     def _record(self) -> str:
         """The record or first that the whole question names, such as *First woman in space*; else empty."""

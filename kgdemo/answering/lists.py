@@ -22,7 +22,7 @@ from kgdemo.answering.computation import (
 from kgdemo.answering.conditions import EITHER, Conditions
 from kgdemo.answering.operands import PLACES, names_of_kind, number_of, operand_of, same_attribute, shown_value
 from kgdemo.events import Event, Notice, Operand
-from kgdemo.kg.labels import FUNCTION_WORDS, fold
+from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import fits, kind_of
 from kgdemo.query.measures import DATE, in_unit
@@ -57,6 +57,7 @@ _ANY_THING = re.compile(r"^(?:have |has )?(?:an?|any) (?P<thing>[a-z]+(?: [a-z]+
 _ASKING = frozenset(
     "which what who is are was were the does do has have grows grow produces produce makes make exports mines".split()
 )
+_WHO_DID = re.compile(r"^who (?P<verb>\w+ed)\b", re.IGNORECASE)
 _STILL_ALIVE = re.compile(
     r"^(?:(?:which|what) (?P<of>.+?) (?:are|is) (?:still )?(?:alive|living|around)(?: today)?"
     r"|(?:who|which) (?:are|is) the (?:living|surviving) (?P<whom>.+))$",
@@ -129,6 +130,11 @@ class Lists(Conditions):
                 yield from known
                 return
             yield from self.place_around() or self.born_within() or self._whole_group() or unchanged(final)
+            return
+        done = _WHO_DID.match(self.plan.asked)
+        if done and applies(self.resources) and self._is_unlike(ran.cited[0], done["verb"].lower()):
+            closest = " → ".join(spoken(relation) for relation in ran.cited[0].relations)
+            yield no_answer(f"The closest that the graph holds is “{closest}”, and that does not say “{done['verb']}”.")
             return
         if not self._says_when(final.answers):
             yield no_answer(f"The graph does not say when; what it holds is {listed(final.answers, 8)}.")
@@ -442,7 +448,7 @@ class Lists(Conditions):
         """The answers that nothing joins to what the question leaves out, as far as the graph knows."""
         counted = _ANY_THING.match(self.plan.without)
         if counted and (stated := self._stated_of_topics(counted["thing"])):
-            yield from self._with_none(counted["thing"], stated)
+            yield from self._with_none(counted["thing"].removesuffix("s"), stated)
             return
         named = set(self._link(self.plan.without))
         out = [topic for topic in self.query.topics if topic in named]
@@ -478,8 +484,9 @@ class Lists(Conditions):
     def _stated_of_topics(self, thing: str) -> list[Operand]:
         """The members of the group that is asked for, with a number that the graph states of every one of them."""
         groups = (topic for topic in self.query.topics if self.sets.members(topic))
-        members = next((self.sets.members(group) for group in groups), {}) or self.sets.of_kind(self.plan.noun)
-        numbers = {end: number_of(self.kg, end, f"{thing}s") for end in members}
+        members = next((self.sets.members(group) for group in groups), {})
+        members = self.sets.of_noun(members, self.plan.noun) or self.sets.of_kind(self.plan.noun)
+        numbers = {end: number_of(self.kg, end, f"{thing.removesuffix('s')}s") for end in members}
         stated = [replace(o, paths=(p,) if (p := members[end]) else ()) for end, o in numbers.items() if o is not None]
         return stated if len(stated) == len(members) else []
 

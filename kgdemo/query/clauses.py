@@ -130,7 +130,21 @@ def _clause(asked: str, piece: str) -> Clause:
         said = said.replace("starring", "star", 1)
     elif re.match(r"(?:by|of|in|from|with)\b", said):
         be = be or "are"
+    if be == "did":  # *did not walk*: those are left out who walked
+        verb, _, rest = said.partition(" ")
+        be, said = "", f"{_past(verb)} {rest}"
     return Clause(" ".join(filter(None, (asked, be, said))), negated is not None)
+
+
+_PAST_OF = {
+    "win": "won", "write": "wrote", "sing": "sang", "lead": "led", "fly": "flew", "become": "became", "make": "made",
+    "build": "built", "hold": "held", "run": "ran", "go": "went", "take": "took", "come": "came", "lose": "lost",
+    "begin": "began", "meet": "met", "direct": "directed", "fight": "fought", "speak": "spoke", "die": "died",
+}  # fmt: skip
+
+
+def _past(verb: str) -> str:
+    return _PAST_OF.get(verb, f"{verb}d" if verb.endswith("e") else f"{verb}ed")
 
 
 def _plain(noun: str) -> str:

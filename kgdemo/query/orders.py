@@ -91,7 +91,7 @@ _WHEN_FIRST = patterns_of(
 )
 _BEFORE = patterns_of(
     r"(?:was|were|did|is) {x} (?P<verb>founded|established|born|live|die|built|opened|released|published|written"
-    r"|invented|discovered|happen|begin|start) (?:before|earlier than|(?P<after>after|later than)) {y}"
+    r"|invented|discovered|happen|begin|start|come out|open) (?:before|earlier than|(?P<after>after|later than)) {y}"
     r"(?: was| were| did)?",
 )
 _WEIGHS_MORE = patterns_of(r"{what}(?: \w+)? weighs (?:the )?(?P<degree>more|less|most|least)[,:]? +{pair}")

@@ -83,16 +83,26 @@ _OF_WHICH_ONE = (  # what stands before *which one* says which of what
         r"what is the \g<nth> \g<est> \g<noun>?",
     ),
 )
+_STATED_OF_ONE = re.compile(  # *The Starry Night hangs in a museum; which city is that museum in?*
+    r"^(?P<x>[^.?!;]+?) (?P<verb>hangs?|lives?|lies?|stands?|flows?|is|was|comes?|plays?|died|stars?)"
+    r"(?: (?P<done>\w+ed|born|kept|set|built|found))? (?:only )?(?P<by>in|on|into|at|by|from) "
+    r"(?:only )?(?:an?|one|a single) (?P<noun>country|city|museum|island|continent|team|club|film|book|river|sea|state"
+    r"|town|church|band|author|director|composer)(?: only)?(?:[;.,]| [-–—]) +(?:and )?"
+    r"(?P<asked>(?:what|which|who|where|when|in|on|how)\b.*\b(?:its|that (?P=noun)|that|it)\b.*?)\?*$",
+    re.IGNORECASE,
+)
 _BEHIND_A_DASH = re.compile(  # *we are off to Zurich - what money do they use in Switzerland?*
     r"^.{3,}? [-–—] (?P<asked>(?:(?:in|at|on|of) )?(?:what|which|who|where|when|how)\b[^?]*\?)\s*$", re.IGNORECASE
 )
 _REFERS_BACK = re.compile(
-    r"\b(?:he|she|it|its|his|her|they|their|them|that|this|those|there|ones?)\b(?! (?:use|speak|eat|drive|pay|call)\b)",
+    r"\b(?:he|she|it|its|his|her|they|their|them|that|this|those|there|ones?|two|both)\b"
+    r"(?! (?:use|speak|eat|drive|pay|call)\b)",
     re.I,
 )
 _CLAIMED = re.compile(  # *my brother says that … Is that true?*
     r"^(?:.*?\b(?:claims?|says?|said|told (?:me|us)|thinks?|believes?|insists?|heard|read|learnt|learned)(?: that)? )?"
-    r"(?P<said>[^.?!]+)[.,;:]? (?:is|was) (?:that|this|it) (?:really )?(?:true|right|correct|so)\?*$",
+    r"(?P<said>[^.?!]+)[.,;:]? (?:(?:is|was) (?:that|this|it) (?:really )?(?:true|right|correct|so)"
+    r"|(?:\w+(?: speaking)?, )?(?:is|was|are|were|does|did|do) (?:it|he|she|they)(?: really)?)\?*$",
     re.IGNORECASE,
 )
 _OFFERS_TWO = re.compile(
@@ -207,6 +217,9 @@ def plain_question(text: str) -> str:
     text = whole = " ".join(text.split())
     text = _IN_A_MYTH.sub("", text)
     text = _ADVERBS.sub("", _SAID_BEHIND.sub("", _COURTESY_BEHIND.sub("", text)))
+    stated = _STATED_OF_ONE.match(text)
+    if stated:
+        text = _of_the_one(stated)
     for pattern, asked in _OF_WHICH_ONE:
         text = re.sub(pattern, asked, text, flags=re.IGNORECASE)
     behind = _BEHIND_A_DASH.match(text)
@@ -225,6 +238,22 @@ def plain_question(text: str) -> str:
     for _ in range(3):  # "Hello! Could you tell me, please, …"
         text = _POLITE.sub("", text).lstrip(" ,.:;!")
     return _AT_THE_END.sub("", text) or text or whole
+
+
+_THAT_ONE = r"\b(?:that (?:country|city|museum|island|team|club|film|book|river|state|town|church|band)|that|it)\b"
+
+
+def _of_the_one(stated: re.Match[str]) -> str:
+    """What is asked of a thing that a sentence before describes, as one question."""
+    one = f"the {stated['noun']} that {stated['x']} {stated['verb']} {stated['done'] or ''} {stated['by']}"
+    one = re.sub(r" +", " ", one)
+    behind = re.match(r"(?P<which>(?:what|which) \w+) (?P<rest>(?:is|are) .+) in$", stated["asked"], re.IGNORECASE)
+    if behind:
+        return f"in {behind['which']} {re.sub(_THAT_ONE, one, behind['rest'], count=1, flags=re.IGNORECASE)}?"
+    asked = re.sub(r"\bits (?P<what>\w+)", rf"the \g<what> of {one}", stated["asked"], flags=re.IGNORECASE)
+    if one not in asked:
+        asked = re.sub(_THAT_ONE, one, asked, count=1, flags=re.IGNORECASE)
+    return f"{asked}?"
 
 
 _NAME = re.compile(r"(?<=[^.?!\s] )[A-Z][^\W\d_]+")  # a capital letter that does not begin a sentence
@@ -282,6 +311,11 @@ _CANNOT_FLY = re.compile(
     re.I,
 )
 _HAS_GOT = re.compile(r"\b(?P<many>how many .+?) (?:has|have) (?P<x>.+?)(?: normally| usually)? got\b", re.IGNORECASE)
+_OWN_OFFICE = re.compile(  # *India's first prime minister*
+    r"\b(?P<owner>(?-i:[A-Z])\w+)['’]s (?:very )?(?P<nth>first|second|third|last) "
+    r"(?P<office>(?:female |woman )?(?:prime minister|president|chancellor|king|queen|emperor|monarch))\b",
+    re.IGNORECASE,
+)
 _BIRTHPLACE = re.compile(
     r"^(?:please )?(?:what (?:is|was) |name |tell me |give me )?(?:the )?"
     r"(?:(?:birth ?place|place of birth) of (?P<x>[^?]+?)|(?P<owner>[^?]+?)(?:'s|’s) (?:birth ?place|place of birth))"
@@ -301,6 +335,7 @@ def in_plain_verbs(text: str) -> str:
     text = _OF_ENGLAND.sub(r"\g<now> of the United Kingdom", _MOTHER_TONGUE.sub("has the most native speakers", text))
     text = _OF_A_MYTH.sub(r"\g<asked> \g<whose> \g<god>", text)
     text = _CANNOT_FLY.sub(r"flightless \g<birds>\g<where>", text)
+    text = _OWN_OFFICE.sub(r"the \g<nth> \g<office> of \g<owner>", text)
     text = re.sub(r"\bcapitol(?= of\b)", "capital", text, flags=re.IGNORECASE)
     text = re.sub(r",? (?:while|whilst|when) (?:still )?in (?:office|power)\b", "", text, flags=re.IGNORECASE)
     text = _HAS_GOT.sub(r"\g<many> does \g<x> have", text)
