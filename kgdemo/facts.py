@@ -53,6 +53,9 @@ class Facts(Protocol):
     def states(self, entity: str, attribute: str, value: str, unit: str) -> bool:
         """Whether an attribute of an entity is stated to have this very value; what an entity is, is its ``type``."""
 
+    def speaks_of(self, entity: str, attribute: str) -> bool:
+        """Whether any value of an attribute, or any end of a relation, is stated of an entity; True if not known."""
+
     def has_distinct_ends(self, relation: str) -> bool:
         """Whether no head of this relation's triples is a tail of them too, so that none can be meant the other way."""
 
@@ -118,6 +121,15 @@ class StatedFacts:
     def states(self, entity: str, attribute: str, value: str, unit: str) -> bool:
         """See ``Facts``."""
         return (entity, attribute, value, unit) in self._statements
+
+    def speaks_of(self, entity: str, attribute: str) -> bool:
+        """See ``Facts``."""
+        pairs, head = self._pairs.get(attribute), self._entities.get(entity)
+        if pairs is not None and head is not None:
+            place = int(np.searchsorted(pairs, np.uint64(head << 32)))
+            if place < len(pairs) and int(pairs[place]) >> 32 == head:
+                return True
+        return any(one[:2] == (entity, attribute) for one in self._statements)
 
     def expect(self, triples: Iterable[Triple], names: Iterable[str] = ()) -> None:
         """See ``Facts``; all of them are here."""
@@ -253,6 +265,10 @@ class SavedFacts:
         """See ``Facts``; a saved graph has triples alone."""
         return False
 
+    def speaks_of(self, entity: str, attribute: str) -> bool:
+        """See ``Facts``; digests do not tell."""
+        return True
+
     def expect(self, triples: Iterable[Triple], names: Iterable[str] = ()) -> None:
         """See ``Facts``; all of them are here."""
 
@@ -324,6 +340,11 @@ class EditedFacts:
     def states(self, entity: str, attribute: str, value: str, unit: str) -> bool:
         """See ``Facts``; edits change triples alone."""
         return self.base.states(entity, attribute, value, unit)
+
+    def speaks_of(self, entity: str, attribute: str) -> bool:
+        """See ``Facts``; what an edit took away counts as stated."""
+        added = any(adds and hop[:2] == (entity, attribute) for hop, adds in self._stated.items())
+        return added or self.base.speaks_of(entity, attribute)
 
     def expect(self, triples: Iterable[Triple], names: Iterable[str] = ()) -> None:
         """See ``Facts``."""

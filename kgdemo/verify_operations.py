@@ -35,6 +35,8 @@ def verify_operation(operation: Operation, verifier: Verifier) -> bool:
         return False
     if operation.kind == "without" and not _are_apart(operation, verifier.facts):
         return False
+    if operation.kind == "alive" and not _no_death_is_stated(operation, verifier.facts):
+        return False
     try:
         return check(operation)
     except (ValueError, IndexError, ZeroDivisionError):
@@ -154,10 +156,17 @@ def _without(operation: Operation) -> bool:
     return set(operation.result) == {o.entity for o in operation.operands} - led
 
 
+_DEATHS = ("died", "died in year", "died in")
+
+
 def _alive(operation: Operation) -> bool:
-    """The results are those of whom no death is stated here, and of all others it is."""
-    died = {operand.entity for operand in operation.operands if operand.attribute in ("died", "died in year")}
+    """The results are those with whom no death is given, and of all others it is."""
+    died = {operand.entity for operand in operation.operands if operand.attribute in _DEATHS}
     return set(operation.result) == {operand.entity for operand in operation.operands} - died
+
+
+def _no_death_is_stated(operation: Operation, facts: Facts) -> bool:
+    return not any(facts.speaks_of(entity, death) for entity in operation.result for death in _DEATHS)
 
 
 def _are_apart(operation: Operation, facts: Facts) -> bool:

@@ -484,8 +484,8 @@ class Lists(Conditions):
     def _stated_of_topics(self, thing: str) -> list[Operand]:
         """The members of the group that is asked for, with a number that the graph states of every one of them."""
         groups = (topic for topic in self.query.topics if self.sets.members(topic))
-        members = next((self.sets.members(group) for group in groups), {})
-        members = self.sets.of_noun(members, self.plan.noun) or self.sets.of_kind(self.plan.noun)
+        group = next((self.sets.members(group) for group in groups), {})
+        members = {**(self.sets.of_noun(group, self.plan.noun) or self.sets.of_kind(self.plan.noun))}
         numbers = {end: number_of(self.kg, end, f"{thing.removesuffix('s')}s") for end in members}
         stated = [replace(o, paths=(p,) if (p := members[end]) else ()) for end, o in numbers.items() if o is not None]
         return stated if len(stated) == len(members) else []

@@ -71,6 +71,10 @@ class StoreFacts:
         """See ``Facts``; a store's values are not read."""
         return False
 
+    def speaks_of(self, entity: str, attribute: str) -> bool:
+        """See ``Facts``; a store's values are not read."""
+        return True
+
     def has_distinct_ends(self, relation: str) -> bool:
         """See ``Facts``; not to know is to say no."""
         return False

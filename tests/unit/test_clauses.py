@@ -1,0 +1,162 @@
+"""A question of several conditions: taken apart, each asked by itself, what they share computed and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgdemo.answering.clauses import common
+from kgdemo.events import AnswerFinal, Operand, Operation
+from kgdemo.facts import StatedFacts
+from kgdemo.kg.path import Path
+from kgdemo.pipeline import Pipeline
+from kgdemo.query.clauses import Clause, clauses_of, of_place
+from kgdemo.query.wording import plain_question
+from kgdemo.settings import Settings
+from kgdemo.verify import Verifier
+from kgdemo.verify_operations import verify_operation
+
+
+@pytest.mark.parametrize(
+    ("question", "clauses"),
+    [
+        (
+            "Which composer was born in Germany, died in London and wrote Messiah?",
+            ["which composer was born in Germany", "which composer died in London", "which composer wrote Messiah"],
+        ),
+        (
+            "films directed by Christopher Nolan starring Christian Bale",
+            [],  # without a question word it is put into one before it comes here
+        ),
+        (
+            "which films were directed by Christopher Nolan starring Christian Bale",
+            ["which films were directed by Christopher Nolan", "which films star Christian Bale"],
+        ),
+        (
+            "Which astronaut flew on Apollo 11 but did not walk on the moon?",
+            ["which astronaut flew on Apollo 11", "not: which astronaut walked on the moon"],
+        ),
+        (
+            "Which city has hosted both a Summer and a Winter Olympic Games?",
+            ["which city has hosted Summer Olympic Games", "which city has hosted Winter Olympic Games"],
+        ),
+        ("Which films were released after 1990 and before 2000?", []),
+        ("who was the husband of the woman who wrote Frankenstein", []),  # said of the woman, not of what is asked for
+        ("which novel by Tolstoy is War and Peace", []),
+        ("Which is longer, the Nile or the Amazon?", []),
+    ],
+)
+def test_a_question_is_taken_apart_where_another_condition_begins(question: str, clauses: list[str]) -> None:
+    assert [f"{'not: ' * one.negated}{one.question}" for one in clauses_of(question)] == clauses
+
+
+def test_both_this_and_that_is_one_condition_unless_it_is_to_be_taken_apart() -> None:
+    question = "which countries border both France and Germany"
+    assert clauses_of(question, both=False) == ()
+    assert len(clauses_of(question)) == 2
+
+
+def test_the_adjective_of_a_place_is_a_condition() -> None:
+    assert of_place("Which Swedish men have won Wimbledon?") == (
+        Clause("Which men have won Wimbledon"),
+        Clause("", place="Swedish"),
+    )
+    assert of_place("which men have won Wimbledon") == ()
+
+
+NAMES = st.sampled_from("abcdefgh")
+
+
+@given(first=st.sets(NAMES), second=st.sets(NAMES), left_out=st.sets(NAMES))
+def test_what_fits_every_condition_and_no_negated_one_is_the_answer(
+    first: set[str], second: set[str], left_out: set[str]
+) -> None:
+    triples = [(f"topic {number}", "has", name) for number, own in enumerate((first, second, left_out)) for name in own]
+    verifier = Verifier(StatedFacts(triples))
+
+    def led(number: int, names: set[str]) -> Mapping[str, tuple[Path, ...]]:
+        return {name: (Path((f"topic {number}", name), ("has",)),) for name in sorted(names)}
+
+    clauses = (Clause("one"), Clause("other"), Clause("not that", negated=True))
+    events = list(common(clauses, [led(0, first), led(1, second), led(2, left_out)], verifier))
+    answers = [event.answers for event in events if isinstance(event, AnswerFinal)]
+    assert (set(answers[0]) if answers else set()) == (first & second) - left_out
+    assert all(verify_operation(event, verifier) for event in events if isinstance(event, Operation))
+
+
+def test_two_relations_of_one_topic_are_two_conditions_and_one_path_is_one() -> None:
+    verifier = Verifier(StatedFacts([("Clint", "directed", "Unforgiven"), ("Clint", "starred in", "Unforgiven")]))
+    paths = [Path(("Clint", "Unforgiven"), (relation,)) for relation in ("directed", "starred in")]
+    assert verify_operation(Operation("both", "", (Operand("Unforgiven", tuple(paths)),), ("Unforgiven",)), verifier)
+    one = (Operand("Unforgiven", (paths[0], paths[0])),)
+    assert not verify_operation(Operation("both", "", one, ("Unforgiven",)), verifier)
+
+
+def test_those_are_alive_of_whom_no_death_is_stated() -> None:
+    members = [("band", "member", "Paul"), ("band", "member", "John"), ("George", "died in year", "2001")]
+    verifier = Verifier(StatedFacts(members, statements=[("John", "died", "1980", "")]))
+    john, paul = Operand("John", (), "died", "1980"), Operand("Paul", (Path(("band", "Paul"), ("member",)),))
+    assert verify_operation(Operation("alive", "", (john, paul), ("Paul",)), verifier)
+    assert not verify_operation(Operation("alive", "", (john, paul), ("Paul", "John")), verifier)
+    for hidden in ("John", "George"):  # a death that is left unsaid
+        assert not verify_operation(Operation("alive", "", (paul, Operand(hidden, ())), ("Paul", hidden)), verifier)
+
+
+@pytest.mark.parametrize(
+    ("typed", "asked"),
+    [
+        (
+            "The Starry Night hangs in a museum; which city is that museum in?",
+            "in which city is the museum that The Starry Night hangs in",
+        ),
+        ("I want the Narnia books. Which one was published first?", "what was the first Narnia book"),
+        ("We are off to Zurich - what money do they use in Switzerland?", "what money do they use in Switzerland"),
+        ("Messi and Ronaldo - which of the two is older?", "Messi and Ronaldo - which of the two is older"),
+    ],
+)
+def test_what_stands_before_a_question_says_what_it_is_about(typed: str, asked: str) -> None:
+    assert plain_question(typed) == asked
+
+
+@pytest.fixture(scope="module")
+def pipeline() -> Pipeline:
+    return Pipeline()
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        (
+            "Which composer was born in Germany, died in London and wrote the oratorio Messiah?",
+            {"George Frideric Handel"},
+        ),
+        ("Which Swedish men have won the singles at Wimbledon?", {"Björn Borg"}),
+        ("What month comes just before September?", {"August"}),
+        ("Which planet comes right after Mars?", {"Jupiter (planet)"}),
+        ("Was Benjamin Franklin ever president of the United States?", {"No"}),
+    ],
+)
+def test_each_condition_acts(pipeline: Pipeline, question: str, answers: set[str]) -> None:
+    events = list(pipeline.run(question, Settings(compare=False, explain=0)))
+    final = next(event for event in events if isinstance(event, AnswerFinal))
+    assert answers <= set(final.answers), final
+    operations = [event for event in events if isinstance(event, Operation)]
+    assert operations
+    assert all(event.verified for event in operations)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which of Henry VIII's wives were beheaded?",
+        "Who captained the side that won the 1986 FIFA World Cup?",
+        "When is Halloween?",
+    ],
+)
+def test_what_nothing_says_is_refused(pipeline: Pipeline, question: str) -> None:
+    events = list(pipeline.run(question, Settings(compare=False, explain=0)))
+    final = next(event for event in events if isinstance(event, AnswerFinal))
+    assert final.refusal
