@@ -26,7 +26,15 @@ from kgdemo.linking.words import common_words, name_words
 from kgdemo.opened import OpenedGraph
 from kgdemo.query.plan import WITHOUT_TOPIC, Form
 from kgdemo.query.query import Query, understand
-from kgdemo.query.wording import corrected, in_full, in_plain_verbs, plain_question, unknown_words, without_slips
+from kgdemo.query.wording import (
+    corrected,
+    in_full,
+    in_plain_verbs,
+    plain_question,
+    referring,
+    unknown_words,
+    without_slips,
+)
 
 _NAMED = 0.3  # a mention from this score on is taken for a name, and its letters are left as they are
 _SHORT = 3  # letters from which a question word is looked for in a mistyped one
@@ -85,7 +93,7 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
     Raises:
         UserError: the graph has no such entity.
     """
-    question = in_plain_verbs(question)
+    question = in_plain_verbs(referring(" ".join(question.split())))
     if graph.linker.knows_all_names:
         question = in_full(question, lambda name: bool(name_index(graph.kg).whole("".join(name_words(name)))))
     meant, linked = _put_right(question, entities, graph)
@@ -181,6 +189,8 @@ def _named(
     if len(chosen) > 1:
         no_names |= {m.candidates[0].entity for m in mentions if m.text in ("TV", "television", "Television")}
         no_names |= {m.candidates[0].entity for m in mentions if _is_a_word(m, question)}
+    if re.search(r"\b(?:start|begin|letter|initial)", question):
+        no_names |= {m.candidates[0].entity for m in mentions if re.fullmatch("[A-Z]", m.text)}
         no_names |= {m.candidates[0].entity for m in mentions if _is_a_sort(m)}
         no_names |= {m.candidates[0].entity for m in mentions if _OF_MEN.fullmatch(m.text)}
     left = tuple(m for m in mentions if m.candidates[0].entity not in no_names)
@@ -208,7 +218,8 @@ def _is_no_symbol(mention: Mention) -> bool:
     """Whether a mention is just a word that is written like a chemical symbol: *I*, *In*, *As*, *a gram* (Agram)."""
     word, _, rest = mention.text.partition(" ")
     joined = word.lower() in ("a", "an") and rest.islower() and mention.candidates[0].entity[:1].isupper()
-    return (mention.text.lower() in FUNCTION_WORDS and len(mention.text) <= len("In")) or bool(joined)
+    written = mention.text.lower() in FUNCTION_WORDS | {"will"}  # *I will* is not about a William
+    return (written and (len(mention.text) <= len("In") or mention.text == "will")) or bool(joined)
 
 
 _NAMES_OF_WORDS = frozenset("deity city island band company character mountain river lake state region song".split())
@@ -277,7 +288,9 @@ def _but_asides(
     return tuple(m for m in mentions if m.candidates[0].entity not in asides) if left else mentions, left or chosen
 
 
-_OWNED = re.compile(r"^['’]s? \w+,? $")  # between *Marie Curie* and *Irène*: 's daughter
+_OWNED = re.compile(
+    r"^['’]s? (?:half-|step-?|younger |older |twin |first |second )?\w+,? $"
+)  # between *Marie Curie* and *Irène*: 's daughter
 
 
 def _told_by_an_owner(
@@ -285,13 +298,14 @@ def _told_by_an_owner(
 ) -> tuple[str, ...]:
     """Without whom somebody is told by: of *Marie Curie's daughter Irène* the daughter alone."""
     named = sorted((m for m in mentions if m.candidates[0].entity in chosen), key=lambda mention: mention.start)
-    left_out: set[str] = set()
+    meant: dict[str, str] = {}
     for owner, owned in pairwise(named):
-        one, other = owner.candidates[0].entity, owned.candidates[0].entity
+        one, around = owner.candidates[0].entity, {end for _, end in kg.neighbours(owner.candidates[0].entity)}
         kin = owned.candidates[0].type == "person" and _OWNED.match(question[owner.end : owned.start])
-        if kin and any(end == other for _, end in kg.neighbours(one)):
-            left_out.add(one)
-    return tuple(entity for entity in chosen if entity not in left_out)
+        relative = next((own.entity for own in owned.candidates if own.entity in around), "") if kin else ""
+        if relative:
+            meant |= {one: "", owned.candidates[0].entity: relative}
+    return tuple(filter(None, dict.fromkeys(meant.get(entity, entity) for entity in chosen)))
 
 
 _OF_LANGUAGES = re.compile(r"\b(?:languages?|speak|speaks|speaking|spoken)\b", re.IGNORECASE)

@@ -170,7 +170,8 @@ class Computation:
         """
         base = self.query.text if plainly else base or self.plan.base or self.query.text
         topics = topics or self.query.topics
-        query = self.query if base == self.query.text else understand(base, topics, self.kg)
+        same = base == self.query.text and tuple(topics) == self.query.topics
+        query = self.query if same else understand(base, topics, self.kg)
         ran = MethodRun()
         if not self.query.topics:
             ran.final = no_answer("I found nothing in the question that the graph knows by name.")

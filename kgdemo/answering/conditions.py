@@ -49,9 +49,6 @@ _YEAR = re.compile(r"\b[12]\d{3}\b")
 _CLAUSE = re.compile(  # which of them *has a* thing
     r"\b(?:(?:has|have|had) (?:an?|the|no|more)|with|that|whose|been \w+ed)\b", re.IGNORECASE
 )
-_WHICH_WERE_DONE = re.compile(  # what was done to them: *which wives were beheaded*
-    r"^(?:which|what) .+ (?:was|were|been|being) (?P<done>\w+(?:ed|en|un|ut))$", re.IGNORECASE
-)
 _HAS = re.compile(  # what it has: not *has been*, *have walked*
     r"^(?:which|what)\b.* (?:has|have) (?!been\b|\w+(?:ed|en|on|un|ut)\b)(?P<had>.+)", re.IGNORECASE
 )
@@ -265,11 +262,10 @@ class Conditions(Direct):
         if EITHER.search(self.query.text):  # solid, liquid or gas: not all of them are to hold
             yield final
             return
-        done = _WHICH_WERE_DONE.match(self.plan.asked)
         of_sex = self.of_sex(ends)
-        if done and of_sex and not self._says(ran.cited[0], done["done"].lower()):
+        if of_sex and (strange := self._said_of_none(ran.cited[0])) and applies(self.resources):
             held = f"The graph holds {len(ends)} ({listed(list(ends), 8)})"
-            yield no_answer(f"{held}, but nothing by which I could tell which of them “{done['done']}” means.")
+            yield no_answer(f"{held}, but nothing by which I could tell which of them “{strange}” means.")
             return
         if of_sex:
             ends = {end: paths[0] for end, paths in of_sex.items()}
@@ -280,6 +276,9 @@ class Conditions(Direct):
                 return
         if of_sex is not None:
             yield from self._narrowed(ran, ends, of_sex)
+            return
+        if capitals := self._capitals_on(ran, ends):
+            yield from self._joined(ran, capitals, len(ends), [ran.cited[0].entities[0]])
             return
         used = {entity for path in ran.cited for entity in path.entities[:-1]}
         starts = {path.entities[0] for path in ran.met}
@@ -336,9 +335,23 @@ class Conditions(Direct):
             return
         yield from self._joined(ran, remaining, len(ends), applied)
 
-    def _says(self, path: Path, word: str) -> bool:
-        """Whether a word is one of questions at all, and something about a path is like it."""
-        return word in self._vocabulary and not self._uncovered(path, [word], of_kind=False)
+    def _capitals_on(self, ran: MethodRun, ends: Mapping[str, Path]) -> dict[str, tuple[Path, ...]]:
+        """The capitals that a river flows through, of all those of countries that it flows through."""
+        best = ran.cited[0]
+        if not self.plan.noun.lower().startswith("capital") or len(best.relations) != 2:
+            return {}
+        if not {"countries", "country", "states"}.isdisjoint(self.query.content_words):
+            return {}
+        direct = {end: self.sets.leads(best.entities[0], best.relations[:1], end) for end in ends}
+        return {end: (ends[end], path) for end, path in direct.items() if path is not None}
+
+    def _said_of_none(self, path: Path) -> str:
+        """A word behind the noun that no relation of a path is like: of wives those who were *beheaded*."""
+        named = {word[:_STEM] for entity in (*path.entities, *self.query.topics) for word in fold(entity).split()}
+        nouns = {word for kind in (self.plan.noun.lower(), *names_of_kind(self.plan.noun)) for word in kind.split()}
+        left = [w for w in self.query.content_words if w not in nouns | SAYS_LITTLE | SEX.keys() and not w.isdigit()]
+        telling = [word for word in left if word[:_STEM] not in named]
+        return next((word for word in telling if self._is_unlike(path, word)), "")
 
     def _of_year(self, ran: MethodRun, dated: Sequence[Operand], year: str) -> Iterator[Event]:
         """Those of the answers that are of a year which the question only says."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 
 from kgdemo.answering.computation import (
     IN_ORDER,
@@ -25,7 +26,7 @@ from kgdemo.events import Event, Notice, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import fits, kind_of
-from kgdemo.query.measures import DATE, in_unit
+from kgdemo.query.measures import DATE, ORDINALS, in_unit
 from kgdemo.query.plan import Form
 from kgdemo.ranking.abstention import applies
 from kgdemo.ranking.scorer import path_words
@@ -58,6 +59,10 @@ _ASKING = frozenset(
     "which what who is are was were the does do has have grows grow produces produce makes make exports mines".split()
 )
 _WHO_DID = re.compile(r"^who (?P<verb>\w+ed)\b", re.IGNORECASE)
+_WHICH_EDITION = re.compile(
+    r"\bthe (?:very )?(?P<nth>first|second|third|last|latest) (?:ever |modern )?(?!to\b|woman|man|person|time)",
+    re.IGNORECASE,
+)
 _STILL_ALIVE = re.compile(
     r"^(?:(?:which|what) (?P<of>.+?) (?:are|is) (?:still )?(?:alive|living|around)(?: today)?"
     r"|(?:who|which) (?:are|is) the (?:living|surviving) (?P<whom>.+))$",
@@ -98,6 +103,7 @@ class Lists(Conditions):
             self.won_when()
             or self.runner_up()
             or self._of_its_editions()
+            or self._nth_edition()
             or self.in_role()
             or self._that_are()
             or self._group_called()
@@ -331,6 +337,28 @@ class Lists(Conditions):
         if sign == "=" and editions:
             return self._as_answered(editions[:1])
         return self._of_editions(every) if sign != "=" and every else None
+
+    def _nth_edition(self) -> Iterator[Event] | None:
+        """The answer for the first or the last edition of a topic: who hosted the *first* World Cup; else None."""
+        found = _WHICH_EDITION.search(self.plan.asked)
+        every = next((own for topic in self.query.topics if (own := self.sets.editions(topic))), []) if found else []
+        dated = self._dated({name: Path((name,), ()) for name in every}, ("happened",))
+        if not found or len(dated) < len(every) or not every or any(topic in every for topic in self.query.topics):
+            return None
+        place = ORDINALS[found["nth"].lower()]
+        held = [operand for operand in dated if order_of(operand) < date.today().year + 1]
+        ordered = sorted((replace(operand, paths=()) for operand in held), key=order_of)
+        return self._of_edition(ordered, place) if abs(place) <= len(ordered) else None
+
+    def _of_edition(self, ordered: Sequence[Operand], place: int) -> Iterator[Event]:
+        chosen = ordered[place - 1 if place > 0 else place]
+        text = ", ".join(f"{operand.entity} ({shown_value(operand)})" for operand in ordered[:8])
+        if (yield from self._operate("nth", text, ordered, (chosen.entity,), str(place))) is None:
+            return
+        if self.plan.asked.lower().startswith(("when", "in what year", "in which year")):
+            yield computed_answer(f"{shown_value(chosen)} ({chosen.entity}).", (shown_value(chosen),))
+        else:
+            yield from self._as_answered([chosen.entity])
 
     def _as_answered(self, topics: Sequence[str]) -> Iterator[Event]:
         """The method's own answer, asked of these topics."""

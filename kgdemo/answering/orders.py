@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from itertools import pairwise, product
 
 from kgdemo.answering.computation import (
@@ -436,7 +437,11 @@ class Orders(Computation):
         return bool(self.plan.noun) and fold(topic).endswith(fold(self.plan.noun.split()[-1]))
 
     def _nth_of(self, ran: MethodRun, dated: Sequence[Operand], place: int) -> Iterator[Event]:
-        """The one at a place in the order of the values."""
+        """The one at a place in the order of the values; the last of dates is the last so far."""
+        if place < 0:
+            dated = [
+                operand for operand in dated if operand.unit not in ("", "year") or order_of(operand) < _tomorrow()
+            ]
         if abs(place) > len(dated):
             yield no_answer(f"The graph holds {len(dated)} of them with their {dated[0].attribute}, so there is none.")
             return
@@ -610,6 +615,11 @@ class Orders(Computation):
 
 def _place_or_value(operand: Operand) -> str:
     return f"number {operand.value}" if operand.attribute == "order" else shown_value(operand)
+
+
+def _tomorrow() -> float:
+    """The end of today, as dates are ordered."""
+    return order_of(Operand("", (), "", date.today().isoformat())) + 1 / 365
 
 
 def are_consecutive(numbered: Sequence[Operand]) -> bool:

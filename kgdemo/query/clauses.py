@@ -93,6 +93,9 @@ def of_place(question: str) -> tuple[Clause, ...]:
     return Clause(f"{found['before']}{found['rest']}"), Clause("", place=found["place"])
 
 
+_WHERE = re.compile(
+    rf"(?P<where>(?:in|from|of) (?:the )?\w+(?: [A-Z]\w+)?) (?P<rest>{_ADVERB}{_VERB} .+)$", re.IGNORECASE
+)
 _ADJECTIVE = re.compile(
     r"^(?P<before>(?:(?i:in|on) )?(?i:which|what|how many) )(?P<place>(?:(?:North|South|East|West|Central) )?"
     r"[A-Z]\w+(?:n|sh|ese|ch|ss|k|i)) (?P<rest>[a-z]+ .+)$"
@@ -102,6 +105,8 @@ _ADJECTIVE = re.compile(
 def _pieces(rest: str, both: bool) -> list[str]:
     """What is said between the words that join conditions; a time belongs to the condition before it."""
     rest = re.sub(r"^(?:that|who|which) ", "", rest)
+    if both and (where := _WHERE.match(rest)):  # *mammals in Australia lay eggs*
+        return [where["where"], where["rest"]]
     two = _BOTH.search(rest)
     pieces: list[str] = []
     for piece in (piece.strip(" ,") for piece in _BETWEEN.split(rest[: two.start()] if two else rest)):

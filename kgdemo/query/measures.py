@@ -64,7 +64,7 @@ _SAME_MEASURE = {
 HOW = {
     "high": ("height", "elevation"),
     "tall": ("height",),
-    "long": ("length", "duration"),
+    "long": ("length", "duration", "distance"),
     "big": ("area", "population", "diameter", "height", "length", "weight"),
     "large": ("area", "population", "diameter", "height"),
     "deep": ("depth",),

@@ -54,7 +54,8 @@ _OF_THE_NTH = patterns_of(
     r"|invented|founded|built|designed|created|killed|rules?|ruled|does|do|did|{be})) "
     r"(?P<inner>the (?:very |world's )?(?:{nth} |{est} )(?!names?\b|century\b|time\b)[\w' .-]+?)"
     r"(?P<behind> (?:born|die|died|built|founded|released|published|located|called|educated|buried|from"
-    r"|(?:live|roam|occur)(?: in| on)?(?: in the wild| wild| free)?|go a?round|orbit|grow(?: in| on)?"
+    r"|held|played|staged|awarded|(?:live|roam|occur)(?: in| on)?(?: in the wild| wild| free)?|go a?round|orbit"
+    r"|grow(?: in| on)?"
     r"|lie(?: in| on)?|come from|belong to|flow into))?"
 )
 _OF_HIS_NTH = patterns_of(  # who discovered *Neptune's largest moon*

@@ -144,6 +144,13 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
     ),
     (r"^(is|are) (.+) at room temperature$", r"\1 \2"),
     (r"\bf1\b", "Formula One"),
+    (
+        r"^((?:what|which) (?:is|was)) the (?:title|name) of (the (?:first|second|third|fourth|fifth|sixth|last"
+        r"|final)\b.+)$",
+        r"\1 \2",
+    ),
+    (r"^(?:the )?date of the (.+)$", r"when was the \1"),
+    (r"^which of (the .+?) (?:were|are|was) (wom[ae]n|men)$", r"which \2 were \1"),
     (r"\b(?:that|which|who) (?:have|has) no (\w+)$", r"without any \1"),
     (r"^(?:does|do) .+? (?:count|class|classify|regard|consider) (.+?) (?:as|to be) (an? .+)$", r"is \1 \2"),
     (r"^((?:who|what) (?:is|was) the (?:oldest|youngest|tallest)) of the (\w+)s$", r"\1 member of the \2s"),

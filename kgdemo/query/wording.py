@@ -83,6 +83,12 @@ _OF_WHICH_ONE = (  # what stands before *which one* says which of what
         r"what is the \g<nth> \g<est> \g<noun>?",
     ),
 )
+_OF_THAT_ONE = re.compile(  # *a cruise on the Danube. Which capitals lie on that river?*
+    r"^.*\b(?:on|in|to|of|with|by|about|for|the) (?:the )?(?P<name>[A-Z]\w+(?: [A-Z]\w+)*)\b[^A-Z?]*[.;!] "
+    r"(?P<asked>(?:[Ww]hat|[Ww]hich|[Ww]ho|[Ww]here|[Ww]hen|[Ii]n|[Oo]n|[Hh]ow)\b.*\bthat (?P<noun>river|country"
+    r"|city|film|book"
+    r"|band|island|mountain|planet|lake|sea|town|song|team)\b.*)$"
+)
 _STATED_OF_ONE = re.compile(  # *The Starry Night hangs in a museum; which city is that museum in?*
     r"^(?P<x>[^.?!;]+?) (?P<verb>hangs?|lives?|lies?|stands?|flows?|is|was|comes?|plays?|died|stars?)"
     r"(?: (?P<done>\w+ed|born|kept|set|built|found))? (?:only )?(?P<by>in|on|into|at|by|from) "
@@ -100,8 +106,10 @@ _REFERS_BACK = re.compile(
     re.I,
 )
 _CLAIMED = re.compile(  # *my brother says that … Is that true?*
-    r"^(?:.*?\b(?:claims?|says?|said|told (?:me|us)|thinks?|believes?|insists?|heard|read|learnt|learned)(?: that)? )?"
-    r"(?P<said>[^.?!]+)[.,;:]? (?:(?:is|was) (?:that|this|it) (?:really )?(?:true|right|correct|so)"
+    r"^(?:fact check:? |(?:.*?\b(?:claims?|says?|said|told (?:me|us)|thinks?|believes?|insists?|heard|read|learnt"
+    r"|learned)(?: that)? ))?"
+    r"(?P<said>[^.?!]+)[.,;:]? (?:(?:true|right|correct|yes or no)|(?:is|was) (?:that|this|it) (?:really "
+    r")?(?:true|right|correct|so)"
     r"|(?:\w+(?: speaking)?, )?(?:is|was|are|were|does|did|do) (?:it|he|she|they)(?: really)?)\?*$",
     re.IGNORECASE,
 )
@@ -119,7 +127,8 @@ _OF_A_MYTH = re.compile(
     r"(?P<asked>(?:who|what|which \w+) (?:is|was|are|were) the) (?P<god>gods?|goddess(?:es)?)\b",
     re.IGNORECASE,
 )
-_ADVERBS = re.compile(r"\b(?:actually|obviously|officially|so far) (?=\w)", re.IGNORECASE)
+_ADVERBS = re.compile(r"\b(?:actually|obviously|officially|so far|exactly|precisely) (?=\w)", re.IGNORECASE)
+_DOUBT_BEHIND = re.compile(r",? or (?:am i|do i|have i|is it the other|did i|are you)\b[^?]*", re.IGNORECASE)
 _AT_THE_END = re.compile(
     r"(?:[\s,]*\b(?:please|pls|plz|thanks|thank you|thx|exactly|by the way|do you know|right now|at the moment"
     r"|at present|nowadays|these days|again|so far|(?<!in )today|or not|for (?:me|us)"
@@ -215,13 +224,8 @@ _ASKING = frozenset("what who which when where whose".split())
 def plain_question(text: str) -> str:
     """A question without greetings, politeness and what stands around it; of several sentences the one that asks."""
     text = whole = " ".join(text.split())
-    text = _IN_A_MYTH.sub("", text)
+    text = _IN_A_MYTH.sub("", _DOUBT_BEHIND.sub("", text))
     text = _ADVERBS.sub("", _SAID_BEHIND.sub("", _COURTESY_BEHIND.sub("", text)))
-    stated = _STATED_OF_ONE.match(text)
-    if stated:
-        text = _of_the_one(stated)
-    for pattern, asked in _OF_WHICH_ONE:
-        text = re.sub(pattern, asked, text, flags=re.IGNORECASE)
     behind = _BEHIND_A_DASH.match(text)
     if behind and not _REFERS_BACK.search(behind["asked"]):
         text = behind["asked"]
@@ -241,6 +245,19 @@ def plain_question(text: str) -> str:
 
 
 _THAT_ONE = r"\b(?:that (?:country|city|museum|island|team|club|film|book|river|state|town|church|band)|that|it)\b"
+
+
+def referring(text: str) -> str:
+    """A question that speaks of *that river* or *which one*, with what a sentence before says of it."""
+    told = _OF_THAT_ONE.match(text)
+    if told:
+        text = re.sub(rf"\bthat {told['noun']}\b", f"the {told['name']}", told["asked"], count=1)
+    stated = _STATED_OF_ONE.match(text)
+    if stated:
+        text = _of_the_one(stated)
+    for pattern, asked in _OF_WHICH_ONE:
+        text = re.sub(pattern, asked, text, flags=re.IGNORECASE)
+    return text
 
 
 def _of_the_one(stated: re.Match[str]) -> str:
@@ -276,7 +293,8 @@ _ON_THE_COAST = re.compile(
 
 
 _NO_COAST = re.compile(
-    r"\b(?P<which>which|what) (?P<before>[\w ]*?)(?P<noun>countr(?:y|ies)|states?) (?:have|has) no "
+    r"\b(?P<which>which|what) (?P<before>[\w ]*?)(?P<noun>countr(?:y|ies)|states?)(?P<where> (?:in|of) [\w ]+?)? "
+    r"(?:have|has) no "
     r"(?:sea ?)?(?:coast(?:line)?s?|access to the sea)\b",
     re.IGNORECASE,
 )
@@ -331,7 +349,9 @@ _IN_DEGREES = re.compile(  # a value is given in the unit that the graph has, an
 
 def in_plain_verbs(text: str) -> str:
     """A question in which a thing is named only to say what is done: to *have a coast on* a sea is to *border* it."""
-    text = _NO_COAST.sub(r"\g<which> \g<before>\g<noun> are landlocked", text)
+    text = _NO_COAST.sub(
+        lambda said: f"{said['which']} {said['before']}{said['noun']}{said['where'] or ''} are landlocked", text
+    )
     text = _OF_ENGLAND.sub(r"\g<now> of the United Kingdom", _MOTHER_TONGUE.sub("has the most native speakers", text))
     text = _OF_A_MYTH.sub(r"\g<asked> \g<whose> \g<god>", text)
     text = _CANNOT_FLY.sub(r"flightless \g<birds>\g<where>", text)

@@ -14,7 +14,7 @@ from kgdemo.facts import StatedFacts
 from kgdemo.kg.path import Path
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.clauses import Clause, clauses_of, of_place
-from kgdemo.query.wording import plain_question
+from kgdemo.query.wording import plain_question, referring
 from kgdemo.settings import Settings
 from kgdemo.verify import Verifier
 from kgdemo.verify_operations import verify_operation
@@ -118,7 +118,7 @@ def test_those_are_alive_of_whom_no_death_is_stated() -> None:
     ],
 )
 def test_what_stands_before_a_question_says_what_it_is_about(typed: str, asked: str) -> None:
-    assert plain_question(typed) == asked
+    assert plain_question(referring(typed)) == asked
 
 
 @pytest.fixture(scope="module")
