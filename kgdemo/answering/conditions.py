@@ -346,11 +346,11 @@ class Conditions(Direct):
         return {end: (ends[end], path) for end, path in direct.items() if path is not None}
 
     def _said_of_none(self, path: Path) -> str:
-        """A word behind the noun that no relation of a path is like: of wives those who were *beheaded*."""
+        """A verb that no relation of a path is like: of wives those who were *beheaded*."""
         named = {word[:_STEM] for entity in (*path.entities, *self.query.topics) for word in fold(entity).split()}
         nouns = {word for kind in (self.plan.noun.lower(), *names_of_kind(self.plan.noun)) for word in kind.split()}
         left = [w for w in self.query.content_words if w not in nouns | SAYS_LITTLE | SEX.keys() and not w.isdigit()]
-        telling = [word for word in left if word[:_STEM] not in named]
+        telling = [word for word in left if word.endswith("ed") and word[:_STEM] not in named]
         return next((word for word in telling if self._is_unlike(path, word)), "")
 
     def _of_year(self, ran: MethodRun, dated: Sequence[Operand], year: str) -> Iterator[Event]:
