@@ -333,14 +333,19 @@ class _InSteps:
         if refused and base and (yield from self._counted(base)):
             return
         one_hop = bool(ran.cited) and all(len(path.relations) == 1 for path in ran.cited)
-        steps = two_steps(query.plan.asked, clauses_only=not refused)
-        if query.plan.form is Form.ENTITY and (refused or one_hop) and steps and not self.reading.names(steps[0]):
+        answers = ran.final.answers if ran.final is not None else ()
+        several = not refused and not one_hop and len(answers) > 1  # of *the lead singer of* a band there is one
+        steps = two_steps(query.plan.asked, clauses_only=not (refused or several))
+        stepwise = query.plan.form is Form.ENTITY and (refused or one_hop or several)
+        if stepwise and steps and not self.reading.names(steps[0]):
             tried = list(
                 self._step_by_step(*steps)
             )  # shown where it is the answer: one run has the paths of one search
             final = next((event for event in reversed(tried) if isinstance(event, AnswerFinal)), None)
             back = final is not None and final.answers and set(final.answers) <= set(self.reading.linked.chosen)
             taken = final is not None and not back and not (final.refusal and refused)
+            if several and final is not None:
+                taken = bool(final.answers) and set(final.answers) < set(answers)
             yield from (event for event in tried if taken or isinstance(event, LMCall))
             if taken:
                 return

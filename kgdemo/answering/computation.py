@@ -326,6 +326,8 @@ class Computation:
                 continue
             if achieved and all(_alike_in(word, told) for word in words):
                 return topic
+        if self.sets.members(self.plan.noun):  # the deepest of the *Great Lakes*
+            return ""
         if self.plan.base or not self.plan.noun or self.plan.place > 1:  # of a place or somebody, or the second of them
             return ""
         said = [f"{word} {noun}" for word in _MOST.findall(self.query.text) for noun in names_of_kind(self.plan.noun)]

@@ -60,7 +60,8 @@ _ASKING = frozenset(
 )
 _WHO_DID = re.compile(r"^who (?P<verb>\w+ed)\b", re.IGNORECASE)
 _WHICH_EDITION = re.compile(
-    r"\bthe (?:very )?(?P<nth>first|second|third|last|latest) (?:ever |modern )?(?!to\b|woman|man|person|time)",
+    r"\bthe (?:very )?(?P<nth>first|second|third|last|latest) (?:ever |modern )?"
+    r"(?P<what>(?:[\w'-]+ ){0,3}?(?:cup|games|olympics|prize|championship|contest|open|bowl|awards?|euros?))\b",
     re.IGNORECASE,
 )
 _STILL_ALIVE = re.compile(
@@ -340,10 +341,13 @@ class Lists(Conditions):
 
     def _nth_edition(self) -> Iterator[Event] | None:
         """The answer for the first or the last edition of a topic: who hosted the *first* World Cup; else None."""
-        found = _WHICH_EDITION.search(self.plan.asked)
-        every = next((own for topic in self.query.topics if (own := self.sets.editions(topic))), []) if found else []
+        series = next((topic for topic in self.query.topics if self.sets.editions(topic)), "")
+        found = _WHICH_EDITION.search(self.plan.asked) if series else None
+        if not found or fold(found["what"]).split()[-1] not in {fold(series).split()[-1], "olympics", "games", "cup"}:
+            return None
+        every = self.sets.editions(series)
         dated = self._dated({name: Path((name,), ()) for name in every}, ("happened",))
-        if not found or len(dated) < len(every) or not every or any(topic in every for topic in self.query.topics):
+        if len(dated) < len(every) or any(topic in every for topic in self.query.topics):
             return None
         place = ORDINALS[found["nth"].lower()]
         held = [operand for operand in dated if order_of(operand) < date.today().year + 1]

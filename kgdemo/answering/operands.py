@@ -185,7 +185,12 @@ class Sets:
         ends = [(self.kg.entities[ids.entities[-1]], self.kg.labelled(ids)) for ids in self._inside(start, steps)]
         of_kind = [(end, path, known.type) for end, path in ends if (known := self.kg.info.get(end))]
         narrowest = next((kind for kind in kinds if any(own == kind for _, _, own in of_kind)), "")
-        return {end: path for end, path, own in of_kind if own == narrowest}
+        return {end: path for end, path, own in of_kind if own == narrowest or self._is_one(end, narrowest)}
+
+    def _is_one(self, entity: str, kind: str) -> bool:
+        """Whether something of another type is stated to be of a kind as well: Sicily, a region, *an island*."""
+        around = self.kg.neighbours(entity, directed=True)
+        return any(label == _INSTANCE and kind and end.split()[-1] == kind for label, end in around)
 
     def beyond(self, place: str, relation: str) -> dict[str, Path]:
         """Where a relation leads from a place and from all that lies in it: who was born anywhere in a country."""

@@ -110,7 +110,8 @@ _CLAIMED = re.compile(  # *my brother says that … Is that true?*
     r"|learned)(?: that)? ))?"
     r"(?P<said>[^.?!]+)[.,;:]? (?:(?:true|right|correct|yes or no)|(?:is|was) (?:that|this|it) (?:really "
     r")?(?:true|right|correct|so)"
-    r"|(?:\w+(?: speaking)?, )?(?:is|was|are|were|does|did|do) (?:it|he|she|they)(?: really)?)\?*$",
+    r"|(?:\w+(?: speaking)?, )?(?<!who )(?<!what )(?<!which )(?<!where )(?:is|was|are|were|does|did|do) (?:it|he"
+    r"|she|they)(?: really)?)\?*$",
     re.IGNORECASE,
 )
 _OFFERS_TWO = re.compile(
