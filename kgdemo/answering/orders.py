@@ -253,7 +253,7 @@ class Orders(Computation):
                 f"The graph does not tell {modifier} {noun.split()[-1]}s from others, so it cannot compare them."
             )
             return
-        if inside:
+        if inside or (inside := self._of_group(noun)):
             ends = {**inside}
         elif self.query.topics and (self.plan.base or modifier):
             ran = yield from self._base()
@@ -299,6 +299,12 @@ class Orders(Computation):
             yield from self._first_of(ran, operands, number)
             return
         yield from self._best_of(ran, operands)
+
+    def _of_group(self, noun: str) -> dict[str, Path]:
+        """The members of a topic that is called by the noun: of *the Seven Wonders of the Ancient World* the wonders."""
+        last = (fold(noun).split() or [""])[-1]
+        groups = (topic for topic in self.query.topics if last.endswith("s") and last in fold(topic).split())
+        return next((members for group in groups if (members := self.sets.members(group))), {})
 
     def _on_earth(self, ends: dict[str, Path | None]) -> dict[str, Path | None]:
         """Without what lies on another planet, where the question does not look beyond this one."""

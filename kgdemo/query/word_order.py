@@ -144,6 +144,7 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
     ),
     (r"^(is|are) (.+) at room temperature$", r"\1 \2"),
     (r"\bf1\b", "Formula One"),
+    (r"^(?:which|who) of the ((?-i:[A-Z])\w+s) ((?:is|was) the \w+est)$", r"who \2 member of the \1"),
     (r"^(?:which|what) of (?:the|these|all the) (.+?s(?: of .+?)?) ((?:is|was|has) the \w+est)\b", r"which \1 \2"),
     (
         r"^((?:what|which) (?:is|was)) the (?:title|name) of (the (?:first|second|third|fourth|fifth|sixth|last"
