@@ -52,6 +52,7 @@ _NAMESAKES = 4  # of a name, that are compared
 _RELATIVE = re.compile(r"\b(?:that|which|who|whose|where|with)\b", re.IGNORECASE)
 _ASKS_YEAR = re.compile(r"\byear\b", re.IGNORECASE)
 _WHEN_DID = re.compile(r"\b(?:when|(?:what|which) (?:year|day|date)) (?:did|was|were)\b", re.IGNORECASE)
+_IS_ONE = re.compile(r"\b(?:is|was|has) the \w+est\b", re.IGNORECASE)
 _AT_THAT_AGE = re.compile(r"\b(?:oldest|youngest) .*\bto (?:have |ever |be )?[a-z]+\b", re.IGNORECASE)
 _SEX = re.compile(r"^(?:wom[ae]n|female|lady|black) (?=\w)", re.IGNORECASE)
 _GOVERNS = re.compile(r"\b(?:president|minister|chancellor|pope|mayor|governor)s?\b", re.IGNORECASE)
@@ -235,7 +236,8 @@ class Orders(Computation):
         if _AT_THAT_AGE.search(self.query.text):
             yield no_answer("It asks how old they were when they did it, and the graph does not state that.")
             return
-        number = self.plan.number or (_SEVERAL if _is_plural(noun) else 1)
+        one = _IS_ONE.search(self.plan.asked) or not _is_plural(noun)
+        number = self.plan.number or (1 if one else _SEVERAL)
         first = number == 1 and self.plan.place in (0, 1) and not self.plan.without
         stated = self._stated_superlative() if first else None
         if stated is not None:
@@ -301,7 +303,7 @@ class Orders(Computation):
         yield from self._best_of(ran, operands)
 
     def _of_group(self, noun: str) -> dict[str, Path]:
-        """The members of a topic that is called by the noun: of *the Seven Wonders of the Ancient World* the wonders."""
+        """The members of a topic that is called by the noun: of *the Seven Wonders* the wonders."""
         last = (fold(noun).split() or [""])[-1]
         groups = (topic for topic in self.query.topics if last.endswith("s") and last in fold(topic).split())
         return next((members for group in groups if (members := self.sets.members(group))), {})
