@@ -63,6 +63,9 @@ class Reading:
         named = [mention for mention in chosen if not _is_record(mention.candidates[0])]
         names = [mention.text for mention in named if mention.candidates[0].type != "position"]
         told = re.sub(r"^(?:the|an?) ", "", _WHO_IS.sub("", described).lower())
+        events = [mention.text.lower() for mention in chosen if mention.candidates[0].type in ("event", "games")]
+        if any(re.sub(r"^the ", "", text) == told for text in events):  # the *first Academy Awards ceremony*
+            return True
         bare = [re.sub(r"^the ", "", name.lower()) for name in names if " " in name]
         if any(re.match(rf"{re.escape(name)} (?:in|on|at)\b", told) for name in bare):  # *the Eiffel Tower* in Paris
             return True

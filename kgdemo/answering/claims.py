@@ -27,6 +27,11 @@ _SAYS_NOT_WHAT = frozenset(("part of", "has part", "consists of", "ingredient of
 _IS_KIN = re.compile(  # is somebody *the father of*, or *the son of*, somebody
     r"^(?:is|was) (?P<x>.+?) (?:the |an? )?(?:(?P<parent>father|mother|parent)|son|daughter|child) of\b", re.IGNORECASE
 )
+_ONE_KIND_OF_MANY = frozenset(("instance of", "has instance", "animal family"))  # others may be left unsaid
+_IS_IT = re.compile(r"^(?:is|are|was|were)\b", re.IGNORECASE)
+_IS_SO = re.compile(r"^(?:is|are|was|were) .+ (?P<adjective>[\w-]+)$", re.IGNORECASE)
+_DENIED = re.compile(r"\b(?:never|not)\b|\b\w+n't\b(?! (?:it|he|she|they|there)\b)", re.IGNORECASE)
+_GODS = frozenset("god goddess gods goddesses deity greek roman norse egyptian".split())
 _MANY = 10  # holders of an office from which the graph is taken to name them all
 _COMPETES = re.compile(
     r"^(?:did|does|do|has|have) .+ (?:run|play|compete|swim|race|box|jump|ride|sail|row|ski)\w* for ", re.I
@@ -72,6 +77,10 @@ class Claims(Computation):
 
     def yes_or_no(self) -> Iterator[Event]:
         """Whether it is so, as far as the graph says."""
+        denied = _DENIED.search(self.plan.asked)
+        if denied:
+            yield no_answer(f"To a question with “{denied[0]}” yes and no mean two things; please ask it without.")
+            return
         if self.plan.noun and (yes_no := self._is_a(self.plan.things[0], self.plan.noun)):
             yield from yes_no
             return
@@ -99,7 +108,10 @@ class Claims(Computation):
             return
         topics = [topic for topic in self.query.topics if topic in self.kg.entities]
         ran = yield from self._base()
-        if len(topics) < 2 and self.plan.noun and topics:
+        such = self._is_such(topics[0]) if len(topics) == 1 else None
+        if such is not None:
+            yield from such
+        elif len(topics) < 2 and self.plan.noun and topics:
             own = kind_of(self.kg, topics[0])
             said = f"; it calls {topics[0]} {with_article(own)}" if own else ""
             yield no_answer(f"The graph does not say whether {topics[0]} is {with_article(self.plan.noun)}{said}.")
@@ -110,6 +122,23 @@ class Claims(Computation):
             yield from self._shared(ran, topics)
         else:
             yield from self._decided(ran, topics)
+
+    def _said_directly(self, topics: Sequence[str]) -> Iterator[Event] | None:
+        """Yes where an edge says that one topic is what the other names, *warm-blooded*; None where none does."""
+        for one in topics:
+            for label, end in self.kg.neighbours(one, directed=True):
+                if end in topics and end != one and label in _SAYS_WHAT_IT_IS and _IS_IT.match(self.plan.asked):
+                    path = Path((one, end), (label,))
+                    return self._says("yes", end, [Operand(end, (path,))], f"Yes: {path}.")
+        return None
+
+    def _is_such(self, topic: str) -> Iterator[Event] | None:
+        """Yes where a thing is of a kind that an adjective tells, *landlocked*; None where the graph is silent."""
+        found = _IS_SO.match(self.plan.asked)
+        kinds = (end for label, end in self.kg.neighbours(topic, directed=True) if label == "instance of")
+        end = next((kind for kind in kinds if found and fold(kind).split()[0] == fold(found["adjective"])), "")
+        path = Path((topic, end), ("instance of",))
+        return self._says("yes", end, [Operand(end, (path,))], f"Yes: {path}.") if end else None
 
     def _other_way_round(self, path: Path) -> tuple[str, str, str] | None:
         """Who is said to be the parent of a parent, or the child of a child: the subject, the relation, the other."""
@@ -204,13 +233,20 @@ class Claims(Computation):
             claimed = next(topic for topic in topics if topic in (path.entities[0], path.end))
             yield from self._says("yes", claimed, [Operand(path.end, (path,))], f"Yes: {path}.")
             return
+        around = self._said_directly(topics)
+        if around is not None:
+            yield from around
+            return
         instead = self._stated_instead(walks, topics)
         if instead is None:
             yield from self._not_among(topics) or iter((no_answer(_NEITHER),))
             return
         subject, relation, claimed, stated = instead
-        if self.plan.noun and relation in _SAYS_NOT_WHAT:  # what it is part of says not what it is
-            yield no_answer(f"The graph does not say whether {subject} is {with_article(self.plan.noun)}.")
+        if relation in _ONE_KIND_OF_MANY or (
+            self.plan.noun and relation in _SAYS_NOT_WHAT
+        ):  # what it is part of says not what it is
+            said = with_article(self.plan.noun) if self.plan.noun else claimed
+            yield no_answer(f"The graph does not say whether {subject} is {said}.")
             return
         operands = [Operand(end, (path,)) for end, path in stated.items()]
         said = f"{subject} {relation} {listed(list(stated), 8)}"
@@ -219,10 +255,19 @@ class Claims(Computation):
     def _covers(self, path: Path) -> bool:
         """Whether a path says what the question claims: who took part in a battle need not have won it."""
         if not _DONE.match(self.query.text):
-            return True
+            return self._is_god_of_that(path)
         if _COMPETES.match(self.query.text) and path.relations == ("citizen of",):
             return True
         return self._decides_outcome(path) and not self._uncovered(path)
+
+    def _is_god_of_that(self, path: Path) -> bool:
+        """Whether a deity is joined to what else the question names: *the god of the sea* is more than a god."""
+        gods = [entity for entity in path.entities if kind_of(self.kg, entity) == "deity"]
+        names = (name for word in self.query.content_words for name in (word, f"the {word}", f"{word} (domain)"))
+        named = [one for one in self.kg.entities.known(names) if kind_of(self.kg, one) != "deity"] if gods else []
+        words = {word for word in self.query.content_words if any(word in fold(one).split() for one in named)}
+        joined = {one for one in named if any(self.sets.joined(god, one) is not None for god in gods)}
+        return all(any(word in fold(one).split() for one in (*joined, *path.entities)) for word in words - _GODS)
 
     def _decides_outcome(self, path: Path) -> bool:
         """Whether a path to a battle or a contest says who won it, where that is what is asked."""

@@ -274,7 +274,7 @@ class Conditions(Direct):
             if holder is not None:
                 yield from holder
                 return
-        if of_sex is not None:
+        if of_sex is not None and not self._more_is_named(ran):
             yield from self._narrowed(ran, ends, of_sex)
             return
         if capitals := self._capitals_on(ran, ends):
@@ -287,7 +287,7 @@ class Conditions(Direct):
         named = [
             self._people_of(topic) for topic in self.query.topics if topic not in used and topic in self.kg.entities
         ]
-        remaining: dict[str, tuple[Path, ...]] = {end: (path,) for end, path in ends.items()}
+        remaining: dict[str, tuple[Path, ...]] = {**of_sex} if of_sex else {e: (path,) for e, path in ends.items()}
         applied: list[str] = []
         loose: list[str] = []
         adjectives = self._places_meant(used)
@@ -313,6 +313,9 @@ class Conditions(Direct):
             if said.isdisjoint(fold(other).split()):
                 yield self._not_joined(ran, final, other, list(remaining))
                 return
+        if of_sex is not None and not applied:
+            yield from self._narrowed(ran, ends, of_sex)
+            return
         if not applied:
             unmet = self._unmet(ran, ends)
             if unmet and not applies(self.resources):
@@ -334,6 +337,12 @@ class Conditions(Direct):
                 yield final
             return
         yield from self._joined(ran, remaining, len(ends), applied)
+
+    def _more_is_named(self, ran: MethodRun) -> bool:
+        """Whether a word beside the noun names something that may narrow the answers down: the brother of the *sea*."""
+        used = {entity for path in ran.cited for entity in path.entities}
+        words = [word for word in self.query.content_words if word not in SEX and word not in self.plan.noun.split()]
+        return any(one not in used for one in self.kg.entities.known(words))
 
     def _capitals_on(self, ran: MethodRun, ends: Mapping[str, Path]) -> dict[str, tuple[Path, ...]]:
         """The capitals that a river flows through, of all those of countries that it flows through."""

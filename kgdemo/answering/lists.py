@@ -26,6 +26,7 @@ from kgdemo.events import Event, Notice, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import fits, kind_of
+from kgdemo.query.clauses import of_place
 from kgdemo.query.measures import DATE, ORDINALS, in_unit
 from kgdemo.query.plan import Form
 from kgdemo.ranking.abstention import applies
@@ -58,7 +59,8 @@ _ANY_THING = re.compile(r"^(?:have |has )?(?:an?|any) (?P<thing>[a-z]+(?: [a-z]+
 _ASKING = frozenset(
     "which what who is are was were the does do has have grows grow produces produce makes make exports mines".split()
 )
-_WHO_DID = re.compile(r"^who (?P<verb>\w+ed)\b", re.IGNORECASE)
+_WHO_IS_CALLED = re.compile(r"^who (?:is|was) the (?P<name>[\w' -]+)$", re.IGNORECASE)
+_WHO_DID = re.compile(r"^who (?:first )?(?P<verb>\w+ed|flew|swam|sailed|ran|rode|drove|climbed)\b", re.IGNORECASE)
 _WHICH_EDITION = re.compile(
     r"\bthe (?:very )?(?P<nth>first|second|third|last|latest) (?:ever |modern )?"
     r"(?P<what>(?:[\w'-]+ ){0,3}?(?:cup|games|olympics|prize|championship|contest|open|bowl|awards?|euros?))\b",
@@ -105,6 +107,7 @@ class Lists(Conditions):
             or self.runner_up()
             or self._of_its_editions()
             or self._nth_edition()
+            or self._called_so()
             or self.in_role()
             or self._that_are()
             or self._group_called()
@@ -192,6 +195,20 @@ class Lists(Conditions):
                 f"{said_bound(self.plan.bound)}."
             )
 
+    def _called_so(self) -> Iterator[Event] | None:
+        """Who goes by a name that is not the usual one, *the Iron Chancellor*; None where that is not asked."""
+        found = _WHO_IS_CALLED.match(self.plan.asked)
+        topic = self.query.topics[0] if found and len(self.query.topics) == 1 else ""
+        known = self.kg.info.get(topic) if topic else None
+        if not found or known is None or known.type != "person":
+            return None
+        called = {re.sub(r"^the ", "", fold(alias)) for alias in known.aliases}
+        if fold(found["name"]) not in called or not set(fold(topic).split()).isdisjoint(fold(found["name"]).split()):
+            return None
+        around = ((label, end) for label, end in self.kg.neighbours(topic, directed=True) if label == "occupation")
+        path = next((Path((end, topic), (self.sets.inverse(label),)) for label, end in around), None)
+        return self._played("step", {topic: (path,)}) if path is not None else None
+
     def _alive(self, whom: str) -> Iterator[Event]:
         """Those of some people of whom the graph states no death, where it states those of others."""
         ran = yield from self._base(base=f"who are the {whom}")
@@ -221,6 +238,11 @@ class Lists(Conditions):
         return self._of_each(every) if every and len(self.query.topics) == 1 else None
 
     def _of_each(self, editions: Sequence[str]) -> Iterator[Event]:
+        if of_place(self.plan.asked):  # of *Asian* cities each has to be looked at by itself
+            yield no_answer("The graph does not say of its editions from which place they are.")
+            return
+        dated = self._dated({name: Path((name,), ()) for name in editions}, ("happened",))
+        editions = [operand.entity for operand in dated if order_of(operand) < date.today().year + 1]
         ran = yield from self._base(topics=editions[-1:])
         if ran.refused or len(ran.cited[0].relations) > 1:
             yield from unchanged(ran.final)
@@ -304,7 +326,9 @@ class Lists(Conditions):
         every = self.sets.members(self.query.topics[0])
         named_so = not set(names_of_kind(self.plan.noun)).isdisjoint(fold(self.query.topics[0]).split())
         noun = "" if self.plan.noun in _SORTS else self.plan.noun
-        members = (self.sets.of_noun(every, noun) if noun else every) or (every if named_so else {})
+        fitting = self.sets.of_noun(every, noun) if noun else every
+        whole = fitting is None and _NAMES_ALL.match(self.plan.asked)  # it knows no *signs*, but those of the zodiac
+        members = fitting or (every if named_so or whole else {})
         nouns = {*self.plan.noun.lower().split(), *names_of_kind(self.plan.noun)}
         words = {
             word

@@ -523,7 +523,7 @@ class Orders(Computation):
             return
         others = [t for t in self.query.topics if t != entity and not set(fold(t).split()) & set(fold(entity).split())]
         others = [t for t in others if self.sets.joined(entity, t) is None]
-        if others and dates:  # when *Napoleon* walked on the moon
+        if others and dates and attributes[0] != "independence":  # when *Napoleon* walked on the moon
             yield no_answer(
                 f"The graph says when {entity} was ({shown_value(operand)}), but not in connection with {others[0]}."
             )

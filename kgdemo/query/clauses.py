@@ -93,9 +93,7 @@ def of_place(question: str) -> tuple[Clause, ...]:
     return Clause(f"{found['before']}{found['rest']}"), Clause("", place=found["place"])
 
 
-_WHERE = re.compile(
-    rf"(?P<where>(?:in|from|of) (?:the )?\w+(?: [A-Z]\w+)?) (?P<rest>{_ADVERB}{_VERB} .+)$", re.IGNORECASE
-)
+_WHERE = re.compile(rf"(?P<where>(?:in|from) (?:the )?\w+(?: [A-Z]\w+)?) (?P<rest>{_ADVERB}{_VERB} .+)$", re.IGNORECASE)
 _ADJECTIVE = re.compile(
     r"^(?P<before>(?:(?i:in|on) )?(?i:which|what|how many) )(?P<place>(?:(?:North|South|East|West|Central) )?"
     r"[A-Z]\w+(?:n|sh|ese|ch|ss|k|i)) (?P<rest>[a-z]+ .+)$"

@@ -263,7 +263,10 @@ _RUN_IN = patterns_of(
     r"how (?:far|long) (?:do|does|must) (?:you|one|people|(?:a |the )?runners?|athletes) (?:have to |need to )?"
     r"(?:run|walk|swim|cycle) in {x}",
 )
-_MINUTES = patterns_of(r"(?:for )?how many (?:minutes|hours) (?:is|does|did|are) {x}(?: last| run| take| long)*")
+_MINUTES = patterns_of(
+    r"how long (?:does|do|is) (?:an? |one )?{x} (?:match|game|matches|games)(?: last| take| go on)?",
+    r"(?:for )?how many (?:minutes|hours) (?:is|does|did|are) {x}(?: last| run| take| long)*",
+)
 _CHANGES_AT = patterns_of(
     r"(?:at )?(?:what|which) temperature (?:does|do|will) {x} (?P<verb>melt|freeze|boil) at",
     r"(?:at|to) (?:what|which) temperature (?:does|do|will) {x} (?P<verb>melt|freeze|boil)",
@@ -283,7 +286,11 @@ _DATES = (  # what is asked of a date, and the attribute that says it
     ),
     (r"when {be} {x} built", "opened"),
     (r"when {be} {x} (?:painted|composed|written|made|recorded|filmed|drawn|sculpted)", "released"),
-    (r"when did {x} (?:split|separate|secede|break away|become independent|get independence) from .+", "independence"),
+    (
+        r"when did {x} (?:split|separate|secede|break away|become independent"
+        r"|(?:get|gain|win|achieve|declare)(?: its)? independence) from .+",
+        "independence",
+    ),
     (r"when did {x} (?:become independent|gain (?:its )?independence|get independence)", "independence"),
     (r"when {be} {x} (?:founded|established|created|set up)", "founded"),
     (

@@ -46,7 +46,8 @@ for _attributes, _more, _less in _ADJECTIVES:
 _MEASURES = (
     "height|elevation|length|area|size|population|depth|diameter|radius|mass|weight|speed|lifespan|width|temperature"
     "|duration|volume|gravity|density|atomic number|atomic mass|atomic weight|melting point|boiling point"
-    "|orbital period|box office|running time|runtime|life expectancy|escape velocity|Scoville units|gestation|seats"
+    "|orbital period|box office|running time|runtime|life expectancy|escape velocity|Scoville units"
+    "|gestation period|incubation period|gestation|incubation|seats"
     "|distance"
 ).split("|")
 _SAME_MEASURE = {
@@ -55,6 +56,8 @@ _SAME_MEASURE = {
     "running time": ("duration",),
     "runtime": ("duration",),
     "distance": ("distance", "length"),
+    "gestation period": ("gestation",),
+    "incubation period": ("incubation",),
     "people": ("population",),
     "inhabitants": ("population",),
     "atomic weight": ("atomic mass",),

@@ -144,6 +144,13 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
     ),
     (r"^(is|are) (.+) at room temperature$", r"\1 \2"),
     (r"\bf1\b", "Formula One"),
+    (r"\bvery (?=first|last)", ""),
+    (r"^(?:the )?(?:title|name) of (the (?:first|second|third|fourth|fifth|sixth|last|final)\b.+)$", r"what is \1"),
+    (r"^(is|are|was|were|does|do|did|has|have|can)n't\b", r"\1"),
+    (r"\bhit (?:the )?(?:cinemas|theat(?:er|re)s|screens|shelves)\b", "came out"),
+    (r"\bwas (younger|older) when (?:he|she|they) died\b", r"died \1"),
+    (r", [\w ]+ not (?:counted|included|counting)$", ""),
+    (r"\bthats\b", "that is"),
     (r"^(?:which|who) of the ((?-i:[A-Z])\w+s) ((?:is|was) the \w+est)$", r"who \2 member of the \1"),
     (r"^(?:which|what) of (?:the|these|all the) (.+?s(?: of .+?)?) ((?:is|was|has) the \w+est)\b", r"which \1 \2"),
     (

@@ -71,7 +71,18 @@ _COURTESY_BEHIND = re.compile(  # a sentence behind the question that only asks 
     r"|(?:many )?thanks[^.?!]*|thank you[^.?!]*|any ideas?|please help)[.?!]*$",
     re.IGNORECASE,
 )
-_OF_WHICH_ONE = (  # what stands before *which one* says which of what
+_AND_WHAT_OF_IT = re.compile(  # *Who wrote it? And when did she die?*
+    r"^(?:who|what)(?:'s| (?:is|was)) (?P<is>the [^?]+)\? (?:and )?(?P<asked>[^?]+)\?*$"
+    r"|^who (?P<did>[^?]+)\? (?:and )?(?P<asked_of>[^?]+)\?*$",
+    re.IGNORECASE,
+)
+_OF_WHICH_ONE = (
+    (
+        r"^(?P<x>[A-Z][\w' ]*?) and (?P<y>[A-Z][\w' ]*?) (?:both|are|were|had|have)\b[^?]*[.;] +which (?:one )?of "
+        r"(?:the two|them)"
+        r" (?P<rest>[^?]+)\?*$",
+        r"which \g<rest>, \g<x> or \g<y>?",
+    ),  # what stands before *which one* says which of what
     (
         r"^.*?\bthe (?P<x>[A-Z]\w+) (?P<noun>book|novel|film|movie|album)s\b[^?]*?[.;,] +which (?:one |of them )?"
         r"(?:was|came)(?: \w+)? (?P<nth>first|last)\b.*$",
@@ -91,10 +102,11 @@ _OF_THAT_ONE = re.compile(  # *a cruise on the Danube. Which capitals lie on tha
 )
 _STATED_OF_ONE = re.compile(  # *The Starry Night hangs in a museum; which city is that museum in?*
     r"^(?P<x>[^.?!;]+?) (?P<verb>hangs?|lives?|lies?|stands?|flows?|is|was|comes?|plays?|died|stars?)"
-    r"(?: (?P<done>\w+ed|born|kept|set|built|found))? (?:only )?(?P<by>in|on|into|at|by|from) "
-    r"(?:only )?(?:an?|one|a single) (?P<noun>country|city|museum|island|continent|team|club|film|book|river|sea|state"
+    r"(?: (?P<done>\w+ed|born|kept|set|built|found))? (?:only )?(?P<by>in|on|into|at|by|from|after) "
+    r"(?:only )?(?:an?|one|a single) (?P<noun>queen|king|god|goddess|man|woman|person|scientist|country|city"
+    r"|museum|island|continent|team|club|film|book|river|sea|state"
     r"|town|church|band|author|director|composer)(?: only)?(?:[;.,]| [-–—]) +(?:and )?"
-    r"(?P<asked>(?:what|which|who|where|when|in|on|how)\b.*\b(?:its|that (?P=noun)|that|it)\b.*?)\?*$",
+    r"(?P<asked>(?:what|which|who|where|when|in|on|how)\b.*\b(?:its|his|her|that (?P=noun)|that|it|he|she)\b.*?)\?*$",
     re.IGNORECASE,
 )
 _BEHIND_A_DASH = re.compile(  # *we are off to Zurich - what money do they use in Switzerland?*
@@ -108,7 +120,8 @@ _REFERS_BACK = re.compile(
 _CLAIMED = re.compile(  # *my brother says that … Is that true?*
     r"^(?:fact check:? |(?:.*?\b(?:claims?|says?|said|told (?:me|us)|thinks?|believes?|insists?|heard|read|learnt"
     r"|learned)(?: that)? ))?"
-    r"(?P<said>[^.?!]+)[.,;:]? (?:(?:true|right|correct|yes or no)|(?:is|was) (?:that|this|it) (?:really "
+    r"(?P<said>[^.?!]+)[.,;:]? (?:(?:true(?: or (?:not|false))?|right|correct|yes or no)|(?:is|was) (?:that|this"
+    r"|it) (?:really "
     r")?(?:true|right|correct|so)"
     r"|(?:\w+(?: speaking)?, )?(?<!who )(?<!what )(?<!which )(?<!where )(?:is|was|are|were|does|did|do) (?:it|he"
     r"|she|they)(?: really)?)\?*$",
@@ -131,7 +144,8 @@ _OF_A_MYTH = re.compile(
 _ADVERBS = re.compile(r"\b(?:actually|obviously|officially|so far|exactly|precisely) (?=\w)", re.IGNORECASE)
 _DOUBT_BEHIND = re.compile(r",? or (?:am i|do i|have i|is it the other|did i|are you)\b[^?]*", re.IGNORECASE)
 _AT_THE_END = re.compile(
-    r"(?:[\s,]*\b(?:please|pls|plz|thanks|thank you|thx|exactly|by the way|do you know|right now|at the moment"
+    r"(?:[\s,]*\b(?:dear|love|mate|please|pls|plz|thanks|thank you|thx|exactly|by the way|do you know|right now"
+    r"|at the moment"
     r"|at present|nowadays|these days|again|so far|(?<!in )today|or not|for (?:me|us)"
     r"|for (?:an?|my|our|the) (?:\w+ ){0,3}?(?:poster|project|quiz|homework|presentation|essay|lesson|class)))*"
     r"(?:[\s?!]|(?<=[a-z])\.)*$",
@@ -154,7 +168,7 @@ _LIVE = re.compile(
 )
 _OPINION = re.compile(
     r"""\b(?:should|favou?rite|in\ your\ opinion|do\ you\ (?:think|like|prefer|believe)
-    |(?:the\ )?(?:best|worst|greatest|nicest|coolest|prettiest|funniest
+    |(?<!personal\ )(?:the\ )?(?:best|worst|greatest|nicest|coolest|prettiest|funniest
       |most\ (?:beautiful|interesting|famous|important|influential|popular|boring|overrated|underrated|talented))
      (?![- ]selling|\ picture|\ director|\ actor|\ actress|\ known|\ supporting|\ original|\ film|\ friend|\ lake
        |\ (?:places?|things?|time)\ to)
@@ -228,7 +242,7 @@ def plain_question(text: str) -> str:
     text = _IN_A_MYTH.sub("", _DOUBT_BEHIND.sub("", text))
     text = _ADVERBS.sub("", _SAID_BEHIND.sub("", _COURTESY_BEHIND.sub("", text)))
     behind = _BEHIND_A_DASH.match(text)
-    if behind and not _REFERS_BACK.search(behind["asked"]):
+    if behind and re.search(r" [A-Z]", behind["asked"]) and not _REFERS_BACK.search(behind["asked"]):
         text = behind["asked"]
     claimed = _CLAIMED.match(text)
     asking = [found for found in _ASKING_SENTENCE.finditer(text) if found["asked"].count(" ") > 1]
@@ -245,11 +259,14 @@ def plain_question(text: str) -> str:
     return _AT_THE_END.sub("", text) or text or whole
 
 
-_THAT_ONE = r"\b(?:that (?:country|city|museum|island|team|club|film|book|river|state|town|church|band)|that|it)\b"
+_THAT_ONE = (
+    r"\b(?:that (?:country|city|museum|island|team|club|film|book|river|state|town|church|band)|that|it|he|she)\b"
+)
 
 
 def referring(text: str) -> str:
     """A question that speaks of *that river* or *which one*, with what a sentence before says of it."""
+    text = _of_whom(text)
     told = _OF_THAT_ONE.match(text)
     if told:
         text = re.sub(rf"\bthat {told['noun']}\b", f"the {told['name']}", told["asked"], count=1)
@@ -261,6 +278,20 @@ def referring(text: str) -> str:
     return text
 
 
+def _of_whom(text: str) -> str:
+    """Two questions, the second about the answer of the first, as one: *who is the mother of the god of war*."""
+    found = _AND_WHAT_OF_IT.match(text)
+    if not found:
+        return text
+    one, asked = found["is"] or f"the person who {found['did']}", found["asked"] or found["asked_of"]
+    own = re.sub(
+        r"\b(?:his|her|its|their) (?P<what>\w+)", rf"the \g<what> of {one}", asked, count=1, flags=re.IGNORECASE
+    )
+    if own == asked:
+        own = re.sub(r"\b(?:he|she|it|they)\b", one, asked, count=1, flags=re.IGNORECASE)
+    return f"{own}?" if own != asked else text
+
+
 def _of_the_one(stated: re.Match[str]) -> str:
     """What is asked of a thing that a sentence before describes, as one question."""
     one = f"the {stated['noun']} that {stated['x']} {stated['verb']} {stated['done'] or ''} {stated['by']}"
@@ -268,7 +299,7 @@ def _of_the_one(stated: re.Match[str]) -> str:
     behind = re.match(r"(?P<which>(?:what|which) \w+) (?P<rest>(?:is|are) .+) in$", stated["asked"], re.IGNORECASE)
     if behind:
         return f"in {behind['which']} {re.sub(_THAT_ONE, one, behind['rest'], count=1, flags=re.IGNORECASE)}?"
-    asked = re.sub(r"\bits (?P<what>\w+)", rf"the \g<what> of {one}", stated["asked"], flags=re.IGNORECASE)
+    asked = re.sub(r"\b(?:its|his|her) (?P<what>\w+)", rf"the \g<what> of {one}", stated["asked"], flags=re.IGNORECASE)
     if one not in asked:
         asked = re.sub(_THAT_ONE, one, asked, count=1, flags=re.IGNORECASE)
     return f"{asked}?"
@@ -357,6 +388,8 @@ def in_plain_verbs(text: str) -> str:
     text = _OF_A_MYTH.sub(r"\g<asked> \g<whose> \g<god>", text)
     text = _CANNOT_FLY.sub(r"flightless \g<birds>\g<where>", text)
     text = _OWN_OFFICE.sub(r"the \g<nth> \g<office> of \g<owner>", text)
+    text = re.sub(r"\b(gave|brought|left|taught) us\b", r"\1", text, flags=re.IGNORECASE)
+    text = re.sub(r"\bhuman being\b", "person", text, flags=re.IGNORECASE)
     text = re.sub(r"\bcapitol(?= of\b)", "capital", text, flags=re.IGNORECASE)
     text = re.sub(r",? (?:while|whilst|when) (?:still )?in (?:office|power)\b", "", text, flags=re.IGNORECASE)
     text = _HAS_GOT.sub(r"\g<many> does \g<x> have", text)
