@@ -217,7 +217,8 @@ class Claims(Computation):
         walks = [walk for walk in ran.walks() if walk[0] in topics][:4]
         named = set(self.query.content_words)
         walks = [walk for walk in walks if named & set(path_words(walk[1]))] or walks  # *capital*, not *largest city*
-        path = self._path_that_says_so(walks, topics)
+        country = [(one, ("citizen of",)) for one in topics] if _COMPETES.match(self.query.text) else []
+        path = self._path_that_says_so([*country, *walks], topics)
         if path is not None and not self._covers(path):
             yield no_answer(f"The graph says {path}, which does not decide this.")
             return

@@ -129,6 +129,13 @@ class Direct(Computation):
         path = self.sets.lies_in(self.query.topics[0], found["noun"] or found["noun_behind"])
         return self._lies(path) if path is not None else None
 
+    def held_where(self) -> Iterator[Event] | None:
+        """Where an event took place; None where that is not asked or not known."""
+        asked = self.plan.asked.lower().startswith("where ") and len(self.query.topics) == 1
+        relations = ("took place in", "hosted by") if asked else ()
+        ends = next((own for one in relations if (own := self.sets.ends(self.query.topics[0], (one,)))), {})
+        return self._played("step", {end: (path,) for end, path in ends.items()}) if ends else None
+
     def born_within(self) -> Iterator[Event] | None:
         """Who was born, or died, anywhere in a place whose towns the graph knows; None where that is not asked."""
         found = _BORN_IN.match(self.plan.asked)

@@ -139,7 +139,13 @@ class Lists(Conditions):
             if known is not None:
                 yield from known
                 return
-            yield from self.place_around() or self.born_within() or self._whole_group() or unchanged(final)
+            yield from (
+                self.place_around()
+                or self.held_where()
+                or self.born_within()
+                or self._whole_group()
+                or unchanged(final)
+            )
             return
         done = _WHO_DID.match(self.plan.asked)
         if done and applies(self.resources) and self._is_unlike(ran.cited[0], done["verb"].lower()):
@@ -395,6 +401,10 @@ class Lists(Conditions):
 
     def _of_editions(self, editions: Sequence[str]) -> Iterator[Event]:
         """What is asked of the editions within a bound: the hosts of the games since a year."""
+        others = [topic for topic in self.query.topics if not self.sets.editions(topic)]
+        if (others and kind_of(self.kg, others[0]) in PLACES) or of_place(self.plan.asked):
+            yield no_answer("The graph does not say of its editions from which place they are.")
+            return
         dated = self._dated({name: Path((name,), ()) for name in editions}, ("happened",))
         within = within_bound([replace(o, paths=()) for o in dated], self.plan.bound)
         ran = yield from self._base(topics=list(within[:1] or editions[:1]))
