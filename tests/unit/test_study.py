@@ -11,7 +11,9 @@ import pytest
 from kgdemo.__main__ import main
 from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.recipes import RECIPES
-from kgdemo.lab.evaluation.study import BEGIN, END, Progress, changed, study, write_section
+from kgdemo.lab.evaluation import study as studies
+from kgdemo.lab.evaluation.section import BEGIN, END, StudySet, study_all, write_section
+from kgdemo.lab.evaluation.study import Progress, changed, settled, study
 from kgdemo.methods import method_named
 from kgdemo.settings import LOCAL, Settings, check
 from tests.helpers.page import SmallPipeline
@@ -39,7 +41,7 @@ def test_every_variant_can_be_asked_and_is_another(name: str):
 def test_a_recipe_writes_runs_tables_and_a_report_and_is_resumed(tmp_path: Path, questions: Path):
     out = tmp_path / "out"
     asked = Settings(beams=2, hops=1, compare=False, explain=0)
-    written = study(SmallPipeline(), "ablations", questions, asked, out)
+    written = study(SmallPipeline(), "ablations", questions, asked, out).table
     assert written == (out / "table.md").read_text("utf-8").rstrip("\n")
     assert written.startswith("After GCR, table 3. ")
     assert [line.split(" | ")[0] for line in written.splitlines()[4:7]] == [
@@ -65,6 +67,7 @@ def test_how_far_a_recipe_has_come_is_written_after_each_question(tmp_path: Path
         seen.append(json.loads((tmp_path / "out" / "study.json").read_text("utf-8")))
 
     monkeypatch.setattr(Progress, "see", recorded)
+    monkeypatch.setattr(studies, "_EVERY", 0.0)
     asked = Settings(beams=2, hops=1, compare=False, explain=0)
     study(SmallPipeline(), "ablations", questions, asked, tmp_path / "out")
     done = [[row["done"] for row in one["rows"]] for one in seen]
@@ -131,7 +134,7 @@ def test_workers_write_what_one_process_writes(tmp_path: Path, questions: Path, 
 
 
 def test_the_constraint_is_measured_with_and_without(tmp_path: Path, questions: Path):
-    written = study(SmallPipeline(), "constraint", questions, Settings(beams=2, hops=1, explain=0), tmp_path / "out")
+    written = study(SmallPipeline(), "constraint", questions, Settings(beams=2, hops=1, explain=0), tmp_path / "out").table
     assert "unconstrained_faithful_ratio_correct" in written
     assert "Brackets: 95 % intervals" in written
 
