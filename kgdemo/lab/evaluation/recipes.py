@@ -148,7 +148,8 @@ RECIPES: dict[str, Recipe] = {
         "91.0 and 90.7 on WebQSP, 76.1 and 84.7 on CWQ; Gemma 91.6 and 89.6, 72.6 and 80.1; Qwen 92.6 and 90.1, "
         "73.7 and 84.4.",
         "Not comparable in size: GNN-RAG is a network trained on each set, here the triples nearest to the question by "
-        "embeddings are kept, up to the 120 of section 3.1. That fewer triples help where many hops are asked for is what can be compared.",
+        "embeddings are kept, up to the 120 of section 3.1. What can be compared is that fewer triples help where many "
+        "hops are asked for.",
     ),
     "steps": Recipe(
         "Grounding, figure 4",
