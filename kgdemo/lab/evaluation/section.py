@@ -147,7 +147,7 @@ def _table(recipe: Recipe, sets: Mapping[str, Sequence[Run]]) -> str:
 
 
 def _cell(run: Run, name: str) -> str:
-    if name not in run.metrics:
+    if name not in run.metrics or (name == "faithful_ratio" and not run.metrics["paths"]):
         return "–"
     value, low, high = (run.metrics.get(key) for key in (name, f"{name}_low", f"{name}_high"))
     between = f" [{low:.2f}, {high:.2f}]" if name in _WITH_INTERVAL and low is not None else ""
