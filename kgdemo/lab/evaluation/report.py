@@ -37,7 +37,7 @@ COSTS = (
 )
 JUDGED = ("gpt4score", "gpt4score_low", "gpt4score_high", "coherence")  # said by a model, so they cannot be made anew
 MOST_CHANGED = 200  # questions listed of two runs
-_COLOURS = ("#2f6f4f", "#c2702c", "#3b6ea8", "#8a4f9e", "#777777", "#b8434e")
+_COLOURS = ("#2f6f4f", "#c2702c", "#3b6ea8", "#8a4f9e", "#777777", "#b8434e", "#b59b1f", "#2f8f9a")
 _STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1c1d21}
 table{border-collapse:collapse;margin:1rem 0;display:block;overflow-x:auto}
 td,th{padding:.25rem .6rem;border-bottom:1px solid #ddd;text-align:right;vertical-align:top}
