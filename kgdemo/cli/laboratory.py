@@ -12,14 +12,16 @@ import os
 import shlex
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgdemo.cli.run import add_settings, settings_from
 
 if TYPE_CHECKING:
+    from kgdemo.lab.evaluation.section import StudySet
     from kgdemo.models.prompt_style import PromptStyle
     from kgdemo.pipeline import Pipeline
     from kgdemo.settings import Settings
@@ -47,7 +49,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     site.set_defaults(run=_site)
 
 
-_WORKERS = "processes that answer questions, each with a model of its own; the same predictions in the same order"
+_WORKERS = "processes that answer, each with a model of its own: the same predictions in the same order; ray:N for Ray"
 
 
 def _add_evaluate(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +59,7 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
     batched_help = "questions under way at the same time; the model reads for all of them at once"
     parser.add_argument("--batched", type=int, default=1, metavar="N", help=batched_help)
-    parser.add_argument("--workers", type=int, default=1, metavar="N", help=_WORKERS)
+    parser.add_argument("--workers", default="1", metavar="N", help=_WORKERS)
     parser.add_argument("--link", action="store_true", help="link entities even where the set gives them")
     parser.add_argument("--link-only", action="store_true", help="measure linking alone, without a model")
     parser.add_argument("--unconstrained", action="store_true", help="also measure the search without the graph")
@@ -87,28 +89,38 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     from kgdemo.lab.evaluation.runner import evaluate, evaluate_linking
     from kgdemo.lab.evaluation.study import ALL, compare_methods, methods_named
     from kgdemo.lab.evaluation.unseen_relations import read_held_out
-    from kgdemo.pipeline import Pipeline
-    from kgdemo.settings import LOCAL
+    from kgdemo.lab.evaluation.workers import opened_workers
 
-    pipeline = Pipeline(replace(LOCAL, question=20_000))  # cases of MedQA, with their choices, are long
+    make = _pipeline()
+    pipeline = make()
     judge = Judge.by(pipeline.chat, arguments.judge) if arguments.judge is not None else None
     scorer = Judge.by(pipeline.chat).model if arguments.gpt4score else None
     settings = _with_own_graph(settings_from(arguments, compare=arguments.unconstrained, explain=0), arguments)
     names = methods_named(arguments.method)
-    more: Any = {"batched": arguments.batched, "scorer": scorer, "workers": arguments.workers}
-    more["traces"] = arguments.traces
+    more: Any = {"batched": arguments.batched, "scorer": scorer, "traces": arguments.traces}
     rest = (arguments.out, arguments.limit, arguments.link, judge)
     if arguments.link_only:
         metrics = evaluate_linking(pipeline.linker(settings.graph), arguments.questions, arguments.out, arguments.limit)
         print(json.dumps(metrics, indent=2))
-    elif len(names) > 1 or arguments.method.strip() == ALL:
-        print(compare_methods(pipeline, names, arguments.questions, settings, *rest, **more))
-    else:
-        held_out = read_held_out(arguments.held_out) if arguments.held_out else frozenset()
-        one = replace(settings, method=names[0])
-        metrics = evaluate(pipeline, arguments.questions, one, *rest, held_out=held_out, **more)
-        print(json.dumps(metrics, indent=2))
+        return 0
+    with opened_workers(arguments.workers, make) as workers:
+        more["workers"] = workers
+        if len(names) > 1 or arguments.method.strip() == ALL:
+            print(compare_methods(pipeline, names, arguments.questions, settings, *rest, **more))
+        else:
+            held_out = read_held_out(arguments.held_out) if arguments.held_out else frozenset()
+            one = replace(settings, method=names[0])
+            metrics = evaluate(pipeline, arguments.questions, one, *rest, held_out=held_out, **more)
+            print(json.dumps(metrics, indent=2))
     return 0
+
+
+def _pipeline() -> Callable[[], Pipeline]:
+    """What makes the pipeline, here and in each worker: cases of MedQA, with their choices, are long."""
+    from kgdemo.pipeline import Pipeline
+    from kgdemo.settings import LOCAL
+
+    return partial(Pipeline, replace(LOCAL, question=20_000))
 
 
 def _with_own_graph(settings: Settings, arguments: argparse.Namespace) -> Settings:
@@ -143,10 +155,12 @@ def _compare(arguments: argparse.Namespace) -> int:
 def _add_study(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("recipe", metavar="NAME", help="constraint, beams, hops, …, as `recipes` lists them; or all")
     add_settings(parser)
-    parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="a question set")
+    parser.add_argument("--questions", type=Path, metavar="FILE", help="a question set")
+    set_help = "with `all`, in place of --questions: a set, its graph and a name for it; repeatable"
+    parser.add_argument("--set", nargs=3, action="append", metavar=("NAME", "KG", "FILE"), help=set_help)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="runs, table and report; resumed")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
-    parser.add_argument("--workers", type=int, default=1, metavar="N", help=_WORKERS)
+    parser.add_argument("--workers", default="1", metavar="N", help=_WORKERS)
     readme_help = "also write all tables and plots into this README, between its marks; with `all`"
     parser.add_argument("--readme", type=Path, metavar="FILE", help=readme_help)
     attached_help = "stop when standard input ends: for a program that runs this"
@@ -160,38 +174,48 @@ ALL_RECIPES = "all"
 def _study(arguments: argparse.Namespace) -> int:
     if arguments.attached:
         threading.Thread(target=_stop_with_input, daemon=True).start()
+    from kgdemo.errors import UserError
     from kgdemo.lab.questions import read_questions
 
-    read_questions(arguments.questions)  # a file that is no set is told before a model is loaded
-    from kgdemo.lab.evaluation.recipes import RECIPES
-    from kgdemo.lab.evaluation.study import study, write_section
-    from kgdemo.pipeline import Pipeline
-    from kgdemo.settings import LOCAL
+    every = arguments.recipe == ALL_RECIPES
+    if bool(arguments.questions) == bool(arguments.set) or (arguments.set and not every):
+        raise UserError("Give --questions FILE, or with `study all` --set NAME KG FILE, once or more.")
+    files = [Path(file) for _, _, file in arguments.set or ()] or [arguments.questions]
+    for file in files:
+        read_questions(file)  # a file that is no set is told before a model is loaded
+    from kgdemo.lab.evaluation.section import StudySet, study_all, write_section
+    from kgdemo.lab.evaluation.study import study
+    from kgdemo.lab.evaluation.workers import opened_workers
 
-    settings = _with_own_graph(settings_from(arguments, compare=False, explain=0), arguments)
-    pipeline = Pipeline(replace(LOCAL, question=20_000))
-    limits = (arguments.limit, arguments.workers)
-    if arguments.recipe != ALL_RECIPES:
-        print(study(pipeline, arguments.recipe, arguments.questions, settings, arguments.out, *limits))
-        return 0
-    for name in RECIPES:
-        print(
-            f"{name}. {study(pipeline, name, arguments.questions, settings, arguments.out / name, *limits)}", flush=True
-        )
-        if arguments.readme:
-            write_section(arguments.readme, arguments.out, "python -m kgdemo " + shlex.join(_told(arguments, settings)))
+    settings = settings_from(arguments, compare=False, explain=0)
+    make = _pipeline()
+    with opened_workers(arguments.workers, make) as workers:
+        if not every:
+            settings = _with_own_graph(settings, arguments)
+            rest = (settings, arguments.out, arguments.limit, workers)
+            print(study(make(), arguments.recipe, arguments.questions, *rest).table)
+            return 0
+        sets = [StudySet(name, graph, Path(file)) for name, graph, file in arguments.set or ()] or [
+            StudySet(files[0].stem, _with_own_graph(settings, arguments).graph, files[0])
+        ]
+        for name, done, finished in study_all(make(), sets, settings, arguments.out, arguments.limit, workers):
+            print(f"{name}. {done.table}", flush=True)
+            if arguments.readme:
+                write_section(arguments.readme, finished, "python -m kgdemo " + shlex.join(_told(arguments, sets)))
     return 0
 
 
-def _told(arguments: argparse.Namespace, settings: Settings) -> list[str]:
+def _told(arguments: argparse.Namespace, sets: Sequence[StudySet]) -> list[str]:
     """The command that makes these tables, without the folders of this machine."""
 
     def shown(file: str) -> str:
         return "/".join(["DATA", *Path(file).parts[-2:]]) if Path(file).is_absolute() else file
 
+    told = ["study", ALL_RECIPES]
+    for one in sets:
+        told += ["--set", one.name, shown(one.graph), shown(str(one.questions))]
     limit = [] if arguments.limit is None else ["--limit", str(arguments.limit)]
-    told = ["study", ALL_RECIPES, "--questions", shown(str(arguments.questions)), *limit, "--kg", shown(settings.graph)]
-    return [*told, "--out", "runs/studies", "--readme", "kgdemo/lab/README.md"]
+    return [*told, *limit, "--out", "runs/studies", "--readme", "kgdemo/lab/README.md"]
 
 
 def _stop_with_input() -> None:

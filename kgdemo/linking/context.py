@@ -16,6 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -27,6 +28,7 @@ from kgdemo.linking.names import bracket_of, without_bracket
 from kgdemo.linking.words import Word, name_words
 from kgdemo.models.embedding import Embedder, embedding_cache
 
+_PROFILES = 4_000  # kept, of those asked for last; some kilobytes each
 _STEM = 6  # letters: direct|ed, direct|or; but not countr|y, county
 _SAME = {"movie": "film", "movies": "film", "films": "film", "books": "book", "songs": "song", "albums": "album"}
 _MADE_FROM = frozenset(word[:_STEM] for word in ("based", "adapted", "adaptation"))
@@ -61,7 +63,7 @@ class Profile:
 
 
 class Context:
-    """Profiles of one graph's entities, made when first asked for."""
+    """Profiles of one graph's entities, made when asked for; those asked for last are kept."""
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
@@ -86,13 +88,11 @@ class Context:
         self._types = sorted(kg.types)
         number = {kind: i for i, kind in enumerate(self._types)}
         self._type_of = np.array([number.get(kg.type_of(entity), -1) for entity in range(len(kg.entities))], np.int32)
-        self._profiles: dict[int, Profile] = {}
+        self._kept = lru_cache(_PROFILES)(self._make)
 
     def profile(self, entity: int) -> Profile:
         """What is known of an entity."""
-        if entity not in self._profiles:
-            self._profiles[entity] = self._make(entity)
-        return self._profiles[entity]
+        return self._kept(entity)
 
     def steps(self, entity: int) -> NDArray[np.int32]:
         """The different steps from an entity."""

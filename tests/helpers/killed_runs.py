@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from functools import partial
 from pathlib import Path
 from random import Random
 
 import torch
 
 from kgdemo.lab.evaluation import predictions, runner
+from kgdemo.lab.evaluation.workers import Processes
 from kgdemo.settings import Settings
 from tests.helpers.page import SmallPipeline
 
@@ -43,10 +43,11 @@ def main(questions: str, out: str, number: str, seed: str, kills: str) -> None:
 def _evaluate(pipeline: SmallPipeline, questions: Path, out: Path, number: int, budget: int | None) -> None:
     if budget is not None:
         predictions.append = _dying(budget)
-    runner.answered_by_workers = partial(runner.answered_by_workers, start="fork")  # no library is loaded anew
     code = 1
     try:
-        runner.evaluate(pipeline, questions, ASKED, out, workers=number, make=lambda: pipeline)
+        # processes forked from this one, so that no library is loaded anew
+        workers = Processes(lambda: pipeline, number, "fork") if number > 1 else None
+        runner.evaluate(pipeline, questions, ASKED, out, workers=workers)
         code = 0
     finally:
         os._exit(code)

@@ -10,7 +10,8 @@ import pytest
 
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.lab.evaluation.runner import evaluate_linking
-from kgdemo.linking.context import made_from, named_after
+from kgdemo.linking import context
+from kgdemo.linking.context import Context, made_from, named_after
 from kgdemo.linking.linker import EntityLinker
 from kgdemo.linking.words import Word, words_of
 
@@ -160,3 +161,13 @@ def test_linking_is_measured_by_first_candidates(linker, tmp_path):
     assert json.loads((tmp_path / "out" / "metrics.json").read_text("utf-8")) == metrics
     rows = [json.loads(line) for line in (tmp_path / "out" / "links.jsonl").read_text("utf-8").splitlines()]
     assert [row["right"] for row in rows] == [True, False]
+
+
+def test_profiles_of_many_entities_do_not_pile_up(monkeypatch: pytest.MonkeyPatch):
+    kg = KnowledgeGraph.from_triples(TRIPLES, info=INFO)
+    everything = [Context(kg).profile(entity) for entity in range(len(kg.entities))]
+    monkeypatch.setattr(context, "_PROFILES", 3)
+    few = Context(kg)
+    for _ in range(2):
+        assert [few.profile(entity) for entity in range(len(kg.entities))] == everything
+    assert few._kept.cache_info().currsize == 3

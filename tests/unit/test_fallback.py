@@ -91,3 +91,16 @@ def test_a_question_that_failed_is_no_refusal_and_is_asked_again(tmp_path):
     assert (second["failed"], second["refused"], second["hit"]) == (0, 0.0, 1.0)
     assert len(endpoint.prompts) == 4, "what went well is not asked again"
     assert len((out / "predictions.jsonl").read_text("utf-8").splitlines()) == 3
+
+
+@pytest.mark.parametrize("method", ["gcr", "tog", "direct", "direct-graph", "agent-cot"])
+def test_a_chat_model_that_answers_every_question_right_has_a_hits_at_1_of_one(method, tmp_path):
+    """Whatever the path model, a random one here, has put first."""
+    gold = {"Where was Christopher Nolan born?": "London", "Who directed Dunkirk?": "Christopher Nolan"}
+    topics = {"Where was Christopher Nolan born?": "Christopher Nolan", "Who directed Dunkirk?": "Dunkirk"}
+    lines = [{"id": q, "question": q, "q_entity": [topics[q]], "answer": [a]} for q, a in gold.items()]
+    (tmp_path / "questions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    asked = Settings(method=method, beams=2, compare=False, explain=0)
+    with serve(Endpoint(reply=lambda prompt: next(a for q, a in gold.items() if q in prompt))) as endpoint:
+        metrics = evaluate(SmallPipeline(endpoint=endpoint.url), tmp_path / "questions.jsonl", asked, tmp_path / "out")
+    assert (metrics["questions"], metrics["hits@1"], metrics["hit"]) == (2, 1.0, 1.0)

@@ -19,6 +19,7 @@ from kgdemo.lab.evaluation.metrics import (
     FIGURES,
     GROUPS,
     Prediction,
+    StepCounts,
     accuracy,
     error_of,
     exactly,
@@ -122,6 +123,37 @@ def test_a_set_by_hand():
     assert {name: metrics[name] for name in expected} == pytest.approx(expected)
     assert not [name for name in summarise(rows, compared=False) if name.startswith("unconstrained")]
     assert summarise([], compared=True)["hits@1"] == 0.0
+
+
+def test_depths_texts_triples_and_costs_of_a_set_by_hand():
+    steps = StepCounts(steps=4, valid=3, triples=5, ill=1)
+    rows = [
+        predicted(("the city of Paris",), ("Paris",), depths=(1, 2), hops=2, steps=steps, triplet_f1=0.5),
+        predicted(("Rome", "Oslo"), ("Oslo",), depths=(3,), hops=1, triplet_f1=1.0, processor_seconds=2.0, seconds=3.0),
+        predicted(("a",), (), hops=0, lm_calls=4, tokens_in=5, tokens_out=0, seconds=2.0),
+    ]
+    metrics = summarise(rows, compared=False)
+    expected = {
+        "hits@1_substring": 1 / 2,
+        "hit_substring": 2 / 2,
+        "accuracy_substring": 1 / 2,
+        "precision_substring": (1 + 1 / 2) / 2,
+        "recall_substring": 2 / 2,
+        "f1_substring": (1 + 2 / 3) / 2,
+        "hit": 1 / 2,
+        "rouge_l": (2 * 1 / 5 + 2 * 1 / 3) / 2,  # one word of 4 and 1, and of 2 and 1
+        "triplet_f1": 1.5 / 2,
+        "depth": (1 + 2 + 3) / 3,
+        "true_depth": (2 + 1) / 2,
+        "validity_ratio": 3 / 4,
+        "ill_formed_triples": 1 / 5,
+        "lm_calls": (1 + 1 + 4) / 3,
+        "tokens_in": (2 + 2 + 5) / 3,
+        "tokens_out": (3 + 3 + 0) / 3,
+        "seconds_per_question": (1 + 3 + 2) / 3,
+        "processor_seconds_per_question": 2 / 3,
+    }
+    assert {name: metrics[name] for name in expected} == pytest.approx(expected)
 
 
 def test_an_oracle_has_a_hits_at_1_of_one_whatever_the_paths():

@@ -157,6 +157,22 @@ def test_a_graph_is_recognised_and_the_verifier_reads_the_same(tmp_path: Path, f
         assert verdict.faithful
 
 
+@pytest.mark.parametrize("form", SAMPLES)
+def test_a_graph_is_asked_and_measured(tmp_path: Path, form: str):
+    """Each triple is a question: its head and relation are given, its tail is looked for."""
+    source, out = written(tmp_path, form), tmp_path / "out"
+    lines = [
+        {"id": str(n), "question": f"What is {r} of {h}?", "q_entity": [h], "answer": [t]}
+        for n, (h, r, t) in enumerate(sorted(SAMPLES[form][1]))
+    ]
+    (tmp_path / "questions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    given = ["evaluate", f"--kg={source}", f"--questions={tmp_path / 'questions.jsonl'}", f"--out={out}"]
+    assert main([*given, "--method=kaping", "--hops=1"]) == 0
+    metrics = json.loads((out / "metrics.json").read_text("utf-8"))
+    assert (metrics["questions"], metrics["failed"]) == (len(lines), 0)
+    assert metrics["ceiling"] == metrics["faithful_ratio"] == metrics["path_hit@k"] == 1.0
+
+
 def test_what_the_files_say_of_entities(tmp_path: Path):
     info = open_graph(str(written(tmp_path, "Wikidata"))).info
     assert info["Douglas Adams"].type == "human"

@@ -10,8 +10,11 @@ import pytest
 
 from kgdemo.__main__ import main
 from kgdemo.errors import UserError
+from kgdemo.lab.evaluation import section
+from kgdemo.lab.evaluation import study as studies
 from kgdemo.lab.evaluation.recipes import RECIPES
-from kgdemo.lab.evaluation.study import BEGIN, END, Progress, changed, study, write_section
+from kgdemo.lab.evaluation.section import BEGIN, END, StudySet, study_all, write_section
+from kgdemo.lab.evaluation.study import Progress, changed, settled, study
 from kgdemo.methods import method_named
 from kgdemo.settings import LOCAL, Settings, check
 from tests.helpers.page import SmallPipeline
@@ -39,7 +42,7 @@ def test_every_variant_can_be_asked_and_is_another(name: str):
 def test_a_recipe_writes_runs_tables_and_a_report_and_is_resumed(tmp_path: Path, questions: Path):
     out = tmp_path / "out"
     asked = Settings(beams=2, hops=1, compare=False, explain=0)
-    written = study(SmallPipeline(), "ablations", questions, asked, out)
+    written = study(SmallPipeline(), "ablations", questions, asked, out).table
     assert written == (out / "table.md").read_text("utf-8").rstrip("\n")
     assert written.startswith("After GCR, table 3. ")
     assert [line.split(" | ")[0] for line in written.splitlines()[4:7]] == [
@@ -65,6 +68,7 @@ def test_how_far_a_recipe_has_come_is_written_after_each_question(tmp_path: Path
         seen.append(json.loads((tmp_path / "out" / "study.json").read_text("utf-8")))
 
     monkeypatch.setattr(Progress, "see", recorded)
+    monkeypatch.setattr(studies, "_EVERY", 0.0)
     asked = Settings(beams=2, hops=1, compare=False, explain=0)
     study(SmallPipeline(), "ablations", questions, asked, tmp_path / "out")
     done = [[row["done"] for row in one["rows"]] for one in seen]
@@ -81,31 +85,78 @@ def test_how_far_a_recipe_has_come_is_written_after_each_question(tmp_path: Path
     assert [row["done"] for row in seen[0]["rows"]] == [2, 0, 0], "what is done is known at once"
 
 
-def test_finished_recipes_stand_in_a_readme_between_its_marks(tmp_path: Path, questions: Path):
+ASKED = Settings(beams=2, hops=1, compare=False, explain=0)
+
+
+def test_variants_of_the_same_settings_are_answered_once(tmp_path: Path, questions: Path):
+    asked: list[str] = []
+
+    class Counting(SmallPipeline):
+        def run(self, question, settings, entities=()):
+            asked.append(settings.method)
+            yield from super().run(question, settings, entities)
+
+    known: dict[Settings, Path] = {}
+    first = study(Counting(), "ablations", questions, ASKED, tmp_path / "ablations", known=known)
+    assert asked == ["gcr"] * 6
+    assert list(known.values()) == [tmp_path / "ablations" / variant for variant in RECIPES["ablations"].variants]
+    asked.clear()
+    other = study(Counting(), "transfer", questions, ASKED, tmp_path / "transfer", known=known)
+    assert asked == ["direct"] * 2 + ["cot"] * 2, "gcr was asked by the first recipe"
+    assert other.runs[2].predictions == first.runs[0].predictions
+    assert known[settled(changed(ASKED, "method=gcr path_model=yes"))] == tmp_path / "ablations" / "gcr"
+    settings = json.loads((tmp_path / "transfer" / "gcr" / "settings.json").read_text("utf-8"))
+    assert (settings["method"], settings["options"]) == ("gcr", {})
+
+
+def test_all_recipes_of_several_sets_stand_in_a_readme_between_its_marks(
+    tmp_path: Path, questions: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(section, "RECIPES", {name: RECIPES[name] for name in ("ablations", "transfer")})
     readme = tmp_path / "README.md"
     readme.write_text("before\n", "utf-8")
     with pytest.raises(UserError, match="has no lines <!-- studies: begin -->"):
-        write_section(readme, tmp_path, "a command")
+        write_section(readme, {}, "a command")
     readme.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", "utf-8")
-    study(
-        SmallPipeline(),
-        "ablations",
-        questions,
-        Settings(beams=2, hops=1, compare=False, explain=0),
-        tmp_path / "ablations",
-    )
-    (tmp_path / "beams" / "beams-01").mkdir(parents=True)  # begun, not finished
-    write_section(readme, tmp_path, "a command")
+    sets = [StudySet("films", "world", questions), StudySet("again", "world", questions)]
+    seen = []
+    for name, _, finished in study_all(SmallPipeline(), sets, ASKED, tmp_path / "out"):
+        seen.append(name)
+        write_section(readme, finished, "a command")
+    assert seen == ["ablations", "transfer"] * 2
     written = readme.read_text("utf-8")
-    assert written.startswith(f"before\n{BEGIN}\n`a command`; Python ")
+    assert written.startswith(
+        f"before\n{BEGIN}\n`a command`\n\n2 recipes, 2 questions of films and 2 questions of again: "
+    )
+    assert ": 12 variants, of which 10 differ (the same settings are answered once), in " in written
     assert written.endswith(f"\n{END}\nafter\n")
-    assert "old" not in written
-    assert "**beams**" not in written
-    assert "**ablations** (GCR, table 3; 2 questions)." in written
-    assert "\n| without-path-model | " in written
-    assert (tmp_path / "figures" / "ablations.svg").read_text("utf-8").startswith("<svg xmlns=")
-    write_section(readme, tmp_path, "a command")
+    assert "\nold\n" not in written
+    assert "**ablations** (GCR, table 3). " in written
+    assert written.count("\n| without-path-model | ") == 2
+    assert written.index("\n| *films* |") < written.index("\n| *again* |")
+    table = written[written.index("**ablations**") : written.index("**transfer**")]
+    assert "| faithful |" not in table, "a column with one figure is no column"
+    assert "\nEverywhere: " in table
+    assert "faithful 1.00" in table[table.index("Everywhere") :]
+    for of in ("films", "again"):
+        assert f"![ablations, {of}](figures/{of}/ablations.svg)" in table
+        assert (tmp_path / "figures" / of / "ablations.svg").read_text("utf-8").startswith("<svg xmlns=")
+        assert not (tmp_path / "figures" / of / "ablations.png").exists()
+        assert (tmp_path / "out" / of / "transfer" / "table.md").is_file()
+    write_section(readme, finished, "a command")
     assert readme.read_text("utf-8") == written
+
+
+def test_all_recipes_are_asked_for_by_sets_or_by_one_file(
+    tmp_path: Path, questions: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    assert main(["study", "beams", f"--out={tmp_path}"]) == 2
+    assert "Give --questions FILE, or with `study all` --set NAME KG FILE" in capsys.readouterr().err
+    given: list[StudySet] = []
+    monkeypatch.setattr(section, "study_all", lambda _, sets, *__: given.extend(sets) or iter(()))
+    assert main(["study", "all", "--set", "films", "world", str(questions), f"--out={tmp_path}"]) == 0
+    assert main(["study", "all", f"--questions={questions}", f"--out={tmp_path}"]) == 0
+    assert given == [StudySet("films", "world", questions), StudySet("questions", "world", questions)]
 
 
 def test_recipes_are_listed_for_people_and_for_programs(capsys: pytest.CaptureFixture[str]):
@@ -131,7 +182,9 @@ def test_workers_write_what_one_process_writes(tmp_path: Path, questions: Path, 
 
 
 def test_the_constraint_is_measured_with_and_without(tmp_path: Path, questions: Path):
-    written = study(SmallPipeline(), "constraint", questions, Settings(beams=2, hops=1, explain=0), tmp_path / "out")
+    written = study(
+        SmallPipeline(), "constraint", questions, Settings(beams=2, hops=1, explain=0), tmp_path / "out"
+    ).table
     assert "unconstrained_faithful_ratio_correct" in written
     assert "Brackets: 95 % intervals" in written
 

@@ -52,6 +52,8 @@ class Prediction:
         with_graph: the same and what the graph adds to them; more than the answers where a general model spoke.
         gold: the right ones.
         seconds, lm_calls, tokens_in, tokens_out: the method's own cost, that of the comparison left out.
+        processor_seconds: of the whole process while the question was asked, the comparison and, where several
+            questions are under way (``--batched``), the others' work included.
         steps, free_steps: of the paths, and of those without the constraint.
         coverage: share of the true steps that the method came across (FiDeLiS section 4.3, *CR*); None where
             no path leads to a right answer.
@@ -93,6 +95,7 @@ class Prediction:
     triplet_f1: float | None = None
     limited: bool = False
     right_path_f1: float | None = None
+    processor_seconds: float = 0.0
 
     @classmethod
     def from_record(cls, record: Mapping[str, object]) -> Prediction:
@@ -292,6 +295,7 @@ def summarise(predictions: Sequence[Prediction], compared: bool) -> dict[str, fl
         "recognised": sum(p.refused for p in predictions if not p.gold) / lacking if lacking else 0.0,
         "failed": sum(bool(p.error) for p in predictions),
         "seconds_per_question": sum(p.seconds for p in predictions) / count,
+        "processor_seconds_per_question": sum(p.processor_seconds for p in predictions) / count,
         "lm_calls": sum(p.lm_calls for p in predictions) / count,
         "tokens_in": sum(p.tokens_in for p in predictions) / count,
         "tokens_out": sum(p.tokens_out for p in predictions) / count,

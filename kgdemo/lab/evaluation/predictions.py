@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 
@@ -207,6 +208,7 @@ class RunFigures:
 
 
 PREDICTIONS, TIMINGS = "predictions.jsonl", "timings.jsonl"
+_TIMES = ("seconds", "processor_seconds")  # differ from run to run
 
 
 class Records:
@@ -231,7 +233,7 @@ class Records:
     def write(self, prediction: Prediction) -> None:
         """Append one prediction."""
         self.done[prediction.id] = prediction
-        append(self._timings, json.dumps({"id": prediction.id, "seconds": prediction.seconds}))
+        append(self._timings, json.dumps({"id": prediction.id, **{name: getattr(prediction, name) for name in _TIMES}}))
         append(self._file, _line(prediction))
 
     def arrange(self, ids: Iterable[str]) -> None:
@@ -266,8 +268,7 @@ def read_predictions(folder: Path) -> dict[str, Prediction]:
 
 
 def _line(prediction: Prediction) -> str:
-    record = prediction.record()
-    del record["seconds"]
+    record = {name: value for name, value in prediction.record().items() if name not in _TIMES}
     return json.dumps(record, ensure_ascii=False)
 
 
@@ -283,11 +284,12 @@ def _cut(file: Path) -> None:
 def _predictions(file: Path, timings: Path) -> list[Prediction]:
     """The predictions of all whole lines, with their seconds where these are known."""
     try:
-        seconds = {record["id"]: float(record["seconds"]) for record in map(json.loads, _lines(timings))}
-        found = [Prediction.from_record({"seconds": 0.0, **json.loads(line)}) for line in _lines(file)]
+        times = {record.pop("id"): record for record in map(json.loads, _lines(timings))}
+        records = map(json.loads, _lines(file))
+        found = [Prediction.from_record({"seconds": 0.0, **one, **times.get(one["id"], {})}) for one in records]
     except (ValueError, TypeError, KeyError) as error:
         raise UserError(f"{file} is damaged ({error}); remove it, or the lines that are no records.") from error
-    return [replace(p, seconds=seconds.get(p.id, p.seconds)) for p in found]
+    return found
 
 
 def _lines(file: Path) -> list[str]:
@@ -298,6 +300,7 @@ def _lines(file: Path) -> list[str]:
 
 
 RESAMPLES, FLIPS = 2_000, 10_000
+_KEPT = 500  # questions of a set whose resamples are kept, in 8 MB
 _EXACT = 12  # questions that differ, up to which all ways to flip them are gone through
 
 
@@ -315,12 +318,25 @@ def interval(parts: Sequence[Parts], level: float = 0.95, seed: int = 0) -> tupl
     rows = np.array([part for part in parts if part[1]], dtype=np.float64).reshape(-1, 2)
     if not len(rows):
         return 0.0, 0.0
-    rng, found = np.random.default_rng(seed), []
-    for _ in range(0, RESAMPLES, 100):  # a hundred at a time: a large set must not fill the memory
-        drawn = rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), size=100) @ rows
+    found = []
+    for resamples in _small_resamples(len(rows), seed) if len(rows) <= _KEPT else _resamples(len(rows), seed):
+        drawn = resamples @ rows
         found.append(drawn[:, 0] / drawn[:, 1])
     low, high = np.quantile(np.concatenate(found), [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
+
+
+def _resamples(count: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    """How often each question is drawn, a hundred times at a time: resamples of a large set would fill the memory."""
+    rng = np.random.default_rng(seed)
+    for _ in range(0, RESAMPLES, 100):
+        yield rng.multinomial(count, np.full(count, 1 / count), size=100)
+
+
+@lru_cache(maxsize=8)
+def _small_resamples(count: int, seed: int) -> tuple[NDArray[np.int64], ...]:
+    """All resamples of a small set: drawing takes nearly all the time of an interval, and a run has dozens of them."""
+    return tuple(_resamples(count, seed))
 
 
 def with_intervals(metrics: Mapping[str, float], predictions: Sequence[Prediction]) -> dict[str, float]:

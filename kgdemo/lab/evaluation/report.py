@@ -26,10 +26,18 @@ PLOTTED = ("hits@1", "hit", "f1", "path_hits@1", "path_hit@k")
 SHOWN = (*PLOTTED, "accuracy", "rouge_l", "hit_substring", "faithful_ratio", "faithful_ratio_correct", "triplet_f1")
 FREE = ("unconstrained_faithful_ratio", "unconstrained_faithful_ratio_correct", "unconstrained_path_hit@k")
 WRONG = ("ceiling", "right_path_f1", "refused", *(f"error_{name}" for name in ERRORS))
-COSTS = ("depth", "true_depth", "lm_calls", "tokens_in", "tokens_out", "seconds_per_question")
+COSTS = (
+    "depth",
+    "true_depth",
+    "lm_calls",
+    "tokens_in",
+    "tokens_out",
+    "seconds_per_question",
+    "processor_seconds_per_question",
+)
 JUDGED = ("gpt4score", "gpt4score_low", "gpt4score_high", "coherence")  # said by a model, so they cannot be made anew
 MOST_CHANGED = 200  # questions listed of two runs
-_COLOURS = ("#2f6f4f", "#c2702c", "#3b6ea8", "#8a4f9e", "#777777", "#b8434e")
+_COLOURS = ("#2f6f4f", "#c2702c", "#3b6ea8", "#8a4f9e", "#777777", "#b8434e", "#b59b1f", "#2f8f9a")
 _STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1c1d21}
 table{border-collapse:collapse;margin:1rem 0;display:block;overflow-x:auto}
 td,th{padding:.25rem .6rem;border-bottom:1px solid #ddd;text-align:right;vertical-align:top}
@@ -230,15 +238,18 @@ def _as_svg(shape: _Shape) -> str:
     return f'<rect x="{shape.x}" y="{shape.y:.1f}" {size} fill="{shape.colour}">{title}</rect>'
 
 
-def write_plot(runs: Sequence[Run], file: Path) -> None:
+def write_plot(runs: Sequence[Run], file: Path, png: bool = True) -> None:
     """The plot as a file of its own: ``.svg``, which names its language, and beside it ``.png``, twice as large.
 
     Args:
         runs: what is plotted.
         file: the name of both, without an ending.
+        png: whether the second is wanted.
     """
     svg = plot(runs).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
     file.with_name(f"{file.name}.svg").write_text(svg + "\n", "utf-8")
+    if not png:
+        return
     shapes, width, height = _drawn(runs)
     scale = 2
     image = Image.new("RGB", (width * scale, height * scale), "white")

@@ -1,30 +1,17 @@
 """Ask every question of a set and write down what came of it; a broken run goes on where it stopped.
 
 Beside whole runs it measures the linker alone: the right entity first, and how long it takes.
-
-Several processes answer side by side (``answered_by_workers``), with the predictions of one process in the order of one
-process. The standard library's processes do: each question is apart from the others, and what goes to and fro is a
-question and a prediction. A worker has a pipeline of its own and answers one question at a time. One that ends, killed
-for its memory for one, is replaced, and its question asked again; a question that ends its worker again and again is
-recorded as failed.
 """
 
 from __future__ import annotations
 
 import json
-import signal
 import time
-import traceback
-from collections import Counter, deque
 from collections.abc import Callable, Collection, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
-from dataclasses import asdict, dataclass, replace
-from functools import partial
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import Connection, wait
-from multiprocessing.context import BaseContext
-from multiprocessing.process import BaseProcess
+from contextlib import ExitStack, closing
+from dataclasses import asdict, replace
+from functools import lru_cache, partial
 from pathlib import Path
 from statistics import median
 from typing import TextIO
@@ -40,6 +27,7 @@ from kgdemo.lab.evaluation.judge import Judge, judge_all, score_answers
 from kgdemo.lab.evaluation.metrics import Prediction, Steps, exactly, f1, holding, summarise, true_steps
 from kgdemo.lab.evaluation.predictions import PREDICTIONS, Records, RunFigures, trace_file, with_intervals
 from kgdemo.lab.evaluation.unseen_relations import summarise_groups
+from kgdemo.lab.evaluation.workers import Workers
 from kgdemo.lab.questions import Question, called_as_in, read_questions
 from kgdemo.lab.training.examples import known_paths
 from kgdemo.linking.linker import Linker
@@ -64,8 +52,7 @@ def evaluate(
     held_out: Collection[str] = (),
     batched: int = 1,
     scorer: ChatModel | None = None,
-    workers: int = 1,
-    make: Callable[[], Pipeline] | None = None,
+    workers: Workers | None = None,
     watch: Callable[[Sequence[Prediction], int], None] | None = None,
     traces: bool = False,
 ) -> dict[str, float]:
@@ -83,8 +70,7 @@ def evaluate(
         batched: how many questions are under way at the same time; their forward passes are joined
             (``token_tree.BatchedForward``). Predictions are those of one by one; seconds hold the wait for others.
         scorer: says which answers are right (GPT4Score).
-        workers: processes that answer, each with a pipeline of its own; predictions are those of one, in its order.
-        make: makes the pipeline of a worker; by default one like ``pipeline``.
+        workers: answer in place of ``pipeline``, side by side; predictions are those of one, in its order.
         watch: told the predictions so far and how many there will be, at the beginning and after each question.
         traces: keep each run as the page opens it, in ``traces``; some 80 kB a question.
 
@@ -100,8 +86,8 @@ def evaluate(
     card.check(settings.options)
     if batched < 1:
         raise UserError(f"--batched is {batched}; give 1 or more questions.")
-    if workers < 1 or (workers > 1 and batched > 1):
-        raise UserError(f"--workers is {workers} and --batched {batched}; give one of them, 1 or more.")
+    if workers and batched > 1:
+        raise UserError(f"--batched is {batched} and there are workers; give only one of --workers and --batched.")
     out.mkdir(parents=True, exist_ok=True)
     wanted = read_questions(questions)[:limit]
     if any(not question.graph for question in wanted):
@@ -112,9 +98,8 @@ def evaluate(
     if watch is not None:
         watch(list(records.done.values()), len(wanted))
     kept = out if traces else None
-    if workers > 1:
-        begin = partial(_begun, make or partial(Pipeline, pipeline.profile, pipeline.chat), settings, left[:1])
-        answered = answered_by_workers(begin, partial(_asked, settings, link, kept), left, workers)
+    if workers:
+        answered = workers.answered(partial(_asked, settings, link, kept), left)
     else:
         answered = _answered(pipeline, left, settings, link, batched, kept)
     with closing(answered):
@@ -144,7 +129,8 @@ def _answered(
     kept: Path | None = None,
 ) -> Generator[Prediction, None, None]:
     """Predictions as they come, in order; where the reader breaks off, questions not begun are dropped."""
-    _warm_up(pipeline, settings, questions)
+    for own_graph in {bool(question.graph) for question in questions}:
+        _warm_up(pipeline, settings, own_graph)
     with ThreadPoolExecutor(batched) as threads:
         try:
             yield from threads.map(lambda question: ask(pipeline, question, settings, link, kept), questions)
@@ -152,14 +138,9 @@ def _answered(
             threads.shutdown(wait=False, cancel_futures=True)
 
 
-def _begun(make: Callable[[], Pipeline], settings: Settings, questions: Sequence[Question]) -> Pipeline:
-    """A worker's pipeline, with everything loaded."""
-    pipeline = make()
-    _warm_up(pipeline, settings, questions)
-    return pipeline
-
-
 def _asked(settings: Settings, link: bool, kept: Path | None, pipeline: Pipeline, question: Question) -> Prediction:
+    """What a worker does with a question."""
+    _warm_up_once(pipeline, settings, bool(question.graph))
     return ask(pipeline, question, settings, link, kept)
 
 
@@ -182,6 +163,7 @@ def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool, 
     topics = () if link else tuple(e for e in question.topic_entities if e in kg.entities)
     if not link and not topics:
         topics = question.topic_entities[:1]  # unknown to the graph: let the run say so
+    busy = time.process_time()
     figures = RunFigures(pipeline.verifier(settings.graph), Steps(kg), tuple(topics), _step_limit(settings))
     with ExitStack() as files:
         trace = files.enter_context(_new(trace_file(kept, question.id))) if kept else None
@@ -189,6 +171,7 @@ def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool, 
             figures.see(event)
             if trace:
                 trace.write(to_json(event) + "\n")
+    busy = time.process_time() - busy
     asked = (kg, question.topic_entities, question.gold)
     truth = true_steps(*asked, settings.hops, settings.directed)
     hops = next((n for n in range(1, settings.hops + 1) if true_steps(*asked, n, settings.directed)), 0) if truth else 0
@@ -196,7 +179,7 @@ def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool, 
         pipeline.forget_graph(settings.graph)
     give_back_memory()
     prediction = figures.prediction(question, truth, len(question.relation_path) or hops)
-    prediction = replace(prediction, right_path_f1=right_path_f1(kg, question))
+    prediction = replace(prediction, right_path_f1=right_path_f1(kg, question), processor_seconds=busy)
     if not question.choices:
         return prediction
     chosen = choice_of(question.choices, prediction, pipeline.resources(settings).embedder)
@@ -255,12 +238,15 @@ def choice_of(choices: Sequence[str], prediction: Prediction, embedder: Embedder
     return (choices[int(similar.argmax())],)
 
 
-def _warm_up(pipeline: Pipeline, settings: Settings, questions: Sequence[Question]) -> None:
+def _warm_up(pipeline: Pipeline, settings: Settings, own_graph: bool) -> None:
     """Load everything first, so that the first question's seconds hold no loading; a bad name is refused here."""
-    if any(not question.graph for question in questions):
-        pipeline.resources(settings).embedder.encode(["loaded with its first text"])
-    elif questions:
+    if own_graph:  # that of the question is not there before it is asked
         pipeline.model(settings.model)
+    else:
+        pipeline.resources(settings).embedder.encode(["loaded with its first text"])
+
+
+_warm_up_once = lru_cache(maxsize=2)(_warm_up)  # in a worker, which is told its settings with each question
 
 
 def _plain(settings: Settings) -> dict[str, object]:
@@ -319,125 +305,3 @@ def evaluate_linking(linker: Linker, questions: Path, out: Path, limit: int | No
     }
     (out / "metrics.json").write_text(json.dumps(metrics, indent=2) + "\n", "utf-8")
     return metrics
-
-
-# Several processes -------------------------------------------------------------------------------------
-
-Make = Callable[[], Pipeline]
-Ask = Callable[[Pipeline, Question], Prediction]
-_TRIES = 3  # of a question whose worker ends
-
-
-@dataclass(slots=True)
-class _Worker:
-    """A process, our end of the pipe to it, and the place of the question that it has; none where it has none."""
-
-    process: BaseProcess
-    pipe: Connection
-    place: int | None = None
-
-    def give(self, place: int, question: Question) -> None:
-        self.place = place
-        with suppress(OSError):  # one that has ended says so when its pipe is read
-            self.pipe.send(question)
-
-    def stop(self) -> None:
-        self.pipe.close()
-        self.process.kill()
-        self.process.join()
-
-
-def answered_by_workers(
-    make: Make, ask: Ask, questions: Sequence[Question], number: int, start: str = "spawn"
-) -> Generator[Prediction, None, None]:
-    """Predictions in the order of the questions.
-
-    Args:
-        make: loads a worker's pipeline; it is sent to the worker, as ``ask`` is.
-        ask: answers a question.
-        questions: what is asked.
-        number: of workers.
-        start: how processes begin; ``spawn`` is the one that PyTorch's threads allow at any time.
-
-    Raises:
-        UserError: a worker could not load what it needs.
-        RuntimeError: a worker met an error of ours, told with its traceback.
-    """
-    context = get_context(start)
-    waiting, tries = deque(range(len(questions))), Counter[int]()
-    workers = [_started(context, make, ask) for _ in range(min(number, len(questions)))]
-    ready: dict[int, Prediction] = {}
-    given = 0
-    try:
-        while given < len(questions):
-            for worker in workers:
-                if worker.place is None and waiting:
-                    place = waiting.popleft()
-                    worker.give(place, questions[place])
-            heard = wait([worker.pipe for worker in workers if worker.place is not None])
-            for slot, worker in enumerate(workers):
-                if worker.pipe not in heard or worker.place is None:
-                    continue
-                place, worker.place = worker.place, None
-                try:
-                    told = worker.pipe.recv()
-                except (EOFError, OSError):
-                    worker.stop()
-                    workers[slot] = _started(context, make, ask)
-                    tries[place] += 1
-                    if tries[place] < _TRIES:
-                        waiting.appendleft(place)
-                    else:
-                        ready[place] = _lost(questions[place])
-                    continue
-                if isinstance(told, Exception):
-                    raise told
-                ready[place] = told
-            while given in ready:
-                yield ready.pop(given)
-                given += 1
-    finally:
-        for worker in workers:
-            worker.stop()
-
-
-def _started(context: BaseContext, make: Make, ask: Ask) -> _Worker:
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_work, args=(make, ask, theirs), daemon=True)  # type: ignore[attr-defined]
-    process.start()
-    theirs.close()  # so that the end of the process is the end of the pipe
-    return _Worker(process, ours)
-
-
-def _work(make: Make, ask: Ask, pipe: Connection) -> None:
-    """What a worker does: answer until nobody asks any more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who stops the run stops its workers
-    run = parent_process()
-    assert run is not None
-    pipeline: Pipeline | None = None
-    while pipe in wait([pipe, run.sentinel]):  # else the run was killed
-        try:
-            question = pipe.recv()
-        except (EOFError, OSError):
-            return
-        told: Prediction | Exception
-        try:
-            pipeline = pipeline or make()
-            told = ask(pipeline, question)
-        except UserError as error:
-            told = UserError(str(error))
-        except Exception:  # noqa: BLE001  whatever it is, it is told where the run is read
-            told = RuntimeError(traceback.format_exc())
-        try:
-            pipe.send(told)
-        except OSError:
-            return
-
-
-def _lost(question: Question) -> Prediction:
-    """The prediction of a question that no worker survives."""
-    gold = tuple(dict.fromkeys(question.answer_entities or question.answers))
-    error = f"its process ended {_TRIES} times without an answer"
-    return Prediction(
-        question.id, question.text, question.topic_entities, gold, (), (), (), 0, 0, 0, False, 0.0, 0, 0, 0, error
-    )

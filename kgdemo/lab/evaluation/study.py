@@ -2,7 +2,8 @@
 
 A recipe is a few variants of one setting. Each is a run of ``evaluate`` in a folder of its own, which goes on where it
 was stopped; then all are written as a table (Markdown and CSV), a plot (SVG, PNG) and a report (HTML). How far it has
-come stands in ``study.json``, written anew after each question: whoever started it, the page for one, reads it there.
+come stands in ``study.json``, written anew every few seconds: whoever started it, the page for one, reads it there.
+Where all recipes are run, variants of the same settings are answered once (``settled``).
 
 ``compare_methods`` is the plainest study: several methods on one question set, a row each.
 """
@@ -13,19 +14,23 @@ import csv
 import json
 import math
 import platform
+import shutil
+import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from statistics import mean
 
 from kgdemo import __version__
 from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.judge import Judge
-from kgdemo.lab.evaluation.metrics import FIGURES, Prediction, hits_at_1, summarise
-from kgdemo.lab.evaluation.predictions import interval
+from kgdemo.lab.evaluation.metrics import FIGURES, Prediction, hits_at_1
+from kgdemo.lab.evaluation.predictions import PREDICTIONS, TIMINGS, interval
 from kgdemo.lab.evaluation.recipes import RECIPES, Recipe, described
 from kgdemo.lab.evaluation.report import Run, read_runs, write_plot, write_report
 from kgdemo.lab.evaluation.runner import evaluate
+from kgdemo.lab.evaluation.workers import Workers
 from kgdemo.methods import METHODS, method_named
 from kgdemo.methods.registry import MethodCard
 from kgdemo.models.chat import ChatModel
@@ -45,9 +50,22 @@ _COLUMNS = (
         "faithful_ratio",
         "faithful_ratio_correct",
     ),
-    *("lm_calls", "tokens_in", "tokens_out", "seconds_per_question"),
+    *("lm_calls", "tokens_in", "tokens_out", "seconds_per_question", "processor_seconds_per_question"),
 )
-_FREE = ("unconstrained_path_hit@k", "unconstrained_faithful_ratio", "unconstrained_faithful_ratio_correct")
+FREE = ("unconstrained_path_hit@k", "unconstrained_faithful_ratio", "unconstrained_faithful_ratio_correct")
+
+
+@dataclass(frozen=True, slots=True)
+class Studied:
+    """What a recipe has come to.
+
+    Attributes:
+        table: as written.
+        runs: one a variant.
+    """
+
+    table: str
+    runs: list[Run]
 
 
 def study(
@@ -57,8 +75,9 @@ def study(
     settings: Settings,
     out: Path,
     limit: int | None = None,
-    workers: int = 1,
-) -> str:
+    workers: Workers | None = None,
+    known: dict[Settings, Path] | None = None,
+) -> Studied:
     """Run a recipe.
 
     Args:
@@ -69,32 +88,47 @@ def study(
         out: one folder a variant, ``table.md``, ``table.csv``, ``plot.svg``, ``plot.png``, ``report.html`` and
             ``study.json``.
         limit: only the first so many questions.
-        workers: processes that answer, see ``evaluate``.
-
-    Returns:
-        the table, as written.
+        workers: answer, see ``evaluate``.
+        known: folders of finished runs of the same questions, by their settled settings: such a run stands for each
+            variant of the same settings. Those of this recipe are added.
 
     Raises:
         UserError: there is no such recipe, or a folder holds predictions made with other settings.
     """
     if name not in RECIPES:
         raise UserError(f"There is no recipe {name!r}; choose one of {', '.join(RECIPES)}.")
-    recipe, written = RECIPES[name], ""
+    recipe, written, known = RECIPES[name], "", {} if known is None else known
     out.mkdir(parents=True, exist_ok=True)
-    progress = Progress(out, name, recipe)
-    for place, (variant, changes) in enumerate(recipe.variants.items()):
-        own, watch = changed(settings, changes), partial(progress.see, variant)
-        evaluate(pipeline, questions, own, out / variant, limit, workers=workers, watch=watch)
-        runs = [run for done in list(recipe.variants)[: place + 1] for run in read_runs([out / done])]
+    progress, runs = Progress(out, name, recipe), list[Run]()
+    for variant, changes in recipe.variants.items():
+        own, folder = changed(settings, changes), out / variant
+        _take_over(known.setdefault(settled(own), folder), folder)
+        evaluate(pipeline, questions, own, folder, limit, workers=workers, watch=partial(progress.see, variant))
+        runs += read_runs([folder])
         written = table(recipe, runs, pipeline.chat.name or "none: the embedded reasoner")
         (out / "table.md").write_text(written + "\n", "utf-8")
         _write_csv(out / "table.csv", runs)
-        write_report(runs, out / "report.html")
-        write_plot(runs, out / "plot")
-    return written
+    write_report(runs, out / "report.html")
+    write_plot(runs, out / "plot")
+    return Studied(written, runs)
 
 
-_WATCHED = ("hits@1", "hit", "f1", "path_hits@1", "path_hit@k", "faithful_ratio", "lm_calls", "seconds_per_question")
+def settled(settings: Settings) -> Settings:
+    """The same settings with every option of the method given, so that two that mean the same are equal."""
+    defaults = {option.name: option.default for option in method_named(settings.method).options}
+    return replace(settings, options=tuple(sorted({**defaults, **dict(settings.options)}.items())))
+
+
+def _take_over(known: Path, folder: Path) -> None:
+    """Copy what a run of the same settings has answered."""
+    if known != folder:
+        folder.mkdir(exist_ok=True)
+        for name in (PREDICTIONS, TIMINGS):
+            shutil.copyfile(known / name, folder / name)
+
+
+_WATCHED = ("hits@1", "hit", "f1", "path_hits@1", "path_hit@k", "faithful_ratio")
+_EVERY = 2.0  # seconds from one writing to the next at least: it takes a part of the time of a question
 
 
 class Progress:
@@ -109,6 +143,7 @@ class Progress:
         self._file = out / "study.json"
         self._about = {"recipe": name, **described(recipe)}
         self._seconds = {variant: [0.0] for variant in recipe.variants}  # of the questions answered, 0 before the first
+        self._written = -_EVERY
         self._rows: dict[str, dict[str, object]] = {
             variant: {"name": variant, "done": 0, "of": None, "metrics": {}, "right": []} for variant in recipe.variants
         }
@@ -121,10 +156,18 @@ class Progress:
             predictions: its predictions so far.
             number: how many there will be; of the variants that are still to come it is the same.
         """
-        found = summarise(predictions, compared=False)
-        metrics = {name: found[name] for name in _WATCHED if name in found and predictions}
-        for name in [name for name in _WATCHED if name in FIGURES and predictions]:
-            metrics[f"{name}_low"], metrics[f"{name}_high"] = interval([FIGURES[name](p) for p in predictions])
+        now = time.monotonic()
+        if now < self._written + _EVERY and 0 < len(predictions) < number:
+            return
+        self._written = now
+        metrics: dict[str, float] = {}
+        for name in _WATCHED if predictions else ():
+            parts = [FIGURES[name](p) for p in predictions]
+            metrics[name] = sum(part for part, _ in parts) / max(sum(whole for _, whole in parts), 1)
+            metrics[f"{name}_low"], metrics[f"{name}_high"] = interval(parts)
+        if predictions:
+            metrics["lm_calls"] = mean(p.lm_calls for p in predictions)
+            metrics["seconds_per_question"] = mean(p.seconds for p in predictions)
         right = [p.id for p in predictions if hits_at_1(p.answers, p.gold)]
         done = {"name": variant, "done": len(predictions), "of": number, "metrics": metrics, "right": right}
         self._rows[variant] = done
@@ -151,7 +194,7 @@ def changed(settings: Settings, changes: str) -> Settings:
 
 def table(recipe: Recipe, runs: Sequence[Run], general_model: str) -> str:
     """The variants as a Markdown table, with what the paper reports and how to compare."""
-    columns = [name for name in (*_COLUMNS, *_FREE) if any(name in run.metrics for run in runs)]
+    columns = [name for name in (*_COLUMNS, *FREE) if any(name in run.metrics for run in runs)]
     lines = [f"After {recipe.after}. {recipe.reports}", ""]
     lines += _rows(runs, columns)
     first = runs[0]
@@ -184,45 +227,6 @@ def _write_csv(file: Path, runs: Sequence[Run]) -> None:
         writer = csv.writer(stream)
         writer.writerow(["variant", *names])
         writer.writerows([run.name, *(run.metrics.get(name, "") for name in names)] for run in runs)
-
-
-# --------------------------------------------------------------------------------------------------
-# All recipes of a folder as a section of a README.
-
-BEGIN, END = "<!-- studies: begin -->", "<!-- studies: end -->"
-_BRIEF = ("hits@1", "hit", "f1", "path_hits@1", "path_hit@k", "faithful_ratio", "lm_calls", "seconds_per_question")
-
-
-def write_section(readme: Path, out: Path, command: str) -> None:
-    """Put what the recipes have come to between the two marks of a README, with their plots beside it.
-
-    Args:
-        readme: holds ``BEGIN`` and ``END``; plots go to the folder ``figures`` beside it.
-        out: a folder with a folder for each recipe; those that are not finished are left out.
-        command: what made them, to be told.
-
-    Raises:
-        UserError: the README has no such marks.
-    """
-    before, found, rest = readme.read_text("utf-8").partition(BEGIN)
-    _, ended, after = rest.partition(END)
-    if not (found and ended):
-        raise UserError(f"{readme} has no lines {BEGIN} and {END}; put them where the tables are to stand.")
-    figures = readme.parent / "figures"
-    figures.mkdir(exist_ok=True)
-    parts = [f"`{command}`; Python {platform.python_version()}, kgdemo {__version__}. Brackets: 95 % intervals."]
-    for name, recipe in RECIPES.items():
-        folders = [out / name / variant for variant in recipe.variants]
-        if not all((folder / "metrics.json").is_file() for folder in folders):
-            continue
-        runs = read_runs(folders)
-        write_plot(runs, figures / name)
-        parts.append(f"**{name}** ({recipe.after}; {len(runs[0].predictions)} questions). {recipe.reports}")
-        parts.append("\n".join(_rows(runs, [column for column in (*_BRIEF, *_FREE) if column in runs[0].metrics])))
-        parts.append(f"![{name}](figures/{name}.svg)")
-    beside = readme.with_suffix(".new")
-    beside.write_text(f"{before}{BEGIN}\n" + "\n\n".join(parts) + f"\n{END}{after}", "utf-8")
-    beside.replace(readme)
 
 
 ALL = "all"
@@ -273,7 +277,7 @@ def compare_methods(
     judge: Judge | None = None,
     batched: int = 1,
     scorer: ChatModel | None = None,
-    workers: int = 1,
+    workers: Workers | None = None,
     traces: bool = False,
 ) -> str:
     """Each method in a folder of its own under ``out``; the table is written after each, so that none is lost.

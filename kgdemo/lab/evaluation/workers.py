@@ -1,0 +1,263 @@
+"""Several pipelines that answer the questions of a set side by side, with the predictions of one in the order of one.
+
+Questions are apart from each other, and what goes to and fro is a question and a prediction. So the standard library's
+processes serve on one machine (``Processes``), and Ray where there are several (``RayActors``; ``pip install
+kgdemo[ray]``), which finds the machines, starts actors on them and replaces those that are lost. Either way a worker
+loads its pipeline once and answers one question at a time, for as many runs as are asked of it. One that ends, killed
+for its memory for one, is replaced, and its question asked again; a question that ends its worker again and again is
+recorded as failed.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import traceback
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any, Protocol
+
+from kgdemo.errors import UserError
+from kgdemo.lab.evaluation.metrics import Prediction
+from kgdemo.lab.questions import Question
+from kgdemo.pipeline import Pipeline
+
+Make = Callable[[], Pipeline]
+Ask = Callable[[Pipeline, Question], Prediction]
+TRIES = 3  # of a question whose worker ends
+RAY = "ray:"
+
+
+class Workers(Protocol):
+    """What answers side by side."""
+
+    def answered(self, ask: Ask, questions: Sequence[Question]) -> Generator[Prediction, None, None]:
+        """Predictions in the order of the questions.
+
+        Args:
+            ask: answers a question; it is sent to the workers.
+            questions: what is asked.
+
+        Raises:
+            UserError: a worker could not load what it needs.
+            RuntimeError: a worker met an error of ours, told with its traceback.
+        """
+
+    def close(self) -> None:
+        """End all workers."""
+
+
+@contextmanager
+def opened_workers(wanted: str, make: Make) -> Iterator[Workers | None]:
+    """The workers that ``--workers`` names, ended afterwards.
+
+    Args:
+        wanted: ``N`` for processes, ``ray:N`` for actors of Ray.
+        make: loads a worker's pipeline; it is sent to the worker.
+
+    Yields:
+        them; None for one process, which is the one that asks.
+
+    Raises:
+        UserError: it names none, or Ray is not installed.
+    """
+    number = wanted.removeprefix(RAY)
+    if not number.isdecimal() or int(number) < 1:
+        raise UserError(f"--workers is {wanted!r}; give a number of processes, 1 or more, or {RAY}N for Ray.")
+    if wanted == number == "1":
+        yield None
+        return
+    workers: Workers = Processes(make, int(number)) if wanted == number else RayActors(make, int(number))
+    with closing(workers):
+        yield workers
+
+
+def _lost(question: Question) -> Prediction:
+    """The prediction of a question that no worker survives."""
+    gold = tuple(dict.fromkeys(question.answer_entities or question.answers))
+    error = f"its process ended {TRIES} times without an answer"
+    return Prediction(
+        question.id, question.text, question.topic_entities, gold, (), (), (), 0, 0, 0, False, 0.0, 0, 0, 0, error
+    )
+
+
+# Processes of this machine -------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Worker:
+    """A process, our end of the pipe to it, and the place of the question that it has; none where it has none."""
+
+    process: BaseProcess
+    pipe: Connection
+    place: int | None = None
+
+    def give(self, place: int, ask: Ask, question: Question) -> None:
+        self.place = place
+        with suppress(OSError):  # one that has ended says so when its pipe is read
+            self.pipe.send((ask, question))
+
+    def stop(self) -> None:
+        self.pipe.close()
+        self.process.kill()
+        self.process.join()
+
+
+class Processes:
+    """Workers that are processes of this machine; see ``Workers``.
+
+    Args:
+        make: loads a worker's pipeline; it is sent to the worker.
+        number: of workers.
+        start: how processes begin; ``spawn`` is the one that PyTorch's threads allow at any time.
+    """
+
+    def __init__(self, make: Make, number: int, start: str = "spawn") -> None:
+        self._make, self._number, self._context = make, number, get_context(start)
+        self._workers: list[_Worker] = []
+
+    def answered(self, ask: Ask, questions: Sequence[Question]) -> Generator[Prediction, None, None]:
+        """Predictions in the order of the questions; see ``Workers``."""
+        waiting, tries = deque(range(len(questions))), Counter[int]()
+        ready: dict[int, Prediction] = {}
+        given = 0
+        while len(self._workers) < min(self._number, len(questions)):
+            self._workers.append(self._started())
+        try:
+            while given < len(questions):
+                for worker in self._workers:
+                    if worker.place is None and waiting:
+                        place = waiting.popleft()
+                        worker.give(place, ask, questions[place])
+                heard = wait([worker.pipe for worker in self._workers if worker.place is not None])
+                for slot, worker in enumerate(self._workers):
+                    if worker.pipe not in heard or worker.place is None:
+                        continue
+                    place, worker.place = worker.place, None
+                    try:
+                        told = worker.pipe.recv()
+                    except (EOFError, OSError):
+                        worker.stop()
+                        self._workers[slot] = self._started()
+                        tries[place] += 1
+                        if tries[place] < TRIES:
+                            waiting.appendleft(place)
+                        else:
+                            ready[place] = _lost(questions[place])
+                        continue
+                    if isinstance(told, Exception):
+                        raise told
+                    ready[place] = told
+                while given in ready:
+                    yield ready.pop(given)
+                    given += 1
+        finally:
+            for worker in self._workers:
+                if worker.place is not None:  # its answer would be taken for that of a later question
+                    worker.stop()
+            self._workers = [worker for worker in self._workers if worker.place is None]
+
+    def close(self) -> None:
+        """End all workers."""
+        for worker in self._workers:
+            worker.stop()
+        self._workers = []
+
+    def _started(self) -> _Worker:
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(target=_work, args=(self._make, theirs), daemon=True)  # type: ignore[attr-defined]
+        process.start()
+        theirs.close()  # so that the end of the process is the end of the pipe
+        return _Worker(process, ours)
+
+
+def _work(make: Make, pipe: Connection) -> None:
+    """What a worker does: answer until nobody asks any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who stops the run stops its workers
+    run = parent_process()
+    assert run is not None
+    pipeline: Pipeline | None = None
+    while pipe in wait([pipe, run.sentinel]):  # else the run was killed
+        try:
+            ask, question = pipe.recv()
+        except (EOFError, OSError):
+            return
+        told: Prediction | Exception
+        try:
+            pipeline = pipeline or make()
+            told = ask(pipeline, question)
+        except UserError as error:
+            told = UserError(str(error))
+        except Exception:  # noqa: BLE001  whatever it is, it is told where the run is read
+            told = RuntimeError(traceback.format_exc())
+        try:
+            pipe.send(told)
+        except OSError:
+            return
+
+
+# Actors of Ray, on one machine or on many ----------------------------------------------------------
+
+
+class _Answering:
+    """What a Ray actor is: a pipeline, loaded when it is first asked."""
+
+    def __init__(self, make: Make) -> None:
+        self._make = make
+        self._pipeline: Pipeline | None = None
+
+    def answer(self, ask: Ask, question: Question) -> Prediction:
+        self._pipeline = self._pipeline or self._make()
+        return ask(self._pipeline, question)
+
+
+class RayActors:
+    """Workers that are actors of Ray; see ``Workers``.
+
+    The cluster is the one that ``RAY_ADDRESS`` names, else it is started on this machine. Each machine of a cluster
+    needs kgdemo installed, and the graph and the model under the same names.
+
+    Args:
+        make: loads a worker's pipeline; it is sent to the worker.
+        number: of workers.
+
+    Raises:
+        UserError: Ray is not installed.
+    """
+
+    def __init__(self, make: Make, number: int) -> None:
+        try:
+            import ray
+            from ray.util import ActorPool
+        except ImportError as error:
+            raise UserError("Workers of Ray need Ray: pip install 'kgdemo[ray]'; or give --workers N.") from error
+        self._ray: Any = ray
+        if not ray.is_initialized():
+            ray.init(num_cpus=None if "RAY_ADDRESS" in os.environ else number, include_dashboard=False)
+        actor = ray.remote(max_restarts=-1, max_task_retries=TRIES - 1, num_cpus=1)(_Answering)
+        self._actors = [actor.remote(make) for _ in range(number)]
+        self._pool = ActorPool
+
+    def answered(self, ask: Ask, questions: Sequence[Question]) -> Generator[Prediction, None, None]:
+        """Predictions in the order of the questions; see ``Workers``."""
+        pool = self._pool(self._actors)
+        for question in questions:
+            pool.submit(lambda actor, given: actor.answer.remote(ask, given), question)
+        for question in questions:
+            try:
+                yield pool.get_next()
+            except self._ray.exceptions.RayActorError:
+                yield _lost(question)
+            except self._ray.exceptions.RayTaskError as error:
+                cause = error.cause
+                raise UserError(str(cause)) if isinstance(cause, UserError) else RuntimeError(str(error)) from error
+
+    def close(self) -> None:
+        """End all workers."""
+        for actor in self._actors:
+            self._ray.kill(actor)
