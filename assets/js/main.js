@@ -72,7 +72,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
     broken: { values: () => inputs.values, recorded: () => Promise.all(boot.examples.map(recorded)) } });
   const layers = makeLayers(text, String(boot.standard.model), (asked) => server.layers(asked));
   const allowed = makeAllowed(text, forcing, layers);
-  const graph = makeGraph(boot, text, (keys) => lightFromFrame(keys), (asked) => server.near(asked));
+  const graph = makeGraph(boot, text, (keys) => lightFromFrame(keys), (asked) => server.near(asked), () => { xray.reveal(''); });
   const rail = makeRail(player, text);
   const linking = makeLinking(text, (entities) => again({ entities }), (written) => server.entities({ run: player.run ?? '', written }));
   const methods = makeMethods(boot, text, (events, run) => { revisit(events, run); goTo(); }, (asked) => { again(asked); goTo(); }, edits.of, inputs);
@@ -96,7 +96,7 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
   const thoughts = makeThoughts(text);
   const views = [forcing, rail, linking, recording, next, constrained, unconstrained, allowed, graph, thoughts, answer, methods, edits, keep, ownRuns, gallery, program];
 
-  const intro = introduction(boot, text, inputs, askThis);
+  const intro = introduction(boot, text, inputs, askThis, () => own.name() !== '');
   const narrow = innerWidth <= 760; // on a phone the run comes first, and its views are swiped
   const columns = h('div', { class: 'two' }, constrained.element, unconstrained.element);
   const legend = regionsLegend(text);
@@ -189,7 +189,8 @@ export function mount({ stage, boot, server, watch, value, again, settle }) {
     legend.hidden = (!held || Boolean(state.finished)) && !ours.steps.length && !theirs.paths.length;
     const alone = unconstrained.element.hidden !== constrained.element.hidden;
     columns.classList.toggle('alone', alone);
-    graph.element.hidden = (Boolean(state.finished) || Boolean(state.failed)) && !state.nodes.size;
+    // beside an answer without a picture its place is kept, so that nothing jumps when a question is refused
+    graph.element.hidden = (narrow || !state.final) && (Boolean(state.finished) || Boolean(state.failed)) && !state.nodes.size;
   }
 
   /** @param {RunState} state */

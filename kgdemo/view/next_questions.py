@@ -5,6 +5,7 @@ They stand below every answer and every refusal, so that nobody has to guess wha
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -93,7 +94,28 @@ _WORDINGS = {
     "born in year": "In which year was {e} born?",
     "founded in year": "In which year was {e} founded?",
     "happened in year": "In which year was {e}?",
+    "died in year": "In which year did {e} die?",
+    "released in year": "In which year was {e} released?",
+    "published in year": "In which year was {e} published?",
+    "began in year": "In which year did {e} begin?",
+    "ended in year": "In which year did {e} end?",
+    "citizen of": "Which country was {e} a citizen of?",
+    "created by": "Who created {e}?",
+    "created": "What did {e} create?",
+    "designed": "What did {e} design?",
+    "portrayed by": "Who played {e}?",
+    "launched by": "Who launched {e}?",
+    "killed by": "Who killed {e}?",
+    "owned by": "Who owns {e}?",
+    "won by": "Who won {e}?",
+    "doctoral advisor": "Who was the doctoral advisor of {e}?",
+    "crossed by river": "Which rivers flow through {e}?",
+    "symbol of": "What is {e} a symbol of?",
+    "part of": "What is {e} part of?",
+    "consists of": "What does {e} consist of?",
 }
+# "What is the took part in of Jordan?" is nobody's question: words of these relations are no name of what they lead to.
+_NO_NOUN = re.compile(r"(took|flew|gave|won|wrote|had|used to|instance of|\w+ed (the|second|music))\b|.*(ed|year)$")
 _RANK = {relation: place for place, relation in enumerate(_WORDINGS)}
 
 
@@ -172,7 +194,8 @@ def _worded(kg: KnowledgeGraph, entity: str, used: set[str]) -> list[str]:
 
 def _plain(kg: KnowledgeGraph, entity: str, used: set[str]) -> list[str]:
     """Questions about one entity in the words of its relations, of those that have no others."""
-    fitting = [r for r in _ends(kg, entity, used) if r not in _RANK and not r.startswith("~") and reads_well(r)]
+    named = (r for r in _ends(kg, entity, used) if r not in _RANK and not r.startswith("~") and reads_well(r))
+    fitting = [relation for relation in named if not _NO_NOUN.match(relation.replace("_", " "))]
     return [question_about(entity, relation) for relation in fitting]
 
 

@@ -141,6 +141,7 @@ def test_an_edge_is_added_by_typing_and_mistakes_are_told(page: Page):
 
 @pytest.mark.parametrize("look", LOOKS, indirect=True)
 def test_a_graph_is_brought_asked_and_left(page: Page, look: str):
+    expect(page.locator(".themes")).to_be_visible()
     page.locator(".own summary").click()
     expect(page.locator(".own .note").first).to_contain_text("500,000 triples")
     bring(page, "Heat\tdirected by\tMichael Mann\nHeat\tcast\n")
@@ -151,6 +152,7 @@ def test_a_graph_is_brought_asked_and_left(page: Page, look: str):
     expect(page.locator(".own .said")).to_be_empty()
     expect(page.locator(".brought .counts")).to_contain_text("2 triples · 3 entities · 2 relations")
     expect(page.locator(".asked-on")).to_be_visible()
+    expect(page.locator(".themes")).to_be_hidden()  # their questions are of another graph
     page.locator(".starters button").first.click()
     over(page)
     expect(page.locator(".card.grounded .beams")).to_contain_text("Michael Mann")

@@ -67,5 +67,10 @@ def test_the_lessons_are_printed_with_exercises_and_notes_and_nothing_else(page:
             expect(paper).to_contain_text(step["exercise"])
         for note in lesson["teacher"]:
             expect(paper).to_contain_text(note)
-    expect(paper.locator("article")).to_have_count(len(LESSONS))
+    sheets = paper.locator("article")
+    expect(sheets).to_have_count(len(LESSONS))
+    for sheet, lesson in zip(sheets.all(), LESSONS, strict=True):  # what is handed out gives no answer away
+        for hidden in [*lesson["teacher"], *(step["solution"] for step in lesson["steps"])]:
+            expect(sheet).not_to_contain_text(hidden)
+            expect(paper).to_contain_text(hidden)
     expect(paper.locator("button, textarea")).to_have_count(0)

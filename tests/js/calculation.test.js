@@ -33,6 +33,11 @@ test('a bound is said in words, years as they are written', () => {
   assert.equal(boundSaid('> 1000', false, words), 'more than 1,000');
 });
 
+test('of many things under a condition those that meet it come first', () => {
+  const rivers = [['Amstel', '31'], ['Nile', '6650'], ['Volga', '3530'], ['Thames', '346']].map(([name, km], i) => operand(i + 1, name, km, 'km'));
+  assert.deepEqual(inOrder(operation('filter', rivers, ['Nile', 'Volga'], '> 3000')).map((one) => one.entity), ['Volga', 'Nile', 'Amstel', 'Thames']);
+});
+
 test('every kind has words of its own, and dates are ordered across the turn of eras', () => {
   const [caesar, paul] = [operand(1, 'Paul', '0064', '', 'died'), operand(2, 'Caesar', '-0044-03-15', '', 'died')];
   assert.deepEqual(inOrder(operation('nth', [caesar, paul], ['Caesar'], '1')).map((one) => one.entity), ['Caesar', 'Paul']);

@@ -86,6 +86,19 @@ test('its letters can be read: on a phone the first paths are shown, and all of 
   assert.deepEqual(touching(placed(fitted(first.nodes, 312, true), first.edges, true)), []);
 });
 
+test('on a phone two topics are not made small by nameless neighbours, and their names have room', () => {
+  const around = (topic, from) => Array.from({ length: 9 }, (_, i) => ({ id: `${topic}${i}`, label: 'n', group: 'neighbour', x: -150, y: 46 * (from + i) }));
+  const nodes = [{ id: 'Mont Blanc', label: 'Mont Blanc', group: 'topic', x: 0, y: 184 }, { id: 'h', label: '4,806 m', group: 'value', x: 300, y: 184 }, ...around('a', 0),
+    { id: 'K2', label: 'K2', group: 'topic', x: 0, y: 690 }, { id: 'i', label: '8,611 m', group: 'value', x: 300, y: 690 }, ...around('b', 11)];
+  const edges = [['Mont Blanc', 'h', 'o1'], ['K2', 'i', 'o2']].map(([from, to, path]) => ({ id: path, from, to, kind: 'grounded', bend: 0, paths: [path], label: 'height' }));
+  const first = firstPaths({ nodes, edges });
+  assert.deepEqual(first.nodes.map(({ id }) => id), ['Mont Blanc', 'h', 'K2', 'i']);
+  assert.ok(smallestLetters(first, [312, 280], true) >= 10);
+  assert.ok(smallestLetters({ nodes, edges }, [312, 280], true) < 7);
+  const bodies = first.nodes.map(({ y }) => y);
+  assert.equal(bodies[2] - bodies[0], 92);
+});
+
 test('a small picture is shown whole, and what a visitor has added stays', () => {
   const { nodes, edges } = largePicture();
   const small = { nodes: nodes.slice(0, 10), edges: edges.slice(0, 9) };

@@ -43,6 +43,16 @@ def test_a_relation_without_words_of_its_own_is_asked_for_in_its_words():
     assert next_questions(KG, ["Gadget"], [])[0] == "Gadget has part what?"
 
 
+def test_relations_whose_words_name_nothing_are_asked_for_in_other_words_or_not_at_all():
+    facts = [("Iraq War", relation, relation.upper()) for relation in ("began in year", "achieved", "took part in")]
+    kg = KnowledgeGraph.from_triples([*facts, ("Iraq War", "boss", "Bo"), ("Bo", "spouse", "Li")])
+    assert next_questions(kg, ["Iraq War"], []) == (
+        "In which year did Iraq War begin?",
+        "What is the boss of Iraq War?",
+        "Who was Bo married to?",
+    )
+
+
 def test_there_are_three_wherever_the_graph_can_answer_three():
     world = open_graph("world")
     for topics in (["Vienna"], ["New Atlantis"], ["Planet with the most moons"], ["Arcetri"], ["Nobody"], []):

@@ -7,6 +7,7 @@
 
 const ROW = 46; // pixels between two rows, as the server places them
 const [FEW_NODES, FEW_ROWS] = [14, 8]; // what a phone shows at first
+const MANY_ROWS = 14; // with the neighbours that have no name: where there are more, they would make all letters small
 const LAST = 1e6; // thoughts come after every path
 /** @type {Record<string, number>} which of two paths of one number comes first: invented ones after those of the graph */
 const BEHIND = { g: 0, x: 0.5, t: LAST };
@@ -27,7 +28,8 @@ const around = ({ group, named }) => group === 'more' || (group === 'neighbour' 
  */
 export function firstPaths({ nodes, edges }) {
   const found = nodes.filter((node) => !around(node));
-  if (found.length <= FEW_NODES && rowsOf(found).length <= FEW_ROWS) return { nodes, edges };
+  const few = found.length <= FEW_NODES && rowsOf(found).length <= FEW_ROWS;
+  if (few && rowsOf(nodes).length <= MANY_ROWS) return { nodes, edges };
   const at = new Map(nodes.map((node) => [node.id, node]));
   let chosen = new Set(nodes.filter((node) => node.group === 'topic' || node.named).map(({ id }) => id));
   const most = Math.max(FEW_NODES, chosen.size);
@@ -37,11 +39,28 @@ export function firstPaths({ nodes, edges }) {
     chosen = more;
   }
   const shown = nodes.filter(({ id }) => chosen.has(id));
-  const rows = rowsOf(shown);
+  const heights = closedUp(shown);
   return {
-    nodes: shown.map((node) => ({ ...node, y: ROW * rows.indexOf(node.y) })),
+    nodes: shown.map((node) => ({ ...node, y: heights.get(node.y) ?? node.y })),
     edges: edges.filter(({ from, to }) => chosen.has(from) && chosen.has(to)),
   };
+}
+
+/**
+ * Where the rows of a picture stand once the empty ones are taken out: one below the other, and with room for the name
+ * below a topic if the next row begins with a topic too.
+ * @param {PictureNode[]} nodes
+ * @returns {Map<number, number>}
+ */
+function closedUp(nodes) {
+  const topics = new Set(nodes.filter(({ group }) => group === 'topic').map(({ y }) => y));
+  let y = -ROW;
+  let above = false;
+  return new Map(rowsOf(nodes).map((row) => {
+    y += above && topics.has(row) ? 2 * ROW : ROW;
+    above = topics.has(row);
+    return [row, y];
+  }));
 }
 
 /** The keys of all paths of a picture: what was computed with, as it was drawn, then the first path first. @type {(edges: PictureEdge[]) => string[]} */

@@ -30,10 +30,11 @@ const SMALLEST = 0.75; // of the full size of letters; no picture is made smalle
  * @param {PageText} text
  * @param {(keys: string[]) => void} light lights up everything that shows what the pointer is on
  * @param {import('./explore.js').AskNear} near asks the server for the neighbours of an entity
+ * @param {() => void} known shows what the graph knows, where there is nothing to draw
  * @returns {import('../core/types.js').View & {tellKeys: (keys: string[]) => void, png: () => Promise<string>}} `tellKeys`
  *   lights up the picture; `png` gives it as a data address
  */
-export function makeGraph(boot, text, light, near) {
+export function makeGraph(boot, text, light, near, known) {
   const words = text.graph;
   const base = new URL('.', document.baseURI).href;
   const frame = h('iframe', { class: 'frame', sandbox: 'allow-scripts', title: words.title, tabindex: -1 });
@@ -75,7 +76,7 @@ export function makeGraph(boot, text, light, near) {
 
   const legend = makeLegend(words, (hidden) => tell({ type: 'filter', hidden }));
   const rows = h('tbody');
-  const empty = h('p', { class: 'note waiting' }, words.waiting);
+  const empty = h('div', { class: 'note waiting' });
   const still = h('canvas', { class: 'frame', 'aria-hidden': 'true', hidden: true }); // the frame's last look while it is out of sight
   const canvas = h('div', { class: 'canvas', role: 'group', 'aria-label': words.title }, still, frame, empty);
   const columns = [words.path, words.from, words.relation, words.to, words.verdict];
@@ -86,6 +87,8 @@ export function makeGraph(boot, text, light, near) {
   const draw = (state, player) => {
     redraw = () => draw(state, player);
     empty.hidden = state.nodes.size > 0;
+    const over = Boolean(state.finished ?? state.failed);
+    refill(empty, over, () => (over ? [h('p', {}, words.nothing), h('button', { type: 'button', class: 'plain', on: { click: known } }, words.known)] : words.waiting));
     canvas.classList.toggle('empty', !state.nodes.size);
     const all = explorer.picture(state, player.run);
     if (canvas.clientWidth) { width = canvas.clientWidth; narrow = width < 520; } // a hidden canvas has no width

@@ -6,6 +6,7 @@ import { pathKey, verifiedCount } from '../core/state.js';
 import { term, withTerms } from '../core/terms.js';
 import { makeCalculation } from './calculation.js';
 import { calibrated, makeDial, sureWords } from './dial.js';
+import { writtenSoFar } from './paths.js';
 import { sentencesOf } from './sentence.js';
 
 /** @typedef {import('../core/types.js').PageText} PageText */
@@ -57,8 +58,8 @@ export function makeAnswer(boot, text, versus, status, reveal, turned) {
     const missing = final?.refusal ? state.answerability?.missing : '';
     hole.hidden = !missing;
     refill(hole, missing, () => (missing ? h('button', { type: 'button', class: 'plain', on: { click: () => reveal(missing) } }, say(words.hole, { relation: missing })) : null));
-    refill(body, [state.answer, final, all, paths.length, held, state.answer ? '' : status(state), final ? null : [state.spent, state.waiting]], () => [
-      held ? h('div', { class: 'says refusal' }, h('p', {}, held)) : state.answer ? h('div', { class: final?.refusal ? 'says refusal' : 'says' }, said(state)) : h('p', { class: 'doing' }, status(state)),
+    refill(body, [state.answer, final, all, paths.length, held, state.answer ? '' : [status(state), state.constrained.steps.length], final ? null : [state.spent, state.waiting]], () => [
+      held ? h('div', { class: 'says refusal' }, h('p', {}, held)) : state.answer ? h('div', { class: final?.refusal ? 'says refusal' : 'says' }, said(state)) : h('div', { class: 'doing' }, h('p', {}, status(state)), h('p', { class: 'so-far', 'aria-hidden': 'true' }, writtenSoFar(state.constrained, text))),
       !final && boot.chat && (state.spent.calls || state.waiting) ? h('p', { class: 'note spent' }, spentSoFar(state, boot.budget, words)) : null,
       ...misplaced(final, words).map((said) => h('p', { class: 'note misplaced' }, said)),
       final?.completed.length ? h('p', { class: 'note' }, say(words.completed, { list: shortList(final.completed, words) })) : null,
@@ -79,7 +80,7 @@ export function makeAnswer(boot, text, versus, status, reveal, turned) {
       cited.length > PROOFS ? h('li', { class: 'note' }, say(words.proofs_more, { n: cited.length - PROOFS })) : null];
     });
     refill(foot, [final, finished, paths.length], () => (final ? [
-      h('p', {}, state.operation ? words.computed : boot.chat ? say(words.by, { who: final.by }) : withTerms(words.alone, { 'large language model': words.connect })),
+      h('p', {}, state.operation ? words.computed : boot.chat ? say(words.by, { who: final.by }) : withTerms(final.refusal && !paths.length ? words.refused : words.alone, { 'large language model': words.connect })),
       paths.length || state.unconstrained.paths.length ? h('p', {}, words.faithful, ' ', paths.length ? ratio(state.constrained, words.with) : null,
         paths.length && state.unconstrained.paths.length ? ', ' : null, state.unconstrained.paths.length ? ratio(state.unconstrained, words.without) : null, '.') : null,
       finished ? h('p', {}, say(words.cost, { seconds: figure(finished.seconds, 1), tokens: figure(finished.tokens_out), calls: finished.lm_calls }),
@@ -98,9 +99,11 @@ export function makeAnswer(boot, text, versus, status, reveal, turned) {
     return sentences.map(({ lead, answers }) => {
       const names = all ? answers : answers.slice(0, NAMES);
       const rest = answers.length - names.length;
+      const last = names.length - 1;
       return h('p', {}, lead, ' ', names.map(({ name, cites }, i) => [
-        i ? (i === names.length - 1 && !rest ? words.and : ', ') : null, h('strong', { keys: [`e:${name}`] }, name), cites.map((n) => citation(n, words))]),
-      rest ? [' ', h('button', { type: 'button', class: 'plain', on: { click: () => { all = true; redraw(); } } }, say(words.more, { n: rest }))] : '.');
+        i ? (i === last && !rest ? words.and : ' ') : null, h('strong', { keys: [`e:${name}`] }, name),
+        h('span', { class: 'together' }, cites.map((n) => citation(n, words)), i < (rest ? last : last - 1) ? ',' : i === last && !rest ? '.' : null)]),
+      rest ? [' ', h('button', { type: 'button', class: 'plain', on: { click: () => { all = true; redraw(); } } }, say(words.more, { n: rest }))] : null);
     });
   }
 
@@ -194,13 +197,13 @@ function markFacts({ final, operation, constrained, unconstrained }, odds, words
   const stated = operation && !cited.length;
   const operands = operation ? operation.operands.length + operation.left_out : 0;
   const exists = stated ? fact(operands === 1 ? says.stated_one : says.stated, 'yes', { n: figure(operands) })
-    : shown.length ? fact(cited.length ? says.cited : says.found, ok === shown.length ? 'yes' : 'no', { ok, n: shown.length })
+    : shown.length ? fact(!cited.length ? says.found : cited.length === 1 && ok ? says.cited_one : says.cited, ok === shown.length ? 'yes' : 'no', { ok, n: shown.length })
       : fact(unconstrained.paths.length ? says.ungrounded : says.nothing, 'unknown');
   if (final?.refusal || !final?.answers.length) return { exists, answers: fact(says.refused, 'unknown') };
   if (operation) return { exists, answers: fact(operation.verified ? says.computed : says.unchecked, 'yes') };
   if (odds !== null) return { exists, answers: { ...fact(says.sure, 'measured', { share: sureWords(odds) }, odds), why: words.marks.measured } };
   const sure = surenessOf(cited);
-  return { exists, answers: sure === null ? fact(says.unmeasured, 'unknown') : fact(says.sure, 'measured', { share: percent(sure) }, sure) };
+  return { exists, answers: sure === null ? fact(says.unmeasured, 'unknown') : fact(says.alone, 'measured', { share: percent(sure) }, sure) };
 }
 
 /**

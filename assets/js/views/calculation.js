@@ -111,15 +111,17 @@ export function boundSaid(bound, ofTime, words) {
 }
 
 /**
- * Operands in the order in which they are read: the largest first, the smallest first, or as they were given.
+ * Operands in the order in which they are read: the largest first, the smallest first, or as they were given; those that
+ * meet a condition before those that do not.
  * @param {Operation} operation
  * @returns {Operand[]}
  */
-export function inOrder({ kind, operands, argument }) {
+export function inOrder({ kind, operands, argument, result }) {
   const ordered = [...operands];
   const down = kind === 'nth' && Number(argument) < 0 && operands[0] && !isDate(operands[0]);
   if (kind === 'greatest' || down) ordered.sort((a, b) => order(b) - order(a));
-  else if (kind === 'least' || kind === 'nth' || kind === 'filter') ordered.sort((a, b) => order(a) - order(b));
+  else if (kind === 'least' || kind === 'nth') ordered.sort((a, b) => order(a) - order(b));
+  else if (kind === 'filter') ordered.sort((a, b) => Number(result.includes(b.entity)) - Number(result.includes(a.entity)) || order(a) - order(b));
   return ordered;
 }
 

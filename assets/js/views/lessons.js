@@ -85,24 +85,35 @@ export function makeLessons(text, player, replay, board) {
   return { element, start, panel, leave: () => { if (!moving) leave(); } };
 }
 
-const PAPER = `body { font: 12pt/1.45 Georgia, serif; } article { break-after: page; } h1 { font-size: 18pt; } h2 { font-size: 13pt; margin-bottom: 0; }
-  li { break-inside: avoid; } p { margin: 3pt 0; } .room { height: 44pt; border-bottom: 1px solid #999; } small { color: #444; }`;
+const PAPER = `@page { margin: 16mm 18mm; } body { font: 11.5pt/1.4 Georgia, serif; margin: 0; } article, section { break-after: page; } h1 { font-size: 18pt; margin: 0 0 4pt; }
+  h2 { font-size: 12.5pt; margin: 0; break-after: avoid; } li { break-inside: avoid; margin-bottom: 8pt; } p { margin: 3pt 0; } .room { height: 62pt; border-bottom: 1px solid #999; }`;
 
 /**
- * Print the lessons: in a frame of their own, so that nothing else of the page is on the paper.
+ * Print the lessons: in a frame of their own, so that nothing else of the page is on the paper. Each is a sheet with
+ * room to write for the class, and one with answers and notes for the teacher, so that the first can be handed out.
  * @param {Words} words
  */
 function onPaper(words) {
-  const frame = h('iframe', { class: 'paper', hidden: true, title: words.title });
+  // of no size, but there: a frame that is not displayed is printed empty by some browsers
+  const frame = h('iframe', { class: 'paper', title: words.title, tabindex: -1, style: 'position: fixed; width: 0; height: 0; border: 0' });
   document.body.append(frame);
   const [paper, sheet] = [frame.contentWindow, frame.contentDocument];
   if (!paper || !sheet) return;
   sheet.title = words.title;
   sheet.head.append(h('style', {}, PAPER));
-  sheet.body.append(...words.all.map((lesson) => h('article', {}, h('h1', {}, lesson.title), h('p', {}, lesson.aim),
-    h('ol', {}, lesson.steps.map((step) => h('li', {}, h('h2', {}, step.title), h('p', {}, step.says), h('p', {}, h('i', {}, step.do)),
-      h('p', {}, h('b', {}, words.exercise), ': ', step.exercise), h('p', { class: 'room' }), h('p', {}, h('small', {}, words.solution, ': ', step.solution))))),
-    h('h2', {}, words.teacher), h('ul', {}, lesson.teacher.map((note) => h('li', {}, note))))));
+  sheet.body.append(...words.all.flatMap((lesson) => [forTheClass(lesson, words), forTheTeacher(lesson, words)]));
   paper.addEventListener('afterprint', () => frame.remove());
   paper.print();
+}
+
+/** @type {(lesson: Lesson, words: Words) => HTMLElement} */
+function forTheClass(lesson, words) {
+  return h('article', {}, h('h1', {}, lesson.title), h('p', {}, lesson.aim), h('ol', {}, lesson.steps.map((step) => h('li', {},
+    h('h2', {}, step.title), h('p', {}, step.says), h('p', {}, h('i', {}, step.do)), h('p', {}, h('b', {}, words.exercise), ': ', step.exercise), h('p', { class: 'room' })))));
+}
+
+/** @type {(lesson: Lesson, words: Words) => HTMLElement} */
+function forTheTeacher(lesson, words) {
+  return h('section', {}, h('h1', {}, say(words.sheet, { title: lesson.title })), h('h2', {}, words.teacher), h('ul', {}, lesson.teacher.map((note) => h('li', {}, note))),
+    h('h2', {}, words.solutions), h('ol', {}, lesson.steps.map((step) => h('li', {}, h('p', {}, h('i', {}, step.exercise)), h('p', {}, step.solution)))));
 }

@@ -194,6 +194,19 @@ function marked(part, mark, place, text) {
   return [before, h('span', { class: 'fork', title: text.beams.fork }, token), after];
 }
 
+/**
+ * The likeliest attempt as far as it is written, its newest token marked; nothing before the first token.
+ * @type {(branch: Branch, text: PageText) => Child}
+ */
+export function writtenSoFar(branch, text) {
+  const [best] = standing(branch);
+  if (!best || !branch.steps.length) return null;
+  const line = lineage(branch, best.id);
+  const done = best.fate === 'f';
+  const before = line.slice(0, done ? line.length : -1).map((one) => one.text).join('').replace('</PATH>', '');
+  return [beamParts(before, null, text), done ? null : h('span', { class: 'token' }, line.at(-1)?.text.trim() ?? '')];
+}
+
 // a finished path ---------------------------------------------------------------------------------
 
 /**

@@ -15,16 +15,17 @@ import { term } from '../core/terms.js';
  * @param {PageText} text
  * @param {import('../core/inputs.js').Inputs} inputs
  * @param {(question: string) => void} ask
+ * @param {() => boolean} brought whether questions are asked on a graph of the visitor's own, which has no themes
  * @returns {{element: HTMLElement, themes: HTMLElement, draw: (open: boolean) => void}}
  */
-export function introduction(boot, text, inputs, ask) {
+export function introduction(boot, text, inputs, ask, brought) {
   const words = text.start;
   const element = h('section', { class: 'intro' }, h('h2', {}, words.title), h('p', {}, words.says, ' ', h('span', { class: 'more-said' }, words.beside)));
   const themes = h('nav', { class: 'themes', 'aria-label': words.themes });
   return { element, themes, draw: (open) => {
     const graph = String(inputs.values.graph);
     element.hidden = !open;
-    themes.hidden = !open || !Object.hasOwn(boot.themes, graph);
+    themes.hidden = !open || brought() || !Object.hasOwn(boot.themes, graph);
     if (!themes.hidden) refill(themes, graph, () => themeMap(boot.themes[graph], text, graph, ask));
   } };
 }
