@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import copy
 import json
+import threading
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,8 +39,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.functional import layer_norm, normalize, scaled_dot_product_attention
 
-from kgdemo.models.shared_work import Share, one_after_another
+from kgdemo.models.shared_work import SecondThread, Share, one_after_another
 from kgdemo.models.token_tree import Pass
+from kgdemo.settings import processors
 
 _MAX_BYTES = 2_500_000_000  # of weights that are worth a second copy
 _HEAD_PARTS = 4  # of the product with the vocabulary
@@ -418,6 +420,7 @@ class LeanBert(nn.Module):
 
 _LONGEST = 256  # tokens of a sentence, as the model's own sentence_bert_config.json has it
 _AT_ONCE = 64  # sentences
+_FEW = 4  # sentences that are not worth sharing between threads
 
 
 class SentenceBert:
@@ -436,6 +439,8 @@ class SentenceBert:
         self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER_FILE))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(_LONGEST)
+        spare = processors() // torch.get_num_threads() - 1
+        self._share = SecondThread(threading.Semaphore(max(0, min(1, spare)))).share
 
     @property
     def width(self) -> int:
@@ -444,17 +449,21 @@ class SentenceBert:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts; ``(len(texts), d)``, every row of length 1."""
-        parts = [self._embed(texts[first : first + _AT_ONCE]) for first in range(0, len(texts), _AT_ONCE)]
-        return np.concatenate([np.empty((0, self.width), np.float32), *parts])
+        if not texts:
+            return np.empty((0, self.width), np.float32)
+        size = _AT_ONCE if len(texts) < _FEW else min(_AT_ONCE, -(-len(texts) // 2))  # two parts for two threads
+        parts = [partial(self._embed, texts[first : first + size]) for first in range(0, len(texts), size)]
+        vectors: NDArray[np.float32] = torch.cat(self._share(parts)).numpy()
+        return vectors
 
     @torch.inference_mode()
-    def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def _embed(self, texts: Sequence[str]) -> Tensor:
         found = self._tokenizer.encode_batch_fast(list(texts))
         sizes = [len(one.ids) for one in found]
         ids = torch.tensor([token for one in found for token in one.ids])
         rows = self._body.read(ids, torch.cat([torch.arange(size) for size in sizes]), [_Text(size) for size in sizes])
         means = torch.stack([part.mean(dim=0) for part in rows.split(sizes)])
-        return normalize(means, dim=1).numpy()
+        return normalize(means, dim=1)
 
 
 def _weights(folder: Path) -> dict[str, Tensor]:

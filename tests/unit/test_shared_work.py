@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -12,6 +13,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.linking import names
 from kgdemo.linking.names import name_index
 from kgdemo.models.bert import ROWS, OneDNNLinear, product
+from kgdemo.models.embedding import sentence_embedder
 from kgdemo.models.shared_work import Courtesy, SecondThread, one_after_another
 
 needs_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this PyTorch carries no oneDNN")
@@ -130,3 +132,13 @@ def test_no_graph_waits_until_another_one_is_indexed(monkeypatch):
     other.join(30)
     assert not waited
     assert name_index(large) is name_index(large)
+
+
+@needs_onednn
+@pytest.mark.parametrize("count", [0, 1, 3, 4, 5, 131])
+def test_a_sentence_has_one_vector_whatever_is_embedded_beside_it_and_on_which_thread(count):
+    texts = [f"the {number} of part{' of part' * (number % 7)}" for number in range(count)]
+    together = sentence_embedder().encode(texts)
+    alone = [sentence_embedder().encode([text])[0] for text in texts]
+    assert together.shape == (count, 384)
+    assert all(np.allclose(one, other, atol=1e-6) for one, other in zip(together, alone, strict=True))
