@@ -32,6 +32,8 @@ from kgdemo.kg.stores.graph import MAX_ENDS, StoreGraph
 logger = logging.getLogger(__name__)
 MIN_LABELS = 20_000  # fewer are spelled in a quarter of a second
 MAX_BYTES = 1_000_000_000
+CACHE_BYTES = 8_000_000  # of sub-tries; one in seven is asked for again, most of them of well-connected entities
+_EDGE_BYTES = 16  # of an edge in a sub-trie
 _VERSION = 1
 _ARRAYS = ("offsets", "ids", "rank")
 
@@ -133,7 +135,8 @@ class TokenGraph:
         kg: the graph.
         label_tokens: spells its labels in the model's tokens.
         directed: walk edges from head to tail only.
-        cache_bytes: how much memory sub-tries may take.
+        cache_bytes: how much memory sub-tries may take; by default ``CACHE_BYTES`` beyond what an entity would that all
+            edges meet.
         like: of the graph that ``kg`` is an edit of, in the same model's tokens: its token ids are used again.
         store: where the token ids of a large graph are kept; None for a graph that only one visitor has.
 
@@ -150,7 +153,7 @@ class TokenGraph:
         kg: KnowledgeGraph,
         label_tokens: LabelTokens,
         directed: bool = False,
-        cache_bytes: int = 64_000_000,
+        cache_bytes: int | None = None,
         like: TokenGraph | None = None,
         store: TokenCache | None = None,
     ) -> None:
@@ -166,7 +169,9 @@ class TokenGraph:
         self._entities, self.entity_rank = tokenised_labels.table, tokenised_labels.rank
         self.steps = label_tokens.encode(kg.step_labels, label_tokens.path_format.relation)
         self.step_rank = ranks(self.steps)
-        self.sub_tries: Cache[SubTrie] = Cache(cache_bytes)
+        self.sub_tries: Cache[SubTrie] = Cache(
+            CACHE_BYTES + _EDGE_BYTES * len(kg) if cache_bytes is None else cache_bytes
+        )
         self._walks: list[NDArray[np.int64]] = []
         self._presorted: Adjacency | None = None
         self._growing = threading.Lock()

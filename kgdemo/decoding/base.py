@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -229,7 +230,7 @@ def _bound(
     return [TokenCandidate(float(score), int(beam), int(index), float(value)) for score, beam, index, value in table]
 
 
-def best_places(totals: NDArray[np.float64], limit: int) -> NDArray[np.int64]:
+def best_places(totals: NDArray[np.floating[Any]], limit: int) -> NDArray[np.int64]:
     """Where the ``limit`` best of ``totals`` (n,) stand, best first; ties go to the lower place."""
     places = np.arange(len(totals))
     if len(totals) > limit:
@@ -253,13 +254,17 @@ def split_best(log_probs: Tensor, ragged: Ragged, limit: int) -> tuple[list[list
         limit: how many of either for each beam.
     """
     rows, ids = (torch.from_numpy(part).to(log_probs.device) for part in (ragged.rows, ragged.ids))
-    allowed = torch.full_like(log_probs, -torch.inf)
-    allowed[rows, ids] = log_probs[rows, ids]
     forbidden = log_probs.clone()
     forbidden[rows, ids] = -torch.inf
-    values, best = torch.stack([allowed, forbidden]).topk(min(limit, log_probs.shape[1]), dim=-1)
-    found = zip(best.tolist(), values.tolist(), strict=True)
-    return tuple(
-        [[(i, v) for i, v in zip(*pair, strict=True) if v > -torch.inf] for pair in zip(*rows, strict=True)]
-        for rows in found
-    )
+    masses, tokens = (found.tolist() for found in forbidden.topk(min(limit, log_probs.shape[1]), dim=-1))
+    left = [
+        [(token, value) for token, value in zip(*pair, strict=True) if value > -torch.inf]
+        for pair in zip(tokens, masses, strict=True)
+    ]
+    allowed = ragged.gather(log_probs).cpu().numpy()
+    top = []
+    for begins, ends in pairwise(ragged.offsets.tolist()):
+        own = allowed[begins:ends]
+        best = best_places(own, limit)
+        top.append(list(zip(ragged.ids[begins:ends][best].tolist(), own[best].tolist(), strict=True)))
+    return top, left

@@ -24,6 +24,7 @@ from rapidfuzz.distance import OSA
 
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.linking.words import all_ordinary, demonyms, name_words, other_names, without_article
+from kgdemo.models.shared_work import COURTESY
 
 LINKING_WORDS = frozenset("the a an of and for in on at to de la von van jr sr".split())
 
@@ -132,6 +133,7 @@ class NameIndex:
         for entity in np.argsort(-degrees, kind="stable").tolist():
             label = labels[entity]
             counts.update(set(self._add_entity(entity, label, kg.info.get(label))))
+            COURTESY.pause()
         self._add_synonyms()
         self._scale = math.log(len(kg.entities) + 2)
         self._rarity = {
@@ -238,15 +240,22 @@ class NameIndex:
 
 
 _INDEXES: WeakKeyDictionary[KnowledgeGraph, NameIndex] = WeakKeyDictionary()
-_INDEXING = threading.Lock()
+_INDEXING: WeakKeyDictionary[KnowledgeGraph, threading.Lock] = WeakKeyDictionary()  # no graph waits for another
+_TABLES = threading.Lock()  # of these two; nothing is built under it
 
 
 def name_index(kg: KnowledgeGraph) -> NameIndex:
     """The names of a graph, indexed once and kept as long as the graph."""
-    with _INDEXING:
-        if kg not in _INDEXES:
-            _INDEXES[kg] = NameIndex(kg)
-        return _INDEXES[kg]
+    with _TABLES:
+        indexing = _INDEXING.setdefault(kg, threading.Lock())
+    with indexing:
+        with _TABLES:
+            known = _INDEXES.get(kg)
+        if known is None:
+            known = NameIndex(kg)
+            with _TABLES:
+                _INDEXES[kg] = known
+        return known
 
 
 _CUT = 82.0  # of 100: two slips in ten letters

@@ -54,6 +54,7 @@ class CausalModel:
         config: Any = model.config
         self.context = int(getattr(config, "max_position_embeddings", 0) or 1 << 20)
         self.vocabulary = int(config.vocab_size)
+        self._texts: dict[int, str] = {}  # of tokens that were shown
 
     @classmethod
     def load(cls, name: str, device: str | None = None) -> CausalModel:
@@ -119,6 +120,11 @@ class CausalModel:
 
     def token_text(self, token: int) -> str:
         """See ``base.PathModel``."""
+        if token not in self._texts:
+            self._texts[token] = self._text_of(token)
+        return self._texts[token]
+
+    def _text_of(self, token: int) -> str:
         piece = self.tokenizer.convert_ids_to_tokens(int(token)) or ""
         if piece.startswith("##"):  # WordPiece: goes on with the word
             return piece[2:]

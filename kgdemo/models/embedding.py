@@ -104,7 +104,7 @@ def sentence_embedder() -> SentenceEmbedder:
 # vectors of texts, kept ----------------------------------------------------------------------
 
 
-_CACHED_TEXTS = 100_000  # texts; 150 MB of vectors
+_CACHED_TEXTS = 10_000  # texts; 18 MB of vectors: more than a question asks for, and a server is not to grow for days
 
 
 class EmbeddingCache:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 
 HEADER = "x-kgdemo-visitor"
+_UPLOAD = "/upload"  # gradio's own, which writes each file to the disk and limits neither their number nor their stay
 _LOOPBACK = ("127.0.0.1", "::1")
 
 # Gradio starts its page with scripts in the document and makes functions of templates, so these two are allowed; code
@@ -54,9 +55,9 @@ class Guard:
     """An ASGI middleware.
 
     A body is refused by the length it declares, or as soon as more has arrived, before anything is made of it; and once
-    it has taken too long to arrive, as that of a client that sends a letter now and then. The visitor's address is
-    written into a header of our own, where all parts of the server find it. Calls of MCP tools reach the endpoints by
-    way of the server itself; these carry the header on, signed with a secret of this process.
+    it has taken too long to arrive, as that of a client that sends a letter now and then. Files are not taken. The
+    visitor's address is written into a header of our own, where all parts of the server find it. Calls of MCP tools
+    reach the endpoints by way of the server itself; these carry the header on, signed with a secret of this process.
 
     Args:
         app: what is guarded.
@@ -85,6 +86,9 @@ class Guard:
             declared = "0"  # the server's own parser refuses it
         if int(declared) > self.profile.body_bytes:
             await _refuse(send, 413, "body", self._too_large())
+            return
+        if scope["path"].rstrip("/").endswith(_UPLOAD):
+            await _refuse(send, 403, "upload", "This server keeps no files; bring a graph on its page.")
             return
         signed = f"{self._address(scope, sent)} {self._signature}"
         headers = [pair for pair in scope["headers"] if pair[0].lower() != HEADER.encode()]

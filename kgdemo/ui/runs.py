@@ -44,7 +44,7 @@ from kgdemo.view.next_questions import with_next
 from kgdemo.view.page_records import Record, record
 from kgdemo.view.picture import with_picture
 
-INTERVAL = 0.08  # seconds between two updates of the page
+INTERVAL = 0.1  # seconds between two updates of the page
 REMEMBERED = 64  # runs
 _AT_ONCE = (RunStarted, EntitiesLinked, ConstraintReady, AnswerFinal, Notice, RunFinished, RunFailed)
 

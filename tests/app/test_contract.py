@@ -26,7 +26,10 @@ GOOD: dict[str, dict[str, Any]] = {
     "link": {"question": QUESTION, "graph": "world"},
 }
 HUGE, BROKEN = "x" * 100_000, "\ud800"
-WRONG = (7, True, ["world"], {"a": 1}, -1, 1e308, HUGE, BROKEN)
+DEEP: Any = []
+for _ in range(200):
+    DEEP = [DEEP]
+WRONG = (7, True, ["world"], {"a": 1}, -1, 1e308, 10**400, DEEP, HUGE, BROKEN)
 OPTIONAL = ("graph", "method", "options")  # a value of null leaves the default
 
 

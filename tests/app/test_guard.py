@@ -9,9 +9,11 @@ import threading
 import time
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import uvicorn
+from gradio.utils import get_upload_folder
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -183,6 +185,18 @@ def test_the_page_refuses_a_body_that_is_too_long(address):
     assert answer.status == 413
     assert b"larger than 200 MB" in answer.read()
     connection.close()
+
+
+def test_no_file_is_written_for_a_client(address):
+    before = sum(1 for _ in Path(get_upload_folder()).rglob("*"))
+    body = b'--b\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\nabc\r\n--b--\r\n'
+    for path in ("/gradio_api/upload", "/gradio_api/upload/", "/upload", "/gradio_api/upload?upload_id=1"):
+        with closing(http.client.HTTPConnection(urlsplit(address).netloc, timeout=60)) as connection:
+            connection.request("POST", path, body, {"Content-Type": "multipart/form-data; boundary=b"})
+            with closing(connection.getresponse()) as answer:
+                assert answer.status == 403
+                assert json.loads(answer.read())["error"].startswith("This server keeps no files")
+    assert sum(1 for _ in Path(get_upload_folder()).rglob("*")) == before
 
 
 def test_a_call_ends_when_nobody_waits_for_it_any_more(address, server_log):

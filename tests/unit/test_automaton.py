@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import AutomatonState, KGAutomaton, reason
-from kgdemo.constraint.token_graph import TokenGraph
+from kgdemo.constraint.token_graph import CACHE_BYTES, TokenGraph
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import PathIds
 from tests.helpers.models import byte_level_tokenizer, wordpiece_tokenizer
@@ -145,3 +145,11 @@ def test_a_forbidden_token_is_explained_in_words():
     assert any(text.startswith("no edge a → part of → ") for text in found)
     assert any("only an arrow may follow" in text for text in found)
     assert found[-1] == "after “b” the path ends or goes on with an arrow"
+
+
+def test_by_default_the_cache_has_room_for_an_entity_that_all_edges_meet():
+    kg = KnowledgeGraph.from_triples([("hub", "holds", f"thing {number}") for number in range(3000)])
+    graph = TokenGraph(kg, LabelTokens(byte_level_tokenizer()))
+    hub = kg.entities.find("hub")
+    size = KGAutomaton(graph, [hub], 2).sub_trie(hub).nbytes
+    assert size <= graph.sub_tries.max_bytes - CACHE_BYTES

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
 
 import pytest
 
+from kgdemo.errors import UserError
 from kgdemo.settings import LOCAL, processors
 from kgdemo.ui import serve
 
@@ -44,3 +46,24 @@ def test_what_is_no_port_is_refused(written: str, capsys: pytest.CaptureFixture[
     with pytest.raises(SystemExit):
         serve.main([f"--port={written}"])
     assert "choose a number from 1 to 65535" in capsys.readouterr().err
+
+
+def test_a_served_page_lets_no_thread_keep_the_interpreter_for_long(monkeypatch: pytest.MonkeyPatch):
+    class Page:
+        """Fails to start, as a page does whose port has just been taken."""
+
+        def launch(self, **_: object) -> None:
+            raise UserError("taken")
+
+    before = sys.getswitchinterval()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    monkeypatch.setattr(serve, "launch_arguments", lambda *_: {})
+    try:
+        with pytest.raises(UserError):
+            serve.serve(Page(), "127.0.0.1", 7860)
+        assert sys.getswitchinterval() == pytest.approx(serve.SWITCH)
+        assert before > serve.SWITCH
+    finally:
+        sys.setswitchinterval(before)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
