@@ -221,7 +221,7 @@ def _is_no_symbol(mention: Mention) -> bool:
     """Whether a mention is just a word that is written like a chemical symbol: *I*, *In*, *As*, *a gram* (Agram)."""
     word, _, rest = mention.text.partition(" ")
     joined = word.lower() in ("a", "an") and rest.islower() and mention.candidates[0].entity[:1].isupper()
-    written = mention.text.lower() in FUNCTION_WORDS | {"will"}  # *I will* is not about a William
+    written = mention.text.lower() in FUNCTION_WORDS | {"will", "i"}  # *I will* is not about a William
     return (written and (len(mention.text) <= len("In") or mention.text == "will")) or bool(joined)
 
 

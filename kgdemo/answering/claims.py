@@ -32,6 +32,7 @@ _IS_IT = re.compile(r"^(?:is|are|was|were)\b", re.IGNORECASE)
 _IS_SO = re.compile(r"^(?:is|are|was|were) .+ (?P<adjective>[\w-]+)$", re.IGNORECASE)
 _DENIED = re.compile(r"\b(?:never|not)\b|\b\w+n't\b(?! (?:it|he|she|they|there)\b)", re.IGNORECASE)
 _GODS = frozenset("god goddess gods goddesses deity greek roman norse egyptian".split())
+_HOSTED = re.compile(r"\bhost(?:ed|s)?\b|\b(?:won|win|wins)\b", re.IGNORECASE)
 _MANY = 10  # holders of an office from which the graph is taken to name them all
 _COMPETES = re.compile(
     r"^(?:did|does|do|has|have) .+ (?:run|play|compete|swim|race|box|jump|ride|sail|row|ski)\w* for ", re.I
@@ -131,6 +132,31 @@ class Claims(Computation):
                     path = Path((one, end), (label,))
                     return self._says("yes", end, [Operand(end, (path,))], f"Yes: {path}.")
         return None
+
+    def _of_an_edition(self, topics: Sequence[str]) -> Iterator[Event] | None:
+        """Whether somebody hosted or won one of a series, *has Rio hosted the Olympics*; None where not asked."""
+        said = _HOSTED.search(self.plan.asked)
+        series = [topic for topic in topics if self.sets.editions(topic) and topic not in self.sets.editions(topic)]
+        if not said or len(series) != 1 or len(topics) != len(series) + 1:
+            return None
+        relation = "hosted by" if said[0].lower().startswith("host") else "won by"
+        (other,) = (topic for topic in topics if topic not in series)
+        found: dict[str, Path] = {}
+        for edition in self.sets.editions(series[0]):
+            for end, path in self.sets.ends(edition, (relation,)).items():
+                found[end] = path
+                chain = self.sets.containing(end, other) if end != other and kind_of(self.kg, other) in PLACES else None
+                if end == other or chain is not None:
+                    back = chain.relations if chain is not None else ()
+                    inverses = [self.sets.inverse(one) for one in reversed(back)]
+                    ends = tuple(reversed(chain.entities[:-1])) if chain is not None else ()
+                    whole = Path((*path.entities, *ends[1:], other), (*path.relations, *inverses)) if chain else path
+                    return self._says("yes", other, [Operand(whole.end, (whole,))], f"Yes: {path}.")
+        if not found:
+            return None
+        operands = [Operand(end, (path,)) for end, path in found.items()]
+        said_no = f"No, as far as the graph says: {series[0]} {relation} {listed(list(found), 12)}."
+        return self._says("no", other, operands, said_no)
 
     def _is_such(self, topic: str) -> Iterator[Event] | None:
         """Yes where a thing is of a kind that an adjective tells, *landlocked*; None where the graph is silent."""
@@ -233,6 +259,10 @@ class Claims(Computation):
         if path is not None:
             claimed = next(topic for topic in topics if topic in (path.entities[0], path.end))
             yield from self._says("yes", claimed, [Operand(path.end, (path,))], f"Yes: {path}.")
+            return
+        held = self._of_an_edition(topics)
+        if held is not None:
+            yield from held
             return
         around = self._said_directly(topics)
         if around is not None:

@@ -581,7 +581,7 @@ class Conditions(Direct):
         """
         kinds = names_of_kind(self.plan.noun)
         names: dict[str, None] = {}
-        for word in (*self.query.content_words, *kinds):
+        for word in (*(word for word in self.query.content_words if len(word) > 1), *kinds):
             of_kind = [f"{one} {kind}" for one in (word, *names_of_kind(word)) for kind in (*kinds, "person")]
             names.update(
                 dict.fromkeys(

@@ -27,7 +27,7 @@ from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import fits, kind_of
 from kgdemo.query.clauses import of_place
-from kgdemo.query.measures import DATE, ORDINALS, in_unit
+from kgdemo.query.measures import DATE, NUMBERS, ORDINALS, in_unit
 from kgdemo.query.plan import Form
 from kgdemo.ranking.abstention import applies
 from kgdemo.ranking.scorer import path_words
@@ -66,6 +66,7 @@ _WHICH_EDITION = re.compile(
     r"(?P<what>(?:[\w'-]+ ){0,3}?(?:cup|games|olympics|prize|championship|contest|open|bowl|awards?|euros?))\b",
     re.IGNORECASE,
 )
+_TAXON = re.compile(r"\b(?:scientific|latin|botanical|binomial) name\b", re.IGNORECASE)
 _STILL_ALIVE = re.compile(
     r"^(?:(?:which|what) (?P<of>.+?) (?:are|is) (?:still )?(?:alive|living|around)(?: today)?"
     r"|(?:who|which) (?:are|is) the (?:living|surviving) (?P<whom>.+))$",
@@ -151,6 +152,9 @@ class Lists(Conditions):
         if done and applies(self.resources) and self._is_unlike(ran.cited[0], done["verb"].lower()):
             closest = " → ".join(spoken(relation) for relation in ran.cited[0].relations)
             yield no_answer(f"The closest that the graph holds is “{closest}”, and that does not say “{done['verb']}”.")
+            return
+        if _TAXON.search(self.plan.asked) and not any("name" in relation for relation in ran.cited[0].relations):
+            yield no_answer("The graph does not hold the scientific names of things.")
             return
         if not self._says_when(final.answers):
             yield no_answer(f"The graph does not say when; what it holds is {listed(final.answers, 8)}.")
@@ -336,6 +340,8 @@ class Lists(Conditions):
         whole = fitting is None and _NAMES_ALL.match(self.plan.asked)  # it knows no *signs*, but those of the zodiac
         members = fitting or (every if named_so or whole else {})
         nouns = {*self.plan.noun.lower().split(), *names_of_kind(self.plan.noun)}
+        if all_of := _NAMES_ALL.match(self.plan.asked.removesuffix(" called")):
+            nouns |= {*fold(all_of["noun"]).split(), *NUMBERS, "called"}
         words = {
             word
             for word in self.query.content_words

@@ -367,6 +367,7 @@ class Orders(Computation):
         if len(ends) < 2:
             yield from self._only_plainly()
             return
+        ends = self._with_the_topic(ends)
         of_sex = self.of_sex(ends) if _SEX.match(self.plan.noun) else None
         if of_sex:
             yield from self._nth_of_sex(ran, of_sex)
@@ -402,6 +403,14 @@ class Orders(Computation):
             yield no_answer(f"{held}, but not the order in which they came.")
             return
         yield from self._nth_of(ran, dated, place)
+
+    def _with_the_topic(self, ends: dict[str, Path]) -> dict[str, Path]:
+        """What is of one series, with the topic that it is named after: the first *Star Wars* film is one of them."""
+        first = next(iter(ends.values()))
+        if len(first.relations) != 2 or self.sets.inverse(first.relations[0]) != first.relations[1]:
+            return ends
+        whole = self.sets.ends(first.entities[1], first.relations[1:])
+        return {end: path for end, path in whole.items() if end in ends or end == first.entities[0]}
 
     def _numbered_parts(self) -> list[Operand]:
         """The parts of a topic, or the members of a group, that the graph numbers; none where it does not."""

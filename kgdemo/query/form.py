@@ -144,7 +144,8 @@ def _of_described(plan: Plan, question: str) -> Plan:
 
 
 _INITIAL = re.compile(
-    r",? (?:(?:that|which|whose names?|with (?:an? )?names?) )?(?:(?:do|does) )?(?:all )?(?:start|begin)(?:s|ning"
+    r",? (?:and )?(?:(?:that|which|whose names?|with (?:an? )?names?) )?(?:(?:do|does) )?(?:all )?(?:start"
+    r"|begin)(?:s|ning"
     r"|ing)? (?:with|in) "
     r"(?:the |an? )?(?:letter |initial )?['\"“‘]?(?P<letter>[a-z])['\"”’]?"
     r"(?=$|,? (?:that|which|who|in|of|on|by|from|and)\b)(?: and)?",

@@ -30,6 +30,7 @@ _ADJECTIVES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("weight", "mass", "atomic mass"), "heavy heavier heaviest", "light lighter lightest"),
     (("speed",), "fast faster fastest quick quicker quickest", "slow slower slowest"),
     (("temperature", "Scoville units"), "hot hotter hottest warm warmer warmest", "cold colder coldest"),
+    (("mass", "weight"), "massive", ""),
     (("density",), "dense denser densest", ""),
     (("population",), "populous populated", ""),
     (
@@ -100,11 +101,11 @@ SLOTS = {
     "people": rf"(?P<measure>people|inhabitants|{'|'.join(_MEASURES)})",
     "how": rf"(?P<adjective>{'|'.join(HOW)})",
     "er": rf"(?:(?P<adjective>{'|'.join(sorted(w for w in _GREATER if w.endswith('er')))})"
-    r"|more (?P<stem>populous|populated|distant|recent))",
+    r"|more (?P<stem>populous|populated|distant|recent|massive))",
     "erest": rf"(?:(?P<adjective>{'|'.join(sorted(w for w in _GREATER if w.endswith(('er', 'est'))))})"
-    r"|(?:more|most) (?P<stem>populous|populated|distant|recent))",
+    r"|(?:more|most) (?P<stem>populous|populated|distant|recent|massive))",
     "est": rf"(?:(?P<adjective>{'|'.join(sorted(w for w in _GREATER if w.endswith('est')))})"
-    r"|(?P<degree>most|least) (?P<stem>populous|populated|distant|recent))",
+    r"|(?P<degree>most|least) (?P<stem>populous|populated|distant|recent|massive))",
     "degree": r"(?P<degree>more|most|fewer|fewest|less|least|larger|largest|bigger|biggest|smaller|smallest|greater"
     r"|greatest|higher|highest|lower|lowest|longer|longest)",
     "nth": rf"(?P<nth>{'|'.join(ORDINALS)}|\d{{1,3}}(?:st|nd|rd|th))",

@@ -54,7 +54,8 @@ _OF_THE_NTH = patterns_of(
     r"|invented|founded|built|designed|created|killed|rules?|ruled|does|do|did|{be})) "
     r"(?P<inner>the (?:very |world's )?(?:{nth} |{est} )(?!names?\b|century\b|time\b)[\w' .-]+?)"
     r"(?P<behind> (?:born|die|died|built|founded|released|published|located|called|educated|buried|from"
-    r"|held|played|staged|awarded|(?:live|roam|occur)(?: in| on)?(?: in the wild| wild| free)?|go a?round|orbit"
+    r"|killed|assassinated|shot|murdered|held|played|staged|awarded|(?:live|roam|occur)(?: in| on)?(?: in the "
+    r"wild| wild| free)?|go a?round|orbit"
     r"|grow(?: in| on)?"
     r"|lie(?: in| on)?|come from|belong to|flow into))?"
 )
@@ -194,7 +195,12 @@ def _first_asked(described: str, clauses_only: bool) -> str:
     if valued:
         return f"which {valued['noun']} has {valued['value']}"
     participle = _WITH_A_PARTICIPLE.fullmatch(described)
-    if participle and not all(word[0].isupper() for word in participle["noun"].split()):
+    verbs = {"was", "were", "is", "are"}
+    if (
+        participle
+        and verbs.isdisjoint(participle["noun"].split())
+        and not all(word[0].isupper() for word in participle["noun"].split())
+    ):
         asked = "who" if participle["noun"].lower() in _PERSONS else f"which {participle['noun']}"
         return f"{asked} was {participle['clause']}"
     doer = _WITH_A_DOER.fullmatch(described)

@@ -145,6 +145,7 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
     (r"^(is|are) (.+) at room temperature$", r"\1 \2"),
     (r"\bf1\b", "Formula One"),
     (r"\bvery (?=first|last)", ""),
+    (r",? (?:up to|as of|until|through)(?: and including)? 202[4-6]$", ""),
     (r"(?<=est )(.+?),? by (?:land |surface )?(?:area|size)$", r"\1"),
     (r"^(?:the )?(?:title|name) of (the (?:first|second|third|fourth|fifth|sixth|last|final)\b.+)$", r"what is \1"),
     (r"^(is|are|was|were|does|do|did|has|have|can)n't\b", r"\1"),

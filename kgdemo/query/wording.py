@@ -162,6 +162,7 @@ _LIVE = re.compile(
     |(?:happen\w*|play\w*|won|win|winning|losing|open|wear\w*|doing|going|trending|leading|trains?|flights?|news|on
       |presidents?|ministers?|kings?|queens?|leaders?|popes?|ceos?|champions?|coach|manager)
       \b.*\b(?:(?<!in\ )today|right\ now|at\ the\ moment)
+    |at\ this\ (?:very\ )?moment|as\ we\ speak
     |what\ time\ is\ it|stock\ price|share\ price|exchange\ rate|ticket\ price|price\ of
     |how\ much\ (?:does|do|is|are)\b.*\b(?:cost|worth)|latest\ (?:news|score|results?)|opening\ hours|traffic)\b""",
     re.IGNORECASE | re.VERBOSE,
@@ -390,6 +391,7 @@ def in_plain_verbs(text: str) -> str:
     text = _OWN_OFFICE.sub(r"the \g<nth> \g<office> of \g<owner>", text)
     text = re.sub(r"\b(gave|brought|left|taught) us\b", r"\1", text, flags=re.IGNORECASE)
     text = re.sub(r"\bhuman being\b", "person", text, flags=re.IGNORECASE)
+    text = re.sub(r"\b(\d{4}) (?:men's )?(?:(?:football|soccer) )world cup\b", r"\1 FIFA World Cup", text, flags=re.I)
     text = re.sub(r"\bcapitol(?= of\b)", "capital", text, flags=re.IGNORECASE)
     text = re.sub(r",? (?:while|whilst|when) (?:still )?in (?:office|power)\b", "", text, flags=re.IGNORECASE)
     text = _HAS_GOT.sub(r"\g<many> does \g<x> have", text)
