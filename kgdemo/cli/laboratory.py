@@ -49,7 +49,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     site.set_defaults(run=_site)
 
 
-_WORKERS = "processes that answer, each with a model of its own: the same predictions in the same order; ray:N for Ray"
+_WORKERS = "processes that answer, each with a model of its own: the same predictions in the same order"
 
 
 def _add_evaluate(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +59,7 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
     batched_help = "questions under way at the same time; the model reads for all of them at once"
     parser.add_argument("--batched", type=int, default=1, metavar="N", help=batched_help)
-    parser.add_argument("--workers", default="1", metavar="N", help=_WORKERS)
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help=_WORKERS)
     parser.add_argument("--link", action="store_true", help="link entities even where the set gives them")
     parser.add_argument("--link-only", action="store_true", help="measure linking alone, without a model")
     parser.add_argument("--unconstrained", action="store_true", help="also measure the search without the graph")
@@ -160,7 +160,7 @@ def _add_study(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--set", nargs=3, action="append", metavar=("NAME", "KG", "FILE"), help=set_help)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="runs, table and report; resumed")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
-    parser.add_argument("--workers", default="1", metavar="N", help=_WORKERS)
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help=_WORKERS)
     readme_help = "also write all tables and plots into this README, between its marks; with `all`"
     parser.add_argument("--readme", type=Path, metavar="FILE", help=readme_help)
     attached_help = "stop when standard input ends: for a program that runs this"

@@ -62,7 +62,6 @@ def test_it_has_a_command_a_version_and_a_licence(wheel, metadata):
         ("", ["requirements.txt"]),
         ("stores", ["kgdemo/kg/stores/requirements.txt"]),
         ("train", ["kgdemo/lab/requirements.txt"]),
-        ("ray", ["kgdemo/lab/evaluation/requirements.txt"]),
         ("smollm2", ["kgdemo/models/requirements.txt"]),
         ("test", ["tests/requirements.txt", "kgdemo/lab/requirements.txt", "kgdemo/kg/stores/requirements.txt"]),
     ],

@@ -7,8 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from kgdemo.lab.evaluation.metrics import Prediction
 from kgdemo.lab.evaluation.predictions import Records, read_predictions
 from kgdemo.lab.evaluation.runner import evaluate
 from kgdemo.lab.evaluation.study import compare_methods
-from kgdemo.lab.evaluation.workers import Processes, Workers, opened_workers
+from kgdemo.lab.evaluation.workers import Processes, opened_workers
 from kgdemo.lab.questions import Question
 from kgdemo.settings import Settings
 from tests.helpers.page import SmallPipeline
@@ -84,27 +83,13 @@ def asked(folder: Path, _: object, question: Question) -> Prediction:
     return predicted(question)
 
 
-@contextmanager
-def opened(kind: str, folder: Path, fault: str = "") -> Iterator[Workers]:
-    """Two workers: processes of this machine, or actors of Ray where it is installed."""
-    make = partial(made, folder, fault)
-    if kind == "ray":
-        pytest.importorskip("ray", reason="Ray is an extra: pip install 'kgdemo[ray]'")
-        with opened_workers("ray:2", make) as actors:
-            assert actors is not None
-            yield actors
-    else:
-        with closing(Processes(make, 2, "fork")) as processes:
-            yield processes
+def opened(folder: Path, fault: str = "") -> closing[Processes]:
+    return closing(Processes(partial(made, folder, fault), 2, "fork"))
 
 
-either = pytest.mark.parametrize("kind", ["processes", "ray"])
-
-
-@either
-def test_a_worker_that_is_killed_is_replaced_and_its_question_asked_again(kind: str, tmp_path: Path):
+def test_a_worker_that_is_killed_is_replaced_and_its_question_asked_again(tmp_path: Path):
     """And the same workers answer the next run."""
-    with opened(kind, tmp_path) as workers:
+    with opened(tmp_path) as workers:
         found = list(workers.answered(partial(asked, tmp_path), ASKED))
         assert [prediction.id for prediction in found] == [question.id for question in ASKED]
         assert [prediction.id for prediction in found if prediction.error] == ["4"]
@@ -115,37 +100,30 @@ def test_a_worker_that_is_killed_is_replaced_and_its_question_asked_again(kind: 
         assert list(workers.answered(partial(asked, tmp_path), [])) == []
 
 
-@either
-def test_errors_of_workers_are_told(kind: str, tmp_path: Path):
-    with opened(kind, tmp_path, "no such graph") as workers, pytest.raises(UserError, match="no such graph"):
+def test_errors_of_workers_are_told(tmp_path: Path):
+    with opened(tmp_path, "no such graph") as workers, pytest.raises(UserError, match="no such graph"):
         list(workers.answered(partial(asked, tmp_path), ASKED))
     broken = [*ASKED[:2], Question("x", "broken")]
-    with opened(kind, tmp_path) as workers, pytest.raises(RuntimeError, match="ZeroDivisionError: a mistake of ours"):
+    with opened(tmp_path) as workers, pytest.raises(RuntimeError, match="ZeroDivisionError: a mistake of ours"):
         list(workers.answered(partial(asked, tmp_path), broken))
 
 
 def test_a_run_broken_off_leaves_no_answers_behind_for_the_next(tmp_path: Path):
-    with opened("processes", tmp_path) as workers:
+    with opened(tmp_path) as workers:
         begun = workers.answered(partial(asked, tmp_path), ASKED[5:])
         assert next(begun).id == "5"
         begun.close()
         assert [p.id for p in workers.answered(partial(asked, tmp_path), ASKED[:2])] == ["0", "1"]
 
 
-@pytest.mark.parametrize("wanted", ["0", "-1", "two", "ray:", "ray:0"])
-def test_workers_that_are_none_are_told(wanted: str):
+@pytest.mark.parametrize("wanted", [0, -1])
+def test_workers_that_are_none_are_told(wanted: int):
     with pytest.raises(UserError, match=r"--workers is .*; give a number"), opened_workers(wanted, object):  # type: ignore[arg-type]
         pass
 
 
-def test_without_ray_its_workers_say_what_to_install(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(UserError, match=r"pip install 'kgdemo\[ray\]'"), opened_workers("ray:2", object):  # type: ignore[arg-type]
-        pass
-
-
 def test_workers_and_batches_do_not_go_together(questions: Path, tmp_path: Path):
-    with opened("processes", tmp_path) as workers, pytest.raises(UserError, match="give only one of"):
+    with opened(tmp_path) as workers, pytest.raises(UserError, match="give only one of"):
         evaluate(None, questions, Settings(), tmp_path / "out", workers=workers, batched=2)  # type: ignore[arg-type]
 
 

@@ -1,16 +1,13 @@
 """Several pipelines that answer the questions of a set side by side, with the predictions of one in the order of one.
 
 Questions are apart from each other, and what goes to and fro is a question and a prediction. So the standard library's
-processes serve on one machine (``Processes``), and Ray where there are several (``RayActors``; ``pip install
-kgdemo[ray]``), which finds the machines, starts actors on them and replaces those that are lost. Either way a worker
-loads its pipeline once and answers one question at a time, for as many runs as are asked of it. One that ends, killed
-for its memory for one, is replaced, and its question asked again; a question that ends its worker again and again is
-recorded as failed.
+processes serve (``Processes``). A worker loads its pipeline once and answers one question at a time, for as many runs
+as are asked of it. One that ends, killed for its memory for one, is replaced, and its question asked again; a question
+that ends its worker again and again is recorded as failed.
 """
 
 from __future__ import annotations
 
-import os
 import signal
 import traceback
 from collections import Counter, deque
@@ -20,7 +17,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any, Protocol
+from typing import Protocol
 
 from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.metrics import Prediction
@@ -30,7 +27,6 @@ from kgdemo.pipeline import Pipeline
 Make = Callable[[], Pipeline]
 Ask = Callable[[Pipeline, Question], Prediction]
 TRIES = 3  # of a question whose worker ends
-RAY = "ray:"
 
 
 class Workers(Protocol):
@@ -53,27 +49,25 @@ class Workers(Protocol):
 
 
 @contextmanager
-def opened_workers(wanted: str, make: Make) -> Iterator[Workers | None]:
+def opened_workers(wanted: int, make: Make) -> Iterator[Workers | None]:
     """The workers that ``--workers`` names, ended afterwards.
 
     Args:
-        wanted: ``N`` for processes, ``ray:N`` for actors of Ray.
+        wanted: how many.
         make: loads a worker's pipeline; it is sent to the worker.
 
     Yields:
         them; None for one process, which is the one that asks.
 
     Raises:
-        UserError: it names none, or Ray is not installed.
+        UserError: it is less than 1.
     """
-    number = wanted.removeprefix(RAY)
-    if not number.isdecimal() or int(number) < 1:
-        raise UserError(f"--workers is {wanted!r}; give a number of processes, 1 or more, or {RAY}N for Ray.")
-    if wanted == number == "1":
+    if wanted < 1:
+        raise UserError(f"--workers is {wanted}; give a number of processes, 1 or more.")
+    if wanted == 1:
         yield None
         return
-    workers: Workers = Processes(make, int(number)) if wanted == number else RayActors(make, int(number))
-    with closing(workers):
+    with closing(Processes(make, wanted)) as workers:
         yield workers
 
 
@@ -199,65 +193,3 @@ def _work(make: Make, pipe: Connection) -> None:
             pipe.send(told)
         except OSError:
             return
-
-
-# Actors of Ray, on one machine or on many ----------------------------------------------------------
-
-
-class _Answering:
-    """What a Ray actor is: a pipeline, loaded when it is first asked."""
-
-    def __init__(self, make: Make) -> None:
-        self._make = make
-        self._pipeline: Pipeline | None = None
-
-    def answer(self, ask: Ask, question: Question) -> Prediction:
-        self._pipeline = self._pipeline or self._make()
-        return ask(self._pipeline, question)
-
-
-class RayActors:
-    """Workers that are actors of Ray; see ``Workers``.
-
-    The cluster is the one that ``RAY_ADDRESS`` names, else it is started on this machine. Each machine of a cluster
-    needs kgdemo installed, and the graph and the model under the same names.
-
-    Args:
-        make: loads a worker's pipeline; it is sent to the worker.
-        number: of workers.
-
-    Raises:
-        UserError: Ray is not installed.
-    """
-
-    def __init__(self, make: Make, number: int) -> None:
-        try:
-            import ray
-            from ray.util import ActorPool
-        except ImportError as error:
-            raise UserError("Workers of Ray need Ray: pip install 'kgdemo[ray]'; or give --workers N.") from error
-        self._ray: Any = ray
-        if not ray.is_initialized():
-            ray.init(num_cpus=None if "RAY_ADDRESS" in os.environ else number, include_dashboard=False)
-        actor = ray.remote(max_restarts=-1, max_task_retries=TRIES - 1, num_cpus=1)(_Answering)
-        self._actors = [actor.remote(make) for _ in range(number)]
-        self._pool = ActorPool
-
-    def answered(self, ask: Ask, questions: Sequence[Question]) -> Generator[Prediction, None, None]:
-        """Predictions in the order of the questions; see ``Workers``."""
-        pool = self._pool(self._actors)
-        for question in questions:
-            pool.submit(lambda actor, given: actor.answer.remote(ask, given), question)
-        for question in questions:
-            try:
-                yield pool.get_next()
-            except self._ray.exceptions.RayActorError:
-                yield _lost(question)
-            except self._ray.exceptions.RayTaskError as error:
-                cause = error.cause
-                raise UserError(str(cause)) if isinstance(cause, UserError) else RuntimeError(str(error)) from error
-
-    def close(self) -> None:
-        """End all workers."""
-        for actor in self._actors:
-            self._ray.kill(actor)
