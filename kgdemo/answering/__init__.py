@@ -4,5 +4,5 @@ This room reads the graph and asks the verifier and the reasoner; every path it 
 Begin with ``show`` and ``conclude`` in ``answer_sets.py``, with which most methods end. What has to be counted,
 compared or ordered begins in ``operations.py``: lists, claims and orders, each computed on the sets and
 the stated values of ``operands.py``; ``direct.py`` has what the question itself says by which
-relation, ``conditions.py`` what narrows a list down.
+relation, ``conditions.py`` what narrows a list down, ``clauses.py`` what the answers to several conditions share.
 """
