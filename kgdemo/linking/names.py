@@ -24,7 +24,7 @@ from rapidfuzz.distance import OSA
 
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.linking.words import all_ordinary, demonyms, name_words, other_names, without_article
-from kgdemo.models.shared_work import COURTESY
+from kgdemo.models.courtesy import COURTESY
 
 LINKING_WORDS = frozenset("the a an of and for in on at to de la von van jr sr".split())
 

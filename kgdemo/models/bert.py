@@ -22,11 +22,9 @@ from __future__ import annotations
 
 import copy
 import json
-import threading
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -39,12 +37,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.functional import layer_norm, normalize, scaled_dot_product_attention
 
-from kgdemo.models.shared_work import SecondThread, Share, one_after_another
 from kgdemo.models.token_tree import Pass
-from kgdemo.settings import processors
 
 _MAX_BYTES = 2_500_000_000  # of weights that are worth a second copy
-_HEAD_PARTS = 4  # of the product with the vocabulary
 _USUAL_ROWS = 16  # what the copy is laid out for; other numbers fare as well
 ROWS = (
     1,
@@ -64,29 +59,25 @@ class OneDNNLinear(nn.Linear):
 
     Args:
         layer: the layer whose place it takes.
-        parts: how many parts its outputs are made in, so that two threads can share the work; once packed.
     """
 
-    def __init__(self, layer: nn.Linear, parts: int = 1) -> None:
+    def __init__(self, layer: nn.Linear) -> None:
         nn.Module.__init__(self)  # nn.Linear's own would make weights only to throw them away
         self.in_features, self.out_features = layer.in_features, layer.out_features
         self.weight, self.bias = layer.weight, layer.bias
         self.training = layer.training
-        self.parts = parts
-        self._packed: tuple[Tensor, ...] = ()
+        self._packed: Tensor | None = None
         self._packed_from = (0, 0)  # address and version of the weights that the copy is of
 
     def pack(self) -> None:
         """Keep a copy of the weights as the kernels read them; it is used until the weights change."""
-        reorder = torch.ops.mkldnn._reorder_linear_weight
-        parts = self.weight.detach().chunk(self.parts)
-        self._packed = tuple(reorder(part.contiguous(), _USUAL_ROWS) for part in parts)
+        self._packed = torch.ops.mkldnn._reorder_linear_weight(self.weight.detach(), _USUAL_ROWS)
         self._packed_from = self._present()
 
     @property
-    def quickest(self) -> tuple[Tensor, ...]:
-        """The packed weights, part by part, while they are those of the layer; else the layer's own."""
-        return self._packed if self._packed and self._packed_from == self._present() else (self.weight,)
+    def quickest(self) -> Tensor:
+        """The packed weights, while they are those of the layer; else the layer's own."""
+        return self.weight if self._packed is None or self._packed_from != self._present() else self._packed
 
     def _present(self) -> tuple[int, int]:
         return self.weight.data_ptr(), self.weight._version
@@ -102,39 +93,17 @@ class OneDNNLinear(nn.Linear):
         return product(self, input)
 
 
-def product(
-    layer: OneDNNLinear,
-    rows: Tensor,
-    activation: Literal["none", "gelu"] = "none",
-    share: Share = one_after_another,
-) -> Tensor:
-    """A linear layer of fp32 rows on a CPU by oneDNN, and what is applied to its output; no gradient.
-
-    Args:
-        layer: the layer.
-        rows: ``(..., in_features)``.
-        activation: what is applied.
-        share: how the layer's parts are done.
-    """
-    weights = layer.quickest
-    biases = (layer.bias,) if len(weights) == 1 else layer.bias.chunk(layer.parts)
-    multiply = torch.ops.mkldnn._linear_pointwise
+def product(layer: OneDNNLinear, rows: Tensor, activation: Literal["none", "gelu"] = "none") -> Tensor:
+    """A linear layer of fp32 rows on a CPU by oneDNN, and what is applied to its output; no gradient."""
     how = "none" if activation == "gelu" else ""  # which gelu: the exact one
-
-    def made(few: Tensor) -> Tensor:
-        """Of rows as many as one of ``ROWS`` says."""
-        if len(weights) == 1:
-            whole: Tensor = multiply(few, weights[0], biases[0], activation, [], how)
-            return whole
-        columns = [
-            partial(multiply, few, weight, bias, activation, [], how)
-            for weight, bias in zip(weights, biases, strict=True)
-        ]
-        return torch.cat(share(columns), dim=1)
-
+    weight, multiply = layer.quickest, torch.ops.mkldnn._linear_pointwise
     if rows.dim() == 2 and 0 < rows.shape[0] <= ROWS[-1] and row_count(rows.shape[0]) == rows.shape[0]:
-        return made(rows)
-    found = [made(filled(some))[: len(some)] for some in rows.reshape(-1, layer.in_features).split(ROWS[-1])]
+        whole: Tensor = multiply(rows, weight, layer.bias, activation, [], how)
+        return whole
+    found = []
+    for part in rows.reshape(-1, layer.in_features).split(ROWS[-1]):
+        made: Tensor = multiply(filled(part), weight, layer.bias, activation, [], how)
+        found.append(made[: len(part)])
     result = found[0] if len(found) == 1 else torch.cat(found)
     return result.reshape(*rows.shape[:-1], layer.out_features)
 
@@ -175,7 +144,7 @@ def pack(model: nn.Module) -> None:
 
 def without_onednn(model: nn.Module) -> nn.Module:
     """A copy of a model as transformers makes it, sharing all weights: what a benchmark compares with."""
-    packed = [part for layer in model.modules() if isinstance(layer, OneDNNLinear) for part in layer._packed]
+    packed = [layer._packed for layer in model.modules() if isinstance(layer, OneDNNLinear)]
     shared = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers(), *packed)}
     plain = copy.deepcopy(model, shared)
     for name, layer in [(n, m) for n, m in plain.named_modules() if isinstance(m, OneDNNLinear)]:
@@ -299,11 +268,11 @@ def _parameter(weights: Tensor) -> nn.Parameter:
     return weights if isinstance(weights, nn.Parameter) else nn.Parameter(weights, requires_grad=False)
 
 
-def _linear(weights: Mapping[str, Tensor], name: str, parts: int = 1) -> OneDNNLinear:
+def _linear(weights: Mapping[str, Tensor], name: str) -> OneDNNLinear:
     weight = weights[f"{name}.weight"]
     layer = nn.Linear(weight.shape[1], weight.shape[0], device="meta")
     layer.weight, layer.bias = _parameter(weight), _parameter(weights[f"{name}.bias"])
-    return OneDNNLinear(layer, parts)
+    return OneDNNLinear(layer)
 
 
 def _norm(weights: Mapping[str, Tensor], name: str, config: BertConfig) -> nn.LayerNorm:
@@ -337,7 +306,7 @@ class LeanBert(nn.Module):
         self.body = _Body(weights, "bert.", config)
         self.transform = _linear(weights, f"{head}transform.dense")
         self.transform_norm = _norm(weights, f"{head}transform.LayerNorm", config)
-        self.decoder = _linear(weights, f"{head}decoder", _HEAD_PARTS)
+        self.decoder = _linear(weights, f"{head}decoder")
 
     @classmethod
     def load(cls, folder: Path) -> LeanBert:
@@ -370,12 +339,8 @@ class LeanBert(nn.Module):
         )
 
     @torch.inference_mode()
-    def read(self, passes: Sequence[Pass], share: Share = one_after_another) -> list[Tensor]:
+    def read(self, passes: Sequence[Pass]) -> list[Tensor]:
         """Read tokens of several texts, each behind those in its own cache.
-
-        Args:
-            passes: what to read.
-            share: how the parts of the head's product are done, which takes a third of the time.
 
         Returns:
             for each pass the logits of its last tokens, ``(counts, V)``.
@@ -386,12 +351,11 @@ class LeanBert(nn.Module):
         rows = self.body.read(ids, positions, texts).split([text.tokens for text in texts])
         counts = [one.logits_to_keep for one in passes]
         last = torch.cat([part[len(part) - keep :] for part, keep in zip(rows, counts, strict=True)])
-        return list(self._logits(last, share).split(counts))
+        return list(self._logits(last).split(counts))
 
-    def _logits(self, rows: Tensor, share: Share = one_after_another) -> Tensor:
+    def _logits(self, rows: Tensor) -> Tensor:
         """What the head makes of rows, ``(n, width)`` -> ``(n, V)``."""
-        found = _normed(self.transform_norm, product(self.transform, rows, "gelu"))
-        return product(self.decoder, found, share=share)
+        return product(self.decoder, _normed(self.transform_norm, product(self.transform, rows, "gelu")))
 
     @torch.inference_mode()
     def logit_lens(self, prompt: Sequence[int], tokens: Sequence[int], bidirectional: bool) -> Tensor:
@@ -420,7 +384,6 @@ class LeanBert(nn.Module):
 
 _LONGEST = 256  # tokens of a sentence, as the model's own sentence_bert_config.json has it
 _AT_ONCE = 64  # sentences
-_FEW = 4  # sentences that are not worth sharing between threads
 
 
 class SentenceBert:
@@ -439,8 +402,6 @@ class SentenceBert:
         self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER_FILE))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(_LONGEST)
-        spare = processors() // torch.get_num_threads() - 1
-        self._share = SecondThread(threading.Semaphore(max(0, min(1, spare)))).share
 
     @property
     def width(self) -> int:
@@ -449,21 +410,17 @@ class SentenceBert:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts; ``(len(texts), d)``, every row of length 1."""
-        if not texts:
-            return np.empty((0, self.width), np.float32)
-        size = _AT_ONCE if len(texts) < _FEW else min(_AT_ONCE, -(-len(texts) // 2))  # two parts for two threads
-        parts = [partial(self._embed, texts[first : first + size]) for first in range(0, len(texts), size)]
-        vectors: NDArray[np.float32] = torch.cat(self._share(parts)).numpy()
-        return vectors
+        parts = [self._embed(texts[first : first + _AT_ONCE]) for first in range(0, len(texts), _AT_ONCE)]
+        return np.concatenate([np.empty((0, self.width), np.float32), *parts])
 
     @torch.inference_mode()
-    def _embed(self, texts: Sequence[str]) -> Tensor:
+    def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         found = self._tokenizer.encode_batch_fast(list(texts))
         sizes = [len(one.ids) for one in found]
         ids = torch.tensor([token for one in found for token in one.ids])
         rows = self._body.read(ids, torch.cat([torch.arange(size) for size in sizes]), [_Text(size) for size in sizes])
         means = torch.stack([part.mean(dim=0) for part in rows.split(sizes)])
-        return normalize(means, dim=1)
+        return normalize(means, dim=1).numpy()
 
 
 def _weights(folder: Path) -> dict[str, Tensor]:

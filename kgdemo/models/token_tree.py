@@ -36,7 +36,7 @@ from torch import Tensor, nn
 
 from kgdemo.errors import ModelError
 from kgdemo.models.base import PROMPT_END, TokenTree
-from kgdemo.models.shared_work import COURTESY, SecondThread, Share, one_after_another
+from kgdemo.models.courtesy import COURTESY
 
 if TYPE_CHECKING:
     from transformers import Cache
@@ -108,13 +108,12 @@ class BatchedForward(nn.Module):
 
     Args:
         model: a transformers causal language model, or its lean form.
-        read: reads several passes in one and returns the logits of each; it is told how to share its work. None: they
-            are done one after another.
-        turns: how many threads may read at the same time. While one reads alone, a second thread helps it.
+        read: reads several passes in one and returns the logits of each; None: they are done one after another.
+        turns: how many threads may read at the same time.
     """
 
     def __init__(
-        self, model: nn.Module, read: Callable[[Sequence[Pass], Share], list[Tensor]] | None = None, turns: int = 1
+        self, model: nn.Module, read: Callable[[Sequence[Pass]], list[Tensor]] | None = None, turns: int = 1
     ) -> None:
         super().__init__()
         self.model = model
@@ -124,7 +123,6 @@ class BatchedForward(nn.Module):
         # transformers 5.24 gives the argument another name; earlier releases are the newest that Python 3.10 can have
         self._cache_name = "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
         self._turns, self._guard = threading.Semaphore(turns), threading.Lock()
-        self._share: Share = SecondThread(self._turns).share if turns > 1 else one_after_another
         self._waiting: list[PendingForward] = []
 
     def new_cache(self) -> KeyValues | Cache:
@@ -157,15 +155,14 @@ class BatchedForward(nn.Module):
 
     def _serve(self, group: Sequence[PendingForward]) -> None:
         try:
-            wanted = [one.wanted for one in group]
-            found = self._read(wanted, self._share) if self._read else [self._alone(wanted[0])]
+            found = self._read([one.wanted for one in group]) if self._read else [self._alone(group[0].wanted)]
+            COURTESY.has_read()
             for one, logits in zip(group, found, strict=True):
                 one.logits = logits
         except Exception as error:  # noqa: BLE001  # handed to those who asked, whichever thread did the work
             for one in group:
                 one.error = error
         finally:
-            COURTESY.has_read()
             for one in group:
                 one.done.set()
 

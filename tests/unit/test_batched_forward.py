@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from kgdemo.models.base import PROMPT_END
-from kgdemo.models.shared_work import Share, one_after_another
 from kgdemo.models.token_tree import BatchedForward, Pass, PooledTokenTree
 from tests.unit.test_decoding import model_named
 
@@ -28,7 +27,7 @@ class Gate(nn.Module):
         self.entered, self.open = threading.Event(), threading.Event()
         self.groups: list[list[int]] = []
 
-    def read(self, passes: Sequence[Pass], share: Share = one_after_another) -> list[Tensor]:
+    def read(self, passes: Sequence[Pass]) -> list[Tensor]:
         ids = [int(one.input_ids) for one in passes]
         self.groups.append(ids)
         self.entered.set()
@@ -121,7 +120,7 @@ def test_a_failure_is_told_to_those_it_belongs_to():
     gate = Gate(fails_on=3)
     got = ask_at_once(gate, BatchedForward(gate, gate.read), range(1, 5))
     assert got == {1: 1.0, 2: "cannot read 3", 3: "cannot read 3", 4: "cannot read 3"}
-    assert float(BatchedForward(gate, lambda *_: [torch.tensor(7.0)])(asking(8))) == 7.0
+    assert float(BatchedForward(gate, lambda _: [torch.tensor(7.0)])(asking(8))) == 7.0
 
 
 @pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this PyTorch carries no oneDNN")

@@ -85,7 +85,7 @@ def test_packed_weights_are_not_used_once_the_weights_have_changed():
     ours.pack()
     rows = torch.ones(1, 6)
     with torch.no_grad():
-        assert ours.quickest[0] is not layer.weight
+        assert ours.quickest is not layer.weight
         assert torch.allclose(ours(rows), layer(rows), atol=1e-6)
         layer.weight.add_(1.0)  # as an optimiser does
         assert torch.allclose(ours(rows), layer(rows), atol=1e-6)
@@ -100,13 +100,13 @@ def test_only_what_is_not_too_large_is_packed(monkeypatch):
     model = nn.Sequential(OneDNNLinear(nn.Linear(6, 4)), OneDNNLinear(nn.Linear(4, 4)))
     monkeypatch.setattr(linear, "_MAX_BYTES", 4 * 40 - 1)
     pack(model)
-    assert all(layer.quickest[0] is layer.weight for layer in model)
+    assert all(layer.quickest is layer.weight for layer in model)
     monkeypatch.setattr(linear, "_MAX_BYTES", 4 * 40)
     pack(model)
-    assert all(layer.quickest[0] is not layer.weight for layer in model)
+    assert all(layer.quickest is not layer.weight for layer in model)
     half = nn.Sequential(OneDNNLinear(nn.Linear(6, 4).to(torch.bfloat16)))
     pack(half)
-    assert half[0].quickest[0] is half[0].weight
+    assert half[0].quickest is half[0].weight
 
 
 @needs_onednn
