@@ -329,9 +329,6 @@ class _InSteps:
                 return
             if (yield from self._by_clauses(of_place(query.plan.asked))):
                 return
-        base = query.plan.base if query.plan.form is Form.COUNT and not query.plan.bound else ""
-        if refused and base and (yield from self._counted(base)):
-            return
         one_hop = bool(ran.cited) and all(len(path.relations) == 1 for path in ran.cited)
         answers = ran.final.answers if ran.final is not None else ()
         several = not refused and not one_hop and len(answers) > 1  # of *the lead singer of* a band there is one
@@ -382,20 +379,6 @@ class _InSteps:
         answered = any(isinstance(event, AnswerFinal) for event in computed)
         yield from (event for event in (*shown, *computed) if answered or isinstance(event, LMCall))
         return answered
-
-    def _counted(self, question: str) -> Generator[Event, None, bool]:
-        """Count what a question lists whose number is asked for; whether it lists any."""
-        seen, fitting = self._fitting(question, self._unseen)
-        yield from (event for event in seen if isinstance(event, LMCall))
-        operands = tuple(Operand(one, paths) for one, paths in fitting.items())
-        number = str(len(fitting))
-        count = Operation("count", f"counting {listed(list(fitting))}", operands, (number,))
-        if not fitting or not verify_operation(count, self.graph.verifier):
-            return False
-        yield dataclasses.replace(count, verified=True)
-        said = f"The graph holds {number}, which need not be all: {listed(list(fitting))}."
-        yield AnswerFinal(said, (number,), (), BY)
-        return True
 
     @property
     def _unseen(self) -> Settings:

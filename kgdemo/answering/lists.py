@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from datetime import date
 
+from kgdemo.answering.clauses import led_to
 from kgdemo.answering.computation import (
     IN_ORDER,
     SAYS_LITTLE,
@@ -22,13 +24,14 @@ from kgdemo.answering.computation import (
 )
 from kgdemo.answering.conditions import EITHER, Conditions
 from kgdemo.answering.operands import PLACES, names_of_kind, number_of, operand_of, same_attribute, shown_value
-from kgdemo.events import Event, Notice, Operand
+from kgdemo.events import AnswerFinal, Event, Notice, Operand, Operation
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import fits, kind_of
 from kgdemo.query.clauses import of_place
 from kgdemo.query.measures import DATE, NUMBERS, ORDINALS, in_unit
 from kgdemo.query.plan import Form
+from kgdemo.query.query import understand
 from kgdemo.ranking.abstention import applies
 from kgdemo.ranking.scorer import path_words
 
@@ -618,6 +621,27 @@ class Lists(Conditions):
             remaining = joined or remaining
         return remaining
 
+    def _counted_as_listed(self) -> Generator[Event, None, bool]:
+        """Count what the question lists where it asks *which* in place of *how many*; whether it lists any."""
+        listing = copy(self)
+        listing.query = understand(self.plan.base, self.query.topics, self.kg)
+        listing.plan = listing.query.plan
+        ran, operations = MethodRun(), list[Operation]()
+        for event in listing.list_answers():
+            ran.see(event)
+            if isinstance(event, AnswerFinal):
+                ran.final = event
+            elif isinstance(event, Operation):
+                operations.append(event)
+        fitting = led_to(ran, operations, self.sets)
+        operands, number = [Operand(one, paths) for one, paths in fitting.items()], str(len(fitting))
+        if not fitting:
+            return False
+        named = listed(list(fitting))
+        if (yield from self._operate("count", f"counting {named}", operands, (number,))) is not None:
+            yield computed_answer(f"The graph holds {number}, which need not be all: {named}.", (number,), ran)
+        return True
+
     def count(self) -> Iterator[Event]:
         """How many there are, as far as the graph holds them."""
         if self.plan.attributes:
@@ -653,6 +677,8 @@ class Lists(Conditions):
                 return
             first = next(iter(ends.values()))
             uncovered = noun if self._tells_no_sex(first) else self._uncovered(first)
+            if uncovered and not self.plan.bound and (yield from self._counted_as_listed()):
+                return
             if uncovered:
                 yield no_answer(
                     f"The graph holds {len(ends)} here ({listed(list(ends), 8)}), but nothing by which I could "

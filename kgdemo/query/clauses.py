@@ -26,7 +26,7 @@ _VERB = rf"(?:(?:{_BEING}|{_PAST}|{_PRESENT}|\w+ed)\b)"
 _ADVERB = r"(?:also |both |later |then |once |ever |still |never )*"
 _NOUN = r"(?P<noun>(?:(?!of\b|in\b|by\b|that\b|who\b|which\b|whose\b)[\w'.-]+ ){1,4}?)"
 _HEAD = re.compile(
-    rf"^(?:(?:which|what) (?P<one>one of the )?(?!{_VERB}){_NOUN}|(?P<who>who) )"
+    rf"^(?:(?:which|what) (?:one of the )?(?!{_VERB}){_NOUN}|(?P<who>who) )"
     rf"(?P<rest>(?:that |who |which )?{_ADVERB}(?:{_VERB}|whose\b|(?:{_MADE}|starring)\b|(?:by|of|in|from|with)\b).*)$",
     re.IGNORECASE,
 )

@@ -95,6 +95,21 @@ export function makeLinking(text, again, suggest) {
 }
 
 /**
+ * Where a mention stands in the question as it was typed, since it was found in the question as it was put right;
+ * a mistyped name where whole words stand in its place, and (-1, -1) elsewhere.
+ * @param {string} question
+ * @param {Mention} mention
+ * @returns {[number, number]}
+ */
+export function placeOf(question, mention) {
+  if (question.slice(mention.start, mention.end) === mention.text) return [mention.start, mention.end];
+  const start = question.indexOf(mention.text);
+  if (start >= 0) return [start, start + mention.text.length];
+  const around = ` ${question} `.slice(mention.start, mention.end + 2); // with the letter before and the one behind
+  return /^[^\p{L}\p{N}][\p{L}\p{N}].*[\p{L}\p{N}][^\p{L}\p{N}]$/u.test(around) ? [mention.start, mention.end] : [-1, -1];
+}
+
+/**
  * The question's text with its mentions marked.
  * @type {(question: string, mentions: Mention[], names: string[]) => Child[]}
  */
@@ -104,9 +119,10 @@ function withMarks(question, mentions, names) {
   let place = 0;
   for (const mention of [...mentions].sort((a, b) => a.start - b.start)) {
     const chosen = mention.candidates.find((one) => names.includes(one.entity));
-    if (!chosen || mention.start < place) continue;
-    parts.push(question.slice(place, mention.start), h('mark', { keys: [`e:${chosen.entity}`] }, question.slice(mention.start, mention.end)));
-    place = mention.end;
+    const [start, end] = placeOf(question, mention);
+    if (!chosen || start < place) continue;
+    parts.push(question.slice(place, start), h('mark', { keys: [`e:${chosen.entity}`] }, question.slice(start, end)));
+    place = end;
   }
   return [...parts, question.slice(place)];
 }
