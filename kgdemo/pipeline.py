@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from kgdemo.answering.clauses import belonging_to, common, led_to
 from kgdemo.answering.computation import BY, MethodRun, listed
 from kgdemo.answering.operands import Sets
-from kgdemo.answering.operations import answer
+from kgdemo.answering.operations import answer, by_record
 from kgdemo.constraint.token_graph import TokenCache, TokenGraph
 from kgdemo.errors import UserError
 from kgdemo.events import (
@@ -288,6 +288,7 @@ class Pipeline:
             yield from answer(query, ask, *common)
 
 
+_OF_RECORDS = frozenset((Form.ENTITY, Form.ALL, Form.SUPERLATIVE, Form.ORDINAL, Form.UNANSWERABLE))  # may ask for one
 _TRIED = 3  # answers of a question within a question, of which the rest is asked
 
 
@@ -346,8 +347,17 @@ class _InSteps:
             yield from (event for event in tried if taken or isinstance(event, LMCall))
             if taken:
                 return
-        if ran.final is not None:
-            yield ran.final
+        if ran.final is None:
+            return
+        means_record = refused and query.plan.form in _OF_RECORDS and not (steps or query.plan.inner)
+        by_record = tuple(self._by_record(query)) if means_record else ()
+        yield from by_record or (ran.final,)
+
+    def _by_record(self, query: Query) -> Iterator[Event]:
+        graph = self.graph
+        yield from by_record(
+            query, lambda _: iter(()), self.resources, graph.linker.entities_in, self.settings.directed
+        )
 
     def _whole(self, query: Query) -> Iterator[Event]:
         return self.pipeline._computed(query, self.method, self.graph, self.resources, self.settings)

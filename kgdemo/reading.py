@@ -16,6 +16,7 @@ from rapidfuzz.distance import OSA
 
 from kgdemo.answering.computation import BY, listed
 from kgdemo.answering.operands import all_of_kind
+from kgdemo.answering.records import says_order
 from kgdemo.errors import UserError
 from kgdemo.events import AnswerFinal, Candidate, EntitiesLinked, Event, Mention, Notice
 from kgdemo.kg.graph import KnowledgeGraph
@@ -115,7 +116,8 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
     if query.plan.form is Form.SUPERLATIVE and query.plan.place > 1:
         linked = dataclasses.replace(linked, chosen=_beside_the_record(linked, graph))
         query = understand(question, linked.chosen, graph.kg)
-    without_topic = not linked.chosen and query.plan.form in WITHOUT_TOPIC
+    may_lack = query.plan.form in WITHOUT_TOPIC or says_order(query.text)  # who *came first* may be a record
+    without_topic = not linked.chosen and may_lack
     yield dataclasses.replace(linked, nearest=()) if without_topic else linked
     if not linked.chosen and not without_topic:
         said = _nothing_found(query, linked, graph)

@@ -24,6 +24,7 @@ from kgdemo.answering.operands import (
     names_of_kind,
     operand_of,
 )
+from kgdemo.answering.records import ACHIEVED, MEANT, records_of, says_order
 from kgdemo.events import AnswerFinal, Event, Notice, Operand, Operation, PathFound, PathVerified
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.literals import date_parts
@@ -63,12 +64,12 @@ SAYS_LITTLE = frozenset(
     "up place usually normally typically often mainly mostly commonly generally same cinema cinemas theaters "
     "theatres native several give gives gave given ones also".split()
 )
+_OF_SEVERAL = re.compile(r"\bor\b|\b(?:compared?|than) (?!any|all|every)", re.IGNORECASE)  # one of those that are named
 _TIME = frozenset(("year",))
 _AWAY = frozenset(("coast on", "bordered by", "shares border with"))  # relations that lead out of a place
 _HELD = frozenset("won win wins hold holds held achieved scored".split())
 _MOST = re.compile(r"\b\w+est\b", re.IGNORECASE)
 _ORDERS = frozenset("first second third last only".split())
-_ACHIEVED = "achieved by"  # of a record, or of what was done for the first time
 _STEM = 4  # letters that a word shares with a name that is made of it: *moons*, *moonless*
 _LONG_WORD = 5  # letters from which one of a word may be wrong
 _SHOWN = 30  # members of a set named in a sentence
@@ -314,7 +315,7 @@ class Computation:
         for topic in self.query.topics:
             known = self.kg.info.get(topic)
             names = (topic, *(known.aliases if known else ()))
-            achieved = self.sets.ends(topic, (_ACHIEVED,))
+            achieved = self.sets.ends(topic, (ACHIEVED,))
             if not self._may_hold(achieved, names) or not self._order_said(names):
                 continue
             told = {word for name in names for word in re.findall(r"\w+", fold(name))}
@@ -334,7 +335,24 @@ class Computation:
         said += [f"{text} in the world" for text in said]
         named = (name.entity for text in said for name in name_index(self.kg).whole("".join(name_words(text))))
         records = (self.kg.entities[entity] for entity in named)
-        return next((one for one in records if self.sets.ends(one, (_ACHIEVED,))), "")
+        return next((one for one in records if self.sets.ends(one, (ACHIEVED,))), "")
+
+    def _record_meant(self) -> str:
+        """The record that the question means in other words (``records``), joined to what else it names; or empty."""
+        if _OF_SEVERAL.search(self.query.text) or not says_order(self.query.text):
+            return ""
+        record, probability = records_of(self.kg).meant(self.query.text, self.resources.embedder)
+        if probability < MEANT:
+            return ""
+        known, holders = self.kg.info[record], self._holders(record)
+        told = {word[:_STEM] for name in (record, *known.aliases) for word in fold(name).split()}
+        kinds = names_of_kind(self.plan.noun)
+        for topic in self.query.topics:
+            named = [word[:_STEM] for word in fold(re.sub(r" \([^)]*\)$", "", topic)).split()]
+            aside = kind_of(self.kg, topic) == "feat" or topic.lower() in kinds or topic.islower()
+            if not aside and told.isdisjoint(named) and all(self.sets.joined(one, topic) is None for one in holders):
+                return ""  # of a place, or somebody, that the record is not about
+        return record
 
     def _order_said(self, names: Sequence[str]) -> bool:
         """Whether the question says the order that a record is named by: not every prize is the *first* one."""
@@ -372,7 +390,12 @@ class Computation:
         return {end: (ends[end], path) for end, path in stated.items() if path.entities[0] in kinds}
 
     def _holders(self, feat: str) -> dict[str, Path]:
-        return self.sets.ends(feat, (_ACHIEVED,))
+        return self.sets.ends(feat, (ACHIEVED,))
+
+    def of_record_meant(self) -> Iterator[Event]:
+        """Who or what the record belongs to that the question means in other words; nothing where it means none."""
+        if record := self._record_meant():
+            yield from self._of_record(record)
 
     def _of_record(self, feat: str) -> Iterator[Event]:
         """Who or what a record belongs to."""

@@ -30,6 +30,7 @@ from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import fits, kind_of
 from kgdemo.query.clauses import of_place
 from kgdemo.query.measures import DATE, NUMBERS, ORDINALS, in_unit
+from kgdemo.query.nested import two_steps
 from kgdemo.query.plan import Form
 from kgdemo.query.query import understand
 from kgdemo.ranking.abstention import applies
@@ -88,6 +89,9 @@ class Lists(Conditions):
         """The method's own answer, less what a second condition rules out."""
         record = "" if self.plan.bound else self._record()
         if record and all(fits(self.query.answer_type, kind_of(self.kg, end)) for end in self._holders(record)):
+            yield from self._of_record(record)
+            return
+        if not self.plan.bound and not two_steps(self.plan.asked) and (record := self._record_meant()):
             yield from self._of_record(record)
             return
         if self.plan.without:

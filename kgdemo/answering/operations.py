@@ -74,3 +74,18 @@ def answer(
         Form.SPAN: orders.span,
     }
     yield from ways[query.plan.form]()
+
+
+def by_record(
+    query: Query,
+    run: Callable[[Query], Iterator[Event]],
+    resources: Resources,
+    link: Callable[[str], Sequence[str]],
+    directed: bool,
+) -> Iterator[Event]:
+    """The holder of the record that a question means in other words; nothing where it means none.
+
+    Args:
+        query, run, resources, link, directed: see ``Computation``.
+    """
+    yield from Lists(query, run, resources, link, directed).of_record_meant()

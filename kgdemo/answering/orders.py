@@ -278,6 +278,9 @@ class Orders(Computation):
             replace(operand, paths=() if (path := ends[operand.entity]) is None else (path,))
             for operand in same_attribute(self.kg, list(ends), self._attributes(list(ends)))
         ]
+        if first and len(operands) < len(ends) and (record := self._record_meant()):
+            yield from self._of_record(record)
+            return
         if not operands:
             held = f"The graph holds {len(ends)} {noun} ({listed(list(ends), 8)})"
             such = self._attribute_name()
