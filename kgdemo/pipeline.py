@@ -324,7 +324,8 @@ class _InSteps:
             else:
                 yield event
         refused = ran.final is None or bool(ran.final.refusal)
-        if refused and query.plan.form is Form.ENTITY:
+        both = re.search(r"\bboth\b", query.plan.asked, re.IGNORECASE)  # of one of the two the whole may know nothing
+        if (refused or both) and query.plan.form is Form.ENTITY:
             every = clauses_of(query.plan.asked)
             if every != clauses and (yield from self._by_clauses(every)):
                 return
@@ -342,6 +343,10 @@ class _InSteps:
             final = next((event for event in reversed(tried) if isinstance(event, AnswerFinal)), None)
             back = final is not None and final.answers and set(final.answers) <= set(self.reading.linked.chosen)
             taken = final is not None and not back and not (final.refusal and refused)
+            if refused is False and final is not None and final.refusal and ran.final is not None:
+                described = [e.result for e in tried if isinstance(e, Operation) and e.text.startswith(steps[0])]
+                if described and set(answers) <= set(described[0]):  # what it describes, not what it asks of that
+                    ran.final = final
             if several and final is not None:
                 taken = bool(final.answers) and set(final.answers) < set(answers)
             yield from (event for event in tried if taken or isinstance(event, LMCall))

@@ -25,6 +25,7 @@ from kgdemo.linking.linker import LIKELY
 from kgdemo.linking.names import name_index
 from kgdemo.linking.words import common_words, name_words
 from kgdemo.opened import OpenedGraph
+from kgdemo.query.measures import COMPARING
 from kgdemo.query.plan import WITHOUT_TOPIC, Form
 from kgdemo.query.query import Query, understand
 from kgdemo.query.wording import (
@@ -34,6 +35,7 @@ from kgdemo.query.wording import (
     plain_question,
     referring,
     unknown_words,
+    with_apostrophes,
     without_slips,
 )
 
@@ -97,9 +99,14 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
     Raises:
         UserError: the graph has no such entity.
     """
-    question = in_plain_verbs(referring(" ".join(question.split())))
+    question = " ".join(question.split())
     if graph.linker.knows_all_names:
-        question = in_full(question, lambda name: bool(name_index(graph.kg).whole("".join(name_words(name)))))
+
+        def is_name(text: str) -> bool:
+            return bool(name_index(graph.kg).whole("".join(name_words(text))))
+
+        question = in_full(with_apostrophes(question, is_name), is_name)
+    question = in_plain_verbs(referring(question))
     meant, linked = _put_right(question, entities, graph)
     if meant != question:
         yield Notice(f"Read as: {meant}")
@@ -351,6 +358,8 @@ def _names_right(question: str, linked: EntitiesLinked, graph: OpenedGraph) -> s
         typed = re.sub(r"['’]s?$", "", mention.text)
         folded = {fold(name): name for name in names}
         if name_index(graph.kg).whole("".join(name_words(typed))):  # *German* is right, though the country is *Germany*
+            continue
+        if fold(typed) in COMPARING:  # *denser* is no slip for *Denver*
             continue
         beginning, _, rest = typed.partition(" ")
         if fold(beginning) in FUNCTION_WORDS and name_index(graph.kg).whole("".join(name_words(rest))):

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from rapidfuzz.distance import OSA
 
 from kgdemo.answering.operands import (
+    HARMLESS,
     MAX_MEMBERS,
     PLACES,
     Sets,
@@ -41,9 +42,6 @@ from kgdemo.reasoners.base import Resources
 from kgdemo.verify_operations import verify_operation
 
 _PEOPLE = frozenset(("person", "man", "woman", "human", "people", "men", "women"))
-HARMLESS = frozenset(  # before a noun, not telling which of them are meant
-    "big main major famous known single whole different natural chemical real living musical feature studio".split()
-)
 _WHOLE = ("has country",)  # what lies in a place is listed by it whole
 _UNLIKE = 0.31  # cosine to the nearest word below which a word of the question is about something else
 _ANOTHER_VERB = 0.28  # cosine of a verb to the nearest word of the relations, below which it is another one
@@ -64,7 +62,9 @@ SAYS_LITTLE = frozenset(
     "up place usually normally typically often mainly mostly commonly generally same cinema cinemas theaters "
     "theatres native several give gives gave given ones also".split()
 )
-_OF_SEVERAL = re.compile(r"\bor\b|\b(?:compared?|than) (?!any|all|every)", re.IGNORECASE)  # one of those that are named
+_OF_SEVERAL = re.compile(  # one of those that are named
+    r"\bor\b|\bcompared?\b|\bthan (?!(?:in |at |on )?(?:any|all|every))", re.IGNORECASE
+)
 _TIME = frozenset(("year",))
 _AWAY = frozenset(("coast on", "bordered by", "shares border with"))  # relations that lead out of a place
 _HELD = frozenset("won win wins hold holds held achieved scored".split())
@@ -331,7 +331,10 @@ class Computation:
             return ""
         if self.plan.base or not self.plan.noun or self.plan.place > 1:  # of a place or somebody, or the second of them
             return ""
-        said = [f"{word} {noun}" for word in _MOST.findall(self.query.text) for noun in names_of_kind(self.plan.noun)]
+        nouns = names_of_kind(self.plan.noun)
+        if self._modifier(self.plan.noun):  # the largest *African* country is not the largest one
+            nouns = tuple(noun for noun in nouns if " " in noun)
+        said = [f"{word} {noun}" for word in _MOST.findall(self.query.text) for noun in nouns]
         said += [f"{text} in the world" for text in said]
         named = (name.entity for text in said for name in name_index(self.kg).whole("".join(name_words(text))))
         records = (self.kg.entities[entity] for entity in named)

@@ -14,7 +14,6 @@ from itertools import pairwise
 from rapidfuzz.distance import OSA
 
 from kgdemo.answering.computation import (
-    HARMLESS,
     IN_ORDER,
     ORDER_WORD,
     SAYS_LITTLE,
@@ -28,13 +27,14 @@ from kgdemo.answering.computation import (
     within_bound,
 )
 from kgdemo.answering.direct import Direct
-from kgdemo.answering.operands import PLACES, is_of_kind, names_of_kind, operand_of, shown_value
+from kgdemo.answering.operands import HARMLESS, PLACES, is_of_kind, names_of_kind, operand_of, shown_value
 from kgdemo.events import AnswerFinal, Event, Notice, Operand
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import Name, name_index
-from kgdemo.linking.words import name_words
+from kgdemo.linking.words import common_words, name_words
+from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.measures import DATE
 from kgdemo.query.plan import Form
@@ -64,6 +64,13 @@ _ONE_ASKED = re.compile(
     r"^(?:(?:who|what|which \w+)(?:'s| is| was)|name) the (?:\w+ )*?(?!\w*[^s\W]s\b)\w+ (?:of|in|on|for)\b",
     re.IGNORECASE,
 )
+_ASKS_FOR_ONE = re.compile(
+    r"^(?:who(?:'s| is| was) the (?:\w+ )??(?!\w*[^s\W]s\b)\w+ (?:of|in|on|for|who|that)\b|(?:what|which) "
+    r"(?!\w*[^s\W]s\b)\w+ )",
+    re.IGNORECASE,
+)
+_MANY_FOR_ONE = 20  # answers to a question for one thing, beyond which each word of it has to say something of them
+_SAYS_IT = 0.4  # cosine from which a word is another word for one of those that tell what was found
 _FAR = 1.5  # times better known than any other is the one that is meant where one is asked for
 EITHER = re.compile(  # one of those named last, *solid or liquid*; not *a king or queen as head of state*
     r"\bor\b(?:(?! (?:as|of|in|that|who|which|for|with)\b) [\w'-]+){1,4}[?.! ]*$", re.IGNORECASE
@@ -96,6 +103,9 @@ class Conditions(Direct):
         word = self._narrowing_topic(best)
         if word:
             return f"The closest that the graph holds is “{said}” of {best.entities[0]}, which leaves out “{word}”."
+        word = self._not_one_of_many(ran)
+        if word:
+            return f"The graph holds {len(self._whole_set(ran))} that are {said}, but not what “{word}” says of them."
         siblings = len(best.relations) == 2 and self.sets.inverse(best.relations[0]) == best.relations[1]
         if siblings and _WHICH_ARE.search(self.query.text) and not _ALIKE.search(self.query.text):
             return f"The closest that the graph holds is what is {said} like {best.entities[0]}, not what is one."
@@ -105,6 +115,24 @@ class Conditions(Direct):
             held = f"{listed(list(self._whole_set(ran)), 8)} are joined to {listed(sorted(starts))}"
             return f"{held}, but the graph does not say who of them won for it."
         return ""
+
+    def _not_one_of_many(self, ran: MethodRun) -> str:
+        """A word of a question for one thing that says which of the many that were found; empty where it says none."""
+        answers = ran.final.answers if ran.final is not None else ()
+        if len(answers) <= _MANY_FOR_ONE or not _ASKS_FOR_ONE.match(self.plan.asked):
+            return ""
+        path = ran.cited[0]
+        told = {*path_words(path.relations), *(kind_of(self.kg, entity) for entity in path.entities)}
+        told |= {word for entity in (*path.entities, *self.query.topics) for word in fold(entity).split()}
+        told |= {*names_of_kind(self.plan.noun), *SAYS_LITTLE, *self.plan.noun.lower().split()}
+        stems = {word[:_STEM] for word in told}
+        words = [word for word in self.query.content_words if word[:_STEM] not in stems and word in common_words()]
+        if not words:
+            return ""
+        vectors = embedding_cache(self.resources.embedder)
+        said = dict.fromkeys((*path_words(path.relations), *filter(None, (kind_of(self.kg, e) for e in path.entities))))
+        nearest = (vectors.vectors(words) @ vectors.vectors(list(said)).T).max(axis=1)
+        return words[int(nearest.argmin())] if nearest.min() < _SAYS_IT else ""
 
     def _narrowing_topic(self, path: Path) -> str:
         """A word right before the name of a kind of thing that says which of it, or what is done to it.
@@ -277,6 +305,9 @@ class Conditions(Direct):
         if of_sex is not None and not self._more_is_named(ran):
             yield from self._narrowed(ran, ends, of_sex)
             return
+        if members := self._of_group_named(ends):
+            yield from self._joined(ran, members, len(ends), [self.plan.noun])
+            return
         if capitals := self._capitals_on(ran, ends):
             yield from self._joined(ran, capitals, len(ends), [ran.cited[0].entities[0]])
             return
@@ -383,6 +414,13 @@ class Conditions(Direct):
         (place,), (other,) = places, others
         ends = self.sets.beyond(place.entities[0], place.relations[0])
         return {e: (p, ends[e]) for e, p in self.sets.ends(other.entities[0], other.relations).items() if e in ends}
+
+    def _of_group_named(self, ends: Mapping[str, Path]) -> dict[str, tuple[Path, ...]]:
+        """Those that belong to the group that the noun names whole, *US states*, with the path that says so."""
+        noun = fold(self.plan.noun)
+        group = next((topic for topic in self.query.topics if noun and fold(topic) == noun), "")
+        members = self.sets.members(group) if group else {}
+        return {end: (path, members[end]) for end, path in ends.items() if end in members}
 
     def _as_namesake(
         self, other: str, remaining: Mapping[str, tuple[Path, ...]]

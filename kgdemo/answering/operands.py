@@ -38,6 +38,11 @@ PLACES = frozenset(
 )
 
 
+HARMLESS = frozenset(  # before a noun, not telling which of them are meant
+    "big main major famous known single whole different natural chemical real living musical feature studio".split()
+)
+
+
 class Sets:
     """Reads sets off a graph.
 
@@ -96,7 +101,9 @@ class Sets:
 
     def members(self, noun: str) -> dict[str, Path]:
         """The parts or examples of what a noun names whole: of *Great Lakes* the lakes, of *noble gases* the gases."""
-        names = (noun, *names_of_kind(noun))
+        *before, _ = noun.lower().split() or [""]
+        alone = all(word in HARMLESS for word in before)  # else *banks* are more than *central* ones
+        names = (noun, *(name for name in names_of_kind(noun) if alone or " " in name))
         called_so = (name for text in names for name in name_index(self.kg).whole("".join(name_words(text))))
         groups = dict.fromkeys(self.kg.entities[name.entity] for name in called_so)
         found = ({**self.ends(group, (relation,))} for group in groups for relation in _HAS_MEMBERS)
@@ -339,7 +346,7 @@ def operand_of(
 def number_of(kg: KnowledgeGraph, entity: str, noun: str) -> Operand | None:
     """The number that the graph states of what a noun names: of a spider's *legs*, of a planet's *moons*."""
     noun = re.sub(r"\b(?:men's|football|soccer|fifa|uefa) ", "", noun.lower())
-    kinds = set(names_of_kind(noun)) | {noun}
+    kinds = set(names_of_kind(noun)[: 1 if " " in noun else None]) | {noun}  # not all countries are *landlocked* ones
     for attribute, literal in kg.literals.get(entity, {}).items():
         own = attribute.lower().removeprefix("number of ")
         if own in kinds or kinds & set(names_of_kind(own)[:2]):

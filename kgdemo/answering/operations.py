@@ -59,8 +59,9 @@ def answer(
     if query.plan.form is Form.YES_NO and _SAME_TIME.search(query.text):
         yield from orders.same_time()
         return
-    if (neighbour := orders.beside()) is not None:
-        yield from neighbour
+    known = orders.beside() or (orders.existed() if query.plan.form is Form.YES_NO else None)
+    if known is not None:
+        yield from known
         return
     ways: dict[Form, Callable[[], Iterator[Event]]] = {
         Form.ENTITY: lists.list_answers,

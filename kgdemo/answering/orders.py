@@ -35,7 +35,7 @@ from kgdemo.kg.labels import fold, spoken
 from kgdemo.kg.literals import date_parts
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import kind_of
-from kgdemo.query.measures import BEGINNING, DATE, NUMBER
+from kgdemo.query.measures import BEGINNING, DATE, NUMBER, converted
 from kgdemo.query.plan import Form
 from kgdemo.ranking.scorer import path_words
 
@@ -250,7 +250,8 @@ class Orders(Computation):
         group = self.sets.members(noun)
         modifier = "" if group else self._modifier(noun)
         inside = self._of_place(modifier, noun) if modifier and not self.plan.base else {}
-        if modifier and not inside and not self.plan.base and not self.query.topics:
+        besides = [topic for topic in self.query.topics if topic.lower() not in names_of_kind(noun)]
+        if modifier and not inside and not self.plan.base and not besides:
             yield no_answer(
                 f"The graph does not tell {modifier} {noun.split()[-1]}s from others, so it cannot compare them."
             )
@@ -545,7 +546,9 @@ class Orders(Computation):
         operation = yield from self._operate("value", text, [operand], result)
         if operation is not None:
             year = dates and _ASKS_YEAR.search(self.query.text)
-            yield computed_answer(f"{text}.", (str(date_parts(operand.value)[0]) if year else shown_value(operand),))
+            asked_in = "" if dates else converted(float(operand.value), operand.unit, self.plan.unit)
+            shown = str(date_parts(operand.value)[0]) if year else shown_value(operand)
+            yield computed_answer(f"{text}{f', which is {asked_in}' if asked_in else ''}.", (asked_in or shown,))
 
     def _led_to_when(self) -> Generator[Event, None, bool]:
         """The method's own answer where it has one: a path to a year shows more than the year; whether it has."""

@@ -28,6 +28,11 @@ _COMES_NEXT = re.compile(
     r"(?:the )?(?P<way>after|before|behind) (?P<x>.+)$",
     re.IGNORECASE,
 )
+_STILL_THERE = re.compile(  # *did the Ottoman Empire still exist in 1910*
+    r"^(?:did|was|were) (?P<x>.+?) (?:(?:still|already|yet) )?(?:exist|alive|around|in existence|there|living)"
+    r"(?: (?:still|already))? (?:in|during) (?:the year )?(?P<year>\d{3,4})$",
+    re.IGNORECASE,
+)
 _A_DAY, _A_YEAR = 1 / 372, 1.0
 Span = tuple[Operand, Operand]
 
@@ -111,6 +116,30 @@ class Spans(Orders):
         names = [operand.entity for operand in sorted(ordered, key=order_of)]
         place = names.index(one) + (0 if found["way"].lower() == "before" else 2) if one in names else 0
         return self._nth_of(MethodRun(), ordered, place) if 0 < place <= len(names) else None
+
+    def existed(self) -> Iterator[Event] | None:
+        """Whether somebody was alive, or something was there, in a year; None where that is not asked or not known."""
+        found = _STILL_THERE.match(self.plan.asked)
+        entity = self._with_dates(self._link(found["x"]), ()) if found else ""
+        began = operand_of(self.kg, entity, ("born", "began", "founded", "opened")) if entity else None
+        if not found or began is None:
+            return None
+        return self._was_there(began, operand_of(self.kg, entity, ("died", "ended")), int(found["year"]))
+
+    def _was_there(self, began: Operand, ended: Operand | None, year: int) -> Iterator[Event]:
+        dates = [began] if ended is None else [began, ended]
+        said = ", ".join(f"{operand.attribute} {shown_value(operand)}" for operand in dates)
+        if any(_year_of(operand) == year for operand in dates):
+            yield no_answer(f"In that very year it began or ended: {began.entity} {said}.")
+            return
+        there = [within_bound([began], f"< {year}"), within_bound([ended], f"> {year}") if ended else (began.entity,)]
+        bounds = [f"< {year}", f"> {year}"]
+        for operand, result, bound in zip(dates, there, bounds, strict=False):
+            if (yield from self._operate("filter", f"{operand.entity} {said}", [operand], result, bound)) is None:
+                return
+        answer = "Yes" if all(there) else "No"
+        no_end = "" if ended else ", and the graph states no end"
+        yield computed_answer(f"{answer}: {began.entity} {said}{no_end}.", (answer,))
 
     # compared with each other -------------------------------------------------------------------
 

@@ -30,6 +30,7 @@ from kgdemo.query.measures import (
     parts_of,
     patterns_of,
     plural_of,
+    unit_asked,
     without_world,
 )
 from kgdemo.query.nested import counterpart, in_the_time_of, nested, two_steps
@@ -88,6 +89,7 @@ def plan_of(text: str) -> Plan:
     century = _WHAT_CENTURY.match(question)
     question = f"when {century['asked']}" if century else question
     question = in_other_words(question)
+    unit, question = unit_asked(question)
     initial, asked = initial_of(asked_first(_LANDLOCKED.sub(r"landlocked \1", _IN_A_UNIT.sub("", question))))
     question = _HOW_MANY_UNITS.sub("how ", _WHAT_YEAR.sub("when ", asked))
     bare = _GIVE_THE_MEASURE.sub("", question)
@@ -95,7 +97,8 @@ def plan_of(text: str) -> Plan:
     plan = _read(question, text)
     if initial and plan.form is not Form.COUNT:
         plan = _all_called(question)
-    return replace(plan, asked=asked, initial=initial, century=century is not None)
+    unit = unit if plan.form is Form.VALUE else plan.unit
+    return replace(plan, asked=asked, initial=initial, century=century is not None, unit=unit)
 
 
 def _read(question: str, text: str) -> Plan:
@@ -451,7 +454,8 @@ _HEAD = patterns_of(
     rf"(?:which|what|name(?: the| all| some| a few| an?)?|list(?: the| all| some)?) (?!(?:{_VERBS}|the)\b){{noun}}"
     r"(?: also| ever| still| both)? "
     rf"(?:{_VERBS}|comes?|came|lies?|lives?|belongs?|by|of|from|born|directed|written|painted|that|who|which|in|with|set|starring|won|received|\w+ed|wrote|sang|led|fought|flew|became|makes?|forms?|made|built|holds?|held"
-    r"|grows?|produces?|exports?|eats?|lays?|orbits?|speaks?|uses?|plays?)\b.*",
+    r"|grows?|produces?|exports?|eats?|lays?|orbits?|speaks?|uses?|plays?|borders?|touch(?:es)?|shares?|cross(?:es)?"
+    r"|surrounds?|contains?|faces?|flows?)\b.*",
     r"(?!who|what|which|where|when|how|name|list)(?:the )?{noun} "
     r"(?:in|by|directed by|written by|painted by|born in|from|with|starring|set in)\b.*",
 )

@@ -44,6 +44,8 @@ _GREATER: dict[str, tuple[tuple[str, ...], bool]] = {}
 for _attributes, _more, _less in _ADJECTIVES:
     _GREATER |= dict.fromkeys(_more.split(), (_attributes, True)) | dict.fromkeys(_less.split(), (_attributes, False))
 
+COMPARING = frozenset((*_GREATER, "fewer", "fewest", "least", "most"))  # adjectives, compared or not
+
 _MEASURES = (
     "height|elevation|length|area|size|population|depth|diameter|radius|mass|weight|speed|lifespan|width|temperature"
     "|duration|volume|gravity|density|atomic number|atomic mass|atomic weight|melting point|boiling point"
@@ -98,7 +100,7 @@ SLOTS = {
     "he": r"(?:he|she|it|they)",
     "noun": r"(?P<noun>[\w' -]+?)",
     "measure": rf"(?P<measure>{'|'.join(_MEASURES)})",
-    "people": rf"(?P<measure>people|inhabitants|{'|'.join(_MEASURES)})",
+    "people": rf"(?P<measure>people|inhabitants|(?:native )?speakers|{'|'.join(_MEASURES)})",
     "how": rf"(?P<adjective>{'|'.join(HOW)})",
     "er": rf"(?:(?P<adjective>{'|'.join(sorted(w for w in _GREATER if w.endswith('er')))})"
     r"|more (?P<stem>populous|populated|distant|recent|massive))",
@@ -183,9 +185,41 @@ def in_unit(number: float, said: str, unit: str) -> float | None:
     return next((number * own[said] / own[unit] for own in _UNITS if said in own and unit in own), None)
 
 
+_DEGREES = {  # of a temperature: how many make one kelvin, and the zero point
+    "celsius": ("°C", 1.0, 273.15), "celcius": ("°C", 1.0, 273.15), "centigrade": ("°C", 1.0, 273.15),
+    "fahrenheit": ("°F", 1.8, 459.67), "kelvin": ("K", 1.0, 0.0), "kelvins": ("K", 1.0, 0.0),
+}  # fmt: skip
+_ASKED_IN = re.compile(
+    rf",? (?:(?:expressed |measured |given )?in )(?:degrees )?(?P<unit>{'|'.join(_DEGREES)}|feet|miles|met(?:er|re)s"
+    r"|kilomet(?:er|re)s|km|pounds|kilograms|kg|mph|km/h)(?=$|[?.!]| (?:does|do|is|are|did|will)\b)",
+    re.IGNORECASE,
+)
+
+
+def unit_asked(question: str) -> tuple[str, str]:
+    """The unit in which a value is asked for, in lower case, and the question without it; empty where it says none."""
+    found = _ASKED_IN.search(question)
+    return (found["unit"].lower(), question[: found.start()] + question[found.end() :]) if found else ("", question)
+
+
+def converted(number: float, unit: str, asked: str) -> str:
+    """A value in the unit that it is asked in, rounded as it is known; empty where it has that unit or no such one."""
+    known = {sign: (per, zero) for sign, per, zero in _DEGREES.values()}
+    if asked in _DEGREES and unit in known:
+        sign, per, zero = _DEGREES[asked]
+        own_per, own_zero = known[unit]
+        return "" if sign == unit else f"{(number + own_zero) / own_per * per - zero:,.6g} {sign}"
+    one = in_unit(1.0, asked, unit)
+    if not one or one == 1:
+        return ""
+    return f"{number / one:,.4g} {asked}" if number / one < 1000 else f"{number / one:,.0f} {asked}"
+
+
 _WORLD = re.compile(
     r"\b(?:(?:in|of|on) (?:the )?(?:whole |entire |our )?(?:world|earth|planet|universe|solar system|periodic table)"
-    r"|of all(?: time)?|ever(?: made| built| written)?|by far|to the sun|from the sun)\b",
+    r"|of all(?: time)?|ever(?: made| built| written)?|by far|to the sun|from the sun"
+    r"|(?:that|which|who) (?:still |ever |currently )?(?:exists?|existed|lived?|lives|runs|stands"
+    r"|operates)(?: today)?)\b",
     re.IGNORECASE,
 )
 

@@ -57,7 +57,7 @@ _OF_THE_NTH = patterns_of(
     r"|killed|assassinated|shot|murdered|held|played|staged|awarded|(?:live|roam|occur)(?: in| on)?(?: in the "
     r"wild| wild| free)?|go a?round|orbit"
     r"|grow(?: in| on)?"
-    r"|lie(?: in| on)?|come from|belong to|flow into))?"
+    r"|lie(?: in| on)?|come from|belong to|(?:flow|empty|drain|run|end)(?: in| into)?))?"
 )
 _OF_HIS_NTH = patterns_of(  # who discovered *Neptune's largest moon*
     r"(?P<outer>.+? (?:of|discovered|invented|founded|built|designed|created|wrote|painted|directed|composed)) "
@@ -122,7 +122,7 @@ def nested(question: str) -> Plan | None:
 _PERSONS = frozenset("person man woman guy girl boy lady one people".split())
 _BEING = "is|are|was|were|did|does|do"
 _JOINING = re.compile(  # what may stand before the thing that is described
-    rf"\b(?:of|in|by|for|to|with|from|through|on|near|at|{_BEING}|has|have|had|won|wrote|directed|painted|founded)$",
+    rf"\b(?:of|in|by|for|to|with|from|through|on|near|at|{_BEING}|has|have|had|won|wrote|bought|made|led|taught|\w{(3,)}ed)$",
     re.I,
 )
 _ASKED_BEHIND = re.compile(  # *where was* the author of a book *born*

@@ -57,13 +57,16 @@ _COMPARISONS = patterns_of(
     r"{what}(?: \w+){0,2}? {be} (?:the )?{erest}(?: (?:of|between|out of))? {pair}",
     r"(?:between |out of |from |of )?(?:the )?(?P<x>.+?) (?:or|vs\.?|versus|and) (?:the )?(?P<y>.+?) *[,:?–-]+ "
     r"*{what}(?: \w+)? {be} (?:the )?{erest}(?: (?:in|by) \w+)?",
-    r"{be} (?P<x>.+?) or (?P<y>.+?) (?:the )?{erest}(?: \w+)?",
+    r"{be} (?P<x>.+?) or (?P<y>.+?) (?:the )?{erest}(?: \w+| (?:to|from) the \w+)?",
+    r"(?:the )?(?P<x>[^,:]+), (?:the )?(?P<y>[^,:]+?) *[,:]+ *{what}(?: \w+){0,2}? {be} (?:the )?{erest}",
     r"{be} (?:the )?(?P<x>.+?) {erest},? or (?:is |was )?(?:the )?(?P<y>(?!\w+ than\b).+)",
     r"(?:the )?{erest}(?: \w+)? *[,:?–-] *{pair}",
 )
 _IS_MORE = patterns_of(r"{be} {x} {er} than (?P<y>.+)")
 _HAS_MORE = patterns_of(
-    r"{what}(?: (?:\w+ )?\w+)? (?:has|have|had|covers?) (?:the |a )?{degree} {people}[,:]? +{pair}",
+    r"{what}(?: (?:\w+ )?\w+)? (?:(?:can |could )?(?:has|have|had|covers?|reach|reaches)) (?:the |a"
+    r" )?{degree} {people}[,:]?"
+    r" +{pair}",
     r"(?:the )?{degree} {people} *[,:?–-] *{pair}",
     r"(?:do |where do )?(?P<degree>more|fewer) (?P<measure>people|inhabitants) live in (?:the )?(?P<x>.+?) or "
     r"(?:in )?(?:the )?(?P<y>.+)",
@@ -162,7 +165,19 @@ _DATE_OF_VERB = {
 }  # fmt: skip
 
 
+_LIES_FURTHER = patterns_of(
+    r"(?:do|does|is|are|lies) {x} or {y} (?:lie |lies |located )?(?:further|farther|more to the|closer to the) "
+    r"(?P<way>north|south|east|west)(?:ern)?",
+    r"{what}(?: \w+)? (?:is|lies|are|lie) (?:further|farther) (?P<way>north|south|east|west)[,:]? {pair}",
+)
+
+
 def comparison(question: str) -> Plan | None:
+    found = first_match(_LIES_FURTHER, question)
+    if found:
+        attribute = "latitude" if found["way"].lower() in ("north", "south") else "longitude"
+        greatest = found["way"].lower() in ("north", "east")
+        return Plan(Form.COMPARISON, things=(found["x"], found["y"]), attributes=(attribute,), greatest=greatest)
     found = first_match(_ORBITS_LONGER, question)
     if found:
         things, longer = (found["x"], found["y"]), found["degree"].lower() != "less"
@@ -314,7 +329,9 @@ _SUPERLATIVES = patterns_of(
     rf"{_ASKS_FOR}(?:the )?(?:world's )?(?:{{nth}} |{_TOP})?{{est}} {{noun}}{_REST}",
     r"{what} {noun}(?P<rest>(?: (?:in|of|on|by|from)\b.*?)?) (?:is|was|are|has|lies|of) "
     r"(?:the )?(?:{nth} )?{est}(?P<more> .*)?",
-    r"(?:{what} {be} )?(?:the )?(?P<whose>(?!what|which|who|the |world)[\w. -]+?)'s? (?:{nth} )?{est} {noun}"
+    r"(?:{what} {be} )?(?:the )?(?P<whose>(?!what|which|who|the |world|in |into |on |from |at |of |to |how"
+    r" |when |where )"
+    r"[\w. -]+?)'s? (?:{nth} )?{est} {noun}"
     r"(?P<more> by .*)?",
 )
 _HAS_GREATEST_NUMBER = patterns_of(

@@ -45,7 +45,7 @@ class Plan:
         moment: whether that is its ``start``, its ``end``, ``most`` of it, or empty for any part of it.
         hops: how many relations the question names at least, where that is more than two.
         bound: years that the answers must lie within, such as ``< 1980``.
-        unit: of the number that bounds a value, as the question says it: *square kilometres*.
+        unit: of the number that bounds a value, or in which one is asked for, as the question says it: *feet*.
         without: what the answers must have nothing to do with, as the question calls it.
         inner: the question that has to be answered first: *what is the largest country in Africa*.
         outer: the question that is asked of its answer, which stands in place of ``{}``: *the capital of {}*.

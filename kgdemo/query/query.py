@@ -15,6 +15,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, spoken
 from kgdemo.query.answer_type import AnswerType, answer_type_of
 from kgdemo.query.form import plan_of
+from kgdemo.query.measures import COMPARING
 from kgdemo.query.plan import Plan
 
 _WORD = re.compile(r"\w+")
@@ -68,7 +69,7 @@ def vocabulary_of(kg: KnowledgeGraph) -> frozenset[str]:
     common = (word for line in lines if not line.startswith("#") for word in line.split())
     relations = (word for label in kg.step_labels for word in spoken(label).lower().split())
     types = (word for name in kg.types for word in name.lower().split())
-    return frozenset((*common, *FUNCTION_WORDS, *relations, *types))
+    return frozenset((*common, *COMPARING, *FUNCTION_WORDS, *relations, *types))
 
 
 def _content_words(text: str, topics: Sequence[str], kg: KnowledgeGraph) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from kgdemo.query.answer_type import singulars
-from kgdemo.query.measures import ORDINALS, first_match, patterns_of
+from kgdemo.query.measures import NUMBERS, ORDINALS, first_match, number_of_word, patterns_of
 
 _BEGINS_ASKING = re.compile(
     r"^(?:what|which|who|whose|whom|where|when|how|is|are|was|were|do|does|did|has|have|had|can|could|name|list|in what"
@@ -107,11 +107,39 @@ _IS_IT_SO = re.compile(  # a statement with *right?* behind it asks whether it i
 _MADE_PAST = (
     "published|wrote|painted|composed|invented|discovered|founded|released|recorded|directed|built|won|hosted|found"
 )
+_MANY = r"(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifty|\d+)"
+_LARGEST_BY = {  # what things are ranked by, and the adjective that says so
+    "area": "largest", "size": "largest", "population": "most populous", "height": "tallest", "length": "longest",
+    "depth": "deepest", "weight": "heaviest", "mass": "most massive",
+}  # fmt: skip
 _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, and how it is said here
     (r"^in order of \w+,? ", ""),
+    (r"^(.+ (?:does|do|did)) ((?-i:[A-Z])[\w. -]+?)(?:'s|(?<=s)') (\w+est) (\w+)\b", r"\1 the \3 \4 in \2"),
+    (
+        r"(?<!both )\bthe (summer|winter|men's|women's) and (?:the )?(summer|winter|women's|men's) (?=\w)",
+        r"both the \1 and the \2 ",
+    ),
+    (r" AND ", " and "),
     (r"\b(which|who|what)(?: one)? of (?:(?:the|these|those) two|them)\b", r"\1"),
     (r"\b(who|what|which)(?:'s| is| has) got (?=more|the|fewer)", r"\1 has "),
-    (r"\bmore (.+?) than (?:anyone|anybody|anything|any other \w+)(?: else)?$", r"the most \1"),
+    (r"\bmore (.+?) than (?:in |on |at )?any(?:one|body|thing|where)?(?: other \w+)?(?: else)?$", r"the most \1"),
+    (
+        rf"^(?:(?:out )?of|among|amongst|from)(?: all)?(?: of)? (?:the )?(?:{_MANY} )?"
+        r"((?:[\w'-]+ ){0,2}(?!this|is)\w+s), (?:which|who|what)(?: one)?(?: of them)? (?=is|was|has|have|had|\w+s\b)",
+        r"which of the \1 ",
+    ),
+    (r"\b(most|fewest|least) people(?: living| who live| that live) (?:in it|there|in them)$", r"\1 people"),
+    (r"\bhow (tall|high|long|wide|deep) (?:does|do) (.+?) (?:stand|rise|reach|get|go|run|stretch)$", r"how \1 is \2"),
+    (r"\bhow far down (?:does|do) (.+?) (?:go|reach|extend)$", r"how deep is \1"),
+    (r"^(how fast (?:does|do|can) .+?) (?:in|through) (?:an? |the )?(?:vacuum|air|space)$", r"\1"),
+    (r"\b(?:sat|was|been) on the throne\b", "reigned"),
+    (r"^how often (did|has|have) (.+?) (win|won|host|hosted)\b", r"how many times \1 \2 \3"),
+    (r"^(which \w+(?: \w+)?) with (.+? as an? .+)$", r"\1 has \2"),
+    (r"\b(?:which|what) (\w+) is number (\w+) (?:in|of|on) (.+)$", r"what is the number \2 \1 of \3"),
+    (
+        r"^(?:which|what) (\w+) became the (\w+) (?:one )?(?:of|in) (.+)$",
+        r"what is the \2 \1 of \3",
+    ),
     (r"^(?:the |which )?(\w+) with (?:the )?most wins (?:in|of|at) (.+)$", r"which \1 has won \2 the most times"),
     (r"^(?:the )?(?:launch|launching) (?:year|date) (?:of|for) (.+)$", r"when was \1 launched"),
     (r"^(?:the )?(?:release|publication) (?:year|date) (?:of|for) (.+)$", r"when was \1 released"),
@@ -147,7 +175,11 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
     (r"\bvery (?=first|last)", ""),
     (r",? (?:up to|as of|until|through)(?: and including)? 202[4-6]$", ""),
     (r"(?<=est )(.+?),? by (?:land |surface )?(?:area|size)$", r"\1"),
-    (r"^(?:the )?(?:title|name) of (the (?:first|second|third|fourth|fifth|sixth|last|final)\b.+)$", r"what is \1"),
+    (
+        r"^(?:the )?(?:title|name) of (the (?:first|second|third|fourth|fifth|sixth|last|final|\w+est)\b.+)$",
+        r"what is \1",
+    ),
+    (r"^(?:the )?names? of the (\w+(?: \w+)?) (?:that|which|who) (.+)$", r"which \1 \2"),
     (r"^(is|are|was|were|does|do|did|has|have|can)n't\b", r"\1"),
     (r"\bhit (?:the )?(?:cinemas|theat(?:er|re)s|screens|shelves)\b", "came out"),
     (r"\bwas (younger|older) when (?:he|she|they) died\b", r"died \1"),
@@ -197,6 +229,9 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
     (r"\bgrand(father|mother) of (.+'s (?:father|mother))$", r"\1 of \2"),
 )
 _IN_OTHER_WORDS_PATTERNS = [(re.compile(pattern, re.IGNORECASE), other) for pattern, other in _IN_OTHER_WORDS]
+_NTH = {place: word for word, place in ORDINALS.items()}
+_NUMBERED = re.compile(rf"\bthe number (?P<number>{'|'.join(NUMBERS)}|[2-9])\b", re.IGNORECASE)
+_RANKED = re.compile(rf"\b(?P<nth>\w+) largest by (?P<measure>{'|'.join(_LARGEST_BY)}) of\b", re.IGNORECASE)
 _MADE_IN_WHAT_YEAR = re.compile(  # *Clyde Tombaugh found Pluto in which year*, *the year Darwin published* a book
     rf"^(?:(?P<x>.+?) (?P<verb>{_MADE_PAST}) (?P<y>.+) in (?:what|which) year"
     rf"|(?:the )?year (?:(?:that|when|in which) )?(?P<x2>.+?) (?P<verb2>{_MADE_PAST}) (?P<y2>.+))$",
@@ -212,6 +247,8 @@ def in_other_words(question: str) -> str:
     question = _CENTURY.sub(lambda said: f"{ORDINALS[said[1].lower()]}th century", question)
     for pattern, other in _IN_OTHER_WORDS_PATTERNS:
         question = pattern.sub(other, question)
+    question = _NUMBERED.sub(lambda said: f"the {_NTH[number_of_word(said['number'])]}", question)
+    question = _RANKED.sub(lambda said: f"{said['nth']} {_LARGEST_BY[said['measure']]} of", question)
     made = _MADE_IN_WHAT_YEAR.match(question)
     if not made:
         return question

@@ -78,6 +78,23 @@ _AND_WHAT_OF_IT = re.compile(  # *Who wrote it? And when did she die?*
 )
 _OF_WHICH_ONE = (
     (
+        r"^(?:is|are) there (?:an?|any) (?P<noun>.+?) (?P<that>with|that|which|who|where|in|on) "
+        r"(?P<rest>.+?)[,?]?(?: -)? "
+        r"(?:and |but )?(?:which|what|who)(?: one)?(?:['’]s| is| are| would)(?: it| that| they| the \w+)?"
+        r"(?: be| called| named)?\?*$",
+        r"which \g<noun> \g<that> \g<rest>?",
+    ),
+    (
+        r"^(?P<x>[^?,.]+?), (?:which|what) (?P<noun>\w+) (?:is|was|would) (?:that|it)(?: be)?\?*$",
+        r"which \g<noun> is \g<x>?",
+    ),
+    (
+        r"^(?:ranking|ordering|ordered|ranked|if (?:you|we|one) ranks?) (?P<x>the .+?) by (?:surface |total )?"
+        r"(?P<measure>\w+), (?:which|what|who)(?: one)? (?:comes|is|ranks|would be|stands) (?:in )?(?P<nth>\w+)"
+        r"(?: place)?\?*$",
+        r"what is the \g<nth> largest by \g<measure> of \g<x>?",
+    ),
+    (
         r"^(?P<x>[A-Z][\w' ]*?) and (?P<y>[A-Z][\w' ]*?) (?:both|are|were|had|have)\b[^?]*[.;] +which (?:one )?of "
         r"(?:the two|them)"
         r" (?P<rest>[^?]+)\?*$",
@@ -104,7 +121,7 @@ _STATED_OF_ONE = re.compile(  # *The Starry Night hangs in a museum; which city 
     r"^(?P<x>[^.?!;]+?) (?P<verb>hangs?|lives?|lies?|stands?|flows?|is|was|comes?|plays?|died|stars?)"
     r"(?: (?P<done>\w+ed|born|kept|set|built|found))? (?:only )?(?P<by>in|on|into|at|by|from|after) "
     r"(?:only )?(?:an?|one|a single) (?P<noun>queen|king|god|goddess|man|woman|person|scientist|country|city"
-    r"|museum|island|continent|team|club|film|book|river|sea|state"
+    r"|museum|island|continent|team|club|film|book|novel|play|poem|story|game|opera|comic|river|sea|state"
     r"|town|church|band|author|director|composer)(?: only)?(?:[;.,]| [-–—]) +(?:and )?"
     r"(?P<asked>(?:what|which|who|where|when|in|on|how)\b.*\b(?:its|his|her|that (?P=noun)|that|it|he|she)\b.*?)\?*$",
     re.IGNORECASE,
@@ -374,7 +391,7 @@ _BIRTHPLACE = re.compile(
     re.IGNORECASE,
 )
 _IN_DEGREES = re.compile(  # a value is given in the unit that the graph has, and as it is at sea level
-    r"(?<=\w) (?:in (?:degrees )?(?:celsius|celcius|centigrade|fahrenheit|kelvin)|at sea level"
+    r"(?<=\w) (?:at sea level"
     r"|at (?:normal|standard) pressure|\((?:normal|standard) pressure\)|on average)(?= |[?.! ]*$)",
     re.IGNORECASE,
 )
@@ -422,6 +439,30 @@ def in_full(text: str, is_name: Callable[[str], bool]) -> str:
         return f"{whole} {found['word']} {other}" if is_name(whole) and is_name(other) else found[0]
 
     return _SHARED_NAME.sub(written, text)
+
+
+_OWNS = re.compile(  # *what is saturns biggest moon*
+    r"\b(?P<the>the )?(?P<owner>[^\W\d_]{3,})s (?=(?:\w+est|first|second|third|last|surface|core|population|capital"
+    r"|currency|flag"
+    r"|president|king|queen|wife|husband|mother|father|brother|sister|son|daughter|dog|cat|horse|name|height|moons?)\b)",
+    re.IGNORECASE,
+)
+
+
+def with_apostrophes(text: str, is_name: Callable[[str], bool]) -> str:
+    """A question with the apostrophes that were left out behind names.
+
+    Args:
+        text: the question.
+        is_name: whether a text is an entity's name.
+    """
+
+    def written(found: re.Match[str]) -> str:
+        the, owner = found["the"] or "", found["owner"]
+        owns = is_name(owner) and ((the and owner.islower()) or not is_name(f"{owner}s"))
+        return f"{the}{owner}'s " if owns else found[0]
+
+    return _OWNS.sub(written, text)
 
 
 def beyond_graphs(text: str) -> str:

@@ -257,7 +257,10 @@ PLANS = [
     ("what did the Romans call Hera", Plan(base="who is the counterpart of Hera", things=("Hera",))),
     ("how many gases are in the periodic table", Plan(Form.COUNT, noun="gases")),
     ("are bats birds", Plan(Form.YES_NO, "are bats birds", "birds", ("bats",))),
-    ("How high is Ben Nevis in metres", Plan(Form.VALUE, things=("Ben Nevis",), attributes=("height", "elevation"))),
+    (
+        "How high is Ben Nevis in metres",
+        Plan(Form.VALUE, things=("Ben Nevis",), attributes=("height", "elevation"), unit="metres"),
+    ),
     ("what language is spoken in Chad right now", Plan(base="what language is spoken in Chad", noun="language")),
     (
         "which city has hosted the most Winter Games",
