@@ -51,7 +51,10 @@ _MEASURES = (
     "|duration|volume|gravity|density|atomic number|atomic mass|atomic weight|melting point|boiling point"
     "|orbital period|box office|running time|runtime|life expectancy|escape velocity|Scoville units"
     "|gestation period|incubation period|gestation|incubation|seats"
-    "|distance"
+    "|distance|circumference|wingspan|half-life|half life|coastline|mains voltage|mains frequency|voltage"
+    "|freezing point|net height|hoop height|goal width|goal height|alcohol content|alcohol|pH value|pH|price|budget"
+    "|gauge|heart rate|voting age|drinking age|driving age|core temperature|surface temperature|axial tilt"
+    "|orbital speed|main span|storage capacity|bite force|value"
 ).split("|")
 _SAME_MEASURE = {
     "size": ("area", "population", "diameter", "height"),
@@ -62,6 +65,11 @@ _SAME_MEASURE = {
     "gestation period": ("gestation",),
     "incubation period": ("incubation",),
     "people": ("population",),
+    "half life": ("half-life",),
+    "voltage": ("mains voltage",),
+    "alcohol content": ("alcohol",),
+    "ph": ("pH",),
+    "ph value": ("pH",),
     "inhabitants": ("population",),
     "atomic weight": ("atomic mass",),
     "melting point": ("melting_point", "melting point"),
