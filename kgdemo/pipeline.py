@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from kgdemo.answering.clauses import belonging_to, common, led_to
 from kgdemo.answering.computation import BY, MethodRun, listed
 from kgdemo.answering.operands import Sets
-from kgdemo.answering.operations import answer, by_record
+from kgdemo.answering.operations import answer, in_other_words
 from kgdemo.constraint.token_graph import TokenCache, TokenGraph
 from kgdemo.errors import UserError
 from kgdemo.events import (
@@ -288,7 +288,9 @@ class Pipeline:
             yield from answer(query, ask, *common)
 
 
-_OF_RECORDS = frozenset((Form.ENTITY, Form.ALL, Form.SUPERLATIVE, Form.ORDINAL, Form.UNANSWERABLE))  # may ask for one
+_IN_OTHER_WORDS = frozenset(  # the forms that may ask for a record or a value without naming it
+    (Form.ENTITY, Form.ALL, Form.COUNT, Form.SUPERLATIVE, Form.ORDINAL, Form.VALUE, Form.UNANSWERABLE)
+)
 _TRIED = 3  # answers of a question within a question, of which the rest is asked
 
 
@@ -311,7 +313,9 @@ class _InSteps:
     def answer(self, query: Query) -> Iterator[Event]:
         """The events of a question's run."""
         if query.plan.inner and not self.reading.names(query.plan.inner):
-            yield from self._step_by_step(query.plan.inner, query.plan.outer)
+            for event in self._step_by_step(query.plan.inner, query.plan.outer):
+                refused = isinstance(event, AnswerFinal) and bool(event.refusal)
+                yield from (refused and tuple(self._in_other_words(query, described=True))) or (event,)
             return
         clauses = clauses_of(query.plan.asked, both=False) if query.plan.form is Form.ENTITY else ()
         if (yield from self._by_clauses(clauses)):
@@ -354,15 +358,13 @@ class _InSteps:
                 return
         if ran.final is None:
             return
-        means_record = refused and query.plan.form in _OF_RECORDS and not (steps or query.plan.inner)
-        by_record = tuple(self._by_record(query)) if means_record else ()
-        yield from by_record or (ran.final,)
+        retold = refused and query.plan.form in _IN_OTHER_WORDS
+        found = tuple(self._in_other_words(query, described=bool(steps))) if retold else ()
+        yield from found or (ran.final,)
 
-    def _by_record(self, query: Query) -> Iterator[Event]:
-        graph = self.graph
-        yield from by_record(
-            query, lambda _: iter(()), self.resources, graph.linker.entities_in, self.settings.directed
-        )
+    def _in_other_words(self, query: Query, described: bool) -> Iterator[Event]:
+        link = self.graph.linker.entities_in
+        yield from in_other_words(query, self.resources, link, self.settings.directed, described)
 
     def _whole(self, query: Query) -> Iterator[Event]:
         return self.pipeline._computed(query, self.method, self.graph, self.resources, self.settings)

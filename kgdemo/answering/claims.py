@@ -285,6 +285,8 @@ class Claims(Computation):
 
     def _covers(self, path: Path) -> bool:
         """Whether a path says what the question claims: who took part in a battle need not have won it."""
+        if any(_EARLIER.match(relation) for relation in path.relations) and not _ONCE.search(self.query.text):
+            return False
         if not _DONE.match(self.query.text):
             return self._is_god_of_that(path)
         if _COMPETES.match(self.query.text) and path.relations == ("citizen of",):
@@ -513,6 +515,12 @@ class Claims(Computation):
         operation = yield from self._operate("holds", text, operands, (answer,), claimed)
         if operation is not None:
             yield computed_answer(text, (answer.capitalize(),))
+
+
+_EARLIER = re.compile(r"(?:former|earlier)\b")
+_ONCE = re.compile(
+    r"\b(?:former|formerly|once|was|were|been|used|before|old|earlier|previous\w*|ever)\b", re.IGNORECASE
+)
 
 
 def _alike(kind: str, other: str) -> bool:

@@ -103,9 +103,6 @@ class Conditions(Direct):
         word = self._narrowing_topic(best)
         if word:
             return f"The closest that the graph holds is “{said}” of {best.entities[0]}, which leaves out “{word}”."
-        word = self._not_one_of_many(ran)
-        if word:
-            return f"The graph holds {len(self._whole_set(ran))} that are {said}, but not what “{word}” says of them."
         siblings = len(best.relations) == 2 and self.sets.inverse(best.relations[0]) == best.relations[1]
         if siblings and _WHICH_ARE.search(self.query.text) and not _ALIKE.search(self.query.text):
             return f"The closest that the graph holds is what is {said} like {best.entities[0]}, not what is one."
@@ -115,6 +112,17 @@ class Conditions(Direct):
             held = f"{listed(list(self._whole_set(ran)), 8)} are joined to {listed(sorted(starts))}"
             return f"{held}, but the graph does not say who of them won for it."
         return ""
+
+    def _one_of_many(self, ran: MethodRun, events: Iterator[Event]) -> Iterator[Event]:
+        """The events, where they do not end in many answers to a question for the one that another word tells."""
+        for event in events:
+            word = self._not_one_of_many(ran) if event is ran.final and applies(self.resources) else ""
+            if word:
+                said = " → ".join(spoken(relation) for relation in ran.cited[0].relations)
+                held = f"The graph holds {len(self._whole_set(ran))} by “{said}”"
+                yield no_answer(f"{held}, but not what “{word}” says of them.")
+            else:
+                yield event
 
     def _not_one_of_many(self, ran: MethodRun) -> str:
         """A word of a question for one thing that says which of the many that were found; empty where it says none."""

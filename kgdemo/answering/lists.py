@@ -181,7 +181,7 @@ class Lists(Conditions):
             yield no_answer(strange)
             return
         if not self.plan.bound:
-            yield from self._second_condition(ran, final)
+            yield from self._one_of_many(ran, self._second_condition(ran, final))
             return
         ends = self._whole_set(ran)
         if len(ends) < 2:  # nothing to choose from

@@ -38,6 +38,7 @@ PLACES = frozenset(
 )
 
 
+_MORE_KNOWN = 1.2  # times as many things have a later attribute where it is taken for the one that is meant
 HARMLESS = frozenset(  # before a noun, not telling which of them are meant
     "big main major famous known single whole different natural chemical real living musical feature studio".split()
 )
@@ -383,7 +384,7 @@ def same_attribute(kg: KnowledgeGraph, entities: Sequence[str], attributes: Iter
     best: list[Operand] = []
     for attribute in attributes:
         found = [operand for entity in entities if (operand := operand_of(kg, entity, [attribute]))]
-        if len(found) > len(best):
+        if len(found) > _MORE_KNOWN * len(best):
             units = [operand.unit.replace("year", "") for operand in found]
             common = max(set(units), key=units.count)
             best = [operand for operand, unit in zip(found, units, strict=True) if unit == common]

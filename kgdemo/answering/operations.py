@@ -77,16 +77,19 @@ def answer(
     yield from ways[query.plan.form]()
 
 
-def by_record(
-    query: Query,
-    run: Callable[[Query], Iterator[Event]],
-    resources: Resources,
-    link: Callable[[str], Sequence[str]],
-    directed: bool,
+def in_other_words(
+    query: Query, resources: Resources, link: Callable[[str], Sequence[str]], directed: bool, described: bool
 ) -> Iterator[Event]:
-    """The holder of the record that a question means in other words; nothing where it means none.
+    """The holder of the record, or the value, that a question means in other words; nothing where it means none.
 
     Args:
-        query, run, resources, link, directed: see ``Computation``.
+        query, resources, link, directed: see ``Computation``.
+        described: the question may speak of something that it describes instead of naming it.
     """
-    yield from Lists(query, run, resources, link, directed).of_record_meant()
+    given = (query, lambda _: iter(()), resources, link, directed)
+    may_be_record = query.plan.form not in (Form.VALUE, Form.COUNT) and not described
+    found = tuple(Lists(*given).of_record_meant()) if may_be_record else ()
+    if found or query.plan.form not in (Form.ENTITY, Form.VALUE, Form.COUNT):
+        yield from found
+        return
+    yield from Spans(*given).value_meant(described)

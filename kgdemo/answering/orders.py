@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import pairwise, product
 
 from kgdemo.answering.computation import (
-    BY,
     IN_ORDER,
     ORDER_WORD,
     Computation,
@@ -22,7 +21,6 @@ from kgdemo.answering.computation import (
 )
 from kgdemo.answering.operands import (
     PLACES,
-    is_date,
     is_of_kind,
     names_of_kind,
     number_of,
@@ -30,12 +28,11 @@ from kgdemo.answering.operands import (
     same_attribute,
     shown_value,
 )
-from kgdemo.events import AnswerFinal, Event, Operand
-from kgdemo.kg.labels import fold, spoken
-from kgdemo.kg.literals import date_parts
+from kgdemo.events import Event, Operand
+from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import kind_of
-from kgdemo.query.measures import BEGINNING, DATE, NUMBER, converted
+from kgdemo.query.measures import BEGINNING, DATE, NUMBER
 from kgdemo.query.plan import Form
 from kgdemo.ranking.scorer import path_words
 
@@ -45,8 +42,12 @@ _PARTS = ("part", "volume", "instalment", "installment")
 _BEYOND_EARTH = re.compile(
     r"\b(?:solar system|universe|space|planets?|moons?|mars|venus|jupiter|saturn|mercury)\b", re.I
 )
+_OF_THE_PAST = re.compile(
+    r"\b(?:was|were|ever|history|historical|former|ancient|had been|of all time)\b", re.IGNORECASE
+)
+_STATES = frozenset(("country", "empire", "state", "territory"))
 _CELESTIAL = frozenset(("planet", "moon", "dwarf planet", "celestial body"))
-_BEGINNINGS = ("founded", "discovered", "opened", "released", "began")
+BEGINNINGS = ("founded", "discovered", "opened", "released", "began")
 _FEW = 0.5  # of all people, of whom a value has to be known before anybody is said to have the greatest one
 _NAMESAKES = 4  # of a name, that are compared
 _RELATIVE = re.compile(r"\b(?:that|which|who|whose|where|with)\b", re.IGNORECASE)
@@ -265,7 +266,7 @@ class Orders(Computation):
                 yield from self._none_found(ran, noun)
                 return
         else:
-            ends = self._on_earth(self.sets.of_kind(noun))
+            ends = self._of_today(self._on_earth(self.sets.of_kind(noun)))
             if not ends:
                 yield no_answer(f"The graph knows no kind of thing called “{noun}”, so it cannot compare them.")
                 return
@@ -323,6 +324,13 @@ class Orders(Computation):
             if label == "located in" and around != "Earth" and kind_of(self.kg, around) in _CELESTIAL
         }
         return {end: path for end, path in ends.items() if end not in away} or ends
+
+    def _of_today(self, ends: dict[str, Path | None]) -> dict[str, Path | None]:
+        """Without the states that are no more, where the question does not ask of what was: the Soviet Union."""
+        if _OF_THE_PAST.search(self.query.text):
+            return ends
+        gone = {end for end in ends if kind_of(self.kg, end) in _STATES and operand_of(self.kg, end, ("ended",))}
+        return {end: path for end, path in ends.items() if end not in gone}
 
     def _best_of(self, ran: MethodRun, operands: Sequence[Operand]) -> Iterator[Event]:
         """The things of the greatest or the least value."""
@@ -501,90 +509,6 @@ class Orders(Computation):
         else:
             yield from unchanged(plain.final)
 
-    def value(self) -> Iterator[Event]:
-        """What the graph states of one thing."""
-        attributes, dates = self.plan.attributes, is_date(self.plan.attributes[0])
-        if attributes[0] in _BEGINNINGS:
-            attributes = (*attributes, BEGINNING)
-        if dates and _RELATIVE.search(self.plan.things[0]):  # the war that a battle belongs to has to be found first
-            yield from self._plainly()
-            return
-        events = (self._with_value(thing) for thing in self.plan.things[1:])  # the *fall of* a wall before the wall
-        entity = next(
-            (e for e in events if e and operand_of(self.kg, e, attributes)),
-            self._with_value(self.plan.things[0]) or self._topic_in(self.plan.things[0]),
-        )
-        if not entity and not dates and self.query.topics:
-            yield no_answer(f"I found nothing in the graph called {self.plan.things[0]}.")
-            return
-        operand = operand_of(self.kg, entity, attributes) if entity else None
-        if operand is not None and dates and operand.unit == "year":
-            if (yield from self._led_to_when()):
-                return
-        elif operand is None:
-            if dates and entity and self.kg.literals:
-                if not (yield from self._led_to_when()):
-                    yield no_answer(
-                        f"The graph holds no such date of {entity}. What it holds of it: {self._relations_of(entity)}."
-                    )
-                return
-            if dates or not self.kg.literals or not entity:
-                yield from self._when()
-                return
-            held = f"The graph holds no {self._attribute_name()} of {entity}."
-            yield no_answer(f"{held} What it holds of it: {self._relations_of(entity)}.")
-            return
-        others = [t for t in self.query.topics if t != entity and not set(fold(t).split()) & set(fold(entity).split())]
-        others = [t for t in others if self.sets.joined(entity, t) is None]
-        if others and dates and attributes[0] != "independence":  # when *Napoleon* walked on the moon
-            yield no_answer(
-                f"The graph says when {entity} was ({shown_value(operand)}), but not in connection with {others[0]}."
-            )
-            return
-        result = (f"{operand.value} {operand.unit}".strip(),)
-        text = f"{entity}: {operand.attribute} {shown_value(operand)}"
-        operation = yield from self._operate("value", text, [operand], result)
-        if operation is not None:
-            year = dates and _ASKS_YEAR.search(self.query.text)
-            asked_in = "" if dates else converted(float(operand.value), operand.unit, self.plan.unit)
-            shown = str(date_parts(operand.value)[0]) if year else shown_value(operand)
-            yield computed_answer(f"{text}{f', which is {asked_in}' if asked_in else ''}.", (asked_in or shown,))
-
-    def _led_to_when(self) -> Generator[Event, None, bool]:
-        """The method's own answer where it has one: a path to a year shows more than the year; whether it has."""
-        for event in self._when():
-            if isinstance(event, AnswerFinal) and event.refusal and event.by != BY:
-                return False
-            yield event
-        return True
-
-    def _when(self) -> Iterator[Event]:
-        """The method's own answer, where what happened is what its relation says: to *reach* is not to be born."""
-        ran = yield from self._base(plainly=True)
-        if other := self._of_another_time(ran):
-            yield no_answer(other)
-            return
-        words = [word for word in self.query.content_words if not ORDER_WORD.match(f"{word} x")]
-        verb = self._uncovered(ran.cited[0], words) if words and not ran.refused else ""
-        if verb and _WHEN_DID.search(self.query.text):
-            said = " → ".join(spoken(relation) for relation in ran.cited[0].relations)
-            yield no_answer(f"The closest that the graph holds is “{said}”, and that does not say “{verb}”.")
-            return
-        used = {entity for path in ran.cited for entity in path.entities}
-        apart = [t for t in self.query.topics if t not in used and not self._same_words(t, used)]
-        apart = [t for t in apart if not any(self.sets.joined(one, t) for one in used)]  # *Nirvana*, whose album it is
-        if apart and not ran.refused:  # when somebody *walked on Mars*
-            yield no_answer(f"The graph holds {ran.cited[0]}, but no date that has to do with {apart[0]}.")
-            return
-        if not ran.refused and ran.final is not None and not self._says_when(ran.final.answers):
-            yield no_answer(f"The graph does not say when; what it holds is {listed(ran.final.answers, 8)}.")
-            return
-        yield from unchanged(ran.final)
-
-    def _same_words(self, topic: str, others: Iterable[str]) -> bool:
-        words = set(fold(topic).split())
-        return any(words & set(fold(other).split()) for other in others)
-
     def _topic_in(self, thing: str) -> str:
         """The topic that a stretch of the question has a word of."""
         words = set(fold(thing).split())
@@ -599,7 +523,7 @@ class Orders(Computation):
         if attributes[0] == "area" and entities and all(kind_of(self.kg, e) == "city" for e in entities):
             attributes.remove("population")
             attributes.insert(0, "population")
-        if attributes[0] in _BEGINNINGS:  # of a drink founded as a company, and one that was invented
+        if attributes[0] in BEGINNINGS:  # of a drink founded as a company, and one that was invented
             attributes.append(BEGINNING)
         return self._dates(entities) if attributes == [DATE] else attributes
 

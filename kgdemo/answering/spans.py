@@ -16,7 +16,8 @@ from kgdemo.answering.computation import (
     years_between,
 )
 from kgdemo.answering.operands import all_of_kind, names_of_kind, operand_of, same_attribute, shown_value
-from kgdemo.answering.orders import Orders, are_consecutive
+from kgdemo.answering.orders import are_consecutive
+from kgdemo.answering.values import Values
 from kgdemo.events import AnswerFinal, Event, Operand, Operation
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import kind_of
@@ -37,7 +38,7 @@ _A_DAY, _A_YEAR = 1 / 372, 1.0
 Span = tuple[Operand, Operand]
 
 
-class Spans(Orders):
+class Spans(Values):
     """Answers that are read off the time between two dates."""
 
     def span(self) -> Iterator[Event]:

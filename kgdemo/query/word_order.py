@@ -174,7 +174,7 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
     (r"\bf1\b", "Formula One"),
     (r"\bvery (?=first|last)", ""),
     (r",? (?:up to|as of|until|through)(?: and including)? 202[4-6]$", ""),
-    (r"(?<=est )(.+?),? by (?:land |surface )?(?:area|size)$", r"\1"),
+    (r"(?<=est )(.+?),? by (?:total |land |surface )?(?:area|size)$", r"\1"),
     (
         r"^(?:the )?(?:title|name) of (the (?:first|second|third|fourth|fifth|sixth|last|final|\w+est)\b.+)$",
         r"what is \1",

@@ -161,7 +161,8 @@ _OF_A_MYTH = re.compile(
 _ADVERBS = re.compile(r"\b(?:actually|obviously|officially|so far|exactly|precisely) (?=\w)", re.IGNORECASE)
 _DOUBT_BEHIND = re.compile(r",? or (?:am i|do i|have i|is it the other|did i|are you)\b[^?]*", re.IGNORECASE)
 _AT_THE_END = re.compile(
-    r"(?:[\s,]*\b(?:dear|love|mate|please|pls|plz|thanks|thank you|thx|exactly|by the way|do you know|right now"
+    r"(?:[\s,]*\b(?:(?:does|do) (?:anyone|anybody|someone|you) know|any ideas?|dear|love|mate|please|pls"
+    r"|plz|thanks|thank you|thx|exactly|by the way|do you know|right now"
     r"|at the moment"
     r"|at present|nowadays|these days|again|so far|(?<!in )today|or not|for (?:me|us)"
     r"|for (?:an?|my|our|the) (?:\w+ ){0,3}?(?:poster|project|quiz|homework|presentation|essay|lesson|class)))*"

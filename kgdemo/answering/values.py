@@ -1,0 +1,151 @@
+"""What the graph states of one thing: a height, a number, a date.
+
+A question that names what is measured is read by its words (``query.form``). Of one that does not, *at what height is
+the hoop mounted*, the attribute is taken that its words are nearest to by sentence embeddings, where any is near.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterable, Iterator
+
+from kgdemo.answering.computation import BY, ORDER_WORD, computed_answer, listed, no_answer, unchanged
+from kgdemo.answering.operands import is_date, operand_of, shown_value
+from kgdemo.answering.orders import BEGINNINGS, Orders
+from kgdemo.events import AnswerFinal, Event, Operand
+from kgdemo.kg.labels import fold, spoken
+from kgdemo.kg.literals import date_parts
+from kgdemo.models.embedding import embedding_cache
+from kgdemo.query.measures import BEGINNING, converted
+
+_NEAR = (
+    0.44  # cosine of a question and an attribute: of 17 asked for 13 are above it, of 13 that are not stated none is
+)
+_VERY_NEAR = 0.6
+_RELATIVE = re.compile(r"\b(?:that|which|who|whose|where|with)\b", re.IGNORECASE)
+_ASKS_YEAR = re.compile(r"\byear\b", re.IGNORECASE)
+_WHEN_DID = re.compile(r"\b(?:when|(?:what|which) (?:year|day|date)) (?:did|was|were)\b", re.IGNORECASE)
+_ASKS_ANOTHER = re.compile(
+    r"^(?:(?:in|on|at|by|of|to|from) )?(?:who|whom|whose|where|when|why|which (?!height|age|temperature"
+    r"|speed|depth|price))\b"
+    r"|^how (?:do|does|did|come|is|are|was|were)\b|\b\d{4}\b|\b(?:average|per (?!side|team|match|game))\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?$")
+
+
+class Values(Orders):
+    """Answers that are values of one thing."""
+
+    def value(self) -> Iterator[Event]:
+        """What the graph states of one thing."""
+        attributes, dates = self.plan.attributes, is_date(self.plan.attributes[0])
+        if attributes[0] in BEGINNINGS:
+            attributes = (*attributes, BEGINNING)
+        if dates and _RELATIVE.search(self.plan.things[0]):  # the war that a battle belongs to has to be found first
+            yield from self._plainly()
+            return
+        events = (self._with_value(thing) for thing in self.plan.things[1:])  # the *fall of* a wall before the wall
+        entity = next(
+            (e for e in events if e and operand_of(self.kg, e, attributes)),
+            self._with_value(self.plan.things[0]) or self._topic_in(self.plan.things[0]),
+        )
+        if not entity and not dates and self.query.topics:
+            yield no_answer(f"I found nothing in the graph called {self.plan.things[0]}.")
+            return
+        operand = operand_of(self.kg, entity, attributes) if entity else None
+        if operand is not None and dates and operand.unit == "year":
+            if (yield from self._led_to_when()):
+                return
+        elif operand is None:
+            if dates and entity and self.kg.literals:
+                if not (yield from self._led_to_when()):
+                    yield no_answer(
+                        f"The graph holds no such date of {entity}. What it holds of it: {self._relations_of(entity)}."
+                    )
+                return
+            if dates or not self.kg.literals or not entity:
+                yield from self._when()
+                return
+            held = f"The graph holds no {self._attribute_name()} of {entity}."
+            yield no_answer(f"{held} What it holds of it: {self._relations_of(entity)}.")
+            return
+        others = [t for t in self.query.topics if t != entity and not set(fold(t).split()) & set(fold(entity).split())]
+        others = [t for t in others if self.sets.joined(entity, t) is None]
+        if others and dates and attributes[0] != "independence":  # when *Napoleon* walked on the moon
+            yield no_answer(
+                f"The graph says when {entity} was ({shown_value(operand)}), but not in connection with {others[0]}."
+            )
+            return
+        yield from self._stated(operand)
+
+    def value_meant(self, described: bool) -> Iterator[Event]:
+        """The number of a topic whose name is nearest to what the question says of it; nothing where none is near.
+
+        Args:
+            described: the question may speak of something that it describes: *the tallest mountain of* the topic.
+        """
+        if _ASKS_ANOTHER.search(self.plan.asked) or len(self.query.topics) > 2:
+            return
+        vectors = embedding_cache(self.resources.embedder)
+        best, nearest = _VERY_NEAR if described else _NEAR, ("", "")
+        for topic in self.query.topics:
+            known = self.kg.info.get(topic)
+            names = {word for name in (topic, *(known.aliases if known else ())) for word in fold(name).split()}
+            rest = " ".join(word for word in self.plan.asked.split() if fold(word.replace("'s", "")) not in names)
+            stated = {a: v for a, v in self.kg.literals.get(topic, {}).items() if _NUMBER.match(v.value) and v.unit}
+            likeness = vectors.similarity(rest, list(stated)).tolist() if rest else []
+            for attribute, near in zip(stated, likeness, strict=False):
+                if near > best:
+                    best, nearest = near, (topic, attribute)
+        operand = operand_of(self.kg, nearest[0], (nearest[1],)) if nearest[0] else None
+        others = [topic for topic in self.query.topics if topic != nearest[0]]
+        if operand is not None and all(self.sets.joined(nearest[0], other) is not None for other in others):
+            yield from self._stated(operand)
+
+    def _stated(self, operand: Operand) -> Iterator[Event]:
+        """A value as the graph states it, and in the unit that it is asked in."""
+        dates = is_date(self.plan.attributes[0]) if self.plan.attributes else False
+        result = (f"{operand.value} {operand.unit}".strip(),)
+        text = f"{operand.entity}: {operand.attribute} {shown_value(operand)}"
+        operation = yield from self._operate("value", text, [operand], result)
+        if operation is not None:
+            year = dates and _ASKS_YEAR.search(self.query.text)
+            asked_in = "" if dates else converted(float(operand.value), operand.unit, self.plan.unit)
+            shown = str(date_parts(operand.value)[0]) if year else shown_value(operand)
+            yield computed_answer(f"{text}{f', which is {asked_in}' if asked_in else ''}.", (asked_in or shown,))
+
+    def _led_to_when(self) -> Generator[Event, None, bool]:
+        """The method's own answer where it has one: a path to a year shows more than the year; whether it has."""
+        for event in self._when():
+            if isinstance(event, AnswerFinal) and event.refusal and event.by != BY:
+                return False
+            yield event
+        return True
+
+    def _when(self) -> Iterator[Event]:
+        """The method's own answer, where what happened is what its relation says: to *reach* is not to be born."""
+        ran = yield from self._base(plainly=True)
+        if other := self._of_another_time(ran):
+            yield no_answer(other)
+            return
+        words = [word for word in self.query.content_words if not ORDER_WORD.match(f"{word} x")]
+        verb = self._uncovered(ran.cited[0], words) if words and not ran.refused else ""
+        if verb and _WHEN_DID.search(self.query.text):
+            said = " → ".join(spoken(relation) for relation in ran.cited[0].relations)
+            yield no_answer(f"The closest that the graph holds is “{said}”, and that does not say “{verb}”.")
+            return
+        used = {entity for path in ran.cited for entity in path.entities}
+        apart = [t for t in self.query.topics if t not in used and not self._same_words(t, used)]
+        apart = [t for t in apart if not any(self.sets.joined(one, t) for one in used)]  # *Nirvana*, whose album it is
+        if apart and not ran.refused:  # when somebody *walked on Mars*
+            yield no_answer(f"The graph holds {ran.cited[0]}, but no date that has to do with {apart[0]}.")
+            return
+        if not ran.refused and ran.final is not None and not self._says_when(ran.final.answers):
+            yield no_answer(f"The graph does not say when; what it holds is {listed(ran.final.answers, 8)}.")
+            return
+        yield from unchanged(ran.final)
+
+    def _same_words(self, topic: str, others: Iterable[str]) -> bool:
+        words = set(fold(topic).split())
+        return any(words & set(fold(other).split()) for other in others)
