@@ -352,7 +352,8 @@ class _InSteps:
                 if described and set(answers) <= set(described[0]):  # what it describes, not what it asks of that
                     ran.final = final
             if several and final is not None:
-                taken = bool(final.answers) and set(final.answers) < set(answers)
+                fewer = len(final.answers) < len(answers) and not set(final.answers).isdisjoint(answers)
+                taken = bool(final.answers) and fewer
             yield from (event for event in tried if taken or isinstance(event, LMCall))
             if taken:
                 return

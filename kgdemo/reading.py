@@ -205,6 +205,7 @@ def _named(
         no_names |= {m.candidates[0].entity for m in mentions if re.fullmatch("[A-Z]", m.text)}
         no_names |= {m.candidates[0].entity for m in mentions if _is_a_sort(m)}
         no_names |= {m.candidates[0].entity for m in mentions if _OF_MEN.fullmatch(m.text)}
+    no_names |= {m.candidates[0].entity for m in mentions if _SETS.match(question, m.start)}
     left = tuple(m for m in mentions if m.candidates[0].entity not in no_names)
     return left, tuple(entity for entity in chosen if entity not in no_names)
 
@@ -256,6 +257,7 @@ def _is_a_sort(mention: Mention) -> bool:
     return names.count(names[0]) > 2 and names[0] != mention.candidates[0].entity
 
 
+_SETS = re.compile(r"(?:set|based|found) (?:in|on)\b")  # a play *set in* Scotland is not about the god
 _OF_MEN = re.compile(r"(?:wo)?men(?:['’]?s)?", re.IGNORECASE)  # *the men's World Cup* is about no man
 _RECORD = re.compile(r"(?:First|Last|Only|Most|\w+est)\b")
 _IN_PLACE = re.compile(r"\b(?:in|at|near) $", re.IGNORECASE)

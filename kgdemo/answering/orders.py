@@ -430,7 +430,8 @@ class Orders(Computation):
         for topic in self.query.topics:
             members = self.sets.members(topic)
             named_so = not set(kinds).isdisjoint((*fold(topic).split(), *_PARTS))
-            fitting = self.sets.of_noun(members, self.plan.noun) or (members if named_so else {})
+            fitting = self.sets.of_noun(members, self.plan.noun)  # None of *signs*: of a word that is no kind here
+            fitting = members if fitting is None or (named_so and not fitting) else fitting
             numbered = same_attribute(self.kg, list(fitting), ["order"]) if fitting else []
             if len(numbered) == len(fitting) and are_consecutive(numbered):
                 return [replace(o, paths=(fitting[o.entity],)) for o in numbered]
@@ -463,7 +464,9 @@ class Orders(Computation):
 
     def _is_called(self, topic: str) -> bool:
         """Whether the things asked for bear a topic's name: the first *World Cup*."""
-        return bool(self.plan.noun) and fold(topic).endswith(fold(self.plan.noun.split()[-1]))
+        known = self.kg.info.get(topic)
+        names = (topic, *(known.aliases if known else ()))
+        return bool(self.plan.noun) and any(fold(name).endswith(fold(self.plan.noun.split()[-1])) for name in names)
 
     def _nth_of(self, ran: MethodRun, dated: Sequence[Operand], place: int) -> Iterator[Event]:
         """The one at a place in the order of the values; the last of dates is the last so far."""

@@ -172,6 +172,17 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
     ),
     (r"^(is|are) (.+) at room temperature$", r"\1 \2"),
     (r"\bf1\b", "Formula One"),
+    (r"\broom temp\b", "room temperature"),
+    (
+        r"^name (?:an?|one|any) ((?:[\w-]+ )?\w+) "
+        r"(?=(?:native|located|based|born|found|made|set) (?:in|on|by|to|from)\b)",
+        r"which \1 is ",
+    ),
+    (
+        r"^(?!who|what|which|where|when|how)((?:[\w-]+ )?\w+) (?:which|that) "
+        r"(is|are|was|lives?|has|can) (?!\w+ (?:is|was)$)",
+        r"which \1 \2 ",
+    ),
     (r"\bvery (?=first|last)", ""),
     (r",? (?:up to|as of|until|through)(?: and including)? 202[4-6]$", ""),
     (r"(?<=est )(.+?),? by (?:total |land |surface )?(?:area|size)$", r"\1"),

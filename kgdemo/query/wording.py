@@ -147,7 +147,11 @@ _CLAIMED = re.compile(  # *my brother says that … Is that true?*
 _OFFERS_TWO = re.compile(
     r"^(?:\S+ ){1,8}(?:or|vs\.?|versus) .{1,60}[:,;–-]\s*$", re.IGNORECASE
 )  # *Bach or Verdi: who …*
-_SAID_BEHIND = re.compile(r",\s+i\s+(?:know|think|mean|guess|believe|forgot|forget|need)\b[^?]*$", re.IGNORECASE)
+_SAID_BEHIND = re.compile(
+    r",\s+(?:i\s+(?:know|think|mean|guess|believe|forgot|forget|need)\b[^?]*"
+    r"|(?:does|do)\s+(?:anyone|anybody|someone|somebody)\s+know)[?.! ]*$",
+    re.IGNORECASE,
+)
 _IN_A_MYTH = re.compile(  # whether it is so *in Norse mythology*: it is asked of the gods that are named
     r"^in (?:the )?(?:real )?(?:[\w-]+ )?(?:mythology|myths?|legends?|folklore)(?:, not [^,]+)?,? "
     r"(?=(?:is|are|was|were|did|does|do|has|have)\b)",
