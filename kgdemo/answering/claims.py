@@ -285,6 +285,11 @@ class Claims(Computation):
 
     def _covers(self, path: Path) -> bool:
         """Whether a path says what the question claims: who took part in a battle need not have won it."""
+        told = (*path.entities, *self.query.topics)
+        names = {word for one in told for name in self._names_of(one) for word in fold(name).split()}
+        others = [name for name in _NAMES.findall(self.query.text) if not names.issuperset(fold(name).split())]
+        if _DONE.match(self.query.text) and self.kg.entities.known(others):
+            return False  # whether he got a *Nobel Prize* for it
         if any(_EARLIER.match(relation) for relation in path.relations) and not _ONCE.search(self.query.text):
             return False
         if not _DONE.match(self.query.text):
@@ -292,6 +297,10 @@ class Claims(Computation):
         if _COMPETES.match(self.query.text) and path.relations == ("citizen of",):
             return True
         return self._decides_outcome(path) and not self._uncovered(path)
+
+    def _names_of(self, entity: str) -> tuple[str, ...]:
+        known = self.kg.info.get(entity)
+        return (entity, *(known.aliases if known else ()))
 
     def _is_god_of_that(self, path: Path) -> bool:
         """Whether a deity is joined to what else the question names: *the god of the sea* is more than a god."""
@@ -318,6 +327,8 @@ class Claims(Computation):
                 path = self.sets.leads(first, relations, other) if other != first and len(relations) <= 2 else None
                 if path is not None:
                     return path
+                if other != first and (path := self._through_its_team(first, relations, other)) is not None:
+                    return path
         for first, relations in (one for one in walks if one[1][0] in _PASSES_ON):
             for end, path in self.sets.ends(first, relations[:1]).items():
                 for other in topics:
@@ -331,6 +342,11 @@ class Claims(Computation):
                 if chain is not None and (self.plan.noun or _OF_PLACE.search(self.query.text)):  # an African city
                     return chain
         return None
+
+    def _through_its_team(self, first: str, relations: tuple[str, ...], country: str) -> Path | None:
+        """A path to the national team of a country: whether *New Zealand* has won the Rugby World Cup."""
+        ends = self.sets.ends(first, relations) if len(relations) == 1 else {}
+        return next((path for end, path in ends.items() if end.startswith(f"{country} national ")), None)
 
     def _stated_instead(
         self, walks: Sequence[tuple[str, tuple[str, ...]]], topics: Sequence[str]
@@ -517,6 +533,7 @@ class Claims(Computation):
             yield computed_answer(text, (answer.capitalize(),))
 
 
+_NAMES = re.compile(r"\b[A-Z]\w+(?: [A-Z]\w+)+")
 _EARLIER = re.compile(r"(?:former|earlier)\b")
 _ONCE = re.compile(
     r"\b(?:former|formerly|once|was|were|been|used|before|old|earlier|previous\w*|ever)\b", re.IGNORECASE

@@ -62,6 +62,7 @@ SAYS_LITTLE = frozenset(
     "up place usually normally typically often mainly mostly commonly generally same cinema cinemas theaters "
     "theatres native several give gives gave given ones also".split()
 )
+_IN_YEARS = re.compile(r"\b(?:in|during|before|after|since|until) (?:the )?\d{3,4}s?\b")  # the first of those alone
 _OF_SEVERAL = re.compile(  # one of those that are named
     r"\bor\b|\bcompared?\b|\bthan (?!(?:in |at |on )?(?:any|all|every))", re.IGNORECASE
 )
@@ -342,7 +343,8 @@ class Computation:
 
     def _record_meant(self) -> str:
         """The record that the question means in other words (``records``), joined to what else it names; or empty."""
-        if _OF_SEVERAL.search(self.query.text) or not says_order(self.query.text):
+        text = self.query.text
+        if _OF_SEVERAL.search(text) or not says_order(text) or _IN_YEARS.search(text):
             return ""
         record, probability = records_of(self.kg).meant(self.query.text, self.resources.embedder)
         if probability < MEANT:
@@ -350,9 +352,11 @@ class Computation:
         known, holders = self.kg.info[record], self._holders(record)
         told = {word[:_STEM] for name in (record, *known.aliases) for word in fold(name).split()}
         kinds = names_of_kind(self.plan.noun)
+        said = {word[:_STEM] for word in fold(self.plan.asked).split()}
         for topic in self.query.topics:
             named = [word[:_STEM] for word in fold(re.sub(r" \([^)]*\)$", "", topic)).split()]
             aside = kind_of(self.kg, topic) == "feat" or topic.lower() in kinds or topic.islower()
+            aside = aside or said.isdisjoint(named)  # what was left aside when the question was put in other words
             if not aside and told.isdisjoint(named) and all(self.sets.joined(one, topic) is None for one in holders):
                 return ""  # of a place, or somebody, that the record is not about
         return record

@@ -49,6 +49,7 @@ _STATES = frozenset(("country", "empire", "state", "territory"))
 _CELESTIAL = frozenset(("planet", "moon", "dwarf planet", "celestial body"))
 BEGINNINGS = ("founded", "discovered", "opened", "released", "began")
 _FEW = 0.5  # of all people, of whom a value has to be known before anybody is said to have the greatest one
+_ALONE = 3  # things of which the value of one says nothing of who has the greatest
 _NAMESAKES = 4  # of a name, that are compared
 _RELATIVE = re.compile(r"\b(?:that|which|who|whose|where|with)\b", re.IGNORECASE)
 _ASKS_YEAR = re.compile(r"\byear\b", re.IGNORECASE)
@@ -74,7 +75,9 @@ class Orders(Computation):
             yield no_answer(f"I found nothing in the graph called {listed(missing)}.")
             return
         if self.plan.attributes == (NUMBER,):
-            yield from self._compare_numbers([entities[0] for entities in candidates.values()])
+            counted = [[e for e in own if number_of(self.kg, e, self.plan.noun)] for own in candidates.values()]
+            meant = zip(counted, candidates.values(), strict=True)
+            yield from self._compare_numbers([(having or own)[0] for having, own in meant])
             return
         entities = self._comparable(*candidates.values())
         if len(entities) < 2:
@@ -288,6 +291,11 @@ class Orders(Computation):
             such = self._attribute_name()
             lacking = f"not {such} they are" if such.startswith("how ") else f"no {such} of them"
             yield no_answer(f"{held}, but {lacking}.")
+            return
+        if len(operands) == 1 and len(ends) > _ALONE:
+            yield no_answer(
+                f"The graph holds the {operands[0].attribute} of {operands[0].entity} only, of {len(ends)}."
+            )
             return
         if len(operands) < _FEW * len(ends) and not ran.cited and kind_of(self.kg, operands[0].entity) == "person":
             held = f"The graph holds the {operands[0].attribute} of {len(operands)} only of {len(ends)}"

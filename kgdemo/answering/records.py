@@ -44,6 +44,9 @@ _OTHERS = frozenset("any anyone anybody everyone everybody all others".split())
 _SAYS_ORDER = _MORE | _LESS | _FIRST | _LAST | _ONLY | _OTHERS | frozenset("ever else other before than".split())
 _ASKING = frozenset("what which who whom whose where when how can could you tell name me please know".split())
 _ASKS_DETAIL = re.compile(r"\b(?:when|how|why|(?:what|which) year)\b", re.IGNORECASE)
+_NAMED_BY_ORDER = re.compile(
+    r"\b(?:(?:first|second) world war|first (?:name|lady|ladies)|second language)\b", re.IGNORECASE
+)
 _OPPOSED = ({"more", "less"}, {"first", "last"}, {"first", "more"})
 _WORD = re.compile(r"[a-z0-9]+")
 
@@ -169,6 +172,7 @@ def says_order(question: str) -> bool:
 
 def _order_of(text: str) -> tuple[str, int]:
     """Which end of an order a text speaks of, empty where none, and the place from there."""
+    text = _NAMED_BY_ORDER.sub("", text)
     words = [re.sub(r"^(\d+)(?:st|nd|rd|th)$", r"\1.", word) for word in fold(text).split()]
     words = [word.strip(".,;:!?'\"()") for word in words]
     said = set(words)

@@ -26,8 +26,8 @@ _RELATIVE = re.compile(r"\b(?:that|which|who|whose|where|with)\b", re.IGNORECASE
 _ASKS_YEAR = re.compile(r"\byear\b", re.IGNORECASE)
 _WHEN_DID = re.compile(r"\b(?:when|(?:what|which) (?:year|day|date)) (?:did|was|were)\b", re.IGNORECASE)
 _ASKS_ANOTHER = re.compile(
-    r"^(?:(?:in|on|at|by|of|to|from) )?(?:who|whom|whose|where|when|why|which (?!height|age|temperature"
-    r"|speed|depth|price))\b"
+    r"^(?:(?:in|on|at|by|of|to|from) )?(?:who|whom|whose|where|when|why|since|until"
+    r"|which (?!height|age|temperature|speed|depth|price|port|frequency|size|number|percentage))\b"
     r"|^how (?:do|does|did|come|is|are|was|were)\b|\b\d{4}\b|\b(?:average|per (?!side|team|match|game))\b",
     re.IGNORECASE,
 )
@@ -71,7 +71,8 @@ class Values(Orders):
             yield no_answer(f"{held} What it holds of it: {self._relations_of(entity)}.")
             return
         others = [t for t in self.query.topics if t != entity and not set(fold(t).split()) & set(fold(entity).split())]
-        others = [t for t in others if self.sets.joined(entity, t) is None]
+        holders = (entity, *self._holders(entity))  # of the *first iPhone*, which is a record, the telephone itself
+        others = [t for t in others if all(self.sets.joined(one, t) is None for one in holders)]
         if others and dates and attributes[0] != "independence":  # when *Napoleon* walked on the moon
             yield no_answer(
                 f"The graph says when {entity} was ({shown_value(operand)}), but not in connection with {others[0]}."

@@ -32,7 +32,7 @@ _HEAD = re.compile(
 )
 # where another condition begins: *and*, *but*, a comma, each before a verb; or a participle behind another condition
 _BETWEEN = re.compile(
-    rf"(?:,? (?:and|but|yet|though|while)|,)(?: (?:that|who|which))? "
+    rf"(?:,? (?:and|but|yet|though|although|even though|while)|,)(?: (?:that|who|which|it|he|she|they))? "
     rf"(?={_ADVERB}(?:{_VERB}|whose\b|(?:{_MADE}|starring)\b))"
     rf"|(?<!was)(?<!were)(?<!not) (?=starring\b|(?:set|born) in \w|(?:written|composed|directed|founded) (?:in|by) \w)",
     re.IGNORECASE,

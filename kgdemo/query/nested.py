@@ -122,7 +122,8 @@ def nested(question: str) -> Plan | None:
 _PERSONS = frozenset("person man woman guy girl boy lady one people".split())
 _BEING = "is|are|was|were|did|does|do"
 _JOINING = re.compile(  # what may stand before the thing that is described
-    rf"\b(?:of|in|by|for|to|with|from|through|on|near|at|after|{_BEING}|has|have|had|won|wrote|bought|made|led|taught|\w{(3,)}ed)$",
+    rf"\b(?:of|in|by|for|to|with|from|through|on|near|at|after|{_BEING}|has|have|had|won|wrote|bought|made|led"
+    r"|taught|\w\w\w+ed)$",
     re.I,
 )
 _ASKED_BEHIND = re.compile(  # *where was* the author of a book *born*

@@ -57,7 +57,7 @@ _COMPARISONS = patterns_of(
     r"{what}(?: \w+){0,2}? {be} (?:the )?{erest}(?: (?:of|between|out of))? {pair}",
     r"(?:between |out of |from |of )?(?:the )?(?P<x>.+?) (?:or|vs\.?|versus|and) (?:the )?(?P<y>.+?) *[,:?–-]+ "
     r"*{what}(?: \w+)? {be} (?:the )?{erest}(?: (?:in|by) \w+)?",
-    r"{be} (?P<x>.+?) or (?P<y>.+?) (?:the )?{erest}(?: \w+| (?:to|from) the \w+)?",
+    r"{be} (?P<x>.+?) or (?P<y>.+?) (?:the )?{erest}(?: \w+| (?:to|from) the \w+)?(?: by \w+)?",
     r"(?:the )?(?P<x>[^,:]+), (?:the )?(?P<y>[^,:]+?) *[,:]+ *{what}(?: \w+){0,2}? {be} (?:the )?{erest}",
     r"{be} (?:the )?(?P<x>.+?) {erest},? or (?:is |was )?(?:the )?(?P<y>(?!\w+ than\b).+)",
     r"(?:the )?{erest}(?: \w+)? *[,:?–-] *{pair}",

@@ -114,6 +114,15 @@ _LARGEST_BY = {  # what things are ranked by, and the adjective that says so
 }  # fmt: skip
 _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, and how it is said here
     (r"^in order of \w+,? ", ""),
+    (r"^(?:counting|counted|starting|going) (?:outwards? )?from the sun(?: outwards?)?, (.+)$", r"\1 from the sun"),
+    (r"^(?:apart from|besides|other than|except(?: for)?|not counting) (?:the|our)(?: own)? sun, ", ""),
+    (r",? (?:apart from|besides|other than|except(?: for)?|not counting) (?:the|our)(?: own)? sun$", ""),
+    (r"\b(?:bring|brought|put) out\b", "release"),
+    (
+        r"\b(which|what)(?: one)? (?:was )?(?:launched|opened|appeared|debuted|released|arrived|existed) "
+        r"(first|earlier|later|last)\b",
+        r"\1 came out \2",
+    ),
     (r"^(.+ (?:does|do|did)) ((?-i:[A-Z])[\w. -]+?)(?:'s|(?<=s)') (\w+est) (\w+)\b", r"\1 the \3 \4 in \2"),
     (
         r"(?<!both )\bthe (summer|winter|men's|women's) and (?:the )?(summer|winter|women's|men's) (?=\w)",
@@ -173,6 +182,7 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
     (r"^(is|are) (.+) at room temperature$", r"\1 \2"),
     (r"\bf1\b", "Formula One"),
     (r"\broom temp\b", "room temperature"),
+    (r"^name (?:an?|one|any) ((?:[\w-]+ )?\w+) (?:that|which|who) ", r"which \1 "),
     (
         r"^name (?:an?|one|any) ((?:[\w-]+ )?\w+) "
         r"(?=(?:native|located|based|born|found|made|set) (?:in|on|by|to|from)\b)",
