@@ -37,6 +37,7 @@ from kgdemo.query.answer_type import fits, kind_of
 from kgdemo.query.measures import DATE
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query, understand
+from kgdemo.query.wording import names_in
 from kgdemo.ranking.scorer import path_words
 from kgdemo.reasoners.base import Resources
 from kgdemo.verify_operations import verify_operation
@@ -44,6 +45,7 @@ from kgdemo.verify_operations import verify_operation
 _PEOPLE = frozenset(("person", "man", "woman", "human", "people", "men", "women"))
 _WHOLE = ("has country",)  # what lies in a place is listed by it whole
 _UNLIKE = 0.31  # cosine to the nearest word below which a word of the question is about something else
+_ROLES = frozenset(("captained", "refereed", "sponsored"))  # which no coach and no winner has
 _ANOTHER_VERB = 0.28  # cosine of a verb to the nearest word of the relations, below which it is another one
 _WHEN_DID = re.compile(r"^(?:when|in (?:what|which) year) did\b", re.IGNORECASE)
 _EVERY_YEAR = re.compile(
@@ -307,6 +309,8 @@ class Computation:
         """Whether a verb says something else than any relation of a path: who *captained* a side did not win it."""
         vectors = embedding_cache(self.resources.embedder)
         said = list(dict.fromkeys(path_words(path.relations)))
+        if verb in _ROLES:
+            return not any(word[:_STEM] == verb[:_STEM] for word in said)
         return float((vectors.vectors([verb]) @ vectors.vectors(said).T).max()) < _ANOTHER_VERB
 
     def _record(self) -> str:
@@ -352,6 +356,9 @@ class Computation:
         known, holders = self.kg.info[record], self._holders(record)
         told = {word[:_STEM] for name in (record, *known.aliases) for word in fold(name).split()}
         kinds = names_of_kind(self.plan.noun)
+        held = {word[:_STEM] for one in holders for word in fold(one).split()}
+        if any(fold(name)[:_STEM] not in told | held for name in names_in(self.plan.asked) if self._link(name)):
+            return ""  # of somebody whom linking has not taken
         said = {word[:_STEM] for word in fold(self.plan.asked).split()}
         for topic in self.query.topics:
             named = [word[:_STEM] for word in fold(re.sub(r" \([^)]*\)$", "", topic)).split()]
@@ -411,6 +418,14 @@ class Computation:
         operation = yield from self._operate("step", f"{feat}: {listed(list(ends))}", operands, tuple(ends))
         if operation is not None:
             yield computed_answer(f"{listed(list(ends))} ({feat}).", tuple(ends))
+
+    def _shown_by_paths(self, kind: str, ends: Mapping[str, tuple[Path, ...]]) -> Iterator[Event]:
+        """Entities as the answer, with the paths that lead to them."""
+        operands = [Operand(end, paths) for end, paths in ends.items()]
+        text = "; ".join(str(paths[0]) for paths in ends.values())
+        operation = yield from self._operate(kind, text, operands, tuple(ends))
+        if operation is not None:
+            yield computed_answer(f"{listed(list(ends))} ({text}).", tuple(ends))
 
     def _says_when(self, answers: Sequence[str]) -> bool:
         """Whether any answer is a year, where the question asks when."""

@@ -73,7 +73,7 @@ class Direct(Computation):
         if not actors:
             return None
         if not found["work"]:
-            return self._played("step", {end: (path,) for end, path in actors.items()})
+            return self._shown_by_paths("step", {end: (path,) for end, path in actors.items()})
         works = [work for work in self._link(found["work"]) if work != character]
         both: dict[str, tuple[Path, ...]] = {}
         for work in works:
@@ -84,15 +84,10 @@ class Direct(Computation):
             if both:
                 break
         if both:
-            return self._played("both", both)
-        return self._played("step", {end: (path,) for end, path in actors.items()}) if len(actors) == 1 else None
-
-    def _played(self, kind: str, actors: Mapping[str, tuple[Path, ...]]) -> Iterator[Event]:
-        operands = [Operand(end, paths) for end, paths in actors.items()]
-        text = "; ".join(str(paths[0]) for paths in actors.values())
-        operation = yield from self._operate(kind, text, operands, tuple(actors))
-        if operation is not None:
-            yield computed_answer(f"{listed(list(actors))} ({text}).", tuple(actors))
+            return self._shown_by_paths("both", both)
+        return (
+            self._shown_by_paths("step", {end: (path,) for end, path in actors.items()}) if len(actors) == 1 else None
+        )
 
     def runner_up(self) -> Iterator[Event] | None:
         """Who came second in a contest, which the path model would take for who won it; None where not asked."""
@@ -102,7 +97,7 @@ class Direct(Computation):
         if not ends:
             refused = no_answer("The graph does not say who came second there.")
             return iter((refused,)) if any("won by" in dict(self.kg.neighbours(t)) for t in self.query.topics) else None
-        return self._played("step", {end: (path,) for end, path in ends.items()})
+        return self._shown_by_paths("step", {end: (path,) for end, path in ends.items()})
 
     def won_when(self) -> Iterator[Event] | None:
         """The year of the edition that somebody won or was given; None where that is not asked or not known."""
@@ -119,7 +114,7 @@ class Direct(Computation):
                     and (_YEAR_OF_IT, year[0]) in self.kg.neighbours(end)
                 ):
                     ends[year[0]] = (Path((topic, end, year[0]), (label, _YEAR_OF_IT)),)
-        return self._played("step", ends) if ends else None
+        return self._shown_by_paths("step", ends) if ends else None
 
     def place_around(self) -> Iterator[Event] | None:
         """The country, or another kind of place, in which something lies; None where that is not asked or not known."""
@@ -134,7 +129,7 @@ class Direct(Computation):
         asked = self.plan.asked.lower().startswith("where ") and len(self.query.topics) == 1
         relations = ("took place in", "hosted by") if asked else ()
         ends = next((own for one in relations if (own := self.sets.ends(self.query.topics[0], (one,)))), {})
-        return self._played("step", {end: (path,) for end, path in ends.items()}) if ends else None
+        return self._shown_by_paths("step", {end: (path,) for end, path in ends.items()}) if ends else None
 
     def born_within(self) -> Iterator[Event] | None:
         """Who was born, or died, anywhere in a place whose towns the graph knows; None where that is not asked."""

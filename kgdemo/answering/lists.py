@@ -224,7 +224,7 @@ class Lists(Conditions):
             return None
         around = ((label, end) for label, end in self.kg.neighbours(topic, directed=True) if label == "occupation")
         path = next((Path((end, topic), (self.sets.inverse(label),)) for label, end in around), None)
-        return self._played("step", {topic: (path,)}) if path is not None else None
+        return self._shown_by_paths("step", {topic: (path,)}) if path is not None else None
 
     def _alive(self, whom: str) -> Iterator[Event]:
         """Those of some people of whom the graph states no death, where it states those of others."""

@@ -18,10 +18,11 @@ from functools import cache
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
+from kgdemo.answering.operands import is_of_kind
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.models.embedding import Embedder, embedding_cache
-from kgdemo.query.answer_type import Fit, answer_type_of, fits, kind_of
+from kgdemo.query.answer_type import AnswerType, Fit, answer_type_of, fits, kind_of
 from kgdemo.query.measures import ORDINALS
 
 ACHIEVED = "achieved by"  # of a record, or of what was done for the first time
@@ -145,10 +146,16 @@ class Records:
             telling=sum(word in self._having for word in _words(question) - best.every_word),
             same_rank=best.rank == rank,
             opposed={best.end, end} in _OPPOSED,
-            fitting=max(fits(asked, kind_of(self._kg, holder)) for holder in best.holders),
+            fitting=max(self._fit(asked, holder) for holder in best.holders),
             detail=_ASKS_DETAIL.search(question) is not None,
         )
         return best.label, features
+
+    def _fit(self, asked: AnswerType, holder: str) -> Fit:
+        """Whether a holder is of the kind that is asked for, by its type or by what else says so: *star*, *metal*."""
+        if is_of_kind(self._kg, holder, asked.types):
+            return Fit.YES
+        return fits(asked, kind_of(self._kg, holder))
 
     def _candidates(self, question: str) -> list[_Record]:
         """The records that share most words with a question, rare words counting most."""

@@ -31,6 +31,7 @@ _ASKS_ANOTHER = re.compile(
     r"|^how (?:do|does|did|come|is|are|was|were)\b|\b\d{4}\b|\b(?:average|per (?!side|team|match|game))\b",
     re.IGNORECASE,
 )
+_HOW_MANY = re.compile(r"\b(?:how many|number of)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?$")
 
 
@@ -54,6 +55,10 @@ class Values(Orders):
             yield no_answer(f"I found nothing in the graph called {self.plan.things[0]}.")
             return
         operand = operand_of(self.kg, entity, attributes) if entity else None
+        days = self.sets.ends(entity, ("celebrated on",)) if entity and dates and operand is None else {}
+        if days:
+            yield from self._shown_by_paths("step", {end: (path,) for end, path in days.items()})
+            return
         if operand is not None and dates and operand.unit == "year":
             if (yield from self._led_to_when()):
                 return
@@ -94,7 +99,12 @@ class Values(Orders):
             known = self.kg.info.get(topic)
             names = {word for name in (topic, *(known.aliases if known else ())) for word in fold(name).split()}
             rest = " ".join(word for word in self.plan.asked.split() if fold(word.replace("'s", "")) not in names)
-            stated = {a: v for a, v in self.kg.literals.get(topic, {}).items() if _NUMBER.match(v.value) and v.unit}
+            counted = _HOW_MANY.search(self.plan.asked)  # else *5 colours* are no colours
+            stated = {
+                attribute: value
+                for attribute, value in self.kg.literals.get(topic, {}).items()
+                if _NUMBER.match(value.value) and value.unit and (counted or value.unit != attribute)
+            }
             likeness = vectors.similarity(rest, list(stated)).tolist() if rest else []
             for attribute, near in zip(stated, likeness, strict=False):
                 if near > best:

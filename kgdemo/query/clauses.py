@@ -37,6 +37,11 @@ _BETWEEN = re.compile(
     rf"|(?<!was)(?<!were)(?<!not) (?=starring\b|(?:set|born) in \w|(?:written|composed|directed|founded) (?:in|by) \w)",
     re.IGNORECASE,
 )
+_ONE_OF_ANOTHERS = re.compile(  # *which daughter of Zeus is* the goddess of hunting
+    r"^which (?P<noun>daughter|son|child|wife|brother|sister|pupil|student) of (?P<x>(?-i:[A-Z])[\w. ]+?) (?:is|was) "
+    r"(?P<also>(?:the|an?) .+)$",
+    re.IGNORECASE,
+)
 _NOT_A_CLAUSE = re.compile(rf"(?:{_BEING})$|(?:first|last) (?:to|time)\b", re.IGNORECASE)
 _PARTICIPLE = re.compile(rf"^(?:{_MADE})(?= (?:in|by|from|of|on|at|with|to|as|after)\b)", re.IGNORECASE)
 _NEGATED = re.compile(rf"^(?P<be>{_BEING})(?:n't| not| never)(?: ever)? |^never |^(?:not|without) ", re.IGNORECASE)
@@ -73,6 +78,9 @@ def clauses_of(question: str, both: bool = True) -> tuple[Clause, ...]:
         both: take *both this and that* apart as well.
     """
     question = question.rstrip("?!. ")
+    two = _ONE_OF_ANOTHERS.match(question)
+    if two:
+        return Clause(f"who is {two['also']}"), Clause(f"who is the {two['noun']} of {two['x']}")
     found = _HEAD.match(question)
     if not found or _OF_TWO.search(question):
         return ()

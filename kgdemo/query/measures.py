@@ -26,7 +26,7 @@ _ADJECTIVES: tuple[tuple[tuple[str, ...], str, str], ...] = (
         "small smaller smallest little littler littlest tiny tiniest",
     ),
     (("depth",), "deep deeper deepest", "shallow shallower shallowest"),
-    (("width",), "wide wider widest broad broader broadest", "narrow narrower narrowest"),
+    (("width", "diameter"), "wide wider widest broad broader broadest", "narrow narrower narrowest"),
     (("weight", "mass", "atomic mass"), "heavy heavier heaviest", "light lighter lightest"),
     (("speed",), "fast faster fastest quick quicker quickest", "slow slower slowest"),
     (("temperature", "Scoville units"), "hot hotter hottest warm warmer warmest", "cold colder coldest"),
@@ -227,7 +227,7 @@ _WORLD = re.compile(
     r"\b(?:(?:in|of|on) (?:the )?(?:whole |entire |our )?(?:world|earth|planet|universe|solar system|periodic table)"
     r"|of all(?: time)?|ever(?: made| built| written)?|by far|to the sun|from the sun"
     r"|(?:that|which|who) (?:still |ever |currently )?(?:exists?|existed|lived?|lives|runs|stands"
-    r"|operates)(?: today)?)\b",
+    r"|operates)(?: today)?|alive(?: today)?|living today)\b",
     re.IGNORECASE,
 )
 

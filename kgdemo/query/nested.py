@@ -98,6 +98,11 @@ _OF_PLACE_WHERE = patterns_of(
 _ONLY_ASKS = re.compile(r"(?:what|which|who)(?: \w+)? (?:is|are|was|were)", re.IGNORECASE)
 
 
+_GREATEST_OF_THE_NTH = patterns_of(  # *the biggest moon of* the sixth planet from the Sun
+    r"(?P<outer>{what} {be} the \w+est [\w -]+? (?:of|in|on)) (?P<inner>the (?:{nth} |{est} )[\w' .-]+)(?P<behind>)",
+)
+
+
 def nested(question: str) -> Plan | None:
     found = first_match(_OF_PLACE_WHERE, question)
     if found:
@@ -106,7 +111,8 @@ def nested(question: str) -> Plan | None:
         inner = f"in which {found['noun']} {be} {found['x']}{verb}"
     else:
         found = (
-            first_match(_OF_THE_NTH, question)
+            first_match(_GREATEST_OF_THE_NTH, question)
+            or first_match(_OF_THE_NTH, question)
             or first_match(_OF_HIS_NTH, question)
             or first_match(_OF_ONE_OF_A_KIND, question)
         )

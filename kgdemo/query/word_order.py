@@ -182,6 +182,16 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
     (r"^(is|are) (.+) at room temperature$", r"\1 \2"),
     (r"\bf1\b", "Formula One"),
     (r"\broom temp\b", "room temperature"),
+    (
+        r"^(?:what|which) (?:is )?(?:the )?element (?:is )?(?:number |no\.? )(\d+)"
+        r"(?: (?:in|of|on) the periodic table)?$",
+        r"which element has the atomic number \1",
+    ),
+    (
+        r"^(?:what|which) (?:alphabet|script) (?:is|do they use for|is used for) (?:the )?(.+?)(?: language)?"
+        r"(?: written in| use| written with)?$",
+        r"what is the writing system of \1",
+    ),
     (r"^name (?:an?|one|any) ((?:[\w-]+ )?\w+) (?:that|which|who) ", r"which \1 "),
     (
         r"^name (?:an?|one|any) ((?:[\w-]+ )?\w+) "
