@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -70,7 +70,7 @@ def _steps(first: Hypothesis, scorer: LookAhead, settings: BeamSettings) -> Gene
     live = [first] if first.state.alive else []  # later ones are alive, or they were not kept
     finished: list[Hypothesis] = []
     for number in range(settings.max_tokens):
-        if not live or settled(live, finished, settings):
+        if not live:
             break
         log_probs = scorer.rows()  # (beams, V)
         followers = [scorer.followers(beam) for beam in live]
@@ -79,8 +79,9 @@ def _steps(first: Hypothesis, scorer: LookAhead, settings: BeamSettings) -> Gene
         if number + 1 < len(settings.forced):
             ended = []  # an end mark spelled in plain letters inside what is forced: shorter than asked for
         finished = sorted([*finished, *ended], key=lambda h: -h.score)[: settings.wanted]
+        choices, next_live = _without_hope(choices, next_live, finished, settings)
         views = views_of(live, followers, log_probs, settings.masked)
-        if next_live and number + 1 < settings.max_tokens and not settled(next_live, finished, settings):
+        if next_live and number + 1 < settings.max_tokens:
             nodes = scorer.ask_for(next_live)
             next_live = [
                 Hypothesis(h.tokens, h.log_probs, h.state, node, h.score)
@@ -141,17 +142,36 @@ def sort_out(
 
 
 def settled(live: Sequence[Hypothesis], finished: Sequence[Hypothesis], settings: BeamSettings) -> bool:
-    """Whether no live beam can still enter the best that are wanted.
+    """Whether no live beam can still enter the best that are wanted."""
+    return not any(_may_enter(beam, finished, settings) for beam in live)
+
+
+def _may_enter(beam: Hypothesis, finished: Sequence[Hypothesis], settings: BeamSettings) -> bool:
+    """Whether a live beam can still enter the best that are wanted.
 
     Totals only fall. With a length penalty a longer path may yet gain, so its best case is the score it
     would have at full length; a negative one favours the shortest.
     """
     if len(finished) < settings.wanted:
-        return False
-    best = max(live, key=lambda beam: beam.score)
-    longest = settings.max_tokens if settings.length_penalty > 0 else len(best.tokens) + 1
-    result: bool = best.score / longest**settings.length_penalty <= finished[-1].score
+        return True
+    longest = settings.max_tokens if settings.length_penalty > 0 else len(beam.tokens) + 1
+    result: bool = beam.score / longest**settings.length_penalty > finished[-1].score
     return result
+
+
+def _without_hope(
+    choices: list[Choice], live: list[Hypothesis], finished: Sequence[Hypothesis], settings: BeamSettings
+) -> tuple[list[Choice], list[Hypothesis]]:
+    """Prune the beams that can no longer enter the best: what follows them would be read for nothing.
+
+    They rank behind all that can, so nothing else changes.
+    """
+    hopeful = [_may_enter(beam, finished, settings) for beam in live]
+    if all(hopeful):
+        return choices, live
+    left = iter(hopeful)  # choices that are kept stand in the order of the beams they make
+    fates = [choice if choice.fate != "kept" or next(left) else replace(choice, fate="pruned") for choice in choices]
+    return fates, [beam for beam, hope in zip(live, hopeful, strict=True) if hope]
 
 
 def views_of(

@@ -32,6 +32,7 @@ class JointTree:
         self._token_of: dict[int, tuple[int, int]] = {}  # parent and token by node
         self._unread: list[tuple[int, int]] = []  # added, and next to be read; the first is the tree's next node
         self._passes: deque[tuple[int, Tensor]] = deque(maxlen=_KEPT)  # first node and rows (n, V) of each
+        self._promised: dict[int, Tensor] = {}  # rows of known nodes that were added again and are yet to be asked for
 
     @property
     def size(self) -> int:
@@ -46,8 +47,12 @@ class JointTree:
     def add(self, parent: int, token: int) -> int:
         """Append a token to a parent, to be read with the next pass; the node's id, an old one where it is known."""
         known = self._node_of.get((parent, token))
-        if known is not None and (known >= self._tree.size or self._is_kept(known)):
-            return known
+        if known is not None:
+            kept = self._kept(known)
+            if kept is not None:
+                self._promised[known] = kept  # its pass may be gone by the time it is asked for
+            if kept is not None or known >= self._tree.size:
+                return known
         node = self.size
         self._node_of[parent, token] = node
         self._token_of[node] = parent, token
@@ -89,13 +94,14 @@ class JointTree:
         _, rows = self._tree.extend(parents, tokens)
         self._passes.append((first, rows))
 
-    def _is_kept(self, node: int) -> bool:
-        return any(first <= node < first + len(rows) for first, rows in self._passes)
+    def _kept(self, node: int) -> Tensor | None:
+        """The row of a node among the passes that are kept."""
+        return next((rows[node - first] for first, rows in self._passes if first <= node < first + len(rows)), None)
 
     def _row(self, node: int) -> Tensor:
         """The row of a node that was read; one no longer kept is read again."""
-        for first, rows in self._passes:
-            if first <= node < first + len(rows):
-                return rows[node - first]
+        promised, kept = self._promised.pop(node, None), self._kept(node)
+        if kept is not None or promised is not None:
+            return promised if kept is None else kept
         parent, token = self._token_of[node]
         return self._tree.extend([parent], [token])[1][0]

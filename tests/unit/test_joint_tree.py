@@ -108,3 +108,18 @@ def test_a_draft_changes_no_answer_and_a_right_one_saves_passes(triples, seed, r
     before = tree.calls
     assert greedy_continuations(tree, found, suffix, stop, 6, drafts) == plain
     assert tree.calls - before <= passes
+
+
+def test_a_row_that_was_promised_is_not_read_again():
+    model = model_named("qwen2")
+    joint = JointTree(model.tree(model.style.encode(model.label_tokens, PROMPT, [])))
+    known = joint.add(PROMPT_END, 5)
+    row = joint.read([known])[0]
+    assert joint.add(PROMPT_END, 5) == known
+    for token in range(10, 18):  # more passes than are kept come between
+        joint.read([joint.add(PROMPT_END, token)])
+    calls = joint.calls
+    assert torch.equal(joint.read([known])[0], row)
+    assert joint.calls == calls
+    joint.read([known])  # it was promised once
+    assert joint.calls == calls + 1
