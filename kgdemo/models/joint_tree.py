@@ -9,7 +9,8 @@ add is one node.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -25,6 +26,11 @@ class JointTree:
     Args:
         tree: the tree that is grown; what others append to it between ``add`` and ``read`` would shift the nodes' ids.
     """
+
+    @classmethod
+    def of(cls, tree: TokenTree) -> JointTree:
+        """The tree itself where it is such a one."""
+        return tree if isinstance(tree, cls) else cls(tree)
 
     def __init__(self, tree: TokenTree) -> None:
         self._tree = tree
@@ -58,6 +64,13 @@ class JointTree:
         self._token_of[node] = parent, token
         self._unread.append((parent, token))
         return node
+
+    def add_chain(self, parent: int, tokens: Sequence[int]) -> list[int]:
+        """``add`` tokens one behind the other; their nodes."""
+        nodes: list[int] = []
+        for token in tokens:
+            nodes.append(self.add(nodes[-1] if nodes else parent, token))
+        return nodes
 
     def read(self, nodes: Sequence[int]) -> Tensor:
         """Full-vocabulary log-probabilities of what follows nodes that were added, ``(n, V)``."""
@@ -100,8 +113,43 @@ class JointTree:
 
     def _row(self, node: int) -> Tensor:
         """The row of a node that was read; one no longer kept is read again."""
-        promised, kept = self._promised.pop(node, None), self._kept(node)
-        if kept is not None or promised is not None:
-            return promised if kept is None else kept
+        promised = self._promised.pop(node, None)
+        known = self._kept(node) if promised is None else promised
+        if known is not None:
+            return known
         parent, token = self._token_of[node]
         return self._tree.extend([parent], [token])[1][0]
+
+
+Result = TypeVar("Result")
+Reading = Generator[None, None, Result]  # adds nodes to a joint tree, yields, reads them; again until it is done
+
+
+def in_step(*readings: Reading[Any]) -> Reading[list[Any]]:
+    """Several readings of one tree as one: what they add in a round is read in one pass.
+
+    Returns:
+        what each returns.
+    """
+    found: list[Any] = [None] * len(readings)
+    under_way = dict(enumerate(readings))
+    while under_way:
+        for place, reading in list(under_way.items()):
+            try:
+                next(reading)
+            except StopIteration as end:
+                found[place] = end.value
+                del under_way[place]
+        if under_way:
+            yield
+    return found
+
+
+def read_out(reading: Reading[Result]) -> Result:
+    """What a reading returns, read by itself."""
+    while True:
+        try:
+            next(reading)
+        except StopIteration as end:
+            result: Result = end.value
+            return result

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.base import FreeText
 from kgdemo.constraint.token_graph import TokenGraph
-from kgdemo.decoding.base import BeamSettings
-from kgdemo.decoding.beam import beam_search, greedy_continuations
+from kgdemo.decoding.base import BeamSettings, Hypothesis
+from kgdemo.decoding.beam import beam_search, continuations, greedy_continuations
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.models.base import PROMPT_END
-from kgdemo.models.joint_tree import JointTree
+from kgdemo.models.joint_tree import JointTree, in_step, read_out
 from tests.helpers.models import random_model
 from tests.helpers.strategies import graphs
 from tests.unit.test_look_ahead import finish, shape
@@ -123,3 +123,21 @@ def test_a_row_that_was_promised_is_not_read_again():
     assert joint.calls == calls
     joint.read([known])  # it was promised once
     assert joint.calls == calls + 1
+
+
+def test_readings_in_step_read_what_they_read_alone_in_the_passes_of_the_longest():
+    model = model_named("llama", 1)
+    prompt = model.style.encode(model.label_tokens, PROMPT, [])
+    joint, alone = JointTree(model.tree(prompt)), [model.tree(prompt) for _ in range(3)]
+    starts = [Hypothesis((20 + number,), (-1.0,), FreeText((7,)).start()) for number in range(3)]
+    lengths = (1, 6, 3)  # tokens that each continues its start by; the last of them is not read
+
+    expected = [
+        greedy_continuations(*own, (), frozenset(), n)
+        for *own, n in zip(alone, [[s] for s in starts], lengths, strict=True)
+    ]
+    together = in_step(*(continuations(joint, [s], (), frozenset(), n) for s, n in zip(starts, lengths, strict=True)))
+    assert read_out(together) == expected
+    assert [tree.calls for tree in alone] == [1, 6, 3]
+    assert joint.calls == 6
+    assert read_out(in_step()) == []
