@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,7 @@ from kgdemo.decoding.base import (
 from kgdemo.errors import UserError
 from kgdemo.events import Fate
 from kgdemo.models.base import PROMPT_END, TokenTree
-from kgdemo.models.joint_tree import JointTree
+from kgdemo.models.joint_tree import JointTree, Reading, read_out
 
 
 def beam_search(
@@ -70,7 +70,7 @@ def _steps(first: Hypothesis, scorer: LookAhead, settings: BeamSettings) -> Gene
     live = [first] if first.state.alive else []  # later ones are alive, or they were not kept
     finished: list[Hypothesis] = []
     for number in range(settings.max_tokens):
-        if not live or settled(live, finished, settings):
+        if not live:
             break
         log_probs = scorer.rows()  # (beams, V)
         followers = [scorer.followers(beam) for beam in live]
@@ -79,8 +79,9 @@ def _steps(first: Hypothesis, scorer: LookAhead, settings: BeamSettings) -> Gene
         if number + 1 < len(settings.forced):
             ended = []  # an end mark spelled in plain letters inside what is forced: shorter than asked for
         finished = sorted([*finished, *ended], key=lambda h: -h.score)[: settings.wanted]
+        choices, next_live = _without_hope(choices, next_live, finished, settings)
         views = views_of(live, followers, log_probs, settings.masked)
-        if next_live and number + 1 < settings.max_tokens and not settled(next_live, finished, settings):
+        if next_live and number + 1 < settings.max_tokens:
             nodes = scorer.ask_for(next_live)
             next_live = [
                 Hypothesis(h.tokens, h.log_probs, h.state, node, h.score)
@@ -141,17 +142,36 @@ def sort_out(
 
 
 def settled(live: Sequence[Hypothesis], finished: Sequence[Hypothesis], settings: BeamSettings) -> bool:
-    """Whether no live beam can still enter the best that are wanted.
+    """Whether no live beam can still enter the best that are wanted."""
+    return not any(_may_enter(beam, finished, settings) for beam in live)
+
+
+def _may_enter(beam: Hypothesis, finished: Sequence[Hypothesis], settings: BeamSettings) -> bool:
+    """Whether a live beam can still enter the best that are wanted.
 
     Totals only fall. With a length penalty a longer path may yet gain, so its best case is the score it
     would have at full length; a negative one favours the shortest.
     """
     if len(finished) < settings.wanted:
-        return False
-    best = max(live, key=lambda beam: beam.score)
-    longest = settings.max_tokens if settings.length_penalty > 0 else len(best.tokens) + 1
-    result: bool = best.score / longest**settings.length_penalty <= finished[-1].score
+        return True
+    longest = settings.max_tokens if settings.length_penalty > 0 else len(beam.tokens) + 1
+    result: bool = beam.score / longest**settings.length_penalty > finished[-1].score
     return result
+
+
+def _without_hope(
+    choices: list[Choice], live: list[Hypothesis], finished: Sequence[Hypothesis], settings: BeamSettings
+) -> tuple[list[Choice], list[Hypothesis]]:
+    """Prune the beams that can no longer enter the best: what follows them would be read for nothing.
+
+    They rank behind all that can, so nothing else changes.
+    """
+    hopeful = [_may_enter(beam, finished, settings) for beam in live]
+    if all(hopeful):
+        return choices, live
+    left = iter(hopeful)  # choices that are kept stand in the order of the beams they make
+    fates = [choice if choice.fate != "kept" or next(left) else replace(choice, fate="pruned") for choice in choices]
+    return fates, [beam for beam, hope in zip(live, hopeful, strict=True) if hope]
 
 
 def views_of(
@@ -187,6 +207,18 @@ def greedy_continuations(
     max_tokens: int,
     drafts: Sequence[Sequence[int]] = (),
 ) -> list[tuple[int, ...]]:
+    """``continuations``, read by themselves."""
+    return read_out(continuations(JointTree.of(tree), starts, suffix, stop, max_tokens, drafts))
+
+
+def continuations(
+    tree: JointTree,
+    starts: Sequence[Hypothesis],
+    suffix: Sequence[int],
+    stop: frozenset[int],
+    max_tokens: int,
+    drafts: Sequence[Sequence[int]] = (),
+) -> Reading[list[tuple[int, ...]]]:
     """Continue each finished path freely, the most probable token at a time: the hypothesis answers.
 
     A draft is read together with what stands before it, and taken as far as each of its tokens is the most probable
@@ -211,37 +243,30 @@ def greedy_continuations(
         (start.tokens[-1], *suffix, *draft[:max_tokens])
         for start, draft in zip(starts, drafts or [()] * len(starts), strict=True)
     ]
-    nodes, log_probs = tree.extend(*_laid_out(tree.size, starts, chains))
-    likeliest = log_probs.argmax(dim=-1).tolist()
+    ways = [tree.add_chain(start.node, chain) for start, chain in zip(starts, chains, strict=True)]
+    yield
+    log_probs = tree.read([node for way in ways for node in way[before - 1 :]])  # what is given is known
+    likeliest = iter(log_probs.argmax(dim=-1).tolist())
     answers: list[list[int]] = []
     following: list[tuple[int, int]] = []  # for each start its last node and the token that follows it
-    first = 0
-    for chain in chains:
-        last = before
-        while last < len(chain) and likeliest[first + last - 1] == chain[last] and chain[last] not in stop:
-            last += 1
-        answers.append(list(chain[before:last]))
-        following.append((nodes[first + last - 1], likeliest[first + last - 1]))
-        first += len(chain)
+    for chain, way in zip(chains, ways, strict=True):
+        after = [next(likeliest) for _ in way[before - 1 :]]
+        taken = 0
+        while taken < len(after) - 1 and after[taken] == chain[before + taken] and after[taken] not in stop:
+            taken += 1
+        answers.append(list(chain[before : before + taken]))
+        following.append((way[before - 1 + taken], after[taken]))
     active = list(range(len(starts)))
     while active := [i for i in active if following[i][1] not in stop and len(answers[i]) < max_tokens]:
         for i in active:
             answers[i].append(following[i][1])
         active = [i for i in active if len(answers[i]) < max_tokens]
         if active:
-            nodes, log_probs = tree.extend([following[i][0] for i in active], [following[i][1] for i in active])
-            for i, node, token in zip(active, nodes, log_probs.argmax(dim=-1).tolist(), strict=True):
+            nodes = [tree.add(*following[i]) for i in active]
+            yield
+            for i, node, token in zip(active, nodes, tree.read(nodes).argmax(dim=-1).tolist(), strict=True):
                 following[i] = node, token
     return [tuple(answer) for answer in answers]
-
-
-def _laid_out(size: int, starts: Sequence[Hypothesis], chains: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
-    """Parents and tokens of chains behind their starts, one chain behind the other, in a tree of that size."""
-    parents: list[int] = []
-    for start, chain in zip(starts, chains, strict=True):
-        begins = size + len(parents)
-        parents += [start.node, *range(begins, begins + len(chain) - 1)]
-    return parents, [token for chain in chains for token in chain]
 
 
 def check_forced(constraint: Constraint[Any], tokens: Sequence[int], text_of: Callable[[int], str]) -> None:
@@ -317,7 +342,7 @@ class LookAhead:
     """
 
     def __init__(self, tree: TokenTree, constraint: Constraint[Any], settings: BeamSettings) -> None:
-        self.tree = tree if isinstance(tree, JointTree) else JointTree(tree)
+        self.tree = JointTree.of(tree)
         self.constraint = constraint
         self.settings = settings
         self._wanted: list[_Node] = []  # asked for last

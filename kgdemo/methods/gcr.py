@@ -15,6 +15,7 @@ import math
 import time
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from kgdemo.answering.answer_sets import conclude, show, without_reasoner
 from kgdemo.constraint.automaton import KGAutomaton
@@ -35,18 +36,17 @@ from kgdemo.methods import retrieval
 from kgdemo.methods.registry import register
 from kgdemo.methods.search_branch import (
     Branch,
+    answers_behind,
     constrained_branch,
-    hypothesis_answers,
     limits_of,
     too_long,
     unconstrained_branch,
     ungrounded,
 )
-from kgdemo.models.base import TokenTree
-from kgdemo.models.joint_tree import JointTree
+from kgdemo.models.joint_tree import JointTree, Reading, in_step, read_out
 from kgdemo.models.prompt_style import unseen_labels
 from kgdemo.query.query import Query
-from kgdemo.ranking.abstention import abstained
+from kgdemo.ranking.abstention import RelationBelief, abstained, believing, judges
 from kgdemo.ranking.backoff import unseen_paths
 from kgdemo.ranking.conjunctive import PathReader, conjunctive_first, with_topics
 from kgdemo.ranking.scorer import PathScorer, RankedPath, rank
@@ -81,11 +81,10 @@ def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Even
     """Stages 4.2 to 4.4 of the paper."""
     gcr = chosen(GcrOptions, settings.options)
     if gcr.path_model:
-        evidence, tree = yield from decode_paths(query, resources, settings, gcr.examples)
+        evidence, beliefs = yield from decode_paths(query, resources, settings, gcr.examples)
     else:
-        evidence, tree = (yield from all_paths(query, resources, settings)), None
-    read = None if gcr.examples else tree  # behind worked examples the model's beliefs are others
-    for event in abstained(query, evidence, resources, read) if gcr.path_model else ():
+        evidence, beliefs = (yield from all_paths(query, resources, settings)), None
+    for event in abstained(query, evidence, resources, beliefs) if gcr.path_model else ():
         yield event
         if isinstance(event, AnswerFinal):
             return
@@ -97,11 +96,12 @@ def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Even
 
 def decode_paths(
     query: Query, resources: Resources, settings: Settings, examples: int = 0
-) -> Generator[Event, None, tuple[list[Evidence], TokenTree]]:
+) -> Generator[Event, None, tuple[list[Evidence], list[RelationBelief] | None]]:
     """KG-Trie construction and graph-constrained decoding, the prompt behind so many worked examples.
 
     Returns:
-        the grounded paths, numbered in the order they are ranked; and the tree of the prompt.
+        the grounded paths, numbered in the order they are ranked; and what the model believes at the hops of the
+        first, where that is to be judged by it.
     """
     began = time.perf_counter()
     ids = [i for topic in query.topics if (i := resources.kg.entities.find(topic)) is not None]
@@ -116,7 +116,7 @@ def decode_paths(
     constrained = constrained_branch(
         resources.model, prompt, automaton, limits_of(settings, resources.model), settings.search, tree
     )
-    branches = [constrained]
+    branches, unconstrained = [constrained], None
     if settings.compare:
         unconstrained = unconstrained_branch(resources.model, prompt, settings.beams, settings.forced, tree)
         branches.append(unconstrained)
@@ -127,8 +127,9 @@ def decode_paths(
                 branches.remove(branch)
             else:
                 yield step
-    evidence = yield from _grounded(
+    evidence, beliefs = yield from _grounded(
         constrained,
+        unconstrained,
         ids,
         scorer_for(query, resources),
         resources,
@@ -137,13 +138,14 @@ def decode_paths(
         settings.hops,
         # another ranking takes the model at its word, and forced tokens say how paths begin
         read_unseen=settings.ranking == "pooled" and not settings.forced,
+        believe=not examples and judges(resources),  # behind worked examples the model's beliefs are others
     )
     yield constrained.call("reasoning paths", "\n".join(str(found.path) for found in evidence))
-    if settings.compare:
+    if unconstrained is not None:
         unconstrained.told = tree.calls
         written = yield from ungrounded(unconstrained, resources, settings.beams)
         yield unconstrained.call(WITHOUT_GRAPH, "\n".join(path.text for path in written))
-    return evidence, tree
+    return evidence, beliefs
 
 
 def scorer_for(query: Query, resources: Resources) -> PathScorer:
@@ -155,6 +157,7 @@ def scorer_for(query: Query, resources: Resources) -> PathScorer:
 
 def _grounded(
     constrained: Branch,
+    free: Branch | None,
     ids: Sequence[int],
     scorer: PathScorer,
     resources: Resources,
@@ -162,11 +165,13 @@ def _grounded(
     limit: int,
     hops: int,
     read_unseen: bool,
-) -> Generator[Event, None, list[Evidence]]:
+    believe: bool,
+) -> Generator[Event, None, tuple[list[Evidence], list[RelationBelief] | None]]:
     """Rank, verify and report the constrained paths, read off the automaton's leaves.
 
     Args:
         constrained: the finished search.
+        free: the one without the graph, finished too; None: there is none.
         ids: of the topics.
         scorer: for the ranking.
         resources: for verifier and model.
@@ -174,6 +179,10 @@ def _grounded(
         limit: how many paths to report (K).
         hops: of the longest path (L).
         read_unseen: read paths over relations that the model was not trained on from the graph (``backoff``).
+        believe: read what the model believes at the hops of the first path.
+
+    Returns:
+        the paths that hold, and these beliefs.
     """
     finished, graph = constrained.finished or [], resources.token_graph
     reader = PathReader(graph, constrained.tree, constrained.longest)
@@ -187,9 +196,9 @@ def _grounded(
         ranked = rank(graph, finished, ranking, limit, scorer)
         meets = [()] * len(ranked)
     ranked = [replace(path, read=path.read or path.hypothesis.tokens in read) for path in ranked]
-    answers = hypothesis_answers(constrained, resources.model, [path.hypothesis for path in ranked])
+    answers, beliefs = _read_behind(constrained, free, ranked, limit, resources, believe)
     resources.verifier.expect((graph.kg.labelled(found.ids) for found in ranked), answers)
-    evidence = []
+    evidence: list[Evidence] = []
     for index, (found, answer, partners) in enumerate(zip(ranked, answers, meets, strict=True), 1):
         path = graph.kg.labelled(found.ids)
         beam = -1 if found.read else constrained.reader.beam_id(found.hypothesis.tokens)
@@ -199,6 +208,7 @@ def _grounded(
         yield HypothesisAnswer(True, index, answer)
         yield PathVerified(True, index, verdict)
         if not verdict.faithful:  # a store has changed since it was read
+            beliefs = beliefs if evidence else None
             continue
         evidence.append(
             Evidence(
@@ -216,7 +226,34 @@ def _grounded(
     if constrained.cut_off or reader.left_out:
         yield too_long(resources.model, constrained.longest)
     yield from _cut_short(ranked, graph, hops)
-    return evidence
+    return evidence, beliefs
+
+
+def _read_behind(
+    constrained: Branch,
+    free: Branch | None,
+    ranked: Sequence[RankedPath],
+    limit: int,
+    resources: Resources,
+    believe: bool,
+) -> tuple[list[str], list[RelationBelief] | None]:
+    """What is read when both searches have ended, in passes that are shared.
+
+    Returns:
+        the hypothesis answers behind the ranked paths, and the beliefs at the hops of the first; those behind the
+        other search's paths are left with it.
+    """
+    began, model, tree = time.perf_counter(), resources.model, JointTree.of(constrained.tree)
+    readings: list[Reading[Any]] = [answers_behind(constrained, model, [path.hypothesis for path in ranked])]
+    if free is not None:
+        readings.append(answers_behind(free, model, (free.finished or [])[:limit]))
+    if believe and ranked:
+        readings.append(believing(resources.kg.labelled(ranked[0].ids), resources, tree))
+    answers, *more = read_out(in_step(*readings))
+    if free is not None:
+        free.answers = more.pop(0)
+    constrained.seconds += time.perf_counter() - began
+    return answers, next(iter(more), None)
 
 
 def _cut_short(ranked: Sequence[RankedPath], graph: TokenGraph, hops: int) -> Iterator[Event]:

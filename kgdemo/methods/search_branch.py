@@ -17,7 +17,7 @@ from kgdemo.constraint.base import Constraint, FreeText, State
 from kgdemo.constraint.sub_tries import AutomatonState
 from kgdemo.constraint.triple_chains import TripleState
 from kgdemo.decoding.base import BeamSettings, BeamView, Hypothesis, Step
-from kgdemo.decoding.beam import beam_search, check_forced, greedy_continuations
+from kgdemo.decoding.beam import beam_search, check_forced, continuations
 from kgdemo.decoding.searches import SamplingSettings, sample, search_named
 from kgdemo.errors import ModelError
 from kgdemo.events import (
@@ -35,6 +35,7 @@ from kgdemo.events import (
 )
 from kgdemo.kg.path import Path
 from kgdemo.models.base import PathModel, TokenTree
+from kgdemo.models.joint_tree import JointTree, Reading, read_out
 from kgdemo.ranking.scorer import POOL
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
@@ -61,7 +62,8 @@ class Branch:
     longest: int  # tokens of a path, end mark included
     finished: list[Hypothesis] | None = None
     seconds: float = 0.0  # spent in this search, whatever ran beside it
-    answer_tokens: int = 0  # written behind its paths
+    answers: Sequence[str] | None = None  # written behind its paths, where that was read along with another's
+    answer_tokens: int = 0  # of these
     told: int = 0  # forward passes of its tree that another search's call has told
     cut_off: bool = False  # beams were under way when they had ``longest`` tokens
 
@@ -202,7 +204,9 @@ def sampled_branch(model: PathModel, prompt: Sequence[int], count: int, temperat
 def ungrounded(free: Branch, resources: Resources, limit: int) -> Generator[Event, None, list[FreePath]]:
     """Report what the model wrote without the graph, parsed by its arrows and verified like any path."""
     finished = (free.finished or [])[:limit]
-    answers = hypothesis_answers(free, resources.model, finished)
+    answers = free.answers
+    if answers is None:
+        answers = hypothesis_answers(free, resources.model, finished)
     written = []
     for index, (hypothesis, answer) in enumerate(zip(finished, answers, strict=True), 1):
         text = resources.model.label_tokens.path_format.with_arrows(free.text(hypothesis))
@@ -217,11 +221,18 @@ def ungrounded(free: Branch, resources: Resources, limit: int) -> Generator[Even
 
 def hypothesis_answers(branch: Branch, model: PathModel, finished: Sequence[Hypothesis]) -> list[str]:
     """The hypothesis answers, decoded freely after each path (GCR section 4.3)."""
-    began, mark = time.perf_counter(), _answer_mark(model)
-    drafts = [_draft(model, hypothesis) for hypothesis in finished]
-    written = greedy_continuations(branch.tree, finished, mark, model.stop_ids, ANSWER_TOKENS, drafts)
-    branch.answer_tokens += sum(map(len, written))
+    began = time.perf_counter()
+    answers = read_out(answers_behind(branch, model, finished))
     branch.seconds += time.perf_counter() - began
+    return answers
+
+
+def answers_behind(branch: Branch, model: PathModel, finished: Sequence[Hypothesis]) -> Reading[list[str]]:
+    """``hypothesis_answers``, to be read along with something else."""
+    drafts = [_draft(model, hypothesis) for hypothesis in finished]
+    tree, mark = JointTree.of(branch.tree), _answer_mark(model)
+    written = yield from continuations(tree, finished, mark, model.stop_ids, ANSWER_TOKENS, drafts)
+    branch.answer_tokens += sum(map(len, written))
     decode = model.label_tokens.tokenizer.decode
     texts = (decode(list(tokens), skip_special_tokens=True) for tokens in written)
     return [text.removeprefix("##").strip() for text in texts]  # WordPiece marks what goes on with a word

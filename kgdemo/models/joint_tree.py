@@ -9,7 +9,8 @@ add is one node.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -26,12 +27,18 @@ class JointTree:
         tree: the tree that is grown; what others append to it between ``add`` and ``read`` would shift the nodes' ids.
     """
 
+    @classmethod
+    def of(cls, tree: TokenTree) -> JointTree:
+        """The tree itself where it is such a one."""
+        return tree if isinstance(tree, cls) else cls(tree)
+
     def __init__(self, tree: TokenTree) -> None:
         self._tree = tree
         self._node_of: dict[tuple[int, int], int] = {}  # by parent and token
         self._token_of: dict[int, tuple[int, int]] = {}  # parent and token by node
         self._unread: list[tuple[int, int]] = []  # added, and next to be read; the first is the tree's next node
         self._passes: deque[tuple[int, Tensor]] = deque(maxlen=_KEPT)  # first node and rows (n, V) of each
+        self._promised: dict[int, Tensor] = {}  # rows of known nodes that were added again and are yet to be asked for
 
     @property
     def size(self) -> int:
@@ -46,13 +53,24 @@ class JointTree:
     def add(self, parent: int, token: int) -> int:
         """Append a token to a parent, to be read with the next pass; the node's id, an old one where it is known."""
         known = self._node_of.get((parent, token))
-        if known is not None and (known >= self._tree.size or self._is_kept(known)):
-            return known
+        if known is not None:
+            kept = self._kept(known)
+            if kept is not None:
+                self._promised[known] = kept  # its pass may be gone by the time it is asked for
+            if kept is not None or known >= self._tree.size:
+                return known
         node = self.size
         self._node_of[parent, token] = node
         self._token_of[node] = parent, token
         self._unread.append((parent, token))
         return node
+
+    def add_chain(self, parent: int, tokens: Sequence[int]) -> list[int]:
+        """``add`` tokens one behind the other; their nodes."""
+        nodes: list[int] = []
+        for token in tokens:
+            nodes.append(self.add(nodes[-1] if nodes else parent, token))
+        return nodes
 
     def read(self, nodes: Sequence[int]) -> Tensor:
         """Full-vocabulary log-probabilities of what follows nodes that were added, ``(n, V)``."""
@@ -89,13 +107,49 @@ class JointTree:
         _, rows = self._tree.extend(parents, tokens)
         self._passes.append((first, rows))
 
-    def _is_kept(self, node: int) -> bool:
-        return any(first <= node < first + len(rows) for first, rows in self._passes)
+    def _kept(self, node: int) -> Tensor | None:
+        """The row of a node among the passes that are kept."""
+        return next((rows[node - first] for first, rows in self._passes if first <= node < first + len(rows)), None)
 
     def _row(self, node: int) -> Tensor:
         """The row of a node that was read; one no longer kept is read again."""
-        for first, rows in self._passes:
-            if first <= node < first + len(rows):
-                return rows[node - first]
+        promised = self._promised.pop(node, None)
+        known = self._kept(node) if promised is None else promised
+        if known is not None:
+            return known
         parent, token = self._token_of[node]
         return self._tree.extend([parent], [token])[1][0]
+
+
+Result = TypeVar("Result")
+Reading = Generator[None, None, Result]  # adds nodes to a joint tree, yields, reads them; again until it is done
+
+
+def in_step(*readings: Reading[Any]) -> Reading[list[Any]]:
+    """Several readings of one tree as one: what they add in a round is read in one pass.
+
+    Returns:
+        what each returns.
+    """
+    found: list[Any] = [None] * len(readings)
+    under_way = dict(enumerate(readings))
+    while under_way:
+        for place, reading in list(under_way.items()):
+            try:
+                next(reading)
+            except StopIteration as end:
+                found[place] = end.value
+                del under_way[place]
+        if under_way:
+            yield
+    return found
+
+
+def read_out(reading: Reading[Result]) -> Result:
+    """What a reading returns, read by itself."""
+    while True:
+        try:
+            next(reading)
+        except StopIteration as end:
+            result: Result = end.value
+            return result

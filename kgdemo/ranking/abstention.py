@@ -29,6 +29,7 @@ from kgdemo.kg.labels import spoken, with_article
 from kgdemo.kg.path import Path, PathIds
 from kgdemo.models.base import PROMPT_END, TokenTree
 from kgdemo.models.embedding import embedding_cache
+from kgdemo.models.joint_tree import JointTree, Reading, in_step, read_out
 from kgdemo.models.prompt_style import path_sentence, unseen_labels
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.query import Query
@@ -69,7 +70,10 @@ def refusal(query: Query, evidence: Sequence[Evidence], resources: Resources) ->
 
 
 def abstained(
-    query: Query, evidence: Sequence[Evidence], resources: Resources, tree: TokenTree | None = None
+    query: Query,
+    evidence: Sequence[Evidence],
+    resources: Resources,
+    beliefs: Sequence[RelationBelief] | None = None,
 ) -> Iterator[Answerability | AnswerFinal]:
     """How likely the paths are to answer, then the refusal where they are not trusted; nothing where that is not known.
 
@@ -78,12 +82,12 @@ def abstained(
         evidence: ranked paths.
         resources: for graph, embedder and the model's weights. A language model judges the paths itself, so nothing is
             refused before it has read them.
-        tree: see ``relation_beliefs``.
+        beliefs: the ``relation_beliefs`` of the first path, where they have been read.
     """
     style = resources.model.style
-    if style.abstention is None or not evidence or resources.reasoner.is_language_model or not applies(resources):
+    if style.abstention is None or not evidence or not judges(resources):
         return
-    beliefs = relation_beliefs(query, evidence[0].path, resources, tree)
+    beliefs = relation_beliefs(query, evidence[0].path, resources) if beliefs is None else beliefs
     features = _features(query, evidence[0], beliefs, resources)
     odds = abstention_log_odds(features, style.abstention)
     if odds <= 0 or _meets(evidence[0], features) or _in_so_many_words(query, evidence[0], features):
@@ -114,6 +118,12 @@ def _in_so_many_words(query: Query, first: Evidence, features: AbstentionFeature
     nouns = query.plan.noun.lower().split() if features.type_match > 0 else []  # *films* that somebody directed
     words = [word for word in query.content_words if word not in nouns]
     return bool(words) and all(word[:_STEM] in said for word in words)
+
+
+def judges(resources: Resources) -> bool:
+    """Whether it is for these weights to say that no path answers."""
+    fitted = resources.model.style.abstention is not None and applies(resources)
+    return fitted and not resources.reasoner.is_language_model
 
 
 def applies(resources: Resources) -> bool:
@@ -252,8 +262,14 @@ def relation_beliefs(
         resources: for the model and the graph in its tokens.
         tree: of the model's prompt for this question, where it has been read before.
     """
-    graph, model = resources.token_graph, resources.model
+    model = resources.model
     tree = tree or model.tree(model.style.encode(model.label_tokens, query.text, query.topics, query.topic_types))
+    return read_out(believing(path, resources, JointTree.of(tree)))
+
+
+def believing(path: Path, resources: Resources, tree: JointTree) -> Reading[list[RelationBelief]]:
+    """``relation_beliefs``, to be read along with something else; the hops are read side by side."""
+    graph, model = resources.token_graph, resources.model
     strange = unseen_labels(resources.kg, model.style.relations)
     labels = [
         _labels(graph, entity, strange - {said}) for entity, said in zip(path.entities, path.relations, strict=False)
@@ -261,13 +277,15 @@ def relation_beliefs(
     if not labels:
         return []
     before = [_before(graph, path, hop) for hop in range(len(labels))]  # each goes on from the one before
-    first = tree.size
-    nodes, rows = tree.extend([PROMPT_END, *range(first, first + len(before[-1]) - 1)], before[-1])
-    ends = [len(tokens) - 1 for tokens in before]
-    return [
-        _belief(tree, graph.kg, own, entity, (nodes[end], rows[end]))
-        for own, entity, end in zip(labels, path.entities, ends, strict=False)
-    ]
+    way = tree.add_chain(PROMPT_END, before[-1])
+    ends = [way[len(tokens) - 1] for tokens in before]
+    yield
+    rows = tree.read(ends)
+    hops = zip(labels, path.entities, ends, rows, strict=False)
+    found: list[RelationBelief] = yield from in_step(
+        *(_belief(tree, graph.kg, own, entity, (end, row)) for own, entity, end, row in hops)
+    )
+    return found
 
 
 def _labels(graph: TokenGraph, entity: str, strange: Collection[str]) -> dict[tuple[int, ...], str]:
@@ -286,14 +304,14 @@ def _labels(graph: TokenGraph, entity: str, strange: Collection[str]) -> dict[tu
 
 
 def _belief(
-    tree: TokenTree,
+    tree: JointTree,
     kg: KnowledgeGraph,
     labels: Mapping[tuple[int, ...], str],
     entity: str,
     before: tuple[int, Tensor],
-) -> RelationBelief:
+) -> Reading[RelationBelief]:
     """What the model believes behind an entity: the node before its relation, and the row behind that."""
-    found = _log_probs(tree, *before, labels)
+    found = yield from _log_probs(tree, *before, labels)
     by_label: dict[str, float] = {}
     for tokens, log_prob in found.items():
         by_label[labels[tokens]] = max(log_prob, by_label.get(labels[tokens], -math.inf))
@@ -322,8 +340,8 @@ def _before(graph: TokenGraph, path: Path, hop: int) -> list[int]:
 
 
 def _log_probs(
-    tree: TokenTree, node: int, behind: Tensor, labels: Mapping[tuple[int, ...], str]
-) -> dict[tuple[int, ...], float]:
+    tree: JointTree, node: int, behind: Tensor, labels: Mapping[tuple[int, ...], str]
+) -> Reading[dict[tuple[int, ...], float]]:
     """The log-probabilities of the labels, but for those whose beginnings are negligible.
 
     A beginning that goes on in one way alone is read up to where labels part.
@@ -346,29 +364,27 @@ def _log_probs(
         best_here = max([best, *(score for score, _ in going)])
         going.sort(key=lambda one: -one[0])
         promising = [one for one in going[:_WIDEST] if one[0] > best_here + _NEGLIGIBLE]
-        _score(tree, labels, scored, [begun for _, begun in promising if begun not in scored])
+        yield from _score(tree, labels, scored, [begun for _, begun in promising if begun not in scored])
         beginnings = [(begun, score) for score, begun in promising]
     return found
 
 
 def _score(
-    tree: TokenTree,
+    tree: JointTree,
     labels: Mapping[tuple[int, ...], str],
     scored: dict[tuple[int, ...], tuple[int, Tensor]],
     beginnings: Sequence[tuple[int, ...]],
-) -> None:
+) -> Reading[None]:
     """Score beginnings of labels, and each up to where it goes on in several ways, in one pass."""
     planned: dict[tuple[int, ...], int] = {}
-    parents: list[int] = []
     for begun in beginnings:
-        planned[begun] = tree.size + len(parents)
-        parents.append(scored[begun[:-1]][0])
+        planned[begun] = node = tree.add(scored[begun[:-1]][0], begun[-1])
         while len(tokens := _following(labels, begun)) == 1 and (begun := (*begun, tokens[0])) not in labels:
-            planned[begun] = tree.size + len(parents)
-            parents.append(tree.size + len(parents) - 1)
+            planned[begun] = node = tree.add(node, begun[-1])
     if planned:
-        nodes, rows = tree.extend(parents, [begun[-1] for begun in planned])
-        scored.update((begun, place) for begun, place in zip(planned, zip(nodes, rows, strict=True), strict=True))
+        yield
+        rows = tree.read(list(planned.values()))
+        scored.update((begun, (node, row)) for (begun, node), row in zip(planned.items(), rows, strict=True))
 
 
 def _following(labels: Mapping[tuple[int, ...], str], begun: tuple[int, ...]) -> list[int]:

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.base import FreeText
 from kgdemo.constraint.token_graph import TokenGraph
-from kgdemo.decoding.base import BeamSettings
-from kgdemo.decoding.beam import beam_search, greedy_continuations
+from kgdemo.decoding.base import BeamSettings, Hypothesis
+from kgdemo.decoding.beam import beam_search, continuations, greedy_continuations
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.models.base import PROMPT_END
-from kgdemo.models.joint_tree import JointTree
+from kgdemo.models.joint_tree import JointTree, in_step, read_out
 from tests.helpers.models import random_model
 from tests.helpers.strategies import graphs
 from tests.unit.test_look_ahead import finish, shape
@@ -108,3 +108,36 @@ def test_a_draft_changes_no_answer_and_a_right_one_saves_passes(triples, seed, r
     before = tree.calls
     assert greedy_continuations(tree, found, suffix, stop, 6, drafts) == plain
     assert tree.calls - before <= passes
+
+
+def test_a_row_that_was_promised_is_not_read_again():
+    model = model_named("qwen2")
+    joint = JointTree(model.tree(model.style.encode(model.label_tokens, PROMPT, [])))
+    known = joint.add(PROMPT_END, 5)
+    row = joint.read([known])[0]
+    assert joint.add(PROMPT_END, 5) == known
+    for token in range(10, 18):  # more passes than are kept come between
+        joint.read([joint.add(PROMPT_END, token)])
+    calls = joint.calls
+    assert torch.equal(joint.read([known])[0], row)
+    assert joint.calls == calls
+    joint.read([known])  # it was promised once
+    assert joint.calls == calls + 1
+
+
+def test_readings_in_step_read_what_they_read_alone_in_the_passes_of_the_longest():
+    model = model_named("llama", 1)
+    prompt = model.style.encode(model.label_tokens, PROMPT, [])
+    joint, alone = JointTree(model.tree(prompt)), [model.tree(prompt) for _ in range(3)]
+    starts = [Hypothesis((20 + number,), (-1.0,), FreeText((7,)).start()) for number in range(3)]
+    lengths = (1, 6, 3)  # tokens that each continues its start by; the last of them is not read
+
+    expected = [
+        greedy_continuations(*own, (), frozenset(), n)
+        for *own, n in zip(alone, [[s] for s in starts], lengths, strict=True)
+    ]
+    together = in_step(*(continuations(joint, [s], (), frozenset(), n) for s, n in zip(starts, lengths, strict=True)))
+    assert read_out(together) == expected
+    assert [tree.calls for tree in alone] == [1, 6, 3]
+    assert joint.calls == 6
+    assert read_out(in_step()) == []

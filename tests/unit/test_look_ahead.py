@@ -11,11 +11,14 @@ from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.base import FreeText
+from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.constraint.token_graph import TokenGraph
-from kgdemo.decoding.base import BeamSettings, Step
+from kgdemo.decoding import beam
+from kgdemo.decoding.base import BeamSettings, Hypothesis, Step
 from kgdemo.decoding.beam import beam_search, greedy_continuations
 from kgdemo.kg.graph import KnowledgeGraph
-from tests.helpers.models import FAMILIES, random_model
+from kgdemo.lab.benchmarks.synthetic import TableTree
+from tests.helpers.models import FAMILIES, byte_level_tokenizer, random_model
 from tests.helpers.strategies import graphs
 
 model_named = lru_cache(random_model)
@@ -48,6 +51,39 @@ def shape(step: Step) -> tuple:
         [hypothesis.tokens for hypothesis in step.live],
         [hypothesis.tokens for hypothesis in step.finished],
     )
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    triples=graphs(),
+    seed=st.integers(0, 31),
+    beams=st.integers(1, 6),
+    keep=st.sampled_from([0, 1, 12]),
+    penalty=st.sampled_from([0.0, 1.0, -1.0]),
+    budget=st.sampled_from([None, 0, 8]),
+)
+def test_beams_without_hope_are_not_read_and_change_nothing(triples, seed, beams, keep, penalty, budget):
+    kg, label_tokens = KnowledgeGraph.from_triples(triples), LabelTokens(byte_level_tokenizer())
+    automaton = KGAutomaton(TokenGraph(kg, label_tokens), [kg.entities.find(triples[0][0])], 2)
+    limits = BeamSettings(beams, length_penalty=penalty, keep=keep, look_ahead=budget)
+    trees = [TableTree(len(label_tokens.tokenizer), seed) for _ in range(2)]
+    steps, found = finish(beam_search(trees[0], automaton, limits))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(beam, "_without_hope", lambda choices, live, *_: (choices, live))
+        every, expected = finish(beam_search(trees[1], automaton, limits))
+    assert found == expected
+    for step, whole in zip(steps, every, strict=False):
+        full = len(step.finished) == limits.wanted
+        hopeful = [
+            h for h in whole.live if not full or h.score / _longest(h, limits) ** penalty > step.finished[-1].score
+        ]
+        assert [h.tokens for h in step.live] == [h.tokens for h in hopeful]
+        assert [choice.fate for choice in step.choices].count("kept") == len(hopeful)
+    assert trees[0].size <= trees[1].size
+
+
+def _longest(hypothesis: Hypothesis, limits: BeamSettings) -> int:
+    return limits.max_tokens if limits.length_penalty > 0 else len(hypothesis.tokens) + 1
 
 
 def figures(step: Step) -> list[float]:

@@ -13,7 +13,7 @@ from kgdemo.kg.graph import KnowledgeGraph, Triple
 from kgdemo.kg.path import Path, PathIds
 from kgdemo.lab.benchmarks import soak as soak_module
 from kgdemo.lab.benchmarks.soak import SEARCHES, Lines, Tally, draw, judge, run, soak
-from kgdemo.lab.benchmarks.synthetic import FAMILIES, TableTree, byte_level_tokenizer
+from kgdemo.lab.benchmarks.synthetic import FAMILIES, TableTree, byte_level_tokenizer, wordpiece_tokenizer
 from kgdemo.models.base import PROMPT_END
 
 
@@ -33,6 +33,14 @@ def test_a_seed_is_the_same_case_again_and_all_kinds_come_by():
     for kind in ("directed", "enumerated", "hops", "groups"):
         assert len({getattr(case, kind) for case in cases}) > 1
     assert {case.limits.look_ahead for case in cases} == {None, 0, 8, 48}
+
+
+def test_a_seed_spells_its_labels_alike_in_every_process():
+    vocabulary = wordpiece_tokenizer().get_vocab()
+    by_number = sorted(vocabulary, key=vocabulary.__getitem__)
+    pieces = by_number[by_number.index("[PAD]") + 1 : by_number.index("<PATH>")]
+    assert len(pieces) > 100
+    assert pieces == sorted(pieces)  # a trainer that breaks ties by chance numbers them by chance
 
 
 class Decode:

@@ -168,14 +168,23 @@ def byte_level_tokenizer(marks: bool = True) -> PreTrainedTokenizerFast:
 
 @lru_cache
 def wordpiece_tokenizer() -> PreTrainedTokenizerFast:
-    """A lower-casing WordPiece tokeniser as BERT has."""
-    tokenizer = Tokenizer(WordPiece(unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.decoder = decoders.WordPiece()
+    """A lower-casing WordPiece tokeniser as BERT has.
+
+    Its vocabulary is the corpus's words, their halves and their letters. The library's trainer is not asked: of pairs
+    as frequent it merges another one in every process, and then the same seed would be another decode.
+    """
+    normalizer, cut = normalizers.BertNormalizer(lowercase=True), pre_tokenizers.BertPreTokenizer()
     specials = ["[UNK]", "[SEP]", "[CLS]", "[PAD]"]
-    trainer = trainers.WordPieceTrainer(vocab_size=300, special_tokens=specials, show_progress=False)
-    tokenizer.train_from_iterator(CORPUS, trainer)
+    words = {word for text in CORPUS for word, _ in cut.pre_tokenize_str(normalizer.normalize_str(text))}
+    pieces = {piece for word in words for piece in (*word, *(f"##{letter}" for letter in word[1:]), word)}
+    pieces |= {
+        piece for word in words if word[1:] for half in [len(word) // 2] for piece in (word[:half], f"##{word[half:]}")
+    }
+    vocabulary = {token: number for number, token in enumerate([*specials, *sorted(pieces)])}
+    tokenizer = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizer
+    tokenizer.pre_tokenizer = cut
+    tokenizer.decoder = decoders.WordPiece()
     fast = PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, unk_token="[UNK]", sep_token="[SEP]", cls_token="[CLS]", pad_token="[PAD]"
     )
