@@ -183,7 +183,7 @@ def _study(arguments: argparse.Namespace) -> int:
     files = [Path(file) for _, _, file in arguments.set or ()] or [arguments.questions]
     for file in files:
         read_questions(file)  # a file that is no set is told before a model is loaded
-    from kgdemo.lab.evaluation.section import StudySet, study_all, write_section
+    from kgdemo.lab.evaluation.section import Finished, StudySet, study_all, write_section
     from kgdemo.lab.evaluation.study import study
     from kgdemo.lab.evaluation.workers import opened_workers
 
@@ -198,10 +198,11 @@ def _study(arguments: argparse.Namespace) -> int:
         sets = [StudySet(name, graph, Path(file)) for name, graph, file in arguments.set or ()] or [
             StudySet(files[0].stem, _with_own_graph(settings, arguments).graph, files[0])
         ]
+        finished: Finished = {}
         for name, done, finished in study_all(make(), sets, settings, arguments.out, arguments.limit, workers):
             print(f"{name}. {done.table}", flush=True)
-            if arguments.readme:
-                write_section(arguments.readme, finished, "python -m kgdemo " + shlex.join(_told(arguments, sets)))
+    if arguments.readme and finished:
+        write_section(arguments.readme, finished, "python -m kgdemo " + shlex.join(_told(arguments, sets)))
     return 0
 
 
