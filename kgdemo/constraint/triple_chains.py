@@ -101,13 +101,14 @@ class QueryGraph:
         self.directed = directed
         self.pool = pool
         self.collapse = collapse
+        self._mediators: dict[int, bool] = {}  # of the entities met so far
 
     def links(self, visited: Sequence[int], used: AbstractSet[IdTriple] = frozenset()) -> list[Link]:
         """All links from the visited entities; triples that the chain holds already are left out."""
         found: dict[PathIds, Link] = {}
         for entity in dict.fromkeys(visited):
             for path, triple in self._steps(entity, used):
-                if not (self.collapse and is_mediator(self.kg, path.entities[1])):
+                if not (self.collapse and self._is_mediator(path.entities[1])):
                     found.setdefault(path, Link(path, (triple,)))
                     continue
                 for onward, second in self._steps(path.entities[1], used):
@@ -115,6 +116,12 @@ class QueryGraph:
                         whole = PathIds((entity, *onward.entities), (*path.steps, *onward.steps))
                         found.setdefault(whole, Link(whole, (triple, second)))
         return list(found.values())
+
+    def _is_mediator(self, entity: int) -> bool:
+        known = self._mediators.get(entity)
+        if known is None:
+            known = self._mediators[entity] = is_mediator(self.kg, entity)
+        return known
 
     def _steps(self, entity: int, used: AbstractSet[IdTriple]) -> Iterator[tuple[PathIds, IdTriple]]:
         steps, targets = self.kg.steps(entity, self.directed)
