@@ -18,7 +18,7 @@ forbidden once no triple is left.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -117,6 +117,16 @@ class QueryGraph:
                         found.setdefault(whole, Link(whole, (triple, second)))
         return list(found.values())
 
+    def links_to(self, entity: int, ends: Collection[int]) -> list[Link]:
+        """The links of one step from an entity to one of these; of a hub's thousands no others are made."""
+        kg = self.kg
+        steps, targets = kg.steps(entity, self.directed)
+        there = np.isin(targets, list(ends))
+        return [
+            Link(PathIds((entity, target), (step,)), (kg.stored(entity, step, target),))
+            for step, target in zip(steps[there].tolist(), targets[there].tolist(), strict=True)
+        ]
+
     def _is_mediator(self, entity: int) -> bool:
         known = self._mediators.get(entity)
         if known is None:
@@ -125,8 +135,9 @@ class QueryGraph:
 
     def _steps(self, entity: int, used: AbstractSet[IdTriple]) -> Iterator[tuple[PathIds, IdTriple]]:
         steps, targets = self.kg.steps(entity, self.directed)
+        stored = self.kg.stored
         for step, target in zip(steps.tolist(), targets.tolist(), strict=True):
-            triple = self.kg.stored(entity, step, target)
+            triple = stored(entity, step, target)
             if triple not in used and (self.pool is None or triple in self.pool):
                 yield PathIds((entity, target), (step,)), triple
 

@@ -80,10 +80,11 @@ class LabelTable(Sequence[str]):
     def find(self, label: str) -> int | None:
         """Return the id of ``label``, or None when the table has no such label."""
         key = label.encode("utf-8", "surrogatepass")
+        text, offset = self.blob.data, self.offsets.item
         low, high = 0, len(self)
         while low < high:
             middle = (low + high) // 2
-            if self._bytes(middle) < key:
+            if text[offset(middle) : offset(middle + 1)].tobytes() < key:
                 low = middle + 1
             else:
                 high = middle

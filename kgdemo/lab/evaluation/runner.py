@@ -187,9 +187,8 @@ def _asked_in_worker(pipeline: Pipeline, asked: _Asked) -> dict[Path, Prediction
 
 def _loaded(question: Question, runs: Mapping[Path, Settings]) -> set[tuple[Settings, bool]]:
     """What has to be loaded for these runs, and whether the question brings its graph."""
-    base = Settings()
     return {
-        (replace(base, graph=own.graph, model=own.model, directed=own.directed, prompts=own.prompts), bool(question.graph))
+        (Settings(graph=own.graph, model=own.model, directed=own.directed, prompts=own.prompts), bool(question.graph))
         for own in runs.values()
     }
 

@@ -41,11 +41,13 @@ class StudySet:
         name: for its folder and its rows.
         graph: what is asked.
         questions: the file.
+        limit: only the first so many; None for as many as are asked of every set.
     """
 
     name: str
     graph: str
     questions: Path
+    limit: int | None = None
 
 
 Finished = dict[str, dict[str, list[Run]]]  # recipe -> set -> runs of its variants
@@ -77,9 +79,10 @@ def study_all(
     for one in sets:
         own, known = replace(settings, graph=one.graph), dict[Settings, Path]()
         runs = {folder: wanted for wanted, folder in _different(own, out / one.name).items()}
-        answer_by_question(pipeline, one.questions, runs, limit, workers)
+        number = limit if one.limit is None else one.limit
+        answer_by_question(pipeline, one.questions, runs, number, workers)
         for name in RECIPES:
-            done = study(pipeline, name, one.questions, own, out / one.name / name, limit, workers, known)
+            done = study(pipeline, name, one.questions, own, out / one.name / name, number, workers, known)
             finished.setdefault(name, {})[one.name] = done.runs
             yield name, done, finished
 

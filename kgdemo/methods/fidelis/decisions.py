@@ -467,7 +467,9 @@ class ByPathModel:
         """The candidates as the constraint knows them."""
         kg = self.resources.kg
         wanted = {(c.path.relations[-1], c.path.end): c for c in candidates}
-        links = self.subgraph.links([kg.entities.find(path.end)])  # type: ignore[list-item]
+        start, *ends = (kg.entities.find(label) for label in (path.end, *(c.path.end for c in candidates)))
+        assert start is not None
+        links = self.subgraph.links_to(start, {end for end in ends if end is not None})
         steps = [(link, (kg.step_labels[link.path.steps[0]], kg.entities[link.last])) for link in links]
         return {link: wanted[step] for link, step in steps if step in wanted}
 
