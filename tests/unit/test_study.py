@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -204,6 +206,25 @@ def test_questions_are_answered_by_all_runs_before_the_next_as_by_each_alone(
     for name in runs:
         expected = (tmp_path / "alone" / name / "predictions.jsonl").read_bytes()
         assert (tmp_path / "workers" / name / "predictions.jsonl").read_bytes() == expected
+
+
+class LosingWorkers:
+    """No question survives them."""
+
+    def answered(self, ask: object, asked: Sequence[Any], lost: Callable[[Any], Any]) -> Iterator[Any]:
+        yield from map(lost, asked)
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_question_that_no_worker_survives_is_left_to_the_runs_one_by_one(tmp_path: Path, questions: Path):
+    folders = {tmp_path / name: changed(ASKED, f"method={name}") for name in ("gcr", "cot")}
+    answer_by_question(SmallPipeline(), questions, folders, workers=LosingWorkers())
+    assert not list(tmp_path.glob("*/predictions.jsonl"))
+    (tmp_path / "gcr" / "predictions.jsonl").write_text("", "utf-8")
+    with pytest.raises(UserError, match="made with other settings"):
+        answer_by_question(SmallPipeline(), questions, {tmp_path / "gcr": changed(ASKED, "method=gcr beams=1")})
 
 
 def test_recipes_are_listed_for_people_and_for_programs(capsys: pytest.CaptureFixture[str]):
