@@ -384,9 +384,12 @@ class Lists(Conditions):
 
     def _nth_edition(self) -> Iterator[Event] | None:
         """The answer for the first or the last edition of a topic: who hosted the *first* World Cup; else None."""
+        found = _WHICH_EDITION.search(self.plan.asked)
+        if not found:
+            return None
         series = next((topic for topic in self.query.topics if self.sets.editions(topic)), "")
-        found = _WHICH_EDITION.search(self.plan.asked) if series else None
-        if not found or fold(found["what"]).split()[-1] not in {fold(series).split()[-1], "olympics", "games", "cup"}:
+        called = {fold(series).split()[-1], "olympics", "games", "cup"} if series else frozenset[str]()
+        if fold(found["what"]).split()[-1] not in called:
             return None
         every = self.sets.editions(series)
         dated = self._dated({name: Path((name,), ()) for name in every}, ("happened",))

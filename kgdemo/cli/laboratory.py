@@ -156,8 +156,8 @@ def _add_study(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("recipe", metavar="NAME", help="constraint, beams, hops, …, as `recipes` lists them; or all")
     add_settings(parser)
     parser.add_argument("--questions", type=Path, metavar="FILE", help="a question set")
-    set_help = "with `all`, in place of --questions: a set, its graph and a name for it; repeatable"
-    parser.add_argument("--set", nargs=3, action="append", metavar=("NAME", "KG", "FILE"), help=set_help)
+    set_help = "with `all`, in place of --questions: NAME KG FILE and, for the first N questions only, N; repeatable"
+    parser.add_argument("--set", nargs="+", action="append", metavar="NAME KG FILE [N]", help=set_help)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="runs, table and report; resumed")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
     parser.add_argument("--workers", type=int, default=1, metavar="N", help=_WORKERS)
@@ -180,10 +180,13 @@ def _study(arguments: argparse.Namespace) -> int:
     every = arguments.recipe == ALL_RECIPES
     if bool(arguments.questions) == bool(arguments.set) or (arguments.set and not every):
         raise UserError("Give --questions FILE, or with `study all` --set NAME KG FILE, once or more.")
-    files = [Path(file) for _, _, file in arguments.set or ()] or [arguments.questions]
+    for one in arguments.set or ():
+        if len(one) not in (3, 4) or (len(one) == 4 and not one[3].isdecimal()):
+            raise UserError(f"--set takes NAME KG FILE and perhaps a number of questions, not {' '.join(one)}.")
+    files = [Path(one[2]) for one in arguments.set or ()] or [arguments.questions]
     for file in files:
         read_questions(file)  # a file that is no set is told before a model is loaded
-    from kgdemo.lab.evaluation.section import StudySet, study_all, write_section
+    from kgdemo.lab.evaluation.section import Finished, StudySet, study_all, write_section
     from kgdemo.lab.evaluation.study import study
     from kgdemo.lab.evaluation.workers import opened_workers
 
@@ -195,13 +198,15 @@ def _study(arguments: argparse.Namespace) -> int:
             rest = (settings, arguments.out, arguments.limit, workers)
             print(study(make(), arguments.recipe, arguments.questions, *rest).table)
             return 0
-        sets = [StudySet(name, graph, Path(file)) for name, graph, file in arguments.set or ()] or [
+        sets = [StudySet(n, graph, Path(file), *map(int, first)) for n, graph, file, *first in arguments.set or ()] or [
             StudySet(files[0].stem, _with_own_graph(settings, arguments).graph, files[0])
         ]
-        for name, done, finished in study_all(make(), sets, settings, arguments.out, arguments.limit, workers):
+        finished: Finished = {}
+        for name, done, so_far in study_all(make(), sets, settings, arguments.out, arguments.limit, workers):
             print(f"{name}. {done.table}", flush=True)
-            if arguments.readme:
-                write_section(arguments.readme, finished, "python -m kgdemo " + shlex.join(_told(arguments, sets)))
+            finished = so_far
+    if arguments.readme and finished:
+        write_section(arguments.readme, finished, "python -m kgdemo " + shlex.join(_told(arguments, sets)))
     return 0
 
 
@@ -214,6 +219,7 @@ def _told(arguments: argparse.Namespace, sets: Sequence[StudySet]) -> list[str]:
     told = ["study", ALL_RECIPES]
     for one in sets:
         told += ["--set", one.name, shown(one.graph), shown(str(one.questions))]
+        told += [] if one.limit is None else [str(one.limit)]
     limit = [] if arguments.limit is None else ["--limit", str(arguments.limit)]
     return [*told, *limit, "--out", "runs/studies", "--readme", "kgdemo/lab/README.md"]
 

@@ -18,7 +18,7 @@ forbidden once no triple is left.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -101,13 +101,14 @@ class QueryGraph:
         self.directed = directed
         self.pool = pool
         self.collapse = collapse
+        self._mediators: dict[int, bool] = {}  # of the entities met so far
 
     def links(self, visited: Sequence[int], used: AbstractSet[IdTriple] = frozenset()) -> list[Link]:
         """All links from the visited entities; triples that the chain holds already are left out."""
         found: dict[PathIds, Link] = {}
         for entity in dict.fromkeys(visited):
             for path, triple in self._steps(entity, used):
-                if not (self.collapse and is_mediator(self.kg, path.entities[1])):
+                if not (self.collapse and self._is_mediator(path.entities[1])):
                     found.setdefault(path, Link(path, (triple,)))
                     continue
                 for onward, second in self._steps(path.entities[1], used):
@@ -116,10 +117,27 @@ class QueryGraph:
                         found.setdefault(whole, Link(whole, (triple, second)))
         return list(found.values())
 
+    def links_to(self, entity: int, ends: Collection[int]) -> list[Link]:
+        """The links of one step from an entity to one of these; of a hub's thousands no others are made."""
+        kg = self.kg
+        steps, targets = kg.steps(entity, self.directed)
+        there = np.isin(targets, list(ends))
+        return [
+            Link(PathIds((entity, target), (step,)), (kg.stored(entity, step, target),))
+            for step, target in zip(steps[there].tolist(), targets[there].tolist(), strict=True)
+        ]
+
+    def _is_mediator(self, entity: int) -> bool:
+        known = self._mediators.get(entity)
+        if known is None:
+            known = self._mediators[entity] = is_mediator(self.kg, entity)
+        return known
+
     def _steps(self, entity: int, used: AbstractSet[IdTriple]) -> Iterator[tuple[PathIds, IdTriple]]:
         steps, targets = self.kg.steps(entity, self.directed)
+        stored = self.kg.stored
         for step, target in zip(steps.tolist(), targets.tolist(), strict=True):
-            triple = self.kg.stored(entity, step, target)
+            triple = stored(entity, step, target)
             if triple not in used and (self.pool is None or triple in self.pool):
                 yield PathIds((entity, target), (step,)), triple
 

@@ -199,7 +199,8 @@ class KnowledgeGraph:
         if entity is None:
             return []
         steps, targets = self.steps(entity, directed)
-        return [(self.step_labels[s], self.entities[t]) for s, t in zip(steps, targets, strict=True)]
+        labels = self.step_labels
+        return [(labels[s], t) for s, t in zip(steps.tolist(), self.entities.at(targets), strict=True)]
 
     def edges_from(
         self, entities: NDArray[np.integer], directed: bool = False

@@ -30,6 +30,8 @@ def test_label_table_is_the_sorted_set(names):
     assert sorted(set(names), key=lambda n: n.encode()) == list(table)
     assert all(table[table.find(name)] == name for name in names)
     assert table.find("surely not a label of this table") is None
+    backwards_twice = [*range(len(table) - 1, -1, -1)] * 2
+    assert table.at(np.array(backwards_twice, np.int32)) == [table[place] for place in backwards_twice]
 
 
 @settings(max_examples=200, deadline=None)

@@ -61,6 +61,21 @@ def test_the_look_ahead_can_turn_the_order_round():
 
 
 @settings(max_examples=60, deadline=None)
+@given(triples=graphs(), directed=st.booleans())
+def test_the_look_ahead_is_of_the_first_next_step_whose_relation_is_nearest(triples, directed):
+    resources = film_world(triples=triples)
+    rag = PathRag(resources, Settings(directed=directed), "part of York", alpha=1.0, retrieved=50, limit=16)
+    for entity in list(resources.kg.entities)[:6]:
+        path = start(triples[0][0])
+        onward = rag.steps(entity, (*path.entities, entity))
+        expected = 0.0
+        if onward:
+            near = rag._relation_scores([relation for relation, _ in onward])
+            expected = rag._base([max(onward, key=lambda step: near[step[0]])])[0][1]
+        assert rag._ahead(entity, path) == expected
+
+
+@settings(max_examples=60, deadline=None)
 @given(triples=graphs(), limit=st.integers(1, 5))
 def test_candidates_are_new_steps_of_the_graph(triples, limit):
     resources = film_world(triples=triples)

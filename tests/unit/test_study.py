@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kgdemo.__main__ import main
 from kgdemo.errors import UserError
-from kgdemo.lab.evaluation import section
+from kgdemo.lab.evaluation import runner, section
 from kgdemo.lab.evaluation import study as studies
+from kgdemo.lab.evaluation.metrics import Prediction
 from kgdemo.lab.evaluation.recipes import RECIPES
+from kgdemo.lab.evaluation.runner import answer_by_question, evaluate
 from kgdemo.lab.evaluation.section import BEGIN, END, StudySet, study_all, write_section
 from kgdemo.lab.evaluation.study import Progress, changed, settled, study
+from kgdemo.lab.evaluation.workers import Processes
+from kgdemo.lab.questions import Question
 from kgdemo.methods import method_named
+from kgdemo.pipeline import Pipeline
 from kgdemo.settings import LOCAL, Settings, check
 from tests.helpers.page import SmallPipeline
 
@@ -157,6 +165,66 @@ def test_all_recipes_are_asked_for_by_sets_or_by_one_file(
     assert main(["study", "all", "--set", "films", "world", str(questions), f"--out={tmp_path}"]) == 0
     assert main(["study", "all", f"--questions={questions}", f"--out={tmp_path}"]) == 0
     assert given == [StudySet("films", "world", questions), StudySet("questions", "world", questions)]
+    assert main(["study", "all", "--set", "films", "world", str(questions), "1", f"--out={tmp_path}"]) == 0
+    assert given[2:] == [StudySet("films", "world", questions, 1)]
+    capsys.readouterr()
+    for wrong in (["films", "world"], ["films", "world", str(questions), "few"]):
+        assert main(["study", "all", "--set", *wrong, f"--out={tmp_path}"]) == 2
+        assert f"not {' '.join(wrong)}." in capsys.readouterr().err
+
+
+def test_questions_are_answered_by_all_runs_before_the_next_as_by_each_alone(
+    tmp_path: Path, questions: Path, monkeypatch: pytest.MonkeyPatch
+):
+    runs = {name: changed(ASKED, changes) for name, changes in RECIPES["ablations"].variants.items()}
+    for name, settings in runs.items():
+        evaluate(SmallPipeline(), questions, settings, tmp_path / "alone" / name)
+    asked: list[tuple[str, str]] = []
+    ask = runner.ask
+
+    def watched(pipeline: Pipeline, question: Question, settings: Settings, link: bool) -> Prediction:
+        asked.append((question.id, next(name for name, own in runs.items() if own == settings)))
+        return ask(pipeline, question, settings, link)
+
+    monkeypatch.setattr(runner, "ask", watched)
+    folders = {tmp_path / "together" / name: settings for name, settings in runs.items()}
+    answer_by_question(SmallPipeline(), questions, folders)
+    assert asked == [(question, name) for question in ("1", "2") for name in runs]
+    for name in runs:
+        expected = (tmp_path / "alone" / name / "predictions.jsonl").read_bytes()
+        assert (tmp_path / "together" / name / "predictions.jsonl").read_bytes() == expected
+    # stopped between two runs it goes on with those that have not answered
+    last = list(folders)[-1] / "predictions.jsonl"
+    whole = last.read_bytes()
+    last.write_bytes(whole[: whole.index(b"\n") + 1])
+    asked.clear()
+    answer_by_question(SmallPipeline(), questions, folders)
+    assert (asked, last.read_bytes()) == ([("2", list(runs)[-1])], whole)
+    with closing(Processes(SmallPipeline, 2)) as workers:
+        folders = {tmp_path / "workers" / name: settings for name, settings in runs.items()}
+        answer_by_question(SmallPipeline(), questions, folders, workers=workers)
+    for name in runs:
+        expected = (tmp_path / "alone" / name / "predictions.jsonl").read_bytes()
+        assert (tmp_path / "workers" / name / "predictions.jsonl").read_bytes() == expected
+
+
+class LosingWorkers:
+    """No question survives them."""
+
+    def answered(self, ask: object, asked: Sequence[Any], lost: Callable[[Any], Any]) -> Iterator[Any]:
+        yield from map(lost, asked)
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_question_that_no_worker_survives_is_left_to_the_runs_one_by_one(tmp_path: Path, questions: Path):
+    folders = {tmp_path / name: changed(ASKED, f"method={name}") for name in ("gcr", "cot")}
+    answer_by_question(SmallPipeline(), questions, folders, workers=LosingWorkers())
+    assert not list(tmp_path.glob("*/predictions.jsonl"))
+    (tmp_path / "gcr" / "predictions.jsonl").write_text("", "utf-8")
+    with pytest.raises(UserError, match="made with other settings"):
+        answer_by_question(SmallPipeline(), questions, {tmp_path / "gcr": changed(ASKED, "method=gcr beams=1")})
 
 
 def test_recipes_are_listed_for_people_and_for_programs(capsys: pytest.CaptureFixture[str]):

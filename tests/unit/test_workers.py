@@ -18,7 +18,7 @@ from kgdemo.lab.evaluation.metrics import Prediction
 from kgdemo.lab.evaluation.predictions import Records, read_predictions
 from kgdemo.lab.evaluation.runner import evaluate
 from kgdemo.lab.evaluation.study import compare_methods
-from kgdemo.lab.evaluation.workers import Processes, opened_workers
+from kgdemo.lab.evaluation.workers import Processes, lost, opened_workers
 from kgdemo.lab.questions import Question
 from kgdemo.settings import Settings
 from tests.helpers.page import SmallPipeline
@@ -90,30 +90,30 @@ def opened(folder: Path, fault: str = "") -> closing[Processes]:
 def test_a_worker_that_is_killed_is_replaced_and_its_question_asked_again(tmp_path: Path):
     """And the same workers answer the next run."""
     with opened(tmp_path) as workers:
-        found = list(workers.answered(partial(asked, tmp_path), ASKED))
+        found = list(workers.answered(partial(asked, tmp_path), ASKED, lost))
         assert [prediction.id for prediction in found] == [question.id for question in ASKED]
         assert [prediction.id for prediction in found if prediction.error] == ["4"]
         assert found[4].error == "its process ended 3 times without an answer"
         assert found[4].gold == ("a",)
-        again = workers.answered(partial(asked, tmp_path), ASKED[5:])
+        again = workers.answered(partial(asked, tmp_path), ASKED[5:], lost)
         assert [prediction.id for prediction in again] == ["5", "6", "7", "8"]
-        assert list(workers.answered(partial(asked, tmp_path), [])) == []
+        assert list(workers.answered(partial(asked, tmp_path), [], lost)) == []
 
 
 def test_errors_of_workers_are_told(tmp_path: Path):
     with opened(tmp_path, "no such graph") as workers, pytest.raises(UserError, match="no such graph"):
-        list(workers.answered(partial(asked, tmp_path), ASKED))
+        list(workers.answered(partial(asked, tmp_path), ASKED, lost))
     broken = [*ASKED[:2], Question("x", "broken")]
     with opened(tmp_path) as workers, pytest.raises(RuntimeError, match="ZeroDivisionError: a mistake of ours"):
-        list(workers.answered(partial(asked, tmp_path), broken))
+        list(workers.answered(partial(asked, tmp_path), broken, lost))
 
 
 def test_a_run_broken_off_leaves_no_answers_behind_for_the_next(tmp_path: Path):
     with opened(tmp_path) as workers:
-        begun = workers.answered(partial(asked, tmp_path), ASKED[5:])
+        begun = workers.answered(partial(asked, tmp_path), ASKED[5:], lost)
         assert next(begun).id == "5"
         begun.close()
-        assert [p.id for p in workers.answered(partial(asked, tmp_path), ASKED[:2])] == ["0", "1"]
+        assert [p.id for p in workers.answered(partial(asked, tmp_path), ASKED[:2], lost)] == ["0", "1"]
 
 
 @pytest.mark.parametrize("wanted", [0, -1])

@@ -66,6 +66,10 @@ class MetLabels(LabelTable):
         """See ``LabelTable``."""
         return self.labels[index]
 
+    def at(self, ids: NDArray[np.integer]) -> list[str]:
+        """See ``LabelTable``."""
+        return [self.labels[place] for place in ids.tolist()]
+
     def __iter__(self) -> Iterator[str]:
         """None: which of a store's labels have been met is chance."""
         return iter(())

@@ -12,6 +12,7 @@ import re
 import string
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 
 from rapidfuzz.distance import LCSseq
 
@@ -21,6 +22,7 @@ from kgdemo.kg.path import Path
 from kgdemo.verify import Verdict, Verifier
 
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_folded = lru_cache(maxsize=20_000)(fold)  # each figure of each variant of a study compares the same names
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ Match = Callable[[str, str], bool]  # (answer, right answer)
 
 def exactly(answer: str, right: str) -> bool:
     """Whether two names are the same, case, accents and punctuation aside."""
-    return fold(answer) == fold(right)
+    return _folded(answer) == _folded(right)
 
 
 def holding(answer: str, right: str) -> bool:
@@ -127,6 +129,7 @@ def holding(answer: str, right: str) -> bool:
     return bool(wanted) and wanted in _normalised(answer)
 
 
+@lru_cache(maxsize=20_000)
 def _normalised(text: str) -> str:
     text = text.lower().translate(_NO_PUNCTUATION)
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", text).split())
@@ -176,7 +179,7 @@ def rouge_l(text: str, reference: str) -> float:
 
 def _different(names: Iterable[str]) -> list[str]:
     """Names without those that are the same but for case, accents and punctuation."""
-    return list({fold(name): name for name in names}.values())
+    return list({_folded(name): name for name in names}.values())
 
 
 Figure = Callable[["Prediction"], Parts]

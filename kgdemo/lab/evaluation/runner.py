@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
@@ -27,7 +27,7 @@ from kgdemo.lab.evaluation.judge import Judge, judge_all, score_answers
 from kgdemo.lab.evaluation.metrics import Prediction, Steps, exactly, f1, holding, summarise, true_steps
 from kgdemo.lab.evaluation.predictions import PREDICTIONS, Records, RunFigures, trace_file, with_intervals
 from kgdemo.lab.evaluation.unseen_relations import summarise_groups
-from kgdemo.lab.evaluation.workers import Workers
+from kgdemo.lab.evaluation.workers import Workers, lost
 from kgdemo.lab.questions import Question, called_as_in, read_questions
 from kgdemo.lab.training.examples import known_paths
 from kgdemo.linking.linker import Linker
@@ -89,17 +89,15 @@ def evaluate(
     if workers and batched > 1:
         raise UserError(f"--batched is {batched} and there are workers; give only one of --workers and --batched.")
     out.mkdir(parents=True, exist_ok=True)
-    wanted = read_questions(questions)[:limit]
-    if any(not question.graph for question in wanted):
-        wanted = called_as_in(pipeline.graph(settings.graph), wanted)
-    _same_settings(out, {**_plain(settings), "questions": str(questions), "link": link}, (out / PREDICTIONS).exists())
+    wanted = _wanted(pipeline, questions, settings, limit)
+    _same_settings(out, _told(settings, questions, link), (out / PREDICTIONS).exists())
     records = Records(out)
     left = [q for q in wanted if q.id not in records.done]
     if watch is not None:
         watch(list(records.done.values()), len(wanted))
     kept = out if traces else None
     if workers:
-        answered = workers.answered(partial(_asked, settings, link, kept), left)
+        answered = workers.answered(partial(_asked, settings, link, kept), left, lost)
     else:
         answered = _answered(pipeline, left, settings, link, batched, kept)
     with closing(answered):
@@ -118,6 +116,85 @@ def evaluate(
         metrics |= score_answers(scorer, predictions, out / "gpt4score.jsonl")
     (out / "metrics.json").write_text(json.dumps(metrics, indent=2) + "\n", "utf-8")
     return metrics
+
+
+def _wanted(pipeline: Pipeline, questions: Path, settings: Settings, limit: int | None) -> list[Question]:
+    """The questions of a set, with entities called as the graph calls them."""
+    wanted = read_questions(questions)[:limit]
+    if any(not question.graph for question in wanted):
+        wanted = called_as_in(pipeline.graph(settings.graph), wanted)
+    return wanted
+
+
+def answer_by_question(
+    pipeline: Pipeline,
+    questions: Path,
+    runs: Mapping[Path, Settings],
+    limit: int | None = None,
+    workers: Workers | None = None,
+) -> None:
+    """Answer for many runs of the same questions, each question under all settings before the next one.
+
+    What the runs have in common is then at hand: of texts alone that have to be embedded, a question has a thousand and
+    more, too many to be kept until the next run comes to it. ``evaluate`` finds all answered, and measures. Of a
+    question that ends its worker again and again nothing is written: ``evaluate`` finds out which run does that.
+
+    Args:
+        pipeline, questions, limit, workers: see ``evaluate``.
+        runs: settings by the folder that is given to ``evaluate``; all are of the same graph.
+
+    Raises:
+        UserError: a folder holds predictions made with other settings.
+    """
+    if not runs:
+        return
+    wanted = _wanted(pipeline, questions, next(iter(runs.values())), limit)
+    records = {}
+    for folder, settings in runs.items():
+        folder.mkdir(parents=True, exist_ok=True)
+        _same_settings(folder, _told(settings, questions), (folder / PREDICTIONS).exists())
+        records[folder] = Records(folder)
+    asked = [
+        (question, {folder: own for folder, own in runs.items() if question.id not in records[folder].done})
+        for question in wanted
+    ]
+    left = [one for one in asked if one[1]]
+    if workers:
+        answered = workers.answered(_asked_in_worker, left, _nothing)
+    else:
+        for shared, own_graph in {one for question, own in left for one in _loaded(question, own)}:
+            _warm_up(pipeline, shared, own_graph)
+        answered = (_asked_by_all(pipeline, one) for one in left)
+    with closing(answered):
+        for predictions in tqdm(answered, unit="question", desc="all runs", total=len(left)):
+            for folder, prediction in predictions.items():
+                records[folder].write(prediction)
+
+
+_Asked = tuple[Question, dict[Path, Settings]]
+
+
+def _asked_by_all(pipeline: Pipeline, asked: _Asked) -> dict[Path, Prediction]:
+    question, runs = asked
+    return {folder: ask(pipeline, question, settings, link=False) for folder, settings in runs.items()}
+
+
+def _asked_in_worker(pipeline: Pipeline, asked: _Asked) -> dict[Path, Prediction]:
+    for shared, own_graph in _loaded(*asked):
+        _warm_up_once(pipeline, shared, own_graph)
+    return _asked_by_all(pipeline, asked)
+
+
+def _loaded(question: Question, runs: Mapping[Path, Settings]) -> set[tuple[Settings, bool]]:
+    """What has to be loaded for these runs, and whether the question brings its graph."""
+    return {
+        (Settings(graph=own.graph, model=own.model, directed=own.directed, prompts=own.prompts), bool(question.graph))
+        for own in runs.values()
+    }
+
+
+def _nothing(_: _Asked) -> dict[Path, Prediction]:
+    return {}
 
 
 def _answered(
@@ -246,11 +323,12 @@ def _warm_up(pipeline: Pipeline, settings: Settings, own_graph: bool) -> None:
         pipeline.resources(settings).embedder.encode(["loaded with its first text"])
 
 
-_warm_up_once = lru_cache(maxsize=2)(_warm_up)  # in a worker, which is told its settings with each question
+_warm_up_once = lru_cache(maxsize=8)(_warm_up)  # where settings come with each question
 
 
-def _plain(settings: Settings) -> dict[str, object]:
-    return {**asdict(settings), "options": dict(settings.options)}
+def _told(settings: Settings, questions: Path, link: bool = False) -> dict[str, object]:
+    """What a run is told by, to be the same when it goes on."""
+    return {**asdict(settings), "options": dict(settings.options), "questions": str(questions), "link": link}
 
 
 def _same_settings(out: Path, settings: dict[str, object], resumed: bool) -> None:

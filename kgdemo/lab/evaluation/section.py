@@ -11,7 +11,8 @@ from kgdemo import __version__
 from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.recipes import RECIPES, Recipe
 from kgdemo.lab.evaluation.report import Run, write_plot
-from kgdemo.lab.evaluation.study import FREE, Studied, settled, study
+from kgdemo.lab.evaluation.runner import answer_by_question
+from kgdemo.lab.evaluation.study import FREE, Studied, changed, settled, study
 from kgdemo.lab.evaluation.workers import Workers
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings
@@ -40,11 +41,13 @@ class StudySet:
         name: for its folder and its rows.
         graph: what is asked.
         questions: the file.
+        limit: only the first so many; None for as many as are asked of every set.
     """
 
     name: str
     graph: str
     questions: Path
+    limit: int | None = None
 
 
 Finished = dict[str, dict[str, list[Run]]]  # recipe -> set -> runs of its variants
@@ -58,7 +61,7 @@ def study_all(
     limit: int | None = None,
     workers: Workers | None = None,
 ) -> Iterator[tuple[str, Studied, Finished]]:
-    """Run all recipes on all sets.
+    """Run all recipes on all sets: first every question by every variant, then recipe by recipe what that comes to.
 
     Args:
         pipeline, limit, workers: see ``study.study``.
@@ -75,10 +78,23 @@ def study_all(
     finished: Finished = {}
     for one in sets:
         own, known = replace(settings, graph=one.graph), dict[Settings, Path]()
+        runs = {folder: wanted for wanted, folder in _different(own, out / one.name).items()}
+        number = limit if one.limit is None else one.limit
+        answer_by_question(pipeline, one.questions, runs, number, workers)
         for name in RECIPES:
-            done = study(pipeline, name, one.questions, own, out / one.name / name, limit, workers, known)
+            done = study(pipeline, name, one.questions, own, out / one.name / name, number, workers, known)
             finished.setdefault(name, {})[one.name] = done.runs
             yield name, done, finished
+
+
+def _different(settings: Settings, out: Path) -> dict[Settings, Path]:
+    """The settings of all variants of all recipes, each once, and the folder of the first that has them."""
+    found: dict[Settings, tuple[Settings, Path]] = {}
+    for name, recipe in RECIPES.items():
+        for variant, changes in recipe.variants.items():
+            own = changed(settings, changes)
+            found.setdefault(settled(own), (own, out / name / variant))
+    return dict(found.values())
 
 
 def write_section(readme: Path, finished: Finished, command: str) -> None:

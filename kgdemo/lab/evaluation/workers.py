@@ -1,9 +1,10 @@
 """Several pipelines that answer the questions of a set side by side, with the predictions of one in the order of one.
 
-Questions are apart from each other, and what goes to and fro is a question and a prediction. So the standard library's
-processes serve (``Processes``). A worker loads its pipeline once and answers one question at a time, for as many runs
-as are asked of it. One that ends, killed for its memory for one, is replaced, and its question asked again; a question
-that ends its worker again and again is recorded as failed.
+Questions are apart from each other, and what goes to and fro is a question and a prediction, or a question with the
+settings that it is asked under and the predictions of all. So the standard library's processes serve (``Processes``). A
+worker loads its pipeline once and answers one question at a time, for as many runs as are asked of it. One that ends,
+killed for its memory for one, is replaced, and its question asked again; of a question that ends its worker again and
+again who asks says what is recorded.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.metrics import Prediction
@@ -25,19 +26,23 @@ from kgdemo.lab.questions import Question
 from kgdemo.pipeline import Pipeline
 
 Make = Callable[[], Pipeline]
-Ask = Callable[[Pipeline, Question], Prediction]
+Asked = TypeVar("Asked")
+Told = TypeVar("Told")
 TRIES = 3  # of a question whose worker ends
 
 
 class Workers(Protocol):
     """What answers side by side."""
 
-    def answered(self, ask: Ask, questions: Sequence[Question]) -> Generator[Prediction, None, None]:
-        """Predictions in the order of the questions.
+    def answered(
+        self, ask: Callable[[Pipeline, Asked], Told], asked: Sequence[Asked], lost: Callable[[Asked], Told]
+    ) -> Generator[Told, None, None]:
+        """What is told of each question, in the order of the questions.
 
         Args:
             ask: answers a question; it is sent to the workers.
-            questions: what is asked.
+            asked: the questions.
+            lost: what is told of one that no worker survives.
 
         Raises:
             UserError: a worker could not load what it needs.
@@ -71,7 +76,7 @@ def opened_workers(wanted: int, make: Make) -> Iterator[Workers | None]:
         yield workers
 
 
-def _lost(question: Question) -> Prediction:
+def lost(question: Question) -> Prediction:
     """The prediction of a question that no worker survives."""
     gold = tuple(dict.fromkeys(question.answer_entities or question.answers))
     error = f"its process ended {TRIES} times without an answer"
@@ -91,10 +96,10 @@ class _Worker:
     pipe: Connection
     place: int | None = None
 
-    def give(self, place: int, ask: Ask, question: Question) -> None:
+    def give(self, place: int, ask: Callable[[Pipeline, Asked], Told], asked: Asked) -> None:
         self.place = place
         with suppress(OSError):  # one that has ended says so when its pipe is read
-            self.pipe.send((ask, question))
+            self.pipe.send((ask, asked))
 
     def stop(self) -> None:
         self.pipe.close()
@@ -115,19 +120,21 @@ class Processes:
         self._make, self._number, self._context = make, number, get_context(start)
         self._workers: list[_Worker] = []
 
-    def answered(self, ask: Ask, questions: Sequence[Question]) -> Generator[Prediction, None, None]:
-        """Predictions in the order of the questions; see ``Workers``."""
-        waiting, tries = deque(range(len(questions))), Counter[int]()
-        ready: dict[int, Prediction] = {}
+    def answered(
+        self, ask: Callable[[Pipeline, Asked], Told], asked: Sequence[Asked], lost: Callable[[Asked], Told]
+    ) -> Generator[Told, None, None]:
+        """In the order of the questions; see ``Workers``."""
+        waiting, tries = deque(range(len(asked))), Counter[int]()
+        ready: dict[int, Told] = {}
         given = 0
-        while len(self._workers) < min(self._number, len(questions)):
+        while len(self._workers) < min(self._number, len(asked)):
             self._workers.append(self._started())
         try:
-            while given < len(questions):
+            while given < len(asked):
                 for worker in self._workers:
                     if worker.place is None and waiting:
                         place = waiting.popleft()
-                        worker.give(place, ask, questions[place])
+                        worker.give(place, ask, asked[place])
                 heard = wait([worker.pipe for worker in self._workers if worker.place is not None])
                 for slot, worker in enumerate(self._workers):
                     if worker.pipe not in heard or worker.place is None:
@@ -142,7 +149,7 @@ class Processes:
                         if tries[place] < TRIES:
                             waiting.appendleft(place)
                         else:
-                            ready[place] = _lost(questions[place])
+                            ready[place] = lost(asked[place])
                         continue
                     if isinstance(told, Exception):
                         raise told
@@ -178,13 +185,13 @@ def _work(make: Make, pipe: Connection) -> None:
     pipeline: Pipeline | None = None
     while pipe in wait([pipe, run.sentinel]):  # else the run was killed
         try:
-            ask, question = pipe.recv()
+            ask, asked = pipe.recv()
         except (EOFError, OSError):
             return
-        told: Prediction | Exception
+        told: Any
         try:
             pipeline = pipeline or make()
-            told = ask(pipeline, question)
+            told = ask(pipeline, asked)
         except UserError as error:
             told = UserError(str(error))
         except Exception:  # noqa: BLE001  whatever it is, it is told where the run is read

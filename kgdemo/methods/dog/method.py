@@ -303,7 +303,9 @@ def _likeliest(
     """The links whose relations are most similar to the question; a fair share of each relation first."""
     if len(links) <= limit:
         return list(links)
-    relations = [" ".join(spoken(kg.step_labels[step]) for step in link.path.steps) for link in links]
+    walked = dict.fromkeys(link.path.steps for link in links)
+    said = {steps: " ".join(spoken(kg.step_labels[step]) for step in steps) for steps in walked}
+    relations = [said[link.path.steps] for link in links]
     names = list(dict.fromkeys(relations))
     score = dict(zip(names, labels.similarity(question, names).tolist(), strict=True))
     seen: dict[str, int] = {}

@@ -23,6 +23,8 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+import numpy as np
+
 from kgdemo.constraint.triple_chains import Link, QueryGraph, TripleTokens, TripleTrie
 from kgdemo.events import CandidatesScored, DeductionChecked, Event
 from kgdemo.kg.labels import spoken
@@ -147,12 +149,20 @@ class PathRag:
 
     def _ahead(self, entity: str, path: Path) -> float:
         """The best base score one hop further; of the next steps the one with the nearest relation is read."""
-        onward = self.steps(entity, (*path.entities, entity)) if self.alpha else []
-        if not onward:
+        found = self.kg.entities.find(entity) if self.alpha else None
+        if found is None:
             return 0.0
-        score = self._relation_scores([r for r, _ in onward])
-        best = max(onward, key=lambda step: score[step[0]])
-        return self._base([best])[0][1]
+        steps, targets = self.kg.steps(found, self.directed)
+        visited = [self.kg.entities.find(label) for label in (*path.entities, entity)]
+        left = ~np.isin(targets, [known for known in visited if known is not None])
+        steps, targets = steps[left], targets[left]
+        if not len(steps):
+            return 0.0
+        different, first, place = np.unique(steps, return_index=True, return_inverse=True)
+        labels = [self.kg.step_labels[step] for step in different.tolist()]
+        score = self._relation_scores([labels[i] for i in np.argsort(first).tolist()])
+        best = int(np.array([score[label] for label in labels])[place].argmax())  # a hub has thousands: by id
+        return self._base([(labels[int(place[best])], self.kg.entities[int(targets[best])])])[0][1]
 
 
 class VanillaRetriever:
@@ -457,7 +467,9 @@ class ByPathModel:
         """The candidates as the constraint knows them."""
         kg = self.resources.kg
         wanted = {(c.path.relations[-1], c.path.end): c for c in candidates}
-        links = self.subgraph.links([kg.entities.find(path.end)])  # type: ignore[list-item]
+        start, *ends = (kg.entities.find(label) for label in (path.end, *(c.path.end for c in candidates)))
+        assert start is not None
+        links = self.subgraph.links_to(start, {end for end in ends if end is not None})
         steps = [(link, (kg.step_labels[link.path.steps[0]], kg.entities[link.last])) for link in links]
         return {link: wanted[step] for link, step in steps if step in wanted}
 

@@ -125,11 +125,8 @@ class ThoughtChain:
 
 def meet(hop_lists: tuple[HopList, ...]) -> tuple[str, ...]:
     """The entities that all hop lists lead to, in the first one's order."""
-    return (
-        tuple(end for end in hop_lists[0].ends if all(end in hop_list.ends for hop_list in hop_lists[1:]))
-        if hop_lists
-        else ()
-    )
+    others = [frozenset(hop_list.ends) for hop_list in hop_lists[1:]]
+    return tuple(end for own in hop_lists[:1] for end in own.ends if all(end in ends for ends in others))
 
 
 class Thoughts:
