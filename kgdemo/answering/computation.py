@@ -357,8 +357,10 @@ class Computation:
         told = {word[:_STEM] for name in (record, *known.aliases) for word in fold(name).split()}
         kinds = names_of_kind(self.plan.noun)
         held = {word[:_STEM] for one in holders for word in fold(one).split()}
-        if any(fold(name)[:_STEM] not in told | held for name in names_in(self.plan.asked) if self._link(name)):
-            return ""  # of somebody whom linking has not taken
+        for name in names_in(self.plan.asked):  # of somebody whom linking has not taken
+            meant = () if fold(name)[:_STEM] in told | held else self._link(name)
+            if meant and all(self.sets.joined(one, other) is None for one in holders for other in meant):
+                return ""
         said = {word[:_STEM] for word in fold(self.plan.asked).split()}
         for topic in self.query.topics:
             named = [word[:_STEM] for word in fold(re.sub(r" \([^)]*\)$", "", topic)).split()]

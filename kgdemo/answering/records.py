@@ -38,6 +38,7 @@ _LESS = frozenset(
     "smallest tiniest littlest least fewest shortest lowest slowest youngest lightest shallowest coldest poorest "
     "weakest quietest narrowest fewer less".split()
 )
+_LESSER = _LESS | frozenset("smaller shorter younger lower slower lighter shallower colder poorer weaker".split())
 _FIRST = frozenset("first earliest original initial pioneer inaugural".split())
 _LAST = frozenset("last final latest newest".split())
 _ONLY = frozenset(("only", "sole"))
@@ -188,6 +189,8 @@ def _order_of(text: str) -> tuple[str, int]:
     rank = int(numbered[1]) if numbered and rank == 1 else rank
     if said & _FIRST or ("before" in said and said & _OTHERS):
         return "first", rank
+    if "than" in said and said & _OTHERS:  # *bigger than any other*
+        return ("less" if said & _LESSER else "more"), rank
     for end, telling in (("last", _LAST), ("only", _ONLY), ("less", _LESS), ("more", _MORE)):
         if said & telling:
             return end, rank

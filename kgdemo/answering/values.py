@@ -31,7 +31,6 @@ _ASKS_ANOTHER = re.compile(
     r"|^how (?:do|does|did|come|is|are|was|were)\b|\b\d{4}\b|\b(?:average|per (?!side|team|match|game))\b",
     re.IGNORECASE,
 )
-_HOW_MANY = re.compile(r"\b(?:how many|number of)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?$")
 
 
@@ -99,11 +98,10 @@ class Values(Orders):
             known = self.kg.info.get(topic)
             names = {word for name in (topic, *(known.aliases if known else ())) for word in fold(name).split()}
             rest = " ".join(word for word in self.plan.asked.split() if fold(word.replace("'s", "")) not in names)
-            counted = _HOW_MANY.search(self.plan.asked)  # else *5 colours* are no colours
             stated = {
                 attribute: value
                 for attribute, value in self.kg.literals.get(topic, {}).items()
-                if _NUMBER.match(value.value) and value.unit and (counted or value.unit != attribute)
+                if _NUMBER.match(value.value) and value.unit and not _asks_which(self.plan.asked, attribute)
             }
             likeness = vectors.similarity(rest, list(stated)).tolist() if rest else []
             for attribute, near in zip(stated, likeness, strict=False):
@@ -160,3 +158,8 @@ class Values(Orders):
     def _same_words(self, topic: str, others: Iterable[str]) -> bool:
         words = set(fold(topic).split())
         return any(words & set(fold(other).split()) for other in others)
+
+
+def _asks_which(question: str, attribute: str) -> bool:
+    """Whether a question asks which things they are whose number is stated: *what colours*, not how many."""
+    return re.match(rf"(?:what|which) {re.escape(attribute)}\b", question, re.IGNORECASE) is not None

@@ -1,0 +1,209 @@
+"""Records and values that a question means in words of its own: what is taken, what is left, and what is computed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kgdemo.answering.records import MEANT, Records, records_of, says_order
+from kgdemo.events import AnswerFinal, Operation
+from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
+from kgdemo.lab.training.records import NAMES, QUESTIONS, fit
+from kgdemo.models.embedding import sentence_embedder
+from kgdemo.pipeline import Pipeline
+from kgdemo.query.form import plan_of
+from kgdemo.query.measures import converted, unit_asked
+from kgdemo.query.plan import Form
+from kgdemo.query.word_order import in_other_words
+from kgdemo.query.wording import referring, with_apostrophes
+from kgdemo.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def pipeline() -> Pipeline:
+    return Pipeline()
+
+
+def asked(pipeline: Pipeline, question: str) -> tuple[list[Operation], AnswerFinal]:
+    events = list(pipeline.run(question, Settings(compare=False, explain=0)))
+    final = next(event for event in events if isinstance(event, AnswerFinal))
+    return [event for event in events if isinstance(event, Operation)], final
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which film has made the most money at the box office ever?", "Avatar (2009 film)"),
+        ("who was the 2nd man to walk on the moon?", "Buzz Aldrin"),
+        ("First man-made satellite ever put in orbit?", "Sputnik 1"),
+        ("I'd like to know which bird is the tiniest of them all", "bee hummingbird"),
+        ("Where is more coffee grown than in any other country?", "Brazil"),
+    ],
+)
+def test_a_record_in_other_words_is_answered_by_its_holder(pipeline: Pipeline, question: str, answer: str) -> None:
+    operations, final = asked(pipeline, question)
+    assert final.answers == (answer,)
+    assert [one.kind for one in operations] == ["step"]
+    assert operations[0].verified
+    assert operations[0].operands[0].paths[0].end == answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "programming languages that first appeared in the 1990s",  # a list, whose first is not asked for
+        "Which US president had also been a five-star general in the Second World War?",  # no second president
+        "What were the names of Columbus's three ships on his first voyage?",  # of a voyage, not of who sailed first
+        "Can you tell me the oldest savings bank of Uruguay?",
+    ],
+)
+def test_what_only_looks_like_a_record_is_not_answered_by_one(pipeline: Pipeline, question: str) -> None:
+    _, final = asked(pipeline, question)
+    assert final.refusal
+
+
+def test_a_record_is_looked_for_only_where_an_order_is_spoken_of() -> None:
+    graph = KnowledgeGraph.from_triples(
+        [("Largest pond", "achieved by", "Mill Pond"), ("Smallest pond", "achieved by", "Duck Pond")],
+        info={name: EntityInfo("feat") for name in ("Largest pond", "Smallest pond")},
+    )
+    records, embedder = Records(graph), sentence_embedder()
+    assert records.nearest("Where is Mill Pond?", embedder) is None
+    assert records.meant("Where is Mill Pond?", embedder) == ("", 0.0)
+    nearest = records.nearest("Which pond is bigger than any other pond?", embedder)
+    assert nearest is not None
+    label, features = nearest
+    assert label == "Largest pond"
+    assert not features.opposed
+    assert records_of(graph) is records_of(graph)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("who was on the Moon before anybody else", True),
+        ("the third president", True),
+        ("which lake is deepest", True),
+        ("where is Lake Baikal", False),
+        ("who fought in the Second World War", False),
+    ],
+)
+def test_whether_a_question_says_an_order(text: str, says: bool) -> None:
+    assert says_order(text) is says
+
+
+def test_the_weights_are_those_that_the_questions_give() -> None:
+    weights, figures = fit()
+    kept = json.loads((QUESTIONS.parents[2] / "answering" / "records.json").read_text("utf-8"))
+    assert set(weights) == {"bias", *NAMES}
+    assert weights == pytest.approx(kept, abs=0.02)
+    assert figures["precision"] > 0.6  # among questions written to mislead, which are half of them
+    assert 0.5 <= MEANT < 1
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("At what height is the hoop mounted in basketball?", "3.05 m"),
+        ("Mains voltage in the UK, does anyone know?", "230 V"),
+        ("how hot is the suns surface", "5,500 °C"),
+        ("How tall is the Eiffel Tower in feet?", "1,083 feet"),
+        ("At what temperature in fahrenheit does water freeze?", "32 °F"),
+        ("What date is St Patrick's Day?", "17 March"),
+    ],
+)
+def test_a_value_in_other_words(pipeline: Pipeline, question: str, answer: str) -> None:
+    operations, final = asked(pipeline, question)
+    assert final.answers == (answer,)
+    assert all(one.verified for one in operations)
+
+
+@pytest.mark.parametrize("question", ["How many hospitals are there in the UK?", "what colours are the olympic rings?"])
+def test_a_value_that_is_not_asked_for_is_no_answer(pipeline: Pipeline, question: str) -> None:
+    _, final = asked(pipeline, question)
+    assert final.refusal
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Did the Ottoman Empire still exist in 1910?", "Yes"),
+        ("Was Mozart still alive in 1800?", "No"),
+        ("has New Zealand ever won the Rugby World Cup", "Yes"),
+        ("Is Istanbul the capital of Turkey?", "No"),
+    ],
+)
+def test_yes_or_no(pipeline: Pipeline, question: str, answer: str) -> None:
+    _, final = asked(pipeline, question)
+    assert final.answers == (answer,)
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("what city has hosted the summer AND the winter olympics", {"Beijing"}),
+        ("Which daughter of Zeus is the goddess of hunting?", {"Artemis"}),
+        ("What is the biggest moon of the sixth planet from the Sun?", {"Titan (moon)"}),
+        ("which planet is named after the Roman god of the sea?", {"Neptune (planet)"}),
+        ("Which sign is number three in the zodiac?", {"Gemini"}),
+        ("Is Greece or Portugal the larger country by area?", {"Greece"}),
+        ("which US states have a coast on the Pacific Ocean", set("Alaska|California|Hawaii|Oregon".split("|"))),
+    ],
+)
+def test_each_word_of_a_question_acts(pipeline: Pipeline, question: str, answers: set[str]) -> None:
+    _, final = asked(pipeline, question)
+    assert answers <= set(final.answers)
+    assert len(final.answers) <= len(answers) + 1
+
+
+@pytest.mark.parametrize(
+    ("number", "unit", "asked_in", "said"),
+    [
+        (0.0, "°C", "fahrenheit", "32 °F"),
+        (100.0, "°C", "kelvin", "373.15 K"),
+        (0.0, "K", "celsius", "-273.15 °C"),
+        (1609.344, "m", "miles", "1 miles"),
+        (330.0, "m", "metres", ""),  # it has that unit
+        (330.0, "m", "kelvin", ""),
+        (5.0, "people", "feet", ""),
+    ],
+)
+def test_a_value_in_the_unit_that_is_asked_for(number: float, unit: str, asked_in: str, said: str) -> None:
+    assert converted(number, unit, asked_in) == said
+
+
+def test_the_unit_is_taken_out_of_the_question() -> None:
+    assert unit_asked("How tall is Big Ben in feet?") == ("feet", "How tall is Big Ben?")
+    assert unit_asked("How tall is Big Ben?") == ("", "How tall is Big Ben?")
+    assert plan_of("How tall is Big Ben in feet?").unit == "feet"
+
+
+@pytest.mark.parametrize(
+    ("question", "other"),
+    [
+        ("Among the big cats, who is the heaviest", "which big cats is the heaviest"),
+        ("name of the probe that flew by Pluto", "which probe flew by Pluto"),
+        ("how far down does the Mariana Trench go", "how deep is the Mariana Trench"),
+        ("which sign is number three in the zodiac", "what is the third sign of the zodiac"),
+        ("what's element number 3 in the periodic table".replace("what's", "what is"),
+         "which element has the atomic number 3"),
+    ],
+)  # fmt: skip
+def test_other_words_for_the_same(question: str, other: str) -> None:
+    assert in_other_words(question).startswith(other[:24])
+
+
+def test_two_questions_about_one_thing_are_one() -> None:
+    question = "Is there an African country with Spanish as an official language, and which one is it?"
+    assert referring(question) == "which African country with Spanish as an official language?"
+    assert plan_of(referring(question)).form is Form.ENTITY
+
+
+def test_an_apostrophe_is_put_where_a_name_owns_something() -> None:
+    def is_name(text: str) -> bool:
+        return text.lower() in ("saturn", "sun", "suns", "paris")
+
+    assert with_apostrophes("what is saturns biggest moon", is_name) == "what is saturn's biggest moon"
+    assert with_apostrophes("how hot is the suns surface", is_name) == "how hot is the sun's surface"
+    assert with_apostrophes("what is the Suns home", is_name) == "what is the Suns home"
