@@ -417,6 +417,8 @@ class _InSteps:
     def _step_by_step(self, inner: str, outer: str) -> Iterator[Event]:
         """Answer the inner question, then ask the outer one of its answers until that is answered."""
         found, why = yield from self._inner_answer(inner)
+        if found and set(found) <= set(self.reading.linked.chosen):
+            found, why = (), f"What the graph holds only leads back to {listed(found)}."
         refused = AnswerFinal(why, (), (), BY, refusal=why) if why else None
         for entity in found[:_TRIED]:
             asked = outer.format(re.sub(r" \([^)]*\)$", "", entity))
