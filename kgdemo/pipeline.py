@@ -341,19 +341,8 @@ class _InSteps:
         steps = two_steps(query.plan.asked, clauses_only=not (refused or several))
         stepwise = query.plan.form is Form.ENTITY and (refused or one_hop or several)
         if stepwise and steps and not self.reading.names(steps[0]):
-            tried = list(
-                self._step_by_step(*steps)
-            )  # shown where it is the answer: one run has the paths of one search
-            final = next((event for event in reversed(tried) if isinstance(event, AnswerFinal)), None)
-            back = final is not None and final.answers and set(final.answers) <= set(self.reading.linked.chosen)
-            taken = final is not None and not back and not (final.refusal and refused)
-            if refused is False and final is not None and final.refusal and ran.final is not None:
-                described = [e.result for e in tried if isinstance(e, Operation) and e.text.startswith(steps[0])]
-                if described and set(answers) <= set(described[0]):  # what it describes, not what it asks of that
-                    ran.final = final
-            if several and final is not None:
-                fewer = len(final.answers) < len(answers) and not set(final.answers).isdisjoint(answers)
-                taken = bool(final.answers) and fewer
+            tried = list(self._step_by_step(*steps))  # one run has the paths of one search: shown where it answers
+            taken = self._answers_it(tried, steps[0], ran.final, fewer=several)
             yield from (event for event in tried if taken or isinstance(event, LMCall))
             if taken:
                 return
@@ -362,6 +351,26 @@ class _InSteps:
         retold = refused and query.plan.form in _IN_OTHER_WORDS
         found = tuple(self._in_other_words(query, described=bool(steps))) if retold else ()
         yield from found or (ran.final,)
+
+    def _answers_it(self, tried: Sequence[Event], inner: str, whole: AnswerFinal | None, fewer: bool) -> bool:
+        """Whether two steps are the answer, and not what the whole question gave.
+
+        Args:
+            tried: the events of the two steps.
+            inner: the question that was asked first.
+            whole: the answer to the whole question.
+            fewer: the two steps have to leave fewer of its answers.
+        """
+        final = next((event for event in reversed(tried) if isinstance(event, AnswerFinal)), None)
+        if final is None or whole is None:
+            return final is not None
+        chosen = set(self.reading.linked.chosen)
+        described = {e.result for e in tried if isinstance(e, Operation) and e.text.startswith(inner)}
+        if any(found and set(found) <= chosen for found in (final.answers, *described)):
+            return False  # it only leads back to what was named
+        if fewer:
+            return 0 < len(final.answers) < len(whole.answers) and not set(final.answers).isdisjoint(whole.answers)
+        return not (final.refusal and whole.refusal)
 
     def _in_other_words(self, query: Query, described: bool) -> Iterator[Event]:
         link = self.graph.linker.entities_in
@@ -417,8 +426,6 @@ class _InSteps:
     def _step_by_step(self, inner: str, outer: str) -> Iterator[Event]:
         """Answer the inner question, then ask the outer one of its answers until that is answered."""
         found, why = yield from self._inner_answer(inner)
-        if found and set(found) <= set(self.reading.linked.chosen):
-            found, why = (), f"What the graph holds only leads back to {listed(found)}."
         refused = AnswerFinal(why, (), (), BY, refusal=why) if why else None
         for entity in found[:_TRIED]:
             asked = outer.format(re.sub(r" \([^)]*\)$", "", entity))
