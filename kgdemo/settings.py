@@ -474,14 +474,18 @@ def shown(where: Shown) -> tuple[Option, ...]:
     return tuple(setting for setting in options_of(Settings) if where in setting.shown)
 
 
+def whole_characters(text: str) -> str:
+    """A text with a question mark for each half of a character: JSON can hold one, no tokeniser takes it."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def check(question: str, settings: Settings, profile: Profile) -> str:
     """The question, stripped, once it and the settings are within the profile's limits.
 
     Raises:
         UserError: one sentence that says what is wrong and what to do.
     """
-    question = question.encode("utf-8", "replace").decode("utf-8")  # half a character, as JSON can hold it, is none
-    question = " ".join(question.split())
+    question = " ".join(whole_characters(question).split())
     if not question:
         raise UserError("The question is empty; type one, for example: Where was the composer of The Magic Flute born?")
     if len(question) > profile.question:

@@ -34,6 +34,7 @@ from kgdemo.linking.matching import Match, Matcher, MatchKind
 from kgdemo.linking.names import name_index, without_bracket
 from kgdemo.linking.words import Word, name_words, without_article, words_of
 from kgdemo.models.embedding import Embedder
+from kgdemo.settings import whole_characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,8 @@ class EntityLinker:
         self._meaning = None if embedder is None else Meaning(kg, self._context, embedder)
 
     def link(self, question: str, max_candidates: int = 5) -> Linking:
-        """See ``Linker``."""
+        """See ``Linker``; programs ask it too, with whatever text they have."""
+        question = whole_characters(question)
         words = words_of(question[:_MAX_LETTERS])
         weighed = self._weigh(question, words)
         mentions, chosen, unsure = [], [], []

@@ -15,6 +15,8 @@ from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.linking.linker import EntityLinker
 from kgdemo.models.embedding import SentenceEmbedder, sentence_embedder
 
+HALF = "\ud800"  # of a character
+
 PEOPLE = ["Barack Obama", "Michelle Obama", "James K. Polk", "George Washington", "Abraham Lincoln", "Michael Jordan"]
 PEOPLE += ["Steven Spielberg", "James Cameron", "Jane Austen", "Giuseppe Verdi", "Beyoncé", "Tom Hanks", "Meg Ryan"]
 TRIPLES = [
@@ -317,3 +319,12 @@ def test_the_embedder_loads_nothing_before_it_is_asked(monkeypatch: pytest.Monke
     embedder = SentenceEmbedder()
     with pytest.raises(AssertionError, match="loaded"):
         embedder.encode(["now"])
+
+
+def test_half_a_character_is_read_past():
+    kg = KnowledgeGraph.from_triples([*TRIPLES, ("Paris", "twin town", "Amman")])
+    question = f"Is {HALF} Paris or {HALF} Jordan older?"
+    found = EntityLinker(kg, sentence_embedder()).link(question)  # namesakes, so that the question is embedded
+    whole = EntityLinker(kg, sentence_embedder()).link(question.replace(HALF, "?"))
+    assert found == whole
+    assert "Paris" in found.chosen
