@@ -369,7 +369,9 @@ class _InSteps:
         if any(found and set(found) <= chosen for found in (final.answers, *described)):
             return False  # it only leads back to what was named
         if fewer:
-            return 0 < len(final.answers) < len(whole.answers) and not set(final.answers).isdisjoint(whole.answers)
+            shared = not set(final.answers).isdisjoint(whole.answers)
+            held = len(self.graph.kg.entities.known(final.answers)) == len(final.answers)  # and none of them made up
+            return shared and held and len(final.answers) < len(whole.answers)
         return not (final.refusal and whole.refusal)
 
     def _in_other_words(self, query: Query, described: bool) -> Iterator[Event]:

@@ -40,6 +40,7 @@ from kgdemo.ui.tools import check_arguments
 
 logger = logging.getLogger(__name__)
 GRACE = 8.0  # seconds; a container has ten before it is killed
+DELIVERY = 1.0  # seconds in which the last answers reach who asked
 # Seconds for which a thread busy with Python alone may keep the interpreter while others wait for it. A question
 # gives it up at every step of its arithmetic: beside a thread that indexed graphs without end it took 10.8 s with
 # Python's own 0.005, and 2.3 s with this.
@@ -90,6 +91,7 @@ def serve(page: Page, host: str, port: int) -> None:
     ends = time.monotonic() + GRACE
     while (METRICS.under_way or len(page._queue)) and time.monotonic() < ends:
         time.sleep(0.05)
+    time.sleep(DELIVERY)  # what was answered last is still on its way
     page.close(verbose=False)
 
 
