@@ -71,9 +71,11 @@ def test_the_shipped_model_knows_what_it_was_trained_on_and_not_chemistry():
     assert known is not None
     added = set(  # since it was trained
         "affects|animal family|baby called|buried in|carries|caused by|caused by lack of|celebrated in|celebrated on|"
-        "coached by|coast on|colony of|colour|commanded by|commemorates|connects|currency code|deals with|depicts|dialling code|"
+        "coached by|coast on|colony of|colour|commanded by|commemorates|connects|currency code|deals with|"
+        "depicts|dialling code|"
         "divided into|drives on|earlier seat of government|edible part|enemy|female called|flag colour|flag emblem|"
-        "found in|group called|head of state|instance of|internet domain|language family|loves|lowest point|made of|male called|"
+        "found in|group called|head of state|instance of|internet domain|language family|loves|"
+        "lowest point|made of|male called|"
         "part of|plant family|plays position|prevented by|produces|regulates|residence|rises in|runner-up|separates|"
         "slogan|stands for|taught by|transmitted by|treated with|used in|vice president|writing system".split("|")
     )
