@@ -314,8 +314,9 @@ class _InSteps:
         """The events of a question's run."""
         if query.plan.inner and not self.reading.names(query.plan.inner):
             for event in self._step_by_step(query.plan.inner, query.plan.outer):
-                refused = isinstance(event, AnswerFinal) and bool(event.refusal)
-                yield from (refused and tuple(self._in_other_words(query, described=True))) or (event,)
+                nothing = isinstance(event, AnswerFinal) and bool(event.refusal)
+                retold = tuple(self._in_other_words(query, described=True)) if nothing else ()
+                yield from retold or (event,)
             return
         clauses = clauses_of(query.plan.asked, both=False) if query.plan.form is Form.ENTITY else ()
         if (yield from self._by_clauses(clauses)):
@@ -348,9 +349,9 @@ class _InSteps:
                 return
         if ran.final is None:
             return
-        retold = refused and query.plan.form in _IN_OTHER_WORDS
-        found = tuple(self._in_other_words(query, described=bool(steps))) if retold else ()
-        yield from found or (ran.final,)
+        may_be_retold = refused and query.plan.form in _IN_OTHER_WORDS
+        retold = tuple(self._in_other_words(query, described=bool(steps))) if may_be_retold else ()
+        yield from retold or (ran.final,)
 
     def _answers_it(self, tried: Sequence[Event], inner: str, whole: AnswerFinal | None, fewer: bool) -> bool:
         """Whether two steps are the answer, and not what the whole question gave.

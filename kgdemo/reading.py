@@ -23,7 +23,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.linking.linker import LIKELY
 from kgdemo.linking.names import name_index
-from kgdemo.linking.words import common_words, name_words
+from kgdemo.linking.words import common_words
 from kgdemo.opened import OpenedGraph
 from kgdemo.query.measures import COMPARING
 from kgdemo.query.plan import WITHOUT_TOPIC, Form
@@ -103,7 +103,7 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
     if graph.linker.knows_all_names:
 
         def is_name(text: str) -> bool:
-            return bool(name_index(graph.kg).whole("".join(name_words(text))))
+            return bool(name_index(graph.kg).called(text))
 
         question = in_full(with_apostrophes(question, is_name), is_name)
     question = in_plain_verbs(referring(question))
@@ -359,12 +359,12 @@ def _names_right(question: str, linked: EntitiesLinked, graph: OpenedGraph) -> s
         names = [re.sub(r" \([^)]*\)$", "", entity), *(known.aliases if known else ())]
         typed = re.sub(r"['’]s?$", "", mention.text)
         folded = {fold(name): name for name in names}
-        if name_index(graph.kg).whole("".join(name_words(typed))):  # *German* is right, though the country is *Germany*
+        if name_index(graph.kg).called(typed):  # *German* is right, though the country is *Germany*
             continue
         if fold(typed) in COMPARING:  # *denser* is no slip for *Denver*
             continue
         beginning, _, rest = typed.partition(" ")
-        if fold(beginning) in FUNCTION_WORDS and name_index(graph.kg).whole("".join(name_words(rest))):
+        if fold(beginning) in FUNCTION_WORDS and name_index(graph.kg).called(rest):
             continue  # *was Mozart* is no slip for W. A. Mozart
         best = process.extractOne(fold(typed), list(folded), scorer=OSA.distance, score_cutoff=2)
         slips = best[1] if best else 0

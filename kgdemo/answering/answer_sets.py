@@ -18,7 +18,6 @@ from kgdemo.kg.graph import KnowledgeGraph, Layers
 from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path, PathIds
 from kgdemo.linking.names import name_index
-from kgdemo.linking.words import name_words
 from kgdemo.query.answer_type import ANYTHING, AnswerType, fits, kind_of
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Evidence, Resources
@@ -85,7 +84,7 @@ def placed(final: AnswerFinal, evidence: Sequence[Evidence], kg: KnowledgeGraph)
         if any(fold(name) in on_path.get(index, ()) for index in cited):
             return ON_PATH
         read = any(fold(name) in entities for entities in on_path.values())
-        known = read or name in kg.entities or name_index(kg).whole("".join(name_words(name)))
+        known = read or name in kg.entities or name_index(kg).called(name)
         return IN_GRAPH if known else NOWHERE
 
     places = tuple(place(name, cited) for name, cited in zip(final.answers, final.citations, strict=True))

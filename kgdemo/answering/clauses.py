@@ -10,7 +10,6 @@ from kgdemo.answering.operands import PLACES, Sets
 from kgdemo.events import Event, Operand, Operation
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
-from kgdemo.linking.words import name_words
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.clauses import Clause
 from kgdemo.verify import Verifier
@@ -41,7 +40,7 @@ def led_to(ran: MethodRun, operations: Sequence[Operation], sets: Sets) -> dict[
 
 def belonging_to(found: Paths, adjective: str, sets: Sets) -> dict[str, tuple[Path, ...]]:
     """Those that lie in the place that an adjective names, or are its citizens, each with the path that says so."""
-    called_so = name_index(sets.kg).whole("".join(name_words(adjective)))
+    called_so = name_index(sets.kg).called(adjective)
     places = dict.fromkeys(sets.kg.entities[name.entity] for name in called_so)
     place = next((one for one in places if kind_of(sets.kg, one) in PLACES), "")
     belong: dict[str, tuple[Path, ...]] = {}

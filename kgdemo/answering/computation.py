@@ -31,7 +31,6 @@ from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.literals import date_parts
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
-from kgdemo.linking.words import name_words
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import fits, kind_of
 from kgdemo.query.measures import DATE
@@ -281,7 +280,7 @@ class Computation:
 
     def _of_place(self, adjective: str, noun: str) -> dict[str, Path]:
         """The things of a kind within the place that an adjective names: *South American* countries."""
-        called_so = name_index(self.kg).whole("".join(name_words(adjective)))
+        called_so = name_index(self.kg).called(adjective)
         places = dict.fromkeys(self.kg.entities[name.entity] for name in called_so)
         return next((ends for place in places if (ends := self.sets.within(place, noun.split()[-1]))), {})
 
@@ -341,7 +340,7 @@ class Computation:
             nouns = tuple(noun for noun in nouns if " " in noun)
         said = [f"{word} {noun}" for word in _MOST.findall(self.query.text) for noun in nouns]
         said += [f"{text} in the world" for text in said]
-        named = (name.entity for text in said for name in name_index(self.kg).whole("".join(name_words(text))))
+        named = (name.entity for text in said for name in name_index(self.kg).called(text))
         records = (self.kg.entities[entity] for entity in named)
         return next((one for one in records if self.sets.ends(one, (ACHIEVED,))), "")
 

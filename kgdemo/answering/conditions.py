@@ -33,7 +33,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import Name, name_index
-from kgdemo.linking.words import common_words, name_words
+from kgdemo.linking.words import common_words
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.measures import DATE
@@ -540,7 +540,7 @@ class Conditions(Direct):
         asked = self.query.answer_type.types | {kind_of(self.kg, n) for n in names_of_kind(self.plan.noun)}
         if kind_of(self.kg, topic) != "language" or "language" in asked:
             return topic
-        called_so = name_index(self.kg).whole("".join(name_words(topic)))
+        called_so = name_index(self.kg).called(topic)
         same = (self.kg.entities[name.entity] for name in called_so)
         return next((one for one in same if kind_of(self.kg, one) == "country" and self.plan.noun), topic)
 
@@ -635,7 +635,7 @@ class Conditions(Direct):
                 )
             )
         found = [n for n in self.kg.entities.known(names) if n not in used and n not in self.query.topics]
-        offices = (name for kind in kinds for name in name_index(self.kg).whole("".join(name_words(kind))))
+        offices = (name for kind in kinds for name in name_index(self.kg).called(kind))
         called_so = dict.fromkeys(self.kg.entities[name.entity] for name in offices)
         found += [one for one in called_so if kind_of(self.kg, one) == "position" and one not in used]
         return list(dict.fromkeys(found))
@@ -655,7 +655,7 @@ class Conditions(Direct):
 
 
 def _names(kg: KnowledgeGraph, text: str) -> list[Name]:
-    return name_index(kg).whole("".join(name_words(text)))
+    return name_index(kg).called(text)
 
 
 def _place_of(word: str) -> str:

@@ -16,7 +16,6 @@ from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
-from kgdemo.linking.words import name_words
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.plan import Form
 
@@ -199,7 +198,7 @@ class Direct(Computation):
 
     def office_named(self, noun: str) -> str:
         """The office that a noun names whole: *US presidents*."""
-        names = (name for one in names_of_kind(noun) for name in name_index(self.kg).whole("".join(name_words(one))))
+        names = (name for one in names_of_kind(noun) for name in name_index(self.kg).called(one))
         called_so = (self.kg.entities[name.entity] for name in names)
         return next((one for one in called_so if kind_of(self.kg, one) == "position"), "")
 

@@ -18,7 +18,6 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.literals import Literal
 from kgdemo.kg.path import Path, PathIds
 from kgdemo.linking.names import name_index
-from kgdemo.linking.words import name_words
 from kgdemo.query.answer_type import SYNONYMS, kind_of, singulars
 
 MAX_MEMBERS = 5000  # of one set; a larger one is refused, not cut
@@ -105,7 +104,7 @@ class Sets:
         *before, _ = noun.lower().split() or [""]
         alone = all(word in HARMLESS for word in before)  # else *banks* are more than *central* ones
         names = (noun, *(name for name in names_of_kind(noun) if alone or " " in name))
-        called_so = (name for text in names for name in name_index(self.kg).whole("".join(name_words(text))))
+        called_so = (name for text in names for name in name_index(self.kg).called(text))
         groups = dict.fromkeys(self.kg.entities[name.entity] for name in called_so)
         found = ({**self.ends(group, (relation,))} for group in groups for relation in _HAS_MEMBERS)
         return next((ends for ends in found if len(ends) > 1), {}) or self.practitioners(noun)

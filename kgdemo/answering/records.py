@@ -11,16 +11,15 @@ from __future__ import annotations
 import json
 import math
 import re
-import threading
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from weakref import WeakKeyDictionary
 
 from kgdemo.answering.operands import is_of_kind
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, fold
+from kgdemo.kg.per_graph import PerGraph
 from kgdemo.models.embedding import Embedder, embedding_cache
 from kgdemo.query.answer_type import AnswerType, Fit, answer_type_of, fits, kind_of
 from kgdemo.query.measures import ORDINALS
@@ -211,16 +210,9 @@ def _weights() -> dict[str, float]:
     return weights
 
 
-_KNOWN: WeakKeyDictionary[KnowledgeGraph, Records] = WeakKeyDictionary()
-_LOCK = threading.Lock()  # of ``_KNOWN``
+_RECORDS = PerGraph(Records)
 
 
 def records_of(kg: KnowledgeGraph) -> Records:
     """The records of a graph, looked for once and kept as long as the graph."""
-    with _LOCK:
-        known = _KNOWN.get(kg)
-    if known is None:
-        known = Records(kg)
-        with _LOCK:
-            _KNOWN[kg] = known
-    return known
+    return _RECORDS.of(kg)

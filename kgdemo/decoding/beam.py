@@ -79,7 +79,7 @@ def _steps(first: Hypothesis, scorer: LookAhead, settings: BeamSettings) -> Gene
         if number + 1 < len(settings.forced):
             ended = []  # an end mark spelled in plain letters inside what is forced: shorter than asked for
         finished = sorted([*finished, *ended], key=lambda h: -h.score)[: settings.wanted]
-        choices, next_live = _without_hope(choices, next_live, finished, settings)
+        choices, next_live = without_hope(choices, next_live, finished, settings)
         views = views_of(live, followers, log_probs, settings.masked)
         if next_live and number + 1 < settings.max_tokens:
             nodes = scorer.ask_for(next_live)
@@ -141,11 +141,6 @@ def sort_out(
     return choices, kept, ended
 
 
-def settled(live: Sequence[Hypothesis], finished: Sequence[Hypothesis], settings: BeamSettings) -> bool:
-    """Whether no live beam can still enter the best that are wanted."""
-    return not any(_may_enter(beam, finished, settings) for beam in live)
-
-
 def _may_enter(beam: Hypothesis, finished: Sequence[Hypothesis], settings: BeamSettings) -> bool:
     """Whether a live beam can still enter the best that are wanted.
 
@@ -159,7 +154,7 @@ def _may_enter(beam: Hypothesis, finished: Sequence[Hypothesis], settings: BeamS
     return result
 
 
-def _without_hope(
+def without_hope(
     choices: list[Choice], live: list[Hypothesis], finished: Sequence[Hypothesis], settings: BeamSettings
 ) -> tuple[list[Choice], list[Hypothesis]]:
     """Prune the beams that can no longer enter the best: what follows them would be read for nothing.

@@ -10,19 +10,18 @@ Names nearly spelt like some words, by rapidfuzz over a band of names alike in l
 from __future__ import annotations
 
 import math
-import threading
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
+from kgdemo.kg.per_graph import PerGraph
 from kgdemo.linking.words import all_ordinary, demonyms, name_words, other_names, without_article
 from kgdemo.models.courtesy import COURTESY
 
@@ -145,6 +144,10 @@ class NameIndex:
         """The names whose words, run together, are ``words``; ``spiderman`` is ``Spider-Man``."""
         return [self.names[i] for i in self._whole.get(words, ())]
 
+    def called(self, text: str) -> list[Name]:
+        """The names that a text is as a whole, however it is spaced and hyphenated."""
+        return self.whole("".join(name_words(text)))
+
     def holding(self, word: str, limit: int) -> list[int]:
         """Ids of names of two words or more that hold ``word``, best-connected entities first."""
         return self._by_word.get(word, [])[:limit]
@@ -239,23 +242,12 @@ class NameIndex:
         return bool(found)
 
 
-_INDEXES: WeakKeyDictionary[KnowledgeGraph, NameIndex] = WeakKeyDictionary()
-_INDEXING: WeakKeyDictionary[KnowledgeGraph, threading.Lock] = WeakKeyDictionary()  # no graph waits for another
-_TABLES = threading.Lock()  # of these two; nothing is built under it
+_INDEXES = PerGraph(NameIndex)
 
 
 def name_index(kg: KnowledgeGraph) -> NameIndex:
     """The names of a graph, indexed once and kept as long as the graph."""
-    with _TABLES:
-        indexing = _INDEXING.setdefault(kg, threading.Lock())
-    with indexing:
-        with _TABLES:
-            known = _INDEXES.get(kg)
-        if known is None:
-            known = NameIndex(kg)
-            with _TABLES:
-                _INDEXES[kg] = known
-        return known
+    return _INDEXES.of(kg)
 
 
 _CUT = 82.0  # of 100: two slips in ten letters
