@@ -141,6 +141,11 @@ def sort_out(
     return choices, kept, ended
 
 
+def settled(live: Sequence[Hypothesis], finished: Sequence[Hypothesis], settings: BeamSettings) -> bool:
+    """Whether no live beam can still enter the best that are wanted."""
+    return not any(_may_enter(beam, finished, settings) for beam in live)
+
+
 def _may_enter(beam: Hypothesis, finished: Sequence[Hypothesis], settings: BeamSettings) -> bool:
     """Whether a live beam can still enter the best that are wanted.
 

@@ -30,7 +30,7 @@ from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.base import Constraint, Successors
 from kgdemo.constraint.sub_tries import AutomatonState, Position, Segment
 from kgdemo.decoding.base import BeamSettings, BeamView, Choice, Hypothesis, Step, best_candidates
-from kgdemo.decoding.beam import LookAhead, beam_search, sort_out, views_of, without_hope
+from kgdemo.decoding.beam import LookAhead, beam_search, settled, sort_out, views_of, without_hope
 from kgdemo.events import Fate
 from kgdemo.models.base import TokenTree
 from kgdemo.models.joint_tree import JointTree
@@ -227,9 +227,10 @@ def diverse_search(
         choices: list[Choice] = []
         for group in groups:
             _drop_the_dead(group)
-            if not group.live:
+            if not group.live or settled(group.live, group.finished, each):
+                group.live = []
                 continue
-            seen, made = _advance(group, constraint, each, said, settings.penalty)
+            seen, made = _advance(group, constraint, each, said, settings)
             choices += [replace(choice, parent=choice.parent + len(views)) for choice in made]
             views += seen
             said.update(hypothesis.tokens[-1] for hypothesis in group.live)
@@ -248,9 +249,10 @@ def _drop_the_dead(group: _Group) -> None:
 
 
 def _advance(
-    group: _Group, constraint: Constraint[Any], limits: BeamSettings, said: Counter[int], penalty: float
+    group: _Group, constraint: Constraint[Any], limits: BeamSettings, said: Counter[int], settings: DiverseSettings
 ) -> tuple[Sequence[BeamView], list[Choice]]:
     """One step of one group: what it saw and chose; its live beams are those kept, not yet scored."""
+    penalty = settings.penalty
     followers = [constraint.successors(beam.state) for beam in group.live]
     scores = [beam.score for beam in group.live]
     biased = group.log_probs
@@ -266,7 +268,8 @@ def _advance(
         penalised.append(replace(found, log_prob=found.log_prob + penalty * said[token]))
     choices, live, ended = sort_out(group.live, followers, penalised, limits)
     group.finished = sorted([*group.finished, *ended], key=lambda h: -h.score)[: limits.beams]
-    choices, live = without_hope(choices, live, group.finished, limits)
+    if settings.groups == 1:  # of several a beam without hope still tells the later groups what has been said
+        choices, live = without_hope(choices, live, group.finished, limits)
     views = views_of(group.live, followers, group.log_probs, limits.masked)
     group.live = live
     return views, choices

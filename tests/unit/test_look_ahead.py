@@ -62,7 +62,7 @@ def shape(step: Step) -> tuple:
     penalty=st.sampled_from([0.0, 1.0, -1.0]),
     budget=st.sampled_from([None, 0, 8]),
 )
-def test_beamswithout_hope_are_not_read_and_change_nothing(triples, seed, beams, keep, penalty, budget):
+def test_beams_without_hope_are_not_read_and_change_nothing(triples, seed, beams, keep, penalty, budget):
     kg, label_tokens = KnowledgeGraph.from_triples(triples), LabelTokens(byte_level_tokenizer())
     automaton = KGAutomaton(TokenGraph(kg, label_tokens), [kg.entities.find(triples[0][0])], 2)
     limits = BeamSettings(beams, length_penalty=penalty, keep=keep, look_ahead=budget)
