@@ -71,7 +71,8 @@ def test_beams_without_hope_are_not_read_and_change_nothing(triples, seed, beams
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(beam, "without_hope", lambda choices, live, *_: (choices, live))
         every, expected = finish(beam_search(trees[1], automaton, limits))
-    assert found == expected
+    # all of a path but its place in the tree, where the other search has more rows before it
+    assert [replace(h, node=0) for h in found] == [replace(h, node=0) for h in expected]
     for step, whole in zip(steps, every, strict=False):
         full = len(step.finished) == limits.wanted
         hopeful = [
