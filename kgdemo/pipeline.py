@@ -239,7 +239,11 @@ class Pipeline:
         settings = yield from self._fitted(settings, query.plan.hops)
         resources = self.resources(settings)
         general = resources.reasoner.is_language_model  # which reads a question within a question itself
-        if general and query.plan.form in (Form.ENTITY, Form.UNANSWERABLE):
+        if reading.refused is not None:
+            link = graph.linker.entities_in
+            retold = () if general else tuple(in_other_words(query, resources, link, settings.directed, described=True))
+            yield from retold or (reading.refused,)
+        elif general and query.plan.form in (Form.ENTITY, Form.UNANSWERABLE):
             yield from method.run(query, resources, settings)
         elif general:
             yield from self._computed(query, method, graph, resources, settings)

@@ -50,10 +50,17 @@ _ORDER = re.compile(r"\b(?:first|second|third|last|(?:larg|high|bigg|old|small)e
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Reading:
-    """A question as it is understood, and the entities that were found in it."""
+    """A question as it is understood.
+
+    Attributes:
+        query: what is asked.
+        linked: the entities that were found in it.
+        refused: why no path can start from it, where it names nothing; a description may fit something still.
+    """
 
     query: Query
     linked: EntitiesLinked
+    refused: AnswerFinal | None = None
 
     def names(self, described: str) -> bool:
         """Whether what seems to be described is a name that was found: the *Statue of Liberty*, the *Last Supper*.
@@ -94,7 +101,7 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
         graph: what it is about.
 
     Returns:
-        None where the question names nothing that it could be answered from, which then is the answer.
+        None where the question cannot be read, which then is the answer.
 
     Raises:
         UserError: the graph has no such entity.
@@ -128,8 +135,7 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
     yield dataclasses.replace(linked, nearest=()) if without_topic else linked
     if not linked.chosen and not without_topic:
         said = _nothing_found(query, linked, graph)
-        yield AnswerFinal(said, (), (), BY, refusal=said)
-        return None
+        return Reading(query, linked, AnswerFinal(said, (), (), BY, refusal=said))
     return Reading(query, linked)
 
 

@@ -23,6 +23,7 @@ from kgdemo.answering.computation import (
     within_bound,
 )
 from kgdemo.answering.conditions import EITHER, Conditions
+from kgdemo.answering.described import Described, Found
 from kgdemo.answering.operands import PLACES, names_of_kind, number_of, operand_of, same_attribute, shown_value
 from kgdemo.events import AnswerFinal, Event, Notice, Operand, Operation
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
@@ -79,6 +80,7 @@ _STILL_ALIVE = re.compile(
 _ABOUT_A_DEATH = re.compile(
     r",? (?P<way>after|before) (?:(?:he|she|they) (?:had )?died|(?:his|her|their) (?:own )?death)\b", re.IGNORECASE
 )
+_ASKS_WHICH = re.compile(r"^(?:which|what|who|name|list)\b", re.IGNORECASE)
 _NUMBERED = re.compile(r"\bNo\. (\d{1,3})\b")
 
 
@@ -211,6 +213,39 @@ class Lists(Conditions):
                 f"The graph holds {len(ends)} ({listed(list(ends), 8)}), but not which of them is meant by "
                 f"{said_bound(self.plan.bound)}."
             )
+
+    def of_description(self) -> Iterator[Event]:
+        """The members of a set that fit all that the question says of them; nothing where none does."""
+        asked = self.plan.asked
+        if self.plan.form is Form.COUNT or (self.plan.base and not _ASKS_WHICH.match(asked)):
+            asked = self.plan.base
+        if two_steps(asked, clauses_only=not asked.lower().startswith(("who ", "where "))):
+            return
+        found = Described(self.sets, self.resources.embedder, self.office_named).fitting(asked)
+        if found.members:
+            yield from self._fitting(found)
+
+    def _fitting(self, found: Found) -> Iterator[Event]:
+        members = found.members
+        operands = [Operand(one, tuple(fit.paths)) for one, fit in members.items()]
+        ways = min(len(operand.paths) for operand in operands)
+        text = f"{len(members)} {found.noun}: {listed([str(fit.paths[-1]) for fit in members.values() if fit.paths])}"
+        if ways and (yield from self._operate("both" if ways > 1 else "step", text, operands, tuple(members))) is None:
+            return
+        for i, (first, bound) in enumerate(next(iter(members.values())).dates):
+            dated = [replace(fit.dates[i][0], paths=tuple(fit.paths)) for fit in members.values()]
+            said = f"{first.attribute} {said_bound(bound)}: {listed([o.entity for o in dated])}"
+            if (yield from self._operate("filter", said, dated, tuple(members), bound)) is None:
+                return
+        unsaid = f" Whether “{found.unsaid}” is true of it the graph does not say." if found.unsaid else ""
+        number = str(len(members))
+        if self.plan.form is Form.COUNT:
+            yield computed_answer(
+                f"The graph holds {number}, which need not be all: {listed(list(members))}.", (number,)
+            )
+        else:
+            known = sorted(members, key=lambda one: -len(self.kg.neighbours(one)))
+            yield computed_answer(f"{listed(known)}.{unsaid}", tuple(known))
 
     def _called_so(self) -> Iterator[Event] | None:
         """Who goes by a name that is not the usual one, *the Iron Chancellor*; None where that is not asked."""

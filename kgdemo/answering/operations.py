@@ -87,8 +87,12 @@ def in_other_words(
         described: the question may speak of something that it describes instead of naming it.
     """
     given = (query, lambda _: iter(()), resources, link, directed)
+    lists = Lists(*given)
+    if query.plan.form in (Form.ENTITY, Form.ALL, Form.COUNT) and (fitting := tuple(lists.of_description())):
+        yield from fitting
+        return
     may_be_record = query.plan.form not in (Form.VALUE, Form.COUNT) and not described
-    found = tuple(Lists(*given).of_record_meant()) if may_be_record else ()
+    found = tuple(lists.of_record_meant()) if may_be_record else ()
     if found or query.plan.form not in (Form.ENTITY, Form.VALUE, Form.COUNT):
         yield from found
         return
