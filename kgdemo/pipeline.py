@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from kgdemo.answering.clauses import belonging_to, common, led_to
 from kgdemo.answering.computation import BY, MethodRun, listed
 from kgdemo.answering.operands import Sets
-from kgdemo.answering.operations import answer, in_other_words
+from kgdemo.answering.operations import answer, described, in_other_words
 from kgdemo.constraint.token_graph import TokenCache, TokenGraph
 from kgdemo.errors import UserError
 from kgdemo.events import (
@@ -241,7 +241,7 @@ class Pipeline:
         general = resources.reasoner.is_language_model  # which reads a question within a question itself
         if reading.refused is not None:
             link = graph.linker.entities_in
-            retold = () if general else tuple(in_other_words(query, resources, link, settings.directed, described=True))
+            retold = () if general else tuple(in_other_words(query, resources, link, settings.directed, in_steps=True))
             yield from retold or (reading.refused,)
         elif general and query.plan.form in (Form.ENTITY, Form.UNANSWERABLE):
             yield from method.run(query, resources, settings)
@@ -295,6 +295,7 @@ class Pipeline:
 _IN_OTHER_WORDS = frozenset(  # the forms that may ask for a record or a value without naming it
     (Form.ENTITY, Form.ALL, Form.COUNT, Form.SUPERLATIVE, Form.ORDINAL, Form.VALUE, Form.UNANSWERABLE)
 )
+_CONDITIONS = 2  # of a description from which what fits it is the answer, whatever path the model finds
 _TRIED = 3  # answers of a question within a question, of which the rest is asked
 
 
@@ -319,11 +320,13 @@ class _InSteps:
         if query.plan.inner and not self.reading.names(query.plan.inner):
             for event in self._step_by_step(query.plan.inner, query.plan.outer):
                 nothing = isinstance(event, AnswerFinal) and bool(event.refusal)
-                retold = tuple(self._in_other_words(query, described=True)) if nothing else ()
+                retold = tuple(self._in_other_words(query, in_steps=True)) if nothing else ()
                 yield from retold or (event,)
             return
+        link, directed = self.graph.linker.entities_in, self.settings.directed
+        fitting = tuple(described(query, self.resources, link, directed, least=_CONDITIONS))
         clauses = clauses_of(query.plan.asked, both=False) if query.plan.form is Form.ENTITY else ()
-        if (yield from self._by_clauses(clauses)):
+        if not fitting and (yield from self._by_clauses(clauses)):
             return
         ran = MethodRun()
         for event in self._whole(query):
@@ -332,6 +335,9 @@ class _InSteps:
                 ran.final = event
             else:
                 yield event
+        if fitting:
+            yield from fitting
+            return
         refused = ran.final is None or bool(ran.final.refusal)
         both = re.search(r"\bboth\b", query.plan.asked, re.IGNORECASE)  # of one of the two the whole may know nothing
         if (refused or both) and query.plan.form is Form.ENTITY:
@@ -354,7 +360,7 @@ class _InSteps:
         if ran.final is None:
             return
         may_be_retold = refused and query.plan.form in _IN_OTHER_WORDS
-        retold = tuple(self._in_other_words(query, described=bool(steps))) if may_be_retold else ()
+        retold = tuple(self._in_other_words(query, in_steps=bool(steps))) if may_be_retold else ()
         yield from retold or (ran.final,)
 
     def _answers_it(self, tried: Sequence[Event], inner: str, whole: AnswerFinal | None, fewer: bool) -> bool:
@@ -379,9 +385,9 @@ class _InSteps:
             return shared and held and len(final.answers) < len(whole.answers)
         return not (final.refusal and whole.refusal)
 
-    def _in_other_words(self, query: Query, described: bool) -> Iterator[Event]:
+    def _in_other_words(self, query: Query, in_steps: bool) -> Iterator[Event]:
         link = self.graph.linker.entities_in
-        yield from in_other_words(query, self.resources, link, self.settings.directed, described)
+        yield from in_other_words(query, self.resources, link, self.settings.directed, in_steps)
 
     def _whole(self, query: Query) -> Iterator[Event]:
         return self.pipeline._computed(query, self.method, self.graph, self.resources, self.settings)

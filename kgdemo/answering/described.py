@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from kgdemo.answering.computation import SAYS_LITTLE, within_bound
-from kgdemo.answering.operands import Sets, called, is_of_kind, names_of_kind, operand_of
+from kgdemo.answering.description import Clause, Description, says_nothing
+from kgdemo.answering.operands import Sets, called, is_of_kind, names_of_kind, number_of, operand_of
 from kgdemo.events import Operand
-from kgdemo.kg.labels import FUNCTION_WORDS, fold
+from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
 from kgdemo.models.embedding import Embedder, embedding_cache
@@ -32,34 +33,30 @@ _WHO = re.compile(r"^who ", re.IGNORECASE)
 _ASKS_ELSE = re.compile(
     r"^(?:who|when|where|why|how|whose|whom|is|are|was|were|do|does|did|can|could|if|in|on|at|to|from|for|by)\b", re.I
 )
-_NOT_READ = re.compile(  # what rules something out, or puts it in an order
-    r"\b(?:not|never|no|nor|without|except|besides|least|most|fewest|fewer|more|less|than|or|only|how|why|when|where|"
+_NOT_READ = re.compile(  # what puts a thing in an order, or is another question
+    r"\b(?:nor|least|most|fewest|fewer|more|less|than|or|only|how|why|when|where|over|under|above|below|"
     r"(?-i:(?:second|third|fourth|fifth|sixth|seventh|last|latest)(?= \w))|first (?!appear|publish|releas|air)|"
-    r"\w+n't|(?:larg|small|bigg|tall|high|long|short|old|young|new|earli|lat|deep|fast|clos|near|heavi|rich)est)\b",
+    r"(?:larg|small|bigg|tall|high|long|short|old|young|new|earli|lat|deep|fast|clos|near|heavi|rich)est)\b",
     re.IGNORECASE,
 )
-_CLAUSE = frozenset("and that which who whose but , while".split())
-_SET_WORDS, _NAME_WORDS = 4, 6  # of the name of a set, and of an entity
-_MOST_MEMBERS, _MOST_FITTING = 2500, 30
-_MEMBERS = ("band member", "has member state", "has member", "member of organization of")
+_SET_WORDS = 4
+_MOST_MEMBERS, _MOST_FITTING = 2500, 60
+_MEMBERS = ("band member", "has member state", "has member")
 _ANYBODY = frozenset(  # nouns that say little more than that somebody, or something, is meant
     "person man woman people men women artist scientist writer author figure leader ruler king queen monarch emperor "
     "one object thing body item".split()
 )
+_ANYTHING = frozenset("one object thing body item".split())
 _SAYS_WHAT = frozenset(  # what tells which one something is that a member is joined to
     ("citizen of", "occupation", "instance of", "gender", "genre", "located in", "continent", "born in")
 )
+_TELLS = _SAYS_WHAT | {"achieved", "deity of", "symbol of", "participant of", "position held", "field of work"}
 _HUB = 300  # links from which those that lead to a thing are not looked at, only its own statements
 _STEM = 5
 _SAME = 0.42  # cosine from which a word says a relation
+_SAID = 0.6  # of a date, where something else in the clause may be what it is the date of
 _CLOSER = 0.12  # by how much another relation, or the statements of another member, may say it better
-_FREE = frozenset(
-    "also too later then who that which whose and but both well once ever had been being became become while its their "
-    "his her it he she they subsequently additionally another someone somebody something earlier before through into "
-    "out near along around during since until after".split()
-)
 _CAME = frozenset("first appeared appear came out released published made year years started introduced".split())
-_SIGNS = {"before": "<", "after": ">", "since": ">=", "until": "<=", "from": ">="}
 
 Around = Sequence[tuple[str, str]]
 
@@ -85,12 +82,12 @@ class Fit:
 
     Attributes:
         paths: to the member, which account for the words; one of them may say that it is a member.
-        dates: of the member, each with the bound that it is within, such as ``= 1991``.
+        values: of the member, each with the bound that it is within, such as ``= 1991``.
         likeness: cosine of the word that its statements say least well.
     """
 
     paths: list[Path] = field(default_factory=list)
-    dates: list[tuple[Operand, str]] = field(default_factory=list)
+    values: list[tuple[Operand, str]] = field(default_factory=list)
     likeness: float = 1.0
 
 
@@ -101,12 +98,16 @@ class Found:
     Attributes:
         noun: what the set is called.
         members: those that fit.
+        ruled_out: those that a negated clause leaves out, each with a path to it as a member and one that says why.
         unsaid: the part of the description of which the graph says nothing.
+        conditions: how many names, years and numbers act on the answer.
     """
 
     noun: str = ""
     members: Mapping[str, Fit] = field(default_factory=dict)
+    ruled_out: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     unsaid: str = ""
+    conditions: int = 0
 
 
 class Described:
@@ -134,17 +135,19 @@ class Described:
             return Found()
         raw = [word.rstrip(".'’") for word in re.findall(r"[^\W_][\w’'.]*|,", re.sub(r"['’]s\b", "", said))]
         for noun, places, members in self._sets(raw, begin is not None and bool(_WHO.match(begin[0]))):
-            words = _Words(self, raw, places)
-            found = self._members(members or self._anybody(noun, words), words)
-            if not found.members:
-                continue
-            whole = len(found.members) == len(members)
-            return Found() if whole or len(found.members) > _MOST_FITTING else Found(noun, found.members, found.unsaid)
+            description = Description(self.kg, raw, places, SAYS_LITTLE)
+            found = self._members(members or self._anybody(noun, description), description)
+            if found.members:
+                return Found() if len(found.members) > _MOST_FITTING else _called(noun, found)
+            if any(kind_of(self.kg, kind) == "occupation" for kind in names_of_kind(noun)):
+                found = self._members(self._anybody("person", description), description)
+                if len(found.members) == 1 and not found.unsaid and found.conditions:
+                    return Found(noun, found.members, found.ruled_out, noun, found.conditions)
         return Found()
 
     def _sets(self, raw: Sequence[str], who: bool) -> Iterator[tuple[str, range, Mapping[str, Path | None]]]:
         """Sets that words at the beginning name, those with the longest names first; an empty one is of anybody."""
-        begins = next((i for i, word in enumerate(raw) if word.lower() in FUNCTION_WORDS | _FREE | {","}), len(raw))
+        begins = next((i for i, word in enumerate(raw) if word == "," or says_nothing(word.lower())), len(raw))
         begins = min(begins, _SET_WORDS)
         for length in range(begins, 0, -1):
             for first in range(begins - length + 1):
@@ -167,97 +170,125 @@ class Described:
             next((every for kind in whole if (every := called(self.kg, kind))), ())
         )
 
-    def _anybody(self, noun: str, words: _Words) -> Mapping[str, Path | None]:
-        """What is joined to the named thing that fewest are joined to; only people, where people are meant."""
-        around = [self.kg.neighbours(end) for end in words.named]
+    def _anybody(self, noun: str, description: Description) -> Mapping[str, Path | None]:
+        """What is joined to the thing with the longest name; only people, where people are meant."""
+        longest = max(map(len, description.named.values()), default=0)
+        around = [self.kg.neighbours(end) for end, places in description.named.items() if len(places) == longest]
         members = dict.fromkeys(end for _, end in min(around, key=len, default=[]))
-        if noun.lower() in ("one", "object", "thing", "body", "item"):
+        if noun.lower() in _ANYTHING:
             return members
         return {member: path for member, path in members.items() if is_of_kind(self.kg, member, ("person", "deity"))}
 
-    def _members(self, members: Mapping[str, Path | None], words: _Words) -> Found:
+    def _members(self, members: Mapping[str, Path | None], description: Description) -> Found:
         """Those for which every clause is accounted for, and as well as for the best of them."""
-        near = self._beside(members, words)
+        near = self._beside(members, description)
         for further in (False, True):
-            statements = {m: near.get(m, []) + (self._beyond(m, words) if further else []) for m in members}
-            named = [m for m, own in statements.items() if words.names <= {p for s in own for p in s.places}]
-            told = {m: self._told(m, statements[m], words) for m in named}
-            whole = {m: parts for m, parts in told.items() if None not in parts}
+            reached = {m: near.get(m, []) + (self._beyond(m, near, description) if further else []) for m in members}
+            named = [m for m, own in reached.items() if description.names <= {p for s in own for p in s.places}]
+            told = {m: self._told(m, reached[m], description) for m in named if m not in description.named}
+            kept, ruled_out = _negated(told, members, description)
+            whole: Told = {m: parts for m, parts in kept.items() if None not in parts}
             unsaid = frozenset[int]()
-            if not whole and told:  # of one clause the graph says nothing, and the others leave a single member
-                silent = {
-                    i
-                    for i, clause in enumerate(words.clauses)
-                    if clause.isdisjoint(words.names | words.bounds.keys()) and all(p[i] is None for p in told.values())
-                }
-                rest = {m: parts for m, parts in told.items() if None not in _less(parts, silent)}
-                if len(rest) == 1 == len(silent) and silent != {0} and words.names:
-                    whole, unsaid = rest, words.clauses[silent.pop()]
+            if not whole and kept:  # of one clause the graph says nothing, and the others leave a single member
+                whole, unsaid = _but_for_one(kept, description)
             fits = {m: _joined([p for p in parts if p], members[m]) for m, parts in whole.items()}
-            fits = {m: fit for m, fit in fits.items() if len(fit.paths) + len(fit.dates) > (members[m] is not None)}
-            if fits:
+            fits = {m: fit for m, fit in fits.items() if len(fit.paths) + len(fit.values) > (members[m] is not None)}
+            if fits and None not in ruled_out.values():
                 best = max(fit.likeness for fit in fits.values())
-                kept = {m: fit for m, fit in fits.items() if fit.likeness > best - _CLOSER}
-                return Found("", kept, " ".join(words.words[p] for p in sorted(unsaid)))
+                said = {m: fit for m, fit in fits.items() if fit.likeness > best - _CLOSER}
+                words = " ".join(description.words[p] for p in sorted(unsaid))
+                left_out = {m: paths for m, paths in ruled_out.items() if paths}
+                own = min(len(fit.paths) + len(fit.values) - (members[m] is not None) for m, fit in said.items())
+                conditions = own + len(left_out)
+                return Found("", said, left_out, words, conditions)
         return Found()
 
-    def _beside(self, members: Mapping[str, object], words: _Words) -> dict[str, list[Statement]]:
-        """The statements that join members to what the question names."""
+    def _beside(self, members: Mapping[str, Path | None], description: Description) -> dict[str, list[Statement]]:
+        """The statements that join members, or the group that they are of, to what the question names."""
         found: dict[str, list[Statement]] = {}
-        for end, places in words.named.items():
+        groups = {path.entities[0] for path in members.values() if path is not None and len(path.relations) == 1}
+        for end, places in description.named.items():
             for label, member in self.kg.neighbours(end):
                 if member in members:
                     statement = Statement(Path((end, member), (label,)), places, tuple(path_words((label,))))
                     found.setdefault(member, []).append(statement)
+                if member in groups:
+                    for one, path in members.items():
+                        if path is not None and one != end:
+                            way = Path((end, *path.entities), (label, *path.relations))
+                            found.setdefault(one, []).append(Statement(way, places, tuple(path_words((label,)))))
         return found
 
-    def _beyond(self, member: str, words: _Words) -> list[Statement]:
-        """Those that say it of what a member is joined to: created by somebody who is *Dutch*."""
+    def _beyond(
+        self, member: str, near: Mapping[str, Sequence[Statement]], description: Description
+    ) -> list[Statement]:
+        """Those that say it of what a member is joined to: created by somebody who is *Dutch*, or found in a year."""
+        named = description.named
         found = []
         for label, middle in self.kg.neighbours(member, directed=True):
             for second, end in self.kg.neighbours(middle, directed=True):
-                if second in _SAYS_WHAT and end in words.named and end != member:
+                if second in _SAYS_WHAT and end in named and end != member:
                     path = Path((end, middle, member), (self.sets.inverse(second), self.sets.inverse(label)))
                     says = (*path_words((label,)), *filter(None, (kind_of(self.kg, middle),)))
-                    found.append(Statement(path, words.named[end], says))
+                    found.append(Statement(path, named[end], says))
+        for statement in near.get(member, ()):
+            middle = statement.path.entities[0]
+            for second, end in self.kg.neighbours(middle, directed=True) if len(statement.path.relations) == 1 else ():
+                if second.endswith(" in year") and end in named:
+                    path = Path((end, middle, member), (self.sets.inverse(second), *statement.path.relations))
+                    found.append(Statement(path, named[end], statement.says))
         return found
 
-    def _told(self, member: str, statements: Sequence[Statement], words: _Words) -> list[Fit | None]:
+    def _told(self, member: str, statements: Sequence[Statement], description: Description) -> list[Fit | None]:
         """What accounts for each clause about a member; None for a clause for which nothing does."""
         around = self.kg.neighbours(member, directed=self.kg.degree(self.kg.entities.find(member) or 0) > _HUB)
-        return [self._clause(clause, member, around, statements, words) for clause in words.clauses]
+        return [self._clause(clause, member, around, statements, description) for clause in description.clauses]
 
     def _clause(
-        self, clause: frozenset[int], member: str, around: Around, statements: Sequence[Statement], words: _Words
+        self, clause: Clause, member: str, around: Around, statements: Sequence[Statement], description: Description
     ) -> Fit | None:
         """What accounts for a clause; None where something in it is not accounted for."""
-        fit, left = Fit(), set(clause)
-        for place in clause & words.bounds.keys():
-            others = [words.words[p] for p in clause if p not in words.bounds]
-            named_too = any(place not in s.places and not s.places.isdisjoint(clause) for s in statements)
-            bound = words.bounds[place]
+        fit, left, words = Fit(), set(clause.places), description.words
+        self._counted(member, clause, left, description, fit)
+        for place in clause.places & description.bounds.keys():
+            others = [words[p] for p in clause.places if p not in description.bounds]
+            named_too = any(place not in s.places and not s.places.isdisjoint(clause.places) for s in statements)
+            bound = description.bounds[place]
             if (date := self._date(member, bound, others, named_too)) is not None:
-                fit.dates.append((date, bound))
+                fit.values.append((date, bound))
                 left.discard(place)
         by_place: dict[frozenset[int], list[Statement]] = {}
         for statement in statements:
-            if named := statement.places & clause:
+            if named := statement.places & left:
                 by_place.setdefault(named, []).append(statement)
         left -= {place for named in by_place for place in named}
-        if not left.isdisjoint(words.names | words.bounds.keys()):
+        if not left.isdisjoint(description.names | description.bounds.keys() | description.numbers.keys()):
             return None
-        plain = [words.words[place] for place in left]
+        plain = [words[place] for place in left]
         chosen = [self._best(alternatives, plain) for alternatives in by_place.values()]
         fit.paths = [statement.path for statement in chosen]
         says = [word for statement in chosen for word in statement.says]
-        says += [word for date, _ in fit.dates for word in path_words((date.attribute,))]
+        says += [word for value, _ in fit.values for word in path_words((value.attribute,))]
         return fit if all(self._said(word, says, member, around, fit) for word in plain) else None
+
+    def _counted(self, member: str, clause: Clause, left: set[int], description: Description, fit: Fit) -> None:
+        """Take the numbers that the graph states of a member out of what is left: *88 keys*, *no moons*, *rings*."""
+        for place in sorted(clause.places - {p + 1 for p in description.numbers}):
+            number = description.numbers.get(place)
+            thing = description.words[place + (number is not None)]
+            stated = number_of(self.kg, member, thing) if thing.endswith("s") else None
+            if stated is None:
+                continue
+            bound = f"= {number}" if number is not None else "= 0" if clause.negated else "> 0"
+            if within_bound([stated], bound):
+                fit.values.append((stated, bound))
+                left -= {place, place + (number is not None)}
 
     def _said(self, word: str, says: Sequence[str], member: str, around: Around, fit: Fit) -> bool:
         """Whether a word that names nothing is said, by what a clause is already known to mean or by a statement."""
-        if any(_alike(word, other) for other in says) or (fit.dates and word in _CAME):
+        if any(_alike(word, other) for other in says) or (fit.values and word in _CAME):
             return True
-        to_it = [(label, end) for label, end in around if any(_alike(word, w) for w in _folded(end))]
+        to_it = [(label, end) for label, end in around if self._tells(label, end, word)]
         if not says:
             to_it += [(label, end) for label, end in around if any(_alike(word, w) for w in path_words((label,)))]
         if to_it:
@@ -267,6 +298,18 @@ class Described:
         near = self._nearest(word, says)
         fit.likeness = min(fit.likeness, near)
         return near >= max(_SAME, self._nearest(word, every) - _CLOSER)
+
+    def _tells(self, label: str, end: str, word: str) -> bool:
+        """Whether what something is, or what it did, says a word: *liquid at room temperature*, *Cut off his ear*.
+
+        A title or a name does not: *The Merry Wives of Windsor* says of nobody that she was his wife.
+        """
+        if label not in _TELLS and fold(end) not in (word, *singulars(word)):
+            return False
+        if not any(_alike(word, own) for own in _folded(end)):
+            return False
+        begins = kind_of(self.kg, end) in ("event", "feat") and _alike(word, _folded(end)[0])
+        return begins or any(_alike(word, fold(own)) for own in re.findall(r"\b[a-z][\w-]*", end))
 
     def _best(self, statements: Sequence[Statement], plain: Sequence[str]) -> Statement:
         """Of the statements about one name that whose relation the words of the clause say."""
@@ -294,7 +337,7 @@ class Described:
             own: max((self._nearest(word, path_words((own.attribute,))) for word in others), default=0.0)
             for own in dates
         }
-        least = max(_SAME if named else 0.0, max(like.values()) - _CLOSER)
+        least = max(_SAID if named else 0.0, max(like.values()) - _CLOSER)
         return next((own for own in dates if like[own] >= least and within_bound([own], bound)), None)
 
     def _nearest(self, word: str, others: Sequence[str]) -> float:
@@ -303,69 +346,63 @@ class Described:
         return float((self._vectors.vectors([word]) @ self._vectors.vectors(list(others)).T).max())
 
 
-class _Words:
-    """The words of a question apart from those that name the set.
+Told = Mapping[str, list[Fit | None]]
 
-    Attributes:
-        words: all of them, folded.
-        clauses: the places of those that have to be accounted for, clause by clause.
-        named: entities that some of them name, with their places.
-        names: the places of words with a capital letter.
-        bounds: of years, by the place of the year.
+
+def _called(noun: str, found: Found) -> Found:
+    return Found(noun, found.members, found.ruled_out, found.unsaid, found.conditions)
+
+
+def _negated(
+    told: Told, members: Mapping[str, Path | None], description: Description
+) -> tuple[Told, dict[str, tuple[Path, ...] | None]]:
+    """The members without those that a negated clause says something of, and these with the paths that say it.
+
+    Returns:
+        both; in place of the paths None for a clause that says nothing of any member, and so cannot tell them apart.
     """
-
-    def __init__(self, owner: Described, raw: Sequence[str], of_set: range) -> None:
-        self.words = [fold(word) for word in raw]
-        little = SAYS_LITTLE | FUNCTION_WORDS | _FREE
-        content = {
-            place
-            for place, word in enumerate(self.words)
-            if word and place not in of_set and (word not in little or (raw[place][0].isupper() and place))
-        }
-        self.bounds = dict(self._bounds(content))
-        self.names = frozenset(p for p in content if raw[p][0].isupper() or raw[p][0].isdigit()) - self.bounds.keys()
-        self.named = dict(self._named(owner, raw, content, of_set))
-        self.clauses = list(self._clauses(content))
-
-    def _named(
-        self, owner: Described, raw: Sequence[str], content: set[int], of_set: range
-    ) -> Iterator[tuple[str, frozenset[int]]]:
-        for length in range(1, _NAME_WORDS + 1):
-            for first in range(len(raw) - length + 1):
-                places = frozenset(range(first, first + length))
-                if not places & content or not places.isdisjoint(of_set):
-                    continue
-                text = " ".join(raw[first : first + length])
-                forms = (text, *singulars(text.lower())) if length == 1 and text.isalpha() else (text,)
-                for name in (name for form in forms for name in name_index(owner.kg).called(form)):
-                    yield owner.kg.entities[name.entity], places
-
-    def _clauses(self, content: set[int]) -> Iterator[frozenset[int]]:
-        begins = 0
-        for place in range(len(self.words) + 1):
-            if place == len(self.words) or not self.words[place] or self.words[place] in _CLAUSE:
-                if clause := frozenset(p for p in content if begins <= p < place):
-                    yield clause
-                begins = place
-
-    def _bounds(self, content: set[int]) -> Iterator[tuple[int, str]]:
-        for place in sorted(content):
-            if found := re.fullmatch(r"([12]\d{3})(s?)", self.words[place]):
-                year = int(found[1])
-                sign = _SIGNS.get(self.words[place - 1], "=") if place else "="
-                last = year + (99 if year % 100 == 0 else 9)
-                yield place, f">= {year} and <= {last}" if found[2] and sign == "=" else f"{sign} {year}"
+    kept, ruled_out = dict(told), dict[str, tuple[Path, ...] | None]()
+    for i, clause in enumerate(description.clauses):
+        if not clause.negated:
+            continue
+        out = {m: fit for m, parts in told.items() if (fit := parts[i]) is not None}
+        stated = {m for m, fit in out.items() if any(bound == "= 0" for _, bound in fit.values)}
+        named = [m for m in members if not description.named.get(m, frozenset()).isdisjoint(clause.places)]
+        if not out and not named:
+            ruled_out[""] = None
+        for m in kept if not stated else ():  # where nothing is counted, whoever is not said to be so is not
+            if m not in out:
+                kept[m] = [part if j != i else Fit() for j, part in enumerate(kept[m])]
+        for m, fit in out.items():
+            if m not in stated:
+                kept.pop(m, None)
+                own = members[m]
+                ruled_out[m] = (*((own,) if own else ()), *fit.paths[:1])
+        if named and not out:
+            kept = {m: [part if j != i else Fit() for j, part in enumerate(parts)] for m, parts in kept.items()}
+    return kept, ruled_out
 
 
-def _less(parts: Sequence[Fit | None], without: set[int]) -> list[Fit | None]:
-    return [part for i, part in enumerate(parts) if i not in without]
+def _but_for_one(told: Told, description: Description) -> tuple[Told, frozenset[int]]:
+    """The one member that all clauses fit but one of which the graph says nothing, and that clause's words."""
+    silent = [
+        i
+        for i, clause in enumerate(description.clauses)
+        if i and not clause.negated and all(parts[i] is None for parts in told.values())
+        if clause.places.isdisjoint(description.names | description.bounds.keys() | description.numbers.keys())
+    ]
+    if len(silent) != 1 or not description.names:
+        return {}, frozenset()
+    rest = {m: [part for i, part in enumerate(parts) if i != silent[0]] for m, parts in told.items()}
+    rest = {m: parts for m, parts in rest.items() if None not in parts}
+    return (rest, description.clauses[silent[0]].places) if len(rest) == 1 else ({}, frozenset())
 
 
 def _joined(parts: Sequence[Fit], path: Path | None) -> Fit:
     """What accounts for all clauses, and the path that leads to the member of a set."""
     paths = [*((path,) if path else ()), *(path for part in parts for path in part.paths)]
-    dates = [date for part in parts for date in part.dates]
-    return Fit(list(dict.fromkeys(paths)), dates, min((part.likeness for part in parts), default=1.0))
+    values = [value for part in parts for value in part.values]
+    return Fit(list(dict.fromkeys(paths)), values, min((part.likeness for part in parts), default=1.0))
 
 
 def _is_date(value: str) -> bool:

@@ -214,38 +214,51 @@ class Lists(Conditions):
                 f"{said_bound(self.plan.bound)}."
             )
 
-    def of_description(self) -> Iterator[Event]:
-        """The members of a set that fit all that the question says of them; nothing where none does."""
+    def of_description(self, least: int = 0) -> Iterator[Event]:
+        """The members of a set that fit all that the question says of them; nothing where none does.
+
+        Args:
+            least: how many names, years and numbers have to act on the answer.
+        """
         asked = self.plan.asked
         if self.plan.form is Form.COUNT or (self.plan.base and not _ASKS_WHICH.match(asked)):
             asked = self.plan.base
         if two_steps(asked, clauses_only=not asked.lower().startswith(("who ", "where "))):
             return
         found = Described(self.sets, self.resources.embedder, self.office_named).fitting(asked)
-        if found.members:
+        if found.members and found.conditions >= least:
             yield from self._fitting(found)
 
     def _fitting(self, found: Found) -> Iterator[Event]:
+        """What fits a description, each step of it checked."""
         members = found.members
         operands = [Operand(one, tuple(fit.paths)) for one, fit in members.items()]
         ways = min(len(operand.paths) for operand in operands)
-        text = f"{len(members)} {found.noun}: {listed([str(fit.paths[-1]) for fit in members.values() if fit.paths])}"
-        if ways and (yield from self._operate("both" if ways > 1 else "step", text, operands, tuple(members))) is None:
+        text = (
+            f"{len(members)} {found.noun}: {listed([str(fit.paths[-1]) for fit in members.values() if fit.paths], 8)}"
+        )
+        kind = "both" if ways > 1 else "step"
+        if ways and (yield from self._operate(kind, text, operands, tuple(members))) is None:
             return
-        for i, (first, bound) in enumerate(next(iter(members.values())).dates):
-            dated = [replace(fit.dates[i][0], paths=tuple(fit.paths)) for fit in members.values()]
-            said = f"{first.attribute} {said_bound(bound)}: {listed([o.entity for o in dated])}"
-            if (yield from self._operate("filter", said, dated, tuple(members), bound)) is None:
+        for i, (first, bound) in enumerate(next(iter(members.values())).values):
+            stated = [replace(fit.values[i][0], paths=tuple(fit.paths)) for fit in members.values()]
+            said = f"{first.attribute} {bound.removeprefix('= ')}: {listed([o.entity for o in stated])}"
+            if (yield from self._operate("filter", said, stated, tuple(members), bound)) is None:
                 return
-        unsaid = f" Whether “{found.unsaid}” is true of it the graph does not say." if found.unsaid else ""
-        number = str(len(members))
+        if found.ruled_out:
+            kept = [Operand(operand.entity, operand.paths[:1]) for operand in operands]
+            out = [Operand(one, paths) for one, paths in found.ruled_out.items()]
+            said = f"without {listed(list(found.ruled_out), 8)}"
+            if (yield from self._operate("without", said, [*kept, *out], tuple(members))) is None:
+                return
+        number, known = str(len(members)), sorted(members, key=lambda one: -len(self.kg.neighbours(one)))
         if self.plan.form is Form.COUNT:
-            yield computed_answer(
-                f"The graph holds {number}, which need not be all: {listed(list(members))}.", (number,)
-            )
+            said = f"The graph holds {number}, which need not be all: {listed(known)}."
+            yield computed_answer(said, (number,))
         else:
-            known = sorted(members, key=lambda one: -len(self.kg.neighbours(one)))
-            yield computed_answer(f"{listed(known)}.{unsaid}", tuple(known))
+            unsaid = f" Whether “{found.unsaid}” is true of it the graph does not say." if found.unsaid else ""
+            far = " (as far as the graph says)" if found.ruled_out else ""
+            yield computed_answer(f"{listed(known)}{far}.{unsaid}", tuple(known))
 
     def _called_so(self) -> Iterator[Event] | None:
         """Who goes by a name that is not the usual one, *the Iron Chancellor*; None where that is not asked."""

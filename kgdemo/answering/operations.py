@@ -77,23 +77,37 @@ def answer(
     yield from ways[query.plan.form]()
 
 
-def in_other_words(
-    query: Query, resources: Resources, link: Callable[[str], Sequence[str]], directed: bool, described: bool
+def described(
+    query: Query, resources: Resources, link: Callable[[str], Sequence[str]], directed: bool, least: int = 0
 ) -> Iterator[Event]:
-    """The holder of the record, or the value, that a question means in other words; nothing where it means none.
+    """What fits the question's description of it (``described``); nothing where nothing does.
 
     Args:
         query, resources, link, directed: see ``Computation``.
-        described: the question may speak of something that it describes instead of naming it.
+        least: how many names, years and numbers have to act on the answer.
     """
-    given = (query, lambda _: iter(()), resources, link, directed)
-    lists = Lists(*given)
-    if query.plan.form in (Form.ENTITY, Form.ALL, Form.COUNT) and (fitting := tuple(lists.of_description())):
+    if query.plan.form in (Form.ENTITY, Form.ALL, Form.COUNT):
+        yield from Lists(query, lambda _: iter(()), resources, link, directed).of_description(least)
+
+
+def in_other_words(
+    query: Query, resources: Resources, link: Callable[[str], Sequence[str]], directed: bool, in_steps: bool
+) -> Iterator[Event]:
+    """What fits its description, the holder of the record, or the value that a question means in other words.
+
+    Nothing where it means none of them.
+
+    Args:
+        query, resources, link, directed: see ``Computation``.
+        in_steps: the question may speak of something that it describes instead of naming it.
+    """
+    if fitting := tuple(described(query, resources, link, directed)):
         yield from fitting
         return
-    may_be_record = query.plan.form not in (Form.VALUE, Form.COUNT) and not described
-    found = tuple(lists.of_record_meant()) if may_be_record else ()
+    given = (query, lambda _: iter(()), resources, link, directed)
+    may_be_record = query.plan.form not in (Form.VALUE, Form.COUNT) and not in_steps
+    found = tuple(Lists(*given).of_record_meant()) if may_be_record else ()
     if found or query.plan.form not in (Form.ENTITY, Form.VALUE, Form.COUNT):
         yield from found
         return
-    yield from Spans(*given).value_meant(described)
+    yield from Spans(*given).value_meant(in_steps)
