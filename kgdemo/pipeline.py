@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from kgdemo.answering.clauses import belonging_to, common, led_to
 from kgdemo.answering.computation import BY, MethodRun, listed
 from kgdemo.answering.operands import Sets
-from kgdemo.answering.operations import answer, described, in_other_words
+from kgdemo.answering.operations import acting, answer, described, in_other_words
 from kgdemo.constraint.token_graph import TokenCache, TokenGraph
 from kgdemo.errors import UserError
 from kgdemo.events import (
@@ -328,17 +328,25 @@ class _InSteps:
         clauses = clauses_of(query.plan.asked, both=False) if query.plan.form is Form.ENTITY else ()
         if not fitting and (yield from self._by_clauses(clauses)):
             return
-        ran = MethodRun()
+        ran, operations = MethodRun(), list[Operation]()
         for event in self._whole(query):
             ran.see(event)
             if isinstance(event, AnswerFinal):
                 ran.final = event
             else:
                 yield event
+            if isinstance(event, Operation):
+                operations.append(event)
         if fitting:
             yield from fitting
             return
         refused = ran.final is None or bool(ran.final.refusal)
+        if not refused and query.plan.form is Form.ENTITY:
+            led = led_to(ran, operations, Sets(self.graph.kg, directed))
+            first = {one: paths[0] for one, paths in led.items()}
+            if narrowed := tuple(acting(query, self.resources, link, directed, first)) if len(first) > 1 else ():
+                yield from narrowed
+                return
         both = re.search(r"\bboth\b", query.plan.asked, re.IGNORECASE)  # of one of the two the whole may know nothing
         if (refused or both) and query.plan.form is Form.ENTITY:
             every = clauses_of(query.plan.asked)

@@ -22,12 +22,16 @@ from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
 from kgdemo.models.embedding import Embedder, embedding_cache
 from kgdemo.query.answer_type import kind_of, singulars
+from kgdemo.query.measures import NUMBERS, number_of_word
 from kgdemo.ranking.scorer import path_words
 
 _ASKS = re.compile(
     r"^(?:(?:which|what|name|list)(?: (?:of|are|is|were|was|the|these|a|an|some|two|three|four)\b)*"
     r"|who (?:is|was) (?:the|an?)) ",
     re.IGNORECASE,
+)
+_HOW_MANY = re.compile(
+    rf"^(?:which|what|who|name|list)(?: (?:are|were))?(?: the)? ({'|'.join(NUMBERS)})\b", re.IGNORECASE
 )
 _WHO = re.compile(r"^who ", re.IGNORECASE)
 _ASKS_ELSE = re.compile(
@@ -54,6 +58,7 @@ _TELLS = _SAYS_WHAT | {"achieved", "deity of", "symbol of", "participant of", "p
 _HUB = 300  # links from which those that lead to a thing are not looked at, only its own statements
 _STEM = 5
 _SAME = 0.42  # cosine from which a word says a relation
+_NEAREST = 0.28  # from which it does where no relation of the member says it better
 _SAID = 0.6  # of a date, where something else in the clause may be what it is the date of
 _CLOSER = 0.12  # by how much another relation, or the statements of another member, may say it better
 _CAME = frozenset("first appeared appear came out released published made year years started introduced".split())
@@ -129,21 +134,51 @@ class Described:
         Args:
             asked: the question, question word in front.
         """
-        begin = _ASKS.match(asked) or _WHO.match(asked)
-        said = asked[begin.end() :] if begin else asked
-        if _NOT_READ.search(said) or (begin is None and _ASKS_ELSE.match(asked)):
-            return Found()
-        raw = [word.rstrip(".'’") for word in re.findall(r"[^\W_][\w’'.]*|,", re.sub(r"['’]s\b", "", said))]
-        for noun, places, members in self._sets(raw, begin is not None and bool(_WHO.match(begin[0]))):
+        raw, who = _words_of(asked)
+        expected = _HOW_MANY.match(asked)
+        least = number_of_word(expected[1]) if expected else 1
+        for noun, places, members in self._sets(raw, who):
             description = Description(self.kg, raw, places, SAYS_LITTLE)
             found = self._members(members or self._anybody(noun, description), description)
             if found.members:
-                return Found() if len(found.members) > _MOST_FITTING else _called(noun, found)
-            if any(kind_of(self.kg, kind) == "occupation" for kind in names_of_kind(noun)):
+                return _called(noun, found) if least <= len(found.members) <= _MOST_FITTING else Found()
+            of_somebody = raw[places.stop : places.stop + 1] == ["of"]  # *the teacher of* the philosopher who
+            if not of_somebody and any(kind_of(self.kg, kind) == "occupation" for kind in names_of_kind(noun)):
                 found = self._members(self._anybody("person", description), description)
                 if len(found.members) == 1 and not found.unsaid and found.conditions:
                     return Found(noun, found.members, found.ruled_out, noun, found.conditions)
         return Found()
+
+    def acting(self, asked: str, answers: Mapping[str, Path]) -> tuple[Found, str]:
+        """Those of several answers for which every clause is accounted for that is for some of them.
+
+        Args:
+            asked: the question, question word in front.
+            answers: with the paths that lead to them.
+
+        Returns:
+            those answers, none where all of them are as good; and the words of a name, a year or a number in a further
+            clause that nothing says of any answer.
+        """
+        raw, _ = _words_of(asked)
+        begins = next((i for i, word in enumerate(raw) if word == "," or says_nothing(word.lower())), len(raw))
+        description = Description(self.kg, raw, range(begins), SAYS_LITTLE)
+        clauses = description.clauses
+        if len(clauses) < 2 or any(clause.negated for clause in clauses):
+            return Found(), ""
+        near = self._beside(answers, description)
+        told = {one: self._told(one, near.get(one, []), description) for one in answers}
+        kept = dict(told)
+        for i, clause in enumerate(clauses):
+            fitting = {one for one, parts in told.items() if parts[i] is not None}
+            if fitting:
+                kept = {one: parts for one, parts in kept.items() if one in fitting}
+            elif i and not clause.places.isdisjoint(description.must_act):
+                return Found(), " ".join(description.words[place] for place in sorted(clause.places))
+        if len(kept) in (0, len(answers)):
+            return Found(), ""
+        fits = {one: _joined([part for part in parts if part], answers[one]) for one, parts in kept.items()}
+        return Found("of them", fits), ""
 
     def _sets(self, raw: Sequence[str], who: bool) -> Iterator[tuple[str, range, Mapping[str, Path | None]]]:
         """Sets that words at the beginning name, those with the longest names first; an empty one is of anybody."""
@@ -210,13 +245,13 @@ class Described:
         for end, places in description.named.items():
             for label, member in self.kg.neighbours(end):
                 if member in members:
-                    statement = Statement(Path((end, member), (label,)), places, tuple(path_words((label,))))
+                    statement = Statement(Path((end, member), (label,)), places, self._both_ways(label))
                     found.setdefault(member, []).append(statement)
                 if member in groups:
                     for one, path in members.items():
                         if path is not None and one != end:
                             way = Path((end, *path.entities), (label, *path.relations))
-                            found.setdefault(one, []).append(Statement(way, places, tuple(path_words((label,)))))
+                            found.setdefault(one, []).append(Statement(way, places, self._both_ways(label)))
         return found
 
     def _beyond(
@@ -229,7 +264,7 @@ class Described:
             for second, end in self.kg.neighbours(middle, directed=True):
                 if second in _SAYS_WHAT and end in named and end != member:
                     path = Path((end, middle, member), (self.sets.inverse(second), self.sets.inverse(label)))
-                    says = (*path_words((label,)), *filter(None, (kind_of(self.kg, middle),)))
+                    says = (*self._both_ways(label), *filter(None, (kind_of(self.kg, middle),)))
                     found.append(Statement(path, named[end], says))
         for statement in near.get(member, ()):
             middle = statement.path.entities[0]
@@ -238,6 +273,10 @@ class Described:
                     path = Path((end, middle, member), (self.sets.inverse(second), *statement.path.relations))
                     found.append(Statement(path, named[end], statement.says))
         return found
+
+    def _both_ways(self, label: str) -> tuple[str, ...]:
+        """The words of a relation and of its inverse: *bordered by*, *coast on*."""
+        return tuple(path_words((label, self.sets.inverse(label))))
 
     def _told(self, member: str, statements: Sequence[Statement], description: Description) -> list[Fit | None]:
         """What accounts for each clause about a member; None for a clause for which nothing does."""
@@ -262,7 +301,7 @@ class Described:
             if named := statement.places & left:
                 by_place.setdefault(named, []).append(statement)
         left -= {place for named in by_place for place in named}
-        if not left.isdisjoint(description.names | description.bounds.keys() | description.numbers.keys()):
+        if not left.isdisjoint(description.must_act):
             return None
         plain = [words[place] for place in left]
         chosen = [self._best(alternatives, plain) for alternatives in by_place.values()]
@@ -297,7 +336,8 @@ class Described:
         every = list(dict.fromkeys(w for label, _ in around for w in path_words((label,))))
         near = self._nearest(word, says)
         fit.likeness = min(fit.likeness, near)
-        return near >= max(_SAME, self._nearest(word, every) - _CLOSER)
+        best = self._nearest(word, every)
+        return near >= max(_SAME, best - _CLOSER) or (near >= _NEAREST and near >= best)
 
     def _tells(self, label: str, end: str, word: str) -> bool:
         """Whether what something is, or what it did, says a word: *liquid at room temperature*, *Cut off his ear*.
@@ -346,6 +386,16 @@ class Described:
         return float((self._vectors.vectors([word]) @ self._vectors.vectors(list(others)).T).max())
 
 
+def _words_of(asked: str) -> tuple[list[str], bool]:
+    """The words behind the question word, none of a question that is not read; and whether it asks who."""
+    begin = _ASKS.match(asked) or _WHO.match(asked)
+    said = asked[begin.end() :] if begin else asked
+    if _NOT_READ.search(said) or (begin is None and _ASKS_ELSE.match(asked)):
+        return [], False
+    raw = [word.rstrip(".'’") for word in re.findall(r"[^\W_][\w’'.]*|,", re.sub(r"['’]s\b", "", said))]
+    return raw, begin is not None and bool(_WHO.match(begin[0]))
+
+
 Told = Mapping[str, list[Fit | None]]
 
 
@@ -389,7 +439,7 @@ def _but_for_one(told: Told, description: Description) -> tuple[Told, frozenset[
         i
         for i, clause in enumerate(description.clauses)
         if i and not clause.negated and all(parts[i] is None for parts in told.values())
-        if clause.places.isdisjoint(description.names | description.bounds.keys() | description.numbers.keys())
+        if clause.places.isdisjoint(description.must_act)
     ]
     if len(silent) != 1 or not description.names:
         return {}, frozenset()

@@ -83,6 +83,11 @@ class Description:
         ruled_out = {place for clause in self.clauses if clause.negated for place in clause.places}
         self.names = frozenset((capitals | (places & content)) - self.bounds.keys() - self.numbers.keys() - ruled_out)
 
+    @property
+    def must_act(self) -> frozenset[int]:
+        """The places of names, years and numbers, which no other word stands for."""
+        return self.names | self.bounds.keys() | self.numbers.keys()
+
     def _named(
         self, kg: KnowledgeGraph, raw: Sequence[str], content: set[int], of_set: range
     ) -> Iterator[tuple[str, frozenset[int]]]:

@@ -229,6 +229,20 @@ class Lists(Conditions):
         if found.members and found.conditions >= least:
             yield from self._fitting(found)
 
+    def acting(self, answers: Mapping[str, Path]) -> Iterator[Event]:
+        """Those of several answers that fit each clause of the question; nothing where all of them fit as well.
+
+        Where a clause names something that nothing joins to any of them, that is said in their place.
+        """
+        fitting, unmet = Described(self.sets, self.resources.embedder, self.office_named).acting(
+            self.plan.asked, answers
+        )
+        if unmet:
+            held = f"The graph holds {len(answers)} that fit the rest of the question ({listed(list(answers), 8)})"
+            yield no_answer(f"{held}, but nothing by which I could tell which of them “{unmet}” means.")
+        elif fitting.members:
+            yield from self._fitting(fitting)
+
     def _fitting(self, found: Found) -> Iterator[Event]:
         """What fits a description, each step of it checked."""
         members = found.members

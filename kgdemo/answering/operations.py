@@ -6,7 +6,7 @@ A language model as reasoner reads the paths and the question itself, so nothing
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kgdemo.answering.claims import Claims
@@ -14,6 +14,7 @@ from kgdemo.answering.computation import no_answer
 from kgdemo.answering.lists import Lists
 from kgdemo.answering.spans import Spans
 from kgdemo.events import Event
+from kgdemo.kg.path import Path
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
@@ -88,6 +89,22 @@ def described(
     """
     if query.plan.form in (Form.ENTITY, Form.ALL, Form.COUNT):
         yield from Lists(query, lambda _: iter(()), resources, link, directed).of_description(least)
+
+
+def acting(
+    query: Query,
+    resources: Resources,
+    link: Callable[[str], Sequence[str]],
+    directed: bool,
+    answers: Mapping[str, Path],
+) -> Iterator[Event]:
+    """Those of several answers that fit each clause of a question; see ``Lists.acting``.
+
+    Args:
+        query, resources, link, directed: see ``Computation``.
+        answers: each with a path that leads to it.
+    """
+    yield from Lists(query, lambda _: iter(()), resources, link, directed).acting(answers)
 
 
 def in_other_words(
