@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from kgdemo.answering.computation import SAYS_LITTLE, within_bound
 from kgdemo.answering.description import Clause, Description, says_nothing
-from kgdemo.answering.operands import Sets, called, is_of_kind, names_of_kind, number_of, operand_of
+from kgdemo.answering.operands import PLACES, Sets, called, is_of_kind, names_of_kind, number_of, operand_of
 from kgdemo.events import Operand
 from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
@@ -266,6 +266,11 @@ class Described:
                     path = Path((end, middle, member), (self.sets.inverse(second), self.sets.inverse(label)))
                     says = (*self._both_ways(label), *filter(None, (kind_of(self.kg, middle),)))
                     found.append(Statement(path, named[end], says))
+            within = [end for end in named if kind_of(self.kg, middle) in PLACES and kind_of(self.kg, end) in PLACES]
+            for end in within:
+                if (chain := self.sets.containing(middle, end)) is not None and member not in chain.entities:
+                    path = Path((*chain.entities, member), (*chain.relations, self.sets.inverse(label)))
+                    found.append(Statement(path, named[end], self._both_ways(label)))
         for statement in near.get(member, ()):
             middle = statement.path.entities[0]
             for second, end in self.kg.neighbours(middle, directed=True) if len(statement.path.relations) == 1 else ():

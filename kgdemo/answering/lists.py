@@ -226,7 +226,8 @@ class Lists(Conditions):
         if two_steps(asked, clauses_only=not asked.lower().startswith(("who ", "where "))):
             return
         found = Described(self.sets, self.resources.embedder, self.office_named).fitting(asked)
-        if found.members and found.conditions >= least:
+        counted = self.plan.form is Form.COUNT and any(fit.likeness < 1 for fit in found.members.values())
+        if found.members and found.conditions >= least and not counted:
             yield from self._fitting(found)
 
     def acting(self, answers: Mapping[str, Path]) -> Iterator[Event]:
