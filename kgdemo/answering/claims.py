@@ -62,6 +62,8 @@ _HAS_ANY = re.compile(
     r"^(?:do|does|did|has|have|had)\b.* (?:have )?(?:an?|any) (?P<thing>\w+(?: \w+)?)[?.! ]*$", re.IGNORECASE
 )
 
+_NAMED = frozenset(("named after", "gave its name to"))
+_ASKS_NAME = re.compile(r"\b(?:name[ds]?|naming|called|eponym\w*)\b", re.IGNORECASE)
 _SAME = re.compile(
     r"^(?:is|are|was|were) (?P<x>.+?) (?:and|as) (?P<y>.+?) (?:the same(?: \w+)?|one and the same|identical)[?.! ]*$",
     re.I,
@@ -236,7 +238,11 @@ class Claims(Computation):
                 names = [end, *(known.aliases if known else ())]
                 if any(wanted <= set(fold(name).split()) for name in names):
                     having.append((topic, Path((topic, end), (label,))))
-        return [(topic, path) for topic, path in having if self._decides_outcome(path)]
+        return [(topic, path) for topic, path in having if self._decides_outcome(path) and not self._only_named(path)]
+
+    def _only_named(self, path: Path) -> bool:
+        """Whether a path says who gave a thing its name, where that is not asked: he need not have received it."""
+        return bool(_NAMED & set(path.relations)) and not _ASKS_NAME.search(self.plan.asked)
 
     def _decided(self, ran: MethodRun, topics: list[str]) -> Iterator[Event]:
         """Yes where a path says so, no where the graph states something else in its place."""
@@ -245,7 +251,7 @@ class Claims(Computation):
         walks = [walk for walk in walks if named & set(path_words(walk[1]))] or walks  # *capital*, not *largest city*
         country = [(one, ("citizen of",)) for one in topics] if _COMPETES.match(self.query.text) else []
         path = self._path_that_says_so([*country, *walks], topics)
-        if path is not None and not self._covers(path):
+        if path is not None and (self._only_named(path) or not self._covers(path)):
             yield no_answer(f"The graph says {path}, which does not decide this.")
             return
         if path is not None and (claim := self._other_way_round(path)):

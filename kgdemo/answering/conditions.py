@@ -88,7 +88,8 @@ _NAMED_BY_KIND = frozenset(("animal", "plant"))
 _COMES_FROM = frozenset(("originates from", "citizen of", "located in", "based in"))
 _WHO_HOLDS = re.compile(  # an office, today
     r"^(?:who|what) is (?:the |now )?(?:current |present |reigning )?(?:king|queen|monarch|emperor|sultan|pope"
-    r"|president|prime minister|chancellor|ruler|leader|head of (?:state|government)|mayor|governor|secretary)\b",
+    r"|president|prime minister|chancellor|ruler|leader|head of (?:state|government)|mayor|governor|secretary)\b"
+    r"(?! (?:who|that|whose|when)\b)",
     re.IGNORECASE,
 )
 

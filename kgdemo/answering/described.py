@@ -38,7 +38,7 @@ _ASKS_ELSE = re.compile(
     r"^(?:who|when|where|why|how|whose|whom|is|are|was|were|do|does|did|can|could|if|in|on|at|to|from|for|by)\b", re.I
 )
 _NOT_READ = re.compile(  # what puts a thing in an order, or is another question
-    r"\b(?:nor|least|most|fewest|fewer|more|less|than|or|only|how|why|when|where|over|under|above|below|"
+    r"\b(?:nor|least|most|fewest|fewer|more|less|than|or|only|how|why|when|where|over|under|above|below|during|time|"
     r"(?-i:(?:second|third|fourth|fifth|sixth|seventh|last|latest)(?= \w))|first (?!appear|publish|releas|air)|"
     r"(?:larg|small|bigg|tall|high|long|short|old|young|new|earli|lat|deep|fast|clos|near|heavi|rich)est)\b",
     re.IGNORECASE,
@@ -431,8 +431,8 @@ def _negated(
         for m, fit in out.items():
             if m not in stated:
                 kept.pop(m, None)
-                own = members[m]
-                ruled_out[m] = (*((own,) if own else ()), *fit.paths[:1])
+                said = [part.paths[0] for part in told[m] if part is not None and part is not fit and part.paths]
+                ruled_out[m] = (*([own] if (own := members[m]) else said[:1]), *fit.paths[:1])
         if named and not out:
             kept = {m: [part if j != i else Fit() for j, part in enumerate(parts)] for m, parts in kept.items()}
     return kept, ruled_out

@@ -174,6 +174,10 @@ class Lists(Conditions):
         if set(final.answers) <= set(self.query.topics) and not EITHER.search(self.query.text):
             yield no_answer(f"What the graph holds only leads back to {listed(final.answers)}.")
             return
+        of_noun = self.sets.members(self.plan.noun) if self.plan.noun and applies(self.resources) else {}
+        if of_noun and not any(one in of_noun for one in final.answers) and not self._set_of(ran, self.plan.noun):
+            yield no_answer(f"What the graph holds here are no {self.plan.noun}: {listed(final.answers, 8)}.")
+            return
         around = self._place_of_kind(final.answers)
         if around is not None:
             yield from around
@@ -189,7 +193,8 @@ class Lists(Conditions):
         if len(ends) < 2:  # nothing to choose from
             yield from self._second_condition(ran, final)
             return
-        narrowed = self.of_sex(ends) or self.joined_too(ran, ends)
+        of_sex: Mapping[str, tuple[Path, ...]] | None = self.of_sex(ends)
+        narrowed = of_sex or self.joined_too(ran, ends)
         ends = {end: ends[end] for end in narrowed}
         ends = (self.sets.of_noun(ends, self.plan.noun) if self.plan.noun else None) or ends
         sign, said = self.plan.bound.split()[0], set(self.query.content_words)

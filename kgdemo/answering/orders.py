@@ -381,6 +381,7 @@ class Orders(Computation):
             yield from unchanged(ran.final)
             return
         ends = self._set_of(ran, self.plan.noun)
+        ends = self._of_every_topic(ends)
         if len(ends) < 2 and (numbered := self._numbered_parts()):
             yield from self._nth_of(MethodRun(), numbered, self.plan.place)
             return
@@ -431,6 +432,14 @@ class Orders(Computation):
             return ends
         whole = self.sets.ends(first.entities[1], first.relations[1:])
         return {end: path for end, path in whole.items() if end in ends or end == first.entities[0]}
+
+    def _of_every_topic(self, ends: dict[str, Path]) -> dict[str, Path]:
+        """Those that are joined to the other topics as well: of somebody's films those of one series."""
+        used = {entity for path in ends.values() for entity in path.entities}
+        for topic in self.query.topics:
+            joined = {end: path for end, path in ends.items() if self.sets.joined(end, topic) is not None}
+            ends = joined if topic not in used and len(joined) > 1 else ends
+        return ends
 
     def _numbered_parts(self) -> list[Operand]:
         """The parts of a topic, or the members of a group, that the graph numbers; none where it does not."""

@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterable, Iterator
 
-from kgdemo.answering.computation import BY, ORDER_WORD, computed_answer, listed, no_answer, unchanged
-from kgdemo.answering.operands import is_date, operand_of, shown_value
+from kgdemo.answering.computation import BY, ORDER_WORD, SAYS_LITTLE, computed_answer, listed, no_answer, unchanged
+from kgdemo.answering.operands import is_date, names_of_kind, operand_of, shown_value
 from kgdemo.answering.orders import BEGINNINGS, Orders
 from kgdemo.events import AnswerFinal, Event, Operand
-from kgdemo.kg.labels import fold, spoken
+from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.literals import date_parts
+from kgdemo.linking.words import common_words
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.measures import BEGINNING, converted
+from kgdemo.query.plan import Form
 
 # cosine of a question and an attribute: of 18 that were asked for 16 lay above it, of 13 that are not stated none lay
 # above 0.35
@@ -31,6 +33,9 @@ _ASKS_ANOTHER = re.compile(
     r"|^how (?:do|does|did|come|is|are|was|were)\b|\b\d{4}\b|\b(?:average|per (?!side|team|match|game))\b",
     re.IGNORECASE,
 )
+_ANY_DATE = "happened"  # which is asked for where no verb says which date is meant
+_DID = re.compile(r"^(?:when|(?:in )?(?:what|which) year|on (?:what|which) (?:day|date)) did\b", re.IGNORECASE)
+_MEANWHILE = frozenset("come become into out down up off over his her its their start begin begun end".split())
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?$")
 
 
@@ -52,6 +57,11 @@ class Values(Orders):
         )
         if not entity and not dates and self.query.topics:
             yield no_answer(f"I found nothing in the graph called {self.plan.things[0]}.")
+            return
+        if entity and attributes == (_ANY_DATE,) and (done := self._something_else(entity)):
+            strange = any(word not in common_words() for word in done.split())  # a name that linking has not taken
+            if strange or not (yield from self._led_to_when()):
+                yield no_answer(f"The graph does not hold when “{done}” was true of {entity}.")
             return
         operand = operand_of(self.kg, entity, attributes) if entity else None
         days = self.sets.ends(entity, ("celebrated on",)) if entity and dates and operand is None else {}
@@ -84,13 +94,25 @@ class Values(Orders):
             return
         yield from self._stated(operand)
 
+    def _something_else(self, entity: str) -> str:
+        """What a thing did that its one date is not of, *made its maiden flight*; empty for a verb alone, *sank*."""
+        if not _DID.search(self.plan.asked):
+            return ""
+        known = [info for one in (entity, *self.query.topics) if (info := self.kg.info.get(one))]
+        names = (entity, *self.query.topics, *(alias for info in known for alias in info.aliases))
+        told = {word for name in names for word in fold(name).split()} | SAYS_LITTLE | FUNCTION_WORDS | _MEANWHILE
+        left = [word for word in fold(self.plan.things[0]).split() if word not in told]
+        return " ".join(left) if len(left) > 1 else ""
+
     def value_meant(self, described: bool) -> Iterator[Event]:
         """The number of a topic whose name is nearest to what the question says of it; nothing where none is near.
 
         Args:
             described: the question may speak of something that it describes: *the tallest mountain of* the topic.
         """
-        if _ASKS_ANOTHER.search(self.plan.asked) or len(self.query.topics) > 2:
+        kinds = names_of_kind(self.plan.noun) if self.plan.noun and self.plan.form is Form.ENTITY else ()
+        of_kind = not self.kg.types.isdisjoint(kinds)
+        if of_kind or _ASKS_ANOTHER.search(self.plan.asked) or len(self.query.topics) > 2:  # no *country* is a value
             return
         vectors = embedding_cache(self.resources.embedder)
         best, nearest = _VERY_NEAR if described else _NEAR, ("", "")

@@ -208,6 +208,15 @@ _REIGNING = patterns_of(
     r"how (?:long|many years) (?:did|was|were) {x} (?:reign|rule|govern|in (?:office|power)|on the throne|king|queen"
     r"|pope|president|prime minister|chancellor|emperor)(?: for)?",
 )
+_AGES_IN_OFFICE = patterns_of(
+    r"(?:how old {be}|(?:at|in) (?:what|which) age (?:did|was)|what age {be}) {x}(?: when {he})? (?:became|become"
+    r"|was (?:elected|crowned|appointed|sworn in|inaugurated)|elected|crowned|took office|take office"
+    r"|c[ao]me to (?:the throne|power))(?: .+)?",
+)
+_AGES_ELSE = patterns_of(r"how old {be} {x} when .+", r"(?:at|in) (?:what|which) age did {x} .+")
+_YEARS_BETWEEN = patterns_of(
+    r"how (?:many (?:years|months|days|decades)|long) (?:after|before) {x} (?:did|was|were|is) .+"
+)
 _OLD_NOW = patterns_of(r"how old {be} {x}(?: now| today)?", r"what age {be} {x}", r"what {be} {x}'s age")
 
 
@@ -218,6 +227,11 @@ def _span(question: str) -> Plan | None:
     found = first_match(_AGES, question)
     if found:
         return Plan(Form.SPAN, things=(found["x"],), attributes=LIFE)
+    if found := first_match(_AGES_IN_OFFICE, question):
+        return Plan(Form.SPAN, things=(found["x"],), attributes=("born", IN_OFFICE[0]))
+    if first_match(_AGES_ELSE, question) or first_match(_YEARS_BETWEEN, question):
+        reason = "It asks for the time between two events that I cannot put together; ask when each of them was."
+        return Plan(Form.UNANSWERABLE, reason=reason)
     found = first_match(_OLD_NOW, question)
     if found:
         return Plan(Form.SPAN, things=(found["x"],), attributes=("born", TODAY))

@@ -181,6 +181,12 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
     ),
     (r"^(is|are) (.+) at room temperature$", r"\1 \2"),
     (r"\bf1\b", "Formula One"),
+    (r"\bgonna\b", "going to"),
+    (
+        r"\bof the (country|city|continent|state|region) ((?!where|in|that|which|whose|of)[\w' -]+?) "
+        r"(comes?|is|are|was|were|lives?) (?:from|in|born in|native to)$",
+        r"of the \1 where \2 \3",
+    ),
     (r"\broom temp\b", "room temperature"),
     (
         r"^(?:what|which) (?:is )?(?:the )?element (?:is )?(?:number |no\.? )(\d+)"
