@@ -275,19 +275,6 @@ class Conditions(Direct):
             shown = list(result) if self.plan.bound else known  # by their years, or the best known first
             yield computed_answer(f"{listed(shown)} (of those that the graph holds).", tuple(shown))
 
-    def group_joined(self, noun: str) -> dict[str, tuple[Path, Path]]:
-        """Those of a group that a noun names, *flightless birds*, that are joined to the one other thing named."""
-        members = self.sets.members(noun) if " " in noun else {}
-        groups = {path.entities[0] for path in members.values()}
-        others = [topic for topic in self.query.topics if topic not in groups]
-        if not members or len(others) != 1:
-            return {}
-        joined = {end: second for end in members if (second := self.sets.joined(end, others[0])) is not None}
-        said = [word for word in self.query.content_words if word not in noun.lower().split()]
-        if not joined or self._uncovered(next(iter(joined.values())), said):
-            return {}
-        return {end: (members[end], second) for end, second in joined.items()}
-
     def _second_condition(self, ran: MethodRun, final: AnswerFinal) -> Iterator[Event]:
         """Keep the answers that are joined to everything else that the question names, as far as the graph knows."""
         ends = self._whole_set(ran)

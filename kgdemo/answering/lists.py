@@ -23,7 +23,6 @@ from kgdemo.answering.computation import (
     within_bound,
 )
 from kgdemo.answering.conditions import EITHER, Conditions
-from kgdemo.answering.described import Described, Found
 from kgdemo.answering.operands import PLACES, names_of_kind, number_of, operand_of, same_attribute, shown_value
 from kgdemo.events import AnswerFinal, Event, Notice, Operand, Operation
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
@@ -49,16 +48,12 @@ _NAMES_ALL = re.compile(
     r"|nine|ten|twelve|\d+) )?(?P<noun>[\w' -]+?s)(?: (?:of|in|from) .+)?$",
     re.IGNORECASE,
 )
-_THAT_ARE = re.compile(r"^(?:what|which) (?P<noun>\w+s) are (?P<adjective>[\w-]+)$", re.IGNORECASE)
 _VICTORY = frozenset("won win winner winners champion champions received awarded".split())
 _TOOK_OFFICE = frozenset(("took", "office"))
 _OF_ONE_SEX = frozenset("daughter son brother sister".split())
 _OF_IT = re.compile(r" (?:of|in|on) ", re.IGNORECASE)
 _DIED = frozenset("assassinated died killed shot murdered executed".split())
 _WITHIN = frozenset("before after since until between".split())
-_HAVING = re.compile(
-    r"^(?:which|what) (?P<noun>\w+s)(?: (?:in|of) .+?)? (?:have|has|with) (?:any )?(?P<thing>[a-z]+s)$", re.I
-)
 _SORTS = frozenset("types kinds sorts examples species".split())
 _ANY_THING = re.compile(r"^(?:have |has )?(?:an?|any) (?P<thing>[a-z]+(?: [a-z]+)?)$")
 _ASKING = frozenset(
@@ -80,7 +75,6 @@ _STILL_ALIVE = re.compile(
 _ABOUT_A_DEATH = re.compile(
     r",? (?P<way>after|before) (?:(?:he|she|they) (?:had )?died|(?:his|her|their) (?:own )?death)\b", re.IGNORECASE
 )
-_ASKS_WHICH = re.compile(r"^(?:which|what|who|name|list)\b", re.IGNORECASE)
 _NUMBERED = re.compile(r"\bNo\. (\d{1,3})\b")
 
 
@@ -119,7 +113,6 @@ class Lists(Conditions):
             or self._nth_edition()
             or self._called_so()
             or self.in_role()
-            or self._that_are()
             or self._group_called()
         )
         if known is not None:
@@ -133,10 +126,6 @@ class Lists(Conditions):
         ran = yield from self._base()
         final = ran.final
         if final is None or ran.refused:
-            named = _NAMES_ALL.match(self.plan.asked)
-            if group := self.group_joined(self.plan.noun or (named["noun"] if named else "")):
-                yield from self.list_of_both(group)
-                return
             whole = self._members_of_topic()
             if whole and self.plan.bound:
                 dates = ("died",) if _DIED & set(self.query.content_words) else (DATE,)
@@ -145,7 +134,7 @@ class Lists(Conditions):
             if whole:
                 yield from self._all(self.plan.noun or "of them", whole)
                 return
-            known = self._having_some() or self._through_record() or self._of_all_editions()
+            known = self._through_record() or self._of_all_editions()
             if known is not None:
                 yield from known
                 return
@@ -219,67 +208,6 @@ class Lists(Conditions):
                 f"{said_bound(self.plan.bound)}."
             )
 
-    def of_description(self, least: int = 0) -> Iterator[Event]:
-        """The members of a set that fit all that the question says of them; nothing where none does.
-
-        Args:
-            least: how many names, years and numbers have to act on the answer.
-        """
-        asked = self.plan.asked
-        if self.plan.form is Form.COUNT or (self.plan.base and not _ASKS_WHICH.match(asked)):
-            asked = self.plan.base
-        if two_steps(asked, clauses_only=not asked.lower().startswith(("who ", "where "))):
-            return
-        found = Described(self.sets, self.resources.embedder, self.office_named).fitting(asked)
-        counted = self.plan.form is Form.COUNT and any(fit.likeness < 1 for fit in found.members.values())
-        if found.members and found.conditions >= least and not counted:
-            yield from self._fitting(found)
-
-    def acting(self, answers: Mapping[str, Path]) -> Iterator[Event]:
-        """Those of several answers that fit each clause of the question; nothing where all of them fit as well.
-
-        Where a clause names something that nothing joins to any of them, that is said in their place.
-        """
-        fitting, unmet = Described(self.sets, self.resources.embedder, self.office_named).acting(
-            self.plan.asked, answers
-        )
-        if unmet:
-            held = f"The graph holds {len(answers)} that fit the rest of the question ({listed(list(answers), 8)})"
-            yield no_answer(f"{held}, but nothing by which I could tell which of them “{unmet}” means.")
-        elif fitting.members:
-            yield from self._fitting(fitting)
-
-    def _fitting(self, found: Found) -> Iterator[Event]:
-        """What fits a description, each step of it checked."""
-        members = found.members
-        operands = [Operand(one, tuple(fit.paths)) for one, fit in members.items()]
-        ways = min(len(operand.paths) for operand in operands)
-        text = (
-            f"{len(members)} {found.noun}: {listed([str(fit.paths[-1]) for fit in members.values() if fit.paths], 8)}"
-        )
-        kind = "both" if ways > 1 else "step"
-        if ways and (yield from self._operate(kind, text, operands, tuple(members))) is None:
-            return
-        for i, (first, bound) in enumerate(next(iter(members.values())).values):
-            stated = [replace(fit.values[i][0], paths=tuple(fit.paths)) for fit in members.values()]
-            said = f"{first.attribute} {bound.removeprefix('= ')}: {listed([o.entity for o in stated])}"
-            if (yield from self._operate("filter", said, stated, tuple(members), bound)) is None:
-                return
-        if found.ruled_out:
-            kept = [Operand(operand.entity, operand.paths[:1]) for operand in operands]
-            out = [Operand(one, paths) for one, paths in found.ruled_out.items()]
-            said = f"without {listed(list(found.ruled_out), 8)}"
-            if (yield from self._operate("without", said, [*kept, *out], tuple(members))) is None:
-                return
-        number, known = str(len(members)), sorted(members, key=lambda one: -len(self.kg.neighbours(one)))
-        if self.plan.form is Form.COUNT:
-            said = f"The graph holds {number}, which need not be all: {listed(known)}."
-            yield computed_answer(said, (number,))
-        else:
-            unsaid = f" Whether “{found.unsaid}” is true of it the graph does not say." if found.unsaid else ""
-            far = " (as far as the graph says)" if found.ruled_out else ""
-            yield computed_answer(f"{listed(known)}{far}.{unsaid}", tuple(known))
-
     def _called_so(self) -> Iterator[Event] | None:
         """Who goes by a name that is not the usual one, *the Iron Chancellor*; None where that is not asked."""
         found = _WHO_IS_CALLED.match(self.plan.asked)
@@ -342,19 +270,6 @@ class Lists(Conditions):
         if (yield from self._operate("step", text, operands, tuple(paths))):
             yield computed_answer(f"{listed(list(paths))} (of {len(editions)} that the graph holds).", tuple(paths))
 
-    def _having_some(self) -> Iterator[Event] | None:
-        """The things of a kind of which the graph states that they have some: *planets with rings*; else None."""
-        found = _HAVING.match(self.plan.asked)
-        every = self.sets.of_kind(found["noun"]) if found else {}
-        stated = [o for end in every if (o := number_of(self.kg, end, found["thing"])) is not None] if found else []
-        return self._with_some(found["thing"], stated) if found and len(stated) > 1 else None
-
-    def _with_some(self, thing: str, stated: Sequence[Operand]) -> Iterator[Event]:
-        result = within_bound(stated, "> 0")
-        operation = yield from self._operate("filter", f"{len(stated)} with {thing} counted", stated, result, "> 0")
-        if operation is not None:
-            yield computed_answer(f"{listed(result)} (of {len(stated)} whose {thing} the graph counts).", result)
-
     def _through_record(self) -> Iterator[Event] | None:
         """The answer about the one holder of a record that the question names, *the red planet*; else None."""
         topics = [topic for topic in self.query.topics if kind_of(self.kg, topic) == "feat"]
@@ -377,13 +292,6 @@ class Lists(Conditions):
         else:
             ran = yield from self._base(topics=[holder], base=base)
             yield from unchanged(ran.final)
-
-    def _that_are(self) -> Iterator[Event] | None:
-        """All of a group that is told by an adjective: *which languages are Slavic*; None where there is no such."""
-        found = _THAT_ARE.match(self.plan.asked)
-        group = f"{found['adjective']} {found['noun']}" if found else ""
-        members = self.sets.members(group) if group else {}
-        return self._all(group, members) if members else None
 
     def _group_called(self) -> Iterator[Event] | None:
         """All of a group that a topic names by the noun that is asked for, *the Axis powers*; None where none does."""

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from kgdemo.answering.claims import Claims
 from kgdemo.answering.computation import no_answer
+from kgdemo.answering.fitting import Fitting
 from kgdemo.answering.lists import Lists
 from kgdemo.answering.spans import Spans
 from kgdemo.events import Event
@@ -88,7 +89,7 @@ def described(
         least: how many names, years and numbers have to act on the answer.
     """
     if query.plan.form in (Form.ENTITY, Form.ALL, Form.COUNT):
-        yield from Lists(query, lambda _: iter(()), resources, link, directed).of_description(least)
+        yield from Fitting(query, lambda _: iter(()), resources, link, directed).of_description(least)
 
 
 def acting(
@@ -98,13 +99,13 @@ def acting(
     directed: bool,
     answers: Mapping[str, Path],
 ) -> Iterator[Event]:
-    """Those of several answers that fit each clause of a question; see ``Lists.acting``.
+    """Those of several answers that fit each clause of a question; see ``Fitting.acting``.
 
     Args:
         query, resources, link, directed: see ``Computation``.
         answers: each with a path that leads to it.
     """
-    yield from Lists(query, lambda _: iter(()), resources, link, directed).acting(answers)
+    yield from Fitting(query, lambda _: iter(()), resources, link, directed).acting(answers)
 
 
 def in_other_words(

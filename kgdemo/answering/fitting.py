@@ -1,0 +1,82 @@
+"""Answers that fit a description (``described``), each step of which the verifier does again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from kgdemo.answering.computation import computed_answer, listed, no_answer
+from kgdemo.answering.described import Described, Found
+from kgdemo.answering.direct import Direct
+from kgdemo.events import Event, Operand
+from kgdemo.kg.path import Path
+from kgdemo.query.nested import two_steps
+from kgdemo.query.plan import Form
+
+_ASKS_WHICH = re.compile(r"^(?:which|what|who|name|list)\b", re.IGNORECASE)
+
+
+class Fitting(Direct):
+    """What fits all that a question says, of a set or of the answers that were found."""
+
+    def of_description(self, least: int = 0) -> Iterator[Event]:
+        """The members of a set that fit all that the question says of them; nothing where none does.
+
+        Args:
+            least: how many names, years and numbers have to act on the answer.
+        """
+        asked = self.plan.asked
+        if self.plan.form is Form.COUNT or (self.plan.base and not _ASKS_WHICH.match(asked)):
+            asked = self.plan.base
+        if two_steps(asked, clauses_only=not asked.lower().startswith(("who ", "where "))):
+            return
+        found = Described(self.sets, self.resources.embedder, self.office_named).fitting(asked)
+        counted = self.plan.form is Form.COUNT and any(fit.likeness < 1 for fit in found.members.values())
+        if found.members and found.conditions >= least and not counted:
+            yield from self._fitting(found)
+
+    def acting(self, answers: Mapping[str, Path]) -> Iterator[Event]:
+        """Those of several answers that fit each clause of the question; nothing where all of them fit as well.
+
+        Where a clause names something that nothing joins to any of them, that is said in their place.
+        """
+        fitting, unmet = Described(self.sets, self.resources.embedder, self.office_named).acting(
+            self.plan.asked, answers
+        )
+        if unmet:
+            held = f"The graph holds {len(answers)} that fit the rest of the question ({listed(list(answers), 8)})"
+            yield no_answer(f"{held}, but nothing by which I could tell which of them “{unmet}” means.")
+        elif fitting.members:
+            yield from self._fitting(fitting)
+
+    def _fitting(self, found: Found) -> Iterator[Event]:
+        """What fits a description, each step of it checked."""
+        members = found.members
+        operands = [Operand(one, tuple(fit.paths)) for one, fit in members.items()]
+        ways = min(len(operand.paths) for operand in operands)
+        text = (
+            f"{len(members)} {found.noun}: {listed([str(fit.paths[-1]) for fit in members.values() if fit.paths], 8)}"
+        )
+        kind = "both" if ways > 1 else "step"
+        if ways and (yield from self._operate(kind, text, operands, tuple(members))) is None:
+            return
+        for i, (first, bound) in enumerate(next(iter(members.values())).values):
+            stated = [replace(fit.values[i][0], paths=tuple(fit.paths)) for fit in members.values()]
+            said = f"{first.attribute} {bound.removeprefix('= ')}: {listed([o.entity for o in stated])}"
+            if (yield from self._operate("filter", said, stated, tuple(members), bound)) is None:
+                return
+        if found.ruled_out:
+            kept = [Operand(operand.entity, operand.paths[:1]) for operand in operands]
+            out = [Operand(one, paths) for one, paths in found.ruled_out.items()]
+            said = f"without {listed(list(found.ruled_out), 8)}"
+            if (yield from self._operate("without", said, [*kept, *out], tuple(members))) is None:
+                return
+        number, known = str(len(members)), sorted(members, key=lambda one: -len(self.kg.neighbours(one)))
+        if self.plan.form is Form.COUNT:
+            said = f"The graph holds {number}, which need not be all: {listed(known)}."
+            yield computed_answer(said, (number,))
+        else:
+            unsaid = f" Whether “{found.unsaid}” is true of it the graph does not say." if found.unsaid else ""
+            far = " (as far as the graph says)" if found.ruled_out else ""
+            yield computed_answer(f"{listed(known)}{far}.{unsaid}", tuple(known))
