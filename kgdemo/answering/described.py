@@ -221,7 +221,9 @@ class Described:
             reached = {m: near.get(m, []) + (self._beyond(m, near, description) if further else []) for m in members}
             named = [m for m, own in reached.items() if description.names <= {p for s in own for p in s.places}]
             told = {m: self._told(m, reached[m], description) for m in named if m not in description.named}
-            kept, ruled_out = _negated(told, members, description)
+            others = [m for m in members if m not in told] if any(c.negated for c in description.clauses) else []
+            apart = {m: self._told(m, reached[m], description) for m in others}  # what a negation may be known of
+            kept, ruled_out = _negated(told, apart, members, description)
             whole: Told = {m: parts for m, parts in kept.items() if None not in parts}
             unsaid = frozenset[int]()
             if not whole and kept:  # of one clause the graph says nothing, and the others leave a single member
@@ -409,9 +411,14 @@ def _called(noun: str, found: Found) -> Found:
 
 
 def _negated(
-    told: Told, members: Mapping[str, Path | None], description: Description
+    told: Told, apart: Told, members: Mapping[str, Path | None], description: Description
 ) -> tuple[Told, dict[str, tuple[Path, ...] | None]]:
     """The members without those that a negated clause says something of, and these with the paths that say it.
+
+    Args:
+        told: what accounts for each clause about the members that the names lead to.
+        apart: the same of the others.
+        members, description: see ``Described``.
 
     Returns:
         both; in place of the paths None for a clause that says nothing of any member, and so cannot tell them apart.
@@ -420,21 +427,21 @@ def _negated(
     for i, clause in enumerate(description.clauses):
         if not clause.negated:
             continue
-        out = {m: fit for m, parts in told.items() if (fit := parts[i]) is not None}
-        stated = {m for m, fit in out.items() if any(bound == "= 0" for _, bound in fit.values)}
-        named = [m for m in members if not description.named.get(m, frozenset()).isdisjoint(clause.places)]
-        if not out and not named:
+        named = any(not description.named.get(m, frozenset()).isdisjoint(clause.places) for m in members)
+        out = {} if named else {m: fit for m, parts in told.items() if (fit := parts[i]) is not None}
+        if not out and not named and all(parts[i] is None for parts in apart.values()):
             ruled_out[""] = None
-        for m in kept if not stated else ():  # where nothing is counted, whoever is not said to be so is not
-            if m not in out:
-                kept[m] = [part if j != i else Fit() for j, part in enumerate(kept[m])]
+        none = {m for m, fit in out.items() if any(bound == "= 0" for _, bound in fit.values)}
+        if none:  # where it is counted how many there are, none is a number like another
+            kept = {m: parts for m, parts in kept.items() if m in none}
+            continue
         for m, fit in out.items():
-            if m not in stated:
-                kept.pop(m, None)
-                said = [part.paths[0] for part in told[m] if part is not None and part is not fit and part.paths]
-                ruled_out[m] = (*([own] if (own := members[m]) else said[:1]), *fit.paths[:1])
-        if named and not out:
-            kept = {m: [part if j != i else Fit() for j, part in enumerate(parts)] for m, parts in kept.items()}
+            kept.pop(m, None)
+            others = [part for k, part in enumerate(told[m]) if k != i and not description.clauses[k].negated]
+            said = [part.paths[0] for part in others if part is not None and part.paths]
+            if None not in others and fit.paths:
+                ruled_out[m] = (*([own] if (own := members[m]) else said[:1]), fit.paths[0])
+        kept = {m: [part if j != i else Fit() for j, part in enumerate(parts)] for m, parts in kept.items()}
     return kept, ruled_out
 
 

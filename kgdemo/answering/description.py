@@ -24,7 +24,7 @@ _SIGNS = {"before": "<", "after": ">", "since": ">=", "until": "<=", "from": ">=
 _FREE = frozenset(  # words that say nothing of a thing
     "also too later then who that which whose and but both well once ever had been being be became become while its "
     "their his her it he she they subsequently additionally another someone somebody something earlier before through "
-    "into out near along around during since until after used share shared between own very same".split()
+    "into out near along around during since until after used share shared between very same".split()
 )
 _PLACES = frozenset(("country", "continent", "region", "city"))
 

@@ -1,0 +1,183 @@
+"""What a description fits: every word is accounted for by what the graph states, or the member is ruled out."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgdemo.answering.computation import SAYS_LITTLE
+from kgdemo.answering.described import Described, Found
+from kgdemo.answering.description import Description
+from kgdemo.answering.operands import Sets
+from kgdemo.events import AnswerFinal, Operation
+from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
+from kgdemo.models.embedding import sentence_embedder
+from kgdemo.pipeline import Pipeline
+from kgdemo.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def pipeline() -> Pipeline:
+    return Pipeline()
+
+
+@pytest.fixture(scope="module")
+def world(pipeline: Pipeline) -> KnowledgeGraph:
+    return pipeline.opened("world").kg
+
+
+def no_office(noun: str) -> str:
+    return ""
+
+
+def fitting(kg: KnowledgeGraph, question: str) -> Found:
+    return Described(Sets(kg), sentence_embedder(), no_office).fitting(question)
+
+
+def asked(pipeline: Pipeline, question: str) -> tuple[list[Operation], AnswerFinal]:
+    events = list(pipeline.run(question, Settings(compare=False, explain=0)))
+    final = next(event for event in events if isinstance(event, AnswerFinal))
+    return [event for event in events if isinstance(event, Operation)], final
+
+
+@pytest.mark.parametrize(
+    ("question", "members"),
+    [
+        ("which programming language was designed by a Dutch programmer and first appeared in 1991", {"Python"}),
+        ("Which of the Beatles was born in 1942", {"Paul McCartney"}),
+        ("which halogen is a liquid at room temperature", {"Bromine"}),
+        ("Which planet has no moons and is not Mercury", {"Venus"}),
+        ("which element is liquid at room temperature but isn't a metal", {"Bromine"}),
+        ("which river flows through Vienna and Budapest", {"Danube"}),
+        ("Who wrote Pippi Longstocking", {"Astrid Lindgren"}),
+        ("which cartoonist created Tintin", {"Hergé"}),
+        ("which countries use the euro and drive on the left", {"Cyprus", "Ireland", "Malta"}),
+    ],
+)
+def test_what_fits_every_word_is_found(world: KnowledgeGraph, question: str, members: set[str]) -> None:
+    assert {member.split(" (")[0] for member in fitting(world, question).members} == members
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "which halogen is a liquid at room temperature and was discovered by Isaac Newton",  # nothing joins the two
+        "which river flows through Vienna and was painted by Vermeer",
+        "Which of the Beatles was born in 1902",
+        "which planet is inhabited by dragons",  # a word that no statement says
+        "what is the largest planet",  # an order, which is computed elsewhere
+        "who was the teacher of the philosopher who wrote The Republic",  # asks for somebody else than it describes
+        "What are the four big moons of Jupiter that Galileo saw and named after Zeus",  # fewer fit than it says
+        "when did the Beatles split up",
+        "",
+        ",",
+    ],
+)
+def test_what_is_not_accounted_for_rules_out(world: KnowledgeGraph, question: str) -> None:
+    assert not fitting(world, question).members
+
+
+def test_a_further_clause_that_nothing_says_is_owned_to(world: KnowledgeGraph) -> None:
+    found = fitting(world, "which river flows through Vienna and Budapest and hums old songs")
+    assert set(found.members) == {"Danube"}
+    assert "hums" in found.unsaid
+
+
+def test_each_name_year_and_number_counts_as_a_condition(world: KnowledgeGraph) -> None:
+    assert fitting(world, "which river flows through Vienna and Budapest").conditions == 2
+    assert fitting(world, "which cartoonist created Tintin").conditions == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "clauses", "negated"),
+    [
+        ("planet has no moons and is not Mercury", [{"moons"}, {"mercury"}], [True, True]),
+        ("language was designed by a Dutch programmer", [{"designed", "dutch", "programmer"}], [False]),
+        ("bird that cannot fly but swims", [{"fly"}, {"swims"}], [True, False]),
+        ("planet", [], []),
+    ],
+)
+def test_a_description_is_read_clause_by_clause(
+    world: KnowledgeGraph, words: str, clauses: list[set[str]], negated: list[bool]
+) -> None:
+    read = Description(world, words.split(), range(1), SAYS_LITTLE)
+    assert [{read.words[place] for place in clause.places} for clause in read.clauses] == clauses
+    assert [clause.negated for clause in read.clauses] == negated
+
+
+@pytest.mark.parametrize(
+    ("words", "bounds"),
+    [
+        ("born in 1942", ["= 1942"]),
+        ("released before 1980", ["< 1980"]),
+        ("released in the 1990s", [">= 1990 and <= 1999"]),
+        ("active in the 1800s", [">= 1800 and <= 1899"]),
+        ("assassinated in the 19th century", [">= 1801 and <= 1900"]),
+        ("with 88 keys", []),
+    ],
+)
+def test_years_decades_and_centuries_are_bounds(world: KnowledgeGraph, words: str, bounds: list[str]) -> None:
+    assert list(Description(world, words.split(), range(0), SAYS_LITTLE).bounds.values()) == bounds
+
+
+_LIKED, _OWNED = ("Amber", "Basalt", "Copper"), ("Xylophone", "Yacht", "Zither")
+_MEMBERS = tuple(f"Robot {n}" for n in range(6))
+_EDGES = st.sets(st.tuples(st.sampled_from(_MEMBERS), st.sampled_from(_LIKED + _OWNED)), min_size=1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(edges=_EDGES, liked=st.sampled_from(_LIKED), owned=st.sampled_from(_OWNED), negated=st.booleans())
+def test_what_fits_two_conditions_is_what_both_lead_to(
+    edges: set[tuple[str, str]], liked: str, owned: str, negated: bool
+) -> None:
+    relation = {**dict.fromkeys(_LIKED, "likes"), **dict.fromkeys(_OWNED, "owns")}
+    triples = [(member, relation[end], end) for member, end in sorted(edges)]
+    triples += [(member, "made in", "Factory") for member in _MEMBERS]
+    info = {member: EntityInfo("robot", ()) for member in _MEMBERS}
+    kg = KnowledgeGraph.from_triples(triples, info=info)
+    joined = {member for member in _MEMBERS if (member, owned) in edges}
+    expected = {m for m in _MEMBERS if (m, liked) in edges} - joined if negated else joined
+    if not negated:
+        expected = {member for member in joined if (member, liked) in edges}
+    elif not joined:  # nothing is known to own it, so the clause tells none of them apart
+        expected = set()
+    second = "does not own" if negated else "owns"
+    found = fitting(kg, f"which robot likes {liked} and {second} {owned}")
+    assert set(found.members) == expected
+    assert all(path.end == member for member, fit in found.members.items() for path in fit.paths)
+
+
+@pytest.mark.parametrize(
+    ("question", "answers", "kinds"),
+    [
+        ("Which planet has no moons and is not Mercury?", {"Venus (planet)"}, {"filter"}),
+        ("which element is liquid at room temperature but isn't a metal?", {"Bromine"}, {"step", "without"}),
+        ("Which US presidents were assassinated in the 19th century?", {"Abraham Lincoln", "James A. Garfield"}, set()),
+        (
+            "programming languages that first appeared in the 1990s",
+            {"JavaScript", "Python (programming language)"},
+            set(),
+        ),
+    ],
+)
+def test_what_fits_is_the_answer_and_each_step_is_checked(
+    pipeline: Pipeline, question: str, answers: set[str], kinds: set[str]
+) -> None:
+    operations, final = asked(pipeline, question)
+    assert answers <= set(final.answers)
+    assert operations
+    assert all(operation.verified for operation in operations)
+    assert kinds <= {operation.kind for operation in operations}
+
+
+def test_several_answers_are_narrowed_to_those_that_each_clause_fits(pipeline: Pipeline) -> None:
+    operations, final = asked(pipeline, "Which country joined the European Union and used to be part of Yugoslavia?")
+    assert set(final.answers) == {"Croatia", "Slovenia"}
+    assert operations[-1].verified
+
+
+def test_where_nothing_joins_a_clause_that_is_said(pipeline: Pipeline) -> None:
+    _, final = asked(pipeline, "Which country borders Brazil and was founded by Genghis Khan?")
+    assert final.refusal
+    assert not final.answers
