@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from kgdemo.answering.computation import SAYS_LITTLE, within_bound
+from kgdemo.answering.computation import SAYS_LITTLE, SEX, within_bound
 from kgdemo.answering.description import Clause, Description, says_nothing
 from kgdemo.answering.operands import PLACES, Sets, called, is_of_kind, names_of_kind, number_of, operand_of
 from kgdemo.events import Operand
@@ -43,6 +43,8 @@ _NOT_READ = re.compile(  # what puts a thing in an order, or is another question
     r"(?:larg|small|bigg|tall|high|long|short|old|young|new|earli|lat|deep|fast|clos|near|heavi|rich)est)\b",
     re.IGNORECASE,
 )
+_ANOTHER = re.compile(r"\bthe (?:\w+ )?\w+ (?:that|which|who|whose|where)\b", re.I)  # *the side that* won
+_ARTICLES = re.compile(r"^(?:(?:an?|the|some|few|several|any|all|of|good) )+", re.IGNORECASE)
 _SET_WORDS = 4
 _MOST_MEMBERS, _MOST_FITTING = 2500, 60
 _MEMBERS = ("band member", "has member state", "has member")
@@ -54,14 +56,18 @@ _ANYTHING = frozenset("one object thing body item".split())
 _SAYS_WHAT = frozenset(  # what tells which one something is that a member is joined to
     ("citizen of", "occupation", "instance of", "gender", "genre", "located in", "continent", "born in")
 )
-_TELLS = _SAYS_WHAT | {"achieved", "deity of", "symbol of", "participant of", "position held", "field of work"}
+_RECORD = "achieved"
+_TELLS = _SAYS_WHAT | {_RECORD, "deity of", "symbol of", "participant of", "position held", "field of work"}
 _HUB = 300  # links from which those that lead to a thing are not looked at, only its own statements
 _STEM = 5
 _SAME = 0.42  # cosine from which a word says a relation
 _NEAREST = 0.28  # from which it does where no relation of the member says it better
+_NEARER, _SEVERAL = 0.5, 2  # below this cosine several conditions have to act
 _SAID = 0.6  # of a date, where something else in the clause may be what it is the date of
 _CLOSER = 0.12  # by how much another relation, or the statements of another member, may say it better
-_CAME = frozenset("first appeared appear came out released published made year years started introduced".split())
+_CAME = frozenset(
+    "first appeared appear came out released published made year years started introduced announced".split()
+)
 
 Around = Sequence[tuple[str, str]]
 
@@ -89,11 +95,13 @@ class Fit:
         paths: to the member, which account for the words; one of them may say that it is a member.
         values: of the member, each with the bound that it is within, such as ``= 1991``.
         likeness: cosine of the word that its statements say least well.
+        by_record: whether a word is said by a record of it alone, which others that fit need not hold.
     """
 
     paths: list[Path] = field(default_factory=list)
     values: list[tuple[Operand, str]] = field(default_factory=list)
     likeness: float = 1.0
+    by_record: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +150,9 @@ class Described:
             found = self._members(members or self._anybody(noun, description), description)
             if found.members:
                 return _called(noun, found) if least <= len(found.members) <= _MOST_FITTING else Found()
-            of_somebody = raw[places.stop : places.stop + 1] == ["of"]  # *the teacher of* the philosopher who
-            if not of_somebody and any(kind_of(self.kg, kind) == "occupation" for kind in names_of_kind(noun)):
+            behind = raw[places.stop : places.stop + 1] or [""]
+            narrows = behind[0] == "of" or behind[0].endswith("s")  # *the teacher of* somebody, *detective novels*
+            if not narrows and any(kind_of(self.kg, kind) == "occupation" for kind in names_of_kind(noun)):
                 found = self._members(self._anybody("person", description), description)
                 if len(found.members) == 1 and not found.unsaid and found.conditions:
                     return Found(noun, found.members, found.ruled_out, noun, found.conditions)
@@ -157,8 +166,8 @@ class Described:
             answers: with the paths that lead to them.
 
         Returns:
-            those answers, none where all of them are as good; and the words of a name, a year or a number in a further
-            clause that nothing says of any answer.
+            those answers, none where all of them are as good; and the words of a further clause that nothing says of
+            any answer.
         """
         raw, _ = _words_of(asked)
         begins = next((i for i, word in enumerate(raw) if word == "," or says_nothing(word.lower())), len(raw))
@@ -173,7 +182,7 @@ class Described:
             fitting = {one for one, parts in told.items() if parts[i] is not None}
             if fitting:
                 kept = {one: parts for one, parts in kept.items() if one in fitting}
-            elif i and not clause.places.isdisjoint(description.must_act):
+            elif i:
                 return Found(), " ".join(description.words[place] for place in sorted(clause.places))
         if len(kept) in (0, len(answers)):
             return Found(), ""
@@ -212,7 +221,10 @@ class Described:
         members = dict.fromkeys(end for _, end in min(around, key=len, default=[]))
         if noun.lower() in _ANYTHING:
             return members
-        return {member: path for member, path in members.items() if is_of_kind(self.kg, member, ("person", "deity"))}
+        people = {member for member in members if is_of_kind(self.kg, member, ("person", "deity"))}
+        if sexes := SEX.get(noun.lower(), ()):
+            people = {one for one in people if any(end in sexes for _, end in self.kg.neighbours(one, directed=True))}
+        return {member: path for member, path in members.items() if member in people}
 
     def _members(self, members: Mapping[str, Path | None], description: Description) -> Found:
         """Those for which every clause is accounted for, and as well as for the best of them."""
@@ -233,10 +245,14 @@ class Described:
             if fits and None not in ruled_out.values():
                 best = max(fit.likeness for fit in fits.values())
                 said = {m: fit for m, fit in fits.items() if fit.likeness > best - _CLOSER}
+                if len(said) > 1 and any(fit.by_record for fit in said.values()):
+                    continue
                 words = " ".join(description.words[p] for p in sorted(unsaid))
                 left_out = {m: paths for m, paths in ruled_out.items() if paths}
                 own = min(len(fit.paths) + len(fit.values) - (members[m] is not None) for m, fit in said.items())
                 conditions = own + len(left_out)
+                if best < _NEARER and conditions < _SEVERAL:  # one relation that is only near says too little
+                    continue
                 return Found("", said, left_out, words, conditions)
         return Found()
 
@@ -322,8 +338,11 @@ class Described:
         for place in sorted(clause.places - {p + 1 for p in description.numbers}):
             number = description.numbers.get(place)
             thing = description.words[place + (number is not None)]
-            stated = number_of(self.kg, member, thing) if thing.endswith("s") else None
+            stated = number_of(self.kg, member, thing) if thing.endswith("s") or clause.negated else None
             if stated is None:
+                continue
+            has = place > 0 and description.words[place - 1] in ("has", "have", "had", "with")
+            if number is None and not has and not clause.negated:
                 continue
             bound = f"= {number}" if number is not None else "= 0" if clause.negated else "> 0"
             if within_bound([stated], bound):
@@ -338,6 +357,8 @@ class Described:
         if not says:
             to_it += [(label, end) for label, end in around if any(_alike(word, w) for w in path_words((label,)))]
         if to_it:
+            to_it.sort(key=lambda statement: statement[0] == _RECORD)
+            fit.by_record |= to_it[0][0] == _RECORD
             fit.paths.append(Path((to_it[0][1], member), (self.sets.inverse(to_it[0][0]),)))
             return True
         every = list(dict.fromkeys(w for label, _ in around for w in path_words((label,))))
@@ -399,8 +420,12 @@ def _words_of(asked: str) -> tuple[list[str], bool]:
     said = asked[begin.end() :] if begin else asked
     if _NOT_READ.search(said) or (begin is None and _ASKS_ELSE.match(asked)):
         return [], False
-    raw = [word.rstrip(".'’") for word in re.findall(r"[^\W_][\w’'.]*|,", re.sub(r"['’]s\b", "", said))]
-    return raw, begin is not None and bool(_WHO.match(begin[0]))
+    who = begin is not None and bool(_WHO.match(begin[0]))
+    if who and _ANOTHER.search(said):
+        return [], False
+    said = _ARTICLES.sub("", re.sub(r"['’]s\b", "", said))
+    raw = [word.rstrip(".'’") for word in re.findall(r"[^\W_][\w’'.]*|,", said)]
+    return raw, who
 
 
 Told = Mapping[str, list[Fit | None]]
@@ -464,7 +489,8 @@ def _joined(parts: Sequence[Fit], path: Path | None) -> Fit:
     """What accounts for all clauses, and the path that leads to the member of a set."""
     paths = [*((path,) if path else ()), *(path for part in parts for path in part.paths)]
     values = [value for part in parts for value in part.values]
-    return Fit(list(dict.fromkeys(paths)), values, min((part.likeness for part in parts), default=1.0))
+    likeness = min((part.likeness for part in parts), default=1.0)
+    return Fit(list(dict.fromkeys(paths)), values, likeness, any(part.by_record for part in parts))
 
 
 def _is_date(value: str) -> bool:

@@ -102,7 +102,8 @@ class Values(Orders):
         names = (entity, *self.query.topics, *(alias for info in known for alias in info.aliases))
         told = {word for name in names for word in fold(name).split()} | SAYS_LITTLE | FUNCTION_WORDS | _MEANWHILE
         left = [word for word in fold(self.plan.things[0]).split() if word not in told]
-        return " ".join(left) if len(left) > 1 else ""
+        is_verb = left and not left[0].endswith("s")  # the euro *notes* are a part of the name
+        return " ".join(left) if len(left) > 1 and is_verb else ""
 
     def value_meant(self, described: bool) -> Iterator[Event]:
         """The number of a topic whose name is nearest to what the question says of it; nothing where none is near.

@@ -69,6 +69,12 @@ _WHAT_IT_WAS = re.compile(  # as behind *tell me*: *what the first labour was*
 _SINCE_WHEN = re.compile(
     rf"^(?:when|(?:in )?(?:what|which) year) {_NO_HELPING}(?P<x>.+) (?P<verb>{'|'.join(_VERB_FORMS)})$", re.IGNORECASE
 )
+_WHEN_IT_WAS = re.compile(
+    rf"^when {_NO_HELPING}(?P<x>.+?) (?P<be>was|were) (?P<done>\w+(?:ed|en|lt|rn|nd|ld|de))$", re.I
+)
+_WHEN_IT_DID = re.compile(
+    rf"^when {_NO_HELPING}(?P<x>.+?) (?P<verb>{'|'.join(_VERB_FORMS)}) (?P<rest>(?!by\b|in\b|from\b).+)$", re.IGNORECASE
+)
 _THE_DATE = re.compile(  # *the date the Berlin Wall fell*
     rf"^(?:the )?(?:exact )?(?:date|day|year) (?:(?:that|when|on which|in which) )?(?=.+ (?:{'|'.join(_VERB_FORMS)})$)",
     re.I,
@@ -182,6 +188,13 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
     (r"^(is|are) (.+) at room temperature$", r"\1 \2"),
     (r"\bf1\b", "Formula One"),
     (r"\bgonna\b", "going to"),
+    (r"^was (the .+?) before or after (.+)$", r"did \1 happen before or after \2"),
+    (r"^(.+?) (?:vs\.?|versus|or) (.+?)(?: -|,|:) which is the (\w+er) one$", r"which is \3, \1 or \2"),
+    (r"\bis pregnant for (longer|shorter)\b", r"has the \1 gestation"),
+    (
+        r"^with how many (\w+) does (.+?) (?:have|share) (?:an? )?(?:land )?borders?$",
+        r"how many \1 border \2",
+    ),
     (
         r"\bof the (country|city|continent|state|region) ((?!where|in|that|which|whose|of)[\w' -]+?) "
         r"(comes?|is|are|was|were|lives?) (?:from|in|born in|native to)$",
@@ -318,6 +331,9 @@ def asked_first(question: str) -> str:
         question = f"{indirect['asked']} {indirect['be']} {indirect['x']}{indirect['rest'] or ''}"
     question = _WHAT_IT_WAS.sub(r"\g<what> \g<be> \g<x>", _AFTER_ONE.sub("", question))
     question = _THE_YEAR.sub("when ", _THE_DATE.sub("when ", question))
+    question = _WHEN_IT_WAS.sub(r"when \g<be> \g<x> \g<done>", question)
+    if told := _WHEN_IT_DID.match(question):
+        return f"when did {told['x']} {_VERB_FORMS[told['verb'].lower()]} {told['rest']}"
     since = _SINCE_WHEN.match(question)
     if since:
         return f"when did {since['x']} {_VERB_FORMS[since['verb'].lower()]}"

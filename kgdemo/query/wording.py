@@ -78,6 +78,10 @@ _AND_WHAT_OF_IT = re.compile(  # *Who wrote it? And when did she die?*
 )
 _OF_WHICH_ONE = (
     (
+        r"^(?:is|are) there (?:an?|any) (.+?) (?:that|which|who) (.+?)[?,.]+ *(?:and )?which(?: ones?)?\??$",
+        r"which \1 \2?",
+    ),
+    (
         r"^(?:is|are) there (?:an?|any) (?P<noun>.+?) (?P<that>with|that|which|who|where|in|on) "
         r"(?P<rest>.+?)[,?]?(?: -)? "
         r"(?:and |but )?(?:which|what|who)(?: one)?(?:['’]s| is| are| would)(?: it| that| they| the \w+)?"
@@ -261,7 +265,7 @@ _ASKING = frozenset("what who which when where whose".split())
 
 def plain_question(text: str) -> str:
     """A question without greetings, politeness and what stands around it; of several sentences the one that asks."""
-    text = whole = " ".join(text.split())
+    text = whole = re.sub(r"\bu\b(?= \w)", "you", " ".join(text.split()))
     text = _IN_A_MYTH.sub("", _DOUBT_BEHIND.sub("", text))
     text = _ADVERBS.sub("", _SAID_BEHIND.sub("", _COURTESY_BEHIND.sub("", text)))
     behind = _BEHIND_A_DASH.match(text)
