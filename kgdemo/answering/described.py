@@ -61,7 +61,7 @@ _TELLS = _SAYS_WHAT | {_RECORD, "deity of", "symbol of", "participant of", "posi
 _HUB = 300  # links from which those that lead to a thing are not looked at, only its own statements
 _STEM = 5
 _SAME = 0.42  # cosine from which a word says a relation
-_NEAREST = 0.28  # from which it does where no relation of the member says it better
+_NEAREST = 0.35  # from which it does where no relation of the member says it better
 _NEARER, _SEVERAL = 0.5, 2  # below this cosine several conditions have to act
 _SAID = 0.6  # of a date, where something else in the clause may be what it is the date of
 _CLOSER = 0.12  # by how much another relation, or the statements of another member, may say it better
@@ -143,6 +143,8 @@ class Described:
             asked: the question, question word in front.
         """
         raw, who = _words_of(asked)
+        if who and _ANOTHER.search(asked):
+            return Found()
         expected = _HOW_MANY.match(asked)
         least = number_of_word(expected[1]) if expected else 1
         for noun, places, members in self._sets(raw, who):
@@ -166,8 +168,8 @@ class Described:
             answers: with the paths that lead to them.
 
         Returns:
-            those answers, none where all of them are as good; and the words of a further clause that nothing says of
-            any answer.
+            those answers, none where all of them are as good; and the words of a further clause with a name, a year or
+            a number that nothing says of any answer.
         """
         raw, _ = _words_of(asked)
         begins = next((i for i, word in enumerate(raw) if word == "," or says_nothing(word.lower())), len(raw))
@@ -182,7 +184,7 @@ class Described:
             fitting = {one for one, parts in told.items() if parts[i] is not None}
             if fitting:
                 kept = {one: parts for one, parts in kept.items() if one in fitting}
-            elif i:
+            elif i and not clause.places.isdisjoint(description.must_act):
                 return Found(), " ".join(description.words[place] for place in sorted(clause.places))
         if len(kept) in (0, len(answers)):
             return Found(), ""
@@ -246,7 +248,7 @@ class Described:
                 best = max(fit.likeness for fit in fits.values())
                 said = {m: fit for m, fit in fits.items() if fit.likeness > best - _CLOSER}
                 if len(said) > 1 and any(fit.by_record for fit in said.values()):
-                    continue
+                    return Found()
                 words = " ".join(description.words[p] for p in sorted(unsaid))
                 left_out = {m: paths for m, paths in ruled_out.items() if paths}
                 own = min(len(fit.paths) + len(fit.values) - (members[m] is not None) for m, fit in said.items())
@@ -421,8 +423,6 @@ def _words_of(asked: str) -> tuple[list[str], bool]:
     if _NOT_READ.search(said) or (begin is None and _ASKS_ELSE.match(asked)):
         return [], False
     who = begin is not None and bool(_WHO.match(begin[0]))
-    if who and _ANOTHER.search(said):
-        return [], False
     said = _ARTICLES.sub("", re.sub(r"['’]s\b", "", said))
     raw = [word.rstrip(".'’") for word in re.findall(r"[^\W_][\w’'.]*|,", said)]
     return raw, who
