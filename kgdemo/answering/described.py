@@ -47,6 +47,7 @@ _ANOTHER = re.compile(r"\bthe (?:\w+ )?\w+ (?:that|which|who|whose|where)\b", re
 _ARTICLES = re.compile(r"^(?:(?:an?|the|some|few|several|any|all|of|good) )+", re.IGNORECASE)
 _SET_WORDS = 4
 _MOST_MEMBERS, _MOST_FITTING = 2500, 60
+_MOST_COMPARED = 2000  # words of relations, of which a graph that was handed over may have very many
 _MEMBERS = ("band member", "has member state", "has member")
 _ANYBODY = frozenset(  # nouns that say little more than that somebody, or something, is meant
     "person man woman people men women artist scientist writer author figure leader ruler king queen monarch emperor "
@@ -135,28 +136,33 @@ class Described:
     def __init__(self, sets: Sets, embedder: Embedder, office: Callable[[str], str]) -> None:
         self.sets, self.kg, self._office = sets, sets.kg, office
         self._vectors = embedding_cache(embedder)
+        self._compared: set[str] = set()
 
-    def fitting(self, asked: str) -> Found:
+    def fitting(self, asked: str, least: int = 0) -> Found:
         """The members of the set that a question speaks of which fit all that it says.
 
         Args:
             asked: the question, question word in front.
+            least: how many names, years and numbers have to act on them.
         """
         raw, who = _words_of(asked)
         if who and _ANOTHER.search(asked):
             return Found()
         expected = _HOW_MANY.match(asked)
-        least = number_of_word(expected[1]) if expected else 1
+        fewest = number_of_word(expected[1]) if expected else 1
         for noun, places, members in self._sets(raw, who):
             description = Description(self.kg, raw, places, SAYS_LITTLE)
+            if len(description.clauses) + len(description.must_act) + len(description.named) < least:
+                continue
             found = self._members(members or self._anybody(noun, description), description)
             if found.members:
-                return _called(noun, found) if least <= len(found.members) <= _MOST_FITTING else Found()
+                fits = fewest <= len(found.members) <= _MOST_FITTING and found.conditions >= least
+                return _called(noun, found) if fits else Found()
             behind = raw[places.stop : places.stop + 1] or [""]
             narrows = behind[0] == "of" or behind[0].endswith("s")  # *the teacher of* somebody, *detective novels*
             if not narrows and any(kind_of(self.kg, kind) == "occupation" for kind in names_of_kind(noun)):
                 found = self._members(self._anybody("person", description), description)
-                if len(found.members) == 1 and not found.unsaid and found.conditions:
+                if len(found.members) == 1 and not found.unsaid and found.conditions >= max(least, 1):
                     return Found(noun, found.members, found.ruled_out, noun, found.conditions)
         return Found()
 
@@ -411,7 +417,9 @@ class Described:
         return next((own for own in dates if like[own] >= least and within_bound([own], bound)), None)
 
     def _nearest(self, word: str, others: Sequence[str]) -> float:
-        if not others:
+        """Cosine of a word and the nearest of others; none of more relations than a question may be held against."""
+        self._compared.update(others)
+        if not others or len(self._compared) > _MOST_COMPARED:
             return 0.0
         return float((self._vectors.vectors([word]) @ self._vectors.vectors(list(others)).T).max())
 

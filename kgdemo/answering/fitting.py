@@ -26,14 +26,16 @@ class Fitting(Direct):
         Args:
             least: how many names, years and numbers have to act on the answer.
         """
+        if self.kg.grows:  # nobody can list the sets of a store
+            return
         asked = self.plan.asked
         if self.plan.form is Form.COUNT or (self.plan.base and not _ASKS_WHICH.match(asked)):
             asked = self.plan.base
         if two_steps(asked, clauses_only=not asked.lower().startswith(("who ", "where "))):
             return
-        found = Described(self.sets, self.resources.embedder, self.office_named).fitting(asked)
+        found = Described(self.sets, self.resources.embedder, self.office_named).fitting(asked, least)
         counted = self.plan.form is Form.COUNT and any(fit.likeness < 1 for fit in found.members.values())
-        if found.members and found.conditions >= least and not counted:
+        if found.members and not counted:
             yield from self._fitting(found)
 
     def acting(self, answers: Mapping[str, Path]) -> Iterator[Event]:

@@ -17,6 +17,7 @@ from kgdemo.events import Operand
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.literals import Literal
 from kgdemo.kg.path import Path, PathIds
+from kgdemo.kg.per_graph import PerGraph
 from kgdemo.linking.names import name_index
 from kgdemo.query.answer_type import SYNONYMS, kind_of, singulars
 
@@ -301,7 +302,18 @@ def all_of_kind(kg: KnowledgeGraph, noun: str) -> list[str]:
 
 def called(kg: KnowledgeGraph, kind: str) -> list[str]:
     """All entities of just this type, or with it in the bracket behind their name."""
-    return [name for name, known in kg.info.items() if known.type == kind or _name_and_bracket(name)[1] == kind]
+    return list(_BY_KIND.of(kg).get(kind, ()))
+
+
+def _by_kind(kg: KnowledgeGraph) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, known in kg.info.items():
+        for kind in {known.type, _name_and_bracket(name)[1]} - {""}:
+            found.setdefault(kind, []).append(name)
+    return found
+
+
+_BY_KIND = PerGraph(_by_kind)
 
 
 _CAME_TO_BE = (  # the attributes and the relations to a year that say when a thing did
