@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,10 +12,12 @@ from kgdemo.answering.computation import SAYS_LITTLE
 from kgdemo.answering.described import Described, Found
 from kgdemo.answering.description import Description
 from kgdemo.answering.operands import Sets
+from kgdemo.answering.operations import described
 from kgdemo.events import AnswerFinal, Operation
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.pipeline import Pipeline
+from kgdemo.query.query import understand
 from kgdemo.settings import Settings
 
 
@@ -119,6 +123,41 @@ def test_a_description_is_read_clause_by_clause(
 )
 def test_years_decades_and_centuries_are_bounds(world: KnowledgeGraph, words: str, bounds: list[str]) -> None:
     assert list(Description(world, words.split(), range(0), SAYS_LITTLE).bounds.values()) == bounds
+
+
+def test_a_group_is_narrowed_by_what_joins_its_members() -> None:
+    triples = [(river, "instance of", "northern river") for river in ("Elbe", "Weser", "Tweed")]
+    triples += [("northern river", "has instance", river) for river in ("Elbe", "Weser", "Tweed")]
+    triples += [
+        ("Elbe", "located in", "Germany"),
+        ("Weser", "located in", "Germany"),
+        ("Tweed", "located in", "Scotland"),
+    ]
+    info = {"Germany": EntityInfo("country"), "northern river": EntityInfo("kind")}
+    kg = KnowledgeGraph.from_triples([*triples, ("Germany", "borders", "Norway")], info=info)
+    assert set(fitting(kg, "which northern rivers are in Germany").members) == {"Elbe", "Weser"}
+
+
+def test_a_store_whose_sets_nobody_can_list_is_left_alone(pipeline: Pipeline) -> None:
+    kg = pipeline.opened("world").kg
+    assert not kg.grows
+    query = understand("which river flows through Vienna and Budapest", (), kg)
+    resources = pipeline.resources(Settings())
+    assert list(described(query, resources, lambda _: (), False))
+    growing = replace(resources, kg=_Growing(kg))
+    assert not list(described(query, growing, lambda _: (), False))
+
+
+class _Growing:
+    """A graph that says of itself that it grows."""
+
+    grows = True
+
+    def __init__(self, kg: KnowledgeGraph) -> None:
+        self._kg = kg
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._kg, name)
 
 
 _LIKED, _OWNED = ("Amber", "Basalt", "Copper"), ("Xylophone", "Yacht", "Zither")
