@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from kgdemo.answering.computation import SAYS_LITTLE, SEX, within_bound
-from kgdemo.answering.description import Clause, Description, says_nothing
+from kgdemo.answering.description import Description, Phrase, says_nothing
 from kgdemo.answering.operands import PLACES, Sets, called, is_of_kind, names_of_kind, number_of, operand_of
 from kgdemo.events import Operand
 from kgdemo.kg.labels import fold
@@ -64,7 +64,7 @@ _STEM = 5
 _SAME = 0.42  # cosine from which a word says a relation
 _NEAREST = 0.35  # from which it does where no relation of the member says it better
 _NEARER, _SEVERAL = 0.5, 2  # below this cosine several conditions have to act
-_SAID = 0.6  # of a date, where something else in the clause may be what it is the date of
+_SAID = 0.6  # of a date, where something else in the phrase may be what it is the date of
 _CLOSER = 0.12  # by how much another relation, or the statements of another member, may say it better
 _CAME = frozenset(
     "first appeared appear came out released published made year years started introduced announced".split()
@@ -112,7 +112,7 @@ class Found:
     Attributes:
         noun: what the set is called.
         members: those that fit.
-        ruled_out: those that a negated clause leaves out, each with a path to it as a member and one that says why.
+        ruled_out: those that a negated phrase leaves out, each with a path to it as a member and one that says why.
         unsaid: the part of the description of which the graph says nothing.
         conditions: how many names, years and numbers act on the answer.
     """
@@ -152,46 +152,46 @@ class Described:
         fewest = number_of_word(expected[1]) if expected else 1
         for noun, places, members in self._sets(raw, who):
             description = Description(self.kg, raw, places, SAYS_LITTLE)
-            if len(description.clauses) + len(description.must_act) + len(description.named) < least:
+            if len(description.phrases) + len(description.must_act) + len(description.named) < least:
                 continue
             found = self._members(members or self._anybody(noun, description), description)
             if found.members:
                 fits = fewest <= len(found.members) <= _MOST_FITTING and found.conditions >= least
-                return _called(noun, found) if fits else Found()
+                return replace(found, noun=noun) if fits else Found()
             behind = raw[places.stop : places.stop + 1] or [""]
             narrows = behind[0] == "of" or behind[0].endswith("s")  # *the teacher of* somebody, *detective novels*
             if not narrows and any(kind_of(self.kg, kind) == "occupation" for kind in names_of_kind(noun)):
                 found = self._members(self._anybody("person", description), description)
                 if len(found.members) == 1 and not found.unsaid and found.conditions >= max(least, 1):
-                    return Found(noun, found.members, found.ruled_out, noun, found.conditions)
+                    return replace(found, noun=noun, unsaid=noun)
         return Found()
 
     def acting(self, asked: str, answers: Mapping[str, Path]) -> tuple[Found, str]:
-        """Those of several answers for which every clause is accounted for that is for some of them.
+        """Those of several answers for which every phrase is accounted for that is for some of them.
 
         Args:
             asked: the question, question word in front.
             answers: with the paths that lead to them.
 
         Returns:
-            those answers, none where all of them are as good; and the words of a further clause with a name, a year or
+            those answers, none where all of them are as good; and the words of a further phrase with a name, a year or
             a number that nothing says of any answer.
         """
         raw, _ = _words_of(asked)
-        begins = next((i for i, word in enumerate(raw) if word == "," or says_nothing(word.lower())), len(raw))
+        begins = _first_said(raw)
         description = Description(self.kg, raw, range(begins), SAYS_LITTLE)
-        clauses = description.clauses
-        if len(clauses) < 2 or any(clause.negated for clause in clauses):
+        phrases = description.phrases
+        if len(phrases) < 2 or any(phrase.negated for phrase in phrases):
             return Found(), ""
         near = self._beside(answers, description)
         told = {one: self._told(one, near.get(one, []), description) for one in answers}
         kept = dict(told)
-        for i, clause in enumerate(clauses):
+        for i, phrase in enumerate(phrases):
             fitting = {one for one, parts in told.items() if parts[i] is not None}
             if fitting:
                 kept = {one: parts for one, parts in kept.items() if one in fitting}
-            elif i and not clause.places.isdisjoint(description.must_act):
-                return Found(), " ".join(description.words[place] for place in sorted(clause.places))
+            elif i and not phrase.places.isdisjoint(description.must_act):
+                return Found(), " ".join(description.words[place] for place in sorted(phrase.places))
         if len(kept) in (0, len(answers)):
             return Found(), ""
         fits = {one: _joined([part for part in parts if part], answers[one]) for one, parts in kept.items()}
@@ -199,8 +199,7 @@ class Described:
 
     def _sets(self, raw: Sequence[str], who: bool) -> Iterator[tuple[str, range, Mapping[str, Path | None]]]:
         """Sets that words at the beginning name, those with the longest names first; an empty one is of anybody."""
-        begins = next((i for i, word in enumerate(raw) if word == "," or says_nothing(word.lower())), len(raw))
-        begins = min(begins, _SET_WORDS)
+        begins = min(_first_said(raw), _SET_WORDS)
         for length in range(begins, 0, -1):
             for first in range(begins - length + 1):
                 noun = " ".join(raw[first : first + length])
@@ -235,18 +234,18 @@ class Described:
         return {member: path for member, path in members.items() if member in people}
 
     def _members(self, members: Mapping[str, Path | None], description: Description) -> Found:
-        """Those for which every clause is accounted for, and as well as for the best of them."""
+        """Those for which every phrase is accounted for, and as well as for the best of them."""
         near = self._beside(members, description)
         for further in (False, True):
             reached = {m: near.get(m, []) + (self._beyond(m, near, description) if further else []) for m in members}
             named = [m for m, own in reached.items() if description.names <= {p for s in own for p in s.places}]
             told = {m: self._told(m, reached[m], description) for m in named if m not in description.named}
-            others = [m for m in members if m not in told] if any(c.negated for c in description.clauses) else []
+            others = [m for m in members if m not in told] if any(c.negated for c in description.phrases) else []
             apart = {m: self._told(m, reached[m], description) for m in others}  # what a negation may be known of
             kept, ruled_out = _negated(told, apart, members, description)
             whole: Told = {m: parts for m, parts in kept.items() if None not in parts}
             unsaid = frozenset[int]()
-            if not whole and kept:  # of one clause the graph says nothing, and the others leave a single member
+            if not whole and kept:  # of one phrase the graph says nothing, and the others leave a single member
                 whole, unsaid = _but_for_one(kept, description)
             fits = {m: _joined([p for p in parts if p], members[m]) for m, parts in whole.items()}
             fits = {m: fit for m, fit in fits.items() if len(fit.paths) + len(fit.values) > (members[m] is not None)}
@@ -310,19 +309,19 @@ class Described:
         return tuple(path_words((label, self.sets.inverse(label))))
 
     def _told(self, member: str, statements: Sequence[Statement], description: Description) -> list[Fit | None]:
-        """What accounts for each clause about a member; None for a clause for which nothing does."""
+        """What accounts for each phrase about a member; None for a phrase for which nothing does."""
         around = self.kg.neighbours(member, directed=self.kg.degree(self.kg.entities.find(member) or 0) > _HUB)
-        return [self._clause(clause, member, around, statements, description) for clause in description.clauses]
+        return [self._phrase(phrase, member, around, statements, description) for phrase in description.phrases]
 
-    def _clause(
-        self, clause: Clause, member: str, around: Around, statements: Sequence[Statement], description: Description
+    def _phrase(
+        self, phrase: Phrase, member: str, around: Around, statements: Sequence[Statement], description: Description
     ) -> Fit | None:
-        """What accounts for a clause; None where something in it is not accounted for."""
-        fit, left, words = Fit(), set(clause.places), description.words
-        self._counted(member, clause, left, description, fit)
-        for place in clause.places & description.bounds.keys():
-            others = [words[p] for p in clause.places if p not in description.bounds]
-            named_too = any(place not in s.places and not s.places.isdisjoint(clause.places) for s in statements)
+        """What accounts for a phrase; None where something in it is not accounted for."""
+        fit, left, words = Fit(), set(phrase.places), description.words
+        self._counted(member, phrase, left, description, fit)
+        for place in phrase.places & description.bounds.keys():
+            others = [words[p] for p in phrase.places if p not in description.bounds]
+            named_too = any(place not in s.places and not s.places.isdisjoint(phrase.places) for s in statements)
             bound = description.bounds[place]
             if (date := self._date(member, bound, others, named_too)) is not None:
                 fit.values.append((date, bound))
@@ -341,24 +340,24 @@ class Described:
         says += [word for value, _ in fit.values for word in path_words((value.attribute,))]
         return fit if all(self._said(word, says, member, around, fit) for word in plain) else None
 
-    def _counted(self, member: str, clause: Clause, left: set[int], description: Description, fit: Fit) -> None:
+    def _counted(self, member: str, phrase: Phrase, left: set[int], description: Description, fit: Fit) -> None:
         """Take the numbers that the graph states of a member out of what is left: *88 keys*, *no moons*, *rings*."""
-        for place in sorted(clause.places - {p + 1 for p in description.numbers}):
+        for place in sorted(phrase.places - {p + 1 for p in description.numbers}):
             number = description.numbers.get(place)
             thing = description.words[place + (number is not None)]
-            stated = number_of(self.kg, member, thing) if thing.endswith("s") or clause.negated else None
+            stated = number_of(self.kg, member, thing) if thing.endswith("s") or phrase.negated else None
             if stated is None:
                 continue
             has = place > 0 and description.words[place - 1] in ("has", "have", "had", "with")
-            if number is None and not has and not clause.negated:
+            if number is None and not has and not phrase.negated:
                 continue
-            bound = f"= {number}" if number is not None else "= 0" if clause.negated else "> 0"
+            bound = f"= {number}" if number is not None else "= 0" if phrase.negated else "> 0"
             if within_bound([stated], bound):
                 fit.values.append((stated, bound))
                 left -= {place, place + (number is not None)}
 
     def _said(self, word: str, says: Sequence[str], member: str, around: Around, fit: Fit) -> bool:
-        """Whether a word that names nothing is said, by what a clause is already known to mean or by a statement."""
+        """Whether a word that names nothing is said, by what a phrase is already known to mean or by a statement."""
         if any(_alike(word, other) for other in says) or (fit.values and word in _CAME):
             return True
         to_it = [(label, end) for label, end in around if self._tells(label, end, word)]
@@ -388,7 +387,7 @@ class Described:
         return begins or any(_alike(word, fold(own)) for own in re.findall(r"\b[a-z][\w-]*", end))
 
     def _best(self, statements: Sequence[Statement], plain: Sequence[str]) -> Statement:
-        """Of the statements about one name that whose relation the words of the clause say."""
+        """Of the statements about one name that whose relation the words of the phrase say."""
 
         def said(statement: Statement) -> tuple[int, int, float]:
             alike = sum(any(_alike(word, own) for own in statement.says) for word in plain)
@@ -398,7 +397,7 @@ class Described:
         return max(statements, key=said)
 
     def _date(self, member: str, bound: str, others: Sequence[str], named: bool) -> Operand | None:
-        """A date of a member within a bound, and of its dates the one that the other words of the clause say.
+        """A date of a member within a bound, and of its dates the one that the other words of the phrase say.
 
         Args:
             member, bound: see ``Fit``.
@@ -436,31 +435,32 @@ def _words_of(asked: str) -> tuple[list[str], bool]:
     return raw, who
 
 
+def _first_said(raw: Sequence[str]) -> int:
+    """The place of the first word that names nothing, before which stands what is asked for."""
+    return next((i for i, word in enumerate(raw) if word == "," or says_nothing(word.lower())), len(raw))
+
+
 Told = Mapping[str, list[Fit | None]]
-
-
-def _called(noun: str, found: Found) -> Found:
-    return Found(noun, found.members, found.ruled_out, found.unsaid, found.conditions)
 
 
 def _negated(
     told: Told, apart: Told, members: Mapping[str, Path | None], description: Description
 ) -> tuple[Told, dict[str, tuple[Path, ...] | None]]:
-    """The members without those that a negated clause says something of, and these with the paths that say it.
+    """The members without those that a negated phrase says something of, and these with the paths that say it.
 
     Args:
-        told: what accounts for each clause about the members that the names lead to.
+        told: what accounts for each phrase about the members that the names lead to.
         apart: the same of the others.
         members, description: see ``Described``.
 
     Returns:
-        both; in place of the paths None for a clause that says nothing of any member, and so cannot tell them apart.
+        both; in place of the paths None for a phrase that says nothing of any member, and so cannot tell them apart.
     """
     kept, ruled_out = dict(told), dict[str, tuple[Path, ...] | None]()
-    for i, clause in enumerate(description.clauses):
-        if not clause.negated:
+    for i, phrase in enumerate(description.phrases):
+        if not phrase.negated:
             continue
-        named = any(not description.named.get(m, frozenset()).isdisjoint(clause.places) for m in members)
+        named = any(not description.named.get(m, frozenset()).isdisjoint(phrase.places) for m in members)
         out = {} if named else {m: fit for m, parts in told.items() if (fit := parts[i]) is not None}
         if not out and not named and all(parts[i] is None for parts in apart.values()):
             ruled_out[""] = None
@@ -470,7 +470,7 @@ def _negated(
             continue
         for m, fit in out.items():
             kept.pop(m, None)
-            others = [part for k, part in enumerate(told[m]) if k != i and not description.clauses[k].negated]
+            others = [part for k, part in enumerate(told[m]) if k != i and not description.phrases[k].negated]
             said = [part.paths[0] for part in others if part is not None and part.paths]
             if None not in others and fit.paths:
                 ruled_out[m] = (*([own] if (own := members[m]) else said[:1]), fit.paths[0])
@@ -479,22 +479,22 @@ def _negated(
 
 
 def _but_for_one(told: Told, description: Description) -> tuple[Told, frozenset[int]]:
-    """The one member that all clauses fit but one of which the graph says nothing, and that clause's words."""
+    """The one member that all phrases fit but one of which the graph says nothing, and that phrase's words."""
     silent = [
         i
-        for i, clause in enumerate(description.clauses)
-        if i and not clause.negated and all(parts[i] is None for parts in told.values())
-        if clause.places.isdisjoint(description.must_act)
+        for i, phrase in enumerate(description.phrases)
+        if i and not phrase.negated and all(parts[i] is None for parts in told.values())
+        if phrase.places.isdisjoint(description.must_act)
     ]
     if len(silent) != 1 or not description.names:
         return {}, frozenset()
     rest = {m: [part for i, part in enumerate(parts) if i != silent[0]] for m, parts in told.items()}
     rest = {m: parts for m, parts in rest.items() if None not in parts}
-    return (rest, description.clauses[silent[0]].places) if len(rest) == 1 else ({}, frozenset())
+    return (rest, description.phrases[silent[0]].places) if len(rest) == 1 else ({}, frozenset())
 
 
 def _joined(parts: Sequence[Fit], path: Path | None) -> Fit:
-    """What accounts for all clauses, and the path that leads to the member of a set."""
+    """What accounts for all phrases, and the path that leads to the member of a set."""
     paths = [*((path,) if path else ()), *(path for part in parts for path in part.paths)]
     values = [value for part in parts for value in part.values]
     likeness = min((part.likeness for part in parts), default=1.0)

@@ -1,6 +1,6 @@
-"""The words that describe what a question asks for: names, years, numbers and the rest, clause by clause.
+"""The words that describe what a question asks for: names, years, numbers and the rest, phrase by phrase.
 
-*Which planet has no moons and is not Mercury* describes a planet by two clauses, both of which rule something out.
+*Which planet has no moons and is not Mercury* describes a planet by two phrases, both of which rule something out.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def says_nothing(word: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class Phrase:
     """A part of a description.
 
     Attributes:
@@ -58,7 +58,7 @@ class Description:
 
     Attributes:
         words: all of them, folded.
-        clauses: in their order.
+        phrases: in their order.
         named: entities that some of the words name, with their places.
         names: the places of words that have to be accounted for as names.
         bounds: of years, by the place of the year: ``= 1991``.
@@ -79,8 +79,8 @@ class Description:
         self.named: Mapping[str, frozenset[int]] = dict(self._named(kg, raw, content, of_set))
         places = {p for end, own in self.named.items() if len(own) == 1 and kind_of(kg, end) in _PLACES for p in own}
         capitals = {place for place in content if raw[place][0].isupper() or raw[place][0].isdigit()}
-        self.clauses = tuple(self._clauses(content))
-        ruled_out = {place for clause in self.clauses if clause.negated for place in clause.places}
+        self.phrases = tuple(self._phrases(content))
+        ruled_out = {place for phrase in self.phrases if phrase.negated for place in phrase.places}
         self.names = frozenset((capitals | (places & content)) - self.bounds.keys() - self.numbers.keys() - ruled_out)
 
     @property
@@ -103,13 +103,13 @@ class Description:
                 for name in (name for form in forms for name in index.called(form)):
                     yield kg.entities[name.entity], places
 
-    def _clauses(self, content: set[int]) -> Iterator[Clause]:
+    def _phrases(self, content: set[int]) -> Iterator[Phrase]:
         begins = 0
         for place in range(len(self.words) + 1):
             if place == len(self.words) or not self.words[place] or self.words[place] in _BEGINS:
                 negated = any(word in _NEGATIONS for word in self.words[begins:place])
                 if own := frozenset(p for p in content if begins <= p < place):
-                    yield Clause(own, negated)
+                    yield Phrase(own, negated)
                 begins = place
 
     def _bounds(self, content: set[int]) -> Iterator[tuple[int, str]]:

@@ -36,7 +36,7 @@ class Fitting(Direct):
         found = Described(self.sets, self.resources.embedder, self.office_named).fitting(asked, least)
         counted = self.plan.form is Form.COUNT and any(fit.likeness < 1 for fit in found.members.values())
         if found.members and not counted:
-            yield from self._fitting(found)
+            yield from self.events(found)
 
     def acting(self, answers: Mapping[str, Path]) -> Iterator[Event]:
         """Those of several answers that fit each clause of the question; nothing where all of them fit as well.
@@ -50,23 +50,29 @@ class Fitting(Direct):
             held = f"The graph holds {len(answers)} that fit the rest of the question ({listed(list(answers), 8)})"
             yield no_answer(f"{held}, but nothing by which I could tell which of them “{unmet}” means.")
         elif fitting.members:
-            yield from self._fitting(fitting)
+            yield from self.events(fitting)
 
-    def _fitting(self, found: Found) -> Iterator[Event]:
-        """What fits a description, each step of it checked."""
+    def events(self, found: Found) -> Iterator[Event]:
+        """What fits a description as the answer, each step of it checked.
+
+        Args:
+            found: its members, of which one may fit by a date and another by a path.
+        """
         members = found.members
-        operands = [Operand(one, tuple(fit.paths)) for one, fit in members.items()]
-        ways = min(len(operand.paths) for operand in operands)
-        text = (
-            f"{len(members)} {found.noun}: {listed([str(fit.paths[-1]) for fit in members.values() if fit.paths], 8)}"
-        )
-        kind = "both" if ways > 1 else "step"
-        if ways and (yield from self._operate(kind, text, operands, tuple(members))) is None:
-            return
-        for i, (first, bound) in enumerate(next(iter(members.values())).values):
-            stated = [replace(fit.values[i][0], paths=tuple(fit.paths)) for fit in members.values()]
-            said = f"{first.attribute} {bound.removeprefix('= ')}: {listed([o.entity for o in stated])}"
-            if (yield from self._operate("filter", said, stated, tuple(members), bound)) is None:
+        operands = [Operand(one, tuple(fit.paths)) for one, fit in members.items() if fit.paths]
+        if operands:
+            ways = min(len({(path.entities[0], path.relations) for path in operand.paths}) for operand in operands)
+            text = f"{len(operands)} {found.noun}: {listed([str(operand.paths[-1]) for operand in operands], 8)}"
+            led = tuple(operand.entity for operand in operands)
+            if (yield from self._operate("both" if ways > 1 else "step", text, operands, led)) is None:
+                return
+        for bound in dict.fromkeys(bound for fit in members.values() for _, bound in fit.values):
+            # of one member a date says it, of another a path to the year: each is checked by what says it
+            within = [(one, value) for one, fit in members.items() for value, own in fit.values if own == bound]
+            stated = [replace(value, paths=tuple(members[one].paths)) for one, value in within]
+            result = tuple(dict.fromkeys(one for one, _ in within))
+            said = f"{stated[0].attribute} {bound.removeprefix('= ')}: {listed(result)}"
+            if (yield from self._operate("filter", said, stated, result, bound)) is None:
                 return
         if found.ruled_out:
             kept = [Operand(operand.entity, operand.paths[:1]) for operand in operands]

@@ -9,12 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.answering.computation import SAYS_LITTLE
-from kgdemo.answering.described import Described, Found
+from kgdemo.answering.described import Described, Fit, Found
 from kgdemo.answering.description import Description
-from kgdemo.answering.operands import Sets
+from kgdemo.answering.fitting import Fitting
+from kgdemo.answering.operands import Sets, operand_of
 from kgdemo.answering.operations import described
 from kgdemo.events import AnswerFinal, Operation
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
+from kgdemo.kg.path import Path
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.query import understand
@@ -106,8 +108,8 @@ def test_a_description_is_read_clause_by_clause(
     world: KnowledgeGraph, words: str, clauses: list[set[str]], negated: list[bool]
 ) -> None:
     read = Description(world, words.split(), range(1), SAYS_LITTLE)
-    assert [{read.words[place] for place in clause.places} for clause in read.clauses] == clauses
-    assert [clause.negated for clause in read.clauses] == negated
+    assert [{read.words[place] for place in phrase.places} for phrase in read.phrases] == clauses
+    assert [phrase.negated for phrase in read.phrases] == negated
 
 
 @pytest.mark.parametrize(
@@ -136,6 +138,27 @@ def test_a_group_is_narrowed_by_what_joins_its_members() -> None:
     info = {"Germany": EntityInfo("country"), "northern river": EntityInfo("kind")}
     kg = KnowledgeGraph.from_triples([*triples, ("Germany", "borders", "Norway")], info=info)
     assert set(fitting(kg, "which northern rivers are in Germany").members) == {"Elbe", "Weser"}
+
+
+def test_members_may_fit_by_different_means(pipeline: Pipeline) -> None:
+    kg = pipeline.opened("world").kg
+    paths = [Path((year, one), ("release year of",)) for year, one in (("1991", "Python (programming language)"),)]
+    dated = operand_of(kg, "Python (programming language)", ("released",))
+    assert dated is not None
+    java = Path(("programming language", "Java (programming language)"), ("has instance",))
+    members = {
+        "Java (programming language)": Fit([java]),
+        "Python (programming language)": Fit(paths, [(dated, "= 1991")]),
+    }
+    query = understand("which programming languages appeared in 1991", (), kg)
+    fitted = Fitting(query, lambda _: iter(()), pipeline.resources(Settings()), lambda _: (), False)
+    for order in (list(members), list(members)[::-1]):
+        events = list(fitted.events(Found("languages", {one: members[one] for one in order})))
+        assert [(event.kind, len(event.result)) for event in events if isinstance(event, Operation)] == [
+            ("step", 2),
+            ("filter", 1),
+        ]
+        assert all(event.verified for event in events if isinstance(event, Operation))
 
 
 def test_a_store_whose_sets_nobody_can_list_is_left_alone(pipeline: Pipeline) -> None:
