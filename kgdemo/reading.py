@@ -361,8 +361,7 @@ def _names_right(question: str, linked: EntitiesLinked, graph: OpenedGraph) -> s
     parts, done = [], 0
     for mention in sorted(linked.mentions, key=lambda mention: mention.start):
         entity = mention.candidates[0].entity
-        known = graph.kg.info.get(entity)
-        names = [re.sub(r" \([^)]*\)$", "", entity), *(known.aliases if known else ())]
+        names = [re.sub(r" \([^)]*\)$", "", name) for name in graph.kg.names_of(entity)]
         typed = re.sub(r"['’]s?$", "", mention.text)
         folded = {fold(name): name for name in names}
         if name_index(graph.kg).called(typed):  # *German* is right, though the country is *Germany*

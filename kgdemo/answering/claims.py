@@ -34,6 +34,7 @@ _DENIED = re.compile(r"\b(?:never|not)\b|\b\w+n't\b(?! (?:it|he|she|they|there)\
 _GODS = frozenset("god goddess gods goddesses deity greek roman norse egyptian".split())
 _HOSTED = re.compile(r"\bhost(?:ed|s)?\b|\b(?:won|win|wins)\b", re.IGNORECASE)
 _MANY = 10  # holders of an office from which the graph is taken to name them all
+_MANY_YEARS = 40  # of an award that the graph holds one by one, from which it is taken to name all who won it
 _COMPETES = re.compile(
     r"^(?:did|does|do|has|have) .+ (?:run|play|compete|swim|race|box|jump|ride|sail|row|ski)\w* for ", re.I
 )
@@ -42,6 +43,7 @@ _CLASS = "animal class"
 _ALIVE = re.compile(r"^(?:is|are) .+ (?:still )?(?:alive|living|dead)$|^does .+ still live$", re.IGNORECASE)
 _DONE = re.compile(r"(?:did|has|have)\b", re.IGNORECASE)
 _OUTCOME = frozenset("win won lose lost beat defeat defeated".split())
+_IS_IN = re.compile(r"^(?:is|was) (?P<x>.+?) in (?:the )?(?P<y>.+)$", re.IGNORECASE)
 _OF_PLACE = re.compile(r"\b(?:in|part|on|inside|within|located|lie|lies|belong|belongs)\b", re.IGNORECASE)
 _SAYS_WHAT_IT_IS = frozenset(("occupation", "genre", "position held", "instance of", "gender", "sport", _CLASS))
 _WIDER = frozenset("capital state province citizenship nationality".split())  # not every city is a capital
@@ -110,7 +112,8 @@ class Claims(Computation):
             yield from self._says("yes", subject, [Operand(path.end, (path,))], f"Yes: {path}.")
             return
         topics = [topic for topic in self.query.topics if topic in self.kg.entities]
-        ran = yield from self._base()
+        topics = topics if len(topics) > 1 else self._one_in_the_other() or topics
+        ran = yield from self._base(topics=topics)
         such = self._is_such(topics[0]) if len(topics) == 1 else None
         if such is not None:
             yield from such
@@ -125,6 +128,12 @@ class Claims(Computation):
             yield from self._shared(ran, topics)
         else:
             yield from self._decided(ran, topics)
+
+    def _one_in_the_other(self) -> list[str]:
+        """What two names mean of which one is said to be in the other, where together they name a third: a joining."""
+        found = _IS_IN.match(self.plan.asked)
+        meant = [next(iter(self._link(found[name])), "") for name in ("x", "y")] if found else [""]
+        return meant if all(meant) and len(set(meant)) == len(meant) else []
 
     def _said_directly(self, topics: Sequence[str]) -> Iterator[Event] | None:
         """Yes where an edge says that one topic is what the other names, *warm-blooded*; None where none does."""
@@ -234,9 +243,7 @@ class Claims(Computation):
         having = []
         for topic in self.query.topics:
             for label, end in self.kg.neighbours(topic):
-                known = self.kg.info.get(end)
-                names = [end, *(known.aliases if known else ())]
-                if any(wanted <= set(fold(name).split()) for name in names):
+                if any(wanted <= set(fold(name).split()) for name in self.kg.names_of(end)):
                     having.append((topic, Path((topic, end), (label,))))
         return [(topic, path) for topic, path in having if self._decides_outcome(path) and not self._only_named(path)]
 
@@ -292,7 +299,7 @@ class Claims(Computation):
     def _covers(self, path: Path) -> bool:
         """Whether a path says what the question claims: who took part in a battle need not have won it."""
         told = (*path.entities, *self.query.topics)
-        names = {word for one in told for name in self._names_of(one) for word in fold(name).split()}
+        names = {word for one in told for name in self.kg.names_of(one) for word in fold(name).split()}
         others = [name for name in _NAMES.findall(self.query.text) if not names.issuperset(fold(name).split())]
         if _DONE.match(self.query.text) and self.kg.entities.known(others):
             return False  # whether he got a *Nobel Prize* for it
@@ -303,10 +310,6 @@ class Claims(Computation):
         if _COMPETES.match(self.query.text) and path.relations == ("citizen of",):
             return True
         return self._decides_outcome(path) and not self._uncovered(path)
-
-    def _names_of(self, entity: str) -> tuple[str, ...]:
-        known = self.kg.info.get(entity)
-        return (entity, *(known.aliases if known else ()))
 
     def _is_god_of_that(self, path: Path) -> bool:
         """Whether a deity is joined to what else the question names: *the god of the sea* is more than a god."""
@@ -388,17 +391,20 @@ class Claims(Computation):
         return min(found, key=lambda one: len(one[3]), default=None)
 
     def _not_among(self, topics: Sequence[str]) -> Iterator[Event] | None:
-        """No, where many are stated to have held an office and somebody is not among them; None elsewhere."""
-        offices = [topic for topic in topics if kind_of(self.kg, topic) == "position"]
-        people = [topic for topic in topics if kind_of(self.kg, topic) == "person"]
-        holders = self.sets.ends(offices[0], ("held by",)) if len(offices) == 1 == len(people) else {}
-        if len(holders) < _MANY or people[0] in holders:
+        """No, where many are stated to have held an office, or won an award, and one is not among them."""
+        held = [topic for topic in topics if kind_of(self.kg, topic) in ("position", "award")]
+        others = [topic for topic in topics if topic not in held]
+        if len(held) != 1 or len(others) != 1:
+            return None
+        award = kind_of(self.kg, held[0]) == "award"
+        holders = self.sets.ends(held[0], ("awarded to" if award else "held by",))
+        alike = [one for one in holders if kind_of(self.kg, one) == kind_of(self.kg, others[0])]
+        enough = len(self.sets.editions(held[0])) >= _MANY_YEARS if award else len(holders) >= _MANY
+        if not enough or not alike or others[0] in holders:
             return None
         operands = [Operand(end, (path,)) for end, path in holders.items()]
-        said = (
-            f"No, as far as the graph says: {people[0]} is not among the {len(holders)} whom it holds for {offices[0]}."
-        )
-        return self._says("no", people[0], operands, said)
+        said = f"No, as far as the graph says: {others[0]} is not among the {len(holders)} whom it holds for {held[0]}."
+        return self._says("no", others[0], operands, said)
 
     def _may_contain(self, claimed: str, stated: Mapping[str, Path]) -> bool:
         """Whether a stated place may lie in the claimed one though the graph does not say so.

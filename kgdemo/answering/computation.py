@@ -61,7 +61,7 @@ SAYS_LITTLE = frozenset(
     "two three four five six seven eight nine ten rule every each still please have has had having some any few "
     "very history "
     "up place usually normally typically often mainly mostly commonly generally same cinema cinemas theaters "
-    "theatres native several give gives gave given ones also".split()
+    "theatres native several give gives gave given ones also proper real traditional typical classic authentic".split()
 )
 _IN_YEARS = re.compile(r"\b(?:in|during|before|after|since|until) (?:the )?\d{3,4}s?\b")  # the first of those alone
 _OF_SEVERAL = re.compile(  # one of those that are named
@@ -317,8 +317,7 @@ class Computation:
         words = {word for word in self.query.content_words if len(word) > 1} - SAYS_LITTLE - FUNCTION_WORDS
         words -= {*names_of_kind(self.plan.noun), *_HELD}  # whoever *holds* it
         for topic in self.query.topics:
-            known = self.kg.info.get(topic)
-            names = (topic, *(known.aliases if known else ()))
+            names = self.kg.names_of(topic)
             achieved = self.sets.ends(topic, (ACHIEVED,))
             if not self._may_hold(achieved, names) or not self._order_said(names):
                 continue

@@ -178,14 +178,13 @@ class Conditions(Direct):
             found = next((word for word in pattern.findall(text) if word.lower() not in met), "")
             if found:
                 return found
-        names = [word for word in names_in(text) if self._vocabulary and word.lower() not in self._vocabulary]
+        names = [word for word in names_in(text) if self._vocabulary and word.lower() not in common_words()]
         return next((word for word in names if not any(_alike_spelt(fold(word), one) for one in met)), "")
 
     def _met(self, ran: MethodRun) -> set[str]:
         """The words of what the question names and of the paths that the answer cites."""
-        labels = [*self.query.topics, *(part for path in ran.cited for part in (*path.entities, *path.relations))]
-        info = [self.kg.info.get(topic) for topic in self.query.topics]
-        labels += [alias for known in info if known for alias in known.aliases]
+        labels = [part for path in ran.cited for part in (*path.entities, *path.relations)]
+        labels += [name for topic in self.query.topics for name in self.kg.names_of(topic)]
         return {word for label in labels for word in fold(label).split()}
 
     def _kind_unmet(self, ends: Mapping[str, Path]) -> str:
@@ -208,9 +207,8 @@ class Conditions(Direct):
         if kinds and not any(kinds[0] in fold(end).split() for end in ends):
             return kinds[0]  # of *dog* breeds
         path = next(iter(ends.values()))
-        info = [self.kg.info.get(topic) for topic in self.query.topics]
-        aliases = [alias for known in info if known for alias in known.aliases]
-        told = [*self.query.topics, *aliases, *path.entities, *path.relations]
+        names = [name for topic in self.query.topics for name in self.kg.names_of(topic)]
+        told = [*names, *path.entities, *path.relations]
         said = {word for part in told for word in fold(part).split()}
         strange = [word for word in before if word not in self._vocabulary]
         unlike = next((word for word in strange if not any(_of_one_stem(fold(word), one) for one in said)), "")
@@ -425,8 +423,7 @@ class Conditions(Direct):
         name = re.sub(r" \([^)]*\)$", "", other)
         for one in self._link(name):
             own = fold(re.sub(r" \([^)]*\)$", "", one))
-            known = self.kg.info.get(one)
-            if one != other and fold(name) in (own, *(fold(alias) for alias in (known.aliases if known else ()))):
+            if one != other and fold(name) in (own, *(fold(called) for called in self.kg.names_of(one))):
                 joined = {
                     e: (*p, second) for e, p in remaining.items() if e != one and (second := self._joining(e, one))
                 }

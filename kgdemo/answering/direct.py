@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from kgdemo.answering.computation import Computation, MethodRun, computed_answer, listed, no_answer
 from kgdemo.answering.operands import PLACES, names_of_kind
@@ -101,7 +101,7 @@ class Direct(Computation):
     def won_when(self) -> Iterator[Event] | None:
         """The year of the edition that somebody won or was given; None where that is not asked or not known."""
         found = _WON_WHEN.match(self.plan.asked)
-        words = set(fold(found["what"]).split()) if found else set()
+        words = set(fold(re.sub(r" \([^)]*\)$", "", found["what"])).split()) if found else set()
         ends: dict[str, tuple[Path, ...]] = {}
         for topic in self.query.topics if found else ():
             for label, end in self.kg.neighbours(topic):
@@ -113,7 +113,24 @@ class Direct(Computation):
                     and (_YEAR_OF_IT, year[0]) in self.kg.neighbours(end)
                 ):
                     ends[year[0]] = (Path((topic, end, year[0]), (label, _YEAR_OF_IT)),)
+        ends = ends or (self._years_won(words) if found else {})
         return self._shown_by_paths("step", ends) if ends else None
+
+    def _years_won(self, words: Collection[str]) -> dict[str, tuple[Path, ...]]:
+        """The years of those editions of a series that another topic, or its national team, won."""
+        ends: dict[str, tuple[Path, ...]] = {}
+        for series in self.query.topics:
+            names = {word for name in self.kg.names_of(series) for word in fold(name).split()}
+            if names.isdisjoint(words):
+                continue
+            others = [topic for topic in self.query.topics if topic != series]
+            for edition in self.sets.editions(series):
+                for winner, path in self.sets.ends(edition, ("won by",)).items():
+                    year = next(iter(self.sets.ends(edition, (_YEAR_OF_IT,))), "")
+                    if year and any(winner == one or winner.startswith(f"{one} national ") for one in others):
+                        back = self.sets.inverse("won by")
+                        ends[year] = (Path((path.end, edition, year), (back, _YEAR_OF_IT)),)
+        return ends
 
     def place_around(self) -> Iterator[Event] | None:
         """The country, or another kind of place, in which something lies; None where that is not asked or not known."""

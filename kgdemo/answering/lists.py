@@ -274,8 +274,7 @@ class Lists(Conditions):
         """The answer about the one holder of a record that the question names, *the red planet*; else None."""
         topics = [topic for topic in self.query.topics if kind_of(self.kg, topic) == "feat"]
         holders = self._holders(topics[0]) if len(topics) == 1 == len(self.query.topics) else {}
-        known = self.kg.info.get(topics[0]) if holders else None
-        names = sorted((topics[0], *(known.aliases if known else ())), key=len, reverse=True) if holders else []
+        names = sorted(self.kg.names_of(topics[0]), key=len, reverse=True) if holders else []
         told = next((name for name in names if name.lower() in self.plan.asked.lower()), "")
         return self._of_holder(topics[0], holders, told) if told and len(holders) == 1 else None
 

@@ -55,6 +55,9 @@ def answer(
     if query.plan.during:
         yield from orders.meanwhile()
         return
+    if query.plan.form is Form.YES_NO and query.plan.words:
+        yield from orders.came_before()
+        return
     if query.plan.span:
         yield from orders.longest() if query.plan.form is Form.SUPERLATIVE else orders.compare_spans()
         return
@@ -62,6 +65,7 @@ def answer(
         yield from orders.same_time()
         return
     known = orders.beside() or (orders.existed() if query.plan.form is Form.YES_NO else None)
+    known = known or (lists.won_when() if query.plan.form is Form.VALUE else None)
     if known is not None:
         yield from known
         return

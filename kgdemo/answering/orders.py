@@ -45,6 +45,7 @@ _BEYOND_EARTH = re.compile(
 _OF_THE_PAST = re.compile(
     r"\b(?:was|were|ever|history|historical|former|ancient|had been|of all time)\b", re.IGNORECASE
 )
+_MAINLAND, _ISLANDS = re.compile(r"\bmainland\b", re.IGNORECASE), ("instance of", "island country")
 _STATES = frozenset(("country", "empire", "state", "territory"))
 _CELESTIAL = frozenset(("planet", "moon", "dwarf planet", "celestial body"))
 BEGINNINGS = ("founded", "discovered", "opened", "released", "began")
@@ -279,6 +280,8 @@ class Orders(Computation):
                 yield no_answer(f"I found no place in the graph called {self.plan.without}.")
                 return
             ends = {end: path for end, path in ends.items() if self.sets.containing(end, place) is None}
+        if _MAINLAND.search(self.query.text):
+            ends = {end: path for end, path in ends.items() if _ISLANDS not in self.kg.neighbours(end, directed=True)}
         operands = [
             replace(operand, paths=() if (path := ends[operand.entity]) is None else (path,))
             for operand in same_attribute(self.kg, list(ends), self._attributes(list(ends)))
@@ -481,8 +484,7 @@ class Orders(Computation):
 
     def _is_called(self, topic: str) -> bool:
         """Whether the things asked for bear a topic's name: the first *World Cup*."""
-        known = self.kg.info.get(topic)
-        names = (topic, *(known.aliases if known else ()))
+        names = self.kg.names_of(topic)
         return bool(self.plan.noun) and any(fold(name).endswith(fold(self.plan.noun.split()[-1])) for name in names)
 
     def _nth_of(self, ran: MethodRun, dated: Sequence[Operand], place: int) -> Iterator[Event]:

@@ -30,11 +30,13 @@ _WHEN_DID = re.compile(r"\b(?:when|(?:what|which) (?:year|day|date)) (?:did|was|
 _ASKS_ANOTHER = re.compile(
     r"^(?:(?:in|on|at|by|of|to|from) )?(?:who|whom|whose|where|when|why|since|until"
     r"|which (?!height|age|temperature|speed|depth|price|port|frequency|size|number|percentage))\b"
+    r"|^(?:in |on )?(?:what|which) (?:year|day|date|month|century)\b"  # a number is none
     r"|^how (?:do|does|did|come|is|are|was|were)\b|\b\d{4}\b|\b(?:average|per (?!side|team|match|game))\b",
     re.IGNORECASE,
 )
 _ANY_DATE = "happened"  # which is asked for where no verb says which date is meant
 _DID = re.compile(r"^(?:when|(?:in )?(?:what|which) year|on (?:what|which) (?:day|date)) did\b", re.IGNORECASE)
+_VICTORY = re.compile(r"\bdid .+ (?:win|lose|beat|defeat)\b", re.IGNORECASE)
 _MEANWHILE = frozenset("come become into out down up off over his her its their start begin begun end".split())
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?$")
 
@@ -57,6 +59,9 @@ class Values(Orders):
         )
         if not entity and not dates and self.query.topics:
             yield no_answer(f"I found nothing in the graph called {self.plan.things[0]}.")
+            return
+        if attributes == (_ANY_DATE,) and _VICTORY.search(self.plan.asked):  # it did not begin with that
+            yield no_answer(f"The graph holds no date for “{self.plan.things[0]}”.")
             return
         if entity and attributes == (_ANY_DATE,) and (done := self._something_else(entity)):
             strange = any(word not in common_words() for word in done.split())  # a name that linking has not taken
@@ -98,8 +103,7 @@ class Values(Orders):
         """What a thing did that its one date is not of, *made its maiden flight*; empty for a verb alone, *sank*."""
         if not _DID.search(self.plan.asked):
             return ""
-        known = [info for one in (entity, *self.query.topics) if (info := self.kg.info.get(one))]
-        names = (entity, *self.query.topics, *(alias for info in known for alias in info.aliases))
+        names = (name for one in (entity, *self.query.topics) for name in self.kg.names_of(one))
         told = {word for name in names for word in fold(name).split()} | SAYS_LITTLE | FUNCTION_WORDS | _MEANWHILE
         left = [word for word in fold(self.plan.things[0]).split() if word not in told]
         is_verb = left and not left[0].endswith("s")  # the euro *notes* are a part of the name
@@ -118,8 +122,7 @@ class Values(Orders):
         vectors = embedding_cache(self.resources.embedder)
         best, nearest = _VERY_NEAR if described else _NEAR, ("", "")
         for topic in self.query.topics:
-            known = self.kg.info.get(topic)
-            names = {word for name in (topic, *(known.aliases if known else ())) for word in fold(name).split()}
+            names = {word for name in self.kg.names_of(topic) for word in fold(name).split()}
             rest = " ".join(word for word in self.plan.asked.split() if fold(word.replace("'s", "")) not in names)
             stated = {
                 attribute: value

@@ -97,6 +97,11 @@ class KnowledgeGraph:
         known = self.info.get(self.entities[entity])
         return known.type if known else ""
 
+    def names_of(self, label: str) -> tuple[str, ...]:
+        """What an entity is called: its label and its aliases."""
+        known = self.info.get(label)
+        return (label, *(known.aliases if known else ()))
+
     @classmethod
     def from_triples(
         cls,

@@ -97,6 +97,13 @@ _BEFORE = patterns_of(
     r"|invented|discovered|happen|begin|start|come out|open) (?:before|earlier than|(?P<after>after|later than)) {y}"
     r"(?: was| were| did)?",
 )
+_ONE_EVENT = (
+    "(?:born|die|founded|established|built|opened|released|published|written|invented|discovered|begin|start|end)"
+)
+_TWO_EVENTS = patterns_of(  # *did Mozart die before Beethoven was born*: each with a date of its own
+    rf"(?:was|were|did) {{x}} (?P<verb>{_ONE_EVENT}) (?:before|(?P<after>after)) {{y}} "
+    rf"(?:(?:was|were|did) )?(?P<other>{_ONE_EVENT}|died|began|started|ended)",
+)
 _WEIGHS_MORE = patterns_of(r"{what}(?: \w+)? weighs (?:the )?(?P<degree>more|less|most|least)[,:]? +{pair}")
 _VERB_OF_DATE = (
     r"(?P<verb>founded|established|born|die|died|built|opened|released|published|written|invented|discovered|happen"
@@ -162,6 +169,10 @@ _DATE_OF_VERB = {
     "founded": "founded", "established": "founded", "born": "born", "live": "born", "die": "died", "died": "died",
     "built": "opened", "opened": "opened", "finished": "opened", "completed": "opened", "invented": "discovered",
     "discovered": "discovered",
+}  # fmt: skip
+_DATE_OF_EVENT = _DATE_OF_VERB | {
+    "begin": "began", "began": "began", "start": "began", "started": "began", "end": "ended", "ended": "ended",
+    "released": "released", "published": "released", "written": "released",
 }  # fmt: skip
 
 
@@ -246,6 +257,11 @@ def _comparison_of_dates(question: str) -> Plan | None:
             greatest=words[0] in ("after", "later"),
             words=words,
         )
+    found = first_match(_TWO_EVENTS, question)
+    if found:
+        dates = tuple(_DATE_OF_EVENT.get(found[verb].lower(), DATE) for verb in ("verb", "other"))
+        things = (found["x"], found["y"])
+        return Plan(Form.YES_NO, things=things, attributes=dates, words=("after" if found["after"] else "before",))
     found = first_match(_BEFORE, question)
     if found:
         attribute = _DATE_OF_VERB.get(found["verb"].lower(), DATE)

@@ -120,6 +120,27 @@ _LARGEST_BY = {  # what things are ranked by, and the adjective that says so
 }  # fmt: skip
 _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, and how it is said here
     (r"^in order of \w+,? ", ""),
+    (
+        r"^(?:(?:out )?of|between|from) (?:the )?([^,]+?) (?:and|or) ([^,]+?), "
+        r"((?:which|what|who)\b.*\b(?:\w+er|more|fewer|first|last)\b.*)$",
+        r"\3, \1 or \2",
+    ),
+    (r"^((?:which|what|who)(?: one)? has (?:more|fewer) \w+) (?!or\b|of\b|than\b|in\b)(?=[\w' -]+ or )", r"\1, "),
+    (r"^(?:which|what) (\w+) (is|was) (.+?)(?:'s|(?<=s)') (?:the )?((?:\w+ )?\w+est)$", r"what \2 the \4 \1 in \3"),
+    (r"^who (?:is|was) (?:the one )?(?:married|wed) to (the .+)$", r"who is the spouse of \1"),
+    (r"\b(nearest|closest) to us\b", r"\1 to the Earth"),
+    (
+        r"^(?:which|what) (\w+) (is|lies) (?:the )?(nearest|closest) to (?:the )?((?:planet )?earth)$",
+        r"what is the \3 \1 to \4",
+    ),
+    (r"^(?:has|have|did) (.+?) (?:ever |already |yet )?(?:joined|join) (.+?)(?: yet| already)?$", r"is \1 in \2"),
+    (
+        r"^(what|which) (currency|money|language|plug|visa) (?:will|do|would|should|must) (?:i|we|you|one|people) "
+        r"(?:have to |need to )?(?:need|use|take|bring|speak|want|pay with)(?: (?:for|in|on|when|if|with|during))*"
+        r"(?: (?:my|our|a|the|your) (?:trip|holiday|visit|journey|stay|vacation) (?:to|in)"
+        r"| (?:i|we|you) (?:am |are )?(?:go|going|travel|travelling|fly|visit)(?: to| in)?)? (.+)$",
+        r"what is the \2 of \3",
+    ),
     (r"^(?:counting|counted|starting|going) (?:outwards? )?from the sun(?: outwards?)?, (.+)$", r"\1 from the sun"),
     (r"^(?:apart from|besides|other than|except(?: for)?|not counting) (?:the|our)(?: own)? sun, ", ""),
     (r",? (?:apart from|besides|other than|except(?: for)?|not counting) (?:the|our)(?: own)? sun$", ""),

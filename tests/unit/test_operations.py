@@ -284,6 +284,11 @@ OPERA = ("Wagner", "composed", "Lohengrin")
             {"Tannhäuser", "Parsifal"},
         ),
         ("was Parsifal or Lohengrin released first", ["Parsifal", "Lohengrin"], OPERA, {"Lohengrin"}),
+        ("did Wagner die before Heinemann was born", ["Wagner", "Heinemann"], OPERA, {"Yes"}),
+        ("did Heinemann die before Wagner was born", ["Wagner", "Heinemann"], OPERA, {"No"}),
+        ("was Heinemann born after Wagner died", ["Wagner", "Heinemann"], OPERA, {"Yes"}),
+        ("when did Oslo win the Song Contest", ["Oslo", "Song Contest"], OPERA, {"1956", "1958"}),
+        ("did Bergen join Vestland", ["Bergen"], ("Bergen", "located in", "Vestland"), {"Yes"}),
     ],
 )
 def test_it_is_computed_and_verified(question, topics, path, answers):
@@ -330,6 +335,8 @@ def test_it_is_computed_and_verified(question, topics, path, answers):
         ("fiddlers from Norway born in the 1700s", ["Norway"], RIVER, "none of them born between 1700 and 1709"),
         ("the oldest opera to have been staged by Wagner", ["Wagner"], OPERA, "how old they were when they did it"),
         ("how many oceans does Atlantis have", [], OPERA, "which oceans are meant"),
+        ("when did Heuss lose the Cod War", ["Heuss", "Cod War"], OPERA, "no date for"),
+        ("did Wagner die before Heuss was born", ["Wagner", "Heuss"], OPERA, "does not hold when Heuss was born"),
         ("who was the fifth king of Germany", ["Germany"], ("Germany", "president", "Heuss"), "not the order"),
     ],
 )

@@ -23,6 +23,12 @@ from kgdemo.verify_operations import _CHECKS
         ("the British monarch with the longest reign", "who was the longest reigning British monarch"),
         ("which one's longer, the Danube or the Rhine", "which one is longer, the Danube or the Rhine"),
         ("who ruled in the twentieth century", "who ruled in the 20th century"),
+        ("Of Rome and Paris, which city is further north", "which city is further north, Rome or Paris"),
+        ("which has more moons mars or neptune", "which has more moons, mars or neptune"),
+        ("Which mountain is Africa's second highest", "what is the second highest mountain in Africa"),
+        ("has Finland joined NATO", "is Finland in NATO"),
+        ("What currency will I need for my trip to Vietnam", "what is the currency of Vietnam"),
+        ("who is married to the god of war", "who is the spouse of the god of war"),
         ("who wrote The Trial", "who wrote The Trial"),
     ],
 )
