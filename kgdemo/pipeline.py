@@ -42,6 +42,7 @@ from kgdemo.methods.registry import MethodCard
 from kgdemo.models.causal import CausalModel
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.opened import OncePerKey, OpenedGraph
+from kgdemo.query.answer_type import Fit, fits, kind_of
 from kgdemo.query.clauses import Clause, clauses_of, of_place
 from kgdemo.query.nested import two_steps
 from kgdemo.query.plan import Form
@@ -326,7 +327,7 @@ class _InSteps:
         link, directed = self.graph.linker.entities_in, self.settings.directed
         fitting = tuple(described(query, self.resources, link, directed, least=_CONDITIONS))
         clauses = clauses_of(query.plan.asked, both=False) if query.plan.form is Form.ENTITY else ()
-        if not fitting and (yield from self._by_clauses(clauses)):
+        if not fitting and (yield from self._by_clauses(clauses, query)):
             return
         ran, operations = MethodRun(), list[Operation]()
         for event in self._whole(query):
@@ -350,9 +351,9 @@ class _InSteps:
         both = re.search(r"\bboth\b", query.plan.asked, re.IGNORECASE)  # of one of the two the whole may know nothing
         if (refused or both) and query.plan.form is Form.ENTITY:
             every = clauses_of(query.plan.asked)
-            if every != clauses and (yield from self._by_clauses(every)):
+            if every != clauses and (yield from self._by_clauses(every, query)):
                 return
-            if (yield from self._by_clauses(of_place(query.plan.asked))):
+            if (yield from self._by_clauses(of_place(query.plan.asked), query)):
                 return
         one_hop = bool(ran.cited) and all(len(path.relations) == 1 for path in ran.cited)
         answers = ran.final.answers if ran.final is not None else ()
@@ -400,8 +401,12 @@ class _InSteps:
     def _whole(self, query: Query) -> Iterator[Event]:
         return self.pipeline._computed(query, self.method, self.graph, self.resources, self.settings)
 
-    def _by_clauses(self, clauses: Sequence[Clause]) -> Generator[Event, None, bool]:
+    def _by_clauses(self, clauses: Sequence[Clause], query: Query) -> Generator[Event, None, bool]:
         """Answer what fits several conditions, each asked by itself; nothing is shown where that gives no answer.
+
+        Args:
+            clauses: the conditions.
+            query: the whole question, which names the type of what is meant.
 
         Returns:
             whether it gave one.
@@ -413,6 +418,7 @@ class _InSteps:
                 found.append(belonging_to(found[0], clause.place, Sets(self.graph.kg, self.settings.directed)))
                 continue
             seen, fitting = self._fitting(clause.question, self.settings if not found else self._unseen)
+            fitting = {one: paths for one, paths in fitting.items() if self._may_be_meant(one, query)}
             calls = [event for event in seen if isinstance(event, LMCall)]
             if not fitting:
                 yield from (event for event in shown if isinstance(event, LMCall))
@@ -427,6 +433,10 @@ class _InSteps:
         answered = any(isinstance(event, AnswerFinal) for event in computed)
         yield from (event for event in (*shown, *computed) if answered or isinstance(event, LMCall))
         return answered
+
+    def _may_be_meant(self, entity: str, query: Query) -> bool:
+        """Whether a thing is of the type that a question names, if it names one: of mountains no city."""
+        return not query.answer_type.named or fits(query.answer_type, kind_of(self.graph.kg, entity)) is not Fit.NO
 
     @property
     def _unseen(self) -> Settings:

@@ -49,7 +49,7 @@ _SET_WORDS = 4
 _MOST_MEMBERS, _MOST_FITTING = 2500, 60
 _MOST_COMPARED = 2000  # words of relations, of which a graph that was handed over may have very many
 _MEMBERS = ("band member", "has member state", "has member")
-_ANYBODY = frozenset(  # nouns that say little more than that somebody, or something, is meant
+ANYBODY = frozenset(  # nouns that say little more than that somebody, or something, is meant
     "person man woman people men women artist scientist writer author figure leader ruler king queen monarch emperor "
     "one object thing body item".split()
 )
@@ -203,8 +203,8 @@ class Described:
         for length in range(begins, 0, -1):
             for first in range(begins - length + 1):
                 noun = " ".join(raw[first : first + length])
-                members = {} if noun.lower() in _ANYBODY else self._set(noun)
-                if 1 < len(members) <= _MOST_MEMBERS or noun.lower() in _ANYBODY:
+                members = {} if noun.lower() in ANYBODY else self._set(noun)
+                if 1 < len(members) <= _MOST_MEMBERS or noun.lower() in ANYBODY:
                     yield noun, range(first, first + length), members
         if who:
             yield "person", range(0), {}

@@ -23,6 +23,7 @@ from kgdemo.answering.computation import (
     within_bound,
 )
 from kgdemo.answering.conditions import EITHER, Conditions
+from kgdemo.answering.described import ANYBODY
 from kgdemo.answering.operands import PLACES, names_of_kind, number_of, operand_of, same_attribute, shown_value
 from kgdemo.events import AnswerFinal, Event, Notice, Operand, Operation
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
@@ -163,7 +164,8 @@ class Lists(Conditions):
         if set(final.answers) <= set(self.query.topics) and not EITHER.search(self.query.text):
             yield no_answer(f"What the graph holds only leads back to {listed(final.answers)}.")
             return
-        of_noun = self.sets.members(self.plan.noun) if self.plan.noun and applies(self.resources) else {}
+        telling = self.plan.noun and self.plan.noun.lower() not in ANYBODY and applies(self.resources)
+        of_noun = self.sets.members(self.plan.noun) if telling else {}
         if of_noun and not any(one in of_noun for one in final.answers) and not self._set_of(ran, self.plan.noun):
             yield no_answer(f"What the graph holds here are no {self.plan.noun}: {listed(final.answers, 8)}.")
             return

@@ -13,6 +13,7 @@ from kgdemo.answering.claims import Claims
 from kgdemo.answering.computation import no_answer
 from kgdemo.answering.fitting import Fitting
 from kgdemo.answering.lists import Lists
+from kgdemo.answering.moments import Moments
 from kgdemo.answering.spans import Spans
 from kgdemo.events import Event
 from kgdemo.kg.path import Path
@@ -55,8 +56,9 @@ def answer(
     if query.plan.during:
         yield from orders.meanwhile()
         return
-    if query.plan.form is Form.YES_NO and query.plan.words:
-        yield from orders.came_before()
+    if query.plan.words and query.plan.form in (Form.YES_NO, Form.SPAN):
+        moments = Moments(*given)
+        yield from moments.came_before() if query.plan.form is Form.YES_NO else moments.between()
         return
     if query.plan.span:
         yield from orders.longest() if query.plan.form is Form.SUPERLATIVE else orders.compare_spans()

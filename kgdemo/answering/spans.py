@@ -34,7 +34,6 @@ _STILL_THERE = re.compile(  # *did the Ottoman Empire still exist in 1910*
     r"(?: (?:still|already))? (?:in|during) (?:the year )?(?P<year>\d{3,4})$",
     re.IGNORECASE,
 )
-_DONE = {"born": "was born", "founded": "was founded", "opened": "was opened", "released": "came out"}
 _A_DAY, _A_YEAR = 1 / 372, 1.0
 Span = tuple[Operand, Operand]
 
@@ -144,29 +143,6 @@ class Spans(Values):
         yield computed_answer(f"{answer}: {began.entity} {said}{no_end}.", (answer,))
 
     # compared with each other -------------------------------------------------------------------
-
-    def came_before(self) -> Iterator[Event]:
-        """Whether one event was before another, each with a date of its own: one's death and another's birth."""
-        dates = []
-        for thing, attribute in zip(self.plan.things, self.plan.attributes, strict=True):
-            entity = self._with_dates(self._named(thing), (attribute,))
-            operand = operand_of(self.kg, entity, [attribute]) if entity else None
-            if operand is None:
-                yield no_answer(f"The graph does not hold when {entity or thing} {_DONE.get(attribute, attribute)}.")
-                return
-            dates.append(operand)
-        one, other = dates
-        said = "; ".join(f"{o.entity} {_DONE.get(o.attribute, o.attribute)} {shown_value(o)}" for o in dates)
-        exact = all("-" in operand.value.lstrip("-") for operand in dates)
-        if order_of(one) == order_of(other) or (not exact and _year_of(one) == _year_of(other)):
-            yield no_answer(f"The dates of the graph do not decide it: {said}.")
-            return
-        kind, pick = ("greatest", max) if self.plan.words[0] == "after" else ("least", min)
-        first = pick(dates, key=order_of)
-        operation = yield from self._operate(kind, said, dates, (first.entity,))
-        if operation is not None:
-            answer = "Yes" if first is one else "No"
-            yield computed_answer(f"{answer}: {said}.", (answer,))
 
     def compare_spans(self) -> Iterator[Event]:
         """Which of two things lasted longer."""

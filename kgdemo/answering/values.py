@@ -10,13 +10,14 @@ import re
 from collections.abc import Generator, Iterable, Iterator
 
 from kgdemo.answering.computation import BY, ORDER_WORD, SAYS_LITTLE, computed_answer, listed, no_answer, unchanged
-from kgdemo.answering.operands import is_date, names_of_kind, operand_of, shown_value
+from kgdemo.answering.operands import HARMLESS, is_date, names_of_kind, operand_of, shown_value
 from kgdemo.answering.orders import BEGINNINGS, Orders
 from kgdemo.events import AnswerFinal, Event, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.literals import date_parts
 from kgdemo.linking.words import common_words
 from kgdemo.models.embedding import embedding_cache
+from kgdemo.query.answer_type import kind_of
 from kgdemo.query.measures import BEGINNING, converted
 from kgdemo.query.plan import Form
 
@@ -119,6 +120,10 @@ class Values(Orders):
         of_kind = not self.kg.types.isdisjoint(kinds)
         if of_kind or _ASKS_ANOTHER.search(self.plan.asked) or len(self.query.topics) > 2:  # no *country* is a value
             return
+        quantity = self._quantity()
+        if quantity is not None:
+            yield from self._stated(quantity)
+            return
         vectors = embedding_cache(self.resources.embedder)
         best, nearest = _VERY_NEAR if described else _NEAR, ("", "")
         for topic in self.query.topics:
@@ -137,6 +142,17 @@ class Values(Orders):
         others = [topic for topic in self.query.topics if topic != nearest[0]]
         if operand is not None and all(self.sets.joined(nearest[0], other) is not None for other in others):
             yield from self._stated(operand)
+
+    def _quantity(self) -> Operand | None:
+        """The value of a quantity that is all the question names: the *normal body temperature* of a human being."""
+        for topic in self.query.topics:
+            values = self.kg.literals.get(topic, {}) if kind_of(self.kg, topic) == "quantity" else {}
+            named = {word for name in self.kg.names_of(topic) for word in fold(name).split()}
+            if values and not set(self.query.content_words) - named - SAYS_LITTLE - HARMLESS - FUNCTION_WORDS - {
+                "person"
+            }:
+                return operand_of(self.kg, topic, tuple(values))
+        return None
 
     def _stated(self, operand: Operand) -> Iterator[Event]:
         """A value as the graph states it, and in the unit that it is asked in."""

@@ -14,6 +14,7 @@ import re
 from dataclasses import replace
 
 from kgdemo.query.measures import (
+    AGE,
     COURSE,
     HOW,
     IN_OFFICE,
@@ -104,6 +105,7 @@ def plan_of(text: str) -> Plan:
 def _read(question: str, text: str) -> Plan:
     """The plan of a question in plain words; ``text`` is how it was typed."""
     for reader in (
+        _of_moments,
         in_the_time_of,
         counterpart,
         last_time,
@@ -140,7 +142,7 @@ _OF_A_SET = (Form.SUPERLATIVE, Form.ORDINAL, Form.COUNT, Form.ALL)
 
 def _of_described(plan: Plan, question: str) -> Plan:
     """A plan for something that is described, not named: *the capital of Denmark* has to be found before its value."""
-    if plan.inner or plan.form not in (Form.VALUE, Form.SPAN, *_OF_A_SET):
+    if plan.inner or plan.words or plan.form not in (Form.VALUE, Form.SPAN, *_OF_A_SET):
         return plan
     steps = two_steps(question, clauses_only=plan.form in _OF_A_SET)
     return replace(plan, inner=steps[0], outer=steps[1]) if steps else plan
@@ -213,11 +215,28 @@ _AGES_IN_OFFICE = patterns_of(
     r"|was (?:elected|crowned|appointed|sworn in|inaugurated)|elected|crowned|took office|take office"
     r"|c[ao]me to (?:the throne|power))(?: .+)?",
 )
-_AGES_ELSE = patterns_of(r"how old {be} {x} when .+", r"(?:at|in) (?:what|which) age did {x} .+")
+_AGES_ELSE = patterns_of(
+    r"how old {be} {x} when (?P<y>.+)",
+    r"(?:at|in) (?:what|which) age (?:did|was) {x} (?P<y>.+)",
+)
 _YEARS_BETWEEN = patterns_of(
-    r"how (?:many (?:years|months|days|decades)|long) (?:after|before) {x} (?:did|was|were|is) .+"
+    r"how (?:many (?:years|decades)|long) (?P<way>after|before) (?P<x>.+?),? (?:did|does) (?P<y>.+)",
+    r"how (?:many (?:years|decades)|long) (?P<way>after|before) (?P<x>.+),? (?:was|were|is) (?P<y>.+)",
+    r"how (?:many (?:years|decades)|long) (?:(?:was|is|were|are) (?:it|there) |(?:did )?(?:lie|lay|pass|passed|elapsed"
+    r"|went by) |apart (?:were|are) )?(?P<way>between) (?P<x>.+?) and (?P<y>.+)",
 )
 _OLD_NOW = patterns_of(r"how old {be} {x}(?: now| today)?", r"what age {be} {x}", r"what {be} {x}'s age")
+
+
+def _of_moments(question: str) -> Plan | None:
+    """A question for the time between two events."""
+    if found := first_match(_YEARS_BETWEEN, question):
+        return Plan(Form.SPAN, things=(found["x"], found["y"]), words=(found["way"].lower(),))
+    if any(first_match(patterns, question) for patterns in (_AGES, _AGES_IN_OFFICE)):
+        return None
+    found = first_match(_AGES_ELSE, question)
+    then = re.sub(r"^(?!(?:he|she|they)\b)", "he ", found["y"]) if found else ""
+    return Plan(Form.SPAN, things=(f"{found['x']} born", then), words=(AGE,)) if found else None
 
 
 def _span(question: str) -> Plan | None:
@@ -229,9 +248,6 @@ def _span(question: str) -> Plan | None:
         return Plan(Form.SPAN, things=(found["x"],), attributes=LIFE)
     if found := first_match(_AGES_IN_OFFICE, question):
         return Plan(Form.SPAN, things=(found["x"],), attributes=("born", IN_OFFICE[0]))
-    if first_match(_AGES_ELSE, question) or first_match(_YEARS_BETWEEN, question):
-        reason = "It asks for the time between two events that I cannot put together; ask when each of them was."
-        return Plan(Form.UNANSWERABLE, reason=reason)
     found = first_match(_OLD_NOW, question)
     if found:
         return Plan(Form.SPAN, things=(found["x"],), attributes=("born", TODAY))
@@ -334,8 +350,8 @@ _DATES = (  # what is asked of a date, and the attribute that says it
     (r"when did (?:.+?) (?:invent|discover|patent) (?:(?:his|her|their|the) )?{x}", "discovered"),
     (r"when did (?:.+?) (?:found|establish|set up) (?:(?:his|her|their|the) )?{x}", "founded"),
     (r"when {be} {x} (?:invented|discovered|patented)", "discovered"),
-    (r"when (?:is|did|was|were) {x}(?: take place| happen| occur| fought| signed)?", "happened"),
     (r"when did {x} (?:sink|(?P<event>fall)|erupt|explode|crash|burn down|collapse)(?: to (?:the )?\w+)?", "happened"),
+    (r"when (?:is|did|was|were) {x}(?: take place| happen| occur| fought| signed)?", "happened"),
 )
 _DATE_PATTERNS = [(patterns_of(template), attribute) for template, attribute in _DATES]
 

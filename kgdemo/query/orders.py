@@ -87,7 +87,7 @@ _PAIR_FIRST = patterns_of(  # of the two, which was finished first
     r"(?:first|earlier|later|last))",
 )
 _WHEN_FIRST = patterns_of(
-    r"(?P<head>{what}(?: \w+){0,2}? (?:was|were|is|came|died|lived|happened|began|started)"
+    r"(?P<head>{what}(?: \w+){0,2}? (?:was|were|is|came|died|lived|happened|began|started|ended|finished)"
     r" *(?:out|built|finished|completed|opened|published|released|founded|invented|discovered|made|written|created)?"
     r" *(?:born|died?|first|earlier|later|last)?"
     r" *(?:first|earlier|later|last)?)[,:]? +(?:the )?(?P<x>.+?) *,? +or +(?P<y>.+)"
@@ -107,7 +107,7 @@ _TWO_EVENTS = patterns_of(  # *did Mozart die before Beethoven was born*: each w
 _WEIGHS_MORE = patterns_of(r"{what}(?: \w+)? weighs (?:the )?(?P<degree>more|less|most|least)[,:]? +{pair}")
 _VERB_OF_DATE = (
     r"(?P<verb>founded|established|born|die|died|built|opened|released|published|written|invented|discovered|happen"
-    r"|begin|start|come out|made|painted|composed|recorded)"
+    r"|begin|start|end|finish|come out|made|painted|composed|recorded)"
 )
 _EITHER_FIRST = patterns_of(
     rf"(?:was|were|did|is) {{x}} or {{y}} {_VERB_OF_DATE}(?: out)? (?:the )?(?P<when>first|earlier|later|last)",
@@ -168,11 +168,8 @@ _PRESENT = {
 _DATE_OF_VERB = {
     "founded": "founded", "established": "founded", "born": "born", "live": "born", "die": "died", "died": "died",
     "built": "opened", "opened": "opened", "finished": "opened", "completed": "opened", "invented": "discovered",
+    "end": "ended", "ended": "ended", "finish": "ended",
     "discovered": "discovered",
-}  # fmt: skip
-_DATE_OF_EVENT = _DATE_OF_VERB | {
-    "begin": "began", "began": "began", "start": "began", "started": "began", "end": "ended", "ended": "ended",
-    "released": "released", "published": "released", "written": "released",
 }  # fmt: skip
 
 
@@ -259,9 +256,8 @@ def _comparison_of_dates(question: str) -> Plan | None:
         )
     found = first_match(_TWO_EVENTS, question)
     if found:
-        dates = tuple(_DATE_OF_EVENT.get(found[verb].lower(), DATE) for verb in ("verb", "other"))
-        things = (found["x"], found["y"])
-        return Plan(Form.YES_NO, things=things, attributes=dates, words=("after" if found["after"] else "before",))
+        things = (f"{found['x']} {found['verb']}", f"{found['y']} {found['other']}")
+        return Plan(Form.YES_NO, things=things, words=("after" if found["after"] else "before",))
     found = first_match(_BEFORE, question)
     if found:
         attribute = _DATE_OF_VERB.get(found["verb"].lower(), DATE)

@@ -50,8 +50,8 @@ class Plan:
         inner: the question that has to be answered first: *what is the largest country in Africa*.
         outer: the question that is asked of its answer, which stands in place of ``{}``: *the capital of {}*.
         reason: why no graph answers this.
-        words: the two words of which one is the answer: it came *before* or *after*; of a claim about two events, whose
-            dates are the ``attributes`` then, the one that is claimed.
+        words: the two words of which one is the answer: it came *before* or *after*; of two events, which are
+            the ``things`` then, how they are said to lie: ``before``, ``after``, ``between``, or ``age`` at the second.
         initial: the letter, or the word, that the names of the answers begin with.
         century: whether the time is asked for as a century.
         asked: the question in plain words: without politeness, and with the question word in front.

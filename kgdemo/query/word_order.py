@@ -120,6 +120,14 @@ _LARGEST_BY = {  # what things are ranked by, and the adjective that says so
 }  # fmt: skip
 _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, and how it is said here
     (r"^in order of \w+,? ", ""),
+    (r"\bthe (?:highest|greatest|largest|biggest) number of (?=\w)", "the most "),
+    (r"\bthe (?:lowest|smallest) number of (?=\w)", "the fewest "),
+    (
+        r"^(?:from|since) when (?:to|till|until)(?: when)? (?:was|were|did) (.+? (?:queen|king|pope|president"
+        r"|prime minister|chancellor|emperor|reign|rule))(?: .*)?$",
+        r"how long was \1",
+    ),
+    (r"^(?:when|on (?:what|which) (?:day|date)|what day) (?:do|does) .+? celebrate (.+)$", r"when is \1"),
     (
         r"^(?:(?:out )?of|between|from) (?:the )?([^,]+?) (?:and|or) ([^,]+?), "
         r"((?:which|what|who)\b.*\b(?:\w+er|more|fewer|first|last)\b.*)$",
@@ -142,6 +150,11 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
         r"what is the \2 of \3",
     ),
     (r"^(?:counting|counted|starting|going) (?:outwards? )?from the sun(?: outwards?)?, (.+)$", r"\1 from the sun"),
+    (
+        r"^(?:apart from|besides|other than|except(?: for)?|not counting|after) (?:the|our)(?: own)? sun, .*\b"
+        r"(?:(?:nearest|closest) star|star (?:is|lies) (?:the )?(?:nearest|closest))\b.*$",
+        "what is the nearest star to the Sun",
+    ),
     (r"^(?:apart from|besides|other than|except(?: for)?|not counting) (?:the|our)(?: own)? sun, ", ""),
     (r",? (?:apart from|besides|other than|except(?: for)?|not counting) (?:the|our)(?: own)? sun$", ""),
     (r"\b(?:bring|brought|put) out\b", "release"),

@@ -29,6 +29,10 @@ from kgdemo.verify_operations import _CHECKS
         ("has Finland joined NATO", "is Finland in NATO"),
         ("What currency will I need for my trip to Vietnam", "what is the currency of Vietnam"),
         ("who is married to the god of war", "who is the spouse of the god of war"),
+        ("Apart from the Sun, which star is nearest to us", "what is the nearest star to the Sun"),
+        ("which language has the highest number of speakers", "which language has the most speakers"),
+        ("From when to when was Elizabeth II queen", "how long was Elizabeth II queen"),
+        ("On which date do the French celebrate Bastille Day", "when is Bastille Day"),
         ("who wrote The Trial", "who wrote The Trial"),
     ],
 )

@@ -131,6 +131,7 @@ def test_a_value_that_is_not_asked_for_is_no_answer(pipeline: Pipeline, question
         ("Was Mozart still alive in 1800?", "No"),
         ("has New Zealand ever won the Rugby World Cup", "Yes"),
         ("Is Istanbul the capital of Turkey?", "No"),
+        ("has Finland joined NATO", "Yes"),
     ],
 )
 def test_yes_or_no(pipeline: Pipeline, question: str, answer: str) -> None:
@@ -146,6 +147,9 @@ def test_yes_or_no(pipeline: Pipeline, question: str, answer: str) -> None:
         ("What is the biggest moon of the sixth planet from the Sun?", {"Titan (moon)"}),
         ("which planet is named after the Roman god of the sea?", {"Neptune (planet)"}),
         ("Which sign is number three in the zodiac?", {"Gemini"}),
+        ("what is the normal body temperature of a human being", {"37 °C"}),
+        ("when did england win the world cup (the men)", {"1966"}),
+        ("Which scientist proposed continental drift in 1912?", {"Alfred Wegener"}),
         ("Is Greece or Portugal the larger country by area?", {"Greece"}),
         ("which US states have a coast on the Pacific Ocean", set("Alaska|California|Hawaii|Oregon".split("|"))),
     ],
