@@ -186,11 +186,14 @@ class Described:
         near = self._beside(answers, description)
         told = {one: self._told(one, near.get(one, []), description) for one in answers}
         kept = dict(told)
+        passed = {entity for path in answers.values() for entity in path.entities}
+        joined = {place for own in near.values() for statement in own for place in statement.places}
+        joined |= {place for end, places in description.named.items() if end in passed for place in places}
         for i, phrase in enumerate(phrases):
             fitting = {one for one, parts in told.items() if parts[i] is not None}
             if fitting:
                 kept = {one: parts for one, parts in kept.items() if one in fitting}
-            elif i and not phrase.places.isdisjoint(description.must_act):
+            elif i and not phrase.places.isdisjoint(description.must_act) and phrase.places.isdisjoint(joined):
                 return Found(), " ".join(description.words[place] for place in sorted(phrase.places))
         if len(kept) in (0, len(answers)):
             return Found(), ""
@@ -358,11 +361,11 @@ class Described:
 
     def _said(self, word: str, says: Sequence[str], member: str, around: Around, fit: Fit) -> bool:
         """Whether a word that names nothing is said, by what a phrase is already known to mean or by a statement."""
-        if any(_alike(word, other) for other in says) or (fit.values and word in _CAME):
+        if any(same_stem(word, other) for other in says) or (fit.values and word in _CAME):
             return True
         to_it = [(label, end) for label, end in around if self._tells(label, end, word)]
         if not says:
-            to_it += [(label, end) for label, end in around if any(_alike(word, w) for w in path_words((label,)))]
+            to_it += [(label, end) for label, end in around if any(same_stem(word, w) for w in path_words((label,)))]
         if to_it:
             to_it.sort(key=lambda statement: statement[0] == _RECORD)
             fit.by_record |= to_it[0][0] == _RECORD
@@ -381,16 +384,16 @@ class Described:
         """
         if label not in _TELLS and fold(end) not in (word, *singulars(word)):
             return False
-        if not any(_alike(word, own) for own in _folded(end)):
+        if not any(same_stem(word, own) for own in _folded(end)):
             return False
-        begins = kind_of(self.kg, end) in ("event", "feat") and _alike(word, _folded(end)[0])
-        return begins or any(_alike(word, fold(own)) for own in re.findall(r"\b[a-z][\w-]*", end))
+        begins = kind_of(self.kg, end) in ("event", "feat") and same_stem(word, _folded(end)[0])
+        return begins or any(same_stem(word, fold(own)) for own in re.findall(r"\b[a-z][\w-]*", end))
 
     def _best(self, statements: Sequence[Statement], plain: Sequence[str]) -> Statement:
         """Of the statements about one name that whose relation the words of the phrase say."""
 
         def said(statement: Statement) -> tuple[int, int, float]:
-            alike = sum(any(_alike(word, own) for own in statement.says) for word in plain)
+            alike = sum(any(same_stem(word, own) for own in statement.says) for word in plain)
             near = sum(self._nearest(word, statement.says) for word in plain)
             return alike, -len(statement.path.relations), near
 
@@ -510,7 +513,7 @@ def _folded(label: str) -> tuple[str, ...]:
     return tuple(fold(label).split())
 
 
-def _alike(word: str, other: str) -> bool:
+def same_stem(word: str, other: str) -> bool:
     """Whether a word is another one in another form: *assassinated*, *assassination*."""
     if word == other:
         return True

@@ -102,8 +102,8 @@ class Direct(Computation):
         """The year of the edition that somebody won or was given; None where that is not asked or not known."""
         found = _WON_WHEN.match(self.plan.asked)
         words = set(fold(re.sub(r" \([^)]*\)$", "", found["what"])).split()) if found else set()
-        ends: dict[str, tuple[Path, ...]] = {}
-        for topic in self.query.topics if found else ():
+        ends = self._years_won(words) if found else {}
+        for topic in self.query.topics if found and not ends else ():  # of the series that is named no other one's
             for label, end in self.kg.neighbours(topic):
                 year = re.match(r"\d{4}(?= )", end)
                 if (
@@ -113,7 +113,6 @@ class Direct(Computation):
                     and (_YEAR_OF_IT, year[0]) in self.kg.neighbours(end)
                 ):
                     ends[year[0]] = (Path((topic, end, year[0]), (label, _YEAR_OF_IT)),)
-        ends = ends or (self._years_won(words) if found else {})
         return self._shown_by_paths("step", ends) if ends else None
 
     def _years_won(self, words: Collection[str]) -> dict[str, tuple[Path, ...]]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Generator, Iterable, Iterator
 
 from kgdemo.answering.computation import BY, ORDER_WORD, SAYS_LITTLE, computed_answer, listed, no_answer, unchanged
+from kgdemo.answering.described import same_stem
 from kgdemo.answering.operands import HARMLESS, is_date, names_of_kind, operand_of, shown_value
 from kgdemo.answering.orders import BEGINNINGS, Orders
 from kgdemo.events import AnswerFinal, Event, Operand
@@ -50,6 +51,10 @@ class Values(Orders):
         attributes, dates = self.plan.attributes, is_date(self.plan.attributes[0])
         if attributes[0] in BEGINNINGS:
             attributes = (*attributes, BEGINNING)
+        meant = self._event_meant() if dates else None
+        if meant is not None:
+            yield from self._stated(meant)
+            return
         if dates and _RELATIVE.search(self.plan.things[0]):  # the war that a battle belongs to has to be found first
             yield from self._plainly()
             return
@@ -99,6 +104,21 @@ class Values(Orders):
             )
             return
         yield from self._stated(operand)
+
+    def _event_meant(self) -> Operand | None:
+        """The date of an event around a topic whose names tell all else that the question says: *dissolved the union*.
+
+        Of a verb alone, *founded*, the thing's own dates say more.
+        """
+        for topic in self.query.topics:
+            own = {word for name in self.kg.names_of(topic) for word in fold(name).split()}
+            said = [word for word in self.query.content_words if word not in own | SAYS_LITTLE]
+            around = dict.fromkeys(end for _, end in self.kg.neighbours(topic)) if len(said) > 1 else {}
+            for event in (end for end in around if kind_of(self.kg, end) == "event"):
+                words = {word for name in self.kg.names_of(event) for word in fold(name).split()}
+                if all(any(same_stem(word, other) for other in words) for word in said):
+                    return operand_of(self.kg, event, (_ANY_DATE,))
+        return None
 
     def _something_else(self, entity: str) -> str:
         """What a thing did that its one date is not of, *made its maiden flight*; empty for a verb alone, *sank*."""
