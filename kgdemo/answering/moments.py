@@ -90,7 +90,7 @@ class Moments(Spans):
 
     def _both(self) -> list[Operand] | str:
         """The two events with their dates; in their place a sentence where the graph does not hold one."""
-        found = []
+        found: list[Operand] = []
         for thing in self.plan.things:
             moment = self._moment(thing, found)
             if moment is None:
