@@ -44,6 +44,16 @@ _ALIVE = re.compile(r"^(?:is|are) .+ (?:still )?(?:alive|living|dead)$|^does .+ 
 _DONE = re.compile(r"(?:did|has|have)\b", re.IGNORECASE)
 _OUTCOME = frozenset("win won lose lost beat defeat defeated".split())
 _IS_IN = re.compile(r"^(?:is|was) (?P<x>.+?) in (?:the )?(?P<y>.+)$", re.IGNORECASE)
+_IS_NATIONAL = re.compile(  # *was Frida Kahlo Mexican*
+    r"^(?i:is|was|were|are) [^,]+ [A-Z]\w*(?:n|sh|ese|ch|ss|k|i|h|er)$"
+)
+_SEAS = frozenset(("sea", "ocean"))
+_COAST = re.compile(
+    r"^(?:does|do|has|have) (?P<x>.+?) (?:(?:have |got )?(?:an?|any) (?:sea )?(?:coast(?:line)?|shore(?:line)?)"
+    r"|(?:have )?(?:an? |any )?access to (?:the|an?) (?:sea|ocean)"
+    r"|border (?:the|any|an) (?:sea|ocean|(?P<sea>.+?)))[?.! ]*$",
+    re.IGNORECASE,
+)
 _OF_PLACE = re.compile(r"\b(?:in|part|on|inside|within|located|lie|lies|belong|belongs)\b", re.IGNORECASE)
 _SAYS_WHAT_IT_IS = frozenset(("occupation", "genre", "position held", "instance of", "gender", "sport", _CLASS))
 _WIDER = frozenset("capital state province citizenship nationality".split())  # not every city is a capital
@@ -111,6 +121,10 @@ class Claims(Computation):
             subject, path = having[0]
             yield from self._says("yes", subject, [Operand(path.end, (path,))], f"Yes: {path}.")
             return
+        coast = self._has_a_coast()
+        if coast is not None:
+            yield from coast
+            return
         topics = [topic for topic in self.query.topics if topic in self.kg.entities]
         topics = topics if len(topics) > 1 else self._one_in_the_other() or topics
         ran = yield from self._base(topics=topics)
@@ -128,6 +142,28 @@ class Claims(Computation):
             yield from self._shared(ran, topics)
         else:
             yield from self._decided(ran, topics)
+
+    def _has_a_coast(self) -> Iterator[Event] | None:
+        """Whether a country lies on any sea, or on the one that is named; None where that is not asked or not known."""
+        found = _COAST.match(self.query.text)
+        country = next(iter(self._link(found["x"])), "") if found else ""
+        named = (
+            [one for one in self._link(found["sea"]) if kind_of(self.kg, one) in _SEAS]
+            if found and found["sea"]
+            else []
+        )
+        if not found or not country or (found["sea"] and not named):
+            return None
+        around = self.sets.ends(country, ("coast on",))
+        seas = {end: path for end, path in around.items() if kind_of(self.kg, end) in _SEAS}
+        if seas:
+            claimed = named[0] if named else next(iter(seas))
+            answer = "yes" if claimed in seas else "no"
+            said = f"{answer.capitalize()}: {country} has a coast on {listed(list(seas))}."
+            return self._says(answer, claimed, [Operand(end, (path,)) for end, path in seas.items()], said)
+        inland = next((end for end in self.sets.ends(country, ("instance of",)) if "landlocked" in end), "")
+        path = Path((country, inland), ("instance of",))
+        return self._says("no", "sea", [Operand(inland, (path,))], f"No: {path}.") if inland else None
 
     def _one_in_the_other(self) -> list[str]:
         """What two names mean of which one is said to be in the other, where together they name a third: a joining."""
@@ -256,7 +292,8 @@ class Claims(Computation):
         walks = [walk for walk in ran.walks() if walk[0] in topics][:4]
         named = set(self.query.content_words)
         walks = [walk for walk in walks if named & set(path_words(walk[1]))] or walks  # *capital*, not *largest city*
-        country = [(one, ("citizen of",)) for one in topics] if _COMPETES.match(self.query.text) else []
+        of_country = _COMPETES.match(self.query.text) or _IS_NATIONAL.match(self.plan.asked)
+        country = [(one, ("citizen of",)) for one in topics] if of_country else []
         path = self._path_that_says_so([*country, *walks], topics)
         if path is not None and (self._only_named(path) or not self._covers(path)):
             yield no_answer(f"The graph says {path}, which does not decide this.")
@@ -281,7 +318,7 @@ class Claims(Computation):
         if around is not None:
             yield from around
             return
-        instead = self._stated_instead(walks, topics)
+        instead = self._stated_instead([*country, *walks], topics)
         if instead is None:
             yield from self._not_among(topics) or iter((no_answer(_NEITHER),))
             return

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import product
 
 from kgdemo.answering.computation import Computation, MethodRun, computed_answer, listed, no_answer
 from kgdemo.answering.operands import PLACES, names_of_kind
@@ -48,6 +49,11 @@ _WON_WHEN = re.compile(
     re.I,
 )
 _WON, _YEAR_OF_IT = frozenset(("award received", "won", "awarded")), "happened in year"
+_TIMES = {"twice": 2, "two times": 2, "more than once": 2, "thrice": 3, "three times": 3, "four times": 4}
+_WON_OFTEN = re.compile(
+    rf"^(?:who|which|what)\b.*\b(?:won|awarded|received|given|got|hosted)\b.* (?P<often>{'|'.join(_TIMES)})$",
+    re.IGNORECASE,
+)
 _BORN_IN = re.compile(
     r"^(?:which|what|name) (?P<noun>[\w' -]+?) (?:was|were) (?P<verb>born|died|buried) in .+$", re.IGNORECASE
 )
@@ -130,6 +136,21 @@ class Direct(Computation):
                         back = self.sets.inverse("won by")
                         ends[year] = (Path((path.end, edition, year), (back, _YEAR_OF_IT)),)
         return ends
+
+    def won_often(self) -> Iterator[Event] | None:
+        """Who won, was given or hosted so many of a series; None where that is not asked or not known."""
+        found = _WON_OFTEN.match(self.plan.asked)
+        relations = ("hosted by",) if found and "host" in found[0].lower() else ("won by", "awarded to")
+        for series in self.query.topics if found else ():
+            times: dict[str, list[Path]] = {}
+            for edition, relation in product(self.sets.editions(series), relations):
+                for end, path in self.sets.ends(edition, (relation,)).items():
+                    times.setdefault(end, []).append(path)
+            least = _TIMES[found["often"].lower()] if found else 0
+            often = {end: tuple(paths) for end, paths in times.items() if len(paths) >= least}
+            if often:
+                return self._shown_by_paths("both", often)
+        return None
 
     def place_around(self) -> Iterator[Event] | None:
         """The country, or another kind of place, in which something lies; None where that is not asked or not known."""

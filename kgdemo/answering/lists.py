@@ -109,6 +109,7 @@ class Lists(Conditions):
             return
         known = (
             self.won_when()
+            or self.won_often()
             or self.runner_up()
             or self._of_its_editions()
             or self._nth_edition()

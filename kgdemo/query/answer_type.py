@@ -186,6 +186,8 @@ def _kind(word: str, types: Collection[str]) -> AnswerType:
     kinds = {kind for one in forms for kind in (one, SYNONYMS.get(one, one))} - {"place"}  # that is any kind of it
     if "region" in kinds:  # a state is one as well
         kinds |= {"state", "province"}
+    if "instrument" in kinds:  # to measure with as well
+        kinds |= {"invention", "tool"}
     named = frozenset(kinds.intersection(types))
     if named:
         return AnswerType(named, named=True)

@@ -120,6 +120,20 @@ _LARGEST_BY = {  # what things are ranked by, and the adjective that says so
 }  # fmt: skip
 _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, and how it is said here
     (r"^in order of \w+,? ", ""),
+    (
+        r"^(which|what) (\w+) has the (second|third|fourth|fifth) (?:largest|biggest|highest|greatest) "
+        r"(area|population)\b(.*)$",
+        r"what is the \3 largest \2\5 by \4",
+    ),
+    (
+        r"^how long (?:is|does) (?:the )?(?:pregnancy|gestation)(?: period)? of (?:an? |the )?(.+?)(?: last| take)?$",
+        r"how long is \1 pregnant",
+    ),
+    (
+        r"^(?:what is the |which is the )?(?:nearest|closest) star\b.*\b(?:apart from|besides|other than"
+        r"|except(?: for)?|not counting|after) (?:the |our )?(?:own )?sun$",
+        "what is the nearest star to the Sun",
+    ),
     (r"\bthe (?:highest|greatest|largest|biggest) number of (?=\w)", "the most "),
     (r"\bthe (?:lowest|smallest) number of (?=\w)", "the fewest "),
     (

@@ -132,6 +132,9 @@ def test_a_value_that_is_not_asked_for_is_no_answer(pipeline: Pipeline, question
         ("has New Zealand ever won the Rugby World Cup", "Yes"),
         ("Is Istanbul the capital of Turkey?", "No"),
         ("has Finland joined NATO", "Yes"),
+        ("does Bolivia have a coastline on the ocean", "No"),
+        ("does Peru have a coast?", "Yes"),
+        ("Was Frida Kahlo Mexican?", "Yes"),
     ],
 )
 def test_yes_or_no(pipeline: Pipeline, question: str, answer: str) -> None:
@@ -147,6 +150,8 @@ def test_yes_or_no(pipeline: Pipeline, question: str, answer: str) -> None:
         ("What is the biggest moon of the sixth planet from the Sun?", {"Titan (moon)"}),
         ("which planet is named after the Roman god of the sea?", {"Neptune (planet)"}),
         ("Which sign is number three in the zodiac?", {"Gemini"}),
+        ("Which physicist was awarded the Nobel Prize in Physics twice?", {"John Bardeen"}),
+        ("Which country has the second largest area in the world?", {"Canada"}),
         ("what is the normal body temperature of a human being", {"37 °C"}),
         ("when did england win the world cup (the men)", {"1966"}),
         ("When did Norway dissolve its union with Sweden?", {"7 June 1905"}),
