@@ -147,12 +147,10 @@ class Claims(Computation):
         """Whether a country lies on any sea, or on the one that is named; None where that is not asked or not known."""
         found = _COAST.match(self.query.text)
         country = next(iter(self._link(found["x"])), "") if found else ""
-        named = (
-            [one for one in self._link(found["sea"]) if kind_of(self.kg, one) in _SEAS]
-            if found and found["sea"]
-            else []
-        )
-        if not found or not country or (found["sea"] and not named):
+        if not found or not country:
+            return None
+        named = [one for one in self._link(found["sea"] or "") if kind_of(self.kg, one) in _SEAS]
+        if found["sea"] and not named:
             return None
         around = self.sets.ends(country, ("coast on",))
         seas = {end: path for end, path in around.items() if kind_of(self.kg, end) in _SEAS}

@@ -112,20 +112,21 @@ class Moments(Spans):
             dated = operand_of(self.kg, entity, (*over, BEGINNING, DATE, "launched"))
             if dated is not None and self._names_all_of(entity, event):
                 return dated
-        for pattern in _SAID_OF:
-            found = pattern.match(event)
-            meant = self._link(found["x"]) if found else []
-            if found and found["x"].lower() in ("he", "she", "it", "they"):
-                meant = [operand.entity for operand in before]
-            for entity in meant:
-                operand = operand_of(self.kg, entity, (_DATE_OF[found["verb"].lower()],)) if found else None
-                if operand is not None:
-                    return operand
-        found = _MAKES_SOMETHING.match(event) if before else None
-        for entity in self._link(found["what"]) if found else ():
-            dated = operand_of(self.kg, entity, (BEGINNING,))
-            own = self.sets.joined(entity, before[0].entity)
-            if dated is not None and own is not None and self._names_all_of(entity, found["what"] if found else ""):
+        for found in filter(None, (pattern.match(event) for pattern in _SAID_OF)):
+            he = found["x"].lower() in ("he", "she", "it", "they")
+            meant = [operand.entity for operand in before] if he else self._link(found["x"])
+            stated = (operand_of(self.kg, entity, (_DATE_OF[found["verb"].lower()],)) for entity in meant)
+            if (dated := next(filter(None, stated), None)) is not None:
+                return dated
+        return self._made(event, before[0].entity) if before else None
+
+    def _made(self, event: str, maker: str) -> Operand | None:
+        """When what somebody made came to be: *he composed The Magic Flute*; None where it is not stated to be his."""
+        found = _MAKES_SOMETHING.match(event)
+        what = found["what"] if found else ""
+        for work in self._link(what) if what else ():
+            dated = operand_of(self.kg, work, (BEGINNING,))
+            if dated is not None and self.sets.joined(work, maker) is not None and self._names_all_of(work, what):
                 return dated
         return None
 
