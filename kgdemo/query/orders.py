@@ -103,6 +103,8 @@ _ONE_EVENT = (
 _TWO_EVENTS = patterns_of(  # *did Mozart die before Beethoven was born*: each with a date of its own
     rf"(?:was|were|did) {{x}} (?P<verb>{_ONE_EVENT}) (?:before|(?P<after>after)) {{y}} "
     rf"(?:(?:was|were|did) )?(?P<other>{_ONE_EVENT}|died|began|started|ended)",
+    r"(?:was|were) {x} (?:already |yet )?(?P<verb>born|founded|built|opened)(?: already| yet)? when {y} "
+    rf"(?:(?:was|were) )?(?P<other>{_ONE_EVENT}|died|began|started|ended)",
 )
 _WEIGHS_MORE = patterns_of(r"{what}(?: \w+)? weighs (?:the )?(?P<degree>more|less|most|least)[,:]? +{pair}")
 _VERB_OF_DATE = (
@@ -257,7 +259,7 @@ def _comparison_of_dates(question: str) -> Plan | None:
     found = first_match(_TWO_EVENTS, question)
     if found:
         things = (f"{found['x']} {found['verb']}", f"{found['y']} {found['other']}")
-        return Plan(Form.YES_NO, things=things, words=("after" if found["after"] else "before",))
+        return Plan(Form.YES_NO, things=things, words=("after" if found.groupdict().get("after") else "before",))
     found = first_match(_BEFORE, question)
     if found:
         attribute = _DATE_OF_VERB.get(found["verb"].lower(), DATE)

@@ -153,7 +153,7 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
     (r"\b(nearest|closest) to us\b", r"\1 to the Earth"),
     (
         r"^(?:which|what) (\w+) (is|lies) (?:the )?(nearest|closest) to (?:the )?((?:planet )?earth)$",
-        r"what is the \3 \1 to \4",
+        r"what is the \3 \1 to the \4",
     ),
     (r"^(?:has|have|did) (.+?) (?:ever |already |yet )?(?:joined|join) (.+?)(?: yet| already)?$", r"is \1 in \2"),
     (
@@ -223,8 +223,12 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
         r"who was the \2 reigning \1",
     ),
     (r"\blived to be older\b", "lived longer"),
-    (r"\bmelts at an? (higher|lower) temperature\b", r"has the \1 melting point"),
-    (r"\bboils at an? (higher|lower) temperature\b", r"has the \1 boiling point"),
+    (r"\bmelts at (?:an?|the) (higher|lower) temperature\b", r"has the \1 melting point"),
+    (r"\bboils at (?:an?|the) (higher|lower) temperature\b", r"has the \1 boiling point"),
+    (r"\bmelt at (?:an?|the) (higher|lower) temperature\b", r"have the \1 melting point"),
+    (r"\bboil at (?:an?|the) (higher|lower) temperature\b", r"have the \1 boiling point"),
+    (r"^since when (?:is|has) (.+?) (?:been )?independent$", r"when did \1 become independent"),
+    (r"^since when (?:is|has) (.+?) (?:been )?(?:an? member of|in|part of) (.+)$", r"when did \1 join \2"),
     (r"\bspent the (longest|shortest) time in (?:office|power)\b", r"was in office \1"),
     (r"\b(which|what)( one)?'s (?=\w+er\b)", r"\1\2 is "),
     (r"^(?!the |what|which|when|in |how)((?:battle|treaty|siege|fall|sinking|foundation) of .+) year$", r"when was \1"),

@@ -33,6 +33,8 @@ from kgdemo.verify_operations import _CHECKS
         ("which language has the highest number of speakers", "which language has the most speakers"),
         ("From when to when was Elizabeth II queen", "how long was Elizabeth II queen"),
         ("On which date do the French celebrate Bastille Day", "when is Bastille Day"),
+        ("does tin or copper melt at the lower temperature", "does tin or copper have the lower melting point"),
+        ("since when is Finland independent", "when did Finland become independent"),
         ("who wrote The Trial", "who wrote The Trial"),
     ],
 )
