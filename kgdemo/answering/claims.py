@@ -334,7 +334,7 @@ class Claims(Computation):
     def _covers(self, path: Path) -> bool:
         """Whether a path says what the question claims: who took part in a battle need not have won it."""
         told = (*path.entities, *self.query.topics)
-        names = {word for one in told for name in self.kg.names_of(one) for word in fold(name).split()}
+        names = self.kg.words_of(*told)
         others = [name for name in _NAMES.findall(self.query.text) if not names.issuperset(fold(name).split())]
         if _DONE.match(self.query.text) and self.kg.entities.known(others):
             return False  # whether he got a *Nobel Prize* for it

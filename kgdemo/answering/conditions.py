@@ -184,8 +184,7 @@ class Conditions(Direct):
     def _met(self, ran: MethodRun) -> set[str]:
         """The words of what the question names and of the paths that the answer cites."""
         labels = [part for path in ran.cited for part in (*path.entities, *path.relations)]
-        labels += [name for topic in self.query.topics for name in self.kg.names_of(topic)]
-        return {word for label in labels for word in fold(label).split()}
+        return self.kg.words_of(*self.query.topics) | {word for label in labels for word in fold(label).split()}
 
     def _kind_unmet(self, ends: Mapping[str, Path]) -> str:
         """A kind that the noun is narrowed by and that no answer is of: of *island countries* the island."""
@@ -207,9 +206,8 @@ class Conditions(Direct):
         if kinds and not any(kinds[0] in fold(end).split() for end in ends):
             return kinds[0]  # of *dog* breeds
         path = next(iter(ends.values()))
-        names = [name for topic in self.query.topics for name in self.kg.names_of(topic)]
-        told = [*names, *path.entities, *path.relations]
-        said = {word for part in told for word in fold(part).split()}
+        parts = (*path.entities, *path.relations)
+        said = self.kg.words_of(*self.query.topics) | {word for part in parts for word in fold(part).split()}
         strange = [word for word in before if word not in self._vocabulary]
         unlike = next((word for word in strange if not any(_of_one_stem(fold(word), one) for one in said)), "")
         words = [word for word in before if word in self._vocabulary]

@@ -125,8 +125,7 @@ class Direct(Computation):
         """The years of those editions of a series that another topic, or its national team, won."""
         ends: dict[str, tuple[Path, ...]] = {}
         for series in self.query.topics:
-            names = {word for name in self.kg.names_of(series) for word in fold(name).split()}
-            if names.isdisjoint(words):
+            if self.kg.words_of(series).isdisjoint(words):
                 continue
             others = [topic for topic in self.query.topics if topic != series]
             for edition in self.sets.editions(series):

@@ -132,7 +132,7 @@ class Moments(Spans):
 
     def _names_all_of(self, entity: str, event: str) -> bool:
         """Whether every word of an event belongs to the name of a thing, so that no verb is left unread."""
-        words = {word for name in self.kg.names_of(entity) for word in fold(name).split()}
+        words = self.kg.words_of(entity)
         said = set(fold(event).split()) - FUNCTION_WORDS - SAYS_LITTLE
         return all(word in words or not words.isdisjoint(singulars(word)) for word in said)
 

@@ -111,11 +111,11 @@ class Values(Orders):
         Of a verb alone, *founded*, the thing's own dates say more.
         """
         for topic in self.query.topics:
-            own = {word for name in self.kg.names_of(topic) for word in fold(name).split()}
+            own = self.kg.words_of(topic)
             said = [word for word in self.query.content_words if word not in own | SAYS_LITTLE]
             around = dict.fromkeys(end for _, end in self.kg.neighbours(topic)) if len(said) > 1 else {}
             for event in (end for end in around if kind_of(self.kg, end) == "event"):
-                words = {word for name in self.kg.names_of(event) for word in fold(name).split()}
+                words = self.kg.words_of(event)
                 if all(any(same_stem(word, other) for other in words) for word in said):
                     return operand_of(self.kg, event, (_ANY_DATE,))
         return None
@@ -124,8 +124,7 @@ class Values(Orders):
         """What a thing did that its one date is not of, *made its maiden flight*; empty for a verb alone, *sank*."""
         if not _DID.search(self.plan.asked):
             return ""
-        names = (name for one in (entity, *self.query.topics) for name in self.kg.names_of(one))
-        told = {word for name in names for word in fold(name).split()} | SAYS_LITTLE | FUNCTION_WORDS | _MEANWHILE
+        told = self.kg.words_of(entity, *self.query.topics) | SAYS_LITTLE | FUNCTION_WORDS | _MEANWHILE
         left = [word for word in fold(self.plan.things[0]).split() if word not in told]
         is_verb = left and not left[0].endswith("s")  # the euro *notes* are a part of the name
         return " ".join(left) if len(left) > 1 and is_verb else ""
@@ -147,7 +146,7 @@ class Values(Orders):
         vectors = embedding_cache(self.resources.embedder)
         best, nearest = _VERY_NEAR if described else _NEAR, ("", "")
         for topic in self.query.topics:
-            names = {word for name in self.kg.names_of(topic) for word in fold(name).split()}
+            names = self.kg.words_of(topic)
             rest = " ".join(word for word in self.plan.asked.split() if fold(word.replace("'s", "")) not in names)
             stated = {
                 attribute: value
@@ -167,7 +166,7 @@ class Values(Orders):
         """The value of a quantity that is all the question names: the *normal body temperature* of a human being."""
         for topic in self.query.topics:
             values = self.kg.literals.get(topic, {}) if kind_of(self.kg, topic) == "quantity" else {}
-            named = {word for name in self.kg.names_of(topic) for word in fold(name).split()}
+            named = self.kg.words_of(topic)
             if values and not set(self.query.content_words) - named - SAYS_LITTLE - HARMLESS - FUNCTION_WORDS - {
                 "person"
             }:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.kg.adjacency import Adjacency
-from kgdemo.kg.labels import LabelTable
+from kgdemo.kg.labels import LabelTable, fold
 from kgdemo.kg.literals import Literals
 from kgdemo.kg.path import Path, PathIds, is_detour, turns_back
 
@@ -101,6 +101,10 @@ class KnowledgeGraph:
         """What an entity is called: its label and its aliases."""
         known = self.info.get(label)
         return (label, *(known.aliases if known else ()))
+
+    def words_of(self, *labels: str) -> set[str]:
+        """The words, folded, of all that entities are called."""
+        return {word for label in labels for name in self.names_of(label) for word in fold(name).split()}
 
     @classmethod
     def from_triples(
