@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 
-import { arrows, figure, percent, say, score, shownAs, wordsFor, xmlText } from '../../assets/js/core/dom.js';
+import { arrows, figure, percent, say, score, shownAs, wholeAt, wordsFor, xmlText } from '../../assets/js/core/dom.js';
 import { asksByItself, linkQuery } from '../../assets/js/core/inputs.js';
 import { addressQuery, placeOf } from '../../assets/js/files/address.js';
 import { stateAfter } from '../../assets/js/core/state.js';
@@ -23,6 +23,13 @@ test('slots of a sentence are filled, and only those that have a value', () => {
   assert.equal(say('{n} of {m}, {n}', { n: 3 }), '3 of {m}, 3');
   assert.equal(say('{a}', { a: '{b}', b: 1 }), '{b}');
   assert.equal(wordsFor({ ok: 'fine' }, 'toString', '?'), '?');
+});
+
+test('a name is found where it stands whole, and not inside another word or number', () => {
+  assert.equal(wholeAt('2 years, until 26 December', '2'), 0);
+  assert.equal(wholeAt('until 26 December: 2 years', '2'), 19);
+  assert.deepEqual([wholeAt('the Oslo fjord', 'slo'), wholeAt('born in 1922', '22'), wholeAt('Anna and Ann', 'Ann'), wholeAt('x', '')], [-1, -1, 9, -1]);
+  assert.equal(wholeAt('costs $5 (about)', '$5'), 6);
 });
 
 test('tokens, arrows and text for XML', () => {

@@ -155,6 +155,20 @@ export function arrows(written) {
 const NOT_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
 /**
+ * Where a name stands in a text, not as a part of another word or number: *2* is not in *26*; -1 where it does not.
+ * @type {(text: string, name: string) => number}
+ */
+export function wholeAt(text, name) {
+  const word = /[\p{L}\p{N}]/u;
+  for (let at = text.indexOf(name); name && at >= 0; at = text.indexOf(name, at + 1)) {
+    const begins = !word.test(name.charAt(0)) || !word.test(text.charAt(at - 1));
+    const ends = !word.test(name.charAt(name.length - 1)) || !word.test(text.charAt(at + name.length));
+    if (begins && ends) return at;
+  }
+  return -1;
+}
+
+/**
  * Text without the characters that XML cannot hold.
  * @param {unknown} value
  * @returns {string}

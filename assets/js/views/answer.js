@@ -1,7 +1,7 @@
 // The answer: a sentence with citations, two marks (does it exist, does it answer), the calculation behind it, and what
 // it cost; and what can be asked next.
 
-import { arrows, figure, h, percent, refill, say } from '../core/dom.js';
+import { arrows, figure, h, percent, refill, say, wholeAt } from '../core/dom.js';
 import { pathKey, verifiedCount } from '../core/state.js';
 import { term, withTerms } from '../core/terms.js';
 import { makeCalculation } from './calculation.js';
@@ -237,9 +237,9 @@ function cited(answer, answers, words) {
 
 /** @type {(part: string, names: string[]) => Child[]} */
 function emphasised(part, names) {
-  const name = names.find((one) => one && part.includes(one));
+  const name = names.find((one) => wholeAt(part, one) >= 0);
   if (!name) return [part];
-  const place = part.indexOf(name);
+  const place = wholeAt(part, name);
   return [...emphasised(part.slice(0, place), names), h('strong', { keys: [`e:${name}`] }, name), ...emphasised(part.slice(place + name.length), names)];
 }
 
