@@ -32,6 +32,7 @@ _IS_IT = re.compile(r"^(?:is|are|was|were)\b", re.IGNORECASE)
 _IS_SO = re.compile(r"^(?:is|are|was|were) .+ (?P<adjective>[\w-]+)$", re.IGNORECASE)
 _DENIED = re.compile(r"\b(?:never|not)\b|\b\w+n't\b(?! (?:it|he|she|they|there)\b)", re.IGNORECASE)
 _GODS = frozenset("god goddess gods goddesses deity greek roman norse egyptian".split())
+_YEAR = re.compile(r"\b[12]\d{3}\b")
 _HOSTED = re.compile(r"\bhost(?:ed|s)?\b|\b(?:won|win|wins)\b", re.IGNORECASE)
 _MANY = 10  # holders of an office from which the graph is taken to name them all
 _MANY_YEARS = 40  # of an award that the graph holds one by one, from which it is taken to name all who won it
@@ -71,7 +72,9 @@ _ANY_OF = re.compile(
     r"\b(?:won|win|received?|awarded|got|get|given) (?:an?|any|the) (?P<thing>[\w ]+?)[?.! ]*$", re.IGNORECASE
 )
 _HAS_ANY = re.compile(
-    r"^(?:do|does|did|has|have|had)\b.* (?:have )?(?:an?|any) (?P<thing>\w+(?: \w+)?)[?.! ]*$", re.IGNORECASE
+    r"^(?:do|does|did|has|have|had)\b.* (?:have )?(?:(?:an?|any) |(?=children|kids|moons|rings))(?P<thing>\w+(?: \w+)?)"
+    r"[?.! ]*$",
+    re.IGNORECASE,
 )
 
 _NAMED = frozenset(("named after", "gave its name to"))
@@ -187,7 +190,9 @@ class Claims(Computation):
         relation = "hosted by" if said[0].lower().startswith("host") else "won by"
         (other,) = (topic for topic in topics if topic not in series)
         found: dict[str, Path] = {}
-        for edition in self.sets.editions(series[0]):
+        year = _YEAR.search(self.plan.asked)
+        editions = [one for one in self.sets.editions(series[0]) if not year or year[0] in one.split()]
+        for edition in editions:
             for end, path in self.sets.ends(edition, (relation,)).items():
                 found[end] = path
                 chain = self.sets.containing(end, other) if end != other and kind_of(self.kg, other) in PLACES else None

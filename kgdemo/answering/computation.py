@@ -83,6 +83,14 @@ ORDER_WORD = re.compile(
     re.IGNORECASE,
 )
 
+_BEYOND_EARTH = re.compile(
+    r"\b(?:solar system|universe|space|planets?|moons?|mars|venus|jupiter|saturn|mercury)\b", re.I
+)
+_OF_THE_PAST = re.compile(
+    r"\b(?:was|were|ever|history|historical|former|ancient|had been|of all time)\b", re.IGNORECASE
+)
+_STATES = frozenset(("country", "empire", "state", "territory"))
+_CELESTIAL = frozenset(("planet", "moon", "dwarf planet", "celestial body"))
 _SAYS_SEX = ("gender", "instance of")  # of a person, of a deity
 SEX = {  # words that say whether a man or a woman is meant
     **dict.fromkeys(
@@ -262,6 +270,22 @@ class Computation:
             alone = not ran.refused or re.fullmatch(r"which [\w ]+ are (?:of|in|around) .+", self.plan.base)
             decoded = decoded if alone else {}
         return decoded
+
+    def _of_here_and_now(self, ends: Mapping[str, Path | None]) -> dict[str, Path | None]:
+        """Without what lies on another planet and the states that are no more, where the question looks at neither."""
+        here = dict(ends)
+        if not _BEYOND_EARTH.search(self.query.text):
+            away = {
+                end
+                for end in ends
+                for label, around in self.kg.neighbours(end, directed=True)
+                if label == "located in" and around != "Earth" and kind_of(self.kg, around) in _CELESTIAL
+            }
+            here = {end: path for end, path in ends.items() if end not in away} or here
+        if _OF_THE_PAST.search(self.query.text):
+            return here
+        gone = {end for end in here if kind_of(self.kg, end) in _STATES and operand_of(self.kg, end, ("ended",))}
+        return {end: path for end, path in here.items() if end not in gone}
 
     def _dated(self, ends: Mapping[str, Path], dates: Sequence[str] = (DATE,)) -> list[Operand]:
         """Those of which the graph knows a year."""

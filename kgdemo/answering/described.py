@@ -71,6 +71,7 @@ _CAME = frozenset(
 )
 
 Around = Sequence[tuple[str, str]]
+Between = Mapping[str, Sequence[tuple[str, str]]]  # what something that is named leads to -> by which step, from what
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +241,8 @@ class Described:
         """Those for which every phrase is accounted for, and as well as for the best of them."""
         near = self._beside(members, description)
         for further in (False, True):
-            reached = {m: near.get(m, []) + (self._beyond(m, near, description) if further else []) for m in members}
+            between = self._between(description) if further else None
+            reached = {m: near.get(m, []) + self._beyond(m, near, between, description) for m in members}
             named = [m for m, own in reached.items() if description.names <= {p for s in own for p in s.places}]
             told = {m: self._told(m, reached[m], description) for m in named if m not in description.named}
             others = [m for m in members if m not in told] if any(c.negated for c in description.phrases) else []
@@ -282,20 +284,38 @@ class Described:
                             found.setdefault(one, []).append(Statement(way, places, self._both_ways(label)))
         return found
 
+    def _between(self, description: Description) -> Between:
+        """What the graph states of a kind or a place that is named: who is *Dutch*, and what lies in Italy."""
+        between: dict[str, list[tuple[str, str]]] = {}
+        stated = {self.sets.inverse(statement): statement for statement in _SAYS_WHAT}
+        for end in description.named:
+            for label, middle in self.kg.neighbours(end):
+                if label in stated:
+                    between.setdefault(middle, []).append((label, end))
+        return between
+
     def _beyond(
-        self, member: str, near: Mapping[str, Sequence[Statement]], description: Description
+        self, member: str, near: Mapping[str, Sequence[Statement]], between: Between | None, description: Description
     ) -> list[Statement]:
-        """Those that say it of what a member is joined to: created by somebody who is *Dutch*, or found in a year."""
+        """Those that say it of what a member is joined to: created by somebody who is *Dutch*, or found in a year.
+
+        Args:
+            member, description: see ``_told``.
+            near: statements that join members to what is named.
+            between: see ``_between``; None: only what is near counts.
+        """
+        if between is None:
+            return []
         named = description.named
         found = []
+        places = [end for end in named if kind_of(self.kg, end) in PLACES]
         for label, middle in self.kg.neighbours(member, directed=True):
-            for second, end in self.kg.neighbours(middle, directed=True):
-                if second in _SAYS_WHAT and end in named and end != member:
-                    path = Path((end, middle, member), (self.sets.inverse(second), self.sets.inverse(label)))
+            for from_end, end in between.get(middle, ()):
+                if end != member:
+                    path = Path((end, middle, member), (from_end, self.sets.inverse(label)))
                     says = (*self._both_ways(label), *filter(None, (kind_of(self.kg, middle),)))
                     found.append(Statement(path, named[end], says))
-            within = [end for end in named if kind_of(self.kg, middle) in PLACES and kind_of(self.kg, end) in PLACES]
-            for end in within:
+            for end in places if places and kind_of(self.kg, middle) in PLACES else ():
                 if (chain := self.sets.containing(middle, end)) is not None and member not in chain.entities:
                     path = Path((*chain.entities, member), (*chain.relations, self.sets.inverse(label)))
                     found.append(Statement(path, named[end], self._both_ways(label)))

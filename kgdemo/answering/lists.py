@@ -481,7 +481,10 @@ class Lists(Conditions):
         elif modifier:
             ends = list(self._of_place(modifier, noun))
         else:
-            ends = list(self.sets.of_kind(noun))
+            ends = list(self._of_here_and_now(self.sets.of_kind(noun)))
+        if self.plan.things:
+            yield from self._beyond_another(ends, ran)
+            return
         operands = same_attribute(self.kg, ends, self.plan.attributes)
         sign, number = self.plan.bound.split()
         limit = in_unit(float(number), self.plan.unit, operands[0].unit) if operands else None
@@ -489,8 +492,25 @@ class Lists(Conditions):
             held = f"The graph holds {len(ends)} {noun} ({listed(ends, 8)})" if ends else f"The graph knows no {noun}"
             yield no_answer(f"{held}, but no {self.plan.attributes[0]} of them in {self.plan.unit or 'numbers'}.")
             return
-        bound = f"{sign} {round(limit, 6):.15g}"
-        result = within_bound(operands, bound)
+        yield from self._within(operands, f"{sign} {round(limit, 6):.15g}", ran)
+
+    def _beyond_another(self, ends: Sequence[str], ran: MethodRun) -> Iterator[Event]:
+        """The things of a kind that are larger, or less large, than another thing."""
+        meant = self._link(self.plan.things[0])
+        stated = (same_attribute(self.kg, [one, *ends], (name,)) for one in meant for name in self.plan.attributes)
+        operands = next((own for own in stated if own and own[0].entity in meant and len(own) > 1), [])
+        if not operands:
+            yield no_answer(f"The graph holds no {self.plan.attributes[0]} by which I could compare them.")
+            return
+        other = operands[0]
+        rest = [o for o in operands[1:] if o.entity != other.entity and o.unit == other.unit]
+        said, value = f"{other.entity}: {other.attribute} {shown_value(other)}", f"{other.value} {other.unit}".strip()
+        if (yield from self._operate("value", said, [other], (value,))) is not None:
+            yield from self._within(rest, f"{self.plan.bound} {order_of(other):.15g}", ran)
+
+    def _within(self, operands: Sequence[Operand], bound: str, ran: MethodRun) -> Iterator[Event]:
+        """Those whose value lies within a bound."""
+        noun, result = self.plan.noun, within_bound(operands, bound)
         said = f"{operands[0].attribute} {bound.removeprefix('= ')} {operands[0].unit}".strip()
         operation = yield from self._operate("filter", f"{len(operands)} with it; {said}", operands, result, bound)
         if operation is None:

@@ -15,10 +15,11 @@ from kgdemo.answering.fitting import Fitting
 from kgdemo.answering.lists import Lists
 from kgdemo.answering.moments import Moments
 from kgdemo.answering.spans import Spans
+from kgdemo.answering.whether import Whether
 from kgdemo.events import Event
 from kgdemo.kg.path import Path
 from kgdemo.query.plan import Form
-from kgdemo.query.query import Query
+from kgdemo.query.query import Query, understand
 from kgdemo.reasoners.base import Resources
 
 _SAME_TIME = re.compile(
@@ -49,6 +50,14 @@ def answer(
     if query.plan.form is Form.UNANSWERABLE:
         yield no_answer(query.plan.reason)
         return
+    if query.plan.turned:
+        claimed = () if query.plan.turned.startswith("when ") else link(query.plan.claimed)
+        others = [topic for topic in query.topics if topic not in claimed]
+        turned = understand(query.plan.turned, others or query.topics, resources.kg)
+        settled = tuple(Whether(*given).settled(answer(turned, run, resources, link, directed, vocabulary)))
+        if settled:
+            yield from settled
+            return
     lists, claims, orders = Lists(*given), Claims(*given), Spans(*given)
     if query.plan.initial:
         yield from lists.beginning_with()

@@ -39,15 +39,7 @@ from kgdemo.ranking.scorer import path_words
 _TOLD_BY = re.compile(r"^[A-Z][^']*'s? [a-z]+ (?=[A-Z])")  # *Jupiter's moon* Ganymede
 _SEVERAL = 5  # are named where *the longest rivers* are asked for
 _PARTS = ("part", "volume", "instalment", "installment")
-_BEYOND_EARTH = re.compile(
-    r"\b(?:solar system|universe|space|planets?|moons?|mars|venus|jupiter|saturn|mercury)\b", re.I
-)
-_OF_THE_PAST = re.compile(
-    r"\b(?:was|were|ever|history|historical|former|ancient|had been|of all time)\b", re.IGNORECASE
-)
 _MAINLAND, _ISLANDS = re.compile(r"\bmainland\b", re.IGNORECASE), ("instance of", "island country")
-_STATES = frozenset(("country", "empire", "state", "territory"))
-_CELESTIAL = frozenset(("planet", "moon", "dwarf planet", "celestial body"))
 BEGINNINGS = ("founded", "discovered", "opened", "released", "began")
 _FEW = 0.5  # of all people, of whom a value has to be known before anybody is said to have the greatest one
 _ALONE = 3  # things of which the value of one says nothing of who has the greatest
@@ -270,7 +262,7 @@ class Orders(Computation):
                 yield from self._none_found(ran, noun)
                 return
         else:
-            ends = self._of_today(self._on_earth(self.sets.of_kind(noun)))
+            ends = self._of_here_and_now(self.sets.of_kind(noun))
             if not ends:
                 yield no_answer(f"The graph knows no kind of thing called “{noun}”, so it cannot compare them.")
                 return
@@ -323,25 +315,6 @@ class Orders(Computation):
         last = (fold(noun).split() or [""])[-1]
         groups = (topic for topic in self.query.topics if last.endswith("s") and last in fold(topic).split())
         return next((members for group in groups if (members := self.sets.members(group))), {})
-
-    def _on_earth(self, ends: dict[str, Path | None]) -> dict[str, Path | None]:
-        """Without what lies on another planet, where the question does not look beyond this one."""
-        if _BEYOND_EARTH.search(self.query.text):
-            return ends
-        away = {
-            end
-            for end in ends
-            for label, around in self.kg.neighbours(end, directed=True)
-            if label == "located in" and around != "Earth" and kind_of(self.kg, around) in _CELESTIAL
-        }
-        return {end: path for end, path in ends.items() if end not in away} or ends
-
-    def _of_today(self, ends: dict[str, Path | None]) -> dict[str, Path | None]:
-        """Without the states that are no more, where the question does not ask of what was: the Soviet Union."""
-        if _OF_THE_PAST.search(self.query.text):
-            return ends
-        gone = {end for end in ends if kind_of(self.kg, end) in _STATES and operand_of(self.kg, end, ("ended",))}
-        return {end: path for end, path in ends.items() if end not in gone}
 
     def _best_of(self, ran: MethodRun, operands: Sequence[Operand]) -> Iterator[Event]:
         """The things of the greatest or the least value."""

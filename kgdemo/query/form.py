@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from kgdemo.query.claimed import SIGNS, turned_round
 from kgdemo.query.measures import (
     AGE,
     COURSE,
@@ -67,6 +68,7 @@ _HOW_MANY_UNITS = re.compile(  # *how many metres tall*
 _GIVE_THE_MEASURE = re.compile(
     r"^(?:give|state|find|name|tell|show|say)(?: me| us)? (?=(?:the )?(?:\w+ ){1,3}of )", re.I
 )
+_NTH_PRESIDENT = re.compile(r"(\b[1-4]\d(?:st|nd|rd|th) president)$", re.IGNORECASE)  # of no other country that many
 _NO_APOSTROPHE = re.compile(r"\b(do|does|did|is|are|was|were|has|have|had|ca)nt\b", re.IGNORECASE)
 
 
@@ -89,7 +91,7 @@ def plan_of(text: str) -> Plan:
     question = re.sub(r"\b(what|who|which|where|when|how)'?s\b", r"\1 is", question, flags=re.IGNORECASE)
     century = _WHAT_CENTURY.match(question)
     question = f"when {century['asked']}" if century else question
-    question = in_other_words(question)
+    question = _NTH_PRESIDENT.sub(r"\1 of the United States", in_other_words(question))
     unit, question = unit_asked(question)
     initial, asked = initial_of(asked_first(_LANDLOCKED.sub(r"landlocked \1", _IN_A_UNIT.sub("", question))))
     question = _HOW_MANY_UNITS.sub("how ", _WHAT_YEAR.sub("when ", asked))
@@ -104,6 +106,15 @@ def plan_of(text: str) -> Plan:
 
 def _read(question: str, text: str) -> Plan:
     """The plan of a question in plain words; ``text`` is how it was typed."""
+    turned, claimed = turned_round(question)
+    plan = _read_as_it_stands(question, text)
+    if not turned:
+        return plan
+    plan = plan if plan.form is Form.YES_NO else Plan(Form.YES_NO, base=question)
+    return replace(plan, turned=turned, claimed=claimed)
+
+
+def _read_as_it_stands(question: str, text: str) -> Plan:
     for reader in (
         _of_moments,
         in_the_time_of,
@@ -507,15 +518,6 @@ _WITH_VALUE = patterns_of(
 
 _NUMBER = r"(?P<number>\d[\d,]*(?:\.\d+)?)(?P<scale> (?:thousand|million|billion))?(?: (?P<unit>[a-z][\w²/ ]*))?"
 _MORE = r"(?P<more>more than|over|above|at least|greater than|less than|under|below|fewer than|at most|up to)"
-_SIGNS = {
-    "at least": ">=",
-    "less than": "<",
-    "under": "<",
-    "below": "<",
-    "fewer than": "<",
-    "at most": "<=",
-    "up to": "<=",
-}
 _KIND_BOUNDED = (
     r"(?:(?P<many>how many|number of)|(?:what|which|name|list)(?: are| is)?)?(?: me)?(?: all)?(?: the)? *{noun}"
     r"(?P<where> (?:in|of|on|from) .+?)?,? "
@@ -527,14 +529,17 @@ _BOUNDED = patterns_of(  # *islands larger than 1,000 km²*, *countries with ove
 )
 
 
+_BOUNDED_BY = patterns_of(rf"{_KIND_BOUNDED}(?:(?:that |which )?(?:is|are|was|were) )?{{er}} than {{y}}")
+
+
 def _bounded(question: str) -> Plan | None:
-    """A question for the things of a kind whose value is above or below a number."""
+    """A question for the things of a kind whose value is above or below a number, or that of another thing."""
     found = first_match(_BOUNDED, question)
     if not found:
-        return None
+        return _bounded_by(question)
     said = found.groupdict()
     if said.get("more"):
-        sign = _SIGNS.get(said["more"].lower(), ">")
+        sign = SIGNS.get(said["more"].lower(), ">")
         unit = (said["unit"] or "").lower()
         if not said["measure"] and unit not in ("people", "inhabitants", "residents", "citizens"):
             return None
@@ -551,6 +556,24 @@ def _bounded(question: str) -> Plan | None:
         attributes=attributes,
         bound=f"{sign} {round(limit, 6):.15g}",
         unit=(said["unit"] or "").strip(),
+    )
+
+
+def _bounded_by(question: str) -> Plan | None:
+    """*Which countries are bigger than Canada*."""
+    found = first_match(_BOUNDED_BY, question)
+    noun = found["noun"].strip() if found else ""
+    if not found or plural_of(noun) != noun:
+        return None
+    attributes, greater = degree_of(found)
+    where = without_world(found["where"] or "")
+    return Plan(
+        Form.COUNT if found["many"] else Form.ALL,
+        base=f"which {noun} are {where}" if where else "",
+        noun=noun,
+        things=(found["y"],),
+        attributes=attributes,
+        bound=">" if greater else "<",
     )
 
 

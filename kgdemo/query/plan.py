@@ -54,6 +54,8 @@ class Plan:
             the ``things`` then, how they are said to lie: ``before``, ``after``, ``between``, or ``age`` at the second.
         initial: the letter, or the word, that the names of the answers begin with.
         century: whether the time is asked for as a century.
+        turned: the question whose answer a yes/no question claims (``query.claimed``).
+        claimed: what it claims that to be: a name, ``= 1912``, ``> 8000 metres``, or ``*`` for anything.
         asked: the question in plain words: without politeness, and with the question word in front.
     """
 
@@ -78,4 +80,6 @@ class Plan:
     words: tuple[str, ...] = ()
     initial: str = ""
     century: bool = False
+    turned: str = ""
+    claimed: str = ""
     asked: str = field(default="", compare=False)

@@ -121,7 +121,8 @@ def nearness(kg: KnowledgeGraph, walks: NDArray[np.int32], scorer: PathScorer) -
     places = places.reshape(walks.shape)
     relations = [kg.step_labels[step] for step in steps]
     vectors = scorer.labels.vectors([spoken(relation) for relation in relations])  # (s, d)
-    similar = vectors @ scorer.labels.vectors([scorer.query.text])[0]
+    question, *_ = scorer.labels.vectors([scorer.query.text, *scorer.query.content_words])  # the words for ``_covers``
+    similar = vectors @ question
     between = vectors @ vectors.T
     length = np.sqrt(np.maximum(between[places[:, :, None], places[:, None, :]].sum(axis=(1, 2)), 1e-6))
     coverage: NDArray[np.float32] = _covers(relations, scorer)[places].max(axis=1).mean(axis=1)
