@@ -17,10 +17,10 @@ from kgdemo.answering.operands import (
     shown_value,
 )
 from kgdemo.events import Event, Operand
-from kgdemo.kg.labels import fold, with_article
+from kgdemo.kg.labels import fold, spoken, with_article
 from kgdemo.kg.path import Path
-from kgdemo.query.answer_type import kind_of
-from kgdemo.query.measures import NUMBERS, number_of_word
+from kgdemo.query.answer_type import kind_of, singulars
+from kgdemo.query.measures import NUMBERS, number_of_word, plural_of
 from kgdemo.ranking.scorer import path_words
 
 _SAYS_NOT_WHAT = frozenset(("part of", "has part", "consists of", "ingredient of", "named after"))
@@ -86,6 +86,14 @@ _SAME = re.compile(
 _CLAIMS_NUMBER = re.compile(
     rf"^(?:do|does|did|has|have|had|is|are|was|were)\b.* (?:have|has|won|win|wins|got|hosted|written|made|of)?\b ?"
     rf"(?:exactly |only )?(?P<number>{'|'.join(NUMBERS)}|\d{{1,3}}) (?P<thing>[a-z][\w ]*?s)(?: right)?[?.! ]*$",
+    re.IGNORECASE,
+)
+
+_TWO_OBJECTS = re.compile(r"\b(?:of|from|by|with|in) (?P<one>[\w'-]+(?: \w+)?) and (?P<other>[\w'-]+(?: \w+)?)$")
+_OFTEN = {"twice": 2, "thrice": 3}
+_CLAIMS_TIMES = re.compile(
+    rf"^(?:did|has|have) .+? (?:win|won) (?:an?|the) (?P<thing>.+?) "
+    rf"(?P<often>twice|thrice|(?:{'|'.join(NUMBERS)}) times)$",
     re.IGNORECASE,
 )
 
@@ -254,10 +262,20 @@ class Claims(Computation):
         """The number that the question gives, and the one that the graph states: does a spider have *eight legs*."""
         found = _CLAIMS_NUMBER.search(self.query.text)
         if not found:
-            return None
+            return self._times_claimed()
         stated = (number_of(self.kg, topic, found["thing"]) for topic in self.query.topics)
         known = next((number for number in stated if number is not None), None)
         return (number_of_word(found["number"]), known) if known is not None else None
+
+    def _times_claimed(self) -> tuple[int, Operand] | None:
+        """The same of what was won again: *did she win the Nobel Prize twice*."""
+        found = _CLAIMS_TIMES.match(self.plan.asked)
+        stated = (number_of(self.kg, topic, plural_of(found["thing"])) for topic in self.query.topics) if found else ()
+        known = next((number for number in stated if number is not None), None)
+        if not found or known is None:
+            return None
+        often = found["often"].lower()
+        return _OFTEN.get(often) or number_of_word(often.split()[0]), known
 
     def _is_number(self, claimed: int, stated: Operand) -> Iterator[Event]:
         text = f"{stated.entity}: {stated.attribute} {stated.value}"
@@ -297,6 +315,10 @@ class Claims(Computation):
         walks = [walk for walk in walks if named & set(path_words(walk[1]))] or walks  # *capital*, not *largest city*
         of_country = _COMPETES.match(self.query.text) or _IS_NATIONAL.match(self.plan.asked)
         country = [(one, ("citizen of",)) for one in topics] if of_country else []
+        both = self._of_two_objects(topics)
+        if both is not None:
+            yield from both
+            return
         path = self._path_that_says_so([*country, *walks], topics)
         if path is not None and (self._only_named(path) or not self._covers(path)):
             yield no_answer(f"The graph says {path}, which does not decide this.")
@@ -335,6 +357,28 @@ class Claims(Computation):
         operands = [Operand(end, (path,)) for end, path in stated.items()]
         said = f"{subject} {relation} {listed(list(stated), 8)}"
         yield from self._says("no", claimed, operands, f"No, as far as the graph says: {said}.")
+
+    def _of_two_objects(self, topics: Sequence[str]) -> Iterator[Event] | None:
+        """Whether something is joined alike to two things, *made of copper and tin*; None where it is to neither."""
+        found = _TWO_OBJECTS.search(self.plan.asked)
+        named = [self._link(found[name]) for name in ("one", "other")] if found else []
+        objects = [next((one for one in meant if one in topics), "") for meant in named]
+        if len(set(objects)) != 2 or not all(objects):
+            return None
+        for subject in (topic for topic in topics if topic not in objects):
+            ways = [{label for label, end in self.kg.neighbours(subject) if end == one} for one in objects]
+            common, either = ways[0] & ways[1], ways[0] | ways[1]
+            if not either:
+                continue
+            label = min(common or either)
+            stated = self.sets.ends(subject, (label,))
+            operands = [Operand(end, (path,)) for end, path in stated.items()]
+            said = f"{subject} {spoken(label)} {listed(list(stated), 8)}."
+            if common:
+                return self._says("yes", objects[0], operands, f"Yes: {said}")
+            missing = next(one for one in objects if one not in stated)
+            return self._says("no", missing, operands, f"No, as far as the graph says: {said}")
+        return None
 
     def _covers(self, path: Path) -> bool:
         """Whether a path says what the question claims: who took part in a battle need not have won it."""
@@ -566,12 +610,13 @@ class Claims(Computation):
 
     def _of_which(self, thing: str) -> str:
         """The entity that is said to be of a kind: of namesakes one that is, or nearly; else one that was linked."""
-        topics, meant = self.query.topics, self._link(thing)
+        topics = self.query.topics
+        meant = self._link(thing) or [one for form in singulars(thing.lower()) for one in self._link(form)]
         heads = {kind.split()[-1] for kind in names_of_kind(self.plan.noun)}
         of_kind = [entity for entity in meant if (kind_of(self.kg, entity) or "?").split()[-1] in heads]
         of_kind += [entity for entity in meant if is_of_kind(self.kg, entity, names_of_kind(self.plan.noun))]
-        linked = [entity for entity in meant if entity in topics] or topics[: len(topics) == 1]
-        return next(iter((*of_kind, *linked, *meant)), "")
+        linked = [entity for entity in meant if entity in topics]
+        return next(iter((*of_kind, *linked, *meant, *topics[: len(topics) == 1])), "")
 
     def _animal_classes(self) -> set[str]:
         animals = called(self.kg, "animal")

@@ -64,6 +64,12 @@ SAYS_LITTLE = frozenset(
     "theatres native several give gives gave given ones also proper real traditional typical classic authentic".split()
 )
 _IN_YEARS = re.compile(r"\b(?:in|during|before|after|since|until) (?:the )?\d{3,4}s?\b")  # the first of those alone
+_TITLES = {  # of heads of state, by what they are
+    **dict.fromkeys("king queen monarch emperor empress tsar sultan".split(), "monarch"),
+    "president": "president",
+    "chancellor": "chancellor",
+}
+_ELEMENTS = frozenset(("land", "water", "air", "sea"))  # where the fastest is so
 _OF_SEVERAL = re.compile(  # one of those that are named
     r"\bor\b|\bcompared?\b|\bthan (?!(?:in |at |on )?(?:any|all|every))", re.IGNORECASE
 )
@@ -90,6 +96,7 @@ _OF_THE_PAST = re.compile(
     r"\b(?:was|were|ever|history|historical|former|ancient|had been|of all time)\b", re.IGNORECASE
 )
 _STATES = frozenset(("country", "empire", "state", "territory"))
+_EXTINCT = frozenset(("extinct", "prehistoric", "dinosaur"))
 _CELESTIAL = frozenset(("planet", "moon", "dwarf planet", "celestial body"))
 _SAYS_SEX = ("gender", "instance of")  # of a person, of a deity
 SEX = {  # words that say whether a man or a woman is meant
@@ -218,12 +225,24 @@ class Computation:
     def _of_another_time(self, ran: MethodRun) -> str:
         """What is said where a year of birth or death answers what is not asked: when somebody *ran* a mile."""
         relation = ran.cited[0].relations[-1] if ran.cited and not ran.refused else ""
+        if relation == "head of state" and (said := self._of_another_title(ran.cited[0].end)):
+            return said
         if relation.endswith(" in year") and _EVERY_YEAR.match(self.plan.asked):
             return "It asks for the day in every year, and the graph holds single dates."
         asked = _WHEN_DID.match(self.plan.asked) and _LIVING.isdisjoint(self.query.content_words)
         if relation not in ("born in year", "died in year") or not asked:
             return ""
         return f"The closest that the graph holds is “{spoken(relation)}”, and that is not what is asked."
+
+    def _of_another_title(self, head: str) -> str:
+        """What is said where a head of state is not what the question calls him, or another year is asked about."""
+        held = [end for label, end in self.kg.neighbours(head, directed=True) if label == "position held"]
+        titles = {title for word in fold(self.plan.asked).split() if (title := _TITLES.get(word.removesuffix("s")))}
+        own = {title for position in held for word in fold(position).split() if (title := _TITLES.get(word))}
+        if titles and own and titles.isdisjoint(own):
+            return f"The graph knows no such office there; {head} is {listed(held)}."
+        year = _IN_YEARS.search(self.plan.asked)
+        return f"The graph says who it is now ({head}), not who it was {year[0]}." if year else ""
 
     def _whole_set(self, ran: MethodRun) -> dict[str, Path]:
         """All entities that the best cited relation path leads to and that fit the type asked for as its end does."""
@@ -285,7 +304,12 @@ class Computation:
         if _OF_THE_PAST.search(self.query.text):
             return here
         gone = {end for end in here if kind_of(self.kg, end) in _STATES and operand_of(self.kg, end, ("ended",))}
+        gone |= {end for end in here if kind_of(self.kg, end) == "animal" and self._is_extinct(end)}
         return {end: path for end, path in here.items() if end not in gone}
+
+    def _is_extinct(self, animal: str) -> bool:
+        kinds = (end for label, end in self.kg.neighbours(animal, directed=True) if label == "instance of")
+        return any(not _EXTINCT.isdisjoint(kind.split()) for kind in kinds)
 
     def _dated(self, ends: Mapping[str, Path], dates: Sequence[str] = (DATE,)) -> list[Operand]:
         """Those of which the graph knows a year."""
@@ -343,7 +367,7 @@ class Computation:
         for topic in self.query.topics:
             names = self.kg.names_of(topic)
             achieved = self.sets.ends(topic, (ACHIEVED,))
-            if not self._may_hold(achieved, names) or not self._order_said(names):
+            if not self._may_hold(achieved, names) or not self._order_said(names) or not self._where_said(names):
                 continue
             told = {word for name in names for word in re.findall(r"\w+", fold(name))}
             others = (other for other in self.query.topics if other != topic)
@@ -364,7 +388,7 @@ class Computation:
         said = [f"{word} {noun}" for word in _MOST.findall(self.query.text) for noun in nouns]
         said += [f"{text} in the world" for text in said]
         named = (name.entity for text in said for name in name_index(self.kg).called(text))
-        records = (self.kg.entities[entity] for entity in named)
+        records = (one for one in map(self.kg.entities.__getitem__, named) if self._where_said(self.kg.names_of(one)))
         return next((one for one in records if self.sets.ends(one, (ACHIEVED,))), "")
 
     def _record_meant(self) -> str:
@@ -373,7 +397,7 @@ class Computation:
         if _OF_SEVERAL.search(text) or not says_order(text) or _IN_YEARS.search(text):
             return ""
         record, probability = records_of(self.kg).meant(self.query.text, self.resources.embedder)
-        if probability < MEANT:
+        if probability < MEANT or not self._where_said(self.kg.names_of(record)):
             return ""
         known, holders = self.kg.info[record], self._holders(record)
         told = {word[:_STEM] for name in (record, *known.aliases) for word in fold(name).split()}
@@ -391,6 +415,11 @@ class Computation:
             if not aside and told.isdisjoint(named) and all(self.sets.joined(one, topic) is None for one in holders):
                 return ""  # of a place, or somebody, that the record is not about
         return record
+
+    def _where_said(self, names: Sequence[str]) -> bool:
+        """Whether a record is one *on land* or *in the air*, where the question says so."""
+        words = {word for name in names for word in fold(name).split()}
+        return _ELEMENTS & set(fold(self.plan.asked).split()) <= words
 
     def _order_said(self, names: Sequence[str]) -> bool:
         """Whether the question says the order that a record is named by: not every prize is the *first* one."""

@@ -146,7 +146,8 @@ class Direct(Computation):
                 for end, path in self.sets.ends(edition, (relation,)).items():
                     times.setdefault(end, []).append(path)
             least = _TIMES[found["often"].lower()] if found else 0
-            often = {end: tuple(paths) for end, paths in times.items() if len(paths) >= least}
+            most = least if re.search(r"\b(?:exactly|only|just)\b", self.plan.asked) else max(_TIMES.values()) * 100
+            often = {end: tuple(paths) for end, paths in times.items() if least <= len(paths) <= most}
             if often:
                 return self._shown_by_paths("both", often)
         return None

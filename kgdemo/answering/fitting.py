@@ -16,6 +16,8 @@ from kgdemo.query.plan import Form
 
 _ASKS_WHICH = re.compile(r"^(?:which|what|who|name|list)\b", re.IGNORECASE)
 
+_NAMED_AFTER = re.compile(r"\b(?:named|called) (?:after|for)\b", re.IGNORECASE)
+
 
 class Fitting(Direct):
     """What fits all that a question says, of a set or of the answers that were found."""
@@ -31,6 +33,8 @@ class Fitting(Direct):
         asked = self.plan.asked
         if self.plan.form is Form.COUNT or (self.plan.base and not _ASKS_WHICH.match(asked)):
             asked = self.plan.base
+        if _NAMED_AFTER.search(asked):  # one relation, which its words do not tell from others to the same people
+            return
         if two_steps(asked, clauses_only=not asked.lower().startswith(("who ", "where "))):
             return
         found = Described(self.sets, self.resources.embedder, self.office_named).fitting(asked, least)

@@ -676,7 +676,8 @@ class Lists(Conditions):
             if won is not None:
                 yield no_answer(f"The graph says {won}, but not how often.")
                 return
-            ends = self._set_of(ran, noun)
+            every = self._set_of(ran, noun)
+            ends = {end: every[end] for end in self._of_here_and_now(every)}
             if not ends:
                 yield from self._none_found(ran, noun)
                 return

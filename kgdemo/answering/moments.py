@@ -22,7 +22,7 @@ _DATE_OF = {  # the verb of an event, or its noun, and the date that says when i
     "murdered": "died", "assassinated": "died", "assassination": "died", "execution": "died", "executed": "died",
     "founded": "founded", "established": "founded", "foundation": "founded", "founding": "founded",
     "built": "opened", "opened": "opened", "completed": "opened", "finished": "opened", "open": "opened",
-    "opening": "opened", "completion": "opened", "invented": "discovered", "discovered": "discovered",
+    "opening": "opened", "dedicated": "opened", "unveiled": "opened", "inaugurated": "opened", "completion": "opened", "invented": "discovered", "discovered": "discovered",
     "invention": "discovered", "discovery": "discovered", "released": "released", "published": "released",
     "written": "released", "composed": "released", "painted": "released", "release": "released",
     "publication": "released", "premiere": "released", "come out": "released", "came out": "released",

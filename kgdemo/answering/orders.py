@@ -178,7 +178,9 @@ class Orders(Computation):
 
     def _with_value(self, thing: str) -> str:
         """The entity that a name means where a value is asked of it: of several the first one that has the value."""
-        entities = self._named(thing)
+        head = re.split(r" (?:in|of|on|at|between) ", _TOLD_BY.sub("", thing))[0]
+        said = {fold(word) for word in re.findall(r"\b[A-Z][\w'-]+", head)}  # *the National Health Service* in Britain
+        entities = [one for one in self._named(thing) if not said or said & self.kg.words_of(one)]
         attributes = self._attributes(entities[:1])
         return next((e for e in entities if operand_of(self.kg, e, attributes) is not None), next(iter(entities), ""))
 

@@ -19,7 +19,7 @@ from kgdemo.kg.literals import date_parts
 from kgdemo.linking.words import common_words
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import kind_of
-from kgdemo.query.measures import BEGINNING, converted
+from kgdemo.query.measures import BEGINNING, NUMBERS, converted
 from kgdemo.query.plan import Form
 
 # cosine of a question and an attribute: of 18 that were asked for 16 lay above it, of 13 that are not stated none lay
@@ -29,6 +29,9 @@ _VERY_NEAR = 0.6
 _RELATIVE = re.compile(r"\b(?:that|which|who|whose|where|with)\b", re.IGNORECASE)
 _ASKS_YEAR = re.compile(r"\byear\b", re.IGNORECASE)
 _WHEN_DID = re.compile(r"\b(?:when|(?:what|which) (?:year|day|date)) (?:did|was|were)\b", re.IGNORECASE)
+_NAMES_THEM = re.compile(  # *the six counties*, which are to be named, not counted
+    rf"^(?!how many)(?:(?:(?:what|which|who) (?:are|were)|name|list|give)\b.*|.*['’]s? )(?:{'|'.join(NUMBERS)})\b", re.I
+)
 _ASKS_ANOTHER = re.compile(
     r"^(?:(?:in|on|at|by|of|to|from) )?(?:who|whom|whose|where|when|why|since|until"
     r"|which (?!height|age|temperature|speed|depth|price|port|frequency|size|number|percentage))\b"
@@ -137,6 +140,8 @@ class Values(Orders):
         """
         kinds = names_of_kind(self.plan.noun) if self.plan.noun and self.plan.form is Form.ENTITY else ()
         of_kind = not self.kg.types.isdisjoint(kinds)
+        if _NAMES_THEM.search(self.plan.asked):
+            return
         if of_kind or _ASKS_ANOTHER.search(self.plan.asked) or len(self.query.topics) > 2:  # no *country* is a value
             return
         quantity = self._quantity()

@@ -1,4 +1,4 @@
-"""Whether it is as a yes/no question claims: the question is turned round, answered, and its answer held against that."""
+"""Whether it is as a yes/no question claims: turned round, it is answered, and that is held against the claim."""
 
 from __future__ import annotations
 

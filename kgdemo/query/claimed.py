@@ -8,12 +8,19 @@ from __future__ import annotations
 
 import re
 
-from kgdemo.query.measures import OFFICE, OFFICES, degree_of, first_match, measured_by, number_said, patterns_of, plural_of
+from kgdemo.query.measures import (
+    OFFICE,
+    OFFICES,
+    degree_of,
+    first_match,
+    measured_by,
+    number_said,
+    patterns_of,
+    plural_of,
+)
 
 _NUMBER = r"(?P<number>\d[\d,]*(?:\.\d+)?)(?P<scale> (?:thousand|million|billion))?(?: (?P<unit>[a-z][\w²/ ]*?))?"
-_BOUND = (
-    r"(?P<more>more than|over|above|at least|greater than|less than|under|below|fewer than|at most|up to)"
-)
+_BOUND = r"(?P<more>more than|over|above|at least|greater than|less than|under|below|fewer than|at most|up to)"
 SIGNS = {
     "at least": ">=",
     "less than": "<",
@@ -42,11 +49,12 @@ _MORE_OFTEN = patterns_of(
     r"(?:often|times|frequently) than {y}(?: has| have| did)?",
 )
 _MORE_OF = patterns_of(
-    r"(?:has|have|did|does|do|had) {x} (?:ever )?(?P<verb>won|win|hosted|host|have|has|got|written|write|directed|direct"
-    r"|made|make)? ?(?P<degree>more|fewer) (?!{people}\b)(?P<noun>[\w' -]+?s) than {y}(?: has| have| did| does)?"
+    r"(?:has|have|did|does|do|had) {x} (?:ever )?(?P<verb>won|win|hosted|host|have|has|got|written|write|directed"
+    r"|direct|made|make)? ?(?P<degree>more|fewer) (?!{people}\b)(?P<noun>[\w' -]+?s) than {y}(?: has| have| did| does)?"
 )
 _EXTREME = patterns_of(
-    r"(?P<be>{be}) {x} (?:really |still |actually |truly |currently )?(?P<asked>the (?:world's |(?:second|third) )?{est}\b.*)",
+    r"(?P<be>{be}) {x} (?:really |still |actually |truly |currently )?"
+    r"(?P<asked>the (?:world's |(?:second|third) )?{est}\b.*)",
 )
 _NTH = patterns_of(
     r"(?P<be>{be}) {x} (?:really |actually )?(?P<asked>the (?:very )?(?:(?!last name){nth}) .+)",
@@ -60,7 +68,8 @@ _WON_IN = patterns_of(
 )
 _ABOVE = patterns_of(
     rf"(?:is|are|was|were) {{x}} {{er}} than (?:about )?{_NUMBER}",
-    rf"(?:is|are|was|were) {{x}} (?:about )?{_BOUND} {_NUMBER} (?:in )?(?P<measure>tall|high|long|deep|wide|heavy|height)",
+    rf"(?:is|are|was|were) {{x}} (?:about )?{_BOUND} {_NUMBER} (?:in )?"
+    r"(?P<measure>tall|high|long|deep|wide|heavy|height)",
 )
 _HAS_ABOVE = patterns_of(
     rf"(?:does|do|did|has|have|had) {{x}} (?:have )?(?:a |an )?(?P<measure>population|height|length|area|depth|weight) "
@@ -72,7 +81,9 @@ _MEASURED = {
     "have": "population", "weigh": "weight", "measure": "length", "cover": "area",
 }  # fmt: skip
 _PEOPLE = frozenset("people inhabitants residents citizens".split())
-_IS_THERE = patterns_of(rf"(?:is|are) there (?:an?|any|other|another)(?: other)? {{noun}} (?:that (?:is|are) )?{{er}} than {{y}}")
+_IS_THERE = patterns_of(
+    r"(?:is|are) there (?:an?|any|other|another)(?: other)? {noun} (?:that (?:is|are) )?{er} than {y}"
+)
 _MARRIED = patterns_of(
     r"(?:was|is|were|are) {x} (?:ever |still )?married",
     r"did {x} (?:ever )?(?:marry|get married|have an? (?:wife|husband|spouse))",
@@ -133,7 +144,10 @@ def _measure(question: str) -> tuple[str, str] | None:
     if found := first_match(_ABOVE, question):
         said = found.groupdict()
         if said.get("measure"):
-            measure, sign = _MEASURED.get(said["measure"].lower(), said["measure"]), SIGNS.get(said["more"].lower(), ">")
+            measure, sign = (
+                _MEASURED.get(said["measure"].lower(), said["measure"]),
+                SIGNS.get(said["more"].lower(), ">"),
+            )
         else:
             attributes, greater = degree_of(found)
             measure, sign = attributes[0], ">" if greater else "<"

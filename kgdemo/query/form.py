@@ -325,7 +325,7 @@ _DATES = (  # what is asked of a date, and the attribute that says it
     (r"when did {x} (?:begin|start|break out|premiere|debut|first air)(?: as .+)?", "began"),
     (r"when did {x} (?:end|finish|stop)", "ended"),
     (
-        r"when (?:was|did|were) {x} (?:first )?(?:open|opened|completed|finished|inaugurated)"
+        r"when (?:was|did|were) {x} (?:first )?(?:open|opened|completed|finished|inaugurated|dedicated|unveiled)"
         r"(?: as .+| to .+)?",
         "opened",
     ),
@@ -337,7 +337,7 @@ _DATES = (  # what is asked of a date, and the attribute that says it
         "independence",
     ),
     (r"when did {x} (?:become independent|gain (?:its )?independence|get independence)", "independence"),
-    (r"when {be} {x} (?:founded|established|created|set up)", "founded"),
+    (r"when {be} {x} (?:founded|established|created|set up|started|formed|introduced)(?: in (?:the )?\w+)?", "founded"),
     (
         r"when (?:was|did|were) {x} (?:released|come out|first shown|published)"
         r"(?: (?:in|to) (?:the )?(?:cinemas?|theat(?:er|re)s?|movies|print|shops|public))?",

@@ -168,7 +168,8 @@ def place_of(word: str) -> int:
 _SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9}
 _UNITS: tuple[dict[str, float], ...] = (  # of one kind, by the first of each
     {"m": 1, "metres": 1, "meters": 1, "feet": 0.3048, "foot": 0.3048, "ft": 0.3048, "km": 1e3, "kilometres": 1e3,
-     "kilometers": 1e3, "miles": 1609.344, "cm": 0.01, "centimetres": 0.01, "centimeters": 0.01, "inches": 0.0254},
+     "kilometers": 1e3, "miles": 1609.344, "cm": 0.01, "centimetres": 0.01, "centimeters": 0.01, "inches": 0.0254,
+     "mm": 1e-3, "millimetres": 1e-3, "millimeters": 1e-3},
     {"km²": 1, "square kilometres": 1, "square kilometers": 1, "sq km": 1, "km2": 1, "square miles": 2.589988},
     {"kg": 1, "kilos": 1, "kilograms": 1, "t": 1e3, "tonnes": 1e3, "tons": 1e3, "g": 1e-3, "grams": 1e-3,
      "pounds": 0.45359},
@@ -199,7 +200,8 @@ _DEGREES = {  # of a temperature: how many make one kelvin, and the zero point
 }  # fmt: skip
 _ASKED_IN = re.compile(
     rf",? (?:(?:expressed |measured |given )?in )(?:degrees )?(?P<unit>{'|'.join(_DEGREES)}|feet|miles|met(?:er|re)s"
-    r"|kilomet(?:er|re)s|km|pounds|kilograms|kg|mph|km/h)(?=$|[?.!]| (?:does|do|is|are|did|will)\b)",
+    r"|(?:kilo|centi|milli)met(?:er|re)s|km|cm|mm|pounds|kilograms|kg|mph|km/h)"
+    r"(?=$|[?.!]| (?:does|do|is|are|did|will)\b)",
     re.IGNORECASE,
 )
 

@@ -169,6 +169,13 @@ _WITH_AN_OWNER = re.compile(  # *the mother of* somebody's wife
 )
 
 
+_WAS = re.compile(
+    r"^(?:when|where|how|(?:in )?(?:what|which) (?:year|month|country|city)) (?:was|were)$", re.IGNORECASE
+)
+_DONE = re.compile(r" (?:\w+(?:ed|nd|ght)|born|built|begun|held|made|written|shot|won|found)$", re.IGNORECASE)
+_CLAUSE = re.compile(r"\b(?:that|which|who|whose|whom|where|when|by)\b", re.IGNORECASE)
+
+
 def two_steps(question: str, clauses_only: bool = False) -> tuple[str, str] | None:
     """The question that may be asked first, and the one that is then asked of its answer, which stands for ``{}``.
 
@@ -183,6 +190,8 @@ def two_steps(question: str, clauses_only: bool = False) -> tuple[str, str] | No
     question, behind = (asked["question"], asked["behind"]) if asked else (question, "")
     for article in reversed(list(re.finditer(r"\b(?:the|an?) ", question))):
         before, described = question[: article.start()].strip(), question[article.start() :]
+        if _WAS.search(before) and _DONE.search(described) and not _CLAUSE.search(described):
+            continue  # *when was the National Health Service in Britain started*: the verb is the question's own
         first = _first_asked(described, clauses_only) if _JOINING.search(before) else ""
         if first and not _ONLY_ASKS.fullmatch(before):
             return first, _with_a_gap(before, behind)

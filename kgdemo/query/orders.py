@@ -98,7 +98,8 @@ _BEFORE = patterns_of(
     r"(?: was| were| did)?",
 )
 _ONE_EVENT = (
-    "(?:born|die|founded|established|built|opened|released|published|written|invented|discovered|begin|start|end)"
+    "(?:born|die|founded|established|built|finished|completed|dedicated|unveiled|inaugurated|opened|released|published"
+    "|written|invented|discovered|begin|start|end)"
 )
 _TWO_EVENTS = patterns_of(  # *did Mozart die before Beethoven was born*: each with a date of its own
     rf"(?:was|were|did) {{x}} (?P<verb>{_ONE_EVENT}) (?:before|(?P<after>after)) {{y}} "
@@ -171,6 +172,7 @@ _DATE_OF_VERB = {
     "founded": "founded", "established": "founded", "born": "born", "live": "born", "die": "died", "died": "died",
     "built": "opened", "opened": "opened", "finished": "opened", "completed": "opened", "invented": "discovered",
     "end": "ended", "ended": "ended", "finish": "ended",
+    "dedicated": "opened", "unveiled": "opened", "inaugurated": "opened",
     "discovered": "discovered",
 }  # fmt: skip
 
@@ -234,6 +236,8 @@ def comparison(question: str) -> Plan | None:
         found = first_match(patterns, question)
         if found:
             attributes, greatest = degree_of(found)
+            if attributes == ("distance from the Sun",) and not re.search(r"\bsun\b", question, re.IGNORECASE):
+                attributes = ("distance",)
             return Plan(form, things=(found["x"], found["y"]), attributes=attributes, greatest=greatest)
     return _comparison_of_dates(question)
 

@@ -119,6 +119,28 @@ _LARGEST_BY = {  # what things are ranked by, and the adjective that says so
     "depth": "deepest", "weight": "heaviest", "mass": "most massive",
 }  # fmt: skip
 _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, and how it is said here
+    (r"^in (?!how|what|which)((?:the )?[\w' -]+?),? (how many .+)$", r"\2 in \1"),
+    (
+        r"^(?!what|which|who|in |on |of |if )([^,]+), (is|was|are|were) (?:it|he|she|they) "
+        r"((?:an?|the|in|on|from|part|made|still|really)\b.+)$",
+        r"\2 \1 \3",
+    ),
+    (r"^(?!what|which|who)([^,]+), (?:how|what) (is|are|was|were) (?:it|he|she|they) (?:called|named)$", r"what \2 \1"),
+    (r"^(?:what (?:is|was) )?(?:the )?(?:date of birth|birthday|birth ?date) of (.+)$", r"when was \1 born"),
+    (r"^(?:what (?:is|was) )?(?:the )?(?:date of death|death ?date) of (.+)$", r"when did \1 die"),
+    (r"^(?:what (?:is|was) )?(?:the )?(?:place of birth|birth ?place) of (.+)$", r"where was \1 born"),
+    (r"^(which|what) neighbou?rs of ((?-i:[A-Z])[\w' -]+?) (are|have|were)\b", r"\1 countries bordering \2 \3"),
+    (
+        r"\b(plays?|played|portrays?|portrayed|voices?|voiced) (?:the (?:role|part|character) of"
+        r"|(?:an?|the) \w+ (?:called|named)|the character) (?=(?-i:[A-Z]))",
+        r"\1 ",
+    ),
+    (
+        r"^((?:what|which) (?:is|was) the (?:first|last|latest|final|second|third|fourth|fifth|sixth) \w+) "
+        r"(?:that|which) ((?-i:[A-Z])[\w. -]+?) "
+        r"(?:wrote|composed|painted|directed|made|published|released|recorded)$",
+        r"\1 by \2",
+    ),
     (r"^in order of \w+,? ", ""),
     (
         r"^(which|what) (\w+) has the (second|third|fourth|fifth) (?:largest|biggest|highest|greatest) "
@@ -223,8 +245,8 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
         r"who was the \2 reigning \1",
     ),
     (r"\blived to be older\b", "lived longer"),
-    (r"\bmelts at (?:an?|the) (higher|lower) temperature\b", r"has the \1 melting point"),
-    (r"\bboils at (?:an?|the) (higher|lower) temperature\b", r"has the \1 boiling point"),
+    (r"\bmelts at (?:(?:an?|the) )?(higher|lower) temperature\b", r"has the \1 melting point"),
+    (r"\bboils at (?:(?:an?|the) )?(higher|lower) temperature\b", r"has the \1 boiling point"),
     (r"\bmelt at (?:an?|the) (higher|lower) temperature\b", r"have the \1 melting point"),
     (r"\bboil at (?:an?|the) (higher|lower) temperature\b", r"have the \1 boiling point"),
     (r"^since when (?:is|has) (.+?) (?:been )?independent$", r"when did \1 become independent"),

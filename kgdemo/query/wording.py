@@ -166,7 +166,9 @@ _OF_A_MYTH = re.compile(
     r"(?P<asked>(?:who|what|which \w+) (?:is|was|are|were) the) (?P<god>gods?|goddess(?:es)?)\b",
     re.IGNORECASE,
 )
-_ADVERBS = re.compile(r"\b(?:actually|obviously|officially|so far|exactly|precisely) (?=\w)", re.IGNORECASE)
+_ADVERBS = re.compile(
+    r"\b(?:actually|obviously|officially|so far|(?:exactly|precisely)(?! (?:two|three|twice))) (?=\w)", re.IGNORECASE
+)
 _DOUBT_BEHIND = re.compile(r",? or (?:am i|do i|have i|is it the other|did i|are you)\b[^?]*", re.IGNORECASE)
 _AT_THE_END = re.compile(
     r"(?:[\s,]*\b(?:(?:does|do) (?:anyone|anybody|someone|you) know|any ideas?|dear|love|mate|please|pls"
@@ -189,9 +191,19 @@ _LIVE = re.compile(
       |presidents?|ministers?|kings?|queens?|leaders?|popes?|ceos?|champions?|coach|manager)
       \b.*\b(?:(?<!in\ )today|right\ now|at\ the\ moment)
     |at\ this\ (?:very\ )?moment|as\ we\ speak
-    |what\ time\ is\ it|stock\ price|share\ price|exchange\ rate|ticket\ price|price\ of
+    |what\ time\ is\ it|stock\ price|share\ price|exchange\ rate
+    |how\ (?:many|much)\b.*\b(?:dollars?|euros?|pounds?|yen|rupees?)\ (?:right\ now|today|worth)
+    |how\ many\ \w+\ (?:is|are|do\ i\ get\ for)\ (?:one|1|an?|ten|100)\ (?:us\ )?(?:dollars?|euros?|pounds?|yen)
+    |ticket\ price|price\ of
     |how\ much\ (?:does|do|is|are)\b.*\b(?:cost|worth)|latest\ (?:news|score|results?)|opening\ hours|traffic)\b""",
     re.IGNORECASE | re.VERBOSE,
+)
+_TASK = re.compile(
+    r"^(?:(?:write|compose|make up|invent|draw|paint|sing|draft|translate|summari[sz]e|tell me an?|recite)(?: me| us)? "
+    r"(?:(?:an?|the|this|some) )?(?:\w+ ){0,2}"
+    r"(?:poem|story|song|essay|joke|letter|picture|text|speech|email|code|tale)\b"
+    r"|(?:translate|summari[sz]e) )",
+    re.IGNORECASE,
 )
 _OPINION = re.compile(
     r"""\b(?:should|favou?rite|in\ your\ opinion|do\ you\ (?:think|like|prefer|believe)
@@ -236,6 +248,7 @@ _HOW_IT_IS = re.compile(r"^how (?:is|are|was|were|did)\b.*\b(?:called|named|spel
 _NO_GRAPH = {
     "language": "I read English only; this looks like another language. Please ask in English.",
     "why": "It asks for a reason, and a graph holds facts, not reasons.",
+    "task": "It asks for something to be written or done; I answer questions, one at a time.",
     "live": "It asks for what changes from day to day, and this graph is not kept up to the day.",
     "future": "It asks for what is yet to come, and a graph holds what has been and is.",
     "opinion": "It asks for a judgement, and a graph holds facts, not opinions.",
@@ -491,6 +504,8 @@ def _kind_beyond(question: str, text: str) -> str:
     if _WHY.search(question):
         return "why"
     said = " ".join(text.split())
+    if _TASK.match(question):
+        return "task"
     if _LIVE.search(said[max(said.find(question), 0) :]):
         return "live"
     if _PERSONAL.search(question) and _ASKS_AT_ONCE.match(question):
