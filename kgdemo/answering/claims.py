@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from kgdemo.answering.computation import Computation, MethodRun, computed_answer, listed, no_answer
 from kgdemo.answering.operands import (
     LIES_IN,
+    PASSES_ON,
     PLACES,
     called,
     is_of_kind,
@@ -64,10 +65,6 @@ _OF_ONE_TYPE = frozenset(  # nothing is of two of these; a country may be a city
 ) | {"dwarf planet"}
 _APART = frozenset(("region", "state", "province"))  # kinds of places of which a city lies in one
 _LARGEST = frozenset(("country", "continent"))
-_PASSES_ON = frozenset(  # relations to a place that hold of what the place lies in as well
-    "born in|died in|buried in|located in|lives in|took place in|housed in|headquartered in|based in|set in|part of"
-    "|educated at|destination|flows through|hosted by|home stadium|exhibited in|happened in".split("|")
-)
 _ANY_OF = re.compile(
     r"\b(?:won|win|received?|awarded|got|get|given) (?:an?|any|the) (?P<thing>[\w ]+?)[?.! ]*$", re.IGNORECASE
 )
@@ -414,7 +411,7 @@ class Claims(Computation):
 
         Who is born in a city is born in its country; the capital of a province is not the country's.
         """
-        walks = [(first, said) for first, said in walks if len(said) == 1 or said[0] in _PASSES_ON]
+        walks = [(first, said) for first, said in walks if len(said) == 1 or said[0] in PASSES_ON]
         for first, relations in walks:
             for other in topics:
                 path = self.sets.leads(first, relations, other) if other != first and len(relations) <= 2 else None
@@ -422,7 +419,7 @@ class Claims(Computation):
                     return path
                 if other != first and (path := self._through_its_team(first, relations, other)) is not None:
                     return path
-        for first, relations in (one for one in walks if one[1][0] in _PASSES_ON):
+        for first, relations in (one for one in walks if one[1][0] in PASSES_ON):
             for end, path in self.sets.ends(first, relations[:1]).items():
                 for other in topics:
                     chain = self.sets.containing(end, other) if other not in (first, end) else None

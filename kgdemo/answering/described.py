@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from kgdemo.answering.computation import SAYS_LITTLE, SEX, within_bound
 from kgdemo.answering.description import Description, Phrase, says_nothing
-from kgdemo.answering.operands import PLACES, Sets, called, is_of_kind, names_of_kind, number_of, operand_of
+from kgdemo.answering.operands import PASSES_ON, PLACES, Sets, called, is_of_kind, names_of_kind, number_of, operand_of
 from kgdemo.events import Operand
 from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
@@ -44,6 +44,7 @@ _NOT_READ = re.compile(  # what puts a thing in an order, or is another question
     re.IGNORECASE,
 )
 _ANOTHER = re.compile(r"\bthe (?:\w+ )?\w+ (?:that|which|who|whose|where)\b", re.I)  # *the side that* won
+_CAN = re.compile(r"\b(?:can|can't|cannot|can not|are able to) (?!be\b|you\b|we\b|i\b)(?P<verb>[a-z]+)", re.I)
 _ARTICLES = re.compile(r"^(?:(?:an?|the|some|few|several|any|all|of|good) )+", re.IGNORECASE)
 _SET_WORDS = 4
 _MOST_MEMBERS, _MOST_FITTING = 2500, 60
@@ -57,7 +58,9 @@ _ANYTHING = frozenset("one object thing body item".split())
 _SAYS_WHAT = frozenset(  # what tells which one something is that a member is joined to
     ("citizen of", "occupation", "instance of", "gender", "genre", "located in", "continent", "born in")
 )
+_AREAS = frozenset(("country", "continent", "state", "region", "province", "island"))
 _RECORD = "achieved"
+_KIN = {"child": ("child", "children", "son", "daughter"), "child of": ("parent", "parents", "father", "mother")}
 _TELLS = _SAYS_WHAT | {_RECORD, "deity of", "symbol of", "participant of", "position held", "field of work"}
 _HUB = 300  # links from which those that lead to a thing are not looked at, only its own statements
 _STEM = 5
@@ -151,7 +154,11 @@ class Described:
             return Found()
         expected = _HOW_MANY.match(asked)
         fewest = number_of_word(expected[1]) if expected else 1
+        named = len(raw)  # the end of the first noun that names a set: what stands behind it is said of its members
         for noun, places, members in self._sets(raw, who):
+            if places.start >= named:
+                continue
+            named = min(named, places.stop) if members and noun.endswith("s") else named
             description = Description(self.kg, raw, places, SAYS_LITTLE)
             if len(description.phrases) + len(description.must_act) + len(description.named) < least:
                 continue
@@ -179,8 +186,10 @@ class Described:
             a number that nothing says of any answer.
         """
         raw, _ = _words_of(asked)
-        begins = _first_said(raw)
-        description = Description(self.kg, raw, range(begins), SAYS_LITTLE)
+        if unable := self._able(asked, answers):
+            return Found(), unable
+        begins = next((i for i, word in enumerate(raw) if i and (word[0].isupper() or word.endswith("ed"))), len(raw))
+        description = Description(self.kg, raw, range(min(begins, _first_said(raw))), SAYS_LITTLE)
         phrases = description.phrases
         if len(phrases) < 2 or any(phrase.negated for phrase in phrases):
             return Found(), ""
@@ -200,6 +209,15 @@ class Described:
             return Found(), ""
         fits = {one: _joined([part for part in parts if part], answers[one]) for one, parts in kept.items()}
         return Found("of them", fits), ""
+
+    def _able(self, asked: str, answers: Mapping[str, Path]) -> str:
+        """What animals are said to be able to, where nothing says it of any of the answers; else empty."""
+        found = _CAN.search(asked)
+        if not found or any(kind_of(self.kg, one) != "animal" for one in answers):
+            return ""
+        stated = (step for one in answers for step in self.kg.neighbours(one, directed=True))
+        words = (word for label, end in stated for word in (*path_words((label,)), *_folded(end)))
+        return "" if any(same_stem(fold(found["verb"]), word) for word in words) else found[0]
 
     def _sets(self, raw: Sequence[str], who: bool) -> Iterator[tuple[str, range, Mapping[str, Path | None]]]:
         """Sets that words at the beginning name, those with the longest names first; an empty one is of anybody."""
@@ -221,14 +239,25 @@ class Described:
         groups = [self.kg.entities[name.entity] for name in name_index(self.kg).called(noun)]
         ways = (self.sets.ends(group, (way,)) for way in _MEMBERS for group in groups)
         whole = [kind for kind in names_of_kind(noun) if " " in kind or " " not in noun]
-        return {**next((own for own in ways if own), {})} or dict.fromkeys(
-            next((every for kind in whole if (every := called(self.kg, kind))), ())
-        )
+        return {**next((own for own in ways if own), {})} or dict.fromkeys(self._every(whole))
+
+    def _every(self, kinds: Sequence[str]) -> list[str]:
+        """The things of the first kind that there is; of one that brackets tell, *(novel)*, wider ones too."""
+        found: list[str] = []
+        for kind in kinds:
+            found += called(self.kg, kind)
+            if found and kind in self.kg.types:
+                break
+        return found
 
     def _anybody(self, noun: str, description: Description) -> Mapping[str, Path | None]:
         """What is joined to the thing with the longest name; only people, where people are meant."""
         longest = max(map(len, description.named.values()), default=0)
-        around = [self.kg.neighbours(end) for end, places in description.named.items() if len(places) == longest]
+        around = [
+            [step for one in (end, *self.sets.editions(end)) for step in self.kg.neighbours(one)]
+            for end, places in description.named.items()
+            if len(places) == longest and kind_of(self.kg, end) != "feat"
+        ]
         members = dict.fromkeys(end for _, end in min(around, key=len, default=[]))
         if noun.lower() in _ANYTHING:
             return members
@@ -242,7 +271,8 @@ class Described:
         near = self._beside(members, description)
         for further in (False, True):
             between = self._between(description) if further else None
-            reached = {m: near.get(m, []) + self._beyond(m, near, between, description) for m in members}
+            reached = {m: near.get(m, []) + self._within(m, description, further) for m in members}
+            reached = {m: own + self._beyond(m, near, between, description) for m, own in reached.items()}
             named = [m for m, own in reached.items() if description.names <= {p for s in own for p in s.places}]
             told = {m: self._told(m, reached[m], description) for m in named if m not in description.named}
             others = [m for m in members if m not in told] if any(c.negated for c in description.phrases) else []
@@ -256,6 +286,9 @@ class Described:
             fits = {m: fit for m, fit in fits.items() if len(fit.paths) + len(fit.values) > (members[m] is not None)}
             if fits and None not in ruled_out.values():
                 best = max(fit.likeness for fit in fits.values())
+                unrecorded = [fit.likeness for fit in fits.values() if not fit.by_record]
+                if len(unrecorded) < len(fits) and max(unrecorded, default=0.0) >= _NEARER:
+                    return Found()
                 said = {m: fit for m, fit in fits.items() if fit.likeness > best - _CLOSER}
                 if len(said) > 1 and any(fit.by_record for fit in said.values()):
                     return Found()
@@ -273,15 +306,37 @@ class Described:
         found: dict[str, list[Statement]] = {}
         groups = {path.entities[0] for path in members.values() if path is not None and len(path.relations) == 1}
         for end, places in description.named.items():
+            for one in (end, *self.sets.editions(end)):  # an award, or that of a year
+                for label, member in self.kg.neighbours(one):
+                    if member in members:
+                        statement = Statement(Path((one, member), (label,)), places, self._both_ways(label))
+                        found.setdefault(member, []).append(statement)
             for label, member in self.kg.neighbours(end):
-                if member in members:
-                    statement = Statement(Path((end, member), (label,)), places, self._both_ways(label))
-                    found.setdefault(member, []).append(statement)
                 if member in groups:
                     for one, path in members.items():
                         if path is not None and one != end:
                             way = Path((end, *path.entities), (label, *path.relations))
                             found.setdefault(one, []).append(Statement(way, places, self._both_ways(label)))
+        return found
+
+    def _within(self, member: str, description: Description, further: bool) -> list[Statement]:
+        """Those that join a member to what lies in a place that is named: a play set in Verona is set in Italy.
+
+        Args:
+            member, description: see ``_told``.
+            further: any place may hold another one, whatever leads to it; else only what is an area, by relations that
+                hold of what a place lies in as well.
+        """
+        kinds = PLACES if further else _AREAS
+        places = [end for end in description.named if kind_of(self.kg, end) in kinds]
+        found = []
+        for label, middle in self.kg.neighbours(member, directed=True) if places else ():
+            if label not in PASSES_ON and not further:
+                continue
+            for end in places if kind_of(self.kg, middle) in PLACES else ():
+                if (chain := self.sets.containing(middle, end)) is not None and member not in chain.entities:
+                    path = Path((*chain.entities, member), (*chain.relations, self.sets.inverse(label)))
+                    found.append(Statement(path, description.named[end], self._both_ways(label)))
         return found
 
     def _between(self, description: Description) -> Between:
@@ -308,17 +363,12 @@ class Described:
             return []
         named = description.named
         found = []
-        places = [end for end in named if kind_of(self.kg, end) in PLACES]
         for label, middle in self.kg.neighbours(member, directed=True):
             for from_end, end in between.get(middle, ()):
                 if end != member:
                     path = Path((end, middle, member), (from_end, self.sets.inverse(label)))
                     says = (*self._both_ways(label), *filter(None, (kind_of(self.kg, middle),)))
                     found.append(Statement(path, named[end], says))
-            for end in places if places and kind_of(self.kg, middle) in PLACES else ():
-                if (chain := self.sets.containing(middle, end)) is not None and member not in chain.entities:
-                    path = Path((*chain.entities, member), (*chain.relations, self.sets.inverse(label)))
-                    found.append(Statement(path, named[end], self._both_ways(label)))
         for statement in near.get(member, ()):
             middle = statement.path.entities[0]
             for second, end in self.kg.neighbours(middle, directed=True) if len(statement.path.relations) == 1 else ():
@@ -328,7 +378,9 @@ class Described:
         return found
 
     def _both_ways(self, label: str) -> tuple[str, ...]:
-        """The words of a relation and of its inverse: *bordered by*, *coast on*."""
+        """The words of a relation and of its inverse: *bordered by*, *coast on*; of kin those of the one meant."""
+        if label in _KIN:
+            return _KIN[label]
         return tuple(path_words((label, self.sets.inverse(label))))
 
     def _told(self, member: str, statements: Sequence[Statement], description: Description) -> list[Fit | None]:
@@ -350,8 +402,9 @@ class Described:
                 fit.values.append((date, bound))
                 left.discard(place)
         by_place: dict[frozenset[int], list[Statement]] = {}
-        for statement in statements:
-            if named := statement.places & left:
+        later = {place for place, bound in description.bounds.items() if not bound.startswith("= ")}
+        for statement in statements:  # what came out in 1850 did not come out after it
+            if (named := statement.places & left) and not named <= later:
                 by_place.setdefault(named, []).append(statement)
         left -= {place for named in by_place for place in named}
         if not left.isdisjoint(description.must_act):
@@ -427,7 +480,9 @@ class Described:
             others: the words.
             named: whether some of them name something, which the date may be of if they do not say the member's.
         """
-        stated = (operand_of(self.kg, member, (attribute,)) for attribute in self.kg.literals.get(member, {}))
+        years = (label for label, _ in self.kg.neighbours(member, directed=True) if label.endswith(" in year"))
+        attributes = (*self.kg.literals.get(member, {}), *years)
+        stated = (operand_of(self.kg, member, (attribute,)) for attribute in attributes)
         dates = [own for own in stated if own is not None and own.unit in ("", "year") and _is_date(own.value)]
         if not any(within_bound([own], bound) for own in dates):
             return None

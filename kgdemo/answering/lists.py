@@ -476,7 +476,8 @@ class Lists(Conditions):
         noun, ran = self.plan.noun, MethodRun()
         modifier = "" if self.sets.members(noun) else self._modifier(noun)
         if self.plan.base and self.query.topics:
-            ran = yield from self._base()
+            said = set(fold(self.plan.base).split()) - {noun.lower(), *names_of_kind(noun)}
+            ran = yield from self._base(topics=[one for one in self.query.topics if said & self.kg.words_of(one)])
             ends = list(self._set_of(ran, noun))
         elif modifier:
             ends = list(self._of_place(modifier, noun))

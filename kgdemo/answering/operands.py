@@ -33,6 +33,11 @@ _PRACTISED_BY = "has practitioner"
 _MAX_WITHIN = 20_000
 _YEARS = (1800, 2051)  # of what is held again and again
 _DEEPEST = 4  # a street in a city in a region in a country
+PASSES_ON = frozenset(  # relations to a place that hold of what the place lies in as well
+    "born in|died in|buried in|located in|lives in|took place in|housed in|headquartered in|based in|set in|part of"
+    "|educated at|destination|flows through|hosted by|home stadium|exhibited in|happened in".split("|")
+)
+_NATURAL = frozenset(("mountain", "river", "lake", "sea", "ocean", "desert"))
 PLACES = frozenset(
     "city country region state province continent island sea ocean desert empire place mountain river lake".split()
 )
@@ -156,7 +161,8 @@ class Sets:
                         found = Path((end, *path.entities), (self.inverse(label), *path.relations))
                         if end == outer:
                             return found
-                        longer.append(found)
+                        if kind_of(self.kg, end) not in _NATURAL or not self._spreads(end, kind_of(self.kg, outer)):
+                            longer.append(found)
             frontier = longer[:200]
         return None
 
@@ -230,10 +236,23 @@ class Sets:
                 reached[target] = PathIds((*before.entities, target), (*before.steps, step))
                 yield reached[target]
                 new.append(target)
-            deeper = [e for e in new if self.kg.type_of(e) not in ("river", "lake")]
+            deeper = [e for e in new if not self._spreads(self.kg.entities[e], self.kg.type_of(start))]
             frontier = np.array([e for e in deeper if not (is_continent and self._on_two_continents(e))], np.int32)
             if not len(frontier):
                 return
+
+    def _spreads(self, place: str, kind: str) -> bool:
+        """Whether a thing in a place need not lie in all that the place lies in: not every peak of the Alps in France.
+
+        Args:
+            place: the place.
+            kind: of what it is in.
+        """
+        own = kind_of(self.kg, place)
+        if own in ("river", "lake"):
+            return True
+        ends = {end for label, end in self.kg.neighbours(place, directed=True) if label in LIES_IN}
+        return own in _NATURAL and sum(kind_of(self.kg, end) == kind for end in ends) > 1
 
     def _on_two_continents(self, entity: int) -> bool:
         label = self.kg.entities[entity]

@@ -119,6 +119,11 @@ _LARGEST_BY = {  # what things are ranked by, and the adjective that says so
     "depth": "deepest", "weight": "heaviest", "mass": "most massive",
 }  # fmt: skip
 _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, and how it is said here
+    (
+        r"\b(mountains|peaks|volcanoes|hills|buildings|towers|skyscrapers) (?:of |that are )?(?:over|above|more than) "
+        r"(\d[\d,]*) (met(?:er|re)s|m|feet)(?: high| tall)?\b",
+        r"\1 higher than \2 \3",
+    ),
     (r"^in (?!how|what|which)((?:the )?[\w' -]+?),? (how many .+)$", r"\2 in \1"),
     (
         r"^(?!what|which|who|in |on |of |if )([^,]+), (is|was|are|were) (?:it|he|she|they) "
