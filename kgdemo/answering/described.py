@@ -254,7 +254,7 @@ class Described:
         """What is joined to the thing with the longest name; only people, where people are meant."""
         longest = max(map(len, description.named.values()), default=0)
         around = [
-            [step for one in (end, *self.sets.editions(end)) for step in self.kg.neighbours(one)]
+            [step for one in self._with_editions(end) for step in self.kg.neighbours(one)]
             for end, places in description.named.items()
             if len(places) == longest and kind_of(self.kg, end) != "feat"
         ]
@@ -306,7 +306,7 @@ class Described:
         found: dict[str, list[Statement]] = {}
         groups = {path.entities[0] for path in members.values() if path is not None and len(path.relations) == 1}
         for end, places in description.named.items():
-            for one in (end, *self.sets.editions(end)):  # an award, or that of a year
+            for one in self._with_editions(end):
                 for label, member in self.kg.neighbours(one):
                     if member in members:
                         statement = Statement(Path((one, member), (label,)), places, self._both_ways(label))
@@ -348,6 +348,11 @@ class Described:
                 if label in stated:
                     between.setdefault(middle, []).append((label, end))
         return between
+
+    def _with_editions(self, end: str) -> list[str]:
+        """What is named, and where that is held or given year by year all its editions."""
+        editions = self.sets.editions(end)
+        return [end] if end in editions else [end, *editions]
 
     def _beyond(
         self, member: str, near: Mapping[str, Sequence[Statement]], between: Between | None, description: Description

@@ -543,6 +543,7 @@ class Lists(Conditions):
         if not ends:
             yield from self._none_found(ran, noun)
             return
+        ends = {end: ends[end] for end in self._of_here_and_now(ends)}
         joined = {end: [p for other in out if end != other and (p := self.sets.joined(end, other))] for end in ends}
         words = set(fold(self.plan.without).split())
         alike = {end: [path for path in own if words & set(path_words(path.relations))] for end, own in joined.items()}
