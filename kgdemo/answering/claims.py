@@ -423,7 +423,7 @@ class Claims(Computation):
             for end, path in self.sets.ends(first, relations[:1]).items():
                 for other in topics:
                     chain = self.sets.containing(end, other) if other not in (first, end) else None
-                    if chain is not None:
+                    if chain is not None and not self.sets.spreads(end, kind_of(self.kg, other)):
                         back = [self.sets.inverse(relation) for relation in reversed(chain.relations)]
                         return Path((*path.entities, *reversed(chain.entities[:-1])), (*path.relations, *back))
         for one in topics:

@@ -27,7 +27,15 @@ from kgdemo.answering.computation import (
     within_bound,
 )
 from kgdemo.answering.direct import Direct
-from kgdemo.answering.operands import HARMLESS, PLACES, is_of_kind, names_of_kind, operand_of, shown_value
+from kgdemo.answering.operands import (
+    HARMLESS,
+    PLACES,
+    SAYS_WHAT_IT_IS,
+    is_of_kind,
+    names_of_kind,
+    operand_of,
+    shown_value,
+)
 from kgdemo.events import AnswerFinal, Event, Notice, Operand
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
@@ -592,7 +600,11 @@ class Conditions(Direct):
         """What joins an answer to something else; what is called by a place's adjective has to lie in it."""
         if other in {_place_of(word) for word in self.query.content_words} - set(self.query.content_words):
             return self.sets.containing(end, other)
-        return self.sets.joined(end, other)
+        path = self.sets.joined(end, other)
+        is_noun = fold(re.sub(r" \([^)]*\)$", "", other)) in names_of_kind(self.plan.noun) if self.plan.noun else False
+        if path is None or not is_noun or self.sets.inverse(path.relations[-1]) in SAYS_WHAT_IT_IS:
+            return path
+        return None  # what is made with a spice is no *spice*, what a bird eats no *bird*
 
     def _prominence(self, paths: Sequence[Path]) -> float:
         """How well an answer is known for what joins it: its edges over the root of how many things join it so.

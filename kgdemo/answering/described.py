@@ -51,6 +51,7 @@ _MOST_MEMBERS, _MOST_FITTING = 2500, 60
 _MOST_COMPARED = 2000  # words of relations, of which a graph that was handed over may have very many
 _MEMBERS = ("band member", "has member state", "has member")
 ANYBODY = frozenset(  # nouns that say little more than that somebody, or something, is meant
+    "musician performer athlete sportsman player "
     "person man woman people men women artist scientist writer author figure leader ruler king queen monarch emperor "
     "one object thing body item".split()
 )
@@ -334,6 +335,8 @@ class Described:
             if label not in PASSES_ON and not further:
                 continue
             for end in places if kind_of(self.kg, middle) in PLACES else ():
+                if self.sets.spreads(middle, kind_of(self.kg, end)):
+                    continue
                 if (chain := self.sets.containing(middle, end)) is not None and member not in chain.entities:
                     path = Path((*chain.entities, member), (*chain.relations, self.sets.inverse(label)))
                     found.append(Statement(path, description.named[end], self._both_ways(label)))

@@ -69,7 +69,8 @@ _WHICH_EDITION = re.compile(
 )
 _TAXON = re.compile(r"\b(?:scientific|latin|botanical|binomial) name\b", re.IGNORECASE)
 _STILL_ALIVE = re.compile(
-    r"^(?:(?:which|what) (?P<of>.+?) (?:are|is) (?:still )?(?:alive|living|around)(?: today)?"
+    r"^(?:(?:which|what) (?P<of>.+?) (?:are|is|were|was) (?:still )?(?:alive|living|around)(?: today)?"
+    r"(?: in (?P<year>\d{4}))?"
     r"|(?:who|which) (?:are|is) the (?:living|surviving) (?P<whom>.+))$",
     re.IGNORECASE,
 )
@@ -105,7 +106,7 @@ class Lists(Conditions):
             return
         living = _STILL_ALIVE.match(self.plan.asked)
         if living:
-            yield from self._alive(living["of"] or living["whom"])
+            yield from self._alive(living["of"] or living["whom"], living["year"] or "")
             return
         known = (
             self.won_when()
@@ -165,7 +166,7 @@ class Lists(Conditions):
         if set(final.answers) <= set(self.query.topics) and not EITHER.search(self.query.text):
             yield no_answer(f"What the graph holds only leads back to {listed(final.answers)}.")
             return
-        telling = self.plan.noun and self.plan.noun.lower() not in ANYBODY and applies(self.resources)
+        telling = self.plan.noun and ANYBODY.isdisjoint(names_of_kind(self.plan.noun)) and applies(self.resources)
         of_noun = self.sets.members(self.plan.noun) if telling else {}
         if of_noun and not any(one in of_noun for one in final.answers) and not self._set_of(ran, self.plan.noun):
             yield no_answer(f"What the graph holds here are no {self.plan.noun}: {listed(final.answers, 8)}.")
@@ -225,8 +226,8 @@ class Lists(Conditions):
         path = next((Path((end, topic), (self.sets.inverse(label),)) for label, end in around), None)
         return self._shown_by_paths("step", {topic: (path,)}) if path is not None else None
 
-    def _alive(self, whom: str) -> Iterator[Event]:
-        """Those of some people of whom the graph states no death, where it states those of others."""
+    def _alive(self, whom: str, year: str = "") -> Iterator[Event]:
+        """Those of some people of whom the graph states no death, or none before a year, where it states others'."""
         ran = yield from self._base(base=f"who are the {whom}")
         ends = self._whole_set(ran)
         if ran.refused:
@@ -235,6 +236,9 @@ class Lists(Conditions):
         died = {end: operand_of(self.kg, end, ("died",), (path,)) for end, path in ends.items()}
         operands = [own or Operand(end, (ends[end],)) for end, own in died.items()]
         living = tuple(end for end, own in died.items() if own is None)
+        if year:
+            yield from self._lived_beyond(year, [own for own in died.values() if own is not None], living)
+            return
         if len(living) in (0, len(ends)):
             held = f"The graph holds {listed(list(ends), 8)}"
             yield no_answer(f"{held}, and states {'no death of any' if living else 'the deaths of all'} of them.")
@@ -242,6 +246,13 @@ class Lists(Conditions):
         text = f"{len(ends)} found, of whom {len(ends) - len(living)} have died"
         if (yield from self._operate("alive", text, operands, living)):
             yield computed_answer(f"{listed(living)} (the graph states no death of them).", living, ran)
+
+    def _lived_beyond(self, year: str, died: Sequence[Operand], living: Sequence[str]) -> Iterator[Event]:
+        """Those who died after a year, and those of whom the graph states no death."""
+        later = within_bound(died, f"> {year}")
+        if (yield from self._operate("filter", f"died > {year}: {listed(later)}", died, later, f"> {year}")):
+            found = (*later, *living)
+            yield computed_answer(f"{listed(found)} (of {listed(living)} the graph states no death).", found)
 
     def _died_of_topic(self) -> Operand | None:
         """When the one person whom the question is about died."""
@@ -305,6 +316,8 @@ class Lists(Conditions):
             if (fold(topic).split() or [""])[-1] in (*kinds, *(f"{k}s" for k in kinds))
         ]
         members = self.sets.members(called_so[0]) if len(called_so) == 1 else {}
+        if any(kind_of(self.kg, topic) in PLACES for topic in self.query.topics if topic not in called_so):
+            return None  # those *of South America*
         return self._all(found["noun"], members) if found and len(members) > 1 else None
 
     def _whole_group(self) -> Iterator[Event] | None:

@@ -27,7 +27,7 @@ MAX_MEMBERS = 5000  # of one set; a larger one is refused, not cut
 _CONTAINS = ("contains", "has country", "crossed by river", "/location/location/contains", "location.location.contains")
 LIES_IN = ("located in", "continent", "flows through", "part of")
 _HAS_MEMBERS = ("consists of", "has instance", "gender of")
-_SAYS_WHAT_IT_IS = frozenset(("occupation", "genre", "position held", "instance of", "gender"))
+SAYS_WHAT_IT_IS = frozenset(("occupation", "genre", "position held", "instance of", "gender", "animal class"))
 _INSTANCE = "instance of"  # of a *transition metal*, which is a metal
 _PRACTISED_BY = "has practitioner"
 _MAX_WITHIN = 20_000
@@ -161,7 +161,7 @@ class Sets:
                         found = Path((end, *path.entities), (self.inverse(label), *path.relations))
                         if end == outer:
                             return found
-                        if kind_of(self.kg, end) not in _NATURAL or not self._spreads(end, kind_of(self.kg, outer)):
+                        if kind_of(self.kg, end) not in _NATURAL or not self.spreads(end, kind_of(self.kg, outer)):
                             longer.append(found)
             frontier = longer[:200]
         return None
@@ -236,12 +236,12 @@ class Sets:
                 reached[target] = PathIds((*before.entities, target), (*before.steps, step))
                 yield reached[target]
                 new.append(target)
-            deeper = [e for e in new if not self._spreads(self.kg.entities[e], self.kg.type_of(start))]
+            deeper = [e for e in new if not self.spreads(self.kg.entities[e], self.kg.type_of(start))]
             frontier = np.array([e for e in deeper if not (is_continent and self._on_two_continents(e))], np.int32)
             if not len(frontier):
                 return
 
-    def _spreads(self, place: str, kind: str) -> bool:
+    def spreads(self, place: str, kind: str) -> bool:
         """Whether a thing in a place need not lie in all that the place lies in: not every peak of the Alps in France.
 
         Args:
@@ -303,7 +303,7 @@ def is_of_kind(kg: KnowledgeGraph, entity: str, kinds: Collection[str]) -> bool:
     if any(f"{kind} no. " in name for kind in kinds):  # Symphony No. 5
         return True
     return any(
-        label in _SAYS_WHAT_IT_IS and (end.lower() in kinds or (label == _INSTANCE and end.split()[-1] in kinds))
+        label in SAYS_WHAT_IT_IS and (end.lower() in kinds or (label == _INSTANCE and end.split()[-1] in kinds))
         for label, end in kg.neighbours(entity, directed=True)
     )
 

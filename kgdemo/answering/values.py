@@ -21,6 +21,7 @@ from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.measures import BEGINNING, NUMBERS, converted
 from kgdemo.query.plan import Form
+from kgdemo.query.wording import names_in
 
 # cosine of a question and an attribute: of 18 that were asked for 16 lay above it, of 13 that are not stated none lay
 # above 0.35
@@ -140,7 +141,9 @@ class Values(Orders):
         """
         kinds = names_of_kind(self.plan.noun) if self.plan.noun and self.plan.form is Form.ENTITY else ()
         of_kind = not self.kg.types.isdisjoint(kinds)
-        if _NAMES_THEM.search(self.plan.asked):
+        told = self.kg.words_of(*self.query.topics)
+        unmet = [name for name in names_in(self.plan.asked) if fold(name) not in told]
+        if _NAMES_THEM.search(self.plan.asked) or unmet:  # of a *Scrabble* set it says nothing how many letters are
             return
         if of_kind or _ASKS_ANOTHER.search(self.plan.asked) or len(self.query.topics) > 2:  # no *country* is a value
             return
