@@ -345,6 +345,9 @@ class Claims(Computation):
             yield from self._not_among(topics) or iter((no_answer(_NEITHER),))
             return
         subject, relation, claimed, stated = instead
+        if len(topics) > 2 and set(path_words((relation,))).isdisjoint(self.query.content_words):
+            yield no_answer(_NEITHER)  # of three things that are named it is about two, and says what is not asked
+            return
         if relation in _ONE_KIND_OF_MANY or (
             self.plan.noun and relation in _SAYS_NOT_WHAT
         ):  # what it is part of says not what it is

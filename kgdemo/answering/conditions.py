@@ -664,5 +664,7 @@ def _of_one_stem(word: str, other: str) -> bool:
 
 
 def _alike_spelt(word: str, other: str) -> bool:
-    """Whether a name is another one, or that one mistyped or in the plural."""
+    """Whether a name is another one, or that one mistyped or in the plural; an *island* is not Iceland."""
+    if {word, other} & common_words():
+        return word == other
     return OSA.distance(word, other, score_cutoff=2) <= (2 if len(word) > _SHORT_NAME else 1)

@@ -15,7 +15,17 @@ from functools import lru_cache
 
 from kgdemo.answering.computation import SAYS_LITTLE, SEX, within_bound
 from kgdemo.answering.description import Description, Phrase, says_nothing
-from kgdemo.answering.operands import PASSES_ON, PLACES, Sets, called, is_of_kind, names_of_kind, number_of, operand_of
+from kgdemo.answering.operands import (
+    HARMLESS,
+    PASSES_ON,
+    PLACES,
+    Sets,
+    called,
+    is_of_kind,
+    names_of_kind,
+    number_of,
+    operand_of,
+)
 from kgdemo.events import Operand
 from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
@@ -61,6 +71,7 @@ _SAYS_WHAT = frozenset(  # what tells which one something is that a member is jo
 )
 _AREAS = frozenset(("country", "continent", "state", "region", "province", "island"))
 _RECORD = "achieved"
+_LITTLE = SAYS_LITTLE | HARMLESS
 _KIN = {"child": ("child", "children", "son", "daughter"), "child of": ("parent", "parents", "father", "mother")}
 _TELLS = _SAYS_WHAT | {_RECORD, "deity of", "symbol of", "participant of", "position held", "field of work"}
 _HUB = 300  # links from which those that lead to a thing are not looked at, only its own statements
@@ -160,7 +171,7 @@ class Described:
             if places.start >= named:
                 continue
             named = min(named, places.stop) if members and noun.endswith("s") else named
-            description = Description(self.kg, raw, places, SAYS_LITTLE)
+            description = Description(self.kg, raw, places, _LITTLE)
             if len(description.phrases) + len(description.must_act) + len(description.named) < least:
                 continue
             found = self._members(members or self._anybody(noun, description), description)
@@ -190,7 +201,7 @@ class Described:
         if unable := self._able(asked, answers):
             return Found(), unable
         begins = next((i for i, word in enumerate(raw) if i and (word[0].isupper() or word.endswith("ed"))), len(raw))
-        description = Description(self.kg, raw, range(min(begins, _first_said(raw))), SAYS_LITTLE)
+        description = Description(self.kg, raw, range(min(begins, _first_said(raw))), _LITTLE)
         phrases = description.phrases
         if len(phrases) < 2 or any(phrase.negated for phrase in phrases):
             return Found(), ""

@@ -169,12 +169,13 @@ _SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9}
 _UNITS: tuple[dict[str, float], ...] = (  # of one kind, by the first of each
     {"m": 1, "metres": 1, "meters": 1, "feet": 0.3048, "foot": 0.3048, "ft": 0.3048, "km": 1e3, "kilometres": 1e3,
      "kilometers": 1e3, "miles": 1609.344, "cm": 0.01, "centimetres": 0.01, "centimeters": 0.01, "inches": 0.0254,
-     "mm": 1e-3, "millimetres": 1e-3, "millimeters": 1e-3},
+     "mm": 1e-3, "millimetres": 1e-3, "millimeters": 1e-3, "yards": 0.9144},
     {"km²": 1, "square kilometres": 1, "square kilometers": 1, "sq km": 1, "km2": 1, "square miles": 2.589988},
     {"kg": 1, "kilos": 1, "kilograms": 1, "t": 1e3, "tonnes": 1e3, "tons": 1e3, "g": 1e-3, "grams": 1e-3,
      "pounds": 0.45359},
     {"km/h": 1, "kilometres per hour": 1, "kilometers per hour": 1, "kmh": 1, "mph": 1.609344,
-     "miles per hour": 1.609344},
+     "miles per hour": 1.609344, "m/s": 3.6, "metres per second": 3.6, "meters per second": 3.6},
+    {"l": 1, "litres": 1, "liters": 1, "ml": 1e-3, "millilitres": 1e-3, "milliliters": 1e-3, "cl": 1e-2},
 )  # fmt: skip
 _COUNTED = frozenset(
     ("", "people", "inhabitants", "residents", "citizens", "minutes", "years", "dollars", "us dollars")
@@ -198,8 +199,12 @@ _DEGREES = {  # of a temperature: how many make one kelvin, and the zero point
     "celsius": ("°C", 1.0, 273.15), "celcius": ("°C", 1.0, 273.15), "centigrade": ("°C", 1.0, 273.15),
     "fahrenheit": ("°F", 1.8, 459.67), "kelvin": ("K", 1.0, 0.0), "kelvins": ("K", 1.0, 0.0),
 }  # fmt: skip
+_ASKED_AS = re.compile(
+    r"^how many (?P<unit>litres|liters|millilitres|ml|yards|inches) (?=of|are|is|does|do)", re.IGNORECASE
+)
 _ASKED_IN = re.compile(
-    rf",? (?:(?:expressed |measured |given )?in )(?:degrees )?(?P<unit>{'|'.join(_DEGREES)}|feet|miles|met(?:er|re)s"
+    rf",? (?:(?:expressed |measured |given )?in )(?:degrees )?(?P<unit>{'|'.join(_DEGREES)}|feet|yards|inches"
+    r"|lit(?:er|re)s|miles per hour|met(?:er|re)s per second|miles|met(?:er|re)s"
     r"|(?:kilo|centi|milli)met(?:er|re)s|km|cm|mm|pounds|kilograms|kg|mph|km/h)"
     r"(?=$|[?.!]| (?:does|do|is|are|did|will)\b)",
     re.IGNORECASE,
@@ -208,6 +213,8 @@ _ASKED_IN = re.compile(
 
 def unit_asked(question: str) -> tuple[str, str]:
     """The unit in which a value is asked for, in lower case, and the question without it; empty where it says none."""
+    if counted := _ASKED_AS.match(question):
+        return counted["unit"].lower(), question
     found = _ASKED_IN.search(question)
     return (found["unit"].lower(), question[: found.start()] + question[found.end() :]) if found else ("", question)
 

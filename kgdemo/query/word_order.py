@@ -61,7 +61,9 @@ _AFTER_ONE = re.compile(
 _AFTER_THE_FIRST = re.compile(  # *the second largest planet after Jupiter*
     r"(?P<head>\b(?:second|third|fourth|fifth|next)[ -]\w+est .+?),? (?:after|behind) (?:the )?[^,]+$", re.IGNORECASE
 )
-_THE_ONE_WHO = re.compile(r", the (?:one|man|woman|person) (?:who|that|which) (?:also )?[^,]+$", re.IGNORECASE)
+_THE_ONE_WHO = re.compile(
+    r", the (?:one|man|woman|person) (?:(?:who|that|which) (?:also )?|(?=the |people |we |they ))[^,]+$", re.IGNORECASE
+)
 _WHAT_IT_WAS = re.compile(  # as behind *tell me*: *what the first labour was*
     r"^(?P<what>what|who|which \w+) (?P<x>(?:the|an?) .+?) (?P<be>is|was|are|were)$",
     re.I,
@@ -119,6 +121,34 @@ _LARGEST_BY = {  # what things are ranked by, and the adjective that says so
     "depth": "deepest", "weight": "heaviest", "mass": "most massive",
 }  # fmt: skip
 _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, and how it is said here
+    (
+        r"^by (?:total |surface |land )?(area|size|population|height|length|mass|weight),? ((?:what|which)\b.+)$",
+        r"\2 by \1",
+    ),
+    (r"\b(?:last but one|second to last|next to last|second[ -]last)\b", "penultimate"),
+    (
+        r"^(?:which|what) (\w+) (is|was) ((?-i:[A-Z])[\w. -]+?(?:'s|(?<=s)')) "
+        r"((?:very )?(?:first|last|latest|final|second|third|\w+est))$",
+        r"what \2 \3 \4 \1",
+    ),
+    (
+        r"\bthe first ((?:[\w']+ ){0,3}(?:championships?|cup|games|olympics)) in ((?:18|19|20)\d\d)\b",
+        r"the \1 in \2",
+    ),
+    (r"^how many (.+?) ((?:in|of|on) .+?) are there$", r"how many \1 are there \2"),
+    (
+        r"^who (came after|succeeded|followed|came before|preceded) (.+?) as (?:the )?\w+(?: \w+)?(?: of .+)?$",
+        r"who \1 \2",
+    ),
+    (
+        r"^what (?:all )?(?:goes|is put|do you put) (?:into|in) (?:an? |the )?(?:classic |traditional |proper )?(.+)$",
+        r"what are the main ingredients of \1",
+    ),
+    (r"\b(?:reached|lived to|attained) (?:the|an?) (?:greater|higher|older) age\b", "lived longer"),
+    (
+        r"\bthe ((?:\w+ )?(?:state|country|city|county|province)) where ((?-i:[A-Z])[\w' -]+) is$",
+        r"the \1 that \2 is in",
+    ),
     (
         r"\b(mountains|peaks|volcanoes|hills|buildings|towers|skyscrapers) (?:of |that are )?(?:over|above|more than) "
         r"(\d[\d,]*) (met(?:er|re)s|m|feet)(?: high| tall)?\b",
