@@ -30,8 +30,9 @@ from kgdemo.kg.stores.base import METER, Meter, Store, StoreError
 from kgdemo.kg.stores.cypher import CypherProfile, CypherStore
 from kgdemo.kg.stores.graph import StoreGraph
 from kgdemo.kg.stores.opening import StoreFacts, open_store, operators_stores, read_profile, shipped, with_profile
+from kgdemo.kg.stores.patterns import SparqlProfile, as_iri, as_literal
 from kgdemo.kg.stores.saved import SavedStore
-from kgdemo.kg.stores.sparql import SparqlProfile, SparqlStore, _iri, _literal
+from kgdemo.kg.stores.sparql import SparqlStore
 from kgdemo.linking.linker import StoreLinker
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import LOCAL, PUBLIC, Settings
@@ -260,10 +261,10 @@ def test_types_and_relations_are_no_entities(endpoint: Endpoint) -> None:
 
 
 def test_texts_cannot_change_a_query() -> None:
-    assert _literal('a" } DROP\n\\') == '"a\\" } DROP\\n\\\\"'
+    assert as_literal('a" } DROP\n\\') == '"a\\" } DROP\\n\\\\"'
     for bad in ("http://x/> ?s", "no iri", 'http://x/"', "http://x/\n", ""):
         with pytest.raises(StoreError):
-            _iri(bad)
+            as_iri(bad)
 
 
 def test_a_run_has_a_budget_of_requests(endpoint: Endpoint) -> None:
