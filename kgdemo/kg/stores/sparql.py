@@ -168,16 +168,13 @@ class SparqlStore:
         )
         return f"SELECT ?s {relation} ?d ?n ?b ?o ?l ?t WHERE {{ {{ {inner} }} {self._patterns.said('?o')} }}"
 
-    def ends(self, steps: Sequence[Step], prefix: str = "", limit: int = 10_000) -> Ends:
+    def ends(self, steps: Sequence[Step], limit: int = 10_000) -> Ends:
         """See ``base.Store``."""
         patterns, edges = self._patterns, list[Edge]()
-        label = f"?o {as_iri(self.profile.label)} ?b . FILTER(STRSTARTS(STR(?b), {as_literal(prefix)}))"
         for some in _batches(steps):
             room = limit - len(edges)
-            inner = (
-                f"SELECT {patterns.each}?s {patterns.relation} ?d ?o WHERE {{ {patterns.along(some, '?o')} "
-                f"{label if prefix else ''} }} {'ORDER BY STR(?b) ' if prefix else ''}LIMIT {room + 1}"
-            )
+            bound = f"{patterns.each}?s {patterns.relation} ?d ?o"
+            inner = f"SELECT {bound} WHERE {{ {patterns.along(some, '?o')} }} LIMIT {room + 1}"
             asked = f"SELECT ?s {patterns.relation} ?d ?o ?l ?t WHERE {{ {{ {inner} }} {patterns.said('?o')} }}"
             found = self._edges(self._endpoint.select(asked))
             edges += found[:room]
