@@ -696,6 +696,10 @@ class Lists(Conditions):
             if not ends:
                 yield from self._none_found(ran, noun)
                 return
+            hops = {hop for path in ends.values() for hop in zip(path.entities, path.relations, strict=False)}
+            if any(self.kg.is_cut(*hop) for hop in hops):
+                yield no_answer("There are more of them than are read from this graph, so I cannot count them.")
+                return
             first = next(iter(ends.values()))
             uncovered = noun if self._tells_no_sex(first) else self._uncovered(first)
             if uncovered and not self.plan.bound and (yield from self._counted_as_listed()):

@@ -193,6 +193,7 @@ class KGAutomaton:
         if trie.targets[first] < 0:
             self.graph.expect_ends(path_node.entity, int(trie.steps[low]))
             return Position(Segment.ENTITY, path_node, first, last, unread=True)
+        last = self.graph.read_ends(trie, path_node.entity, low)
         if path_node.hops + 1 < self.hops:
             self.graph.kg.expect(trie.targets[first:last])
         return Position(Segment.ENTITY, path_node, first, last)

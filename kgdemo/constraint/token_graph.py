@@ -35,6 +35,7 @@ MAX_BYTES = 1_000_000_000
 CACHE_BYTES = 8_000_000  # of sub-tries; one in seven is asked for again, most of them of well-connected entities
 _EDGE_BYTES = 16  # of an edge in a sub-trie
 _VERSION = 1
+_ROWS = 2 * MAX_ENDS  # of ends that have not been read: those of a hub, and more that are known from their own side
 _ARRAYS = ("offsets", "ids", "rank")
 
 
@@ -292,9 +293,7 @@ class GrowingTokenGraph(TokenGraph):
         steps, targets = [], [np.empty(0, np.int32)]
         for step in sorted(counts, key=lambda step: int(self.step_rank[step])):
             known = kg.known_ends(entity, step)
-            targets.append(
-                np.full(min(counts[step], MAX_ENDS), -1, np.int32) if known is None else self.by_tokens(known)
-            )
+            targets.append(np.full(min(counts[step], _ROWS), -1, np.int32) if known is None else self.by_tokens(known))
             steps += [step] * len(targets[-1])
         return np.array(steps, np.int32), np.concatenate(targets)
 

@@ -150,6 +150,10 @@ class KnowledgeGraph:
         """See above; what is all here has no such limit."""
         return False
 
+    def is_cut(self, entity: str, relation: str) -> bool:
+        """Whether a relation leads from an entity to more than is read, so that its ends are not to be counted."""
+        return False
+
     # one hop -----------------------------------------------------------------------------------
 
     def steps(self, entity: int, directed: bool = False) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -13,7 +13,7 @@ from typing import Any
 import pyoxigraph as ox
 
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.stores.sparql import RDF_TYPE, RDFS_LABEL
+from kgdemo.kg.stores.patterns import RDF_TYPE, RDFS_LABEL
 
 ENTITY, RELATION, TYPE = "http://kg.test/entity/", "http://kg.test/relation/", "http://kg.test/type/"
 

@@ -55,10 +55,10 @@ class CountedStore:
         self.asked.append("relations")
         return self.store.relations(entities, few)
 
-    def ends(self, steps: Sequence[Step], prefix: str = "", limit: int = 10_000) -> Ends:
+    def ends(self, steps: Sequence[Step], limit: int = 10_000) -> Ends:
         """See ``Store``."""
         self.asked.append("ends")
-        return self.store.ends(steps, prefix, limit)
+        return self.store.ends(steps, limit)
 
     def labels(self, ids: Sequence[str]) -> list[Node]:
         """See ``Store``."""

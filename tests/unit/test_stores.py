@@ -30,8 +30,9 @@ from kgdemo.kg.stores.base import METER, Meter, Store, StoreError
 from kgdemo.kg.stores.cypher import CypherProfile, CypherStore
 from kgdemo.kg.stores.graph import StoreGraph
 from kgdemo.kg.stores.opening import StoreFacts, open_store, operators_stores, read_profile, shipped, with_profile
+from kgdemo.kg.stores.patterns import SparqlProfile, as_iri, as_literal
 from kgdemo.kg.stores.saved import SavedStore
-from kgdemo.kg.stores.sparql import SparqlProfile, SparqlStore, _iri, _literal
+from kgdemo.kg.stores.sparql import SparqlStore
 from kgdemo.linking.linker import StoreLinker
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import LOCAL, PUBLIC, Settings
@@ -187,9 +188,46 @@ def test_a_hub_is_counted_and_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch
         assert len(steps) == 21
         assert remote.degree(place) == 301
         assert "300 ends" in remote.cut[0]
-        found = remote.store.ends([(ENTITY + "Hub", RELATION + "lists", True)], prefix="entry 01", limit=5)
-        assert [edge.end.label for edge in found.edges] == [f"entry 010{i}" for i in range(5)]
+        assert remote.is_cut("Hub", "lists")
+        assert not remote.is_cut("Hub", "is")
+        found = remote.store.ends([(ENTITY + "Hub", RELATION + "lists", True)], limit=5)
+        assert len(found.edges) == 5
         assert not found.complete
+
+
+@pytest.mark.parametrize("hub_first", [True, False])
+def test_what_leads_to_a_hub_itself_is_among_its_ends(monkeypatch: pytest.MonkeyPatch, hub_first: bool) -> None:
+    around = [(f"entry {i:03}", "in", "Hub") for i in range(200)] + [("Maker", "made", "entry 107")]
+    monkeypatch.setattr(store_graph, "MAX_ENDS", 3)
+    remote = StoreGraph(memory_store(KnowledgeGraph.from_triples(around)), "hub")
+    for label in ("Hub", "entry 107") if hub_first else ("entry 107", "Hub"):
+        remote.neighbours(label)
+    assert remote.is_cut("Hub", "~in")
+    assert len(remote.neighbours("Hub")) == 4
+    assert ("~in", "entry 107") in remote.neighbours("Hub")
+    place, hub = remote.entities.find("entry 107"), remote.entities.find("Hub")
+    assert place is not None
+    assert hub is not None
+    graph = GrowingTokenGraph(remote, LabelTokens(byte_level_tokenizer()))
+    for _ in range(2):  # the second question finds the hub's ends as the first one left them
+        paths = language(KGAutomaton(graph, [hub], 1)).values()
+        said = {str(remote.labelled(PathIds(*ids))) for own in paths for ids in own}
+        assert len(said) == 4
+        assert "Hub -> ~in -> entry 107" in said
+
+
+def test_the_ends_of_a_hub_are_not_counted_as_if_they_were_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    people = [f"{first} {last}" for first in ("Ann", "Bob", "Cy", "Di") for last in ("Hill", "Wood", "Marsh")]
+    triples = [(one, "born in", "Big City") for one in people]
+    kg = KnowledgeGraph.from_triples(triples, info={one: EntityInfo("person") for one in people})
+    pipeline, said = Pipeline(LOCAL), []
+    for most in (100, 5):
+        monkeypatch.setattr(store_graph, "MAX_ENDS", most)
+        pipeline.add_graph("remote", StoreGraph(memory_store(kg), "remote"), StatedFacts(triples))
+        run = _run(pipeline, "remote", "How many people were born in Big City?", "Big City")
+        said += [event.text for event in run if isinstance(event, events.AnswerFinal)]
+    assert said[0].startswith("The graph holds 12 people")
+    assert said[1] == "There are more of them than are read from this graph, so I cannot count them."
 
 
 def test_the_ends_of_a_hub_are_counted_once_when_the_store_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,10 +298,10 @@ def test_types_and_relations_are_no_entities(endpoint: Endpoint) -> None:
 
 
 def test_texts_cannot_change_a_query() -> None:
-    assert _literal('a" } DROP\n\\') == '"a\\" } DROP\\n\\\\"'
+    assert as_literal('a" } DROP\n\\') == '"a\\" } DROP\\n\\\\"'
     for bad in ("http://x/> ?s", "no iri", 'http://x/"', "http://x/\n", ""):
         with pytest.raises(StoreError):
-            _iri(bad)
+            as_iri(bad)
 
 
 def test_a_run_has_a_budget_of_requests(endpoint: Endpoint) -> None:

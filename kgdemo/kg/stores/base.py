@@ -105,13 +105,12 @@ class Store(Protocol):
             few: where a relation leads to so many ends at the most, they come along.
         """
 
-    def ends(self, steps: Sequence[Step], prefix: str = "", limit: int = 10_000) -> Ends:
+    def ends(self, steps: Sequence[Step], limit: int = 10_000) -> Ends:
         """Where these relations lead from these entities.
 
         Args:
             steps: (entity, relation, outgoing).
-            prefix: only ends whose labels begin so, in the order of their labels.
-            limit: of edges in all.
+            limit: of edges in all; which of more come is the store's choice.
         """
 
     def labels(self, ids: Sequence[str]) -> list[Node]:

@@ -120,20 +120,19 @@ class CypherStore:
         )
         return " UNION ALL ".join(ways), {**({"few": few} if few else {}), **self._left_out}
 
-    def ends(self, steps: Sequence[Step], prefix: str = "", limit: int = 10_000) -> Ends:
+    def ends(self, steps: Sequence[Step], limit: int = 10_000) -> Ends:
         """See ``base.Store``."""
-        begins = f"AND starts_with(o.{self.profile.label}, $prefix)" if prefix else ""
-        ways, given = [], {"limit": limit + 1, **({"prefix": prefix} if prefix else {}), **self._left_out}
+        ways, given = [], {"limit": limit + 1, **self._left_out}
         for pattern, outgoing in _WAYS:
             own = [(entity, relation) for entity, relation, forward in steps if str(forward).lower() == outgoing]
             if own:
                 given[f"ids_{outgoing}"] = list(dict.fromkeys(entity for entity, _ in own))
                 given[f"steps_{outgoing}"] = [f"{relation} {entity}" for entity, relation in own]
                 ways.append(
-                    f"MATCH {pattern} WHERE s.{self.profile.id} IN $ids_{outgoing} {self._is_fact} {begins} "
+                    f"MATCH {pattern} WHERE s.{self.profile.id} IN $ids_{outgoing} {self._is_fact} "
                     f"AND concat({self._relation}, ' ', s.{self.profile.id}) IN $steps_{outgoing} "
                     f"RETURN s.{self.profile.id}, {self._relation}, {outgoing} AS outgoing, {self._node('o')} AS node "
-                    f"{'ORDER BY node.label ' if prefix else ''}LIMIT $limit"
+                    f"LIMIT $limit"
                 )
         rows = self._ask(" UNION ALL ".join(ways), given)
         edges = tuple(Edge(entity, relation, outgoing, _node(end)) for entity, relation, outgoing, end in rows)

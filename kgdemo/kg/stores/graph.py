@@ -8,7 +8,8 @@ the same relation led to.
 
 Of an entity its relations and their counts are read, and the ends of those that have few. The others are read when a
 path has closed the relation. One that leads further than ``MAX_ENDS`` is read up to there, in no order that the store
-promises, and ``cut`` says so.
+promises, and ``cut`` says so. What leads to such a hub itself, and has been read from its own side, is known to be
+among its ends all the same.
 """
 
 from __future__ import annotations
@@ -143,6 +144,7 @@ class StoreGraph(KnowledgeGraph):
         self._strangers: set[str] = set()
         self._counts: dict[int, dict[int, int]] = {}  # entity -> step -> ends that the store has
         self._ends: dict[tuple[int, int], NDArray[np.int32]] = {}  # entity and step -> those read, in order
+        self._partly: set[tuple[int, int]] = set()  # hubs, and the steps of theirs that lead further than is read
         self._back: dict[tuple[tuple[int, ...], bytes], dict[int, list[tuple[int, int]]]] = {}
         self._reached: set[int] = set()  # over an edge
         self._frontier: dict[int, None] = {}  # where paths may go on, the latest last
@@ -215,6 +217,11 @@ class StoreGraph(KnowledgeGraph):
     def _met(self) -> MetLabels:
         assert isinstance(self.entities, MetLabels)
         return self.entities
+
+    def is_cut(self, entity: str, relation: str) -> bool:
+        """See ``KnowledgeGraph``."""
+        place = self._met.ids.get(entity)
+        return any(hub == place and self.step_labels[step] == relation for hub, step in self._partly)
 
     # one hop -----------------------------------------------------------------------------------
 
@@ -494,15 +501,29 @@ class StoreGraph(KnowledgeGraph):
     def _keep_ends(self, led: Mapping[tuple[int, int], Sequence[Node]]) -> None:
         """Keep where steps lead, in the order of labels, as a graph in memory has them."""
         alike: defaultdict[int, list[int]] = defaultdict(list)
+        leading: defaultdict[tuple[int, int], list[int]] = defaultdict(list)  # to hubs
         for (entity, step), ends in led.items():
             places = {self.met(end) for end in ends}
             self._reached.update(places)
             self._ends[entity, step] = self.in_order(np.array(list(places), np.int32))
             alike[step] += places
+            back = self.inverse(step)
+            for hub in places.intersection(hub for hub, own in self._partly if own == back):
+                leading[hub, back].append(entity)
+        for (hub, step), own in leading.items():
+            self._add_ends(hub, step, own)
         for group in alike.values():
             members = list(dict.fromkeys(group))
             for member in members:
                 self._alike[member] = members
+
+    def _add_ends(self, hub: int, step: int, ends: Sequence[int]) -> None:
+        """Have these among the ends of a hub, which they have been seen to lead to."""
+        known = self._known(hub, step)
+        new = np.setdiff1d(np.array(ends, np.int32), known)
+        if len(new):
+            self._ends[hub, step] = self.in_order(np.concatenate([known, new]))
+            self._back.clear()
 
     def _fetch_ends(self, pairs: Iterable[tuple[int, int]]) -> None:
         """Read where these steps lead from these entities, in one request for all that are missing but for hubs."""
@@ -516,8 +537,15 @@ class StoreGraph(KnowledgeGraph):
             plain = [pair for pair in missing if pair not in hubs]
             if plain and not self._ask_ends(plain, MAX_EDGES):
                 self._say(f"{len(plain):,} steps lead on to more than {MAX_EDGES:,}; only so many are looked at.")
+            if hubs and self._ahead is not None:
+                self._take_in()  # what else the question is about may lead to a hub
             for entity, step in hubs:
                 self._ask_ends([(entity, step)], MAX_ENDS)
+                self._partly.add((entity, step))
+                back = self.inverse(step)
+                self._add_ends(
+                    entity, step, [e for (e, own), led in self._ends.items() if own == back and entity in led]
+                )
                 self._say(
                     f"{self._met.labels[entity]} has {self._counts[entity][step]:,} ends over "
                     f"“{self.step_labels[step]}”; {MAX_ENDS:,} of them are read, so a path to another one would not be "

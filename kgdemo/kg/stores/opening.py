@@ -184,7 +184,8 @@ def _connected(source: str) -> Store:
         from kgdemo.kg.stores.cypher import CypherProfile, CypherStore
 
         return CypherStore(Path(place.removeprefix(CYPHER)), read_profile(profile, CypherProfile))
-    from kgdemo.kg.stores.sparql import SparqlProfile, SparqlStore
+    from kgdemo.kg.stores.patterns import SparqlProfile
+    from kgdemo.kg.stores.sparql import SparqlStore
 
     url = place.removeprefix(SPARQL)
     try:

@@ -6,7 +6,6 @@ tokenised or indexed beforehand. The ids of entities and relations are their num
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
@@ -63,16 +62,15 @@ class SavedStore:
                     found.append(RelationEnds(entity, str(relations[first]), outgoing, behind - first, ends))
         return found
 
-    def ends(self, steps: Sequence[Step], prefix: str = "", limit: int = 10_000) -> Ends:
-        """See ``base.Store``; the ends of a step come in the order of their labels."""
+    def ends(self, steps: Sequence[Step], limit: int = 10_000) -> Ends:
+        """See ``base.Store``; of a step with more ends those come that lie evenly among their labels in order."""
         edges: list[Edge] = []
         for entity, relation, outgoing in steps:
             targets = self._targets(int(entity), int(relation), outgoing)
-            first, behind = self._beginning_with(targets, prefix) if prefix else (0, len(targets))
             room = limit - len(edges)
-            some = targets[first : min(behind, first + room)].tolist()
-            edges += [Edge(entity, relation, outgoing, self._node(end)) for end in some]
-            if behind - first > room:
+            some = targets if len(targets) <= room else targets[np.arange(room) * len(targets) // max(room, 1)]
+            edges += [Edge(entity, relation, outgoing, self._node(end)) for end in some.tolist()]
+            if len(targets) > room:
                 return Ends(tuple(edges), False)
         return Ends(tuple(edges), True)
 
@@ -102,13 +100,6 @@ class SavedStore:
     def _targets(self, entity: int, relation: int, outgoing: bool) -> NDArray[np.int32]:
         """Where a relation leads from an entity: ids in order, which is that of their labels."""
         return _led(self.kg.outgoing if outgoing else self.kg.incoming, entity, relation)
-
-    def _beginning_with(self, targets: NDArray[np.int32], prefix: str) -> tuple[int, int]:
-        """Which of these ends have labels that begin so; found by halving, so a hub is not gone through."""
-        labels = self.kg.entities
-        first = bisect_left(targets, prefix, key=lambda end: labels[int(end)])
-        behind = bisect_left(targets, True, first, key=lambda end: not labels[int(end)].startswith(prefix))
-        return first, behind
 
     def _node(self, place: int) -> Node:
         label = self.kg.entities[place]

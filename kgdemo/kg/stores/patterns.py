@@ -1,0 +1,250 @@
+"""How a graph in a store of RDF is shaped, and the parts of queries that follow from it.
+
+What goes into a query passes ``as_iri`` or ``as_literal``, so neither a label nor an id that a store once replied can
+change what is asked; only the operator's profile may bring query text of its own.
+
+A relation is a predicate. Where a graph has statement nodes, as Wikidata's ``p:`` and ``ps:`` and Freebase's mediators
+do, it may also be two predicates, from an entity to a statement and from there to another entity. Such a relation's
+id is both ids with a space between them, which no id holds. The statement itself is never an entity.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kgdemo.kg.stores.base import Step, StoreError, local_name
+from kgdemo.kg.stores.endpoint import Row, id_in, is_iri
+
+RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_DIRECT, _STATED = False, True  # whether a fact is one triple, or two around a statement
+
+
+@dataclass(frozen=True, slots=True)
+class SparqlProfile:
+    """The shape of a graph in a store of RDF.
+
+    Attributes:
+        label, aliases, description, type: the predicates that say these of an entity; empty: none does.
+        languages: of labels, the one liked best first; ``""`` is text without a language.
+        facts: beginnings of the predicates that are facts; none: every predicate is one.
+        leave_out: predicates that are no facts, beside those that name, describe and type.
+        entities: beginnings of the ids that may be ends of facts; none: every IRI.
+        relations: a graph pattern that binds ``?relation`` to the facts' predicates and ``?named`` to what carries
+            their labels; for stores too large to list the predicates in use. Where facts are folded it binds
+            ``?value`` as well, and ``?value_named`` where that has a name of its own, as a qualifier has.
+        statement: a graph pattern that says of ``?statement`` that it stands for a fact; empty: nothing does. Two
+            triples around one, to it by one of ``facts`` and on from it by one of ``values``, are one fact then.
+        values: beginnings of the predicates that lead on from a statement; none: those of facts.
+        symmetric: predicates that say the same in both directions, where they are not counted.
+    """
+
+    label: str = RDFS_LABEL
+    aliases: str = ""
+    description: str = ""
+    type: str = RDF_TYPE
+    languages: tuple[str, ...] = ("en", "")
+    facts: tuple[str, ...] = ()
+    leave_out: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    relations: str = ""
+    statement: str = ""
+    values: tuple[str, ...] = ()
+    symmetric: tuple[str, ...] = ()
+
+    @property
+    def no_facts(self) -> tuple[str, ...]:
+        """The predicates that are no facts."""
+        named = (self.label, self.aliases, self.description, self.type)
+        return tuple(dict.fromkeys(iri for iri in (*named, *self.leave_out) if iri))
+
+
+class Patterns:
+    """Parts of queries for one shape of graph.
+
+    In all of them ``?s`` is an entity that is asked for, ``?p`` its relation (with ``?q`` where a graph has statement
+    nodes) and ``?d`` whether it is the fact's head; ``?m`` is a statement.
+
+    Args:
+        profile: the shape.
+    """
+
+    def __init__(self, profile: SparqlProfile) -> None:
+        self.profile = profile
+        self._ways = (_DIRECT, _STATED) if profile.statement else (_DIRECT,)
+        self.relation = "?p ?q" if profile.statement else "?p"  # the variables that hold one
+        self.each = "DISTINCT " if profile.statement else ""  # several statements may say the same
+
+    def count(self, ends: str) -> str:
+        """How many ends there are, whichever statements say so."""
+        return f"COUNT({self.each}{ends})" if self.each else "COUNT(*)"
+
+    # facts -------------------------------------------------------------------------------------
+
+    def fact(self, relation: str, head: str, tail: str, statement: str = "?m") -> str:
+        """That a fact of a relation, given by its id, joins two variables.
+
+        Args:
+            relation: the id.
+            head, tail: the variables.
+            statement: the variable of a statement between them.
+        """
+        first, _, second = relation.partition(" ")
+        if not second:
+            return f"{head} {as_iri(first)} {tail} ."
+        return self._around(head, as_iri(first), as_iri(second), tail, statement)
+
+    def either_way(self, values: str, end: str, others: Sequence[Step] = ()) -> str:
+        """All facts of the entities ``?s``, with their other ends.
+
+        Args:
+            values: binds ``?s``; may be empty.
+            end: the variable of the other ends.
+            others: of more entities, the relations that are asked for.
+        """
+        sides = []
+        for stated in self._ways:
+            for outgoing in (True, False):
+                own = self.steps([step for step in others if step[2] == outgoing], stated)
+                sides += [f"{{ {bound} {self._one_way(end, outgoing, stated)} }}" for bound in (values, own) if bound]
+        sides = sides or [f"{{ VALUES ?s {{ }} ?s ?p {end} }}"]
+        return f"{' UNION '.join(sides)} {self.real(end)} {self.facts('?p')}"
+
+    def along(self, steps: Sequence[Step], end: str) -> str:
+        """The facts of these steps, with their other ends."""
+        sides = []
+        for stated in self._ways:
+            for outgoing in (True, False):
+                own = self.steps([step for step in steps if step[2] == outgoing], stated)
+                sides += [f"{{ {own} {self._one_way(end, outgoing, stated)} }}"] if own else []
+        return f"{' UNION '.join(sides)} {self.real(end)}"
+
+    def _one_way(self, end: str, outgoing: bool, stated: bool) -> str:
+        head, tail = ("?s", end) if outgoing else (end, "?s")
+        if stated:
+            fact = self._around(head, "?p", "?q", tail, "?m") + self._begins("?q", self.profile.values)
+        else:
+            fact = f"{head} ?p {tail} ." + (' BIND("" AS ?q)' if self.profile.statement else "")
+        return f"{fact} BIND({int(outgoing)} AS ?d)"
+
+    def _around(self, head: str, first: str, second: str, tail: str, statement: str) -> str:
+        """Two triples around a statement; an entity that it leads back to is no other end."""
+        return (
+            f"{head} {first} {statement} . {statement} {second} {tail} . FILTER({head} != {tail}) "
+            f"FILTER EXISTS {{ {self._is_statement(statement)} }} "
+        )
+
+    def steps(self, steps: Sequence[Step], stated: bool) -> str:
+        """``VALUES`` of entities and relations, of those relations that are or are not around statements."""
+        rows = [(e, *relation.split(" ")) for e, relation, _ in steps if (" " in relation) == stated]
+        return _values("?s ?p ?q" if stated else "?s ?p", rows)
+
+    def stated(self, triples: Sequence[tuple[str, str, str]]) -> str:
+        """Those of these facts that the store states, in ``?s``, the relation's variables, and ``?o``."""
+        plain = [triple for triple in triples if " " not in triple[1]]
+        folded = [(head, *relation.split(" "), tail) for head, relation, tail in triples if " " in relation]
+        sides = []
+        if plain:
+            sides.append(f"{_values('?s ?p ?o', plain)} ?s ?p ?o")
+        if folded:
+            sides.append(f"{_values('?s ?p ?q ?o', folded)} {self._around('?s', '?p', '?q', '?o', '?m')}")
+        return " UNION ".join(f"{{ {side} }}" for side in sides)
+
+    def in_use(self) -> str:
+        """A query for the predicates in use, ``?p`` (and ``?q``), with the number of their facts, ``?n``."""
+        used = "{ SELECT ?p (COUNT(*) AS ?n) WHERE { ?s ?p ?o } GROUP BY ?p }"
+        if self.profile.statement:
+            folded = f"{self._one_way('?o', True, _STATED)} {self.facts('?p')}"
+            used += f" UNION {{ SELECT ?p ?q (COUNT(*) AS ?n) WHERE {{ {folded} }} GROUP BY ?p ?q }}"
+        return f"SELECT {self.relation} ?n WHERE {{ {{ {used} }} {self.facts('?p')} }}"
+
+    def relation_of(self, row: Row) -> str:
+        """The id of the relation that a row holds; empty where it holds none."""
+        first, second = id_in(row, "p"), id_in(row, "q")
+        return f"{first} {second}" if first and second else first
+
+    def facts(self, variable: str) -> str:
+        """That a predicate is that of facts."""
+        out = ", ".join(map(as_iri, self.profile.no_facts))
+        return self._begins(variable, self.profile.facts) + (f"FILTER({variable} NOT IN ({out}))" if out else "")
+
+    # entities ----------------------------------------------------------------------------------
+
+    def real(self, end: str) -> str:
+        """That an end of a fact is an entity."""
+        return f"FILTER(isIRI({end})) {self.entity(end)}"
+
+    def entity(self, variable: str) -> str:
+        """That an id may be an entity's."""
+        no_statement = f"FILTER NOT EXISTS {{ {self._is_statement(variable)} }}" if self.profile.statement else ""
+        return self._begins(variable, self.profile.entities) + no_statement
+
+    def stated_of(self, variable: str) -> str:
+        """That something is no predicate, and no mere type: of which things are, but of which nothing is stated."""
+        filters = f"FILTER NOT EXISTS {{ ?a {variable} ?b }}"
+        if self.profile.type:
+            is_type = f"EXISTS {{ ?c {as_iri(self.profile.type)} {variable} }}"
+            filters += f" FILTER(!{is_type} || EXISTS {{ {variable} ?x ?y . FILTER(isIRI(?y)) {self.facts('?x')} }})"
+        return filters
+
+    def said(self, entity: str) -> str:
+        """The labels and types of an entity, ``?l`` and ``?t``."""
+        typed = f"OPTIONAL {{ {entity} {as_iri(self.profile.type)} ?t }}" if self.profile.type else ""
+        return f"{self.named(entity, '?l')} {typed}"
+
+    def named(self, subject: str, label: str) -> str:
+        """The labels of something."""
+        tags = ", ".join(as_literal(lang) for lang in self.profile.languages)
+        return f"OPTIONAL {{ {subject} {as_iri(self.profile.label)} {label} . FILTER(LANG({label}) IN ({tags})) }}"
+
+    def called(self, texts: Sequence[str]) -> str:
+        """These texts in each of the profile's languages."""
+        return " ".join(_in_language(text, lang) for text in texts for lang in self.profile.languages)
+
+    def unnamed(self, id_: str) -> str:
+        """What an entity without a label is called: by its id, or by the last part of it where that leads back."""
+        name = local_name(id_)
+        return name if id_ in self.ids_called(name) else id_
+
+    def ids_called(self, name: str) -> list[str]:
+        """The ids that a name may stand for: its own, and those that the profile's beginnings make of it."""
+        bases = [begin[: max(begin.rfind("/"), begin.rfind("#")) + 1] for begin in self.profile.entities]
+        made = [base + name for base, begin in zip(bases, self.profile.entities, strict=True) if base]
+        begins = self.profile.entities or ("http",)
+        return [one for one in dict.fromkeys((name, *made)) if one.startswith(begins) and is_iri(one)]
+
+    def _is_statement(self, variable: str) -> str:
+        return self.profile.statement.replace("?statement", variable)
+
+    def _begins(self, variable: str, beginnings: Sequence[str]) -> str:
+        begins = " || ".join(f"STRSTARTS(STR({variable}), {as_literal(one)})" for one in beginnings)
+        return f"FILTER({begins}) " if begins else ""
+
+
+def as_iri(text: str) -> str:
+    """An IRI as a query writes it.
+
+    Raises:
+        StoreError: it is none.
+    """
+    if not is_iri(text):
+        raise StoreError(f"{text[:60]!r} is no id that may be asked for.")
+    return f"<{text}>"
+
+
+def as_literal(text: str) -> str:
+    """A text as a query writes it."""
+    return '"' + "".join(_ESCAPES.get(c, c if c >= " " else f"\\u{ord(c):04x}") for c in text) + '"'
+
+
+def _in_language(text: str, language: str) -> str:
+    return as_literal(text) + (f"@{language}" if re.fullmatch(r"[A-Za-z]+(-[A-Za-z0-9]+)*", language) else "")
+
+
+def _values(variables: str, rows: Sequence[Sequence[str]]) -> str:
+    """``VALUES`` of ids; empty where there are none."""
+    written = " ".join(f"({' '.join(map(as_iri, row))})" for row in rows)
+    return f"VALUES ({variables}) {{ {written} }}" if rows else ""
