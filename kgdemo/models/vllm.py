@@ -30,7 +30,7 @@ from kgdemo.models.prompt_style import PromptStyle
 from kgdemo.models.token_tree import WholeTexts
 
 _ROW = "kgdemo_row"  # of a request's extra arguments: the key under which its row is kept
-_FOR_PROCESSORS: Mapping[str, Any] = {
+_ON_CPU: Mapping[str, Any] = {
     "enforce_eager": True,  # compiled with g++ when it starts, a small model takes minutes for that
     "dtype": "float32",  # as without vLLM: half precision is for disks and GPUs
     "block_size": 32,  # the smallest there is: less than a block is read again; by default 128, a whole prompt
@@ -226,7 +226,7 @@ def _engine(source: str, rows: dict[int, Tensor]) -> Any:
     os.environ.setdefault("VLLM_LOGGING_STREAM", "ext://sys.stderr")  # what is printed may be read by a program
     from vllm import LLM
 
-    own: Mapping[str, Any] = _FOR_PROCESSORS if _on_cpu() else {}
+    own: Mapping[str, Any] = _ON_CPU if _on_cpu() else {}
     return LLM(
         source,
         max_model_len=-1,  # as long as the model reads and memory lasts
