@@ -39,8 +39,10 @@ from kgdemo.kg.stores.base import Meter, metered
 from kgdemo.linking.linker import Linker
 from kgdemo.methods import METHODS, method_named
 from kgdemo.methods.registry import MethodCard
-from kgdemo.models.causal import CausalModel
+from kgdemo.models.base import PathModel
+from kgdemo.models.causal import BY_VLLM, CausalModel
 from kgdemo.models.embedding import sentence_embedder
+from kgdemo.models.vllm import VllmModel
 from kgdemo.opened import OncePerKey, OpenedGraph
 from kgdemo.query.answer_type import Fit, fits, kind_of
 from kgdemo.query.clauses import Clause, clauses_of, of_place
@@ -121,11 +123,12 @@ class Pipeline:
         for forget in self.when_forgotten:
             forget(source)
 
-    def model(self, name: str) -> CausalModel:
+    def model(self, name: str) -> PathModel:
         """The KG-specialised language model of that name; loaded once."""
-        return self._loaded.get(("model", name), lambda: CausalModel.load(name))
+        kind = VllmModel if name.startswith(BY_VLLM) else CausalModel
+        return self._loaded.get(("model", name), lambda: kind.load(name))
 
-    def add_model(self, name: str, model: CausalModel) -> None:
+    def add_model(self, name: str, model: PathModel) -> None:
         """Make a model in memory known under a name; one known before must share its tokeniser."""
         self._loaded.put(("model", name), model)
 

@@ -388,7 +388,7 @@ class Settings:
     )
     model: str = option(
         "embedded",
-        "embedded, a folder, or a name on the Hugging Face hub",
+        "embedded, a folder, or a name on the Hugging Face hub; with vllm: before it, vLLM computes it",
         label="Path model",
         shown=Shown.COMMAND | Shown.PAGE,
         local_only=True,

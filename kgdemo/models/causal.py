@@ -27,13 +27,52 @@ from kgdemo.settings import gpu_is_lent, processors
 
 EMBEDDED = "embedded"
 PACKAGED = "smollm2"  # a small general model from the package index
+BY_VLLM = "vllm:"  # before the folder or hub name of a model that vLLM computes, see ``models.vllm``
 EMBEDDED_FOLDER = Path(__file__).parent / "weights"
 _CHECKSUMS = "SHA256SUMS"  # beside the shipped weights
 _ONE_FILE = ".gguf"
 _LOADING = threading.Lock()
 
 
-class CausalModel:
+class TokenizedModel:
+    """What a path model is apart from its arithmetic: a name, a tokeniser and the prompt that it expects.
+
+    Args:
+        name: how the model is called on the page and in traces.
+        tokenizer: its fast tokeniser, of transformers or a ``FileTokenizer``.
+        style: the prompt it expects.
+    """
+
+    def __init__(self, name: str, tokenizer: Any, style: PromptStyle) -> None:
+        self.name = name
+        self.tokenizer = tokenizer
+        self.style = style
+        self.label_tokens = LabelTokens(tokenizer, style.path)
+        self._texts: dict[int, str] = {}  # of tokens that were shown
+
+    def token_text(self, token: int) -> str:
+        """See ``base.PathModel``."""
+        if token not in self._texts:
+            self._texts[token] = self._text_of(token)
+        return self._texts[token]
+
+    def _text_of(self, token: int) -> str:
+        piece = self.tokenizer.convert_ids_to_tokens(int(token)) or ""
+        if piece.startswith("##"):  # WordPiece: goes on with the word
+            return piece[2:]
+        if piece.startswith(("Ġ", "▁")):  # byte-level BPE, SentencePiece: a space before
+            return " " + piece[1:]
+        text = self.tokenizer.decode([int(token)])
+        result: str = text if "Ġ" in self._sample or "▁" in self._sample else " " + text
+        return result
+
+    @property
+    def _sample(self) -> str:
+        """How this tokeniser writes a space, seen on an arrow."""
+        return "".join(self.tokenizer.convert_ids_to_tokens(list(self.label_tokens.arrow)))
+
+
+class CausalModel(TokenizedModel):
     """See ``base.PathModel``.
 
     Args:
@@ -45,16 +84,13 @@ class CausalModel:
     """
 
     def __init__(self, name: str, model: torch.nn.Module, tokenizer: Any, style: PromptStyle) -> None:
-        self.name = name
+        super().__init__(name, tokenizer, style)
         self.model = with_onednn(model.eval())
-        self.tokenizer = tokenizer
-        self.style = style
-        self.label_tokens = LabelTokens(tokenizer, style.path)
-        self.stop_ids = _stop_ids(model, tokenizer)
+        settings = getattr(model, "generation_config", None)
+        self.stop_ids = stop_ids(getattr(settings, "eos_token_id", None), tokenizer)
         config: Any = model.config
         self.context = int(getattr(config, "max_position_embeddings", 0) or 1 << 20)
         self.vocabulary = int(config.vocab_size)
-        self._texts: dict[int, str] = {}  # of tokens that were shown
 
     @classmethod
     def load(cls, name: str, device: str | None = None) -> CausalModel:
@@ -70,10 +106,7 @@ class CausalModel:
             ModelError: there is no such model, or its files are damaged.
         """
         folder = model_folder(name)
-        if name != EMBEDDED and not folder.exists() and (name.startswith((".", "/", "~")) or name.count("/") != 1):
-            raise ModelError(
-                f"There is no model folder {name}; give a folder, a GGUF file, a hub name (owner/model) or 'embedded'."
-            )
+        check_name(name, folder)
         on_cpu = (name == EMBEDDED and gpu_is_lent()) or not torch.cuda.is_available()
         device = device or ("cpu" if on_cpu else "cuda")
         try:
@@ -118,26 +151,17 @@ class CausalModel:
         """See ``base.PathModel``; tried once. A prompt read in both directions needs the 4-D mask anyway."""
         return self.style.bidirectional or isinstance(self.model, LeanBert) or fits_pool(self.model)
 
-    def token_text(self, token: int) -> str:
-        """See ``base.PathModel``."""
-        if token not in self._texts:
-            self._texts[token] = self._text_of(token)
-        return self._texts[token]
 
-    def _text_of(self, token: int) -> str:
-        piece = self.tokenizer.convert_ids_to_tokens(int(token)) or ""
-        if piece.startswith("##"):  # WordPiece: goes on with the word
-            return piece[2:]
-        if piece.startswith(("Ġ", "▁")):  # byte-level BPE, SentencePiece: a space before
-            return " " + piece[1:]
-        text = self.tokenizer.decode([int(token)])
-        result: str = text if "Ġ" in self._sample or "▁" in self._sample else " " + text
-        return result
+def check_name(name: str, folder: Path) -> None:
+    """Refuse a name that is neither a folder or file here nor one that the hub can have.
 
-    @property
-    def _sample(self) -> str:
-        """How this tokeniser writes a space, seen on an arrow."""
-        return "".join(self.tokenizer.convert_ids_to_tokens(list(self.label_tokens.arrow)))
+    Raises:
+        ModelError: it is such a name.
+    """
+    if not folder.exists() and (name.startswith((".", "/", "~")) or name.count("/") != 1):
+        raise ModelError(
+            f"There is no model folder {name}; give a folder, a GGUF file, a hub name (owner/model) or 'embedded'."
+        )
 
 
 def model_folder(name: str) -> Path:
@@ -146,6 +170,7 @@ def model_folder(name: str) -> Path:
     Raises:
         ModelError: it is the packaged chat model, whose package is not installed.
     """
+    name = name.removeprefix(BY_VLLM)
     if name == PACKAGED:
         return _packaged()
     return EMBEDDED_FOLDER if name == EMBEDDED else Path(name)
@@ -196,8 +221,7 @@ def _from_transformers(source: str, device: str) -> tuple[torch.nn.Module, Any]:
     return model.to(device), tokenizer
 
 
-def _stop_ids(model: torch.nn.Module, tokenizer: Any) -> frozenset[int]:
-    """Tokens that end an answer: the tokeniser's and the generation settings' ends of text."""
-    configured = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
+def stop_ids(configured: int | list[int] | None, tokenizer: Any) -> frozenset[int]:
+    """Tokens that end an answer: the tokeniser's end of text, and the ends that the generation settings name."""
     ids = configured if isinstance(configured, list) else [configured]
     return frozenset(int(i) for i in [*ids, tokenizer.eos_token_id] if i is not None)

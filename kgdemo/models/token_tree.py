@@ -284,20 +284,17 @@ class PooledTokenTree:
         return torch.log_softmax(self.model(wanted).float(), dim=-1)
 
 
-class PlainTokenTree:
-    """See ``base.TokenTree``.
+class WholeTexts:
+    """See ``base.TokenTree``: each node is a text, and is read as one; who reads them is for the classes below.
 
     Args:
-        model: a transformers causal language model in evaluation mode.
         prompt: token ids.
         context: positions that the model knows.
     """
 
-    def __init__(self, model: torch.nn.Module, prompt: Sequence[int], context: int = sys.maxsize) -> None:
-        self.model = model
-        self.context = context
-        self.device = next(model.parameters()).device
+    def __init__(self, prompt: Sequence[int], context: int = sys.maxsize) -> None:
         self.prompt = tuple(prompt)
+        self.context = context
         self.calls = 0
         self._texts: list[tuple[int, ...]] = []  # of each node: the tokens behind the prompt
         self._first: Tensor | None = None
@@ -310,7 +307,7 @@ class PlainTokenTree:
     def prompt_log_probs(self) -> Tensor:
         """See ``base.TokenTree``."""
         if self._first is None:
-            self._first = self._read([()], [(0, len(self.prompt) - 1)])[0]
+            self._first = self._read_checked([()])[0]
         return self._first
 
     def extend(self, parents: Sequence[int], tokens: Sequence[int]) -> tuple[list[int], Tensor]:
@@ -320,18 +317,10 @@ class PlainTokenTree:
             before = () if parent == PROMPT_END else self._texts[parent]
             self._texts.append((*before, token))
         wanted = self._texts[first:]
-        # a text that another one begins with is read along with it
-        rows: dict[tuple[int, ...], int] = {}
-        whole: list[tuple[int, ...]] = []
-        for text in sorted(set(wanted), key=len, reverse=True):
-            if text not in rows:
-                rows.update({text[:end]: len(whole) for end in range(1, len(text) + 1)})
-                whole.append(text)
-        places = [(rows[text], len(self.prompt) + len(text) - 1) for text in wanted]
         nodes = list(range(first, len(self._texts)))
         if self._first is not None:
-            return nodes, self._read(whole, places)
-        self._first, *_ = log_probs = self._read(whole, [(0, len(self.prompt) - 1), *places])
+            return nodes, self._read_checked(wanted)
+        self._first, *_ = log_probs = self._read_checked([(), *wanted])
         return nodes, log_probs[1:]
 
     def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
@@ -340,19 +329,48 @@ class PlainTokenTree:
         nodes, log_probs = self.extend([parent, *range(first, first + len(tokens) - 1)], tokens)
         return nodes, log_probs[-1]
 
-    @torch.inference_mode()
-    def _read(self, texts: Sequence[tuple[int, ...]], places: Sequence[tuple[int, int]]) -> Tensor:
-        """fp32 log-probabilities of what follows each place (text, position), ``(places, V)``."""
+    def _read_checked(self, texts: Sequence[tuple[int, ...]]) -> Tensor:
         self.calls += 1
-        width = len(self.prompt) + max(map(len, texts))
-        _check_length(width, self.context)
-        ids = torch.zeros(len(texts), width, dtype=torch.long)
-        look = torch.zeros(len(texts), width, dtype=torch.long)
-        for row, text in enumerate(texts):
+        _check_length(len(self.prompt) + max(map(len, texts)), self.context)
+        return self._read(texts)
+
+    def _read(self, texts: Sequence[tuple[int, ...]]) -> Tensor:
+        """fp32 log-probabilities of what follows each of some texts behind the prompt, ``(texts, V)``."""
+        raise NotImplementedError
+
+
+class PlainTokenTree(WholeTexts):
+    """See ``base.TokenTree``.
+
+    Args:
+        model: a transformers causal language model in evaluation mode.
+        prompt: token ids.
+        context: positions that the model knows.
+    """
+
+    def __init__(self, model: torch.nn.Module, prompt: Sequence[int], context: int = sys.maxsize) -> None:
+        super().__init__(prompt, context)
+        self.model = model
+        self.device = next(model.parameters()).device
+
+    @torch.inference_mode()
+    def _read(self, texts: Sequence[tuple[int, ...]]) -> Tensor:
+        # a text that another one begins with is read along with it
+        rows: dict[tuple[int, ...], int] = {}
+        whole: list[tuple[int, ...]] = []
+        for text in sorted(set(texts), key=len, reverse=True):
+            if text not in rows:
+                rows.update({text[:end]: len(whole) for end in range(len(text) + 1)})
+                whole.append(text)
+        width = len(self.prompt) + max(map(len, whole))
+        ids = torch.zeros(len(whole), width, dtype=torch.long)
+        look = torch.zeros(len(whole), width, dtype=torch.long)
+        for row, text in enumerate(whole):
             length = len(self.prompt) + len(text)
             ids[row, :length] = torch.tensor([*self.prompt, *text])
             look[row, :length] = 1
         output = self.model(input_ids=ids.to(self.device), attention_mask=look.to(self.device), use_cache=False)
+        places = [(rows[text], len(self.prompt) + len(text) - 1) for text in texts]
         at_rows, at_columns = torch.tensor(places, device=self.device).unbind(1)
         return torch.log_softmax(output.logits[at_rows, at_columns].float(), dim=-1)
 

@@ -24,6 +24,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import embedded_names
 from kgdemo.kg.path import Path
 from kgdemo.methods import METHODS
+from kgdemo.models.base import PathModel
 from kgdemo.models.bert import LeanBert
 from kgdemo.models.causal import EMBEDDED, CausalModel
 from kgdemo.pipeline import Pipeline
@@ -289,7 +290,7 @@ _MOST_TOKENS = 256
 _LIKELY = 2000  # of the last layer's tokens, among which the forbidden one is looked for by its text
 
 
-def layers_record(model: CausalModel, kg: KnowledgeGraph, asked: Mapping[str, Any], longest: int) -> dict[str, Any]:
+def layers_record(model: PathModel, kg: KnowledgeGraph, asked: Mapping[str, Any], longest: int) -> dict[str, Any]:
     """The probabilities of two tokens after each layer, for the browser.
 
     Args:
@@ -302,7 +303,7 @@ def layers_record(model: CausalModel, kg: KnowledgeGraph, asked: Mapping[str, An
     Returns:
         ``layers``, pairs (graph's token, invented one), of the embeddings first; or ``error``.
     """
-    lean = model.reader.model
+    lean = model.reader.model if isinstance(model, CausalModel) else None
     if not isinstance(lean, LeanBert):
         return {"error": "This model’s layers cannot be looked into here; the embedded model’s can, on a CPU."}
     try:

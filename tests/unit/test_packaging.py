@@ -63,6 +63,7 @@ def test_it_has_a_command_a_version_and_a_licence(wheel, metadata):
         ("stores", ["kgdemo/kg/stores/requirements.txt"]),
         ("train", ["kgdemo/lab/requirements.txt"]),
         ("smollm2", ["kgdemo/models/requirements.txt"]),
+        ("vllm", ["kgdemo/models/requirements-vllm.txt"]),
         ("test", ["tests/requirements.txt", "kgdemo/lab/requirements.txt", "kgdemo/kg/stores/requirements.txt"]),
     ],
 )
