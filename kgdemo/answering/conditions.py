@@ -507,7 +507,12 @@ class Conditions(Direct):
     def _places_meant(self, used: Collection[str]) -> list[str]:
         """The places whose adjectives stand in the question and were not linked: *Italian* cheeses."""
         index, words = name_index(self.kg), self.query.content_words
-        meant = dict.fromkeys(self.kg.entities[name.entity] for word in words for name in index.whole(word))
+        meant = dict.fromkeys(
+            self.kg.entities[name.entity]
+            for word in words
+            if word not in self.kg.types  # an *island* is not Ísland
+            for name in index.whole(word)
+        )
         return [
             place
             for place in meant

@@ -122,6 +122,19 @@ _LARGEST_BY = {  # what things are ranked by, and the adjective that says so
 }  # fmt: skip
 _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, and how it is said here
     (
+        r"^(?:which|what) member (?:states|countries) of (.+?) (are|have|use|border|were) (?!of\b)",
+        r"which countries in \1 \2 ",
+    ),
+    (
+        r"\bthe (?:footballer|singer|actor|actress|painter|composer|writer|author|poet|physicist|scientist|philosopher"
+        r"|explorer|musician|artist|politician|director|inventor|architect|chemist|mathematician|novelist|dancer"
+        r"|athlete|boxer|guitarist|pianist|playwright) (?=(?-i:[A-Z]\w+)(?: (?-i:[A-Z])| (?:was|is|born|died|live|write"
+        r"|paint|compose|play|study|win|come)\b|$))",
+        "",
+    ),
+    (r"^who came after (.+?) as (?:the )?\w+(?: \w+)?(?: of .+)?$", r"who succeeded \1"),
+    (r"^who came before (.+?) as (?:the )?\w+(?: \w+)?(?: of .+)?$", r"who preceded \1"),
+    (
         r"^by (?:total |surface |land )?(area|size|population|height|length|mass|weight),? ((?:what|which)\b.+)$",
         r"\2 by \1",
     ),
