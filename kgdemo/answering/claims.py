@@ -10,6 +10,7 @@ from kgdemo.answering.operands import (
     LIES_IN,
     PASSES_ON,
     PLACES,
+    ability,
     called,
     is_of_kind,
     names_of_kind,
@@ -86,6 +87,7 @@ _CLAIMS_NUMBER = re.compile(
     re.IGNORECASE,
 )
 
+_IS_ABLE = re.compile(r"^(?:can|could) .+ (?P<verb>[a-z]+)[?.! ]*$", re.IGNORECASE)
 _TWO_OBJECTS = re.compile(r"\b(?:of|from|by|with|in) (?P<one>[\w'-]+(?: \w+)?) and (?P<other>[\w'-]+(?: \w+)?)$")
 _OFTEN = {"twice": 2, "thrice": 3}
 _CLAIMS_TIMES = re.compile(
@@ -129,6 +131,10 @@ class Claims(Computation):
             subject, path = having[0]
             yield from self._says("yes", subject, [Operand(path.end, (path,))], f"Yes: {path}.")
             return
+        able = self._is_able()
+        if able is not None:
+            yield from able
+            return
         coast = self._has_a_coast()
         if coast is not None:
             yield from coast
@@ -150,6 +156,17 @@ class Claims(Computation):
             yield from self._shared(ran, topics)
         else:
             yield from self._decided(ran, topics)
+
+    def _is_able(self) -> Iterator[Event] | None:
+        """Whether an animal can do something, *can penguins fly*; None where the graph says neither."""
+        found = _IS_ABLE.match(self.plan.asked)
+        meant = [topic for topic in self.query.topics if kind_of(self.kg, topic) == "animal"] if found else []
+        for answer, able in (("yes", True), ("no", False)):
+            told = ability(self.kg, meant[0], fold(found["verb"]), able) if found and len(meant) == 1 else None
+            if found and told is not None:
+                claimed = told.end if able else found["verb"]
+                return self._says(answer, claimed, [Operand(told.end, (told,))], f"{answer.capitalize()}: {told}.")
+        return None
 
     def _has_a_coast(self) -> Iterator[Event] | None:
         """Whether a country lies on any sea, or on the one that is named; None where that is not asked or not known."""
@@ -592,7 +609,8 @@ class Claims(Computation):
                 "yes" if end else "no", end or noun, [Operand(path.end, (path,))], f"{'Yes' if end else 'No'}: {path}."
             )
         for label, end in self.kg.neighbours(entity):
-            told = {end.lower(), end.split()[-1]} if label == "instance of" else {end.lower()}
+            kind = end.removesuffix(" (kind)")
+            told = {kind.lower(), kind.split()[-1]} if label == "instance of" else {end.lower()}
             if (told & set(exactly) and label in _SAYS_WHAT_IT_IS) or label == f"{noun.lower()} of":
                 path = Path((entity, end), (label,))
                 return self._says("yes", end, [Operand(end, (path,))], f"Yes: {path}.")

@@ -444,8 +444,7 @@ class Computation:
             each with the path that leads to it and the one that says so; None where the question does not say, or where
             the graph says it of none of them.
         """
-        asked = fold(self.plan.asked or self.query.text).split()  # not what stands around the question
-        kinds = next((SEX[word] for word in self.query.content_words if word in SEX and word in asked), ())
+        kinds = self._sex_asked()
         stated = {
             end: Path((kind, end), (self.sets.inverse(label),))
             for end in ends
@@ -455,6 +454,12 @@ class Computation:
         if not kinds or not stated:
             return None
         return {end: (ends[end], path) for end, path in stated.items() if path.entities[0] in kinds}
+
+    def _sex_asked(self) -> tuple[str, ...]:
+        """What says that women, or men, are asked for; empty where neither are, or both: *sons and daughters*."""
+        asked = fold(self.plan.asked or self.query.text).split()  # not what stands around the question
+        kinds = {SEX[word] for word in self.query.content_words if word in SEX and word in asked}
+        return kinds.pop() if len(kinds) == 1 else ()
 
     def _holders(self, feat: str) -> dict[str, Path]:
         return self.sets.ends(feat, (ACHIEVED,))

@@ -631,7 +631,14 @@ class Conditions(Direct):
             of_kind = [f"{one} {kind}" for one in (word, *names_of_kind(word)) for kind in (*kinds, "person")]
             names.update(
                 dict.fromkeys(
-                    (word, *self._strange_name(word), f"the {word}", _place_of(word), *of_kind, *SEX.get(word, ()))
+                    (
+                        word,
+                        *self._strange_name(word),
+                        f"the {word}",
+                        _place_of(word),
+                        *of_kind,
+                        *(self._sex_asked() if word in SEX else ()),
+                    )
                 )
             )
         found = [n for n in self.kg.entities.known(names) if n not in used and n not in self.query.topics]

@@ -20,6 +20,7 @@ from kgdemo.answering.operands import (
     PASSES_ON,
     PLACES,
     Sets,
+    ability,
     called,
     is_of_kind,
     names_of_kind,
@@ -54,7 +55,9 @@ _NOT_READ = re.compile(  # what puts a thing in an order, or is another question
     re.IGNORECASE,
 )
 _ANOTHER = re.compile(r"\bthe (?:\w+ )?\w+ (?:that|which|who|whose|where)\b", re.I)  # *the side that* won
-_CAN = re.compile(r"\b(?:can|can't|cannot|can not|are able to) (?!be\b|you\b|we\b|i\b)(?P<verb>[a-z]+)", re.I)
+_CAN = re.compile(
+    r"\b(?:can(?P<not>['’]?t|not| not)?|are able to) (?!be\b|you\b|we\b|i\b|not\b)(?P<verb>[a-z]+)", re.IGNORECASE
+)
 _ARTICLES = re.compile(r"^(?:(?:an?|the|some|few|several|any|all|of|good) )+", re.IGNORECASE)
 _SET_WORDS = 4
 _MOST_MEMBERS, _MOST_FITTING = 2500, 60
@@ -198,8 +201,9 @@ class Described:
             a number that nothing says of any answer.
         """
         raw, _ = _words_of(asked)
-        if unable := self._able(asked, answers):
-            return Found(), unable
+        able = self._able(asked, answers)
+        if able is not None:
+            return able
         begins = next((i for i, word in enumerate(raw) if i and (word[0].isupper() or word.endswith("ed"))), len(raw))
         description = Description(self.kg, raw, range(min(begins, _first_said(raw))), _LITTLE)
         phrases = description.phrases
@@ -222,14 +226,16 @@ class Described:
         fits = {one: _joined([part for part in parts if part], answers[one]) for one, parts in kept.items()}
         return Found("of them", fits), ""
 
-    def _able(self, asked: str, answers: Mapping[str, Path]) -> str:
-        """What animals are said to be able to, where nothing says it of any of the answers; else empty."""
+    def _able(self, asked: str, answers: Mapping[str, Path]) -> tuple[Found, str] | None:
+        """Those of some animals that can, or cannot, do what is asked; what nothing says of any; None if not asked."""
         found = _CAN.search(asked)
         if not found or any(kind_of(self.kg, one) != "animal" for one in answers):
-            return ""
-        stated = (step for one in answers for step in self.kg.neighbours(one, directed=True))
-        words = (word for label, end in stated for word in (*path_words((label,)), *_folded(end)))
-        return "" if any(same_stem(fold(found["verb"]), word) for word in words) else found[0]
+            return None
+        fits: dict[str, Fit] = {}
+        for one, path in answers.items():
+            if told := ability(self.kg, one, fold(found["verb"]), able=not found["not"]):
+                fits[one] = Fit([path, Path((told.end, one), (self.sets.inverse(told.relations[0]),))])
+        return (Found("of them", fits), "") if fits else (Found(), found[0])
 
     def _sets(self, raw: Sequence[str], who: bool) -> Iterator[tuple[str, range, Mapping[str, Path | None]]]:
         """Sets that words at the beginning name, those with the longest names first; an empty one is of anybody."""

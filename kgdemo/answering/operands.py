@@ -33,6 +33,7 @@ _PRACTISED_BY = "has practitioner"
 _MAX_WITHIN = 20_000
 _YEARS = (1800, 2051)  # of what is held again and again
 _DEEPEST = 4  # a street in a city in a region in a country
+_DEED = {"fly": "flight", "see": "sight"}  # what somebody is without who cannot do it
 PASSES_ON = frozenset(  # relations to a place that hold of what the place lies in as well
     "born in|died in|buried in|located in|lives in|took place in|housed in|headquartered in|based in|set in|part of"
     "|educated at|destination|flows through|hosted by|home stadium|exhibited in|happened in".split("|")
@@ -303,7 +304,8 @@ def is_of_kind(kg: KnowledgeGraph, entity: str, kinds: Collection[str]) -> bool:
     if any(f"{kind} no. " in name for kind in kinds):  # Symphony No. 5
         return True
     return any(
-        label in SAYS_WHAT_IT_IS and (end.lower() in kinds or (label == _INSTANCE and end.split()[-1] in kinds))
+        label in SAYS_WHAT_IT_IS
+        and (end.lower() in kinds or (label == _INSTANCE and end.removesuffix(" (kind)").split()[-1] in kinds))
         for label, end in kg.neighbours(entity, directed=True)
     )
 
@@ -383,6 +385,19 @@ def number_of(kg: KnowledgeGraph, entity: str, noun: str) -> Operand | None:
         if own in kinds or kinds & set(names_of_kind(own)[:2]):
             return Operand(entity, (), attribute, literal.value, literal.unit)
     return None
+
+
+def ability(kg: KnowledgeGraph, entity: str, verb: str, able: bool) -> Path | None:
+    """What says that a thing can do something, a *flying* animal, or that it cannot, a *flightless* bird."""
+
+    def says(word: str) -> bool:
+        if able:
+            return word.startswith(verb) and word.endswith("ing")
+        return word == f"{_DEED.get(verb, verb)}less"
+
+    around = kg.neighbours(entity, directed=True)
+    told = (step for step in around if step[0] == _INSTANCE and any(says(word) for word in step[1].lower().split()))
+    return next((Path((entity, end), (label,)) for label, end in told), None)
 
 
 def is_date(attribute: str) -> bool:
