@@ -114,9 +114,12 @@ class Values(Orders):
 
         Of a verb alone, *founded*, the thing's own dates say more.
         """
+        asked = fold(self.plan.asked).split()
         for topic in self.query.topics:
             own = self.kg.words_of(topic)
-            said = [word for word in self.query.content_words if word not in own | SAYS_LITTLE]
+            others = self.kg.words_of(*(other for other in self.query.topics if other != topic))
+            told = [*self.query.content_words, *(word for word in asked if word in others)]
+            said = [word for word in dict.fromkeys(told) if word not in own | SAYS_LITTLE | FUNCTION_WORDS]
             around = dict.fromkeys(end for _, end in self.kg.neighbours(topic)) if len(said) > 1 else {}
             for event in (end for end in around if kind_of(self.kg, end) == "event"):
                 words = self.kg.words_of(event)

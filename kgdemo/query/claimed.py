@@ -62,6 +62,7 @@ _NTH = patterns_of(
 _IN_YEAR = patterns_of(
     r"(?P<aux>did|was|were) (?P<rest>.+?) (?P<way>in|before|after|since) (?:the year )?(?P<year>[12]?\d{3})",
 )
+_LASTED = re.compile(r"\b(?:still|exist|alive|live|last|rule|reign|belong|part|in (?:office|power))\b", re.IGNORECASE)
 _WON_IN = patterns_of(
     r"did {x} (?P<verb>win|host) (?P<y>(?:the )?.+?) (?:of|in) (?:the year )?(?P<year>[12]\d{3})",
     r"(?:was|were) (?P<y>(?:the )?.+?) (?P<year>[12]\d{3})? ?(?P<verb>won|hosted) by {x}",
@@ -170,7 +171,7 @@ def _year(question: str) -> tuple[str, str] | None:
         done = _DONE.get(found["verb"].lower(), found["verb"].lower())
         return f"who {done} {found['y']} in {found['year']}", found["x"]
     found = first_match(_IN_YEAR, question)
-    if not found:
+    if not found or _LASTED.search(found["rest"]):
         return None
     sign = {"in": "=", "before": "<", "after": ">", "since": ">="}[found["way"].lower()]
     return f"when {found['aux'].lower()} {found['rest']}", f"{sign} {found['year']}"
