@@ -15,6 +15,7 @@ from kgdemo.query.claimed import ANYTHING
 from kgdemo.query.measures import in_unit
 
 _BRACKETS, _ARTICLE = re.compile(r" \([^)]*\)$"), re.compile(r"^(?:the|an?) ", re.IGNORECASE)
+_CITED = re.compile(r" (?:and )?\[\d+\]")
 _SIGNS = ("=", "<", ">", "<=", ">=")
 
 
@@ -63,20 +64,24 @@ class Whether(Computation):
         if not operands or len(operands) < len(final.answers):
             return
         if claimed == ANYTHING:
-            yield from self._says("yes", operands[0].entity, operands, f"Yes: {final.text}")
+            yield from self._says("yes", operands[0].entity, operands, f"Yes: {_CITED.sub('', final.text)}")
             return
         meant = self._link(claimed)
         named = next((operand.entity for operand in operands if self._is_meant(operand.entity, claimed, meant)), "")
         around = self._in_the_place_claimed(operands, meant)
         alike = {kind_of(self.kg, operand.entity) for operand in operands} & {kind_of(self.kg, one) for one in meant}
-        if named and len(operands) == 1:
-            yield from self._says("yes", named, operands, f"Yes: {final.text}")
+        said = _CITED.sub("", final.text)
+        if self._is_of_two() and (named or alike):  # the comparison says it all; of equal ones neither is the greater
+            answer = "Yes" if named and len(operands) == 1 else "No"
+            yield computed_answer(f"{answer}: {said.removeprefix(f'{operands[0].entity}: ')}", (answer,))
+        elif named and len(operands) == 1:
+            yield from self._says("yes", named, operands, f"Yes: {said}")
         elif named:
-            yield computed_answer(f"No: {final.text}", ("No",)) if self._is_of_two() else final
+            yield final
         elif around is not None:
-            yield from self._says("yes", around.entities[0], [Operand(around.end, (around,))], f"Yes: {final.text}")
+            yield from self._says("yes", around.entities[0], [Operand(around.end, (around,))], f"Yes: {said}")
         elif meant and alike:
-            yield from self._says("no", meant[0], operands, f"No, as far as the graph says: {final.text}")
+            yield from self._says("no", meant[0], operands, f"No, as far as the graph says: {said}")
 
     def _is_of_two(self) -> bool:
         """Whether two things are compared, which are equal where both are the answer."""
