@@ -642,11 +642,6 @@ class Claims(Computation):
             end for animal in animals for label, end in self.kg.neighbours(animal, directed=True) if label == _CLASS
         }
 
-    def _says(self, answer: str, claimed: str, operands: Sequence[Operand], text: str) -> Iterator[Event]:
-        operation = yield from self._operate("holds", text, operands, (answer,), claimed)
-        if operation is not None:
-            yield computed_answer(text, (answer.capitalize(),))
-
 
 _NAMES = re.compile(r"\b[A-Z]\w+(?: [A-Z]\w+)+")
 _EARLIER = re.compile(r"(?:former|earlier)\b")

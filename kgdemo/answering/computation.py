@@ -461,6 +461,12 @@ class Computation:
         kinds = {SEX[word] for word in self.query.content_words if word in SEX and word in asked}
         return kinds.pop() if len(kinds) == 1 else ()
 
+    def _says(self, answer: str, claimed: str, operands: Sequence[Operand], text: str) -> Iterator[Event]:
+        """Yes or no as the answer, with what says so."""
+        operation = yield from self._operate("holds", text, operands, (answer,), claimed)
+        if operation is not None:
+            yield computed_answer(text, (answer.capitalize(),))
+
     def _holders(self, feat: str) -> dict[str, Path]:
         return self.sets.ends(feat, (ACHIEVED,))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from kgdemo.answering.computation import Computation, MethodRun, computed_answer, within_bound
 from kgdemo.answering.operands import PLACES
@@ -74,10 +74,8 @@ class Whether(Computation):
         if self._is_of_two() and (named or alike):  # the comparison says it all; of equal ones neither is the greater
             answer = "Yes" if named and len(operands) == 1 else "No"
             yield computed_answer(f"{answer}: {said.removeprefix(f'{operands[0].entity}: ')}", (answer,))
-        elif named and len(operands) == 1:
-            yield from self._says("yes", named, operands, f"Yes: {said}")
         elif named:
-            yield final
+            yield from self._says("yes", named, [stated[named]], f"Yes: {said}")
         elif around is not None:
             yield from self._says("yes", around.entities[0], [Operand(around.end, (around,))], f"Yes: {said}")
         elif meant and alike:
@@ -109,7 +107,3 @@ class Whether(Computation):
         if (yield from self._operate("filter", said, [value], result, bound)) is not None:
             answer = "Yes" if result else "No"
             yield computed_answer(f"{answer}: {final.text}", (answer,))
-
-    def _says(self, answer: str, claimed: str, operands: list[Operand], text: str) -> Generator[Event, None, None]:
-        if (yield from self._operate("holds", text, operands, (answer,), claimed)) is not None:
-            yield computed_answer(text, (answer.capitalize(),))

@@ -9,8 +9,11 @@ from __future__ import annotations
 import re
 
 from kgdemo.query.measures import (
+    MORE,
     OFFICE,
     OFFICES,
+    SAID_NUMBER,
+    SIGNS,
     degree_of,
     first_match,
     measured_by,
@@ -19,17 +22,6 @@ from kgdemo.query.measures import (
     plural_of,
 )
 
-_NUMBER = r"(?P<number>\d[\d,]*(?:\.\d+)?)(?P<scale> (?:thousand|million|billion))?(?: (?P<unit>[a-z][\w²/ ]*?))?"
-_BOUND = r"(?P<more>more than|over|above|at least|greater than|less than|under|below|fewer than|at most|up to)"
-SIGNS = {
-    "at least": ">=",
-    "less than": "<",
-    "under": "<",
-    "below": "<",
-    "fewer than": "<",
-    "at most": "<=",
-    "up to": "<=",
-}
 _DONE = {"win": "won", "host": "hosted", "have": "has", "write": "written", "direct": "directed", "make": "made"}
 
 _NEARER = patterns_of(
@@ -68,14 +60,14 @@ _WON_IN = patterns_of(
     r"(?:was|were) (?P<y>(?:the )?.+?) (?P<year>[12]\d{3})? ?(?P<verb>won|hosted) by {x}",
 )
 _ABOVE = patterns_of(
-    rf"(?:is|are|was|were) {{x}} {{er}} than (?:about )?{_NUMBER}",
-    rf"(?:is|are|was|were) {{x}} (?:about )?{_BOUND} {_NUMBER} (?:in )?"
+    rf"(?:is|are|was|were) {{x}} {{er}} than (?:about )?{SAID_NUMBER}",
+    rf"(?:is|are|was|were) {{x}} (?:about )?{MORE} {SAID_NUMBER} (?:in )?"
     r"(?P<measure>tall|high|long|deep|wide|heavy|height)",
 )
 _HAS_ABOVE = patterns_of(
     rf"(?:does|do|did|has|have|had) {{x}} (?:have )?(?:a |an )?(?P<measure>population|height|length|area|depth|weight) "
-    rf"(?:of )?{_BOUND} {_NUMBER}",
-    rf"(?:does|do|did|has|have|had) {{x}} (?P<measure>have|weigh|measure|cover) {_BOUND} {_NUMBER}",
+    rf"(?:of )?{MORE} {SAID_NUMBER}",
+    rf"(?:does|do|did|has|have|had) {{x}} (?P<measure>have|weigh|measure|cover) {MORE} {SAID_NUMBER}",
 )
 _MEASURED = {
     "tall": "height", "high": "height", "long": "length", "deep": "depth", "wide": "width", "heavy": "weight",

@@ -13,15 +13,18 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from kgdemo.query.claimed import SIGNS, turned_round
+from kgdemo.query.claimed import turned_round
 from kgdemo.query.measures import (
     AGE,
     COURSE,
     HOW,
     IN_OFFICE,
     LIFE,
+    MORE,
     NUMBERS,
     OFFICES,
+    SAID_NUMBER,
+    SIGNS,
     TODAY,
     WORKS,
     bound_of,
@@ -516,17 +519,15 @@ _WITH_VALUE = patterns_of(
 )
 
 
-_NUMBER = r"(?P<number>\d[\d,]*(?:\.\d+)?)(?P<scale> (?:thousand|million|billion))?(?: (?P<unit>[a-z][\w²/ ]*?))?"
-_MORE = r"(?P<more>more than|over|above|at least|greater than|less than|under|below|fewer than|at most|up to)"
 _KIND_BOUNDED = (
     r"(?:(?P<many>how many|number of)|(?:what|which|name|list)(?: are| is)?)?(?: me)?(?: all)?(?: the)? *{noun}"
     r"(?P<where> (?:in|of|on|from) .+?)?,? "
 )
 _LYING = r"(?: (?:lie|lies|are|located|stand|found)(?= (?:in|on)\b))?(?P<where_behind> (?:in|of|on) .+)?"
 _BOUNDED = patterns_of(  # *islands larger than 1,000 km²*, *countries with over 100 million people*
-    rf"{_KIND_BOUNDED}(?:(?:that |which )?(?:is|are|was|were) )?{{er}} than {_NUMBER}{_LYING}",
+    rf"{_KIND_BOUNDED}(?:(?:that |which )?(?:is|are|was|were) )?{{er}} than {SAID_NUMBER}{_LYING}",
     rf"{_KIND_BOUNDED}(?:with|that have|which have|that has|have|has)"
-    rf"(?: an?| the)? (?:{{measure}} (?:of )?)?{_MORE} {_NUMBER}{_LYING}",
+    rf"(?: an?| the)? (?:{{measure}} (?:of )?)?{MORE} {SAID_NUMBER}{_LYING}",
 )
 
 

@@ -182,6 +182,20 @@ _COUNTED = frozenset(
 )
 
 
+# pieces of patterns: a number with its unit, and how it bounds a value
+SAID_NUMBER = r"(?P<number>\d[\d,]*(?:\.\d+)?)(?P<scale> (?:thousand|million|billion))?(?: (?P<unit>[a-z][\w²/ ]*?))?"
+MORE = r"(?P<more>more than|over|above|at least|greater than|less than|under|below|fewer than|at most|up to)"
+SIGNS = {  # what else says more
+    "at least": ">=",
+    "less than": "<",
+    "under": "<",
+    "below": "<",
+    "fewer than": "<",
+    "at most": "<=",
+    "up to": "<=",
+}
+
+
 def number_said(number: str, scale: str) -> float:
     """Of ``1,000`` or ``50 million``: the number."""
     return float(number.replace(",", "")) * _SCALES.get(scale.strip().lower(), 1)
