@@ -531,7 +531,11 @@ _BOUNDED = patterns_of(  # *islands larger than 1,000 km²*, *countries with ove
 )
 
 
-_BOUNDED_BY = patterns_of(rf"{_KIND_BOUNDED}(?:(?:that |which )?(?:is|are|was|were) )?{{er}} than {{y}}")
+_BOUNDED_BY = patterns_of(
+    rf"{_KIND_BOUNDED}(?:(?:that |which )?(?:is|are|was|were) )?{{er}} than {{y}}"
+    r"(?:,? (?:but|and) (?:that |which )?(?:lie|lies|are|is|located|flow|stand)(?P<where_behind> (?:in|on|of) .+))?"
+)
+_MORE_SAID = re.compile(r" (?:but|and) (?:\w+ )*(?:has|have|is|are|lie|lies|was|were|can|in|with|not)\b", re.IGNORECASE)
 
 
 def _bounded(question: str) -> Plan | None:
@@ -565,10 +569,10 @@ def _bounded_by(question: str) -> Plan | None:
     """*Which countries are bigger than Canada*."""
     found = first_match(_BOUNDED_BY, question)
     noun = found["noun"].strip() if found else ""
-    if not found or plural_of(noun) != noun:
+    if not found or plural_of(noun) != noun or _MORE_SAID.search(found["y"]):
         return None
     attributes, greater = degree_of(found)
-    where = without_world(found["where"] or "")
+    where = without_world(found["where"] or found["where_behind"] or "")
     return Plan(
         Form.COUNT if found["many"] else Form.ALL,
         base=f"which {noun} are {where}" if where else "",
