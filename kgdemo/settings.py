@@ -598,6 +598,11 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def share_of_processors() -> int:
+    """How many of them each of the questions that the page answers at once has to itself."""
+    return max(1, processors() // LOCAL.at_once)
+
+
 def cache_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
     """Where token ids of large graphs are kept: ``KGDEMO_CACHE``, else ``~/.cache/kgdemo``; None when it is empty."""
     folder = environment.get("KGDEMO_CACHE", str(Path("~") / ".cache" / "kgdemo"))

@@ -37,6 +37,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.functional import layer_norm, normalize, scaled_dot_product_attention
 
+from kgdemo.models.courtesy import IDLE_PROCESSORS
 from kgdemo.models.token_tree import Pass
 
 _MAX_BYTES = 2_500_000_000  # of weights that are worth a second copy
@@ -410,7 +411,8 @@ class SentenceBert:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts; ``(len(texts), d)``, every row of length 1."""
-        parts = [self._embed(texts[first : first + _AT_ONCE]) for first in range(0, len(texts), _AT_ONCE)]
+        batches = [texts[first : first + _AT_ONCE] for first in range(0, len(texts), _AT_ONCE)]
+        parts = IDLE_PROCESSORS.run(lambda: [self._embed(batch) for batch in batches])
         return np.concatenate([np.empty((0, self.width), np.float32), *parts])
 
     @torch.inference_mode()

@@ -36,7 +36,7 @@ from torch import Tensor, nn
 
 from kgdemo.errors import ModelError
 from kgdemo.models.base import PROMPT_END, TokenTree
-from kgdemo.models.courtesy import COURTESY
+from kgdemo.models.courtesy import COURTESY, IDLE_PROCESSORS
 
 if TYPE_CHECKING:
     from transformers import Cache
@@ -98,7 +98,7 @@ class PendingForward:
     """A pass somebody waits for, and what came of it."""
 
     wanted: Pass
-    logits: Tensor | None = None
+    log_probs: Tensor | None = None
     error: Exception | None = None
     done: threading.Event = field(default_factory=threading.Event)
 
@@ -134,7 +134,9 @@ class BatchedForward(nn.Module):
         return DynamicCache()
 
     def forward(self, wanted: Pass) -> Tensor:
-        """Logits of the pass's last tokens, ``(kept, V)``; what other threads wait for is done along with it.
+        """fp32 log-probabilities of what follows the pass's last tokens, ``(kept, V)``.
+
+        What other threads wait for is done along with it.
 
         Raises:
             Exception: whatever the model raised over this pass, or over one read together with it.
@@ -150,21 +152,27 @@ class BatchedForward(nn.Module):
         pending.done.wait()
         if pending.error is not None:
             raise pending.error
-        assert pending.logits is not None
-        return pending.logits
+        assert pending.log_probs is not None
+        return pending.log_probs
 
     def _serve(self, group: Sequence[PendingForward]) -> None:
         try:
-            found = self._read([one.wanted for one in group]) if self._read else [self._alone(group[0].wanted)]
+            found = IDLE_PROCESSORS.run(lambda: self._log_probs([one.wanted for one in group]))
             COURTESY.has_read()
-            for one, logits in zip(group, found, strict=True):
-                one.logits = logits
+            for one, log_probs in zip(group, found, strict=True):
+                one.log_probs = log_probs
         except Exception as error:  # noqa: BLE001  # handed to those who asked, whichever thread did the work
             for one in group:
                 one.error = error
         finally:
             for one in group:
                 one.done.set()
+
+    @torch.inference_mode()
+    def _log_probs(self, wanted: Sequence[Pass]) -> list[Tensor]:
+        """What the model makes of some passes, of one alone where it cannot read several at once."""
+        logits = self._read(wanted) if self._read else [self._alone(one) for one in wanted]
+        return [torch.log_softmax(rows.float(), dim=-1) for rows in logits]
 
     def _alone(self, wanted: Pass) -> Tensor:
         result: Tensor = self.model(
@@ -281,7 +289,8 @@ class PooledTokenTree:
             cache=self.cache,
             logits_to_keep=keep,
         )
-        return torch.log_softmax(self.model(wanted).float(), dim=-1)
+        found: Tensor = self.model(wanted)
+        return found
 
 
 class WholeTexts:

@@ -20,19 +20,22 @@ from kgdemo.ui import zero  # noqa: F401  first of all: where GPUs are lent, ``s
 from kgdemo.ui.stubs import without_type_stubs
 
 # isort: split
-from kgdemo.settings import LOCAL, check_host, processors
+from kgdemo.settings import check_host, processors, share_of_processors
 
-# Before torch is imported. A parallel region waits for its slowest thread, so where several questions are answered at
-# once each gets its share of the processors, and a thread that waits does not spin. Medians of a question on two
-# processors, one thread and two: 0.32 s and 0.17 s quiet, 0.55 s and 1.06 s beside four busy processes.
-os.environ.setdefault("OMP_NUM_THREADS", str(max(1, processors() // LOCAL.at_once)))
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+# Before torch is imported: each of the questions answered at once has its share of the processors. A forward pass takes
+# all of them while nobody else wants one; who sets the number himself has that number and no more. GNU's OpenMP lets a
+# thread wait in a loop for so many rounds, some tenths of a millisecond: as long as from one parallel region to the
+# next. Longer, and a thread that waits for the next pass looks like somebody who wants a processor.
+if takes_idle := "OMP_NUM_THREADS" not in os.environ:
+    os.environ["OMP_NUM_THREADS"] = str(share_of_processors())
+os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 with without_type_stubs():
     import gradio  # noqa: F401
 
 # isort: split
 from kgdemo.errors import UserError
+from kgdemo.models.courtesy import IDLE_PROCESSORS
 from kgdemo.ui.guard import Page, impatient
 from kgdemo.ui.metrics import METRICS, few_arenas, start_logging
 from kgdemo.ui.page import create_app, launch_arguments
@@ -61,6 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         check_host(options.host)
         _check_free(options.host, options.port)
+        if takes_idle:
+            IDLE_PROCESSORS.may_be_used(processors(), share_of_processors())
         serve(create_app(), options.host, options.port)
     except UserError as error:
         raise SystemExit(str(error)) from None

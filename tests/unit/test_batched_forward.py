@@ -10,6 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
+from torch.nn.functional import one_hot
 
 from kgdemo.models.base import PROMPT_END
 from kgdemo.models.token_tree import BatchedForward, Pass, PooledTokenTree
@@ -34,13 +35,24 @@ class Gate(nn.Module):
         assert self.open.wait(30)
         if self.fails_on in ids:
             raise ValueError(f"cannot read {self.fails_on}")
-        return [one.input_ids.float() for one in passes]
+        return [logits(token) for token in ids]
 
     def forward(self, input_ids: Tensor, **_: object) -> object:
         class Output:
             logits = self.read([asking(int(input_ids))])[0][None]
 
         return Output()
+
+
+def logits(token: int) -> Tensor:
+    """Those of a model that is sure of a token, ``(1, V)``."""
+    return 9.0 * one_hot(torch.tensor([token]), 10)
+
+
+def told(log_probs: Tensor) -> float:
+    """Which token that was; the numbers are probabilities' logarithms."""
+    assert float(log_probs.exp().sum()) == pytest.approx(1)
+    return float(log_probs.argmax())
 
 
 def asking(token: int) -> Pass:
@@ -54,7 +66,7 @@ def ask_at_once(gate: Gate, shared: BatchedForward, tokens: Sequence[int]) -> di
 
     def ask(token: int) -> None:
         try:
-            got[token] = float(shared(asking(token)))
+            got[token] = told(shared(asking(token)))
         except ValueError as error:
             got[token] = str(error)
 
@@ -92,7 +104,7 @@ def test_with_two_turns_a_second_pass_begins_beside_the_first_and_what_waits_beh
     got: dict[int, float] = {}
     shared = BatchedForward(gate, gate.read, turns=2)
     threads = [
-        threading.Thread(target=lambda token=token: got.update({token: float(shared(asking(token)))}))
+        threading.Thread(target=lambda token=token: got.update({token: told(shared(asking(token)))}))
         for token in range(1, 6)
     ]
     for place, thread in enumerate(threads):
@@ -120,7 +132,7 @@ def test_a_failure_is_told_to_those_it_belongs_to():
     gate = Gate(fails_on=3)
     got = ask_at_once(gate, BatchedForward(gate, gate.read), range(1, 5))
     assert got == {1: 1.0, 2: "cannot read 3", 3: "cannot read 3", 4: "cannot read 3"}
-    assert float(BatchedForward(gate, lambda _: [torch.tensor(7.0)])(asking(8))) == 7.0
+    assert told(BatchedForward(gate, lambda _: [logits(7)])(asking(8))) == 7
 
 
 @pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this PyTorch carries no oneDNN")
@@ -150,5 +162,5 @@ def test_texts_read_together_get_the_log_probabilities_of_each_alone(seed, data)
             rows = slow.extend(parents, tokens)[1]
             expected.append(torch.cat([slow.prompt_log_probs()[None], rows]) if first else rows)
             fast.extend(parents, tokens)
-        for rows, logits in zip(expected, model.reader.model.read(held), strict=True):
-            assert torch.allclose(torch.log_softmax(logits, dim=-1), rows, atol=1e-5)
+        for rows, found in zip(expected, model.reader.model.read(held), strict=True):
+            assert torch.allclose(torch.log_softmax(found, dim=-1), rows, atol=1e-5)

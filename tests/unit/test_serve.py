@@ -11,15 +11,22 @@ import sys
 import pytest
 
 from kgdemo.errors import UserError
-from kgdemo.settings import LOCAL, processors
+from kgdemo.settings import share_of_processors
 from kgdemo.ui import serve
 
 
 def test_a_question_gets_its_share_of_the_processors():
     environment = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
-    code = "import kgdemo.ui.serve, os, torch; print(torch.get_num_threads(), os.environ['OMP_WAIT_POLICY'])"
-    told = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    assert told.stdout.split() == [str(max(1, processors() // LOCAL.at_once)), "PASSIVE"]
+    code = "import kgdemo.ui.serve as s, torch; print(torch.get_num_threads(), s.takes_idle)"
+
+    def told(**more: str) -> list[str]:
+        command = [sys.executable, "-c", code]
+        return subprocess.run(
+            command, env=environment | more, capture_output=True, text=True, check=True
+        ).stdout.split()
+
+    assert told() == [str(share_of_processors()), "True"]
+    assert told(OMP_NUM_THREADS="3") == ["3", "False"]
 
 
 def test_a_used_port_is_told_in_one_sentence_before_anything_is_loaded(monkeypatch: pytest.MonkeyPatch):
