@@ -49,6 +49,9 @@ _MAKES_SOMETHING = re.compile(
 _SAID = {"born": "was born", "founded": "was founded", "opened": "was opened", "released": "came out"}
 
 
+_YEAR_TOLD = re.compile(r" \((?:in )?\d{3,4}\)$")  # *Magna Carta (1215)*
+
+
 class Moments(Spans):
     """Answers that are read off the dates of two events."""
 
@@ -106,7 +109,7 @@ class Moments(Spans):
             event: as the question says it.
             before: the event before it, whose thing *he* or *she* is.
         """
-        event = event.strip(" ,")
+        event = _YEAR_TOLD.sub("", event.strip(" ,"))
         after = self.plan.words[0] == "after" and not before
         for entity in self._link(event):
             over = ("ended",) if after and kind_of(self.kg, entity) == "war" else ()

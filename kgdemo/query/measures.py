@@ -243,7 +243,8 @@ def converted(number: float, unit: str, asked: str) -> str:
     one = in_unit(1.0, asked, unit)
     if not one or one == 1:
         return ""
-    return f"{number / one:,.4g} {asked}" if number / one < 1000 else f"{number / one:,.0f} {asked}"
+    digits = min(max(3, len(f"{number:g}".replace(".", "").strip("0"))), 4)  # 3.05 m are 10.0 feet, not 10.01
+    return f"{number / one:,.{digits}g} {asked}" if number / one < 1000 else f"{number / one:,.0f} {asked}"
 
 
 _WORLD = re.compile(

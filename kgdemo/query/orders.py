@@ -88,7 +88,7 @@ _PAIR_FIRST = patterns_of(  # of the two, which was finished first
 )
 _WHEN_FIRST = patterns_of(
     r"(?P<head>{what}(?: \w+){0,2}? (?:was|were|is|came|died|lived|happened|began|started|ended|finished)"
-    r" *(?:out|built|finished|completed|opened|published|released|founded|invented|discovered|made|written|created)?"
+    r" *(?:out|\w+(?:ed|en|ilt|ght|nt|wn|rn|de|ng))?"
     r" *(?:born|died?|first|earlier|later|last)?"
     r" *(?:first|earlier|later|last)?)[,:]? +(?:the )?(?P<x>.+?) *,? +or +(?P<y>.+)"
 )
@@ -153,6 +153,8 @@ _DONE_MORE = patterns_of(
     r"(?P<degree>more|fewer) (?P<noun>[\w '-]+?s)[,:] +{pair}",
     r"{what}(?: \w+)? (?:has |have |had )?(?P<verb>won|hosted|written|wrote|directed|made|painted|composed|written) "
     r"(?P<degree>more|fewer) (?P<noun>[\w '-]+?s)[,:]? +{pair}",
+    r"(?:{what}|who)(?: \w+)? (?:has |have |had )?(?P<verb>won|hosted) (?:the )?(?P<noun>[\w '/-]+?) "
+    r"(?P<degree>more|fewer) (?:times|often)[,:]? +{pair}",
     r"{what}(?: \w+)? (?P<verb>has|have|had) (?P<degree>more|fewer) {noun}[,:] +{pair}",
     r"(?:the )?(?P<degree>more|fewer|most)(?P<verb>) (?P<noun>[\w '-]+?s) *[,:–-] *{pair}",
     r"{be} there (?P<degree>more|fewer)(?P<verb>) (?P<noun>[\w '-]+?s) (?:of|in) (?:the )?(?P<x>.+?) or "

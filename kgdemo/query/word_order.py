@@ -121,6 +121,22 @@ _LARGEST_BY = {  # what things are ranked by, and the adjective that says so
     "depth": "deepest", "weight": "heaviest", "mass": "most massive",
 }  # fmt: skip
 _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, and how it is said here
+    (r"\bmost (deep|high|tall|long|small|old|young|fast|cold|strong|short|near|light|rich|low)\b", r"\1est"),
+    (r"\bmost (large|wide)\b", r"\1st"),
+    (r"\bmost big\b", "biggest"),
+    (r"\bmost hot\b", "hottest"),
+    (r"\bmost heavy\b", "heaviest"),
+    (r"\b(?:brought|brings|bring) (.+?) to (?:an end|its end|a close)\b", r"ended \1"),
+    (r"\bmost of (.+?) (lies|is|are|lie)\b", r"\1 \2"),
+    (
+        r"^(.*\b(?:come out|came out|released|shown|start|begin|appear|premiere)) "
+        r"(?:in (?:the )?(?:cinemas?|theat(?:er|re)s)|on (?:the )?(?:tv|television|radio|screen|stage))$",
+        r"\1",
+    ),
+    (
+        r"^(?:what |which )?(?:is )?(?:the )?(\w+) (?:is )?in (?:the )?(\w+th|first|second|third) place (?:of|in|on) (.+)$",
+        r"what is the \2 \1 of \3",
+    ),
     (
         r"^(?:which|what) member (?:states|countries) of (.+?) (are|have|use|border|were) (?!of\b)",
         r"which countries in \1 \2 ",
