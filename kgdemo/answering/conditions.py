@@ -100,6 +100,8 @@ _WHO_HOLDS = re.compile(  # an office, today
     r"(?! (?:who|that|whose|when)\b)",
     re.IGNORECASE,
 )
+_YEAR_ALONE, _LIVED = re.compile(r"\d{3,4}$"), re.compile(r"(?:born|died) in year|year .*(?:birth|death) of")
+_ABOUT_LIFE = re.compile(r"\b(?:born|birth|die|died|dies|death|dead|killed|murdered|assassinated|executed)\b", re.I)
 
 
 class Conditions(Direct):
@@ -606,6 +608,9 @@ class Conditions(Direct):
         if other in {_place_of(word) for word in self.query.content_words} - set(self.query.content_words):
             return self.sets.containing(end, other)
         path = self.sets.joined(end, other)
+        lived = _LIVED.match(path.relations[-1]) if path is not None and _YEAR_ALONE.match(other) else None
+        if lived and not _ABOUT_LIFE.search(self.plan.asked):
+            return None  # who died in 1945 need not have been in office then
         is_noun = fold(re.sub(r" \([^)]*\)$", "", other)) in names_of_kind(self.plan.noun) if self.plan.noun else False
         if path is None or not is_noun or self.sets.inverse(path.relations[-1]) in SAYS_WHAT_IT_IS:
             return path

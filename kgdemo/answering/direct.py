@@ -38,6 +38,11 @@ _IN_WHICH_PLACE = re.compile(
     r"(?:is|are|was|were|does|do) .+ (?:in|on|lie in|located in|situated in|found in)$",
     re.IGNORECASE,
 )
+_IS_CALLED = re.compile(
+    r"^(?:what|which|who) (?:is|was|are|were) (?:the )?(?:name of )?(?:the )?(?P<x>.+?'s .+?|\w+(?: \w+)? of .+?)"
+    r"(?: called| named| known as)?$",
+    re.IGNORECASE,
+)
 _RUNNER_UP = "runner-up"
 _CAME_SECOND = re.compile(
     r"\brunners?[ -]?up\b|\b(?:losing|beaten) finalist\b|\bcame second\b|^who lost\b|\blost (?:in )?the .*\bfinal\b",
@@ -93,6 +98,21 @@ class Direct(Computation):
         return (
             self._shown_by_paths("step", {end: (path,) for end, path in actors.items()}) if len(actors) == 1 else None
         )
+
+    def called_by_owner(self) -> Iterator[Event] | None:
+        """What *King Arthur's sword* is called: a thing that goes by that name and is joined to who is named in it."""
+        found = _IS_CALLED.match(self.plan.asked)
+        said = set(fold(found["x"]).split()) if found else set()
+        for thing in self._link(found["x"]) if found else ():
+            known = self.kg.info.get(thing)
+            if known is None or (not self.kg.words_of(thing).isdisjoint(said) and fold(thing) == fold(found["x"])):
+                continue
+            if fold(found["x"]) not in {re.sub(r"^the ", "", fold(alias)) for alias in known.aliases}:
+                continue
+            for label, owner in self.kg.neighbours(thing, directed=True):
+                if set(fold(owner).split()) <= said:
+                    return self._shown_by_paths("step", {thing: (Path((owner, thing), (self.sets.inverse(label),)),)})
+        return None
 
     def runner_up(self) -> Iterator[Event] | None:
         """Who came second in a contest, which the path model would take for who won it; None where not asked."""

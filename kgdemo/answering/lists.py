@@ -115,6 +115,7 @@ class Lists(Bounded):
             or self._of_its_editions()
             or self._nth_edition()
             or self._called_so()
+            or self.called_by_owner()
             or self.in_role()
             or self._group_called()
         )

@@ -291,8 +291,10 @@ _BOUNDS = tuple(
 )
 # *in 1962* is a condition where somebody held an office or won something; elsewhere the year may be what is asked about
 _MONTH = "(?:january|february|march|april|may|june|july|august|september|october|november|december)"
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _IN_A_YEAR = re.compile(
-    rf"\b(?:in|during|(?:at|by|around|from) the (?:end|beginning|start|middle) of) +(?:{_MONTH} )?{_YEAR}",
+    rf"\b(?:in|during|(?:at|by|around|from) the (?:end|beginning|start|middle) of) +(?:{_MONTH} )?{_YEAR}"
+    rf"|\bon +(?:(?:the )?{_DAY} (?:of )?{_MONTH}|{_MONTH} {_DAY}),? +(?P<year_of_day>\d{{4}})\b",
     re.IGNORECASE,
 )
 OFFICES = (
@@ -344,7 +346,7 @@ def bound_of(question: str) -> tuple[str, str]:
             return f"{sign} {found['year']}", _without(question, found)
     found = _IN_A_YEAR.search(question)
     if found and _HELD_OR_WON.search(question):
-        return f"= {found['year']}", _without(question, found)
+        return f"= {found['year'] or found['year_of_day']}", _without(question, found)
     return "", question
 
 

@@ -124,6 +124,8 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
     (r"\bmost (deep|high|tall|long|small|old|young|fast|cold|strong|short|near|light|rich|low)\b", r"\1est"),
     (r"\bmost (large|wide)\b", r"\1st"),
     (r"\bmost big\b", "biggest"),
+    (r"^((?:which|what) planets .*\b(?:near|clos|farth|furth)er) (?:to|from) the sun(?= than\b)", r"\1"),
+    (r"\bon [\w' -]+, (?=\d{1,2} \w+ \d{4}\b)", "on "),
     (r"\bmost hot\b", "hottest"),
     (r"\bmost heavy\b", "heaviest"),
     (r"\b(?:brought|brings|bring) (.+?) to (?:an end|its end|a close)\b", r"ended \1"),
@@ -134,7 +136,8 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
         r"\1",
     ),
     (
-        r"^(?:what |which )?(?:is )?(?:the )?(\w+) (?:is )?in (?:the )?(\w+th|first|second|third) place (?:of|in|on) (.+)$",
+        r"^(?:what |which )?(?:is )?(?:the )?(\w+) (?:is )?in (?:the )?(\w+th|first|second|third) place "
+        r"(?:of|in|on) (.+)$",
         r"what is the \2 \1 of \3",
     ),
     (

@@ -158,7 +158,7 @@ _SAID_BEHIND = re.compile(
 )
 _IN_A_MYTH = re.compile(  # whether it is so *in Norse mythology*: it is asked of the gods that are named
     r"^in (?:the )?(?:real )?(?:[\w-]+ )?(?:mythology|myths?|legends?|folklore)(?:, not [^,]+)?,? "
-    r"(?=(?:is|are|was|were|did|does|do|has|have)\b)",
+    r"(?=(?:is|are|was|were|did|does|do|has|have)\b|what (?:is|was|are|were) (?-i:[A-Z])[\w' -]+'s )",
     re.IGNORECASE,
 )
 _OF_A_MYTH = re.compile(
@@ -276,10 +276,17 @@ _LONGER = 8  # letters from which two of them may be wrong
 _ASKING = frozenset("what who which when where whose".split())
 
 
+_CALLED_BEHIND = re.compile(  # *the deepest lake, how is it called*
+    r"^(?P<x>(?:the|an?) [^,?]+), (?:(?:how|what) is (?:it|he|she) called|what(?: is|'s) (?:its|his|her|the) name|"
+    r"which(?: one)? is (?:it|that)|(?:what|how) do (?:you|we|they|people) call it)\W*$",
+    re.IGNORECASE,
+)
+
+
 def plain_question(text: str) -> str:
     """A question without greetings, politeness and what stands around it; of several sentences the one that asks."""
     text = whole = re.sub(r"\bu\b(?= \w)", "you", " ".join(text.split()))
-    text = _IN_A_MYTH.sub("", _DOUBT_BEHIND.sub("", text))
+    text = _CALLED_BEHIND.sub(r"what is \g<x>", _IN_A_MYTH.sub("", _DOUBT_BEHIND.sub("", text)))
     text = _ADVERBS.sub("", _SAID_BEHIND.sub("", _COURTESY_BEHIND.sub("", text)))
     behind = _BEHIND_A_DASH.match(text)
     if behind and re.search(r" [A-Z]", behind["asked"]) and not _REFERS_BACK.search(behind["asked"]):
