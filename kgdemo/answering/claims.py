@@ -45,6 +45,8 @@ _NEITHER = "The graph says nothing that decides this, neither yes nor no."
 _CLASS = "animal class"
 _ALIVE = re.compile(r"^(?:is|are) .+ (?:still )?(?:alive|living|dead)$|^does .+ still live$", re.IGNORECASE)
 _DONE = re.compile(r"(?:did|has|have)\b", re.IGNORECASE)
+_LIVED_WHERE = re.compile(r"^(?:was|were|did) .+ (?P<verb>born|buried|die) in (?!\d)", re.IGNORECASE)
+_PAST = {"die": "died"}
 _OUTCOME = frozenset("win won lose lost beat defeat defeated".split())
 _IS_IN = re.compile(r"^(?:is|was) (?P<x>.+?) in (?:the )?(?P<y>.+)$", re.IGNORECASE)
 _IS_NATIONAL = re.compile(  # *was Frida Kahlo Mexican*
@@ -327,6 +329,8 @@ class Claims(Computation):
         walks = [walk for walk in ran.walks() if walk[0] in topics][:4]
         named = set(self.query.content_words)
         walks = [walk for walk in walks if named & set(path_words(walk[1]))] or walks  # *capital*, not *largest city*
+        if where := _LIVED_WHERE.match(self.plan.asked):  # a citizen of a country need not have been born there
+            walks = [(one, (f"{_PAST.get(where['verb'].lower(), where['verb'].lower())} in",)) for one in topics]
         of_country = _COMPETES.match(self.query.text) or _IS_NATIONAL.match(self.plan.asked)
         country = [(one, ("citizen of",)) for one in topics] if of_country else []
         both = self._of_two_objects(topics)
