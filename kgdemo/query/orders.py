@@ -226,9 +226,10 @@ def comparison(question: str) -> Plan | None:
     found = first_match(_DONE_MORE, question)
     if found:
         verb = found["verb"].lower() or "have"
-        base = f"which {found['noun']} did {{}} {_PRESENT.get(verb, verb)}"
+        noun = plural_of(found["noun"].split("/")[-1].strip())
+        base = f"which {noun} did {{}} {_PRESENT.get(verb, verb)}"
         things, greatest = (found["x"], found["y"]), found["degree"].lower() not in LESSER
-        return Plan(Form.COMPARISON, base, found["noun"], things, (NUMBER,), greatest)
+        return Plan(Form.COMPARISON, base, noun, things, (NUMBER,), greatest)
     found = first_match(_EITHER_DEGREE, question)
     if found:
         attributes, greatest = degree_of(found)
