@@ -249,9 +249,7 @@ class KnowledgeGraph:
 
     # several hops ------------------------------------------------------------------------------
 
-    def reach(
-        self, topic: int, relations: Sequence[str], directed: bool = False, width: int | None = None
-    ) -> Layers:
+    def reach(self, topic: int, relations: Sequence[str], directed: bool = False, width: int | None = None) -> Layers:
         """The entities reached from a topic over a relation path after 0, 1, … hops.
 
         A walk of several hops that leads back to the topic is left out, for it answers nothing.

@@ -20,6 +20,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from itertools import islice
+from pathlib import Path
 from typing import SupportsIndex, overload
 
 import numpy as np
@@ -116,12 +117,18 @@ class StoreGraph(KnowledgeGraph):
     Args:
         store: where the graph is.
         name: how the graph is called on the page.
+        folder: where a saved graph lies; None where the store is no such folder.
+
+    Attributes:
+        indexed: the steps to hubs whose ends paths find by an index of their names, so that these need not be read.
     """
 
     grows = True
+    indexed: Collection[Step] = frozenset()
 
-    def __init__(self, store: Store, name: str) -> None:
+    def __init__(self, store: Store, name: str, folder: Path | None = None) -> None:
         self.store = store
+        self.folder = folder
         self._lock = threading.RLock()
         survey = store.survey()
         if not survey.relations:
@@ -144,6 +151,7 @@ class StoreGraph(KnowledgeGraph):
         self._strangers: set[str] = set()
         self._counts: dict[int, dict[int, int]] = {}  # entity -> step -> ends that the store has
         self._ends: dict[tuple[int, int], NDArray[np.int32]] = {}  # entity and step -> those read, in order
+        self._led: defaultdict[tuple[int, int], set[int]] = defaultdict(set)  # ends met one by one, not yet among them
         self._partly: set[tuple[int, int]] = set()  # hubs, and the steps of theirs that lead further than is read
         self._back: dict[tuple[tuple[int, ...], bytes], dict[int, list[tuple[int, int]]]] = {}
         self._reached: set[int] = set()  # over an edge
@@ -307,6 +315,16 @@ class StoreGraph(KnowledgeGraph):
                 self._fetch_ends([(entity, step), *((e, s) for _, e, s in along)])
             return self._known(entity, step)
 
+    def meet_ends(self, entity: int, step: int, ids: Sequence[str]) -> NDArray[np.int32]:
+        """Some of the entities that a step leads to, by their ids in the store."""
+        with self._lock:
+            for node in self.store.labels([one for one in ids if one not in self._ids]):
+                self.met(node)
+            places = [self._ids[one] for one in ids]
+            self._reached.update(places)
+            self._led[entity, step].update(places)
+            return np.array(places, np.int32)
+
     def walks_from(self, entity: int, directed: bool = False) -> dict[int, int]:
         """How many ends each step has that a path may take from an entity that it has reached."""
         with self._lock:
@@ -441,11 +459,13 @@ class StoreGraph(KnowledgeGraph):
         place = self._relation_ids.get(relation)
         return None if place is None else place if outgoing else place + len(self.relations)
 
-    def _asked(self, entity: int, step: int) -> Step:
+    def asked(self, entity: int, step: int) -> Step:
         """A step as the store knows it."""
         return self._iris[entity], self._relation_iris[self.relation_of(step)], step < len(self.relations)
 
     def _known(self, entity: int, step: int) -> NDArray[np.int32]:
+        if self._led and (entity, step) in self._ends and (entity, step) in self._led:
+            self._add_ends(entity, step, list(self._led.pop((entity, step))))
         return self._ends.get((entity, step), _NOTHING)
 
     def _meet(self, entities: Sequence[int], with_alike: bool = False) -> None:
@@ -546,15 +566,20 @@ class StoreGraph(KnowledgeGraph):
                 self._add_ends(
                     entity, step, [e for (e, own), led in self._ends.items() if own == back and entity in led]
                 )
+                named = self.asked(entity, step) in self.indexed
                 self._say(
                     f"{self._met.labels[entity]} has {self._counts[entity][step]:,} ends over "
-                    f"“{self.step_labels[step]}”; {MAX_ENDS:,} of them are read, so a path to another one would not be "
-                    "found."
+                    f"“{self.step_labels[step]}”; "
+                    + (
+                        f"a path may lead to any of them, but what is computed over all ends sees {MAX_ENDS:,}."
+                        if named
+                        else f"{MAX_ENDS:,} of them are read, so a path to another one would not be found."
+                    )
                 )
 
     def _ask_ends(self, pairs: Sequence[tuple[int, int]], limit: int) -> bool:
         """Read where steps lead, up to so many edges; whether these are all."""
-        found = self.store.ends([self._asked(*pair) for pair in pairs], limit=limit)
+        found = self.store.ends([self.asked(*pair) for pair in pairs], limit=limit)
         led: defaultdict[tuple[int, int], list[Node]] = defaultdict(list)
         for edge in found.edges:
             source, step = self._ids.get(edge.entity), self._step(edge.relation, edge.outgoing)
