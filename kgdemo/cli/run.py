@@ -232,7 +232,8 @@ def _save(arguments: argparse.Namespace) -> int:
         from kgdemo.constraint.hub_index import write_hubs
         from kgdemo.models.causal import embedded_label_tokens
 
-        print(f"the names of {write_hubs(kg, arguments.out, embedded_label_tokens()):,} hubs spelled in tokens")
+        hubs = write_hubs(kg, arguments.out, embedded_label_tokens())
+        print(f"the names around {hubs:,} hub{'' if hubs == 1 else 's'} indexed")
     return 0
 
 

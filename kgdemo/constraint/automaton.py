@@ -335,7 +335,8 @@ def _written(automaton: KGAutomaton, position: Position) -> str:
     if position.segment is Segment.STEP:
         ids = graph.steps.row(int(trie.steps[position.low]))
     elif position.segment is Segment.ENTITY:
-        ids = graph.entities.row(graph.target(trie, position.path_node.entity, position.low))
+        target = graph.target(trie, position.path_node.entity, position.low)
+        ids = graph.entities.row(target)
     else:
         return ""
     result: str = graph.label_tokens.tokenizer.decode(ids[:depth].tolist())
