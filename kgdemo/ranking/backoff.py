@@ -22,6 +22,7 @@ from kgdemo.decoding.base import Hypothesis
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import PathIds
+from kgdemo.kg.stores.graph import MAX_LOOKED_OF_HUB
 from kgdemo.ranking.conjunctive import PathReader
 from kgdemo.ranking.scorer import PathScorer, path_words
 
@@ -29,7 +30,6 @@ HOPS = 2  # of the paths that are read; longer ones would be nearest to a questi
 _FURTHER = 0.3  # what a second hop must add to nearness: of many pairs one is always near
 _STEPS = 1000  # different steps that are compared with a question; of a graph that has more behind one topic, one hop
 _ENDS = 200  # of a path's ends, among which one of the type asked for is looked for
-_OF_A_HUB = 200  # ends that paths of two hops lead on from, where a relation leads further than a store is read
 
 
 def unseen_paths(
@@ -96,7 +96,7 @@ def nearest_unseen(
         if (topic, relations) in seen:
             continue
         seen.add((topic, relations))
-        width = _OF_A_HUB if kg.is_cut(kg.entities[topic], relations[0]) else None
+        width = MAX_LOOKED_OF_HUB if kg.is_cut(kg.entities[topic], relations[0]) else None
         layers = kg.reach(topic, relations, graph.directed, width)
         if len(layers[-1]):
             ends = layers[-1][:_ENDS].tolist()

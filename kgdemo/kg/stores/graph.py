@@ -40,6 +40,7 @@ MANY_ROWS = 4_000  # the ends that are read along with relations, at a rough est
 MANY_ALONG = 10_000  # the ends that are read along with others, so that a hop is waited for once
 _TOPICS = 8  # names that are taken for a search's topics; where there are more, most are guesses
 MAX_LOOKED = 500  # of the entities that a relation leads to, for the relations that lead on from there
+MAX_LOOKED_OF_HUB = 200  # where not even all of these entities are read
 MAX_ENTITIES = 500_000  # held in memory; a graph that has met more is opened anew before the next question
 
 
@@ -406,10 +407,14 @@ class StoreGraph(KnowledgeGraph):
         self, topic: int, hops: int, directed: bool = False, width: int = MAX_LOOKED
     ) -> list[NDArray[np.int32]]:
         """See ``KnowledgeGraph``; the relations of all that the first hop leads to are asked for at once."""
+        width = min(width, MAX_LOOKED)
         if hops > 1:
-            _, ends = self.steps(topic, directed)
-            self._meet(np.unique(ends).tolist()[: 2 * width])
-        return super().relation_paths(topic, hops, directed, min(width, MAX_LOOKED))
+            steps, ends = self.steps(topic, directed)
+            if any((topic, step) in self._partly for step in np.unique(steps).tolist()):
+                width = min(width, MAX_LOOKED_OF_HUB)
+            looked = [end for step in np.unique(steps) for end in ends[steps == step][:width].tolist()]
+            self._meet(list(dict.fromkeys(looked))[: 2 * MAX_LOOKED])
+        return super().relation_paths(topic, hops, directed, width)
 
     def has_triple(self, head: str, relation: str, tail: str) -> bool:
         """See ``KnowledgeGraph``."""
