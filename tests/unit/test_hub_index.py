@@ -120,6 +120,20 @@ def test_the_language_of_a_saved_graph_with_hubs_is_that_of_the_whole_graph(
             assert found == expected
 
 
+@pytest.mark.parametrize("tokenizer", SPELLING)
+@pytest.mark.parametrize("others", [2, 30])
+def test_two_hubs_at_one_entity_are_told_apart(tmp_path: FilePath, tokenizer: str, others: int) -> None:
+    label_tokens = SPELLING[tokenizer]
+    triples = [("hub", "lists", f"entry {i}") for i in range(30)]
+    triples += [("hub", relation, f"note {i}") for relation in ("a", "z") for i in range(others)]
+    kg = _saved(tmp_path, triples, label_tokens)
+    with patch.object(store_graph, "MAX_ENDS", _BEYOND):
+        remote, graph = _grown(kg, tmp_path, label_tokens)
+        whole = KGAutomaton(TokenGraph(kg, label_tokens), [kg.entities.find("hub")], 2)
+        assert _spoken(remote, KGAutomaton(graph, [remote.entities.find("hub")], 2)) == _spoken(kg, whole)
+    assert len(remote.indexed) == (1 if others == 2 else 3)
+
+
 def _along(automaton: KGAutomaton, tokens: list[int]) -> AutomatonState:
     """The state behind these tokens."""
     state = automaton.start()
@@ -142,6 +156,10 @@ def test_few_names_are_read_and_what_was_found_is_among_the_ends(tmp_path: FileP
         assert len(graph.entities) < 100
         assert remote.store.asked.count("ends") == 0
         assert automaton.paths_left(state) == 1
+        found, asked = remote.entities.find("entry 1234"), list(remote.store.asked)
+        assert found is not None
+        assert remote.has_steps(found)
+        assert remote.store.asked == asked  # the edge that led there is known
         assert ("~in", "entry 1234") in remote.neighbours("Hub")
         assert "a path may lead to any of them" in remote.cut[0]
         assert remote.is_cut("Hub", "~in")
