@@ -223,10 +223,17 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _save(arguments: argparse.Namespace) -> int:
-    from kgdemo.kg.io.catalogue import save_source
+    from kgdemo.kg.io.catalogue import LARGE, load, save_source
 
     count = save_source(arguments.graph, arguments.out, arguments.entities)
     print(f"{count:,} triples written to {arguments.out}")
+    kg = load(arguments.out)
+    if len(kg.entities) > LARGE:
+        from kgdemo.constraint.hub_index import write_hubs
+        from kgdemo.models.causal import embedded_label_tokens
+
+        hubs = write_hubs(kg, arguments.out, embedded_label_tokens())
+        print(f"the names around {hubs:,} hub{'' if hubs == 1 else 's'} indexed")
     return 0
 
 

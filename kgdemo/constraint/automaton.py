@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 from kgdemo.constraint.base import Successors
 from kgdemo.constraint.label_tokens import TokenTable
 from kgdemo.constraint.sub_tries import (
+    FEW,
     AutomatonState,
+    Branching,
     Branchings,
     PathNode,
     Position,
@@ -32,8 +34,6 @@ from kgdemo.constraint.sub_tries import (
     starts_of_runs,
 )
 from kgdemo.constraint.token_graph import TokenGraph
-
-_FEW = 8  # entities that a label begun may still become, from which on the graph hears that paths may go on there
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +108,14 @@ class KGAutomaton:
         if segment is Segment.DONE:
             return []
         if segment is Segment.TOPIC:
-            ended, fan = self._within(position, self._heads, self.topics, self._topic_nodes)
+            ended, fan = self._within(position, self.topics, self._topic_nodes, _all_read(self._heads, self.topics))
             return [fan, *(self._onward(PathNode(entity)) for entity in ended.tolist())]
         path_node = position.so_far
         if segment is Segment.STEP:
             trie = self.sub_trie(path_node.entity)
             if position.unread:
                 position = replace(position, high=len(trie.steps), unread=False)
-            ended, fan = self._within(position, graph.steps, trie.steps, trie.nodes)
+            ended, fan = self._within(position, trie.steps, trie.nodes, _all_read(graph.steps, trie.steps))
             first = position.low
             return [fan, *(self._mark(Segment.ARROW_BEFORE_ENTITY, path_node, first + i, 0) for i in range(len(ended)))]
         if segment is not Segment.ENTITY:
@@ -124,9 +124,11 @@ class KGAutomaton:
         if position.unread:
             place = int(trie.bounds.searchsorted(position.low, side="right")) - 1
             position = replace(position, high=graph.read_ends(trie, path_node.entity, place), unread=False)
-        if position.high - position.low <= _FEW and path_node.hops + 1 < self.hops:
+        ended, fan = self._within(
+            position, trie.targets, trie.nodes, lambda *node: graph.branching(trie, path_node.entity, *node)
+        )
+        if position.high - position.low <= FEW and path_node.hops + 1 < self.hops:
             graph.kg.expect(trie.targets[position.low : position.high])
-        ended, fan = self._within(position, graph.entities, trie.targets, trie.nodes)
         fans = [fan]
         if len(ended):
             step = int(trie.steps[trie.bounds.searchsorted(position.low, side="right") - 1])
@@ -138,14 +140,25 @@ class KGAutomaton:
         return fans
 
     def _within(
-        self, position: Position, table: TokenTable, rows: NDArray[np.int32], nodes: Branchings
+        self,
+        position: Position,
+        rows: NDArray[np.int32],
+        nodes: Branchings,
+        branching_of: Callable[[int, int, int], Branching],
     ) -> tuple[NDArray[np.int32], _Fan]:
-        """Labels complete at this depth, and the fan of those that go on."""
+        """Labels complete at this depth, and the fan of those that go on.
+
+        Args:
+            position: within a label.
+            rows: the labels that it may be.
+            nodes: those visited so far.
+            branching_of: what follows a node, by its first row, the row behind its last, and its depth.
+        """
         segment, path_node, low, depth = position.segment, position.path_node, position.low, position.depth
         key = (segment, low, position.high, depth)
         node = nodes.get(key)
         if node is None:
-            node = branching(table, rows[low : position.high], low, depth)
+            node = branching_of(low, position.high, depth)
             if position.high - low > 1:  # one label is as soon read as looked up
                 nodes[key] = node
         edges = node.edges
@@ -190,12 +203,13 @@ class KGAutomaton:
             return Position(Segment.STEP, path_node, 0, len(self.sub_trie(path_node.entity).steps))
         trie = self.sub_trie(path_node.entity)
         first, last = int(trie.bounds[low]), int(trie.bounds[low + 1])
-        if trie.targets[first] < 0:
+        if not self.graph.has_read_ends(trie, path_node.entity, low):
             self.graph.expect_ends(path_node.entity, int(trie.steps[low]))
             return Position(Segment.ENTITY, path_node, first, last, unread=True)
         last = self.graph.read_ends(trie, path_node.entity, low)
         if path_node.hops + 1 < self.hops:
-            self.graph.kg.expect(trie.targets[first:last])
+            ends = trie.targets[first:last]
+            self.graph.kg.expect(ends[ends >= 0])
         return Position(Segment.ENTITY, path_node, first, last)
 
     # counting ----------------------------------------------------------------------------------
@@ -218,7 +232,12 @@ class KGAutomaton:
             low, high = int(trie.bounds[low]), int(trie.bounds[high])
         elif segment is Segment.ARROW_BEFORE_ENTITY:
             low, high = int(trie.bounds[low]), int(trie.bounds[low + 1])
-        return int((self.graph.walks(hops_left - 1)[trie.targets[low:high]] + 1).sum())
+        return self.graph.paths_to(trie.targets[low:high], hops_left - 1)
+
+
+def _all_read(table: TokenTable, rows: NDArray[np.int32]) -> Callable[[int, int, int], Branching]:
+    """What follows the nodes of a trie over labels that have all been read."""
+    return lambda low, high, depth: branching(table, rows[low:high], low, depth)
 
 
 def _column(tokens: Sequence[int]) -> NDArray[np.int64]:
@@ -273,7 +292,8 @@ def _no_edge(automaton: KGAutomaton, position: Position, token: int, written: st
     trie = automaton.sub_trie(path_node.entity)
     here, relation = kg.entities[path_node.entity], _last_label(automaton, position)
     if position.low < position.high:
-        prefix = graph.entities.row(int(trie.targets[position.low]))[: position.depth]
+        first = graph.target(trie, path_node.entity, position.low)
+        prefix = graph.entities.row(first)[: position.depth]
         elsewhere = first_spelled(graph.entities, trie.targets, np.append(prefix, token))
         if elsewhere is not None:
             step = int(trie.steps[np.searchsorted(trie.bounds, elsewhere, side="right") - 1])
@@ -302,7 +322,7 @@ def _complete_label(automaton: KGAutomaton, position: Position) -> str:
     if position.segment is Segment.STEP:
         step = int(trie.steps[position.low])
         return graph.kg.step_labels[step] if len(graph.steps.row(step)) == position.depth else ""
-    entity = int(trie.targets[position.low])
+    entity = graph.target(trie, path_node.entity, position.low)
     return graph.kg.entities[entity] if len(graph.entities.row(entity)) == position.depth else ""
 
 
@@ -315,7 +335,8 @@ def _written(automaton: KGAutomaton, position: Position) -> str:
     if position.segment is Segment.STEP:
         ids = graph.steps.row(int(trie.steps[position.low]))
     elif position.segment is Segment.ENTITY:
-        ids = graph.entities.row(int(trie.targets[position.low]))
+        target = graph.target(trie, position.path_node.entity, position.low)
+        ids = graph.entities.row(target)
     else:
         return ""
     result: str = graph.label_tokens.tokenizer.decode(ids[:depth].tolist())

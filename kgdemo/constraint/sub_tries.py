@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 from kgdemo.constraint.label_tokens import TokenTable
 from kgdemo.kg.path import PathIds
 
+FEW = 8  # names that a node may still become, from which on they are looked at one by one
+
 
 class Segment(IntEnum):
     """The part of a path that a position is in."""
@@ -231,8 +233,8 @@ Branchings = dict[tuple[Segment, int, int, int], Branching]  # by segment, low, 
 class SubTrie:
     """The steps from one entity. Rows are sorted by token rank: first by step, then by target.
 
-    ``targets[bounds[i]:bounds[i + 1]]`` are the entities that ``steps[i]`` leads to; ``nodes`` are those that
-    beams have visited.
+    ``targets[bounds[i]:bounds[i + 1]]`` are the entities that ``steps[i]`` leads to, -1 those that have not been read;
+    ``nodes`` are those that beams have visited.
     """
 
     steps: NDArray[np.int32]  # (distinct steps,)

@@ -21,8 +21,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from kgdemo.constraint.hub_index import Hub, open_hubs
 from kgdemo.constraint.label_tokens import LabelTokens, TokenTable, ranks
-from kgdemo.constraint.sub_tries import Cache, SubTrie
+from kgdemo.constraint.sub_tries import FEW, Branching, Cache, SubTrie, branching
 from kgdemo.kg.adjacency import Adjacency
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import LabelTable
@@ -198,6 +199,10 @@ class TokenGraph:
     def expect_ends(self, entity: int, step: int) -> None:
         """Hear that a path may go on to where a step leads, which has not been read."""
 
+    def has_read_ends(self, trie: SubTrie, entity: int, place: int) -> bool:
+        """Whether it is known what may follow a step in an entity's sub-trie; arguments as for ``read_ends``."""
+        return True
+
     def read_ends(self, trie: SubTrie, entity: int, place: int) -> int:
         """Read the targets of a step in an entity's sub-trie where that has not been done; the row behind the last.
 
@@ -207,6 +212,25 @@ class TokenGraph:
             place: of the step among those of the sub-trie.
         """
         return int(trie.bounds[place + 1])
+
+    def branching(self, trie: SubTrie, entity: int, low: int, high: int, depth: int) -> Branching:
+        """What follows a node among the targets of one step, of which the complete ones are read from here on.
+
+        Args:
+            trie: an entity's sub-trie.
+            entity: whose it is.
+            low, high: the node's rows.
+            depth: how many tokens they agree in.
+        """
+        return branching(self.entities, trie.targets[low:high], low, depth)
+
+    def target(self, trie: SubTrie, entity: int, row: int) -> int:
+        """The entity in a row of an entity's sub-trie whose step has been read."""
+        return int(trie.targets[row])
+
+    def paths_to(self, targets: NDArray[np.int32], hops: int) -> int:
+        """How many paths end at these or go on from there for so many hops at the most."""
+        return int((self.walks(hops)[targets] + 1).sum())
 
     def by_tokens(self, entities: NDArray[np.int32]) -> NDArray[np.int32]:
         """These entities in the order of their labels' tokens."""
@@ -279,23 +303,30 @@ class GrowingTokenGraph(TokenGraph):
     """Of a graph that is filled from a store: labels are tokenised when a step first leads to them.
 
     A sub-trie is sorted by the tokens of its own targets, so no order of all labels is kept. Walks are counted over
-    the steps that have been fetched, so their number is one of those known, not of those there are.
+    the steps that have been fetched, so their number is one of those known, not of those there are. A hub's targets
+    come in the order of the index that lies beside a saved graph, and are read when a path can be no more than a few
+    of them; where there is no index, so many are read at once as the graph reads at all.
     """
 
     def __init__(self, kg: StoreGraph, label_tokens: LabelTokens, directed: bool = False) -> None:
         super().__init__(kg, label_tokens, directed)
         self._store_graph = kg
+        self._hubs = open_hubs(kg.folder, label_tokens.fingerprint() if kg.folder else "", len(kg))
+        kg.indexed = self._hubs.steps if self._hubs else frozenset()
 
     def sorted_steps(self, entity: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """See ``TokenGraph``; targets that have not been read are -1."""
         kg = self._store_graph
         counts = kg.walks_from(entity, self.directed)
-        steps, targets = [], [np.empty(0, np.int32)]
+        steps, targets = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
         for step in sorted(counts, key=lambda step: int(self.step_rank[step])):
-            known = kg.known_ends(entity, step)
-            targets.append(np.full(min(counts[step], _ROWS), -1, np.int32) if known is None else self.by_tokens(known))
-            steps += [step] * len(targets[-1])
-        return np.array(steps, np.int32), np.concatenate(targets)
+            hub, known = self._hub(entity, step), kg.known_ends(entity, step)
+            if hub is not None or known is None:
+                targets.append(np.full(min(counts[step], _ROWS) if hub is None else len(hub), -1, np.int32))
+            else:
+                targets.append(self.by_tokens(known))
+            steps.append(np.full(len(targets[-1]), step, np.int32))
+        return np.concatenate(steps), np.concatenate(targets)
 
     def has_read(self, entity: int) -> bool:
         """See ``TokenGraph``."""
@@ -308,10 +339,52 @@ class GrowingTokenGraph(TokenGraph):
     def read_ends(self, trie: SubTrie, entity: int, place: int) -> int:
         """See ``TokenGraph``; no more than were counted."""
         first, behind = int(trie.bounds[place]), int(trie.bounds[place + 1])
+        if self._hub(entity, int(trie.steps[place])) is not None:
+            return behind
         if trie.targets[first] < 0:
             found = self.by_tokens(self._store_graph.ends(entity, int(trie.steps[place])))[: behind - first]
             trie.targets[first : first + len(found)] = found
         return first + int(np.count_nonzero(trie.targets[first:behind] >= 0))
+
+    def has_read_ends(self, trie: SubTrie, entity: int, place: int) -> bool:
+        """See ``TokenGraph``."""
+        return int(trie.targets[trie.bounds[place]]) >= 0 or self._hub(entity, int(trie.steps[place])) is not None
+
+    def branching(self, trie: SubTrie, entity: int, low: int, high: int, depth: int) -> Branching:
+        """See ``TokenGraph``."""
+        place = int(trie.bounds.searchsorted(low, side="right")) - 1
+        hub, first = self._hub(entity, int(trie.steps[place])), int(trie.bounds[place])
+        if hub is None:
+            return super().branching(trie, entity, low, high, depth)
+        if high - low <= FEW:
+            self._meet(trie, entity, place, hub, np.arange(low, high))
+            return super().branching(trie, entity, low, high, depth)
+        node = hub.branching(low - first, high - first, depth)
+        self._meet(trie, entity, place, hub, np.arange(low, low + node.complete))
+        return Branching(node.complete, node.tokens, np.asarray(node.edges) + first)
+
+    def target(self, trie: SubTrie, entity: int, row: int) -> int:
+        """See ``TokenGraph``."""
+        place = int(trie.bounds.searchsorted(row, side="right")) - 1
+        hub = self._hub(entity, int(trie.steps[place]))
+        if hub is not None:
+            self._meet(trie, entity, place, hub, np.array([row]))
+        return super().target(trie, entity, row)
+
+    def _hub(self, entity: int, step: int) -> Hub | None:
+        """Where a step of an entity leads, as the index has it."""
+        return self._hubs.hub(self._store_graph.asked(entity, step)) if self._hubs else None
+
+    def _meet(self, trie: SubTrie, entity: int, place: int, hub: Hub, rows: NDArray[np.int64]) -> None:
+        """Read the targets in these rows of a hub."""
+        rows = rows[trie.targets[rows] < 0]
+        if len(rows):
+            ids = map(str, hub.targets[rows - trie.bounds[place]].tolist())
+            trie.targets[rows] = self._store_graph.meet_ends(entity, int(trie.steps[place]), list(ids))
+
+    def paths_to(self, targets: NDArray[np.int32], hops: int) -> int:
+        """See ``TokenGraph``; those that have not been read count as the others do."""
+        return len(targets) * (1 + int(hops > 0))
 
     def by_tokens(self, entities: NDArray[np.int32]) -> NDArray[np.int32]:
         """See ``TokenGraph``."""

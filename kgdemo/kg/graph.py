@@ -249,7 +249,7 @@ class KnowledgeGraph:
 
     # several hops ------------------------------------------------------------------------------
 
-    def reach(self, topic: int, relations: Sequence[str], directed: bool = False) -> Layers:
+    def reach(self, topic: int, relations: Sequence[str], directed: bool = False, width: int | None = None) -> Layers:
         """The entities reached from a topic over a relation path after 0, 1, … hops.
 
         A walk of several hops that leads back to the topic is left out, for it answers nothing.
@@ -258,12 +258,14 @@ class KnowledgeGraph:
             topic: entity id.
             relations: step labels, one a hop; of a symmetric relation both directions are walked.
             directed: follow edges from head to tail only.
+            width: of the entities that a hop leads to, the first so many are walked on from, and kept; None: all.
 
         Returns:
             one more layer than relations, each sorted; the last layer holds the ends of the relation path.
         """
         layers = [np.array([topic], np.int32)]
         for relation in relations:
+            layers[-1] = layers[-1][:width]
             layers.append(self.follow(layers[-1], self.steps_called(relation, directed)))
         if len(relations) > 1:
             layers[-1] = layers[-1][layers[-1] != topic]

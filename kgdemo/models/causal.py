@@ -164,6 +164,11 @@ def check_name(name: str, folder: Path) -> None:
         )
 
 
+def embedded_label_tokens() -> LabelTokens:
+    """The embedded model's spelling of labels, without the model."""
+    return LabelTokens(FileTokenizer(EMBEDDED_FOLDER), PromptStyle.load(EMBEDDED_FOLDER).path)
+
+
 def model_folder(name: str) -> Path:
     """Where a model's files are, if it is not one of the hub; of a model in one file the file.
 

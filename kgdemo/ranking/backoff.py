@@ -22,6 +22,7 @@ from kgdemo.decoding.base import Hypothesis
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import PathIds
+from kgdemo.kg.stores.graph import MAX_LOOKED_OF_HUB
 from kgdemo.ranking.conjunctive import PathReader
 from kgdemo.ranking.scorer import PathScorer, path_words
 
@@ -95,7 +96,8 @@ def nearest_unseen(
         if (topic, relations) in seen:
             continue
         seen.add((topic, relations))
-        layers = kg.reach(topic, relations, graph.directed)
+        width = MAX_LOOKED_OF_HUB if kg.is_cut(kg.entities[topic], relations[0]) else None
+        layers = kg.reach(topic, relations, graph.directed, width)
         if len(layers[-1]):
             ends = layers[-1][:_ENDS].tolist()
             end = max(ends, key=lambda end: scorer.fits(kg.entities[end]))  # the first of those that fit best

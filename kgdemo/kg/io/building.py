@@ -56,7 +56,7 @@ def build_arrays(triples: Iterable[Triple], folder: Path, rows: int = ROWS) -> N
         shutil.rmtree(scratch)
 
 
-class _GrowingArray:
+class GrowingArray:
     """An ``.npy`` file of one dimension that is written piece by piece; its header leaves room for any length."""
 
     def __init__(self, path: Path, dtype: type[np.generic]) -> None:
@@ -109,9 +109,9 @@ def _write_runs(triples: Iterator[Triple], scratch: Path, rows: int) -> tuple[li
 
 def _merge_labels(runs: list[Path], folder: Path) -> int:
     """Write the table of all entities, and for each run the ids of its labels; returns how many there are."""
-    blob = _GrowingArray(folder / "entities.blob.npy", np.uint8)
-    ends = _GrowingArray(folder / "entities.offsets.npy", np.int64)
-    ids = [_GrowingArray(run / "ids.npy", np.int32) for run in runs]
+    blob = GrowingArray(folder / "entities.blob.npy", np.uint8)
+    ends = GrowingArray(folder / "entities.offsets.npy", np.int64)
+    ids = [GrowingArray(run / "ids.npy", np.int32) for run in runs]
     waiting: list[list[int]] = [[] for _ in runs]
     labels: list[bytes] = []
     count, size = 0, 0
@@ -204,7 +204,7 @@ class _Buckets:
     def write(self, folder: Path, name: str) -> Iterator[_Edges]:
         """Write the adjacency of a saved graph; yields its edges bucket by bucket, each once, and drops the bucket."""
         relations, targets = (
-            _GrowingArray(folder / f"{name}.{part}.npy", np.int32) for part in ("relations", "targets")
+            GrowingArray(folder / f"{name}.{part}.npy", np.int32) for part in ("relations", "targets")
         )
         counts = np.zeros(self._entities, np.int64)
         for place in range(len(self._bounds) + 1):

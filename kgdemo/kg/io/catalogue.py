@@ -93,7 +93,7 @@ def open_graph(source: str, entities: Path | None = None) -> KnowledgeGraph:
     path = Path(source)
     if is_saved_graph(path):
         kg = load(path)
-        return kg if len(kg.entities) <= LARGE else StoreGraph(SavedStore(kg, _symmetric(path)), kg.name)
+        return kg if len(kg.entities) <= LARGE else StoreGraph(SavedStore(kg, _symmetric(path)), kg.name, path)
     info = read_entity_info(entities) if entities else None
     if found := published(path):
         return build_graph(found.triples(), graph_name(path), {**found.info(), **(info or {})})

@@ -20,6 +20,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from itertools import islice
+from pathlib import Path
 from typing import SupportsIndex, overload
 
 import numpy as np
@@ -39,6 +40,7 @@ MANY_ROWS = 4_000  # the ends that are read along with relations, at a rough est
 MANY_ALONG = 10_000  # the ends that are read along with others, so that a hop is waited for once
 _TOPICS = 8  # names that are taken for a search's topics; where there are more, most are guesses
 MAX_LOOKED = 500  # of the entities that a relation leads to, for the relations that lead on from there
+MAX_LOOKED_OF_HUB = 200  # where not even all of these entities are read
 MAX_ENTITIES = 500_000  # held in memory; a graph that has met more is opened anew before the next question
 
 
@@ -116,12 +118,18 @@ class StoreGraph(KnowledgeGraph):
     Args:
         store: where the graph is.
         name: how the graph is called on the page.
+        folder: where a saved graph lies; None where the store is no such folder.
+
+    Attributes:
+        indexed: the steps to hubs whose ends paths find by an index of their names, so that these need not be read.
     """
 
     grows = True
+    indexed: Collection[Step] = frozenset()
 
-    def __init__(self, store: Store, name: str) -> None:
+    def __init__(self, store: Store, name: str, folder: Path | None = None) -> None:
         self.store = store
+        self.folder = folder
         self._lock = threading.RLock()
         survey = store.survey()
         if not survey.relations:
@@ -144,6 +152,7 @@ class StoreGraph(KnowledgeGraph):
         self._strangers: set[str] = set()
         self._counts: dict[int, dict[int, int]] = {}  # entity -> step -> ends that the store has
         self._ends: dict[tuple[int, int], NDArray[np.int32]] = {}  # entity and step -> those read, in order
+        self._led: defaultdict[tuple[int, int], set[int]] = defaultdict(set)  # ends met one by one, not yet among them
         self._partly: set[tuple[int, int]] = set()  # hubs, and the steps of theirs that lead further than is read
         self._back: dict[tuple[tuple[int, ...], bytes], dict[int, list[tuple[int, int]]]] = {}
         self._reached: set[int] = set()  # over an edge
@@ -307,6 +316,16 @@ class StoreGraph(KnowledgeGraph):
                 self._fetch_ends([(entity, step), *((e, s) for _, e, s in along)])
             return self._known(entity, step)
 
+    def meet_ends(self, entity: int, step: int, ids: Sequence[str]) -> NDArray[np.int32]:
+        """Some of the entities that a step leads to, by their ids in the store."""
+        with self._lock:
+            for node in self.store.labels([one for one in ids if one not in self._ids]):
+                self.met(node)
+            places = [self._ids[one] for one in ids]
+            self._reached.update(places)
+            self._led[entity, step].update(places)
+            return np.array(places, np.int32)
+
     def walks_from(self, entity: int, directed: bool = False) -> dict[int, int]:
         """How many ends each step has that a path may take from an entity that it has reached."""
         with self._lock:
@@ -388,10 +407,14 @@ class StoreGraph(KnowledgeGraph):
         self, topic: int, hops: int, directed: bool = False, width: int = MAX_LOOKED
     ) -> list[NDArray[np.int32]]:
         """See ``KnowledgeGraph``; the relations of all that the first hop leads to are asked for at once."""
+        width = min(width, MAX_LOOKED)
         if hops > 1:
-            _, ends = self.steps(topic, directed)
-            self._meet(np.unique(ends).tolist()[: 2 * width])
-        return super().relation_paths(topic, hops, directed, min(width, MAX_LOOKED))
+            steps, ends = self.steps(topic, directed)
+            if any((topic, step) in self._partly for step in np.unique(steps).tolist()):
+                width = min(width, MAX_LOOKED_OF_HUB)
+            looked = [end for step in np.unique(steps) for end in ends[steps == step][:width].tolist()]
+            self._meet(list(dict.fromkeys(looked))[: 2 * MAX_LOOKED])
+        return super().relation_paths(topic, hops, directed, width)
 
     def has_triple(self, head: str, relation: str, tail: str) -> bool:
         """See ``KnowledgeGraph``."""
@@ -441,11 +464,13 @@ class StoreGraph(KnowledgeGraph):
         place = self._relation_ids.get(relation)
         return None if place is None else place if outgoing else place + len(self.relations)
 
-    def _asked(self, entity: int, step: int) -> Step:
+    def asked(self, entity: int, step: int) -> Step:
         """A step as the store knows it."""
         return self._iris[entity], self._relation_iris[self.relation_of(step)], step < len(self.relations)
 
     def _known(self, entity: int, step: int) -> NDArray[np.int32]:
+        if self._led and (entity, step) in self._ends and (entity, step) in self._led:
+            self._add_ends(entity, step, list(self._led.pop((entity, step))))
         return self._ends.get((entity, step), _NOTHING)
 
     def _meet(self, entities: Sequence[int], with_alike: bool = False) -> None:
@@ -546,15 +571,20 @@ class StoreGraph(KnowledgeGraph):
                 self._add_ends(
                     entity, step, [e for (e, own), led in self._ends.items() if own == back and entity in led]
                 )
+                named = self.asked(entity, step) in self.indexed
                 self._say(
                     f"{self._met.labels[entity]} has {self._counts[entity][step]:,} ends over "
-                    f"“{self.step_labels[step]}”; {MAX_ENDS:,} of them are read, so a path to another one would not be "
-                    "found."
+                    f"“{self.step_labels[step]}”; "
+                    + (
+                        f"a path may lead to any of them, but what is computed over all ends sees {MAX_ENDS:,}."
+                        if named
+                        else f"{MAX_ENDS:,} of them are read, so a path to another one would not be found."
+                    )
                 )
 
     def _ask_ends(self, pairs: Sequence[tuple[int, int]], limit: int) -> bool:
         """Read where steps lead, up to so many edges; whether these are all."""
-        found = self.store.ends([self._asked(*pair) for pair in pairs], limit=limit)
+        found = self.store.ends([self.asked(*pair) for pair in pairs], limit=limit)
         led: defaultdict[tuple[int, int], list[Node]] = defaultdict(list)
         for edge in found.edges:
             source, step = self._ids.get(edge.entity), self._step(edge.relation, edge.outgoing)
