@@ -13,8 +13,8 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 
-from kgdemo.answering.clauses import belonging_to, common, led_to
-from kgdemo.answering.computation import BY, MethodRun, listed
+from kgdemo.answering.clauses import belonging_to, common, led_to, unread
+from kgdemo.answering.computation import BY, MethodRun, listed, no_answer
 from kgdemo.answering.operands import Sets
 from kgdemo.answering.operations import acting, answer, described, in_other_words
 from kgdemo.constraint.token_graph import TokenCache, TokenGraph
@@ -370,6 +370,9 @@ class _InSteps:
             if taken:
                 return
         if ran.final is None:
+            return
+        if not refused and (lost := unread(clauses, ran, operations, self.graph.kg)):
+            yield no_answer(f"The question has a condition that I find nothing for: “{lost}?”. Ask without it.")
             return
         may_be_retold = refused and query.plan.form in _IN_OTHER_WORDS
         retold = tuple(self._in_other_words(query, in_steps=bool(steps))) if may_be_retold else ()

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from kgdemo.answering.computation import MethodRun, computed_answer, listed
+from kgdemo.answering.computation import SAYS_LITTLE, MethodRun, computed_answer, listed
 from kgdemo.answering.operands import PLACES, Sets
 from kgdemo.events import Event, Operand, Operation
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
-from kgdemo.query.answer_type import kind_of
+from kgdemo.query.answer_type import kind_of, singulars
 from kgdemo.query.clauses import Clause
+from kgdemo.ranking.scorer import path_words
 from kgdemo.verify import Verifier
 from kgdemo.verify_operations import verify_operation
 
@@ -86,3 +89,31 @@ def common(clauses: Sequence[Clause], found: Sequence[Paths], verifier: Verifier
             return
         yield replace(left, verified=True)
     yield computed_answer(f"{listed(list(shared))}.", tuple(shared))
+
+
+def unread(clauses: Sequence[Clause], ran: MethodRun, operations: Sequence[Operation], kg: KnowledgeGraph) -> str:
+    """The first condition of which no word is found in what an answer rests on; empty where there is none.
+
+    Args:
+        clauses: of the question.
+        ran: the run that answered it whole.
+        operations: what was computed of it.
+        kg: knows by what names things go.
+    """
+    paths = [*ran.cited, *(path for operation in operations for o in operation.operands for path in o.paths)]
+    said = {word for path in paths for word in path_words(path.relations)}
+    said |= kg.words_of(*{entity for path in paths for entity in path.entities})
+    said |= {word for operation in operations for word in fold(operation.text).split()}
+    read = {form for word in said for form in (word, *singulars(word))}
+    asked = [fold(clause.question).split() for clause in clauses]
+    everywhere = set(asked[0]).intersection(*asked) if asked else set()  # the noun, which all of them begin with
+    for clause, words in zip(clauses, asked, strict=True):
+        own = [word for word in words if word not in FUNCTION_WORDS | SAYS_LITTLE | everywhere]
+        if own and not any({word, *singulars(word)} & read or any(_alike(word, one) for one in read) for word in own):
+            return clause.question
+    return ""
+
+
+def _alike(word: str, other: str) -> bool:
+    """Whether two words share their beginning: *borders* and *bordering*."""
+    return len(word) > 3 and len(other) > 3 and word[:4] == other[:4]

@@ -102,12 +102,11 @@ class Direct(Computation):
     def called_by_owner(self) -> Iterator[Event] | None:
         """What *King Arthur's sword* is called: a thing that goes by that name and is joined to who is named in it."""
         found = _IS_CALLED.match(self.plan.asked)
-        said = set(fold(found["x"]).split()) if found else set()
-        for thing in self._link(found["x"]) if found else ():
+        name = fold(found["x"]) if found else ""
+        said = set(name.split())
+        for thing in self._link(name) if name else ():
             known = self.kg.info.get(thing)
-            if known is None or (not self.kg.words_of(thing).isdisjoint(said) and fold(thing) == fold(found["x"])):
-                continue
-            if fold(found["x"]) not in {re.sub(r"^the ", "", fold(alias)) for alias in known.aliases}:
+            if known is None or name not in {re.sub(r"^the ", "", fold(alias)) for alias in known.aliases}:
                 continue
             for label, owner in self.kg.neighbours(thing, directed=True):
                 if set(fold(owner).split()) <= said:

@@ -376,13 +376,17 @@ def operand_of(
     return None
 
 
+_TITLES = " titles"  # how often something was won: *World Cup titles*, which may be stated as *World Cups*
+
+
 def number_of(kg: KnowledgeGraph, entity: str, noun: str) -> Operand | None:
     """The number that the graph states of what a noun names: of a spider's *legs*, of a planet's *moons*."""
     noun = re.sub(r"\b(?:men's|football|soccer|fifa|uefa) ", "", noun.lower())
     kinds = set(names_of_kind(noun)[: 1 if " " in noun else None]) | {noun}  # not all countries are *landlocked* ones
     for attribute, literal in kg.literals.get(entity, {}).items():
         own = attribute.lower().removeprefix("number of ")
-        if own in kinds or kinds & set(names_of_kind(own)[:2]):
+        titles = noun.endswith(_TITLES) and own.removesuffix(_TITLES).removesuffix("s") == noun.removesuffix(_TITLES)
+        if titles or own in kinds or kinds & set(names_of_kind(own)[:2]):
             return Operand(entity, (), attribute, literal.value, literal.unit)
     return None
 

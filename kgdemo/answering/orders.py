@@ -261,7 +261,7 @@ class Orders(Computation):
             ran = yield from self._base()
             ends = {**self._set_of(ran, noun)}
             if self.plan.base:  # of what is named: what holds a record is no moon of Venus
-                ends = {e: path for e, path in ends.items() if kind_of(self.kg, path.entities[0]) != "feat"}
+                ends = {e: p for e, p in ends.items() if p is None or kind_of(self.kg, p.entities[0]) != "feat"}
             if not ends:
                 yield from self._none_found(ran, noun)
                 return

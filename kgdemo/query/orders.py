@@ -227,6 +227,8 @@ def comparison(question: str) -> Plan | None:
     if found:
         verb = found["verb"].lower() or "have"
         noun = plural_of(found["noun"].split("/")[-1].strip())
+        often = re.search(r"\b(?:times|often)\b", question, re.IGNORECASE)
+        noun = f"{noun.removesuffix('s')} titles" if often and verb == "won" else noun
         base = f"which {noun} did {{}} {_PRESENT.get(verb, verb)}"
         things, greatest = (found["x"], found["y"]), found["degree"].lower() not in LESSER
         return Plan(Form.COMPARISON, base, noun, things, (NUMBER,), greatest)
