@@ -70,7 +70,7 @@ def test_the_shipped_model_knows_what_it_was_trained_on_and_not_chemistry():
     known = read_relations(EMBEDDED_FOLDER)
     assert known is not None
     added = set(  # since it was trained
-        "affects|animal family|baby called|buried in|carries|caused by|caused by lack of|celebrated in|celebrated on|"
+        "affects|animal family|awarded for|baby called|buried in|carries|caused by|caused by lack of|celebrated in|celebrated on|"
         "changes from|changes into|crosses|happens in|inhabitant called|main religion|needs|stands on|"
         "coached by|coast on|colony of|colour|commanded by|commemorates|connects|currency code|deals with|"
         "depicts|dialling code|"
