@@ -349,8 +349,12 @@ class Lists(Bounded):
         more = words - nouns - FUNCTION_WORDS - SAYS_LITTLE - {"member", "members"}
         topic = fold(self.query.topics[0]).split()
         more = {word for word in more if set(topic).isdisjoint(names_of_kind(word))}
-        around = {word for _, end in self.kg.neighbours(next(iter(members), "")) for word in fold(end).split()}
-        for word in more - around:  # *landlocked* countries of a continent
+        around = (
+            [{w for _, end in self.kg.neighbours(one) for w in fold(end).split()} for one in members] if more else []
+        )
+        for word in more.difference(
+            set.intersection(*around) if around else ()
+        ):  # *landlocked* countries of a continent
             group = self.sets.members(f"{word} {noun.split()[-1]}") if noun else {}
             members = {end: path for end, path in members.items() if end in group}
         return members

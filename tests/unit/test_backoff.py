@@ -70,13 +70,14 @@ def test_the_shipped_model_knows_what_it_was_trained_on_and_not_chemistry():
     known = read_relations(EMBEDDED_FOLDER)
     assert known is not None
     added = set(  # since it was trained
-        "affects|animal family|carried out by|baby called|buried in|carries|caused by|caused by lack of|celebrated in|celebrated on|"
+        "affects|animal family|awarded for|baby called|buried in|carries|caused by|caused by lack of|celebrated in|"
+        "celebrated on|"
         "changes from|changes into|crosses|happens in|inhabitant called|main religion|needs|stands on|"
         "coached by|coast on|colony of|colour|commanded by|commemorates|connects|currency code|deals with|"
         "depicts|dialling code|"
         "divided into|drives on|earlier seat of government|edible part|enemy|female called|flag colour|flag emblem|"
-        "found in|function|group called|head of state|instance of|internet domain|language family|loves|"
-        "lowest point|made of|male called|"
+        "found in|function|group called|head of state|instance of|internet domain|language family|"
+        "loves|lowest point|made of|male called|"
         "part of|plant family|plays position|prevented by|produces|regulates|residence|rises in|runner-up|separates|"
         "slogan|stands for|taught by|transmitted by|treated with|used in|vice president|writing system".split("|")
     )
