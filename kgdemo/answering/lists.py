@@ -78,6 +78,7 @@ _ABOUT_A_DEATH = re.compile(
     r",? (?P<way>after|before) (?:(?:he|she|they) (?:had )?died|(?:his|her|their) (?:own )?death)\b", re.IGNORECASE
 )
 _NUMBERED = re.compile(r"\bNo\. (\d{1,3})\b")
+_IS_MANY = re.compile(r"\bhow many\b", re.IGNORECASE)  # who asks so takes it that there are several
 
 
 class Lists(Bounded):
@@ -680,10 +681,13 @@ class Lists(Bounded):
         if last > len(operands):
             yield no_answer(f"There are more than the {number} that the graph holds: {listed(names)}.")
             return
+        whole = bool(ends) and all(path.relations[-1] in _COMPLETE for path in ends.values())
+        if len(names) == 1 and not whole and _IS_MANY.search(self.query.text):
+            yield no_answer(f"The graph holds one here, {names[0]}, and one alone is no count.")
+            return
         operation = yield from self._operate("count", f"counting {listed(names)}", operands, (number,))
         if operation is None:
             return
-        whole = bool(ends) and all(path.relations[-1] in _COMPLETE for path in ends.values())
         named = f": {listed(names)}." if names else "."
         noun = names_of_kind(noun)[0] if number == "1" and names_of_kind(noun) else noun
         held = f"{number} {noun}" if whole else f"The graph holds {number} {noun}, which need not be all"

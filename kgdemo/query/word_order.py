@@ -122,7 +122,11 @@ _LARGEST_BY = {  # what things are ranked by, and the adjective that says so
 }  # fmt: skip
 _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, and how it is said here
     (r"\bmost (deep|high|tall|long|small|old|young|fast|cold|strong|short|near|light|rich|low)\b", r"\1est"),
+    (r"\bmore (deep|high|tall|long|small|old|young|fast|cold|strong|short|near|rich|low)\b", r"\1er"),
     (r"\bmost (large|wide)\b", r"\1st"),
+    (r"\bmore (large|wide)\b", r"\1r"),
+    (r"\bmore big\b", "bigger"),
+    (r"\bmore heavy\b", "heavier"),
     (r"\bmost big\b", "biggest"),
     (r"^((?:which|what) planets .*\b(?:near|clos|farth|furth)er) (?:to|from) the sun(?= than\b)", r"\1"),
     (r"\bon [\w' -]+, (?=\d{1,2} \w+ \d{4}\b)", "on "),
@@ -288,6 +292,7 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
     (r"^how often (did|has|have) (.+?) (win|won|host|hosted)\b", r"how many times \1 \2 \3"),
     (r"^(which \w+(?: \w+)?) with (.+? as an? .+)$", r"\1 has \2"),
     (r"\b(?:which|what) (\w+) is number (\w+) (?:in|of|on) (.+)$", r"what is the number \2 \1 of \3"),
+    (r"\b(?:which|what) (\w+) is number (\w+) (from .+)$", r"what is the number \2 \1 \3"),
     (
         r"^(?:which|what) (\w+) became the (\w+) (?:one )?(?:of|in) (.+)$",
         r"what is the \2 \1 of \3",
