@@ -88,15 +88,17 @@ def _rows(body: bytes) -> list[Row]:
         rows = json.loads(body)["results"]["bindings"]
     except (KeyError, TypeError, RecursionError) as error:
         raise ValueError("no SPARQL results") from error
-    if not isinstance(rows, list):
+    if not isinstance(rows, list) or not _all_of(dict, rows):
         raise ValueError("no SPARQL results")
-    for row in rows:
-        if not isinstance(row, dict):
-            raise ValueError("no SPARQL results")
-        for term in row.values():
-            if not isinstance(term, dict) or not all(isinstance(text, str) for text in term.values()):
-                raise ValueError("no SPARQL results")
+    terms = [term for row in rows for term in row.values()]
+    if not _all_of(dict, terms) or not _all_of(str, (text for term in terms for text in term.values())):
+        raise ValueError("no SPARQL results")
     return rows
+
+
+def _all_of(kind: type, values: Iterable[object]) -> bool:
+    """Whether all values are of this very type; a reply may have a hundred thousand."""
+    return set(map(type, values)) <= {kind}
 
 
 def _why(error: Exception) -> str:
