@@ -28,8 +28,6 @@ class Fitting(Direct):
         Args:
             least: how many names, years and numbers have to act on the answer.
         """
-        if self.kg.grows:  # nobody can list the sets of a store
-            return
         asked = self.plan.asked
         if self.plan.form is Form.COUNT or (self.plan.base and not _ASKS_WHICH.match(asked)):
             asked = self.plan.base
@@ -84,7 +82,9 @@ class Fitting(Direct):
             said = f"without {listed(list(found.ruled_out), 8)}"
             if (yield from self._operate("without", said, [*kept, *out], tuple(members))) is None:
                 return
-        number, known = str(len(members)), sorted(members, key=lambda one: -len(self.kg.neighbours(one)))
+        edges = self.kg.degrees([place for one in members if (place := self.kg.entities.find(one)) is not None])
+        degrees = dict(zip(members, edges, strict=True))
+        number, known = str(len(members)), sorted(members, key=lambda one: (-degrees[one], one))
         if self.plan.form is Form.COUNT:
             said = f"The graph holds {number}, which need not be all: {listed(known)}."
             yield computed_answer(said, (number,))
