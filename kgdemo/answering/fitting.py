@@ -11,6 +11,7 @@ from kgdemo.answering.described import Described, Found
 from kgdemo.answering.direct import Direct
 from kgdemo.events import Event, Operand
 from kgdemo.kg.path import Path
+from kgdemo.kg.stores.base import StoreError
 from kgdemo.query.nested import two_steps
 from kgdemo.query.plan import Form
 
@@ -35,7 +36,10 @@ class Fitting(Direct):
             return
         if two_steps(asked, clauses_only=not asked.lower().startswith(("who ", "where "))):
             return
-        found = Described(self.sets, self.resources.embedder, self.office_named).fitting(asked, least)
+        try:
+            found = Described(self.sets, self.resources.embedder, self.office_named).fitting(asked, least)
+        except StoreError:  # a word may name a hub that the search does not come near
+            return
         counted = self.plan.form is Form.COUNT and any(fit.likeness < 1 for fit in found.members.values())
         if found.members and not counted:
             yield from self.events(found)

@@ -18,6 +18,7 @@ from kgdemo.answering.operations import described
 from kgdemo.events import AnswerFinal, Operation
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
+from kgdemo.kg.stores.base import StoreError
 from kgdemo.kg.stores.graph import StoreGraph
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.pipeline import Pipeline
@@ -204,6 +205,20 @@ def test_behind_a_store_no_more_is_read_than_a_question_may(
     monkeypatch.setattr(described_by, "_MOST_READ", 10)
     assert not fitting(StoreGraph(store, "world"), question).members
     assert "ends" not in store.asked
+
+
+def test_behind_a_store_that_fails_nothing_is_described(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    question, store = _OF_TWO_NAMES[0][0], memory_store(pipeline.opened("world").kg)
+
+    def too_slow(*_: object) -> None:
+        raise StoreError("The graph store did not answer in time.")
+
+    monkeypatch.setattr(store, "ends", too_slow)
+    graph = StoreGraph(store, "world")
+    with pytest.raises(StoreError):
+        fitting(graph, question)
+    resources = replace(pipeline.resources(Settings()), kg=graph)
+    assert not list(described(understand(question, (), graph), resources, lambda _: (), False))
 
 
 _LIKED, _OWNED = ("Amber", "Basalt", "Copper"), ("Xylophone", "Yacht", "Zither")
