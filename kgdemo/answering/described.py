@@ -12,7 +12,7 @@ things are, and where no more lies around these and the members than may be read
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 
@@ -67,7 +67,8 @@ _CAN = re.compile(
 )
 _ARTICLES = re.compile(r"^(?:(?:an?|the|some|few|several|any|all|of|good) )+", re.IGNORECASE)
 _SET_WORDS = 4
-_MOST_READ = 20_000  # edges around what is named, and around what fits it, of a graph that grows
+_MOST_READ = 20_000  # edges around what is named, and around what may fit it, of a graph that grows
+_MOST_MET = 256  # things that may fit it there, whose surroundings are read together
 _MOST_MEMBERS, _MOST_FITTING = 2500, 60
 _MOST_COMPARED = 2000  # words of relations, of which a graph that was handed over may have very many
 _MEMBERS = ("band member", "has member state", "has member")
@@ -165,7 +166,8 @@ class Described:
         self.sets, self.kg, self._office = sets, sets.kg, office
         self._vectors = embedding_cache(embedder)
         self._compared: set[str] = set()
-        self._read = 0  # edges around members of a graph that grows
+        self._unread: Collection[str] = ()  # members of a graph that grows
+        self._too_far = False  # more lies around these than may be read
         # where a graph has no such relations, nobody has to look for them around every member
         self._nests = any(self.kg.steps_called(label) for label in LIES_IN)
         self._has_years = any(label.endswith(_IN_YEAR) for label in self.kg.step_labels)
@@ -194,7 +196,7 @@ class Described:
                 continue
             anybody = self._anybody if noun.lower() in ANYBODY else self._around
             found = self._members(members or anybody(noun, description), description)
-            if self._read > _MOST_READ:
+            if self._too_far:
                 return Found()
             if found.members:
                 fits = fewest <= len(found.members) <= _MOST_FITTING and found.conditions >= least
@@ -228,8 +230,9 @@ class Described:
         if len(phrases) < 2 or any(phrase.negated for phrase in phrases):
             return Found(), ""
         near = self._beside(answers, description)
+        self._unread = answers.keys() if self.kg.grows else ()
         told = {one: self._told(one, near.get(one, []), description) for one in answers}
-        if self._read > _MOST_READ:
+        if self._too_far:
             return Found(), ""
         kept = dict(told)
         passed = {entity for path in answers.values() for entity in path.entities}
@@ -305,6 +308,16 @@ class Described:
             return False
         return sum(self.kg.degrees(self._ids(description.named))) <= _MOST_READ
 
+    def _read(self) -> bool:
+        """Have what lies around the members of a graph that grows, all at once; whether no more lies there than may."""
+        if self._unread:
+            ids = self._ids(self._unread)
+            self._unread = ()
+            self._too_far = len(ids) > _MOST_MET or sum(self.kg.degrees(ids)) > _MOST_READ
+            if not self._too_far:
+                self.kg.edges_from(np.array(ids, np.int32))
+        return not self._too_far
+
     def _ids(self, labels: Iterable[str]) -> list[int]:
         return [entity for label in labels if (entity := self.kg.entities.find(label)) is not None]
 
@@ -339,11 +352,9 @@ class Described:
 
     def _members(self, members: Mapping[str, Path | None], description: Description) -> Found:
         """Those for which every phrase is accounted for, and as well as for the best of them."""
-        if self.kg.grows:
-            ids = self._ids(members)
-            if self._nests and sum(self.kg.degrees(ids)) > _MOST_READ:
-                return Found()
-            self.kg.expect(np.array(ids, np.int32))
+        self._unread = members.keys() if self.kg.grows else ()
+        if self._nests and not self._read():
+            return Found()
         near = self._beside(members, description)
         for further in (False, True):
             between = self._between(description) if further else None
@@ -471,9 +482,9 @@ class Described:
 
         @cache
         def around() -> Around:
-            degree = self.kg.degree(self.kg.entities.find(member) or 0)
-            self._read += degree if self.kg.grows else 0
-            return self.kg.neighbours(member, directed=degree > _HUB) if self._read <= _MOST_READ else ()
+            if not self._read():
+                return ()
+            return self.kg.neighbours(member, directed=self.kg.degree(self.kg.entities.find(member) or 0) > _HUB)
 
         return [self._phrase(phrase, member, around, statements, description) for phrase in description.phrases]
 

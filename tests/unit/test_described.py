@@ -202,9 +202,12 @@ def test_behind_a_store_no_more_is_read_than_a_question_may(
     pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     question, store = _OF_TWO_NAMES[0][0], memory_store(pipeline.opened("world").kg)
-    monkeypatch.setattr(described_by, "_MOST_READ", 10)
+    assert fitting(StoreGraph(store, "world"), question).members
+    monkeypatch.setattr(described_by, "_MOST_READ", 10)  # edges around what is named
     assert not fitting(StoreGraph(store, "world"), question).members
-    assert "ends" not in store.asked
+    monkeypatch.undo()
+    monkeypatch.setattr(described_by, "_MOST_MET", 0)  # things that may fit it
+    assert not fitting(StoreGraph(store, "world"), question).members
 
 
 def test_behind_a_store_that_fails_nothing_is_described(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,7 +216,7 @@ def test_behind_a_store_that_fails_nothing_is_described(pipeline: Pipeline, monk
     def too_slow(*_: object) -> None:
         raise StoreError("The graph store did not answer in time.")
 
-    monkeypatch.setattr(store, "ends", too_slow)
+    monkeypatch.setattr(store, "relations", too_slow)
     graph = StoreGraph(store, "world")
     with pytest.raises(StoreError):
         fitting(graph, question)
