@@ -389,9 +389,12 @@ def _spelled(question: str, linked: EntitiesLinked, graph: OpenedGraph) -> str:
 
 
 def _is_meant(kg: KnowledgeGraph) -> Callable[[str, str], bool]:
-    """Whether an English word is to stay: *arrow*, but not what is near a word of relations, *borne* for *born*."""
+    """Whether an English word is to stay: *arrow*, but not what is near a word of relations, *borne* for *born*.
+
+    A word of which that one is a longer form is typed as it is meant: *register*, though relations say *registered*.
+    """
     asking = FUNCTION_WORDS.union(*(spoken(label).lower().split() for label in kg.relations))
-    return lambda word, better: word in common_words() and better not in asking
+    return lambda word, better: word in common_words() and (better not in asking or better.startswith(word))
 
 
 def _nonsense(query: Query, graph: OpenedGraph) -> list[str]:

@@ -30,8 +30,10 @@ def verify_operation(operation: Operation, verifier: Verifier) -> bool:
     Returns:
         False as well for a kind that is not known, or a value that cannot be read.
     """
+    operands = operation.operands
+    verifier.expect((path for one in operands for path in one.paths), [one.entity for one in operands])
     check = _top if _SEVERAL.fullmatch(operation.kind) else _CHECKS.get(operation.kind)
-    if check is None or not all(_is_stated(operand, verifier) for operand in operation.operands):
+    if check is None or not all(_is_stated(operand, verifier) for operand in operands):
         return False
     if operation.kind == "without" and not _are_apart(operation, verifier.facts):
         return False

@@ -4,25 +4,32 @@
 whose statements account for every word. A name is accounted for by a statement that joins the member, or what the
 member is joined to, with what is named; a year by a date; another word by the relation of such a statement, or by
 another statement that says it. A word that nothing accounts for rules a member out: what is left is what is meant.
+
+Of a graph that grows nobody can list a set. There the members are looked for around what is named, where at least two
+things are, and where no more lies around these and the members than may be read for a question.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
+
+import numpy as np
 
 from kgdemo.answering.computation import SAYS_LITTLE, SEX, within_bound
 from kgdemo.answering.description import Description, Phrase, says_nothing
 from kgdemo.answering.operands import (
     HARMLESS,
+    LIES_IN,
     PASSES_ON,
     PLACES,
     Sets,
     ability,
     called,
     is_of_kind,
+    kinds_told,
     names_of_kind,
     number_of,
     operand_of,
@@ -60,6 +67,8 @@ _CAN = re.compile(
 )
 _ARTICLES = re.compile(r"^(?:(?:an?|the|some|few|several|any|all|of|good) )+", re.IGNORECASE)
 _SET_WORDS = 4
+_MOST_READ = 20_000  # edges around what is named, and around what may fit it, of a graph that grows
+_MOST_MET = 256  # things that may fit it there, whose surroundings are read together
 _MOST_MEMBERS, _MOST_FITTING = 2500, 60
 _MOST_COMPARED = 2000  # words of relations, of which a graph that was handed over may have very many
 _MEMBERS = ("band member", "has member state", "has member")
@@ -74,6 +83,7 @@ _SAYS_WHAT = frozenset(  # what tells which one something is that a member is jo
 )
 _AREAS = frozenset(("country", "continent", "state", "region", "province", "island"))
 _RECORD = "achieved"
+_IN_YEAR = " in year"
 _LITTLE = SAYS_LITTLE | HARMLESS
 _KIN = {"child": ("child", "children", "son", "daughter"), "child of": ("parent", "parents", "father", "mother")}
 _TELLS = _SAYS_WHAT | {_RECORD, "deity of", "symbol of", "participant of", "position held", "field of work"}
@@ -156,6 +166,11 @@ class Described:
         self.sets, self.kg, self._office = sets, sets.kg, office
         self._vectors = embedding_cache(embedder)
         self._compared: set[str] = set()
+        self._unread: Collection[str] = ()  # members of a graph that grows
+        self._too_far = False  # more lies around these than may be read
+        # where a graph has no such relations, nobody has to look for them around every member
+        self._nests = any(self.kg.steps_called(label) for label in LIES_IN)
+        self._has_years = any(label.endswith(_IN_YEAR) for label in self.kg.step_labels)
 
     def fitting(self, asked: str, least: int = 0) -> Found:
         """The members of the set that a question speaks of which fit all that it says.
@@ -173,11 +188,16 @@ class Described:
         for noun, places, members in self._sets(raw, who):
             if places.start >= named:
                 continue
-            named = min(named, places.stop) if members and noun.endswith("s") else named
+            named = min(named, places.stop) if noun.lower() not in ANYBODY and noun.endswith("s") else named
             description = Description(self.kg, raw, places, _LITTLE)
             if len(description.phrases) + len(description.must_act) + len(description.named) < least:
                 continue
-            found = self._members(members or self._anybody(noun, description), description)
+            if self.kg.grows and not self._may_be_read(description):
+                continue
+            anybody = self._anybody if noun.lower() in ANYBODY else self._around
+            found = self._members(members or anybody(noun, description), description)
+            if self._too_far:
+                return Found()
             if found.members:
                 fits = fewest <= len(found.members) <= _MOST_FITTING and found.conditions >= least
                 return replace(found, noun=noun) if fits else Found()
@@ -210,7 +230,10 @@ class Described:
         if len(phrases) < 2 or any(phrase.negated for phrase in phrases):
             return Found(), ""
         near = self._beside(answers, description)
+        self._unread = answers.keys() if self.kg.grows else ()
         told = {one: self._told(one, near.get(one, []), description) for one in answers}
+        if self._too_far:
+            return Found(), ""
         kept = dict(told)
         passed = {entity for path in answers.values() for entity in path.entities}
         joined = {place for own in near.values() for statement in own for place in statement.places}
@@ -238,13 +261,17 @@ class Described:
         return (Found("of them", fits), "") if fits else (Found(), found[0])
 
     def _sets(self, raw: Sequence[str], who: bool) -> Iterator[tuple[str, range, Mapping[str, Path | None]]]:
-        """Sets that words at the beginning name, those with the longest names first; an empty one is of anybody."""
+        """Sets that words at the beginning name, those with the longest names first.
+
+        An empty one is of anybody, or of what a graph that grows has not met.
+        """
         begins = min(_first_said(raw), _SET_WORDS)
         for length in range(begins, 0, -1):
             for first in range(begins - length + 1):
                 noun = " ".join(raw[first : first + length])
                 members = {} if noun.lower() in ANYBODY else self._set(noun)
-                if 1 < len(members) <= _MOST_MEMBERS or noun.lower() in ANYBODY:
+                met = self.kg.grows and bool(self._kinds(noun))
+                if 1 < len(members) <= _MOST_MEMBERS or met or noun.lower() in ANYBODY:
                     yield noun, range(first, first + length), members
         if who:
             yield "person", range(0), {}
@@ -268,6 +295,39 @@ class Described:
                 break
         return found
 
+    def _kinds(self, noun: str) -> list[str]:
+        """The names of the kind that a noun names, up to one that is a type; but for persons, who may be anything."""
+        kinds = [kind for kind in names_of_kind(noun) if " " in kind or " " not in noun]
+        first = next((place for place, kind in enumerate(kinds) if kind in self.kg.types), -1)
+        return kinds[: first + 1] if kinds[first : first + 1] != ["person"] else []
+
+    def _may_be_read(self, description: Description) -> bool:
+        """Whether a question names several things of a graph that grows, and not too much lies around them."""
+        spans = set(description.named.values())
+        if sum(not any(own < other for other in spans) for own in spans) < _SEVERAL:
+            return False
+        return sum(self.kg.degrees(self._ids(description.named))) <= _MOST_READ
+
+    def _read(self) -> bool:
+        """Have what lies around the members of a graph that grows, all at once; whether no more lies there than may."""
+        if self._unread:
+            ids = self._ids(self._unread)
+            self._unread = ()
+            self._too_far = len(ids) > _MOST_MET or sum(self.kg.degrees(ids)) > _MOST_READ
+            if not self._too_far:
+                self.kg.edges_from(np.array(ids, np.int32))
+        return not self._too_far
+
+    def _ids(self, labels: Iterable[str]) -> list[int]:
+        return [entity for label in labels if (entity := self.kg.entities.find(label)) is not None]
+
+    def _around(self, noun: str, description: Description) -> Mapping[str, Path | None]:
+        """Of a graph that grows what lies around the things that are named and is of the kind of a noun."""
+        _, _, ends = self.kg.edges_from(np.array(self._ids(description.named), np.int32))
+        kinds = self._kinds(noun)
+        around = self.kg.entities.at(np.unique(ends))
+        return dict.fromkeys(one for one in around if not kinds_told(self.kg, one).isdisjoint(kinds))
+
     def _anybody(self, noun: str, description: Description) -> Mapping[str, Path | None]:
         """What is joined to the thing with the longest name; only people, where people are meant."""
         longest = max(map(len, description.named.values()), default=0)
@@ -279,13 +339,22 @@ class Described:
         members = dict.fromkeys(end for _, end in min(around, key=len, default=[]))
         if noun.lower() in _ANYTHING:
             return members
-        people = {member for member in members if is_of_kind(self.kg, member, ("person", "deity"))}
+        people = {member for member in members if self._is_somebody(member)}
         if sexes := SEX.get(noun.lower(), ()):
             people = {one for one in people if any(end in sexes for _, end in self.kg.neighbours(one, directed=True))}
         return {member: path for member, path in members.items() if member in people}
 
+    def _is_somebody(self, one: str) -> bool:
+        kinds = ("person", "deity")
+        if self.kg.grows:  # where nothing is read that says it otherwise
+            return not kinds_told(self.kg, one).isdisjoint(kinds)
+        return is_of_kind(self.kg, one, kinds)
+
     def _members(self, members: Mapping[str, Path | None], description: Description) -> Found:
         """Those for which every phrase is accounted for, and as well as for the best of them."""
+        self._unread = members.keys() if self.kg.grows else ()
+        if self._nests and not self._read():
+            return Found()
         near = self._beside(members, description)
         for further in (False, True):
             between = self._between(description) if further else None
@@ -346,7 +415,7 @@ class Described:
                 hold of what a place lies in as well.
         """
         kinds = PLACES if further else _AREAS
-        places = [end for end in description.named if kind_of(self.kg, end) in kinds]
+        places = [end for end in description.named if kind_of(self.kg, end) in kinds] if self._nests else []
         found = []
         for label, middle in self.kg.neighbours(member, directed=True) if places else ():
             if label not in PASSES_ON and not further:
@@ -370,8 +439,8 @@ class Described:
         return between
 
     def _with_editions(self, end: str) -> list[str]:
-        """What is named, and where that is held or given year by year all its editions."""
-        editions = self.sets.editions(end)
+        """What is named, and where that is held or given year by year all its editions, if they can be looked for."""
+        editions = [] if self.kg.grows else self.sets.editions(end)
         return [end] if end in editions else [end, *editions]
 
     def _beyond(
@@ -388,16 +457,16 @@ class Described:
             return []
         named = description.named
         found = []
-        for label, middle in self.kg.neighbours(member, directed=True):
+        for label, middle in self.kg.neighbours(member, directed=True) if between else ():
             for from_end, end in between.get(middle, ()):
                 if end != member:
                     path = Path((end, middle, member), (from_end, self.sets.inverse(label)))
                     says = (*self._both_ways(label), *filter(None, (kind_of(self.kg, middle),)))
                     found.append(Statement(path, named[end], says))
-        for statement in near.get(member, ()):
+        for statement in near.get(member, ()) if self._has_years else ():
             middle = statement.path.entities[0]
             for second, end in self.kg.neighbours(middle, directed=True) if len(statement.path.relations) == 1 else ():
-                if second.endswith(" in year") and end in named:
+                if second.endswith(_IN_YEAR) and end in named:
                     path = Path((end, middle, member), (self.sets.inverse(second), *statement.path.relations))
                     found.append(Statement(path, named[end], statement.says))
         return found
@@ -410,11 +479,22 @@ class Described:
 
     def _told(self, member: str, statements: Sequence[Statement], description: Description) -> list[Fit | None]:
         """What accounts for each phrase about a member; None for a phrase for which nothing does."""
-        around = self.kg.neighbours(member, directed=self.kg.degree(self.kg.entities.find(member) or 0) > _HUB)
+
+        @cache
+        def around() -> Around:
+            if not self._read():
+                return ()
+            return self.kg.neighbours(member, directed=self.kg.degree(self.kg.entities.find(member) or 0) > _HUB)
+
         return [self._phrase(phrase, member, around, statements, description) for phrase in description.phrases]
 
     def _phrase(
-        self, phrase: Phrase, member: str, around: Around, statements: Sequence[Statement], description: Description
+        self,
+        phrase: Phrase,
+        member: str,
+        around: Callable[[], Around],
+        statements: Sequence[Statement],
+        description: Description,
     ) -> Fit | None:
         """What accounts for a phrase; None where something in it is not accounted for."""
         fit, left, words = Fit(), set(phrase.places), description.words
@@ -457,19 +537,19 @@ class Described:
                 fit.values.append((stated, bound))
                 left -= {place, place + (number is not None)}
 
-    def _said(self, word: str, says: Sequence[str], member: str, around: Around, fit: Fit) -> bool:
+    def _said(self, word: str, says: Sequence[str], member: str, around: Callable[[], Around], fit: Fit) -> bool:
         """Whether a word that names nothing is said, by what a phrase is already known to mean or by a statement."""
         if any(same_stem(word, other) for other in says) or (fit.values and word in _CAME):
             return True
-        to_it = [(label, end) for label, end in around if self._tells(label, end, word)]
+        to_it = [(label, end) for label, end in around() if self._tells(label, end, word)]
         if not says:
-            to_it += [(label, end) for label, end in around if any(same_stem(word, w) for w in path_words((label,)))]
+            to_it += [(label, end) for label, end in around() if any(same_stem(word, w) for w in path_words((label,)))]
         if to_it:
             to_it.sort(key=lambda statement: statement[0] == _RECORD)
             fit.by_record |= to_it[0][0] == _RECORD
             fit.paths.append(Path((to_it[0][1], member), (self.sets.inverse(to_it[0][0]),)))
             return True
-        every = list(dict.fromkeys(w for label, _ in around for w in path_words((label,))))
+        every = list(dict.fromkeys(w for label, _ in around() for w in path_words((label,))))
         near = self._nearest(word, says)
         fit.likeness = min(fit.likeness, near)
         best = self._nearest(word, every)
@@ -505,7 +585,8 @@ class Described:
             others: the words.
             named: whether some of them name something, which the date may be of if they do not say the member's.
         """
-        years = (label for label, _ in self.kg.neighbours(member, directed=True) if label.endswith(" in year"))
+        stated_by = self.kg.neighbours(member, directed=True) if self._has_years else ()
+        years = (label for label, _ in stated_by if label.endswith(_IN_YEAR))
         attributes = (*self.kg.literals.get(member, {}), *years)
         stated = (operand_of(self.kg, member, (attribute,)) for attribute in attributes)
         dates = [own for own in stated if own is not None and own.unit in ("", "year") and _is_date(own.value)]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, fold
-from kgdemo.linking.names import name_index
+from kgdemo.linking.names import entities_called
 from kgdemo.query.answer_type import kind_of, singulars
 from kgdemo.query.measures import NUMBERS, number_of_word
 
@@ -91,7 +91,7 @@ class Description:
     def _named(
         self, kg: KnowledgeGraph, raw: Sequence[str], content: set[int], of_set: range
     ) -> Iterator[tuple[str, frozenset[int]]]:
-        index = name_index(kg)
+        spans: list[tuple[frozenset[int], tuple[str, ...]]] = []
         for length in range(1, _NAME_WORDS + 1):
             for first in range(len(raw) - length + 1):
                 places = frozenset(range(first, first + length))
@@ -100,8 +100,11 @@ class Description:
                 text = " ".join(raw[first : first + length])
                 alone = length == 1 and text.isalpha()
                 forms = (text, *singulars(text.lower()), f"{text} mythology") if alone else (text,)
-                for name in (name for form in forms for name in index.called(form)):
-                    yield kg.entities[name.entity], places
+                spans.append((places, forms))
+        called = entities_called(kg, list(dict.fromkeys(form for _, forms in spans for form in forms)))
+        for places, forms in spans:
+            for entity in (entity for form in forms for entity in called[form]):
+                yield kg.entities[entity], places
 
     def _phrases(self, content: set[int]) -> Iterator[Phrase]:
         begins = 0

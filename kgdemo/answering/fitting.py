@@ -11,6 +11,7 @@ from kgdemo.answering.described import Described, Found
 from kgdemo.answering.direct import Direct
 from kgdemo.events import Event, Operand
 from kgdemo.kg.path import Path
+from kgdemo.kg.stores.base import StoreError
 from kgdemo.query.nested import two_steps
 from kgdemo.query.plan import Form
 
@@ -28,8 +29,6 @@ class Fitting(Direct):
         Args:
             least: how many names, years and numbers have to act on the answer.
         """
-        if self.kg.grows:  # nobody can list the sets of a store
-            return
         asked = self.plan.asked
         if self.plan.form is Form.COUNT or (self.plan.base and not _ASKS_WHICH.match(asked)):
             asked = self.plan.base
@@ -37,7 +36,10 @@ class Fitting(Direct):
             return
         if two_steps(asked, clauses_only=not asked.lower().startswith(("who ", "where "))):
             return
-        found = Described(self.sets, self.resources.embedder, self.office_named).fitting(asked, least)
+        try:
+            found = Described(self.sets, self.resources.embedder, self.office_named).fitting(asked, least)
+        except StoreError:  # a word may name a hub that the search does not come near
+            return
         counted = self.plan.form is Form.COUNT and any(fit.likeness < 1 for fit in found.members.values())
         if found.members and not counted:
             yield from self.events(found)
@@ -84,7 +86,9 @@ class Fitting(Direct):
             said = f"without {listed(list(found.ruled_out), 8)}"
             if (yield from self._operate("without", said, [*kept, *out], tuple(members))) is None:
                 return
-        number, known = str(len(members)), sorted(members, key=lambda one: -len(self.kg.neighbours(one)))
+        edges = self.kg.degrees([place for one in members if (place := self.kg.entities.find(one)) is not None])
+        degrees = dict(zip(members, edges, strict=True))
+        number, known = str(len(members)), sorted(members, key=lambda one: (-degrees[one], one))
         if self.plan.form is Form.COUNT:
             said = f"The graph holds {number}, which need not be all: {listed(known)}."
             yield computed_answer(said, (number,))

@@ -322,14 +322,19 @@ def all_of_kind(kg: KnowledgeGraph, noun: str) -> list[str]:
 
 
 def called(kg: KnowledgeGraph, kind: str) -> list[str]:
-    """All entities of just this type, or with it in the bracket behind their name."""
+    """All entities of just this type, or with it in the bracket behind their name; of a graph that grows none."""
     return list(_BY_KIND.of(kg).get(kind, ()))
+
+
+def kinds_told(kg: KnowledgeGraph, entity: str) -> set[str]:
+    """The type of an entity, and the kind in the bracket behind its name."""
+    return {kind_of(kg, entity), _name_and_bracket(entity)[1]} - {""}
 
 
 def _by_kind(kg: KnowledgeGraph) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for name, known in kg.info.items():
-        for kind in {known.type, _name_and_bracket(name)[1]} - {""}:
+    for name in kg.info:
+        for kind in kinds_told(kg, name):
             found.setdefault(kind, []).append(name)
     return found
 

@@ -8,8 +8,9 @@ An edited graph is linked by the old graph's linker, which knows nearly all name
 indexing the names of a large graph takes seconds, and an edit adds a handful of them.
 
 A graph behind a store is linked by the store's own ``find``, in one request a question. Every run of words is looked up
-as it is written and in the ways that names are capitalised. The longest runs that do not overlap become mentions; of
-several entities of one name the one with most facts comes first. Misspelt names and context are left aside there.
+as it is written, in the ways that names are capitalised, and by the other names and demonyms of the hand-written list
+where nothing is called so. The longest runs that do not overlap become mentions; of several entities of one name the
+one with most facts comes first. Misspelt names and context are left aside there.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from kgdemo.kg.stores.graph import StoreGraph
 from kgdemo.linking.context import Context, Meaning
 from kgdemo.linking.features import WEIGHTS, Scorer
 from kgdemo.linking.matching import Match, Matcher, MatchKind
-from kgdemo.linking.names import name_index, without_bracket
+from kgdemo.linking.names import name_index, other_names_of, spellings, without_bracket
 from kgdemo.linking.words import Word, name_words, without_article, words_of
 from kgdemo.models.embedding import Embedder
 from kgdemo.settings import whole_characters
@@ -452,13 +453,15 @@ class StoreLinker:
         """See ``Linker``; nothing is suggested where no name is found."""
         words = words_of(question)[:_MAX_WORDS]
         runs = list(_runs(words, question))
-        texts = dict.fromkeys(text for _, _, written in runs for text in _variants(written))
+        texts = dict.fromkeys(t for *_, written in runs for t in (*spellings(written), *other_names_of(written)))
         called: defaultdict[str, dict[int, None]] = defaultdict(dict)
         for text, node in self.kg.store.find(list(texts)):
             called[text][self.kg.met(node)] = None
         taken: list[tuple[int, int, list[int]]] = []
         for first, last, written in runs:
-            found = list(dict.fromkeys(e for text in _variants(written) for e in called.get(text, ())))[:_MAX_NAMESAKES]
+            ways = (spellings(written), other_names_of(written))
+            found = next(filter(None, ([e for text in way for e in called.get(text, ())] for way in ways)), [])
+            found = list(dict.fromkeys(found))[:_MAX_NAMESAKES]
             if found and not any(first < end and begin < last for begin, end, _ in taken):
                 taken.append((first, last, found))
         self.kg.degrees([entity for _, _, found in taken if len(found) > 1 for entity in found])
@@ -478,7 +481,7 @@ class StoreLinker:
 
     def nearest(self, text: str, limit: int = 5) -> tuple[Candidate, ...]:
         """See ``Linker``: the entities that are called so, in any capitals."""
-        found = dict.fromkeys(self.kg.met(node) for _, node in self.kg.store.find(_variants(text)))
+        found = dict.fromkeys(self.kg.met(node) for _, node in self.kg.store.find(spellings(text)))
         return self._candidates(list(found)[:_MAX_NAMESAKES], limit) if found else ()
 
     def entities_in(self, text: str) -> tuple[str, ...]:
@@ -526,10 +529,3 @@ def _runs(words: Sequence[Word], question: str) -> Iterator[tuple[int, int, str]
             if not all(word.ordinary for word in run):
                 end = run[-1].start + len(run[-1].text)
                 yield first, first + length, question[run[0].start : end]
-
-
-def _variants(written: str) -> list[str]:
-    """A name as it is written, without a possessive s, and as names are capitalised."""
-    texts = [written, written[:-2] if written.endswith(("'s", "’s")) else written]
-    made = [one for text in texts for one in (text, text.title(), text[:1].upper() + text[1:], text.lower())]
-    return list(dict.fromkeys(made))

@@ -12,9 +12,10 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 
 import numpy as np
 from rapidfuzz import fuzz, process
@@ -141,8 +142,14 @@ class NameIndex:
         self.longest = min(12, max((len(name.words) for name in self.names), default=0))
 
     def whole(self, words: str) -> list[Name]:
-        """The names whose words, run together, are ``words``; ``spiderman`` is ``Spider-Man``."""
-        return [self.names[i] for i in self._whole.get(words, ())]
+        """The names whose words, run together, are ``words``; ``spiderman`` is ``Spider-Man``.
+
+        Initials are a guess at what people may say. Where something is called so, they name nothing else: the USA is no
+        Union of South Africa.
+        """
+        names = [self.names[i] for i in self._whole.get(words, ())]
+        called_so = [name for name in names if name.kind is not NameKind.INITIALS]
+        return called_so if any(name.kind in (NameKind.LABEL, NameKind.ALIAS) for name in names) else names
 
     def called(self, text: str) -> list[Name]:
         """The names that a text is as a whole, however it is spaced and hyphenated."""
@@ -248,6 +255,50 @@ _INDEXES = PerGraph(NameIndex)
 def name_index(kg: KnowledgeGraph) -> NameIndex:
     """The names of a graph, indexed once and kept as long as the graph."""
     return _INDEXES.of(kg)
+
+
+def entities_called(kg: KnowledgeGraph, texts: Collection[str]) -> dict[str, list[int]]:
+    """The entities that some texts name as a whole.
+
+    Args:
+        kg: the graph; one that grows is asked once, for labels that are spelt so.
+        texts: as a question has them.
+
+    Returns:
+        text -> entity ids.
+    """
+    if not kg.grows:
+        return {text: [name.entity for name in name_index(kg).called(text)] for text in texts}
+    spelt = {text: (*spellings(text), *other_names_of(text)) for text in texts}
+    known = set(kg.entities.known(dict.fromkeys(label for labels in spelt.values() for label in labels)))
+    ids = {label: place for label in known if (place := kg.entities.find(label)) is not None}
+    return {text: [ids[label] for label in labels if label in ids] for text, labels in spelt.items()}
+
+
+def spellings(written: str) -> tuple[str, ...]:
+    """A name as it is written, without a possessive s, and as names are capitalised."""
+    texts = [written, written[:-2] if written.endswith(("'s", "’s")) else written]
+    made = (one for text in texts for one in (text, text.title(), text[:1].upper() + text[1:], text.lower()))
+    return tuple(dict.fromkeys(made))
+
+
+def other_names_of(written: str) -> tuple[str, ...]:
+    """What else is called so by the hand-written list: by *usa* United States of America, by *Dutch* Netherlands."""
+    return _other_names().get(name_words(written), ())
+
+
+@cache
+def _other_names() -> dict[tuple[str, ...], tuple[str, ...]]:
+    """Names as words -> the names of the same thing, or of the place that they are a word for."""
+    found: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for group in other_names():
+        for name in group:
+            found.setdefault(name_words(name), group)
+    for places, words in demonyms():
+        meant = tuple(name for place in places for name in found.get(name_words(place), (place,)))
+        for word in words:
+            found.setdefault(name_words(word), meant)
+    return found
 
 
 _CUT = 82.0  # of 100: two slips in ten letters

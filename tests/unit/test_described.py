@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kgdemo.answering import described as described_by
 from kgdemo.answering.computation import SAYS_LITTLE
 from kgdemo.answering.described import Described, Fit, Found
 from kgdemo.answering.description import Description
@@ -17,10 +18,13 @@ from kgdemo.answering.operations import described
 from kgdemo.events import AnswerFinal, Operation
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
+from kgdemo.kg.stores.base import StoreError
+from kgdemo.kg.stores.graph import StoreGraph
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.query import understand
 from kgdemo.settings import Settings
+from tests.helpers.stores import memory_store
 
 
 @pytest.fixture(scope="module")
@@ -161,26 +165,63 @@ def test_members_may_fit_by_different_means(pipeline: Pipeline) -> None:
         assert all(event.verified for event in events if isinstance(event, Operation))
 
 
-def test_a_store_whose_sets_nobody_can_list_is_left_alone(pipeline: Pipeline) -> None:
+_OF_TWO_NAMES = [
+    ("which river flows through Vienna and Budapest", {"Danube"}),
+    (
+        "which programming language was designed by a Dutch programmer and appeared in 1991",
+        {"Python (programming language)"},
+    ),
+    ("which countries border Germany and France", {"Belgium", "Luxembourg", "Switzerland"}),
+    ("which river flows through Vienna", set()),  # one name: what the search finds is the answer
+]
+
+
+@pytest.mark.parametrize(("question", "members"), _OF_TWO_NAMES)
+def test_behind_a_store_members_are_looked_for_around_what_is_named(
+    pipeline: Pipeline, question: str, members: set[str]
+) -> None:
+    store = memory_store(pipeline.opened("world").kg)
+    found = fitting(StoreGraph(store, "world"), question)
+    assert set(found.members) == members
+    assert len(store.asked) <= 12
+
+
+def test_behind_a_store_the_same_is_answered_as_in_memory(pipeline: Pipeline) -> None:
     kg = pipeline.opened("world").kg
-    assert not kg.grows
     query = understand("which river flows through Vienna and Budapest", (), kg)
-    resources = pipeline.resources(Settings())
-    assert list(described(query, resources, lambda _: (), False))
-    growing = replace(resources, kg=_Growing(kg))
-    assert not list(described(query, growing, lambda _: (), False))
+    here, resources = [], pipeline.resources(Settings())
+    for graph in (kg, StoreGraph(memory_store(kg), "world")):
+        events = list(described(query, replace(resources, kg=graph), lambda _: (), False))
+        assert all(event.verified for event in events if isinstance(event, Operation))
+        here.append([event for event in events if isinstance(event, AnswerFinal)])
+    assert here[0] == here[1]
+    assert here[0]
 
 
-class _Growing:
-    """A graph that says of itself that it grows."""
+def test_behind_a_store_no_more_is_read_than_a_question_may(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question, store = _OF_TWO_NAMES[0][0], memory_store(pipeline.opened("world").kg)
+    assert fitting(StoreGraph(store, "world"), question).members
+    monkeypatch.setattr(described_by, "_MOST_READ", 10)  # edges around what is named
+    assert not fitting(StoreGraph(store, "world"), question).members
+    monkeypatch.undo()
+    monkeypatch.setattr(described_by, "_MOST_MET", 0)  # things that may fit it
+    assert not fitting(StoreGraph(store, "world"), question).members
 
-    grows = True
 
-    def __init__(self, kg: KnowledgeGraph) -> None:
-        self._kg = kg
+def test_behind_a_store_that_fails_nothing_is_described(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    question, store = _OF_TWO_NAMES[0][0], memory_store(pipeline.opened("world").kg)
 
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._kg, name)
+    def too_slow(*_: object) -> None:
+        raise StoreError("The graph store did not answer in time.")
+
+    monkeypatch.setattr(store, "relations", too_slow)
+    graph = StoreGraph(store, "world")
+    with pytest.raises(StoreError):
+        fitting(graph, question)
+    resources = replace(pipeline.resources(Settings()), kg=graph)
+    assert not list(described(understand(question, (), graph), resources, lambda _: (), False))
 
 
 _LIKED, _OWNED = ("Amber", "Basalt", "Copper"), ("Xylophone", "Yacht", "Zither")

@@ -100,6 +100,20 @@ def test_shorter_forms_and_initials():
     assert initials_of("Gone with the wind") == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("usa", "United States of America"),  # an alias of the list
+        ("UNO", "UNO"),  # a label
+        ("nfl", "National Football League"),  # nothing is called so
+    ],
+)
+def test_initials_name_nothing_where_something_is_called_so(text: str, meant: str):
+    labels = ["United States of America", "Union of South Africa", "UNO", "Union of Nordic Owners"]
+    kg = KnowledgeGraph.from_triples([(label, "is", "known") for label in (*labels, "National Football League")])
+    assert {kg.entities[name.entity] for name in NameIndex(kg).called(text)} == {meant}
+
+
 KG = KnowledgeGraph.from_triples(
     [
         ("Barack Obama", "born in", "Hawaii"),

@@ -293,6 +293,16 @@ def test_names_in_a_question_are_looked_up_in_one_request(endpoint: Endpoint) ->
     assert len(endpoint.queries) <= before + 3
 
 
+def test_other_names_and_demonyms_are_known_behind_a_store() -> None:
+    kg = KnowledgeGraph.from_triples(
+        [("Union of South Africa", "borders", "United States of America"), ("Italy", "borders", "Dutch")]
+    )
+    linker = StoreLinker(StoreGraph(memory_store(kg), "far"))
+    assert linker.link("what is north of the usa?").chosen == ("United States of America",)
+    assert linker.link("when did italian fascists come to power").chosen == ("Italy",)
+    assert linker.link("what is Dutch").chosen == ("Dutch",)  # and no Netherlands, which would be looked up by it
+
+
 def test_types_and_relations_are_no_entities(endpoint: Endpoint) -> None:
     assert [text for text, _ in _store(endpoint).find(["city", "located in", "Paris"])] == ["Paris"]
 

@@ -528,7 +528,8 @@ class StoreGraph(KnowledgeGraph):
         alike: defaultdict[int, list[int]] = defaultdict(list)
         leading: defaultdict[tuple[int, int], list[int]] = defaultdict(list)  # to hubs
         for (entity, step), ends in led.items():
-            places = {self.met(end) for end in ends}
+            # most have been met, and to take the lock for each of them would take its time
+            places = {self._ids[end.id] if end.id in self._ids else self.met(end) for end in ends}
             self._reached.update(places)
             self._ends[entity, step] = self.in_order(np.array(list(places), np.int32))
             alike[step] += places

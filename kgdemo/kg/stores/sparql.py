@@ -24,6 +24,7 @@ _SAMPLE = 500  # facts of a relation, by which it is told whether it says the sa
 _HUB = 20_000  # ends of one relation of an entity, from which on they are counted when the store is opened
 _MAX_HUBS = 1_000  # that are known; what is one beside them is counted when a search comes near it
 _MAX_LABEL = 400  # characters of a label that is read
+_BACK = "(IF(?d = 0, 0, ?none) AS ?back)"  # bound for tails alone: what heads need not say makes replies shorter
 
 _T = TypeVar("_T")
 
@@ -160,13 +161,16 @@ class SparqlStore:
         facts = self._patterns.either_way(values, "?o", others)
         counts = f"SELECT ?s {relation} ?d ({count} AS ?n) WHERE {{ {facts} }} GROUP BY ?s {relation} ?d"
         if not few:
-            return counts
-        # an unbound end would be joined to every label there is, so the entity itself stands in its place
+            return f"SELECT ?s {relation} {_BACK} ?n WHERE {{ {{ {counts} }} }}"
+        # ends are counted here where they come along, and nothing is said of them that their rows say by themselves; an
+        # unbound end would be joined to every label there is, so the entity itself stands in its place
         inner = (
-            f"SELECT ?s {relation} ?d ?n (BOUND(?e) AS ?b) (COALESCE(?e, ?s) AS ?o) WHERE {{ {{ {counts} }} "
+            f"SELECT ?s {relation} ?d (IF(BOUND(?e), ?none, ?n) AS ?many) (COALESCE(?e, ?s) AS ?o) "
+            f"WHERE {{ {{ {counts} }} "
             f"OPTIONAL {{ {self._patterns.either_way(values, '?e', others)} FILTER(?n <= {few}) }} }}"
         )
-        return f"SELECT ?s {relation} ?d ?n ?b ?o ?l ?t WHERE {{ {{ {inner} }} {self._patterns.said('?o')} }}"
+        bound = f"?s {relation} {_BACK} (?many AS ?n) ?o ?l ?t"
+        return f"SELECT {bound} WHERE {{ {{ {inner} }} {self._patterns.said('?o')} }}"
 
     def ends(self, steps: Sequence[Step], limit: int = 10_000) -> Ends:
         """See ``base.Store``."""
@@ -175,7 +179,7 @@ class SparqlStore:
             room = limit - len(edges)
             bound = f"{patterns.each}?s {patterns.relation} ?d ?o"
             inner = f"SELECT {bound} WHERE {{ {patterns.along(some, '?o')} }} LIMIT {room + 1}"
-            asked = f"SELECT ?s {patterns.relation} ?d ?o ?l ?t WHERE {{ {{ {inner} }} {patterns.said('?o')} }}"
+            asked = f"SELECT ?s {patterns.relation} {_BACK} ?o ?l ?t WHERE {{ {{ {inner} }} {patterns.said('?o')} }}"
             found = self._edges(self._endpoint.select(asked))
             edges += found[:room]
             if len(found) > room:
@@ -216,7 +220,7 @@ class SparqlStore:
             values = f"VALUES ?f {{ {self._patterns.called(some)} }} ?s {as_iri(self.profile.label)} ?f . {no_hub}"
             # one that is called so in several languages is bound as often, so its ends are counted once each
             counts = self._counts(values, few, distinct=True)
-            bound = f"?f ?s {self._patterns.relation} ?d ?n ?b ?o ?l ?t"
+            bound = f"?f ?s {self._patterns.relation} ?back ?n ?o ?l ?t"
             rows = self._endpoint.select(f"SELECT {bound} WHERE {{ {{ {self._found(some)} }} UNION {{ {counts} }} }}")
             found += self._named_so([row for row in rows if "s" not in row], some)
             counted += self._counted([row for row in rows if "s" in row])
@@ -262,7 +266,7 @@ class SparqlStore:
     # reading replies ---------------------------------------------------------------------------
 
     def _step(self, row: Row) -> Step:
-        return id_in(row, "s"), self._patterns.relation_of(row), text_in(row, "d") == "1"
+        return id_in(row, "s"), self._patterns.relation_of(row), "back" not in row
 
     def _edges(self, rows: Sequence[Row]) -> list[Edge]:
         """Each edge once; several labels or types of an end make several rows."""
@@ -280,18 +284,21 @@ class SparqlStore:
         counts: dict[Step, int] = {}
         ends: defaultdict[Step, dict[str, None]] = defaultdict(dict)
         for row in rows:
-            step = self._step(row)
-            counts[step] = number_in(row, "n")
-            if text_in(row, "b") in ("true", "1"):
-                ends[step][id_in(row, "o")] = None
+            if "n" in row:
+                counts[self._step(row)] = number_in(row, "n")
+            else:
+                ends[self._step(row)][id_in(row, "o")] = None
+        counts |= {step: len(own) for step, own in ends.items()}
         return [
-            RelationEnds(*step, count, tuple(nodes[end] for end in ends[step] if end))
+            RelationEnds(*step, count, tuple(nodes[end] for end in ends.get(step, ()) if end))
             for step, count in counts.items()
             if step[0] and step[1]
         ]
 
     def _ends_of(self, rows: Sequence[Row]) -> dict[str, Node]:
-        """The entities in ``?o`` by their ids."""
+        """The entities in ``?o`` by their ids; many rows say the same of one."""
+        told = {tuple(text_in(row, name) for name in ("o", "l", "t")): row for row in rows}
+        rows = list(told.values())
         labels, types = self._by_language(rows, "o", "l"), self._first_types(rows)
         return {
             end: Node(end, labels.get(end) or self._patterns.unnamed(end), types.get(end, ""))
