@@ -350,12 +350,9 @@ class Lists(Bounded):
         more = words - nouns - FUNCTION_WORDS - SAYS_LITTLE - {"member", "members"}
         topic = fold(self.query.topics[0]).split()
         more = {word for word in more if set(topic).isdisjoint(names_of_kind(word))}
-        around = (
-            [{w for _, end in self.kg.neighbours(one) for w in fold(end).split()} for one in members] if more else []
-        )
-        for word in more.difference(
-            set.intersection(*around) if around else ()
-        ):  # *landlocked* countries of a continent
+        around = [{w for _, end in self.kg.neighbours(one) for w in fold(end).split()} for one in members]
+        everywhere: set[str] = set(around[0]).intersection(*around[1:]) if around else set()
+        for word in more - everywhere:  # *landlocked* countries of a continent
             group = self.sets.members(f"{word} {noun.split()[-1]}") if noun else {}
             members = {end: path for end, path in members.items() if end in group}
         return members
