@@ -49,6 +49,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     site.set_defaults(run=_site)
 
 
+_RAY = "run the workers on the Ray cluster at this address, or `local`; needs kgdemo[ray]"
 _WORKERS = "processes that answer, each with a model of its own: the same predictions in the same order"
 
 
@@ -60,6 +61,7 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     batched_help = "questions under way at the same time; the model reads for all of them at once"
     parser.add_argument("--batched", type=int, default=1, metavar="N", help=batched_help)
     parser.add_argument("--workers", type=int, default=1, metavar="N", help=_WORKERS)
+    parser.add_argument("--ray", default="", metavar="ADDRESS", help=_RAY)
     parser.add_argument("--link", action="store_true", help="link entities even where the set gives them")
     parser.add_argument("--link-only", action="store_true", help="measure linking alone, without a model")
     parser.add_argument("--unconstrained", action="store_true", help="also measure the search without the graph")
@@ -103,7 +105,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
         metrics = evaluate_linking(pipeline.linker(settings.graph), arguments.questions, arguments.out, arguments.limit)
         print(json.dumps(metrics, indent=2))
         return 0
-    with opened_workers(arguments.workers, make) as workers:
+    with opened_workers(arguments.workers, make, arguments.ray) as workers:
         more["workers"] = workers
         if len(names) > 1 or arguments.method.strip() == ALL:
             print(compare_methods(pipeline, names, arguments.questions, settings, *rest, **more))
@@ -161,6 +163,7 @@ def _add_study(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="runs, table and report; resumed")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
     parser.add_argument("--workers", type=int, default=1, metavar="N", help=_WORKERS)
+    parser.add_argument("--ray", default="", metavar="ADDRESS", help=_RAY)
     readme_help = "also write all tables and plots into this README, between its marks; with `all`"
     parser.add_argument("--readme", type=Path, metavar="FILE", help=readme_help)
     attached_help = "stop when standard input ends: for a program that runs this"
@@ -192,7 +195,7 @@ def _study(arguments: argparse.Namespace) -> int:
 
     settings = settings_from(arguments, compare=False, explain=0)
     make = _pipeline()
-    with opened_workers(arguments.workers, make) as workers:
+    with opened_workers(arguments.workers, make, arguments.ray) as workers:
         if not every:
             settings = _with_own_graph(settings, arguments)
             rest = (settings, arguments.out, arguments.limit, workers)

@@ -64,6 +64,7 @@ def test_it_has_a_command_a_version_and_a_licence(wheel, metadata):
         ("train", ["kgdemo/lab/requirements.txt"]),
         ("smollm2", ["kgdemo/models/requirements.txt"]),
         ("vllm", ["kgdemo/models/requirements-vllm.txt"]),
+        ("ray", ["kgdemo/lab/requirements-ray.txt"]),
         ("test", ["tests/requirements.txt", "kgdemo/lab/requirements.txt", "kgdemo/kg/stores/requirements.txt"]),
     ],
 )
