@@ -71,7 +71,10 @@ class Whether(Computation):
         around = self._in_the_place_claimed(operands, meant)
         alike = {kind_of(self.kg, operand.entity) for operand in operands} & {kind_of(self.kg, one) for one in meant}
         said = _CITED.sub("", final.text)
-        if self._is_of_two() and (named or alike):  # the comparison says it all; of equal ones neither is the greater
+        compared = any(self._is_meant(one, claimed, meant) for one in stated)
+        if self._is_of_two() and (
+            compared or alike
+        ):  # the comparison says it all; of equal ones neither is the greater
             answer = "Yes" if named and len(operands) == 1 else "No"
             yield computed_answer(f"{answer}: {said.removeprefix(f'{operands[0].entity}: ')}", (answer,))
         elif named:

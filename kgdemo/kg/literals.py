@@ -57,7 +57,8 @@ class Literal:
             shown = f"{-year} BC" if year < 0 else str(year)
             return " ".join(filter(None, [str(day or ""), _MONTHS[month - 1] if month else "", shown]))
         whole, _, part = self.value.partition(".")
-        return f"{int(whole):,}{'.' + part if part else ''} {self.unit}".strip()
+        sign = "-" if whole.startswith("-") else ""  # of -0.18, too
+        return f"{sign}{abs(int(whole)):,}{'.' + part if part else ''} {self.unit}".strip()
 
 
 Literals = Mapping[str, Mapping[str, Literal]]  # entity -> attribute -> value

@@ -492,6 +492,9 @@ def test_values_are_read_from_a_table(tmp_path):
     assert found == {"K2": {"height": Literal("8611", "m")}, "Caesar": {"died": Literal("-0044-03-15")}}
     assert str(found["K2"]["height"]) == "8,611 m"
     assert str(found["Caesar"]["died"]) == "15 March 44 BC"
+    assert [str(Literal(value, "degrees")) for value in ("-0.18", "-33.87", "0")] == [
+        "-0.18 degrees", "-33.87 degrees", "0 degrees"
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("line", ["K2\theight", "K2\theight\thigh\tm", "K2\tborn\t1.5\t", "K2\t\t1\tm"])
