@@ -22,6 +22,7 @@ from kgdemo.cli.run import add_settings, settings_from
 
 if TYPE_CHECKING:
     from kgdemo.lab.evaluation.section import StudySet
+    from kgdemo.lab.evaluation.workers import Workers
     from kgdemo.models.prompt_style import PromptStyle
     from kgdemo.pipeline import Pipeline
     from kgdemo.settings import Settings
@@ -86,6 +87,15 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_evaluate)
 
 
+def _elsewhere(address: str) -> Callable[[Callable[[], Pipeline], int], Workers] | None:
+    """What makes workers on the Ray cluster at an address; None where there is none."""
+    if not address:
+        return None
+    from kgdemo.lab.evaluation.ray_workers import RayWorkers
+
+    return partial(RayWorkers, address=address)
+
+
 def _evaluate(arguments: argparse.Namespace) -> int:
     from kgdemo.lab.evaluation.judge import Judge
     from kgdemo.lab.evaluation.runner import evaluate, evaluate_linking
@@ -105,7 +115,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
         metrics = evaluate_linking(pipeline.linker(settings.graph), arguments.questions, arguments.out, arguments.limit)
         print(json.dumps(metrics, indent=2))
         return 0
-    with opened_workers(arguments.workers, make, arguments.ray) as workers:
+    with opened_workers(arguments.workers, make, _elsewhere(arguments.ray)) as workers:
         more["workers"] = workers
         if len(names) > 1 or arguments.method.strip() == ALL:
             print(compare_methods(pipeline, names, arguments.questions, settings, *rest, **more))
@@ -195,7 +205,7 @@ def _study(arguments: argparse.Namespace) -> int:
 
     settings = settings_from(arguments, compare=False, explain=0)
     make = _pipeline()
-    with opened_workers(arguments.workers, make, arguments.ray) as workers:
+    with opened_workers(arguments.workers, make, _elsewhere(arguments.ray)) as workers:
         if not every:
             settings = _with_own_graph(settings, arguments)
             rest = (settings, arguments.out, arguments.limit, workers)

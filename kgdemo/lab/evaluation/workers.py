@@ -54,26 +54,26 @@ class Workers(Protocol):
 
 
 @contextmanager
-def opened_workers(wanted: int, make: Make, cluster: str = "") -> Iterator[Workers | None]:
+def opened_workers(
+    wanted: int, make: Make, elsewhere: Callable[[Make, int], Workers] | None = None
+) -> Iterator[Workers | None]:
     """The workers that ``--workers`` names, ended afterwards.
 
     Args:
         wanted: how many.
         make: loads a worker's pipeline; it is sent to the worker.
-        cluster: the address of the Ray cluster that they are to run on; empty for processes of this machine.
+        elsewhere: makes so many of another kind than processes of this machine.
 
     Yields:
         them; None for one process, which is the one that asks.
 
     Raises:
-        UserError: it is less than 1, or the cluster cannot be used.
+        UserError: it is less than 1, or those of another kind cannot be had.
     """
     if wanted < 1:
         raise UserError(f"--workers is {wanted}; give a number of processes, 1 or more.")
-    if cluster:
-        from kgdemo.lab.evaluation.ray_workers import RayWorkers
-
-        with closing(RayWorkers(make, wanted, cluster)) as spread:
+    if elsewhere is not None:
+        with closing(elsewhere(make, wanted)) as spread:
             yield spread
         return
     if wanted == 1:
