@@ -12,7 +12,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
-from kgdemo.query.answer_type import kind_of, singulars
+from kgdemo.query.answer_type import kind_of, same_stem
 from kgdemo.query.clauses import Clause
 from kgdemo.ranking.scorer import path_words
 from kgdemo.verify import Verifier
@@ -104,16 +104,10 @@ def unread(clauses: Sequence[Clause], ran: MethodRun, operations: Sequence[Opera
     said = {word for path in paths for word in path_words(path.relations)}
     said |= kg.words_of(*{entity for path in paths for entity in path.entities})
     said |= {word for operation in operations for word in fold(operation.text).split()}
-    read = {form for word in said for form in (word, *singulars(word))}
     asked = [fold(clause.question).split() for clause in clauses]
     everywhere = set(asked[0]).intersection(*asked) if asked else set()  # the noun, which all of them begin with
     for clause, words in zip(clauses, asked, strict=True):
         own = [word for word in words if word not in FUNCTION_WORDS | SAYS_LITTLE | everywhere]
-        if own and not any({word, *singulars(word)} & read or any(_alike(word, one) for one in read) for word in own):
+        if own and not any(same_stem(word, one) for word in own for one in said):
             return clause.question
     return ""
-
-
-def _alike(word: str, other: str) -> bool:
-    """Whether two words share their beginning: *borders* and *bordering*."""
-    return len(word) > 3 and len(other) > 3 and word[:4] == other[:4]

@@ -100,7 +100,7 @@ _WHO_HOLDS = re.compile(  # an office, today
     r"(?! (?:who|that|whose|when)\b)",
     re.IGNORECASE,
 )
-_YEAR_ALONE, _LIVED = re.compile(r"\d{3,4}$"), re.compile(r"(?:born|died) in year|year .*(?:birth|death) of")
+_YEAR_ALONE, _LIVED = re.compile(r"\d{3,4}$"), re.compile(r"(?:birth|death) year of$")
 _ABOUT_LIFE = re.compile(r"\b(?:born|birth|die|died|dies|death|dead|killed|murdered|assassinated|executed)\b", re.I)
 
 

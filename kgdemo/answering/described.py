@@ -39,7 +39,7 @@ from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
 from kgdemo.models.embedding import Embedder, embedding_cache
-from kgdemo.query.answer_type import kind_of, singulars
+from kgdemo.query.answer_type import kind_of, same_stem, singulars
 from kgdemo.query.measures import NUMBERS, number_of_word
 from kgdemo.ranking.scorer import path_words
 
@@ -88,7 +88,6 @@ _LITTLE = SAYS_LITTLE | HARMLESS
 _KIN = {"child": ("child", "children", "son", "daughter"), "child of": ("parent", "parents", "father", "mother")}
 _TELLS = _SAYS_WHAT | {_RECORD, "deity of", "symbol of", "participant of", "position held", "field of work"}
 _HUB = 300  # links from which those that lead to a thing are not looked at, only its own statements
-_STEM = 5
 _SAME = 0.42  # cosine from which a word says a relation
 _NEAREST = 0.35  # from which it does where no relation of the member says it better
 _NEARER, _SEVERAL = 0.5, 2  # below this cosine several conditions have to act
@@ -692,12 +691,3 @@ def _is_date(value: str) -> bool:
 @lru_cache(maxsize=50_000)
 def _folded(label: str) -> tuple[str, ...]:
     return tuple(fold(label).split())
-
-
-def same_stem(word: str, other: str) -> bool:
-    """Whether a word is another one in another form: *assassinated*, *assassination*."""
-    if word == other:
-        return True
-    if len(word) > _STEM and len(other) > _STEM and word[:_STEM] == other[:_STEM]:
-        return True
-    return word[:3] == other[:3] and (word in singulars(other) or other in singulars(word))

@@ -10,7 +10,6 @@ import re
 from collections.abc import Generator, Iterable, Iterator
 
 from kgdemo.answering.computation import BY, ORDER_WORD, SAYS_LITTLE, computed_answer, listed, no_answer, unchanged
-from kgdemo.answering.described import same_stem
 from kgdemo.answering.operands import HARMLESS, is_date, names_of_kind, operand_of, shown_value
 from kgdemo.answering.orders import BEGINNINGS, Orders
 from kgdemo.events import AnswerFinal, Event, Operand
@@ -18,7 +17,7 @@ from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.literals import date_parts
 from kgdemo.linking.words import common_words
 from kgdemo.models.embedding import embedding_cache
-from kgdemo.query.answer_type import kind_of
+from kgdemo.query.answer_type import kind_of, same_stem
 from kgdemo.query.measures import BEGINNING, NUMBERS, converted
 from kgdemo.query.plan import Form
 from kgdemo.query.wording import names_in

@@ -202,3 +202,15 @@ def singulars(word: str) -> tuple[str, ...]:
     if word.endswith("s"):
         forms += [word[:-1], word[:-2]] if word.endswith("es") else [word[:-1]]
     return tuple(forms)
+
+
+_STEM = 5
+
+
+def same_stem(word: str, other: str) -> bool:
+    """Whether a word is another one in another form: *assassinated*, *assassination*."""
+    if word == other:
+        return True
+    if len(word) > _STEM and len(other) > _STEM and word[:_STEM] == other[:_STEM]:
+        return True
+    return word[:3] == other[:3] and (word in singulars(other) or other in singulars(word))

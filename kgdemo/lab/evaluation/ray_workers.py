@@ -8,13 +8,12 @@ question asked again. Ray is an optional extra (``kgdemo[ray]``); on one machine
 
 from __future__ import annotations
 
-import traceback
-from collections import Counter, deque
 from collections.abc import Callable, Generator, Sequence
+from functools import cache
 from typing import Any
 
 from kgdemo.errors import UserError
-from kgdemo.lab.evaluation.workers import TRIES, Asked, Make, Told
+from kgdemo.lab.evaluation.workers import Asked, Make, Places, Told, answer_of
 
 LOCAL = "local"  # the address of a cluster that is started on this machine, and ended with the run
 
@@ -23,17 +22,11 @@ class _Actor:
     """One worker, as Ray runs it in a process of its own."""
 
     def __init__(self, make: Make) -> None:
-        self._make, self._pipeline = make, None
+        self._pipeline = cache(make)
 
     def tell(self, ask: Callable[[Any, Any], Any], asked: Any) -> Any:
-        """What is told of a question; an error is told, not raised, so that it is not taken for a lost worker."""
-        try:
-            self._pipeline = self._pipeline or self._make()  # type: ignore[assignment]  # it is loaded once
-            return ask(self._pipeline, asked)
-        except UserError as error:
-            return UserError(str(error))
-        except Exception:  # noqa: BLE001  whatever it is, it is told where the run is read
-            return RuntimeError(traceback.format_exc())
+        """See ``answer_of``."""
+        return answer_of(self._pipeline, ask, asked)
 
 
 class RayWorkers:
@@ -68,37 +61,25 @@ class RayWorkers:
         self, ask: Callable[[Any, Asked], Told], asked: Sequence[Asked], lost: Callable[[Asked], Told]
     ) -> Generator[Told, None, None]:
         """In the order of the questions; see ``workers.Workers``."""
-        waiting, tries = deque(range(len(asked))), Counter[int]()
-        ready: dict[int, Told] = {}
+        places = Places(asked, lost)
         under_way: dict[Any, tuple[int, int]] = {}  # what will be told -> the actor's number, the question's place
-        given = 0
         while len(self._actors) < min(self._number, len(asked)):
             self._actors.append(self._started())
         try:
-            while given < len(asked):
-                busy = {number for number, _ in under_way.values()}
-                for number in range(len(self._actors)):
-                    if number not in busy and waiting:
-                        place = waiting.popleft()
-                        under_way[self._actors[number].tell.remote(ask, asked[place])] = (number, place)
+            while places.left:
+                for number in set(range(len(self._actors))).difference(number for number, _ in under_way.values()):
+                    if (next_place := places.next()) is not None:
+                        under_way[self._actors[number].tell.remote(ask, asked[next_place])] = (number, next_place)
                 (first, *_), _ = self._ray.wait(list(under_way), num_returns=1)
                 number, place = under_way.pop(first)
                 try:
                     told = self._ray.get(first)
                 except self._ray.exceptions.RayActorError:
                     self._actors[number] = self._started()
-                    tries[place] += 1
-                    if tries[place] < TRIES:
-                        waiting.appendleft(place)
-                    else:
-                        ready[place] = lost(asked[place])
+                    places.ended(place)
                 else:
-                    if isinstance(told, Exception):
-                        raise told
-                    ready[place] = told
-                while given in ready:
-                    yield ready.pop(given)
-                    given += 1
+                    places.told(place, told)
+                yield from places.in_order()
         finally:
             for number, _ in under_way.values():  # its answer would be taken for that of a later question
                 self._ray.kill(self._actors[number])

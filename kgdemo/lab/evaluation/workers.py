@@ -15,10 +15,11 @@ from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.metrics import Prediction
@@ -92,6 +93,64 @@ def lost(question: Question) -> Prediction:
     )
 
 
+class Places(Generic[Asked, Told]):
+    """The questions of a run by their places: which is to be asked next, and what is told of them in their order.
+
+    Args:
+        asked: the questions.
+        lost: what is told of one that no worker survives.
+    """
+
+    def __init__(self, asked: Sequence[Asked], lost: Callable[[Asked], Told]) -> None:
+        self.asked, self._lost = asked, lost
+        self._waiting, self._tries = deque(range(len(asked))), Counter[int]()
+        self._ready: dict[int, Told] = {}
+        self._given = 0
+
+    @property
+    def left(self) -> bool:
+        """Whether something has not been given yet."""
+        return self._given < len(self.asked)
+
+    def next(self) -> int | None:
+        """The place of a question for a worker that has none; None where all are asked."""
+        return self._waiting.popleft() if self._waiting else None
+
+    def ended(self, place: int) -> None:
+        """The worker that had this question has ended: it is asked again, ``TRIES`` times at most."""
+        self._tries[place] += 1
+        if self._tries[place] < TRIES:
+            self._waiting.appendleft(place)
+        else:
+            self._ready[place] = self._lost(self.asked[place])
+
+    def told(self, place: int, told: Told) -> None:
+        """Take what a worker tells of a question.
+
+        Raises:
+            UserError, RuntimeError: it met one.
+        """
+        if isinstance(told, Exception):
+            raise told
+        self._ready[place] = told
+
+    def in_order(self) -> Iterator[Told]:
+        """What can be given now."""
+        while self._given in self._ready:
+            yield self._ready.pop(self._given)
+            self._given += 1
+
+
+def answer_of(pipeline: Callable[[], Pipeline], ask: Callable[[Pipeline, Any], Any], asked: Any) -> Any:
+    """What a worker tells of a question; an error is told, not raised, so that it is not taken for a lost worker."""
+    try:
+        return ask(pipeline(), asked)
+    except UserError as error:
+        return UserError(str(error))
+    except Exception:  # noqa: BLE001  whatever it is, it is told where the run is read
+        return RuntimeError(traceback.format_exc())
+
+
 # Processes of this machine -------------------------------------------------------------------------
 
 
@@ -131,16 +190,13 @@ class Processes:
         self, ask: Callable[[Pipeline, Asked], Told], asked: Sequence[Asked], lost: Callable[[Asked], Told]
     ) -> Generator[Told, None, None]:
         """In the order of the questions; see ``Workers``."""
-        waiting, tries = deque(range(len(asked))), Counter[int]()
-        ready: dict[int, Told] = {}
-        given = 0
+        places = Places(asked, lost)
         while len(self._workers) < min(self._number, len(asked)):
             self._workers.append(self._started())
         try:
-            while given < len(asked):
+            while places.left:
                 for worker in self._workers:
-                    if worker.place is None and waiting:
-                        place = waiting.popleft()
+                    if worker.place is None and (place := places.next()) is not None:
                         worker.give(place, ask, asked[place])
                 heard = wait([worker.pipe for worker in self._workers if worker.place is not None])
                 for slot, worker in enumerate(self._workers):
@@ -152,18 +208,10 @@ class Processes:
                     except (EOFError, OSError):
                         worker.stop()
                         self._workers[slot] = self._started()
-                        tries[place] += 1
-                        if tries[place] < TRIES:
-                            waiting.appendleft(place)
-                        else:
-                            ready[place] = lost(asked[place])
+                        places.ended(place)
                         continue
-                    if isinstance(told, Exception):
-                        raise told
-                    ready[place] = told
-                while given in ready:
-                    yield ready.pop(given)
-                    given += 1
+                    places.told(place, told)
+                yield from places.in_order()
         finally:
             for worker in self._workers:
                 if worker.place is not None:  # its answer would be taken for that of a later question
@@ -189,20 +237,13 @@ def _work(make: Make, pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who stops the run stops its workers
     run = parent_process()
     assert run is not None
-    pipeline: Pipeline | None = None
+    pipeline = cache(make)
     while pipe in wait([pipe, run.sentinel]):  # else the run was killed
         try:
             ask, asked = pipe.recv()
         except (EOFError, OSError):
             return
-        told: Any
-        try:
-            pipeline = pipeline or make()
-            told = ask(pipeline, asked)
-        except UserError as error:
-            told = UserError(str(error))
-        except Exception:  # noqa: BLE001  whatever it is, it is told where the run is read
-            told = RuntimeError(traceback.format_exc())
+        told = answer_of(pipeline, ask, asked)
         try:
             pipe.send(told)
         except OSError:
