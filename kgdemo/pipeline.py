@@ -46,7 +46,7 @@ from kgdemo.models.vllm import VllmModel
 from kgdemo.opened import OncePerKey, OpenedGraph
 from kgdemo.query.answer_type import Fit, fits, kind_of
 from kgdemo.query.clauses import Clause, clauses_of, of_place
-from kgdemo.query.nested import two_steps
+from kgdemo.query.nested import of_several, two_steps
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query, understand
 from kgdemo.reading import Reading, read
@@ -362,6 +362,9 @@ class _InSteps:
         answers = ran.final.answers if ran.final is not None else ()
         several = not refused and not one_hop and len(answers) > 1  # of *the lead singer of* a band there is one
         steps = two_steps(query.plan.asked, clauses_only=not (refused or several))
+        # what is asked of *the films directed by* somebody is asked of all of them, as a path asks it
+        several &= steps is None or not of_several(steps[0])
+        one_hop &= steps is None or not of_several(steps[0])
         stepwise = query.plan.form is Form.ENTITY and (refused or one_hop or several)
         if stepwise and steps and not self.reading.names(steps[0]):
             tried = list(self._step_by_step(*steps))  # one run has the paths of one search: shown where it answers

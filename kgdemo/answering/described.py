@@ -237,7 +237,10 @@ class Described:
         passed = {entity for path in answers.values() for entity in path.entities}
         joined = {place for own in near.values() for statement in own for place in statement.places}
         joined |= {place for end, places in description.named.items() if end in passed for place in places}
+        walked_from = _walked_from(answers, description)
         for i, phrase in enumerate(phrases):
+            if not phrase.places.isdisjoint(walked_from):
+                continue
             fitting = {one for one, parts in told.items() if parts[i] is not None}
             if fitting:
                 kept = {one: parts for one, parts in kept.items() if one in fitting}
@@ -613,14 +616,34 @@ def _words_of(asked: str) -> tuple[list[str], bool]:
     if _NOT_READ.search(said) or (begin is None and _ASKS_ELSE.match(asked)):
         return [], False
     who = begin is not None and bool(_WHO.match(begin[0]))
+    return _raw_words(said), who
+
+
+def _raw_words(said: str) -> list[str]:
+    """Words as they are typed, without articles and possessive endings; a comma is one as well."""
     said = _ARTICLES.sub("", re.sub(r"['’]s\b", "", said))
-    raw = [word.rstrip(".'’") for word in re.findall(r"[^\W_][\w’'.]*|,", said)]
-    return raw, who
+    return [word.rstrip(".'’") for word in re.findall(r"[^\W_][\w’'.]*|,", said)]
 
 
 def _first_said(raw: Sequence[str]) -> int:
     """The place of the first word that names nothing, before which stands what is asked for."""
     return next((i for i, word in enumerate(raw) if word == "," or says_nothing(word.lower())), len(raw))
+
+
+def _walked_from(answers: Mapping[str, Path], description: Description) -> set[int]:
+    """The places of what all answers are found from over other things: a phrase that names it is met by the way there.
+
+    Who *wrote the films of* a director is not whoever wrote something with him besides.
+    """
+    places: set[int] = set()
+    if any(len(path.relations) < 2 for path in answers.values()):
+        return places
+    for start in {path.entities[0] for path in answers.values()}:
+        name = [fold(re.sub("['’]", "", word)) for word in _raw_words(start)]
+        for first in range(len(description.words) - len(name) + 1):
+            if description.words[first : first + len(name)] == name:
+                places.update(range(first, first + len(name)))
+    return places
 
 
 Told = Mapping[str, list[Fit | None]]

@@ -51,6 +51,8 @@ _BOTH = re.compile(
     re.IGNORECASE,
 )
 _SHARES_ITS_NOUN = re.compile(rf"(?:summer|winter|men's|women's|{_PAST}|\w+ed)$", re.IGNORECASE)
+_THE_THINGS = re.compile(r"\b(?:the|these|those|all) (?-i:[a-z]\w+)$", re.IGNORECASE)  # *acted in the films* directed by …
+_SAID_OF_THEM = re.compile(r"(?:starring|set|born|written|composed|directed|founded)\b", re.IGNORECASE)
 _ONLY_A_TIME = re.compile(r"\b(?:before|after|since|until|between|in)(?: the year)? (?:the )?\d", re.IGNORECASE)
 _OF_TWO = re.compile(r"\b(?:or|than)\b", re.IGNORECASE)
 
@@ -118,6 +120,8 @@ def _pieces(rest: str, both: bool) -> list[str]:
     for piece in (piece.strip(" ,") for piece in _BETWEEN.split(rest[: two.start()] if two else rest)):
         if pieces and (_ONLY_A_TIME.search(piece) or piece.startswith("whose")):
             pieces[-1] += f" and {piece}"
+        elif pieces and _SAID_OF_THEM.match(piece) and _THE_THINGS.search(pieces[-1]):
+            pieces[-1] += f" {piece}"
         elif piece:
             pieces.append(piece)
     if not two or not pieces:

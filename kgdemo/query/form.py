@@ -38,7 +38,7 @@ from kgdemo.query.measures import (
     unit_asked,
     without_world,
 )
-from kgdemo.query.nested import counterpart, in_the_time_of, nested, two_steps
+from kgdemo.query.nested import counterpart, in_the_time_of, nested, of_several, two_steps
 from kgdemo.query.orders import comparison, greatest_number, last_time, ordinal, superlative
 from kgdemo.query.plan import Form, Plan
 from kgdemo.query.word_order import asked_first, in_other_words
@@ -159,7 +159,9 @@ def _of_described(plan: Plan, question: str) -> Plan:
     if plan.inner or plan.words or plan.form not in (Form.VALUE, Form.SPAN, *_OF_A_SET):
         return plan
     steps = two_steps(question, clauses_only=plan.form in _OF_A_SET)
-    return replace(plan, inner=steps[0], outer=steps[1]) if steps else plan
+    if steps is None or (plan.form is Form.VALUE and of_several(steps[0])):  # a path asks it of all of them
+        return plan
+    return replace(plan, inner=steps[0], outer=steps[1])
 
 
 _INITIAL = re.compile(

@@ -138,6 +138,12 @@ _ASKED_BEHIND = re.compile(  # *where was* the author of a book *born*
     r"|set|made|invented|discovered|killed|assassinated))",
     re.IGNORECASE,
 )
+_DOES_BEHIND = re.compile(  # *when did* the films directed by somebody *come out*: the verb comes last
+    r"(?P<question>(?:where|when|how|who|(?:(?:in|at|on) )?(?:which|what)(?: \w+)*?) (?:do|does|did) "
+    r"the \w+ (?:\w+ by|that|who|which) .+?)"
+    r"(?P<behind> [a-z]+(?: (?:out|in|from|under|to|on|at|place))?)",
+    re.IGNORECASE,
+)
 _NOUN = r"(?P<noun>(?!of\b)[\w'-]+(?: (?!of\b|in\b|who\b|that\b|which\b|where\b)[\w'-]+){0,2}?)"
 _WITH_A_CLAUSE = re.compile(  # *the author of* the book that a film is based on
     rf"(?:the|an?) {_NOUN} (?P<relative>who|that|which|whose|where|in which|on which|from which|by which)"
@@ -186,7 +192,7 @@ def two_steps(question: str, clauses_only: bool = False) -> tuple[str, str] | No
     Returns:
         None where nothing in the question is described in place of being named.
     """
-    asked = _ASKED_BEHIND.fullmatch(question)
+    asked = _ASKED_BEHIND.fullmatch(question) or _DOES_BEHIND.fullmatch(question)
     question, behind = (asked["question"], asked["behind"]) if asked else (question, "")
     for article in reversed(list(re.finditer(r"\b(?:the|an?) ", question))):
         before, described = question[: article.start()].strip(), question[article.start() :]
@@ -199,6 +205,11 @@ def two_steps(question: str, clauses_only: bool = False) -> tuple[str, str] | No
     if owned and not _ONLY_ASKS.fullmatch(owned["outer"]):
         return _who_is(owned["owned"], owned["noun"]), _with_a_gap(owned["outer"], behind)
     return None
+
+
+def of_several(inner: str) -> bool:
+    """Whether a question that is asked first is one for several things: *which films was directed by* somebody."""
+    return bool(re.match(r"which (?:\w+ )?(?:\w+[^s\W]s|men|women|people|children) ", inner))
 
 
 def _with_a_gap(before: str, behind: str) -> str:

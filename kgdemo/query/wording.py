@@ -521,9 +521,16 @@ def _kind_beyond(question: str, text: str) -> str:
         return "private"
     if _FUTURE.search(question):
         return "future"
-    if _OPINION.search(question):
+    if (opinion := _OPINION.search(question)) and not _in_a_title(question, opinion):
         return "opinion"
     return "how" if _HOW_TO.search(question) and not _HOW_IT_IS.search(question) else ""
+
+
+def _in_a_title(question: str, found: re.Match[str]) -> bool:
+    """Whether words that judge are part of a name, *World's Greatest Dad*, in a question that is not all in capitals."""
+    before, said = question[: found.start()], re.sub(r"^the ", "", found[0])
+    plain = [word for word in re.findall(r"\w+", question.replace(found[0], "")) if len(word) > 3]
+    return said[:1].isupper() and bool(re.search(r"[A-Z][\w'’]* $", before)) and any(word.islower() for word in plain)
 
 
 def corrected(

@@ -46,6 +46,8 @@ from kgdemo.verify_operations import verify_operation
         ("Which films were released after 1990 and before 2000?", []),
         ("who was the husband of the woman who wrote Frankenstein", []),  # said of the woman, not of what is asked for
         ("which novel by Tolstoy is War and Peace", []),
+        ("who acted in the films directed by Ida Lupino", []),  # said of the films
+        ("what types are the films written by Ida Lupino", []),
         ("Which is longer, the Nile or the Amazon?", []),
     ],
 )

@@ -16,6 +16,7 @@ from kgdemo.answering.fitting import Fitting
 from kgdemo.answering.operands import Sets, operand_of
 from kgdemo.answering.operations import described
 from kgdemo.events import AnswerFinal, Operation
+from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.kg.stores.base import StoreError
@@ -284,3 +285,40 @@ def test_where_nothing_joins_a_clause_that_is_said(pipeline: Pipeline) -> None:
     _, final = asked(pipeline, "Which country borders Brazil and was founded by Genghis Khan?")
     assert final.refusal
     assert not final.answers
+
+
+_FILMS = [
+    ("Fury", "has genre", "western"),
+    ("The Fury", "directed by", "Ann Lee"),
+    ("The Fury", "has genre", "horror"),
+    ("The Fury", "release year", "1978"),
+    ("Scarface Two", "directed by", "Ann Lee"),
+    ("Scarface Two", "has genre", "crime"),
+    ("Scarface Two", "release year", "1983"),
+    ("World's Greatest Aunt", "directed by", "Ann Lee"),
+    ("World's Greatest Aunt", "has genre", "comedy"),
+    ("World's Greatest Aunt", "release year", "1991"),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "topic", "answers"),
+    [
+        ("what are the genres of the films directed by Ann Lee", "Ann Lee", {"horror", "crime", "comedy"}),
+        ("what genres do the films directed by Ann Lee fall under", "Ann Lee", {"horror", "crime", "comedy"}),
+        ("when did the films directed by Ann Lee release", "Ann Lee", {"1978", "1983", "1991"}),
+        ("what are the genres of the films whose director also directed The Fury", "The Fury", {"crime", "comedy"}),
+        (
+            "what genres do the films that share directors with World's Greatest Aunt fall under",
+            "World's Greatest Aunt",
+            {"horror", "crime"},
+        ),
+    ],
+)
+def test_what_is_asked_of_several_films_is_asked_of_all_of_them(question, topic, answers) -> None:
+    films = Pipeline()
+    kg = KnowledgeGraph.from_triples(_FILMS, "films")
+    films.add_graph("films", kg, StatedFacts(_FILMS))
+    settings = Settings(graph="films", hops=3, compare=False, explain=0)
+    final = [one for one in films.run(question, settings, entities=[topic]) if isinstance(one, AnswerFinal)][-1]
+    assert answers <= set(final.answers), final

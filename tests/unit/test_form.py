@@ -367,6 +367,10 @@ def test_what_is_asked_for_is_put_first(last, first):
             ("which element has atomic number 79", "what is the symbol of {}"),
         ),
         ("which planets are in the solar system that don't have a moon", None),  # it is said of the planets
+        (
+            "when did the films directed by Ida Lupino come out",
+            ("which films was directed by Ida Lupino", "when did {} come out"),
+        ),
         ("who wrote Emma", None),
         ("what is the capital of Chad", None),
     ],
@@ -396,6 +400,7 @@ def test_a_question_is_taken_apart(text, plan):
         ("what is my neighbour's dog called?", "about you"),
         ("How do I bake bread?", "how something is done"),
         ("who is the best singer", "opinions"),
+        ("what is the Best way to cook rice", "opinions"),
         ("what's the weather in Rome", "up to the day"),
         ("who will be the next pope?", "yet to come"),
         ("when is the next Olympics", "yet to come"),
