@@ -527,7 +527,7 @@ def _kind_beyond(question: str, text: str) -> str:
 
 
 def _in_a_title(question: str, found: re.Match[str]) -> bool:
-    """Whether words that judge are part of a name, *World's Greatest Dad*, in a question that is not all in capitals."""
+    """Whether words that judge are part of a name, *World's Greatest Dad*, where not every word has a capital."""
     before, said = question[: found.start()], re.sub(r"^the ", "", found[0])
     plain = [word for word in re.findall(r"\w+", question.replace(found[0], "")) if len(word) > 3]
     return said[:1].isupper() and bool(re.search(r"[A-Z][\w'’]* $", before)) and any(word.islower() for word in plain)
