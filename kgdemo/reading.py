@@ -22,7 +22,7 @@ from kgdemo.events import AnswerFinal, Candidate, EntitiesLinked, Event, Mention
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.linking.linker import LIKELY
-from kgdemo.linking.names import name_index
+from kgdemo.linking.names import name_index, other_names_of
 from kgdemo.linking.words import common_words
 from kgdemo.opened import OpenedGraph
 from kgdemo.query.measures import COMPARING
@@ -150,7 +150,7 @@ def _put_right(question: str, entities: Sequence[str], graph: OpenedGraph) -> tu
     if sure:
         question = without_slips(question, graph.vocabulary, graph.linker.knows, _is_meant(graph.kg))
     linked = _given(entities, graph) if entities else _linked(question, graph)
-    for mend in (_names_right, _spelled) if sure else ():
+    for mend in (_names_right, _spelled) if sure else (_names_right,):
         mended = mend(question, linked, graph)
         if mended != question:
             question, linked = mended, linked if linked.given else _linked(mended, graph)
@@ -364,7 +364,8 @@ def _names_right(question: str, linked: EntitiesLinked, graph: OpenedGraph) -> s
         names = [re.sub(r" \([^)]*\)$", "", name) for name in graph.kg.names_of(entity)]
         typed = re.sub(r"['’]s?$", "", mention.text)
         folded = {fold(name): name for name in names}
-        if name_index(graph.kg).called(typed):  # *German* is right, though the country is *Germany*
+        rightly = name_index(graph.kg).called(typed) if graph.linker.knows_all_names else other_names_of(typed)
+        if rightly:  # *German* is right, though the country is *Germany*
             continue
         if fold(typed) in COMPARING:  # *denser* is no slip for *Denver*
             continue

@@ -20,6 +20,7 @@ from typing import SupportsIndex, overload
 import numpy as np
 from numpy.typing import NDArray
 
+_LAST = "\U0010ffff"  # behind all other letters
 _READ = 50_000  # labels taken from the blob at once when all are gone through
 
 
@@ -80,15 +81,59 @@ class LabelTable(Sequence[str]):
     def find(self, label: str) -> int | None:
         """Return the id of ``label``, or None when the table has no such label."""
         key = label.encode("utf-8", "surrogatepass")
+        place = self._first_from(key, 0, len(self))
+        return place if place < len(self) and self._bytes(place) == key else None
+
+    def _first_from(self, key: bytes, low: int, high: int) -> int:
+        """The first of some places, ``low`` to ``high``, whose label is not before a key; ``high`` where all are."""
         text, offset = self.blob.data, self.offsets.item
-        low, high = 0, len(self)
         while low < high:
             middle = (low + high) // 2
             if text[offset(middle) : offset(middle + 1)].tobytes() < key:
                 low = middle + 1
             else:
                 high = middle
-        return low if low < len(self) and self._bytes(low) == key else None
+        return low
+
+    def one_slip_from(self, text: str) -> list[int]:
+        """The ids of labels that a text becomes by one letter more, less, other, or swapped with the next.
+
+        What a label has in brackets at its end, to tell it from its namesakes, is not part of the name.
+        Letters are tried only where a label goes on with them, so that a table of any size is searched by looking at a
+        few thousand of its labels.
+        """
+        found: set[int] = set()
+        low, high = 0, len(self)
+        for place in range(len(text) + 1):
+            head, rest = text[:place], text[place:]
+            low = self._first_from(_encoded(head), low, high)
+            high = self._first_from(_encoded(head + _LAST), low, high)
+            if low == high:
+                break
+            made = {rest[1:], rest[1:2] + rest[:1] + rest[2:]} if rest else set()
+            for letter in self._going_on(head, low, high):
+                made |= {letter + rest, letter + rest[1:]} if rest else {letter}
+            for ending in made - {rest}:
+                for key in (_encoded(head + ending), _encoded(f"{head}{ending} (")):
+                    first = self._first_from(key, low, high)
+                    if (
+                        first < high
+                        and self._bytes(first).startswith(key)
+                        and (key[-1:] == b"(" or self[first] == head + ending)
+                    ):
+                        found.add(first)
+        return sorted(found)
+
+    def _going_on(self, head: str, low: int, high: int) -> Iterator[str]:
+        """The letters that stand behind a beginning in the labels of these places, all of which begin so."""
+        while low < high:
+            label = self[low]
+            if label == head:
+                low += 1
+                continue
+            letter = label[len(head)]
+            yield letter
+            low = self._first_from(_encoded(head + letter + _LAST), low, high)
 
     def known(self, labels: Iterable[str]) -> list[str]:
         """Those of some labels that the table has, in their order; asked for at once, where it has to be asked."""
@@ -103,6 +148,10 @@ class LabelTable(Sequence[str]):
         """The labels with these ids; much quicker than one by one."""
         text, begins, ends = self.blob.data, self.offsets[ids].tolist(), self.offsets[ids + 1].tolist()
         return [str(text[begin:end], "utf-8", "surrogatepass") for begin, end in zip(begins, ends, strict=True)]
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 class ExtendedLabelTable(LabelTable):

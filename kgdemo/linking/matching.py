@@ -19,10 +19,10 @@ _MAX_PARTS = 40  # partial matches kept for one stretch of words
 _MIN_SHARE = 0.25
 _INITIAL = 0.1  # weight of a lone letter in a name: Harry S. Truman is Harry Truman
 _MAX_WORDS = 120  # of a question; a longer text is no question
-_MAX_FUZZY = 24  # stretches tried for typos
-_FUZZY_SIZES = (2, 3, 1, 4, 5, 6)  # words tried for typos, the likeliest first
+MAX_FUZZY = 24  # stretches tried for typos
+FUZZY_SIZES = (2, 3, 1, 4, 5, 6)  # words tried for typos, the likeliest first
 _MIN_PLURAL = 5  # letters of a word whose s may be a possessive one
-_SUGGESTED = 60.0  # likeness of 100 from which a name may be suggested
+SUGGESTED = 60.0  # likeness of 100 from which a name may be suggested
 _BRIDGES = frozenset("of the and de la von van".split())
 _HONOURS = frozenset("prize prizes award awards laureate laureates winner winners in for".split())  # Nobel laureates in
 
@@ -123,7 +123,7 @@ class Matcher:
         for number, places in at.items():
             name = self.index.names[number]
             for first, last, spelt in _runs(places, words):
-                if last - first == 1 and spelt[0].likeness < 1 and _is_english(words[first]):
+                if last - first == 1 and spelt[0].likeness < 1 and is_english(words[first]):
                     continue
                 nearly_all = len(spelt) > 1 and len(spelt) >= len(name.words) - 1
                 if nearly_all or not all(word.ordinary for word in words[first:last]):
@@ -156,17 +156,17 @@ class Matcher:
     def _misspelt(self, words: Sequence[Word], whole: set[tuple[int, int]]) -> Iterator[Match]:
         tried = 0
         unknown = {word.bare for word in words if not any(self.index.knows(key) for key in word.keys)}
-        for size in _FUZZY_SIZES:
+        for size in FUZZY_SIZES:
             for first in range(len(words) - size + 1):
                 stretch, last = words[first : first + size], first + size
-                if (first, last) in whole or not _may_be_misspelt(stretch):
+                if (first, last) in whole or not may_be_misspelt(stretch):
                     continue
-                if size == 1 and (_is_english(stretch[0]) or not self._kinds.isdisjoint(stretch[0].keys)):
+                if size == 1 and (is_english(stretch[0]) or not self._kinds.isdisjoint(stretch[0].keys)):
                     continue
                 if size not in (2, 3, 4) and unknown.isdisjoint(word.bare for word in stretch):
                     continue  # slips in words by themselves and in long titles mostly make a word that no name has
                 tried += 1
-                if tried > _MAX_FUZZY:
+                if tried > MAX_FUZZY:
                     return
                 # a name by itself is spelt right, Irish is no slip for Turkish, unless its neighbour says otherwise:
                 # Jane Austin is one for Jane Austen
@@ -191,10 +191,10 @@ class Matcher:
         """Names remotely like some of the words, with their likeness 0..1, likest first."""
         found: dict[int, tuple[Name, float]] = {}
         for size in (1, 2, 3):
-            for first in range(min(len(words), _MAX_FUZZY) - size + 1):
+            for first in range(min(len(words), MAX_FUZZY) - size + 1):
                 stretch = words[first : first + size]
-                if _may_be_misspelt(stretch):
-                    for name, likeness in self.fuzzy.nearest([word.bare for word in stretch], _SUGGESTED, limit):
+                if may_be_misspelt(stretch):
+                    for name, likeness in self.fuzzy.nearest([word.bare for word in stretch], SUGGESTED, limit):
                         if likeness > found.get(name.entity, (name, 0.0))[1]:
                             found[name.entity] = name, likeness
         return sorted(found.values(), key=lambda pair: -pair[1])[:limit]
@@ -223,12 +223,12 @@ def _runs(places: dict[int, _Variant], words: Sequence[Word]) -> Iterator[tuple[
         yield run[0], run[-1] + 1, [places[p] for p in run]
 
 
-def _is_english(word: Word) -> bool:
+def is_english(word: Word) -> bool:
     """Whether a word is typed as it is meant: *hotter* is no slip for Hütter."""
     return word.text.islower() and word.bare in common_words()
 
 
-def _may_be_misspelt(stretch: Sequence[Word]) -> bool:
+def may_be_misspelt(stretch: Sequence[Word]) -> bool:
     """Whether typos are worth looking for: neither end is a linking word and one of them is no ordinary word."""
     ends = (stretch[0], stretch[-1])
     if all(word.ordinary for word in ends) or any(word.key in _BRIDGES for word in ends):

@@ -278,8 +278,21 @@ def entities_called(kg: KnowledgeGraph, texts: Collection[str]) -> dict[str, lis
 def spellings(written: str) -> tuple[str, ...]:
     """A name as it is written, without a possessive s, and as names are capitalised."""
     texts = [written, written[:-2] if written.endswith(("'s", "’s")) else written]
-    made = (one for text in texts for one in (text, text.title(), text[:1].upper() + text[1:], text.lower()))
+    made = (
+        one
+        for text in texts
+        for one in (text, text.title(), _as_title(text), text[:1].upper() + text[1:], text.lower())
+    )
     return tuple(dict.fromkeys(made))
+
+
+def _as_title(text: str) -> str:
+    """A name with capitals but for the little words within it: *Leonardo da Vinci*, *War of the Roses*."""
+    first, *others = text.title().split(" ")
+    return " ".join([first, *(word.lower() if word.lower() in _SMALL_WORDS else word for word in others)])
+
+
+_SMALL_WORDS = LINKING_WORDS | frozenset("da di del der den".split())
 
 
 def other_names_of(written: str) -> tuple[str, ...]:
@@ -301,9 +314,9 @@ def _other_names() -> dict[tuple[str, ...], tuple[str, ...]]:
     return found
 
 
-_CUT = 82.0  # of 100: two slips in ten letters
+CUT = 82.0  # of 100: two slips in ten letters
 _WORD_LIKE = 79.0  # for a word by itself: one letter of five
-_WORD_CUT = 65.0  # for every word of it
+WORD_CUT = 65.0  # for every word of it
 _SHORT = 6  # letters of a name in which one slip is a large share
 
 
@@ -334,7 +347,7 @@ class FuzzyNames:
         found = process.extract(word, choices, scorer=fuzz.ratio, score_cutoff=_WORD_LIKE, limit=limit)
         return [(other, likeness / 100) for other, likeness, _ in found]
 
-    def nearest(self, words: Sequence[str], cut: float = _CUT, limit: int = 5) -> list[tuple[Name, float]]:
+    def nearest(self, words: Sequence[str], cut: float = CUT, limit: int = 5) -> list[tuple[Name, float]]:
         """The names most like these words, with their likeness 0..1, likest first."""
         text = " ".join(words)
         slack = max(1, round(len(text) * (1 - cut / 100)))
@@ -353,7 +366,7 @@ class FuzzyNames:
         return [
             (name, likeness)
             for name in names
-            if (likeness := _likeness(words, name.words)) * 100 >= min(cut, _WORD_CUT if len(text) > _SHORT else 0)
+            if (likeness := likeness_of(words, name.words)) * 100 >= min(cut, WORD_CUT if len(text) > _SHORT else 0)
         ]
 
     def _one_slip(self, text: str) -> list[int]:
@@ -366,7 +379,7 @@ class FuzzyNames:
         return found
 
 
-def _likeness(words: Sequence[str], name: Sequence[str]) -> float:
+def likeness_of(words: Sequence[str], name: Sequence[str]) -> float:
     """Likeness 0..1; of the least alike pair where there are as many words: Auburn University is not Hamburg's."""
     if set(words) < set(name) or set(words) > set(name):
         return 0.0  # a word more or less is no typo

@@ -70,6 +70,11 @@ class CountedStore:
         self.asked.append("find")
         return self.store.find(texts)
 
+    def search(self, texts: Sequence[str]) -> list[tuple[str, Node]]:
+        """See ``Store``."""
+        self.asked.append("search")
+        return self.store.search(texts)
+
     def look_up(self, texts: Sequence[str], few: int) -> tuple[list[tuple[str, Node]], list[RelationEnds]]:
         """See ``Store``."""
         self.asked.append("look_up")

@@ -119,6 +119,12 @@ class Store(Protocol):
     def find(self, texts: Sequence[str]) -> list[tuple[str, Node]]:
         """The entities whose label or alias is exactly one of these texts, each with that text."""
 
+    def search(self, texts: Sequence[str]) -> list[tuple[str, Node]]:
+        """Entities with names that one of these texts may be a misspelling of, each with its name.
+
+        What comes is the store's guess, to be compared with the texts; nothing where it has no way to search names.
+        """
+
     def look_up(self, texts: Sequence[str], few: int) -> tuple[list[tuple[str, Node]], list[RelationEnds]]:
         """``find`` and ``relations`` of what is found, in one request.
 

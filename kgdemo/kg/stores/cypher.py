@@ -20,6 +20,7 @@ from kgdemo.kg.stores.base import METER, Edge, Ends, Node, RelationEnds, Step, S
 _BUFFER = 512_000_000  # bytes of a graph that are held in memory
 _SURVEY = 6  # times longer than for a question may the store take for what is asked when it is opened
 _COUNTED = 500_000  # facts, up to which those that are stored in both directions are counted
+_SLIPS = 2  # letters that a name may differ by
 _MAX_LABEL = 400  # characters of a label that is read
 
 
@@ -69,6 +70,7 @@ class CypherStore:
         self.profile = profile or CypherProfile()
         self._timeout = timeout
         self._lock = threading.Lock()
+        self._few = False  # facts, as far as is known
         if not folder.exists():
             raise UserError(f"There is no graph store {folder}; give the path of a LadybugDB database.")
         try:
@@ -90,6 +92,7 @@ class CypherStore:
         kinds = self._ask(f"MATCH (o) RETURN DISTINCT {self._type('o')}", patience=_SURVEY)
         types = {str(kind): str(kind) for (kind,) in kinds if kind}
         facts = sum(counts.values())
+        self._few = facts <= _COUNTED
         symmetric = self._both_ways() if facts <= _COUNTED else ()
         return Survey(relations, frozenset((*symmetric, *self.profile.symmetric)), types, facts)
 
@@ -147,6 +150,17 @@ class CypherStore:
         """See ``base.Store``; an entity without a label is found by its id."""
         rows = self._ask(f"MATCH (o) WHERE {self._is_called('o')} RETURN {self._node('o')}", _readable(texts))
         return [(node.label or node.id, node) for (read,) in rows for node in [_node(read)]]
+
+    def search(self, texts: Sequence[str]) -> list[tuple[str, Node]]:
+        """See ``base.Store``; all labels are gone through, so it is not asked of a graph with many."""
+        label, given = f"lower(o.{self.profile.label})", _readable(texts)["texts"]
+        if not given or not self._few:
+            return []
+        near = " OR ".join(f"levenshtein({label}, $text{i}) <= {_SLIPS}" for i in range(len(given)))
+        rows = self._ask(
+            f"MATCH (o) WHERE {near} RETURN {self._node('o')}", {f"text{i}": t.lower() for i, t in enumerate(given)}
+        )
+        return [(node.label, node) for (read,) in rows for node in [_node(read)]]
 
     def look_up(self, texts: Sequence[str], few: int) -> tuple[list[tuple[str, Node]], list[RelationEnds]]:
         """See ``base.Store``."""

@@ -40,6 +40,9 @@ class SparqlProfile:
             triples around one, to it by one of ``facts`` and on from it by one of ``values``, are one fact then.
         values: beginnings of the predicates that lead on from a statement; none: those of facts.
         symmetric: predicates that say the same in both directions, where they are not counted.
+        search: how the store finds mistyped names: its own text search, ``virtuoso``, ``qlever`` or ``wikidata``;
+            ``labels`` for going through all of them, ``spellings`` for looking up what is one letter away; empty:
+            the first of these two where the store has no more than a million facts, else the second.
     """
 
     label: str = RDFS_LABEL
@@ -54,6 +57,7 @@ class SparqlProfile:
     statement: str = ""
     values: tuple[str, ...] = ()
     symmetric: tuple[str, ...] = ()
+    search: str = ""
 
     @property
     def no_facts(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ tokenised or indexed beforehand. The ids of entities and relations are their num
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -88,6 +88,12 @@ class SavedStore:
                     found.append((text, self._node(place)))
         return found
 
+    def search(self, texts: Sequence[str]) -> list[tuple[str, Node]]:
+        """See ``base.Store``: the labels one slip away."""
+        spelt = dict.fromkeys(one for text in texts for one in _begun_otherwise(text))
+        places = dict.fromkeys(place for one in spelt for place in self.kg.entities.one_slip_from(one))
+        return [(node.label, node) for node in map(self._node, places)]
+
     def look_up(self, texts: Sequence[str], few: int) -> tuple[list[tuple[str, Node]], list[RelationEnds]]:
         """See ``base.Store``."""
         found = self.find(texts)
@@ -107,6 +113,16 @@ class SavedStore:
         if known is None:
             return Node(str(place), label)
         return Node(str(place), label, known.type, known.aliases, known.description)
+
+
+def _begun_otherwise(text: str) -> Iterator[str]:
+    """A text, and what it is where a slip has moved a capital letter: *Gkellie*, *Rpesley* and *An Somerhalder*."""
+    yield text
+    words = text.split(" ")
+    for place, word in enumerate(words):
+        if word[:1].isupper():
+            for begun in (word.lower(), word[:1].lower() + word[1:2].upper() + word[2:]):
+                yield " ".join([*words[:place], begun, *words[place + 1 :]])
 
 
 def symmetric_relations(kg: KnowledgeGraph) -> list[str]:

@@ -13,15 +13,19 @@ from typing import TypeVar
 
 import httpx
 
+from kgdemo.errors import UserError
 from kgdemo.kg.stores.base import Edge, Ends, Node, RelationEnds, Step, StoreError, Survey, local_name
 from kgdemo.kg.stores.endpoint import Endpoint, Row, id_in, ids_in, number_in, text_in
 from kgdemo.kg.stores.patterns import Patterns, SparqlProfile, as_iri, as_literal
+from kgdemo.kg.stores.text_search import SEARCHES, found_by
 
 logger = logging.getLogger(__name__)
 _AT_ONCE = 1000  # ids in one query
 _SURVEY = 6.0  # times longer than for a question may the store take for what is asked when it is opened
 _SAMPLE = 500  # facts of a relation, by which it is told whether it says the same in both directions
 _HUB = 20_000  # ends of one relation of an entity, from which on they are counted when the store is opened
+_FEW_FACTS = 1_000_000  # of a store whose labels are all gone through for a mistyped name
+_MOST_FOUND = 300  # entities that a text search gives for one text
 _MAX_HUBS = 1_000  # that are known; what is one beside them is counted when a search comes near it
 _MAX_LABEL = 400  # characters of a label that is read
 _BACK = "(IF(?d = 0, 0, ?none) AS ?back)"  # bound for tails alone: what heads need not say makes replies shorter
@@ -43,6 +47,9 @@ class SparqlStore:
         self, url: str, profile: SparqlProfile | None = None, timeout: float = 10.0, client: httpx.Client | None = None
     ) -> None:
         self.profile = profile or SparqlProfile()
+        self._search = self.profile.search
+        if self._search and self._search not in SEARCHES:
+            raise UserError(f"A store's profile has no search {self._search!r}; it may have {', '.join(SEARCHES)}.")
         self._patterns = Patterns(self.profile)
         self._endpoint = Endpoint(url, timeout, client)
         self._relations: tuple[str, ...] = ()
@@ -65,6 +72,8 @@ class SparqlStore:
         self._find_hubs({relation: counts[relation] for relation in symmetric})
         both = frozenset(relation for relation, is_symmetric in symmetric.items() if is_symmetric)
         facts = sum(counts[relation] for relation in symmetric)
+        if not self._search and facts <= _FEW_FACTS:
+            self._search = "labels"
         return Survey(relations, both | set(self.profile.symmetric), self._types(), facts)
 
     def _listed(self) -> tuple[Node, ...]:
@@ -211,6 +220,18 @@ class SparqlStore:
             found += self._named_so(self._endpoint.select(self._found(some)), some)
         return found
 
+    def search(self, texts: Sequence[str]) -> list[tuple[str, Node]]:
+        """See ``base.Store``."""
+        some = list(_readable(texts))
+        found = found_by(self._search or "spellings", some, self._naming, _MOST_FOUND, self._patterns.called)
+        if not found:
+            return []
+        rows = self._endpoint.select(
+            f"SELECT DISTINCT ?f ?o ?l ?t WHERE {{ {found} {self._patterns.entity('?o')} "
+            f"{self._patterns.stated_of('?o')} {self._patterns.said('?o')} }}"
+        )
+        return self._named_so(rows, [])
+
     def look_up(self, texts: Sequence[str], few: int) -> tuple[list[tuple[str, Node]], list[RelationEnds]]:
         """See ``base.Store``."""
         found: list[tuple[str, Node]] = []
@@ -228,8 +249,7 @@ class SparqlStore:
 
     def _found(self, texts: Sequence[str]) -> str:
         """A query for the entities ``?o`` that are called by these texts, ``?f``, or have them as ids."""
-        naming = "|".join(as_iri(p) for p in (self.profile.label, self.profile.aliases) if p)
-        ways = [f"{{ VALUES ?f {{ {self._patterns.called(texts)} }} ?o {naming} ?f }}"]
+        ways = [f"{{ VALUES ?f {{ {self._patterns.called(texts)} }} ?o {self._naming} ?f }}"]
         by_id = self._texts_of_ids(texts)
         if by_id:
             there = "FILTER(EXISTS { ?o ?i ?j } || EXISTS { ?i ?j ?o })"
@@ -238,6 +258,11 @@ class SparqlStore:
             f"SELECT DISTINCT ?f ?o ?l ?t WHERE {{ {' UNION '.join(ways)} {self._patterns.entity('?o')} "
             f"{self._patterns.stated_of('?o')} {self._patterns.said('?o')} }} LIMIT {100 * len(texts)}"
         )
+
+    @property
+    def _naming(self) -> str:
+        """The predicates that name an entity, as a query writes them."""
+        return "|".join(as_iri(p) for p in (self.profile.label, self.profile.aliases) if p)
 
     def _named_so(self, rows: Sequence[Row], texts: Sequence[str]) -> list[tuple[str, Node]]:
         """The entities in ``?o``, each with the text that it was found by."""
