@@ -45,6 +45,7 @@ _NEITHER = "The graph says nothing that decides this, neither yes nor no."
 _CLASS = "animal class"
 _ALIVE = re.compile(r"^(?:is|are) .+ (?:still )?(?:alive|living|dead)$|^does .+ still live$", re.IGNORECASE)
 _DONE = re.compile(r"(?:did|has|have)\b", re.IGNORECASE)
+_CLAIMS_A_TIME = re.compile(r"[<>=]+ \d{3,4}$")
 _LIVED_WHERE = re.compile(r"^(?:was|were|did) .+ (?P<verb>born|buried|die) in (?!\d)", re.IGNORECASE)
 _PAST = {"die": "died"}
 _OUTCOME = frozenset("win won lose lost beat defeat defeated".split())
@@ -156,6 +157,8 @@ class Claims(Computation):
             yield no_answer(f"To say yes or no I need two things that the graph knows; I found {len(topics)}.{known}")
         elif re.search(r"\bsame\b|\bboth\b|\bshare\b(?!.*\bborder)", self.query.text, re.IGNORECASE):
             yield from self._shared(ran, topics)
+        elif _CLAIMS_A_TIME.match(self.plan.claimed):  # what is so need not have been so by then
+            yield no_answer("The graph does not say when that was, so neither yes nor no.")
         else:
             yield from self._decided(ran, topics)
 

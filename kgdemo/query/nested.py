@@ -264,5 +264,7 @@ _WITH_BEING = re.compile(r"^(?P<x>.+?) (?P<be>is|are|was|were)(?P<rest> .+)?$", 
 
 def _turned(clause: str) -> str:
     """The words of a clause in the order of a question: *the Louvre is* becomes *is the Louvre*."""
+    if comes := re.fullmatch(r"(?P<x>.+) (?:comes?|came) from", clause, re.IGNORECASE):
+        return f"does {comes['x']} come from"
     found = _WITH_BEING.match(clause)
     return f"{found['be']} {found['x']}{found['rest'] or ''}" if found else clause

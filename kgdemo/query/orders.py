@@ -94,18 +94,19 @@ _WHEN_FIRST = patterns_of(
 )
 _BEFORE = patterns_of(
     r"(?:was|were|did|is) {x} (?P<verb>founded|established|born|live|die|built|opened|released|published|written"
-    r"|invented|discovered|happen|begin|start|come out|open) (?:before|earlier than|(?P<after>after|later than)) {y}"
-    r"(?: was| were| did)?",
+    r"|invented|discovered|happen|begin|start|come out|open|painted|composed|finished|completed|launched|signed)"
+    r" (?:before|earlier than|(?P<after>after|later than)) {y}(?: was| were| did)?",
 )
 _ONE_EVENT = (
     "(?:born|die|founded|established|built|finished|completed|dedicated|unveiled|inaugurated|opened|released|published"
-    "|written|invented|discovered|begin|start|end)"
+    "|written|invented|discovered|painted|composed|launched|signed|begin|start|end)"
 )
+_OTHER_EVENT = rf"(?P<other>{_ONE_EVENT}|died|began|started|ended|broke out|took place|happened)"
 _TWO_EVENTS = patterns_of(  # *did Mozart die before Beethoven was born*: each with a date of its own
     rf"(?:was|were|did) {{x}} (?P<verb>{_ONE_EVENT}) (?:before|(?P<after>after)) {{y}} "
-    rf"(?:(?:was|were|did) )?(?P<other>{_ONE_EVENT}|died|began|started|ended)",
+    rf"(?:(?:was|were|did) )?{_OTHER_EVENT}",
     r"(?:was|were) {x} (?:already |yet )?(?P<verb>born|founded|built|opened)(?: already| yet)? when {y} "
-    rf"(?:(?:was|were) )?(?P<other>{_ONE_EVENT}|died|began|started|ended)",
+    rf"(?:(?:was|were) )?{_OTHER_EVENT}",
 )
 _WEIGHS_MORE = patterns_of(r"{what}(?: \w+)? weighs (?:the )?(?P<degree>more|less|most|least)[,:]? +{pair}")
 _VERB_OF_DATE = (

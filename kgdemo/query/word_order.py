@@ -331,6 +331,10 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
         r"(?:coast(?:line)?|access to the sea)$",
         r"\1 landlocked \2 \3",
     ),
+    (  # *which country that borders Switzerland has no coast*
+        r"^(which|what) (country|countries) (?:that |which )?(.+?) has no (?:coast(?:line)?|access to the sea)$",
+        r"\1 landlocked \2 \3",
+    ),
     (r"^(is|are) (.+) at room temperature$", r"\1 \2"),
     (r"\bf1\b", "Formula One"),
     (r"\bgonna\b", "going to"),

@@ -185,7 +185,7 @@ _WHY = re.compile(
     re.IGNORECASE,
 )
 _LIVE = re.compile(
-    r"""\b(?:weather|forecast|tonight|tomorrow|yesterday
+    r"""\b(?:weather|forecast|tonight|tomorrow|(?<!sang\ )(?<!wrote\ )(?<!sung\ )(?<!called\ )(?-i:(?<!\w\ )Y|y)esterday
     |this\ (?:week|month|year|morning|evening)|next\ (?:week|month|year)|last\ (?:week|month|night)
     |(?:happen\w*|play\w*|won|win|winning|losing|open|wear\w*|doing|going|trending|leading|trains?|flights?|news|on
       |presidents?|ministers?|kings?|queens?|leaders?|popes?|ceos?|champions?|coach|manager)
