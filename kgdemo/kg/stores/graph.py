@@ -40,7 +40,7 @@ MANY_ROWS = 4_000  # the ends that are read along with relations, at a rough est
 MANY_ALONG = 10_000  # the ends that are read along with others, so that a hop is waited for once
 _TOPICS = 8  # names that are taken for a search's topics; where there are more, most are guesses
 MAX_LOOKED = 500  # of the entities that a relation leads to, for the relations that lead on from there
-MAX_LOOKED_OF_HUB = 200  # where not even all of these entities are read
+MAX_LOOKED_OF_HUB = 100  # where not even all of these entities are read
 MAX_ENTITIES = 500_000  # held in memory; a graph that has met more is opened anew before the next question
 
 
