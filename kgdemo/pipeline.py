@@ -46,7 +46,7 @@ from kgdemo.models.vllm import VllmModel
 from kgdemo.opened import OncePerKey, OpenedGraph
 from kgdemo.query.answer_type import Fit, fits, kind_of
 from kgdemo.query.clauses import Clause, clauses_of, of_place
-from kgdemo.query.nested import of_several, two_steps
+from kgdemo.query.nested import last_clause, of_several, two_steps
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query, understand
 from kgdemo.reading import Reading, read
@@ -374,8 +374,9 @@ class _InSteps:
                 return
         if ran.final is None:
             return
-        if not refused and (lost := unread(clauses, ran, operations, self.graph.kg)):
-            yield no_answer(f"The question has a condition that I find nothing for: “{lost}?”. Ask without it.")
+        said = [clause.question for clause in clauses] or list(filter(None, [last_clause(query.plan.asked)]))
+        if not refused and (lost := unread(said, ran, operations, self.graph.kg)):
+            yield no_answer(f"The question has a condition that I find nothing for: “{lost}”. Ask without it.")
             return
         may_be_retold = refused and query.plan.form in _IN_OTHER_WORDS
         retold = tuple(self._in_other_words(query, in_steps=bool(steps))) if may_be_retold else ()

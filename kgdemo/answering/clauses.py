@@ -91,11 +91,11 @@ def common(clauses: Sequence[Clause], found: Sequence[Paths], verifier: Verifier
     yield computed_answer(f"{listed(list(shared))}.", tuple(shared))
 
 
-def unread(clauses: Sequence[Clause], ran: MethodRun, operations: Sequence[Operation], kg: KnowledgeGraph) -> str:
+def unread(clauses: Sequence[str], ran: MethodRun, operations: Sequence[Operation], kg: KnowledgeGraph) -> str:
     """The first condition of which no word is found in what an answer rests on; empty where there is none.
 
     Args:
-        clauses: of the question.
+        clauses: of the question, each as a question of its own or as it stands.
         ran: the run that answered it whole.
         operations: what was computed of it.
         kg: knows by what names things go.
@@ -104,10 +104,11 @@ def unread(clauses: Sequence[Clause], ran: MethodRun, operations: Sequence[Opera
     said = {word for path in paths for word in path_words(path.relations)}
     said |= kg.words_of(*{entity for path in paths for entity in path.entities})
     said |= {word for operation in operations for word in fold(operation.text).split()}
-    asked = [fold(clause.question).split() for clause in clauses]
-    everywhere = set(asked[0]).intersection(*asked) if asked else set()  # the noun, which all of them begin with
+    asked = [fold(clause).split() for clause in clauses]
+    # the noun, which all of them begin with
+    everywhere = set(asked[0]).intersection(*asked) if len(asked) > 1 else set()
     for clause, words in zip(clauses, asked, strict=True):
         own = [word for word in words if word not in FUNCTION_WORDS | SAYS_LITTLE | everywhere]
         if own and not any(same_stem(word, one) for word in own for one in said):
-            return clause.question
+            return clause
     return ""

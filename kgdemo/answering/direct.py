@@ -14,10 +14,10 @@ from itertools import product
 from kgdemo.answering.computation import Computation, MethodRun, computed_answer, listed, no_answer
 from kgdemo.answering.operands import PLACES, names_of_kind
 from kgdemo.events import Event, Operand
-from kgdemo.kg.labels import fold
+from kgdemo.kg.labels import fold, spoken
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
-from kgdemo.query.answer_type import kind_of
+from kgdemo.query.answer_type import Fit, fits, kind_of, same_stem
 from kgdemo.query.plan import Form
 
 _PORTRAYED, _STARRING = "portrayed by", "starred in"
@@ -112,6 +112,27 @@ class Direct(Computation):
                 if set(fold(owner).split()) <= said:
                     return self._shown_by_paths("step", {thing: (Path((owner, thing), (self.sets.inverse(label),)),)})
         return None
+
+    def said_by_relation(self) -> Iterator[Event] | None:
+        """What a relation of the topic leads to whose own words the question says, *drives on*; None where none does.
+
+        For where the path model does not know the relation. Two that are said leave it open which one is meant.
+        """
+        if len(self.query.topics) != 1:
+            return None
+        (topic,) = self.query.topics
+        asked = fold(self.plan.asked).split()
+        said: list[str] = []
+        for label in dict.fromkeys(label for label, _ in self.kg.neighbours(topic)):
+            words = spoken(label).lower().split() if not label.startswith("~") else []
+            runs = (asked[first : first + len(words)] for first in range(len(asked) - len(words) + 1))
+            if len(words) > 1 and any(all(map(same_stem, run, words)) for run in runs):
+                said.append(label)
+        ends = self.sets.ends(topic, (said[0],)) if len(said) == 1 else {}
+        kept = {
+            one: path for one, path in ends.items() if fits(self.query.answer_type, kind_of(self.kg, one)) is not Fit.NO
+        }
+        return self._shown_by_paths("step", {one: (path,) for one, path in kept.items()}) if kept else None
 
     def runner_up(self) -> Iterator[Event] | None:
         """Who came second in a contest, which the path model would take for who won it; None where not asked."""

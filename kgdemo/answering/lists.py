@@ -131,6 +131,10 @@ class Lists(Bounded):
         ran = yield from self._base()
         final = ran.final
         if final is None or ran.refused:
+            by_name = self.said_by_relation() if applies(self.resources) else None
+            if by_name is not None:
+                yield from by_name
+                return
             whole = self._members_of_topic()
             if whole and self.plan.bound:
                 dates = ("died",) if _DIED & set(self.query.content_words) else (DATE,)
@@ -296,7 +300,10 @@ class Lists(Bounded):
 
     def _of_holder(self, feat: str, holders: Mapping[str, Path], told: str) -> Iterator[Event]:
         (holder,) = holders
-        base = re.sub(rf"(?:the )?{re.escape(told)}", holder, self.plan.asked, flags=re.IGNORECASE)
+        # *the country that mines the* most copper
+        clause = r"(?:the )?(?:\w+ ){1,2}(?:that|which|who) (?:\w+ ){0,3}?(?:the )?"
+        named = rf"(?:{clause}|the )?{re.escape(told)}"
+        base = re.sub(named, holder, self.plan.asked, flags=re.IGNORECASE)
         operands = [Operand(holder, (holders[holder],))]
         if (yield from self._operate("step", f"{feat}: {holder}", operands, (holder,))) is None:
             return

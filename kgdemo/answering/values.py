@@ -7,14 +7,24 @@ the hoop mounted*, the attribute is taken that its words are nearest to by sente
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator
 
-from kgdemo.answering.computation import BY, ORDER_WORD, SAYS_LITTLE, computed_answer, listed, no_answer, unchanged
+from kgdemo.answering.computation import (
+    BY,
+    ORDER_WORD,
+    SAYS_LITTLE,
+    MethodRun,
+    computed_answer,
+    listed,
+    no_answer,
+    unchanged,
+)
 from kgdemo.answering.operands import HARMLESS, is_date, names_of_kind, operand_of, shown_value
 from kgdemo.answering.orders import BEGINNINGS, Orders
 from kgdemo.events import AnswerFinal, Event, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.literals import date_parts
+from kgdemo.kg.path import Path
 from kgdemo.linking.words import common_words
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import kind_of, same_stem
@@ -28,6 +38,7 @@ _NEAR = 0.44
 _VERY_NEAR = 0.6
 _RELATIVE = re.compile(r"\b(?:that|which|who|whose|where|with)\b", re.IGNORECASE)
 _ASKS_YEAR = re.compile(r"\byear\b", re.IGNORECASE)
+_MAKERS = frozenset("person company band organization team".split())
 _WHEN_DID = re.compile(r"\b(?:when|(?:what|which) (?:year|day|date)) (?:did|was|were)\b", re.IGNORECASE)
 _NAMES_THEM = re.compile(  # *the six counties*, which are to be named, not counted
     rf"^(?!how many)(?:(?:(?:what|which|who) (?:are|were)|name|list|give)\b.*|.*['’]s? )(?:{'|'.join(NUMBERS)})\b", re.I
@@ -221,10 +232,25 @@ class Values(Orders):
         if apart and not ran.refused:  # when somebody *walked on Mars*
             yield no_answer(f"The graph holds {ran.cited[0]}, but no date that has to do with {apart[0]}.")
             return
+        own = self._date_of_another(ran, used) if not ran.refused else None
+        if own is not None:
+            yield from self._shown_by_paths("step", {own.end: (own,)})
+            return
         if not ran.refused and ran.final is not None and not self._says_when(ran.final.answers):
             yield no_answer(f"The graph does not say when; what it holds is {listed(ran.final.answers, 8)}.")
             return
         yield from unchanged(ran.final)
+
+    def _date_of_another(self, ran: MethodRun, used: Collection[str]) -> Path | None:
+        """A path to the year of a thing, where that of its maker was found: when somebody *released an album*."""
+        makers = [one for one in used if kind_of(self.kg, one) in _MAKERS]
+        for path in ran.paths.values():
+            start = path.entities[0]
+            made = start not in used and kind_of(self.kg, start) not in _MAKERS
+            made = made and any(self.sets.joined(one, start) for one in makers)
+            if made and len(path.relations) == 1 and kind_of(self.kg, path.end) in ("year", "day"):
+                return path
+        return None
 
     def _same_words(self, topic: str, others: Iterable[str]) -> bool:
         words = set(fold(topic).split())

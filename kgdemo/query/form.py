@@ -57,7 +57,8 @@ _WHAT_CENTURY = re.compile(
 _IN_A_UNIT = re.compile(  # values are given in the unit that the graph has
     r"(?: (?:in|measured in))? (?:degrees )?(?:celsius|celcius|centigrade|fahrenheit|kelvin)$"
     r"| (?:in|measured in) (?:minutes|hours|seconds|met(?:er|re)s|kilomet(?:er|re)s|km|miles|feet|foot"
-    r"|square (?:kilomet(?:er|re)s|miles)|kilograms|kilos|kg|tons|tonnes|pounds|years|days|km/h|mph|g/cm(?:3|³)"
+    r"|square (?:kilomet(?:er|re)s|miles)|kilograms|kilos|kg|tons|tonnes|pounds|years|days|km/h|mph|m/s"
+    r"|(?:km|kilomet(?:er|re)s|miles) (?:per|an) hour|g/cm(?:3|³)"
     r"|grams per cubic centimet(?:er|re))$",
     re.IGNORECASE,
 )

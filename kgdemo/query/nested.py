@@ -95,6 +95,7 @@ _OF_PLACE_WHERE = patterns_of(
     r"(?P<outer>.+? (?:of|in)) the (?P<noun>country|city|town|state|continent|region|nation) "
     r"(?:where|in which) (?:you|one|we) (?:can |will |would )?(?P<verb>find|see|visit) (?P<x>.+)(?P<behind>)",
 )
+_WHO_WON = re.compile(r"(?:what|which|who)(?: \w+)? (?:won|wins|got|received)", re.IGNORECASE)  # it is who is first
 _ONLY_ASKS = re.compile(r"(?:what|which|who)(?: \w+)? (?:is|are|was|were)", re.IGNORECASE)
 
 
@@ -116,7 +117,7 @@ def nested(question: str) -> Plan | None:
             or first_match(_OF_HIS_NTH, question)
             or first_match(_OF_ONE_OF_A_KIND, question)
         )
-        if not found or _ONLY_ASKS.fullmatch(found["outer"]):
+        if not found or _ONLY_ASKS.fullmatch(found["outer"]) or _WHO_WON.fullmatch(found["outer"]):
             return None
         if not found["behind"] and re.search(r"\b(?:do|does|did)$", found["outer"], re.IGNORECASE):
             return None  # *where did the first Olympic Games take place*: the verb belongs to what was taken for a name
@@ -205,6 +206,17 @@ def two_steps(question: str, clauses_only: bool = False) -> tuple[str, str] | No
     if owned and not _ONLY_ASKS.fullmatch(owned["outer"]):
         return _who_is(owned["owned"], owned["noun"]), _with_a_gap(owned["outer"], behind)
     return None
+
+
+_LAST_CLAUSE = re.compile(
+    r"\b(?:the|an?) (?:[\w'-]+ ){1,3}(?P<clause>(?:who|whose|that|which|where|in which) .+)$", re.IGNORECASE
+)
+
+
+def last_clause(question: str) -> str:
+    """What describes a thing at the end of a question, *whose currency is the real*; empty where nothing does."""
+    found = _LAST_CLAUSE.search(question)
+    return found["clause"] if found else ""
 
 
 def of_several(inner: str) -> bool:

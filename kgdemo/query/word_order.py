@@ -316,6 +316,35 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
         r" with the (longest|shortest) (?:reign|time in office)$",
         r"who was the \2 reigning \1",
     ),
+    (
+        r"^(?:on )?(?:which|what) side (?:of the road )?(?:do|does) (?:they|people|you|cars) drive(?: on)? in (.+)$",
+        r"which side of the road does \1 drive on",
+    ),
+    (
+        r"^(?:do|does) (?:they|people|you|cars|everybody|everyone|we) drive on the (left|right)\b.*? in (.+)$",
+        r"does \2 drive on the \1 side of the road",
+    ),
+    (r"^(does .+ drive on the (?:left|right))(?:[- ]hand)?(?: side)?$", r"\1 side of the road"),
+    (r"\b(shares?|shared|have|has) (?:a )?land (border|boundary|frontier)s? (with|to)\b", r"\1 a border \3"),
+    (r"\bland (borders?)\b", r"\1"),
+    (r"^(when .+?),? (?:in )?(?:which|what) (?:year|date|day)$", r"\1"),
+    (r"^(?:in )?(?:which|what) year (finished|ended) (?:the )?(.+)$", r"when did the \2 end"),
+    (r"^(?:in )?(?:which|what) year (started|began) (?:the )?(.+)$", r"when did the \2 begin"),
+    (r"^(?:the )?year of (?:the )?(?:issue|release|publication) of (.+)$", r"when was \1 released"),
+    (
+        r"^how (?:many \w+|long) (?:does|do|is|lasts?) (?:the |an? )?(?:pregnancy|gestation(?: period)?) "
+        r"(?:of|in|for) (.+?)(?: last| take)?$",
+        r"how long is \1 pregnant",
+    ),
+    (
+        r"^(?:what is )?(?:the )?sum of (?:the |its |all )*(?:interior |inner |internal )?angles (?:of|in) (.+)$",
+        r"what is the angle sum of \1",
+    ),
+    (
+        r"^(?:what|how much) do (?:the |all )*(?:interior |inner )?angles (?:of|in) (.+?) add up to(?: in degrees)?$",
+        r"what is the angle sum of \1",
+    ),
+    (r"\b(?:normal |average |usual )*body temperature (?:of|in|for)\b", "temperature of"),
     (r"\blived to be older\b", "lived longer"),
     (r"\bmelts at (?:(?:an?|the) )?(higher|lower) temperature\b", r"has the \1 melting point"),
     (r"\bboils at (?:(?:an?|the) )?(higher|lower) temperature\b", r"has the \1 boiling point"),

@@ -65,6 +65,10 @@ class RelationGroup:
         """Where the paths end, sorted."""
         return self.layers[-1]
 
+    def avoids(self, topics: NDArray[np.int32]) -> bool:
+        """Whether no path has to lead by way of other topics: one that does says of them what they say themselves."""
+        return all(len(np.setdiff1d(layer, topics)) for layer in self.layers[1:-1])
+
 
 @dataclass(frozen=True, slots=True)
 class QueryInterpretation:
@@ -91,7 +95,7 @@ def best_interpretation(
         context: log-odds of a topic's being left out, negative.
     """
     named = np.array(sorted({group.topic for groups in topics for group in groups}), np.int32)
-    telling = [[g for g in groups if len(np.setdiff1d(g.ends, named))] for groups in topics]
+    telling = [[g for g in groups if len(np.setdiff1d(g.ends, named)) and g.avoids(named)] for groups in topics]
     topics = [sorted(groups, key=lambda g: -g.log_prob)[:MAX_GROUPS] for groups in telling if groups]
     best: QueryInterpretation | None = None
     alone = (len(topics) - 1) * context
