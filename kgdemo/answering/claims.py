@@ -45,6 +45,7 @@ _NEITHER = "The graph says nothing that decides this, neither yes nor no."
 _CLASS = "animal class"
 _ALIVE = re.compile(r"^(?:is|are) .+ (?:still )?(?:alive|living|dead)$|^does .+ still live$", re.IGNORECASE)
 _DONE = re.compile(r"(?:did|has|have)\b", re.IGNORECASE)
+_IN_STATE = " at room temperature"
 _CLAIMS_A_TIME = re.compile(r"[<>=]+ \d{3,4}$")
 _LIVED_WHERE = re.compile(r"^(?:was|were|did) .+ (?P<verb>born|buried|die) in (?!\d)", re.IGNORECASE)
 _PAST = {"die": "died"}
@@ -616,7 +617,7 @@ class Claims(Computation):
                 "yes" if end else "no", end or noun, [Operand(path.end, (path,))], f"{'Yes' if end else 'No'}: {path}."
             )
         for label, end in self.kg.neighbours(entity):
-            kind = end.removesuffix(" (kind)")
+            kind = end.removesuffix(" (kind)").removesuffix(_IN_STATE)
             told = {kind.lower(), kind.split()[-1]} if label == "instance of" else {end.lower()}
             if (told & set(exactly) and label in _SAYS_WHAT_IT_IS) or label == f"{noun.lower()} of":
                 path = Path((entity, end), (label,))
@@ -640,6 +641,8 @@ class Claims(Computation):
         heads = {kind.split()[-1] for kind in names_of_kind(self.plan.noun)}
         of_kind = [entity for entity in meant if (kind_of(self.kg, entity) or "?").split()[-1] in heads]
         of_kind += [entity for entity in meant if is_of_kind(self.kg, entity, names_of_kind(self.plan.noun))]
+        said = (self.plan.noun, f"{self.plan.noun}{_IN_STATE}")
+        of_kind += [entity for entity in meant if any(self.sets.leads(entity, ("instance of",), kind) for kind in said)]
         linked = [entity for entity in meant if entity in topics]
         return next(iter((*of_kind, *linked, *meant, *topics[: len(topics) == 1])), "")
 

@@ -38,6 +38,11 @@ _NEAR = 0.44
 _VERY_NEAR = 0.6
 _RELATIVE = re.compile(r"\b(?:that|which|who|whose|where|with)\b", re.IGNORECASE)
 _ASKS_YEAR = re.compile(r"\byear\b", re.IGNORECASE)
+_HOSTED_WHEN = re.compile(
+    r"^(?:when|in (?:what|which) years?|(?:what|which) years?) (?:did|has|have) (?P<x>.+?) (?:(?P<which>last|first) )?"
+    r"host(?:ed)? (?:the |an? )?(?P<what>[^\d]+?)$",
+    re.IGNORECASE,
+)
 _MAKERS = frozenset("person company band organization team".split())
 _WHEN_DID = re.compile(r"\b(?:when|(?:what|which) (?:year|day|date)) (?:did|was|were)\b", re.IGNORECASE)
 _NAMES_THEM = re.compile(  # *the six counties*, which are to be named, not counted
@@ -65,6 +70,10 @@ class Values(Orders):
         attributes, dates = self.plan.attributes, is_date(self.plan.attributes[0])
         if attributes[0] in BEGINNINGS:
             attributes = (*attributes, BEGINNING)
+        hosted = self._hosted_when() if dates else None
+        if hosted is not None:
+            yield from hosted
+            return
         meant = self._event_meant() if dates else None
         if meant is not None:
             yield from self._stated(meant)
@@ -205,6 +214,23 @@ class Values(Orders):
             asked_in = "" if dates else converted(float(operand.value), operand.unit, self.plan.unit)
             shown = str(date_parts(operand.value)[0]) if year else shown_value(operand)
             yield computed_answer(f"{text}{f', which is {asked_in}' if asked_in else ''}.", (asked_in or shown,))
+
+    def _hosted_when(self) -> Iterator[Event] | None:
+        """The years in which a place hosted one of a series; None where that is not asked or not known."""
+        found = _HOSTED_WHEN.match(self.plan.asked)
+        series = [one for one in self._link(found["what"]) if self.sets.editions(one)] if found else []
+        ends: dict[str, tuple[Path, ...]] = {}
+        for place in self._link(found["x"])[:1] if found and series else ():
+            for edition in self.sets.editions(series[0]):
+                for year in self.sets.ends(edition, ("happened in year",)):
+                    for way in ("hosted by", "took place in"):
+                        if self.sets.leads(edition, (way,), place) is not None:
+                            relations = (self.sets.inverse(way), "happened in year")
+                            ends[year] = (Path((place, edition, year), relations),)
+        if found and ends and (which := (found["which"] or "").lower()):
+            year = min(ends) if which == "first" else max(ends)
+            ends = {year: ends[year]}
+        return self._shown_by_paths("step", ends) if ends else None
 
     def _led_to_when(self) -> Generator[Event, None, bool]:
         """The method's own answer where it has one: a path to a year shows more than the year; whether it has."""

@@ -240,9 +240,9 @@ class EntityLinker:
         found = self.link(text)
         same = {name.entity for name in self._index.whole("".join(without_article(name_words(text))))}
         whole = [self.kg.entities[entity] for entity in sorted(same, key=lambda entity: -self.kg.degree(entity))]
-        if text.startswith("the "):  # which no title is written with: *the Second World War* is no book on it
-            first = [entity for entity in found.chosen if not entity.startswith("The ") or entity == whole[0]]
-            found = replace(found, chosen=tuple(first) if whole else found.chosen)
+        if text.startswith("the ") and whole:  # which no title is written with: *the Second World War* is no book on it
+            titles = {entity for entity in found.chosen if entity.startswith("The ") and entity != whole[0]}
+            found = replace(found, chosen=tuple(entity for entity in found.chosen if entity not in titles))
         candidates = (candidate for mention in found.mentions for candidate in mention.candidates)
         others = (candidate.entity for candidate in candidates if candidate.score >= LIKELY)
         exact = (text,) if text in self.kg.entities else ()

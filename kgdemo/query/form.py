@@ -574,6 +574,8 @@ def _bounded_by(question: str) -> Plan | None:
     noun = found["noun"].strip() if found else ""
     if not found or plural_of(noun) != noun or _MORE_SAID.search(found["y"]):
         return None
+    if noun.lower().startswith(("are ", "were ", "is ", "was ")):  # *are the Beatles* older asks yes or no
+        return None
     attributes, greater = degree_of(found)
     where = without_world(found["where"] or found["where_behind"] or "")
     return Plan(

@@ -345,6 +345,7 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
         r"what is the angle sum of \1",
     ),
     (r"\b(?:normal |average |usual )*body temperature (?:of|in|for)\b", "temperature of"),
+    (r"^(?:the )?(\w+s of .+?),? how many (?:are there|of them|is there)(?: are there)?$", r"how many \1 are there"),
     (r"\blived to be older\b", "lived longer"),
     (r"\bmelts at (?:(?:an?|the) )?(higher|lower) temperature\b", r"has the \1 melting point"),
     (r"\bboils at (?:(?:an?|the) )?(higher|lower) temperature\b", r"has the \1 boiling point"),

@@ -23,7 +23,7 @@ def linker() -> EntityLinker:
         ("jordans neighbouring countries", "Jordan", ["Michael Jordan"]),
         ("which nba team did jordan play for", "Michael Jordan", ["Jordan"]),
         ("who was washington's wife", "George Washington", ["Washington (U.S. state)"]),
-        ("tallest mountain in washington state", "Washington (U.S. state)", ["George Washington"]),
+        ("who was the first governor of washington state", "Washington (U.S. state)", ["George Washington"]),
         ("mercury's orbit is around what", "Mercury (planet)", ["Mercury (god)"]),
         ("what is mercury the god of", "Mercury (god)", ["Mercury (planet)"]),
         ("museum that has guernica", "Guernica (Picasso)", ["Guernica"]),
