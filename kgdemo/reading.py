@@ -23,7 +23,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.linking.linker import LIKELY
 from kgdemo.linking.names import name_index, other_names_of
-from kgdemo.linking.words import common_words
+from kgdemo.linking.words import common_words, ordinary_words
 from kgdemo.opened import OpenedGraph
 from kgdemo.query.measures import COMPARING
 from kgdemo.query.plan import WITHOUT_TOPIC, Form
@@ -148,7 +148,7 @@ def _put_right(question: str, entities: Sequence[str], graph: OpenedGraph) -> tu
     sure = graph.linker.knows_all_names
     question = _asking_right(question, graph)
     if sure:
-        question = without_slips(question, graph.vocabulary, graph.linker.knows, _is_meant(graph.kg))
+        question = without_slips(question, graph.vocabulary, graph.linker.knows, _is_meant(graph.kg), ordinary_words())
     linked = _given(entities, graph) if entities else _linked(question, graph)
     for mend in (_names_right, _spelled) if sure else (_names_right,):
         mended = mend(question, linked, graph)
@@ -207,6 +207,8 @@ def _named(
     if len(chosen) > 1:
         no_names |= {m.candidates[0].entity for m in mentions if m.text in ("TV", "television", "Television")}
         no_names |= {m.candidates[0].entity for m in mentions if _is_a_word(m, question)}
+    no_names |= {m.candidates[0].entity for m in mentions if _is_described(m, question)}
+    no_names |= {m.candidates[0].entity for m in mentions if m.text in common_words() and _is_accented(m)}
     if re.search(r"\b(?:start|begin|letter|initial)", question):
         no_names |= {m.candidates[0].entity for m in mentions if re.fullmatch("[A-Z]", m.text)}
         no_names |= {m.candidates[0].entity for m in mentions if _is_a_sort(m)}
@@ -214,6 +216,23 @@ def _named(
     no_names |= {m.candidates[0].entity for m in mentions if _SETS.match(question, m.start)}
     left = tuple(m for m in mentions if m.candidates[0].entity not in no_names)
     return left, tuple(entity for entity in chosen if entity not in no_names)
+
+
+def _is_accented(mention: Mention) -> bool:
+    """Whether a name has letters that the question writes without accents: *angles* are no Anglès."""
+    name = re.sub(r" \([^)]*\)$", "", mention.candidates[0].entity)
+    return not name.isascii() and mention.text.isascii() and fold(name) == fold(mention.text)
+
+
+_RULER = re.compile(r"(?:the )?(?:queen|king|pope|president|emperor|prince|princess)")
+_DESCRIBED = re.compile(
+    r"(?:['’]s)? (?:who|that|which|whose|whom|shown|depicted|named|called|born|buried|crowned|killed|executed|on)\b"
+)
+
+
+def _is_described(mention: Mention, question: str) -> bool:
+    """Whether a title is no name, since it is said which of its holders is meant: *the queen shown on* a stamp."""
+    return bool(_RULER.fullmatch(mention.text) and _DESCRIBED.match(question, mention.end))
 
 
 def _asked_about(

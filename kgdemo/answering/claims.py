@@ -74,8 +74,9 @@ _ANY_OF = re.compile(
     r"\b(?:won|win|received?|awarded|got|get|given) (?:an?|any|the) (?P<thing>[\w ]+?)[?.! ]*$", re.IGNORECASE
 )
 _HAS_ANY = re.compile(
-    r"^(?:do|does|did|has|have|had)\b.* (?:have )?(?:(?:an?|any) |(?=children|kids|moons|rings))(?P<thing>\w+(?: \w+)?)"
-    r"[?.! ]*$",
+    r"^(?:do|does|did|has|have|had)\b.* (?:have )?(?:(?:an?|any) |(?=children|kids|moons|rings)"
+    r"|(?<=have )(?=(?:legs|wings|eyes|eyelids|teeth|hearts?|stomachs?|horns|bones|arms|tentacles|toes)\b))"
+    r"(?P<thing>\w+(?: \w+)?)[?.! ]*$",
     re.IGNORECASE,
 )
 

@@ -21,7 +21,7 @@ from kgdemo.answering.values import Values
 from kgdemo.events import AnswerFinal, Event, Operand, Operation
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import kind_of
-from kgdemo.query.measures import AGE, IN_OFFICE, LIFE, TODAY
+from kgdemo.query.measures import AGE, DATE, IN_OFFICE, LIFE, TODAY
 from kgdemo.query.plan import Form
 
 _COMES_NEXT = re.compile(
@@ -306,12 +306,18 @@ class Spans(Values):
 
     def _window(self, event: str) -> list[Operand]:
         """The dates between which something was going on, or the one that is asked about; empty where unknown."""
+        if self.plan.moment in _OWN_DATES:
+            date = operand_of(self.kg, event, [self.plan.moment])
+            return [] if date is None else [date, date]
         first, last = (operand_of(self.kg, event, [name]) for name in ("began", "ended"))
         if first is None or last is None:
             return []
         if "-" in first.value[1:] and first.value.startswith(f"{last.value}-"):
             last = first  # of what happened on a day the year says no more
         return {"start": [first, first], "end": [last, last]}.get(self.plan.moment, [first, last])
+
+
+_OWN_DATES = ("born", "died", DATE)  # of what is no event: when somebody *died*
 
 
 def _length(span: Span) -> float:

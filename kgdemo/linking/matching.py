@@ -17,6 +17,7 @@ from kgdemo.linking.words import Word, common_words, short_given_names
 _MAX_HOLDING = 300  # names looked at for one word, best-connected first: enough for every John
 _MAX_PARTS = 40  # partial matches kept for one stretch of words
 _MIN_SHARE = 0.25
+_LITTLE = 3  # letters
 _INITIAL = 0.1  # weight of a lone letter in a name: Harry S. Truman is Harry Truman
 _MAX_WORDS = 120  # of a question; a longer text is no question
 MAX_FUZZY = 24  # stretches tried for typos
@@ -99,8 +100,8 @@ class Matcher:
                 word = words[last - 1]
                 for number, key in enumerate(word.keys):
                     for name in self.index.whole(before + key):
-                        if name.kind is NameKind.INITIALS and word.ordinary:
-                            continue  # who is no Resources Health Organization
+                        if name.kind is NameKind.INITIALS and (word.ordinary or _is_little(word)):
+                            continue  # who is no Resources Health Organization, nor *tat* a tragedy
                         if name.kind is NameKind.ALIAS and last - first == 1 and key in self._kinds:
                             continue  # an island is not Ísland
                         # only rare words may be run together or torn apart: "to go" is no Togo
@@ -221,6 +222,11 @@ def _runs(places: dict[int, _Variant], words: Sequence[Word]) -> Iterator[tuple[
         run.append(place)
     if run:
         yield run[0], run[-1] + 1, [places[p] for p in run]
+
+
+def _is_little(word: Word) -> bool:
+    """Whether a word is too short for initials that nobody has written down, in small letters."""
+    return word.text.islower() and len(word.text) <= _LITTLE
 
 
 def is_english(word: Word) -> bool:

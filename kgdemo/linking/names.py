@@ -151,6 +151,10 @@ class NameIndex:
         called_so = [name for name in names if name.kind is not NameKind.INITIALS]
         return called_so if any(name.kind in (NameKind.LABEL, NameKind.ALIAS) for name in names) else names
 
+    def whole_ids(self, words: str) -> list[int]:
+        """The ids of the names whose words, run together, are ``words``."""
+        return self._whole.get(words, [])
+
     def called(self, text: str) -> list[Name]:
         """The names that a text is as a whole, however it is spaced and hyphenated."""
         return self.whole("".join(name_words(text)))
@@ -337,6 +341,10 @@ class FuzzyNames:
                 for letter in {word[0] for word in (name.words[0], name.words[-1])}:
                     self._bands[letter, len(self._texts[-1])].append(number)
                     self._spelt[letter, len(self._texts[-1])].append(self._texts[-1])
+        self._by_ending: dict[str, list[int]] = defaultdict(list)  # a single word's letters but the first -> names
+        for number, text in enumerate(self._texts):
+            if " " not in text and len(text) >= _SHORT:
+                self._by_ending[text[1:]].append(number)
         self._words: dict[tuple[str, int], list[str]] = defaultdict(list)
         for word in index.vocabulary:
             self._words[word[0], len(word)].append(word)
@@ -359,6 +367,8 @@ class FuzzyNames:
                     spelt = self._spelt[letter, length]
                     found = process.extract(text, spelt, scorer=fuzz.ratio, score_cutoff=cut, limit=limit)
                     alike.update((band[place], likeness) for _, likeness, place in found)
+        if not alike and len(words) == 1 and len(text) > _SHORT - 1:
+            alike = self._begun_otherwise(text)
         likest = sorted(alike, key=lambda number: (-alike[number], number))[:limit]
         if len(text) <= _SHORT:
             likest = list(dict.fromkeys([*likest, *self._one_slip(text)]))[:limit]
@@ -368,6 +378,16 @@ class FuzzyNames:
             for name in names
             if (likeness := likeness_of(words, name.words)) * 100 >= min(cut, WORD_CUT if len(text) > _SHORT else 0)
         ]
+
+    def _begun_otherwise(self, text: str) -> dict[int, float]:
+        """Names of which one word is wrong in its first letter: *nanube* for *Danube*, *tswitzerland*, *rpague*."""
+        swapped = text[1:2] + text[:1] + text[2:]
+        numbers = [
+            *self._by_ending.get(text[1:], ()),
+            *self._index.whole_ids(text[1:]),
+            *self._index.whole_ids(swapped),
+        ]
+        return {number: fuzz.ratio(text, self._texts[number]) for number in numbers}
 
     def _one_slip(self, text: str) -> list[int]:
         """Names that one letter more, less, other or in another place makes of a short text: *azba* for *ABBA*."""

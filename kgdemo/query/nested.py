@@ -19,6 +19,7 @@ _MEANWHILE = re.compile(
     r"|during|throughout|at the time of|in the time of|while|when|(?:in )?the year(?: that| when)?) "
     r"(?P<event>(?!(?:he|she|it|they|did|was|were)\b)\D.+?)"
     r"(?: (?:was fought|was going on|took place|happened|occurred|(?P<verb>fell|sank|went down|exploded)"
+    r"|(?:was )?(?P<own>born|died|released|published|founded|built|painted|written|composed|came out)"
     r"|(?P<began>began|started|broke out)"
     r"|(?P<ended>ended|finished|was over))(?: in .+)?)?$",
     re.IGNORECASE,
@@ -39,6 +40,8 @@ def in_the_time_of(question: str) -> Plan | None:
         moment = "start"
     elif found["ended"] or said in ("end", "close"):
         moment = "end"
+    elif found["own"]:
+        moment = found["own"].lower() if found["own"].lower() in ("born", "died") else "date"
     event = f"the {_EVENTS[found['verb'].lower()]} of {found['event']}" if found["verb"] else found["event"]
     return Plan(base=found["asked"], during=event, moment=moment)
 
@@ -159,7 +162,7 @@ _WITH_A_PARTICIPLE = re.compile(  # *the element* named after somebody, *the clu
 _WITH_A_DOER = re.compile(
     rf"the {_NOUN} (?P<who>(?-i:[A-Z])[\w.'-]*(?: (?:the |of |van |von |da |de )*(?-i:[A-Z])[\w.'-]*)*) "
     r"(?P<did>managed|coached|wrote|directed|founded|invented|discovered|painted|composed|created|played for|married"
-    r"|ruled|led|built|designed|conquered|killed|sailed on|starred in|won)"
+    r"|ruled|led|built|designed|conquered|killed|sailed on|starred in|won|played|plays)"
     r"(?P<behind>(?: (?:for|in|from|with|at) .+)?)",
     re.IGNORECASE,
 )

@@ -42,7 +42,8 @@ class Plan:
         number: how many of an order are asked for, where that is more than one.
         span: two dates, the time between which is compared.
         during: what happened at the time that is asked about, as the question calls it: *World War II*.
-        moment: whether that is its ``start``, its ``end``, ``most`` of it, or empty for any part of it.
+        moment: whether that is its ``start``, its ``end``, ``most`` of it, a date of its own, ``born``, or empty for
+            any part of it.
         hops: how many relations the question names at least, where that is more than two.
         bound: years that the answers must lie within, such as ``< 1980``.
         unit: of the number that bounds a value, or in which one is asked for, as the question says it: *feet*.

@@ -572,20 +572,28 @@ def without_slips(
     vocabulary: Collection[str],
     is_name: Callable[[str], bool],
     is_meant: Callable[[str, str], bool] = lambda word, better: False,
+    usual: frozenset[str] = frozenset(),
 ) -> str:
-    """A question with the long words of questions put right in which one letter is wrong: *captial*, *heighest*.
+    """A question with words of questions put right in which one letter is wrong: *captial*, *heighest*, *htat*.
 
     Done before names are looked for, since a name may be like such a word; only words that no name has are touched.
 
     Args:
         text, vocabulary, is_name, is_meant: see ``corrected``.
+        usual: the commonest words of questions; a short word must be like a single one of these.
     """
     words = frozenset(vocabulary)
 
     def right(found: re.Match[str]) -> str:
         word = found[0]
-        if len(word) < _SLIP or is_name(word.lower()) or not _is_strange(word, found.start(), vocabulary):
+        if is_name(word.lower()) or not _is_strange(word, found.start(), vocabulary):
             return word
+        if len(word) < _SLIP:
+            like = [
+                one for one in usual if len(one) >= _SHORTEST and OSA.distance(word.lower(), one, score_cutoff=1) == 1
+            ]
+            short = like[0] if len(like) == 1 and not is_meant(word.lower(), "") else word
+            return short.capitalize() if word[0].isupper() else short
         better = _nearest(word.lower(), words)
         near = (
             better

@@ -79,6 +79,13 @@ def test_groups_that_do_not_meet_or_are_far_fetched_give_none():
     assert best_interpretation([[group(0, -0.1, {5})], far]) is None
 
 
+def test_a_path_by_way_of_another_topic_says_nothing_of_its_own():
+    by_way = RelationGroup(0, ("made by", "founded"), -0.1, tuple(np.array([one], np.int32) for one in (0, 1, 5)))
+    beside = RelationGroup(0, ("made by", "founded"), -0.1, tuple(np.array([one], np.int32) for one in (0, 2, 5)))
+    assert best_interpretation([[by_way], [group(1, -0.1, {5})]]) is None
+    assert best_interpretation([[beside], [group(1, -0.1, {5})]]) is not None
+
+
 def test_topics_are_normalised_where_their_labels_part():
     totals = topic_log_probs([[1, 2], [1, 3], [4]], [[math.log(0.1), -3.0], [math.log(0.1), -3.0], [math.log(0.3)]])
     assert [math.exp(t) for t in totals] == pytest.approx([0.125, 0.125, 0.75])

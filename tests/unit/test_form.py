@@ -520,6 +520,9 @@ def test_english_words_stay_and_slips_go():
     assert corrected("an arrow", [], WORDS | {"narrow"}, lambda w: False, lambda w, to: w in common) == "an arrow"
     assert without_slips("captial of Chad", WORDS, lambda word: False) == "capital of Chad"
     assert without_slips("captial of Chad", WORDS, lambda word: word == "captial") == "captial of Chad"
+    usual = frozenset(("that", "born", "torn"))
+    assert without_slips("the city htat Bob owns", WORDS, lambda word: False, usual=usual) == "the city that Bob owns"
+    assert without_slips("a bodn or a xorn", WORDS, lambda word: False, usual=usual) == "a born or a xorn"  # or torn
 
 
 @given(st.text(alphabet="abcdefghijklmnopqrstuvwxyz ", max_size=60))

@@ -84,6 +84,12 @@ def test_a_claim_is_a_yes_no_question_whatever_else_its_words_fit() -> None:
         ("did Karl Marx die in Germany", "No", "London"),
         ("Is Quito north of the equator?", "No", "-0.18 degrees"),
         ("does the equator go through Kenya", "Yes", "crossed by"),
+        ("was Guernica painted before the Second World War broke out", "Yes", "1 September 1939"),
+        ("do people drive on the right in Japan", "No", "left side of the road"),
+        ("do they drive on the left in Japan", "Yes", "left side of the road"),
+        ("do snakes have legs", "No", "0 legs"),
+        ("Is mercury a liquid at room temperature?", "Yes", "liquid at room temperature"),
+        ("are the Beatles older than the Rolling Stones", "Yes", "1960"),
     ],
 )
 def test_the_answer_is_held_against_the_claim(pipeline: Pipeline, question: str, answer: str, says: str) -> None:
@@ -122,6 +128,22 @@ def test_the_answer_is_held_against_the_claim(pipeline: Pipeline, question: str,
         ("which planet is number seven from the sun", {"Uranus (planet)"}),
         ("who was US president on November 22, 1963", {"John F. Kennedy", "Lyndon B. Johnson"}),
         ("How high is a basketball hoop in feet?", {"10 feet"}),
+        ("which year did London host the Olympics", {"1908", "1948", "2012"}),
+        ("which side of the road do they drive on in Japan", {"left side of the road"}),
+        ("How many months does the pregnancy of an elephant last?", {"22 months"}),
+        ("What do the angles of a triangle add up to in degrees?", {"180 degrees"}),
+        ("how fast can a cheetah run in km per hour", {"110 km/h"}),
+        ("In what year finished the Spanish Civil War?", {"1 April 1939"}),
+        ("what year did ford start making the model t", {"1908"}),
+        ("who was king of England when Shakespeare died", {"James VI and I"}),
+        ("who sang yesterday", {"The Beatles"}),
+        ("capital of the country that mines the most copper", {"Santiago"}),
+        ("Who won the very first Nobel Prize in Physics?", {"Wilhelm Röntgen"}),
+        ("what is the capital of the country where Lego comes from", {"Copenhagen"}),
+        ("which country that borders Switzerland has no coast", {"Austria", "Liechtenstein"}),
+        ("Which countries share a land border with both Sweden and Russia?", {"Norway", "Finland"}),
+        ("into wpich sea does the rhine flow", {"North Sea"}),
+        ("countries along the nanube", {"Austria", "Serbia"}),
     ],
 )
 def test_what_lies_came_or_is_beyond_something_else_is_found(
@@ -142,7 +164,8 @@ def test_what_lies_came_or_is_beyond_something_else_is_found(
         ("how many naira is one us dollar right now", "from day to day"),
         ("What animals lay eggs and are mammals and live in Australia?", "lay eggs"),
         ("Which is the largest moon of Venus?", "states none for Venus"),
-        ("How many NBA titles did Bill Russell win as a player?", "one alone is no count"),
+        ("did Shakespeare write Hamlet before 1600", "does not say when"),
+        ("who is the mother of the queen shown on the Penny Black", ""),  # she is no other queen
     ],
 )
 def test_what_nobody_can_say_is_refused_with_its_reason(pipeline: Pipeline, question: str, reason: str) -> None:
