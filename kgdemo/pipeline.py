@@ -46,7 +46,7 @@ from kgdemo.models.vllm import VllmModel
 from kgdemo.opened import OncePerKey, OpenedGraph
 from kgdemo.query.answer_type import Fit, fits, kind_of
 from kgdemo.query.clauses import Clause, clauses_of, of_place
-from kgdemo.query.nested import last_clause, of_several, two_steps
+from kgdemo.query.nested import is_neither, last_clause, of_several, two_steps
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query, understand
 from kgdemo.reading import Reading, read
@@ -373,6 +373,9 @@ class _InSteps:
             if taken:
                 return
         if ran.final is None:
+            return
+        if not refused and not operations and is_neither(query.plan.asked, self.graph.kg.words_of(*answers)):
+            yield no_answer("It asks which of two things it is, and what the graph holds here is neither of them.")
             return
         said = [clause.question for clause in clauses] or list(filter(None, [last_clause(query.plan.asked)]))
         if not refused and (lost := unread(said, ran, operations, self.graph.kg)):

@@ -74,6 +74,8 @@ class Reading:
         names = [mention.text for mention in named if mention.candidates[0].type != "position"]
         told = re.sub(r"^(?:the|an?) ", "", _WHO_IS.sub("", described).lower())
         events = [mention.text.lower() for mention in chosen if mention.candidates[0].type in ("event", "games")]
+        if any(f" the {' '.join(told.split()[:2])}" in name.lower() for name in names):  # *On the Origin of Species*
+            return True
         if any(re.sub(r"^the ", "", text) == told for text in events):  # the *first Academy Awards ceremony*
             return True
         bare = [re.sub(r"^the ", "", name.lower()) for name in names if " " in name]

@@ -102,6 +102,12 @@ _CLAIMS_TIMES = re.compile(
 )
 
 
+def _apart(topics: Sequence[str]) -> list[str]:
+    """Topics without those whose name is part of another one's: of *red blood cells* nothing is said of blood."""
+    named = {topic: set(fold(re.sub(r" \([^)]*\)$", "", topic)).split()) for topic in topics}
+    return [topic for topic in topics if not any(named[topic] < named[other] for other in topics)]
+
+
 class Claims(Computation):
     """Answers to questions that ask yes or no."""
 
@@ -144,7 +150,7 @@ class Claims(Computation):
         if coast is not None:
             yield from coast
             return
-        topics = [topic for topic in self.query.topics if topic in self.kg.entities]
+        topics = _apart([topic for topic in self.query.topics if topic in self.kg.entities])
         topics = topics if len(topics) > 1 else self._one_in_the_other() or topics
         ran = yield from self._base(topics=topics)
         such = self._is_such(topics[0]) if len(topics) == 1 else None

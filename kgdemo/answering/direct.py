@@ -16,7 +16,7 @@ from kgdemo.answering.operands import PLACES, names_of_kind
 from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import fold, spoken
 from kgdemo.kg.path import Path
-from kgdemo.linking.names import name_index
+from kgdemo.linking.names import entities_called, name_index
 from kgdemo.query.answer_type import Fit, fits, kind_of, same_stem
 from kgdemo.query.plan import Form
 
@@ -53,6 +53,11 @@ _WON_WHEN = re.compile(
     r"(?:win|won|receive|get|given|awarded) (?:the |an? )?(?P<what>.+?)$",
     re.I,
 )
+_WON_IN_YEAR = re.compile(
+    r"^(?:who|which \w+) (?:won|took|was the winner of) (?:the )?(?P<what>[^\d]+?) (?:in|of) (?:the year )?"
+    r"(?P<year>[12]\d{3})\b",
+    re.IGNORECASE,
+)
 _WON, _YEAR_OF_IT = frozenset(("award received", "won", "awarded")), "happened in year"
 _TIMES = {"twice": 2, "two times": 2, "more than once": 2, "thrice": 3, "three times": 3, "four times": 4}
 _WON_OFTEN = re.compile(
@@ -80,6 +85,8 @@ class Direct(Computation):
         character, actors = next(
             ((one, ends) for one in self._link(found["role"]) if (ends := self.sets.ends(one, (_PORTRAYED,)))), ("", {})
         )
+        if not actors and found["work"]:
+            return self._called_in(found["role"], found["work"])
         if not actors:
             return None
         if not found["work"]:
@@ -98,6 +105,28 @@ class Direct(Computation):
         return (
             self._shown_by_paths("step", {end: (path,) for end, path in actors.items()}) if len(actors) == 1 else None
         )
+
+    def _called_in(self, role: str, work: str) -> Iterator[Event] | None:
+        """Who played somebody of whose name a work's cast has one alone: *Rick* in Casablanca."""
+        said = set(fold(role).split())
+        for one in self._link(work):
+            both: dict[str, tuple[Path, ...]] = {}
+            for actor, path in self.sets.ends(one, ("starring",)).items():
+                for character in self.sets.ends(actor, (self.sets.inverse(_PORTRAYED),)):
+                    if said <= set(fold(character).split()):
+                        both[actor] = (path, Path((character, actor), (_PORTRAYED,)))
+            if len(both) == 1:
+                return self._shown_by_paths("both", both)
+        return None
+
+    def winner_of_edition(self) -> Iterator[Event] | None:
+        """Who won what bears the name of a contest and its year; None where that is not asked or not known."""
+        found = _WON_IN_YEAR.match(self.plan.asked)
+        name = f"{found['year']} {found['what']}" if found else ""
+        for place in entities_called(self.kg, [name])[name] if name else ():
+            if ends := self.sets.ends(self.kg.entities[place], ("won by",)):
+                return self._shown_by_paths("step", {end: (path,) for end, path in ends.items()})
+        return None
 
     def called_by_owner(self) -> Iterator[Event] | None:
         """What *King Arthur's sword* is called: a thing that goes by that name and is joined to who is named in it."""

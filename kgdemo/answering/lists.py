@@ -111,6 +111,7 @@ class Lists(Bounded):
             return
         known = (
             self.won_when()
+            or self.winner_of_edition()
             or self.won_often()
             or self.runner_up()
             or self._of_its_editions()

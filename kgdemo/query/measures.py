@@ -52,8 +52,8 @@ _MEASURES = (
     "|orbital period|box office|running time|runtime|life expectancy|escape velocity|Scoville units"
     "|gestation period|incubation period|gestation|incubation|seats"
     "|distance|circumference|wingspan|half-life|half life|coastline|mains voltage|mains frequency|voltage"
-    "|freezing point|angle sum|net height|hoop height|goal width|goal height|alcohol content|alcohol|pH value|pH|price|budget"
-    "|gauge|heart rate|voting age|drinking age|driving age|core temperature|surface temperature|axial tilt"
+    "|freezing point|angle sum|net height|hoop height|goal width|goal height|alcohol content|alcohol|pH value|pH|price"
+    "|budget|gauge|heart rate|voting age|drinking age|driving age|core temperature|surface temperature|axial tilt"
     "|orbital speed|main span|storage capacity|bite force|value"
 ).split("|")
 _SAME_MEASURE = {

@@ -7,7 +7,9 @@ relations by itself, finds no answer to them whole (``two_steps``).
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
+from kgdemo.kg.labels import fold
 from kgdemo.query.measures import OFFICE, SLOTS, first_match, patterns_of
 from kgdemo.query.plan import Plan
 
@@ -203,7 +205,7 @@ def two_steps(question: str, clauses_only: bool = False) -> tuple[str, str] | No
         if _WAS.search(before) and _DONE.search(described) and not _CLAUSE.search(described):
             continue  # *when was the National Health Service in Britain started*: the verb is the question's own
         first = _first_asked(described, clauses_only) if _JOINING.search(before) else ""
-        if first and not _ONLY_ASKS.fullmatch(before):
+        if first and not _ONLY_ASKS.fullmatch(before) and not _WHO_WON.fullmatch(before):
             return first, _with_a_gap(before, behind)
     owned = None if clauses_only else _WITH_AN_OWNER.fullmatch(question)
     if owned and not _ONLY_ASKS.fullmatch(owned["outer"]):
@@ -220,6 +222,18 @@ def last_clause(question: str) -> str:
     """What describes a thing at the end of a question, *whose currency is the real*; empty where nothing does."""
     found = _LAST_CLAUSE.search(question)
     return found["clause"] if found else ""
+
+
+_OF_TWO = re.compile(
+    r"^(?:which|who|what)\b.+[,:] *(?:the |an? )?(?P<x>[^,]+?),? or (?:the |an? )?(?P<y>[^,]+)$", re.IGNORECASE
+)
+
+
+def is_neither(question: str, said: Collection[str]) -> bool:
+    """Whether it is asked which of two it is, *…, Poland or Bulgaria*, and neither has a word of the answers' names."""
+    found = _OF_TWO.match(question)
+    words = set(fold(f"{found['x']} {found['y']}").split()) if found else set()
+    return bool(words) and words.isdisjoint(said)
 
 
 def of_several(inner: str) -> bool:

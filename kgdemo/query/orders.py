@@ -176,7 +176,7 @@ _DATE_OF_VERB = {
     "built": "opened", "opened": "opened", "finished": "opened", "completed": "opened", "invented": "discovered",
     "end": "ended", "ended": "ended", "finish": "ended",
     "dedicated": "opened", "unveiled": "opened", "inaugurated": "opened",
-    "discovered": "discovered",
+    "discovered": "discovered", "launched": "launched",
 }  # fmt: skip
 
 

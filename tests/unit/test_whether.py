@@ -144,6 +144,10 @@ def test_the_answer_is_held_against_the_claim(pipeline: Pipeline, question: str,
         ("Which countries share a land border with both Sweden and Russia?", {"Norway", "Finland"}),
         ("into wpich sea does the rhine flow", {"North Sea"}),
         ("countries along the nanube", {"Austria", "Serbia"}),
+        ("Which ship was launched earlier, the Lusitania or the Titanic?", {"RMS Lusitania"}),
+        ("who won the wimbledon men's singles in 2001", {"Goran Ivanišević"}),
+        ("Who played Rick in Casablanca?", {"Humphrey Bogart"}),
+        ("In what year did On the Origin of Species first appear?", {"1859"}),
     ],
 )
 def test_what_lies_came_or_is_beyond_something_else_is_found(
@@ -166,6 +170,8 @@ def test_what_lies_came_or_is_beyond_something_else_is_found(
         ("Which is the largest moon of Venus?", "states none for Venus"),
         ("did Shakespeare write Hamlet before 1600", "does not say when"),
         ("who is the mother of the queen shown on the Penny Black", ""),  # she is no other queen
+        ("Which joined the European Union first, Poland or Bulgaria?", "neither of them"),
+        ("Do mature human red blood cells contain a nucleus?", "I found 1"),  # that blood has such cells says nothing
     ],
 )
 def test_what_nobody_can_say_is_refused_with_its_reason(pipeline: Pipeline, question: str, reason: str) -> None:
