@@ -160,8 +160,10 @@ def _of_described(plan: Plan, question: str) -> Plan:
     if plan.inner or plan.words or plan.form not in (Form.VALUE, Form.SPAN, *_OF_A_SET):
         return plan
     steps = two_steps(question, clauses_only=plan.form in _OF_A_SET)
-    if steps is None or (plan.form is Form.VALUE and of_several(steps[0])):  # a path asks it of all of them
+    if steps is None:
         return plan
+    if plan.form is Form.VALUE and of_several(steps[0]):  # a path asks it of all of them
+        return replace(plan, form=Form.ENTITY, things=(), attributes=())
     return replace(plan, inner=steps[0], outer=steps[1])
 
 

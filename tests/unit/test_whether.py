@@ -147,6 +147,7 @@ def test_the_answer_is_held_against_the_claim(pipeline: Pipeline, question: str,
         ("Which ship was launched earlier, the Lusitania or the Titanic?", {"RMS Lusitania"}),
         ("who won the wimbledon men's singles in 2001", {"Goran Ivanišević"}),
         ("Who played Rick in Casablanca?", {"Humphrey Bogart"}),
+        ("in what year did the films directed by Stanley Kubrick come out", {"1968", "1971", "1980"}),
         ("In what year did On the Origin of Species first appear?", {"1859"}),
     ],
 )
