@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 
+from kgdemo.answering.clauses import on_two_continents
 from kgdemo.answering.computation import Computation, MethodRun, computed_answer, listed, no_answer
 from kgdemo.answering.operands import PLACES, names_of_kind
 from kgdemo.events import Event, Operand
@@ -52,6 +53,12 @@ _WON_WHEN = re.compile(
     r"^(?:when|in (?:what|which) years?|(?:what|which) years?) (?:did|was|were|has) .+? "
     r"(?:win|won|receive|get|given|awarded) (?:the |an? )?(?P<what>.+?)$",
     re.I,
+)
+_SEASON = re.compile(r"\b(?:summer|winter)\b", re.IGNORECASE)
+_HOSTS_WITHIN = re.compile(
+    r"^(?:which|what) (?:\w+ )?(?:cities|towns|places|city|town|place) (?:in|of) (?P<where>.+?) (?:have |has )?"
+    r"(?:ever )?hosted (?:the |an? )?(?P<what>[^\d,]+?)$",
+    re.IGNORECASE,
 )
 _WON_IN_YEAR = re.compile(
     r"^(?:who|which \w+) (?:won|took|was the winner of) (?:the )?(?P<what>[^\d]+?) (?:in|of) (?:the year )?"
@@ -127,6 +134,22 @@ class Direct(Computation):
             if ends := self.sets.ends(self.kg.entities[place], ("won by",)):
                 return self._shown_by_paths("step", {end: (path,) for end, path in ends.items()})
         return None
+
+    def hosts_within(self) -> Iterator[Event] | None:
+        """The places of a country or continent that hosted one of a series; None where not asked or not known."""
+        found = _HOSTS_WITHIN.match(self.plan.asked)
+        what = found["what"] if found else ""
+        names = [what] if _SEASON.search(what) else [what, f"winter {what}"]  # the Olympics are those in winter, too
+        linked = ([one for one in self._link(name) if self.sets.editions(one)] for name in names if name)
+        series = dict.fromkeys(one for own in linked for one in own[:1])
+        hosts: dict[str, tuple[Path, ...]] = {}
+        for where in self._link(found["where"])[:1] if found and series else ():
+            for edition in (edition for one in series for edition in self.sets.editions(one)):
+                for host, path in self.sets.ends(edition, ("hosted by",)).items():
+                    inside = self.sets.containing(host, where) if host != where else None
+                    if inside is not None and not on_two_continents(inside, self.sets):
+                        hosts.setdefault(host, (path,))
+        return self._shown_by_paths("step", hosts) if hosts else None
 
     def called_by_owner(self) -> Iterator[Event] | None:
         """What *King Arthur's sword* is called: a thing that goes by that name and is joined to who is named in it."""

@@ -112,6 +112,7 @@ class Lists(Bounded):
         known = (
             self.won_when()
             or self.winner_of_edition()
+            or self.hosts_within()
             or self.won_often()
             or self.runner_up()
             or self._of_its_editions()
