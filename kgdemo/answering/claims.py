@@ -349,7 +349,7 @@ class Claims(Computation):
             yield from both
             return
         path = self._path_that_says_so([*country, *walks], topics)
-        if path is not None and (self._only_named(path) or not self._covers(path)):
+        if path is not None and (self._only_named(path) or not self._covers(path) or self._says_more(path)):
             yield no_answer(f"The graph says {path}, which does not decide this.")
             return
         if path is not None and (claim := self._other_way_round(path)):
@@ -426,6 +426,12 @@ class Claims(Computation):
         if _COMPETES.match(self.query.text) and path.relations == ("citizen of",):
             return True
         return self._decides_outcome(path) and not self._uncovered(path)
+
+    def _says_more(self, path: Path) -> bool:
+        """Whether a claim compares, or names a colour, of which a path says nothing: is tomato soup *red*."""
+        words = set(self.query.content_words)
+        colours = (one for one in self.kg.entities.known(f"{word} (colour)" for word in words))
+        return bool(re.search(r"\bthan\b", self.plan.asked)) or any(one not in path.entities for one in colours)
 
     def _is_god_of_that(self, path: Path) -> bool:
         """Whether a deity is joined to what else the question names: *the god of the sea* is more than a god."""

@@ -55,6 +55,7 @@ _IN_YEAR = patterns_of(
     r"(?P<aux>did|was|were) (?P<rest>.+?) (?P<way>in|before|after|since) (?:the year )?(?P<year>[12]?\d{3})",
 )
 _LASTED = re.compile(r"\b(?:still|exist|alive|live|last|rule|reign|belong|part|in (?:office|power))\b", re.IGNORECASE)
+_WON_FIRST = patterns_of(r"did {x} (?P<verb>win|host) (?P<y>the (?:very )?(?:first|last) .+)")
 _WON_IN = patterns_of(
     r"did {x} (?P<verb>win|host) (?P<y>(?:the )?.+?) (?:of|in) (?:the year )?(?P<year>[12]\d{3})",
     r"(?:was|were) (?P<y>(?:the )?.+?) (?P<year>[12]\d{3})? ?(?P<verb>won|hosted) by {x}",
@@ -158,7 +159,9 @@ def _measure(question: str) -> tuple[str, str] | None:
 
 
 def _year(question: str) -> tuple[str, str] | None:
-    """In a year, or before or after one."""
+    """The first one, or in a year, or before or after one."""
+    if found := first_match(_WON_FIRST, question):
+        return f"who {_DONE[found['verb'].lower()]} {found['y']}", found["x"]
     if (found := first_match(_WON_IN, question)) and found["year"]:
         done = _DONE.get(found["verb"].lower(), found["verb"].lower())
         return f"who {done} {found['y']} in {found['year']}", found["x"]

@@ -350,6 +350,10 @@ _IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, a
     (r"\bthe (\w+est) single (?=\w)", r"the \1 "),
     (r"^(who .+|which person .+) (the most .+) of all$", r"\1 \2"),
     (r"\b(country|nation) ((?-i:[A-Z])[\w .'-]+?) (?:plays|played|competes|competed) for\b", r"\1 of \2"),
+    (
+        r"^are there (more|fewer) people (?:living )?in (.+?) than (?:there are )?in (.+)$",
+        r"does \2 have \1 people than \3",
+    ),
     (r"\blived to be older\b", "lived longer"),
     (r"\bmelts at (?:(?:an?|the) )?(higher|lower) temperature\b", r"has the \1 melting point"),
     (r"\bboils at (?:(?:an?|the) )?(higher|lower) temperature\b", r"has the \1 boiling point"),

@@ -90,6 +90,8 @@ def test_a_claim_is_a_yes_no_question_whatever_else_its_words_fit() -> None:
         ("do snakes have legs", "No", "0 legs"),
         ("Is mercury a liquid at room temperature?", "Yes", "liquid at room temperature"),
         ("are the Beatles older than the Rolling Stones", "Yes", "1960"),
+        ("are there more people in China than in India", "No", "1,430,000,000"),
+        ("did Germany win the first World Cup", "No", "Uruguay"),
     ],
 )
 def test_the_answer_is_held_against_the_claim(pipeline: Pipeline, question: str, answer: str, says: str) -> None:
@@ -172,6 +174,7 @@ def test_what_lies_came_or_is_beyond_something_else_is_found(
         ("What animals lay eggs and are mammals and live in Australia?", "lay eggs"),
         ("Which is the largest moon of Venus?", "states none for Venus"),
         ("did Shakespeare write Hamlet before 1600", "does not say when"),
+        ("is tomato soup red", "does not decide this"),
         ("who is the mother of the queen shown on the Penny Black", ""),  # she is no other queen
         ("Which joined the European Union first, Poland or Bulgaria?", "neither of them"),
         ("Do mature human red blood cells contain a nucleus?", "I found 1"),  # that blood has such cells says nothing
