@@ -227,14 +227,14 @@ def _is_accented(mention: Mention) -> bool:
 
 
 _RULER = re.compile(r"(?:the )?(?:queen|king|pope|president|emperor|prince|princess)")
-_DESCRIBED = re.compile(
+_SAID_WHICH = re.compile(
     r"(?:['’]s)? (?:who|that|which|whose|whom|shown|depicted|named|called|born|buried|crowned|killed|executed|on)\b"
 )
 
 
 def _is_described(mention: Mention, question: str) -> bool:
     """Whether a title is no name, since it is said which of its holders is meant: *the queen shown on* a stamp."""
-    return bool(_RULER.fullmatch(mention.text) and _DESCRIBED.match(question, mention.end))
+    return bool(_RULER.fullmatch(mention.text) and _SAID_WHICH.match(question, mention.end))
 
 
 def _asked_about(
