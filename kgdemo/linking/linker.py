@@ -442,6 +442,7 @@ _MAX_WORDS = 40  # of a question
 _MAX_RUN = 7  # words of a name
 _MAX_NAMESAKES = 20  # whose facts are counted
 _MAX_SEARCHED = 8  # runs of words that a store's text search is asked for
+_LONGEST_SEARCHED = 80  # letters of one
 
 
 class StoreLinker:
@@ -498,7 +499,7 @@ class StoreLinker:
 
     def _search(self, runs: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, list[int], float]]:
         """Runs of words with the entities called nearly so, and how alike the names are, of 100; likest first."""
-        runs = runs[:_MAX_SEARCHED]
+        runs = [run for run in runs if len(run[2]) <= _LONGEST_SEARCHED][:_MAX_SEARCHED]
         found = self.kg.store.search([text for *_, run in runs for text in spellings(run)]) if runs else []
         near: list[tuple[int, int, list[int], float]] = []
         for first, last, run in runs:
@@ -523,7 +524,7 @@ class StoreLinker:
         """See ``Linker``: the entities that are called so in any capitals, or else nearly so."""
         found = dict.fromkeys(self.kg.met(node) for _, node in self.kg.store.find(spellings(text)))
         if not found:
-            return self._suggested(self._search([(0, 1, text[:_MAX_LETTERS])]), limit)
+            return self._suggested(self._search([(0, 1, text)]), limit)
         return self._candidates(list(found)[:_MAX_NAMESAKES], limit)
 
     def entities_in(self, text: str) -> tuple[str, ...]:

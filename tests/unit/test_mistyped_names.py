@@ -99,6 +99,7 @@ def test_what_is_too_far_away_is_suggested(local: KnowledgeGraph) -> None:
     assert [one.entity for one in linker.nearest("Frnce")] == ["France"]
     assert [one.entity for one in linker.nearest("france")] == ["France"]
     assert linker.nearest("Xyzzy") == ()
+    assert linker.nearest("Frnce " * 400) == ()  # no store is asked for what is no name
 
 
 def test_the_path_model_reads_the_name_as_the_graph_spells_it(endpoint: Endpoint) -> None:
