@@ -141,6 +141,7 @@ def test_the_spellings_of_a_word_hold_every_slip(word: str, data: st.DataObject)
 @pytest.mark.parametrize("search", sorted(SEARCHES))
 @given(text=st.text(max_size=60))
 @example(text="\"'*) OR ('x\" } DROP ALL # \\")
+@example(text="~000")
 def test_no_text_can_change_what_a_search_asks(search: str, text: str) -> None:
     called = Patterns(SparqlProfile()).called
     found = found_by(search, [text, "Leonardo da Vimci", "Rusia"], as_iri(RDFS_LABEL), 300, called)

@@ -39,11 +39,16 @@ def words_to_look_for(text: str) -> list[list[str]]:
     Returns:
         words, folded; one that ends in * stands for all that begin so.
     """
-    words = [word for word in fold(text).split() if len(word) > 2 and word not in _LITTLE]
+    words = [word for word in _words(text) if len(word) > 2 and word not in _LITTLE]
     begun = [_beginning(word, 2) for word in words]
     longer = [_beginning(word, 1.5) for word in words]
     others = [[*longer[:place], *longer[place + 1 :]] for place in range(len(words))] if len(words) > 1 else []
     return [one for one in (begun, *others) if one and any(len(word) >= _LEAST for word in one)]
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text, folded; of letters and digits alone, so that no sign means anything to a search."""
+    return fold(text).replace("~", " ").split()
 
 
 def _beginning(word: str, part: float) -> str:
@@ -92,7 +97,7 @@ def in_qlever(text: str, naming: str) -> str:
 
 def in_wikidata(text: str, naming: str) -> str:
     """The search of Wikidata's own pages, which finds words with a slip by a tilde behind them."""
-    words = [f"{word}~" if len(word) > _LEAST else word for word in fold(text).split()]
+    words = [f"{word}~" if len(word) > _LEAST else word for word in _words(text)]
     if not words:
         return ""
     given = {
