@@ -17,7 +17,7 @@ from kgdemo.linking.words import Word, common_words, short_given_names
 _MAX_HOLDING = 300  # names looked at for one word, best-connected first: enough for every John
 _MAX_PARTS = 40  # partial matches kept for one stretch of words
 _MIN_SHARE = 0.25
-_LITTLE = 3  # letters
+_LITTLE, _VOWELS = 3, frozenset("aeiou")
 _INITIAL = 0.1  # weight of a lone letter in a name: Harry S. Truman is Harry Truman
 _MAX_WORDS = 120  # of a question; a longer text is no question
 MAX_FUZZY = 24  # stretches tried for typos
@@ -225,8 +225,8 @@ def _runs(places: dict[int, _Variant], words: Sequence[Word]) -> Iterator[tuple[
 
 
 def _is_little(word: Word) -> bool:
-    """Whether a word is too short for initials that nobody has written down, in small letters."""
-    return word.text.islower() and len(word.text) <= _LITTLE
+    """Whether small letters are too few, and too like a word, for initials that nobody has written down: no *nfl*."""
+    return word.text.islower() and len(word.text) <= _LITTLE and not _VOWELS.isdisjoint(word.text)
 
 
 def is_english(word: Word) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pyoxigraph as ox
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
@@ -114,6 +114,7 @@ def test_the_path_model_reads_the_name_as_the_graph_spells_it(endpoint: Endpoint
 letters = st.text(alphabet="abAB é", max_size=5)
 
 
+@settings(deadline=None)
 @given(st.lists(letters.filter(bool), max_size=30), letters)
 @example(["ab (c)", "ab (d)", "b"], "abb")
 def test_labels_one_slip_away_are_those_of_a_look_at_every_label(labels: list[str], text: str) -> None:
@@ -125,6 +126,7 @@ def test_labels_one_slip_away_are_those_of_a_look_at_every_label(labels: list[st
     assert {plain[label] for label in found} == {plain[label] for label in near}
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="abcdefg", min_size=1, max_size=9), st.data())
 def test_the_spellings_of_a_word_hold_every_slip(word: str, data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(word)))
@@ -139,6 +141,7 @@ def test_the_spellings_of_a_word_hold_every_slip(word: str, data: st.DataObject)
 
 
 @pytest.mark.parametrize("search", sorted(SEARCHES))
+@settings(deadline=None)
 @given(text=st.text(max_size=60))
 @example(text="\"'*) OR ('x\" } DROP ALL # \\")
 @example(text="~000")
