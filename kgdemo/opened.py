@@ -16,7 +16,8 @@ from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.constraint.token_graph import TokenCache, TokenGraph, token_graph_of
 from kgdemo.facts import Facts
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.linking.linker import Linker, linker_of
+from kgdemo.linking.linker import Linker
+from kgdemo.linking.stores import linker_of
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.query.query import vocabulary_of
 from kgdemo.verify import Verifier

@@ -138,12 +138,14 @@ class Direct(Computation):
     def hosts_within(self) -> Iterator[Event] | None:
         """The places of a country or continent that hosted one of a series; None where not asked or not known."""
         found = _HOSTS_WITHIN.match(self.plan.asked)
-        what = found["what"] if found else ""
-        names = [what] if _SEASON.search(what) else [what, f"winter {what}"]  # the Olympics are those in winter, too
-        linked = ([one for one in self._link(name) if self.sets.editions(one)] for name in names if name)
+        if not found:
+            return None
+        # the Olympics are those in winter, too
+        names = [found["what"]] if _SEASON.search(found["what"]) else [found["what"], f"winter {found['what']}"]
+        linked = ([one for one in self._link(name) if self.sets.editions(one)] for name in names)
         series = dict.fromkeys(one for own in linked for one in own[:1])
         hosts: dict[str, tuple[Path, ...]] = {}
-        for where in self._link(found["where"])[:1] if found and series else ():
+        for where in self._link(found["where"])[:1] if series else ():
             for edition in (edition for one in series for edition in self.sets.editions(one)):
                 for host, path in self.sets.ends(edition, ("hosted by",)).items():
                     inside = self.sets.containing(host, where) if host != where else None

@@ -23,7 +23,7 @@ from kgdemo.kg.stores.patterns import RDFS_LABEL, Patterns, SparqlProfile, as_ir
 from kgdemo.kg.stores.saved import SavedStore
 from kgdemo.kg.stores.sparql import SparqlStore
 from kgdemo.kg.stores.text_search import SEARCHES, found_by, one_slip_from, words_to_look_for
-from kgdemo.linking.linker import StoreLinker
+from kgdemo.linking.stores import StoreLinker
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import LOCAL, Settings
 from tests.helpers.sparql_server import Endpoint, served, triples_of

@@ -33,7 +33,7 @@ from kgdemo.kg.stores.opening import StoreFacts, open_store, operators_stores, r
 from kgdemo.kg.stores.patterns import SparqlProfile, as_iri, as_literal
 from kgdemo.kg.stores.saved import SavedStore
 from kgdemo.kg.stores.sparql import SparqlStore
-from kgdemo.linking.linker import StoreLinker
+from kgdemo.linking.stores import StoreLinker
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import LOCAL, PUBLIC, Settings
 from kgdemo.ui.fields import settings_of
