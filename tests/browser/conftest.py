@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Error, Locator, Page, expect, sync_playwright
 
 ARTEFACTS = Path(__file__).resolve().parents[1] / "artefacts"
 FLAGS = (
@@ -38,7 +38,13 @@ def _steady_clicks(monkeypatch: pytest.MonkeyPatch) -> None:
     click = Locator.click
 
     def steady(self: Locator, **options: Any) -> None:
-        self.scroll_into_view_if_needed()
+        for left in (2, 1, 0):
+            try:
+                self.scroll_into_view_if_needed()
+                break
+            except Error as error:  # what was drawn anew meanwhile is looked for again, as a click itself does
+                if not left or "not attached" not in str(error):
+                    raise
         drawn(self)
         click(self, **options)
 
