@@ -349,7 +349,12 @@ class Claims(Computation):
             yield from both
             return
         path = self._path_that_says_so([*country, *walks], topics)
-        if path is not None and (self._only_named(path) or not self._covers(path) or self._says_more(path)):
+        if path is not None and (
+            self._only_named(path)
+            or not self._covers(path)
+            or self._says_more(path)
+            or self.sets.leaves_continent_open(path)
+        ):
             yield no_answer(f"The graph says {path}, which does not decide this.")
             return
         if path is not None and (claim := self._other_way_round(path)):

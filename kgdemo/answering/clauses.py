@@ -49,15 +49,9 @@ def belonging_to(found: Paths, adjective: str, sets: Sets) -> dict[str, tuple[Pa
     belong: dict[str, tuple[Path, ...]] = {}
     for one in found:
         path = sets.containing(one, place) or sets.leads(place, (sets.inverse("citizen of"),), one) if place else None
-        if path is not None and not on_two_continents(path, sets):
+        if path is not None:
             belong[one] = (path,)
     return belong
-
-
-def on_two_continents(path: Path, sets: Sets) -> bool:
-    """Whether a path leads by way of a country that lies on more than one continent: Moscow is in no *Asian* part."""
-    between = path.entities[1:-1]
-    return any([label for label, _ in sets.kg.neighbours(one, directed=True)].count("continent") > 1 for one in between)
 
 
 def common(clauses: Sequence[Clause], found: Sequence[Paths], verifier: Verifier) -> Iterator[Event]:

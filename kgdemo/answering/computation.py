@@ -73,6 +73,7 @@ _ELEMENTS = frozenset(("land", "water", "air", "sea"))  # where the fastest is s
 _OF_SEVERAL = re.compile(  # one of those that are named
     r"\bor\b|\bcompared?\b|\bthan (?!(?:in |at |on )?(?:any|all|every))", re.IGNORECASE
 )
+_SEASON = re.compile(r"\b(?:summer|winter)\b", re.IGNORECASE)
 _TIME = frozenset(("year",))
 _AWAY = frozenset(("coast on", "bordered by", "shares border with"))  # relations that lead out of a place
 _HELD = frozenset("won win wins hold holds held achieved scored".split())
@@ -482,6 +483,13 @@ class Computation:
         operation = yield from self._operate("step", f"{feat}: {listed(list(ends))}", operands, tuple(ends))
         if operation is not None:
             yield computed_answer(f"{listed(list(ends))} ({feat}).", tuple(ends))
+
+    def _editions_called(self, what: str) -> list[str]:
+        """The editions of a series by its name; the *Olympics* are those in summer and in winter."""
+        names = [what] if _SEASON.search(what) else [what, f"winter {what}"]
+        linked = ([one for one in self._link(name) if self.sets.editions(one)] for name in names)
+        series = dict.fromkeys(one for own in linked for one in own[:1])
+        return [edition for one in series for edition in self.sets.editions(one)]
 
     def _shown_by_paths(self, kind: str, ends: Mapping[str, tuple[Path, ...]]) -> Iterator[Event]:
         """Entities as the answer, with the paths that lead to them."""

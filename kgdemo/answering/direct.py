@@ -11,7 +11,8 @@ import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 
-from kgdemo.answering.clauses import on_two_continents
+import numpy as np
+
 from kgdemo.answering.computation import Computation, MethodRun, computed_answer, listed, no_answer
 from kgdemo.answering.operands import PLACES, names_of_kind
 from kgdemo.events import Event, Operand
@@ -54,7 +55,6 @@ _WON_WHEN = re.compile(
     r"(?:win|won|receive|get|given|awarded) (?:the |an? )?(?P<what>.+?)$",
     re.I,
 )
-_SEASON = re.compile(r"\b(?:summer|winter)\b", re.IGNORECASE)
 _HOSTS_WITHIN = re.compile(
     r"^(?:which|what) (?:\w+ )?(?:cities|towns|places|city|town|place) (?:in|of) (?P<where>.+?) (?:have |has )?"
     r"(?:ever )?hosted (?:the |an? )?(?P<what>[^\d,]+?)$",
@@ -140,16 +140,13 @@ class Direct(Computation):
         found = _HOSTS_WITHIN.match(self.plan.asked)
         if not found:
             return None
-        # the Olympics are those in winter, too
-        names = [found["what"]] if _SEASON.search(found["what"]) else [found["what"], f"winter {found['what']}"]
-        linked = ([one for one in self._link(name) if self.sets.editions(one)] for name in names)
-        series = dict.fromkeys(one for own in linked for one in own[:1])
         hosts: dict[str, tuple[Path, ...]] = {}
-        for where in self._link(found["where"])[:1] if series else ():
-            for edition in (edition for one in series for edition in self.sets.editions(one)):
+        editions = self._editions_called(found["what"])
+        for where in self._link(found["where"])[:1] if editions else ():
+            for edition in editions:
                 for host, path in self.sets.ends(edition, ("hosted by",)).items():
                     inside = self.sets.containing(host, where) if host != where else None
-                    if inside is not None and not on_two_continents(inside, self.sets):
+                    if inside is not None:
                         hosts.setdefault(host, (path,))
         return self._shown_by_paths("step", hosts) if hosts else None
 
@@ -177,7 +174,9 @@ class Direct(Computation):
         (topic,) = self.query.topics
         asked = fold(self.plan.asked).split()
         said: list[str] = []
-        for label in dict.fromkeys(label for label, _ in self.kg.neighbours(topic)):
+        place = self.kg.entities.find(topic)
+        steps = [] if place is None else self.kg.steps_from(np.array([place])).tolist()
+        for label in (self.kg.step_labels[step] for step in steps):
             words = spoken(label).lower().split() if not label.startswith("~") else []
             runs = (asked[first : first + len(words)] for first in range(len(asked) - len(words) + 1))
             if len(words) > 1 and any(all(map(same_stem, run, words)) for run in runs):

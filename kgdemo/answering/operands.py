@@ -152,8 +152,9 @@ class Sets:
         return None
 
     def containing(self, inner: str, outer: str) -> Path | None:
-        """The path from a place to one that lies within it."""
+        """The path from a place to one that lies within it; on a continent not by way of a place that lies on two."""
         frontier: list[Path] = [Path((inner,), ())]
+        is_continent = kind_of(self.kg, outer) == "continent"
         for _ in range(_DEEPEST):
             longer = []
             for path in frontier:
@@ -162,6 +163,8 @@ class Sets:
                         found = Path((end, *path.entities), (self.inverse(label), *path.relations))
                         if end == outer:
                             return found
+                        if is_continent and self._on_two_continents(end):
+                            continue
                         if kind_of(self.kg, end) not in _NATURAL or not self.spreads(end, kind_of(self.kg, outer)):
                             longer.append(found)
             frontier = longer[:200]
@@ -238,7 +241,10 @@ class Sets:
                 yield reached[target]
                 new.append(target)
             deeper = [e for e in new if not self.spreads(self.kg.entities[e], self.kg.type_of(start))]
-            frontier = np.array([e for e in deeper if not (is_continent and self._on_two_continents(e))], np.int32)
+            entities = self.kg.entities
+            frontier = np.array(
+                [e for e in deeper if not (is_continent and self._on_two_continents(entities[e]))], np.int32
+            )
             if not len(frontier):
                 return
 
@@ -255,8 +261,12 @@ class Sets:
         ends = {end for label, end in self.kg.neighbours(place, directed=True) if label in LIES_IN}
         return own in _NATURAL and sum(kind_of(self.kg, end) == kind for end in ends) > 1
 
-    def _on_two_continents(self, entity: int) -> bool:
-        label = self.kg.entities[entity]
+    def leaves_continent_open(self, path: Path) -> bool:
+        """Whether a path joins a continent by way of a place on two: Vladivostok's country is partly in Europe."""
+        ends = {kind_of(self.kg, end) for end in (path.entities[0], path.end)}
+        return "continent" in ends and any(map(self._on_two_continents, path.entities[1:-1]))
+
+    def _on_two_continents(self, label: str) -> bool:
         return len({end for relation, end in self.kg.neighbours(label, directed=True) if relation == "continent"}) > 1
 
     def succession(self, members: Collection[str]) -> list[str]:

@@ -218,10 +218,10 @@ class Values(Orders):
     def _hosted_when(self) -> Iterator[Event] | None:
         """The years in which a place hosted one of a series; None where that is not asked or not known."""
         found = _HOSTED_WHEN.match(self.plan.asked)
-        series = [one for one in self._link(found["what"]) if self.sets.editions(one)] if found else []
+        editions = self._editions_called(found["what"]) if found else []
         ends: dict[str, tuple[Path, ...]] = {}
-        for place in self._link(found["x"])[:1] if found and series else ():
-            for edition in self.sets.editions(series[0]):
+        for place in self._link(found["x"])[:1] if found and editions else ():
+            for edition in editions:
                 for year in self.sets.ends(edition, ("happened in year",)):
                     for way in ("hosted by", "took place in"):
                         if self.sets.leads(edition, (way,), place) is not None:

@@ -22,7 +22,7 @@ from kgdemo.kg.stores.opening import StoreFacts
 from kgdemo.kg.stores.patterns import RDFS_LABEL, Patterns, SparqlProfile, as_iri
 from kgdemo.kg.stores.saved import SavedStore
 from kgdemo.kg.stores.sparql import SparqlStore
-from kgdemo.kg.stores.text_search import SEARCHES, found_by, one_slip_from, words_to_look_for
+from kgdemo.kg.stores.text_search import SEARCHES, SPELLINGS, found_by, one_slip_from, words_to_look_for
 from kgdemo.linking.stores import StoreLinker
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import LOCAL, Settings
@@ -140,7 +140,7 @@ def test_the_spellings_of_a_word_hold_every_slip(word: str, data: st.DataObject)
     assert all(OSA.distance(word, one) == 1 for one in one_slip_from(word))
 
 
-@pytest.mark.parametrize("search", sorted(SEARCHES))
+@pytest.mark.parametrize("search", [*SEARCHES, SPELLINGS])
 @settings(deadline=None)
 @given(text=st.text(max_size=60))
 @example(text="\"'*) OR ('x\" } DROP ALL # \\")

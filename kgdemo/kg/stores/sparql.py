@@ -17,7 +17,7 @@ from kgdemo.errors import UserError
 from kgdemo.kg.stores.base import Edge, Ends, Node, RelationEnds, Step, StoreError, Survey, local_name
 from kgdemo.kg.stores.endpoint import Endpoint, Row, id_in, ids_in, number_in, text_in
 from kgdemo.kg.stores.patterns import Patterns, SparqlProfile, as_iri, as_literal
-from kgdemo.kg.stores.text_search import SEARCHES, found_by
+from kgdemo.kg.stores.text_search import SEARCHES, SPELLINGS, found_by
 
 logger = logging.getLogger(__name__)
 _AT_ONCE = 1000  # ids in one query
@@ -48,8 +48,8 @@ class SparqlStore:
     ) -> None:
         self.profile = profile or SparqlProfile()
         self._search = self.profile.search
-        if self._search and self._search not in SEARCHES:
-            raise UserError(f"A store's profile has no search {self._search!r}; it may have {', '.join(SEARCHES)}.")
+        if self._search and self._search not in (ways := (*SEARCHES, SPELLINGS)):
+            raise UserError(f"A store's profile has no search {self._search!r}; it may have {', '.join(ways)}.")
         self._patterns = Patterns(self.profile)
         self._endpoint = Endpoint(url, timeout, client)
         self._relations: tuple[str, ...] = ()
@@ -223,7 +223,7 @@ class SparqlStore:
     def search(self, texts: Sequence[str]) -> list[tuple[str, Node]]:
         """See ``base.Store``."""
         some = list(_readable(texts))
-        found = found_by(self._search or "spellings", some, self._naming, _MOST_FOUND, self._patterns.called)
+        found = found_by(self._search or SPELLINGS, some, self._naming, _MOST_FOUND, self._patterns.called)
         if not found:
             return []
         rows = self._endpoint.select(

@@ -113,11 +113,6 @@ def in_wikidata(text: str, naming: str) -> str:
     return f"{{ SERVICE {as_iri(_WIKIBASE + 'mwapi')} {{ {parameters} {item} }} ?o {naming} ?f }}"
 
 
-def nowhere(text: str, naming: str) -> str:
-    """Nothing: the store has no text search, and too many labels to go through."""
-    return ""
-
-
 def among_labels(text: str, naming: str) -> str:
     """All labels that have one half of a text, where a store has no text search and few enough of them."""
     said = " ".join(text.lower().split())
@@ -131,22 +126,22 @@ SEARCHES: dict[str, Callable[[str, str], str]] = {  # profile's name -> pattern 
     "qlever": in_qlever,
     "wikidata": in_wikidata,
     "labels": among_labels,
-    "spellings": nowhere,
 }
+SPELLINGS = "spellings"  # the way of a store that has no text search and too many labels to go through
 
 
 def found_by(search: str, texts: Sequence[str], naming: str, most: int, called: Callable[[Sequence[str]], str]) -> str:
     """A pattern that binds ``?o`` to entities that one of some texts may mean, and ``?f`` to how they are called.
 
     Args:
-        search: of ``SEARCHES``.
+        search: of ``SEARCHES``, or ``SPELLINGS``.
         texts: names as they were typed, and as names are capitalised.
         naming: the predicates that name, as a query writes them.
         most: entities for each text; which, where there are more, is the store's choice.
         called: writes texts as a store's labels in the languages that are read.
     """
     texts = [re.sub(r"[\x00-\x1f]", " ", text) for text in texts]
-    short = [text for text in texts if search == "spellings" or (len(text) <= _SHORT and " " not in text)]
+    short = [text for text in texts if search == SPELLINGS or (len(text) <= _SHORT and " " not in text)]
     ways = dict.fromkeys(SEARCHES[search](text, naming) for text in texts if text not in short)
     found = [f"{{ SELECT ?o ?f WHERE {{ {way} }} LIMIT {most} }}" for way in ways if way]
     # as names are capitalised, what is spelt in small letters being no name
