@@ -14,12 +14,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
 
 import numpy as np
 
-from kgdemo.answering.computation import SAYS_LITTLE, SEX, within_bound
-from kgdemo.answering.description import Description, Phrase, says_nothing
+from kgdemo.answering.computation import SAYS_LITTLE, SEX
+from kgdemo.answering.description import Description, says_nothing
 from kgdemo.answering.operands import (
     HARMLESS,
     LIES_IN,
@@ -31,17 +30,14 @@ from kgdemo.answering.operands import (
     is_of_kind,
     kinds_told,
     names_of_kind,
-    number_of,
-    operand_of,
 )
-from kgdemo.events import Operand
+from kgdemo.answering.telling import CLOSER, IN_YEAR, SAYS_WHAT, Fit, Statement, Telling, joined
 from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
-from kgdemo.models.embedding import Embedder, embedding_cache
-from kgdemo.query.answer_type import kind_of, same_stem, singulars
+from kgdemo.models.embedding import Embedder
+from kgdemo.query.answer_type import kind_of
 from kgdemo.query.measures import NUMBERS, number_of_word
-from kgdemo.ranking.scorer import path_words
 
 _ASKS = re.compile(
     r"^(?:(?:which|what|name|list)(?: (?:of|are|is|were|was|the|these|a|an|some|two|three|four)\b)*"
@@ -70,7 +66,6 @@ _SET_WORDS = 4
 _MOST_READ = 20_000  # edges around what is named, and around what may fit it, of a graph that grows
 _MOST_MET = 256  # things that may fit it there, whose surroundings are read together
 _MOST_MEMBERS, _MOST_FITTING = 2500, 60
-_MOST_COMPARED = 2000  # words of relations, of which a graph that was handed over may have very many
 _MEMBERS = ("band member", "has member state", "has member")
 ANYBODY = frozenset(  # nouns that say little more than that somebody, or something, is meant
     "musician performer athlete sportsman player "
@@ -78,59 +73,10 @@ ANYBODY = frozenset(  # nouns that say little more than that somebody, or someth
     "one object thing body item".split()
 )
 _ANYTHING = frozenset("one object thing body item".split())
-_SAYS_WHAT = frozenset(  # what tells which one something is that a member is joined to
-    ("citizen of", "occupation", "instance of", "gender", "genre", "located in", "continent", "born in")
-)
 _AREAS = frozenset(("country", "continent", "state", "region", "province", "island"))
-_RECORD = "achieved"
-_IN_YEAR = " in year"
 _LITTLE = SAYS_LITTLE | HARMLESS
-_KIN = {"child": ("child", "children", "son", "daughter"), "child of": ("parent", "parents", "father", "mother")}
-_TELLS = _SAYS_WHAT | {_RECORD, "deity of", "symbol of", "participant of", "position held", "field of work"}
-_HUB = 300  # links from which those that lead to a thing are not looked at, only its own statements
-_SAME = 0.42  # cosine from which a word says a relation
-_NEAREST = 0.35  # from which it does where no relation of the member says it better
 _NEARER, _SEVERAL = 0.5, 2  # below this cosine several conditions have to act
-_SAID = 0.6  # of a date, where something else in the phrase may be what it is the date of
-_CLOSER = 0.12  # by how much another relation, or the statements of another member, may say it better
-_CAME = frozenset(
-    "first appeared appear came out released published made year years started introduced announced".split()
-)
-
-Around = Sequence[tuple[str, str]]
 Between = Mapping[str, Sequence[tuple[str, str]]]  # what something that is named leads to -> by which step, from what
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """What the graph states of a member that accounts for a name in the question.
-
-    Attributes:
-        path: from what is named to the member.
-        places: of the words that name it.
-        says: the words of the relations, and what kind of thing lies between.
-    """
-
-    path: Path
-    places: frozenset[int]
-    says: tuple[str, ...]
-
-
-@dataclass(slots=True)
-class Fit:
-    """How a member fits.
-
-    Attributes:
-        paths: to the member, which account for the words; one of them may say that it is a member.
-        values: of the member, each with the bound that it is within, such as ``= 1991``.
-        likeness: cosine of the word that its statements say least well.
-        by_record: whether a word is said by a record of it alone, which others that fit need not hold.
-    """
-
-    paths: list[Path] = field(default_factory=list)
-    values: list[tuple[Operand, str]] = field(default_factory=list)
-    likeness: float = 1.0
-    by_record: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,13 +109,11 @@ class Described:
 
     def __init__(self, sets: Sets, embedder: Embedder, office: Callable[[str], str]) -> None:
         self.sets, self.kg, self._office = sets, sets.kg, office
-        self._vectors = embedding_cache(embedder)
-        self._compared: set[str] = set()
+        self._telling = Telling(sets, embedder, self._read)
         self._unread: Collection[str] = ()  # members of a graph that grows
         self._too_far = False  # more lies around these than may be read
         # where a graph has no such relations, nobody has to look for them around every member
         self._nests = any(self.kg.steps_called(label) for label in LIES_IN)
-        self._has_years = any(label.endswith(_IN_YEAR) for label in self.kg.step_labels)
 
     def fitting(self, asked: str, least: int = 0) -> Found:
         """The members of the set that a question speaks of which fit all that it says.
@@ -230,13 +174,13 @@ class Described:
             return Found(), ""
         near = self._beside(answers, description)
         self._unread = answers.keys() if self.kg.grows else ()
-        told = {one: self._told(one, near.get(one, []), description) for one in answers}
+        told = {one: self._telling.told(one, near.get(one, []), description) for one in answers}
         if self._too_far:
             return Found(), ""
         kept = dict(told)
         passed = {entity for path in answers.values() for entity in path.entities}
-        joined = {place for own in near.values() for statement in own for place in statement.places}
-        joined |= {place for end, places in description.named.items() if end in passed for place in places}
+        reached = {place for own in near.values() for statement in own for place in statement.places}
+        reached |= {place for end, places in description.named.items() if end in passed for place in places}
         walked_from = _walked_from(answers, description)
         for i, phrase in enumerate(phrases):
             if not phrase.places.isdisjoint(walked_from):
@@ -244,11 +188,11 @@ class Described:
             fitting = {one for one, parts in told.items() if parts[i] is not None}
             if fitting:
                 kept = {one: parts for one, parts in kept.items() if one in fitting}
-            elif i and not phrase.places.isdisjoint(description.must_act) and phrase.places.isdisjoint(joined):
+            elif i and not phrase.places.isdisjoint(description.must_act) and phrase.places.isdisjoint(reached):
                 return Found(), " ".join(description.words[place] for place in sorted(phrase.places))
         if len(kept) in (0, len(answers)):
             return Found(), ""
-        fits = {one: _joined([part for part in parts if part], answers[one]) for one, parts in kept.items()}
+        fits = {one: joined([part for part in parts if part], answers[one]) for one, parts in kept.items()}
         return Found("of them", fits), ""
 
     def _able(self, asked: str, answers: Mapping[str, Path]) -> tuple[Found, str] | None:
@@ -363,22 +307,23 @@ class Described:
             reached = {m: near.get(m, []) + self._within(m, description, further) for m in members}
             reached = {m: own + self._beyond(m, near, between, description) for m, own in reached.items()}
             named = [m for m, own in reached.items() if description.names <= {p for s in own for p in s.places}]
-            told = {m: self._told(m, reached[m], description) for m in named if m not in description.named}
+            told = {m: self._telling.told(m, reached[m], description) for m in named if m not in description.named}
             others = [m for m in members if m not in told] if any(c.negated for c in description.phrases) else []
-            apart = {m: self._told(m, reached[m], description) for m in others}  # what a negation may be known of
+            # what a negation may be known of
+            apart = {m: self._telling.told(m, reached[m], description) for m in others}
             kept, ruled_out = _negated(told, apart, members, description)
             whole: Told = {m: parts for m, parts in kept.items() if None not in parts}
             unsaid = frozenset[int]()
             if not whole and kept:  # of one phrase the graph says nothing, and the others leave a single member
                 whole, unsaid = _but_for_one(kept, description)
-            fits = {m: _joined([p for p in parts if p], members[m]) for m, parts in whole.items()}
+            fits = {m: joined([p for p in parts if p], members[m]) for m, parts in whole.items()}
             fits = {m: fit for m, fit in fits.items() if len(fit.paths) + len(fit.values) > (members[m] is not None)}
             if fits and None not in ruled_out.values():
                 best = max(fit.likeness for fit in fits.values())
                 unrecorded = [fit.likeness for fit in fits.values() if not fit.by_record]
                 if len(unrecorded) < len(fits) and max(unrecorded, default=0.0) >= _NEARER:
                     return Found()
-                said = {m: fit for m, fit in fits.items() if fit.likeness > best - _CLOSER}
+                said = {m: fit for m, fit in fits.items() if fit.likeness > best - CLOSER}
                 if len(said) > 1 and any(fit.by_record for fit in said.values()):
                     return Found()
                 words = " ".join(description.words[p] for p in sorted(unsaid))
@@ -398,21 +343,21 @@ class Described:
             for one in self._with_editions(end):
                 for label, member in self.kg.neighbours(one):
                     if member in members:
-                        statement = Statement(Path((one, member), (label,)), places, self._both_ways(label))
+                        statement = Statement(Path((one, member), (label,)), places, self._telling.both_ways(label))
                         found.setdefault(member, []).append(statement)
             for label, member in self.kg.neighbours(end):
                 if member in groups:
                     for one, path in members.items():
                         if path is not None and one != end:
                             way = Path((end, *path.entities), (label, *path.relations))
-                            found.setdefault(one, []).append(Statement(way, places, self._both_ways(label)))
+                            found.setdefault(one, []).append(Statement(way, places, self._telling.both_ways(label)))
         return found
 
     def _within(self, member: str, description: Description, further: bool) -> list[Statement]:
         """Those that join a member to what lies in a place that is named: a play set in Verona is set in Italy.
 
         Args:
-            member, description: see ``_told``.
+            member, description: see ``Telling.told``.
             further: any place may hold another one, whatever leads to it; else only what is an area, by relations that
                 hold of what a place lies in as well.
         """
@@ -427,13 +372,13 @@ class Described:
                     continue
                 if (chain := self.sets.containing(middle, end)) is not None and member not in chain.entities:
                     path = Path((*chain.entities, member), (*chain.relations, self.sets.inverse(label)))
-                    found.append(Statement(path, description.named[end], self._both_ways(label)))
+                    found.append(Statement(path, description.named[end], self._telling.both_ways(label)))
         return found
 
     def _between(self, description: Description) -> Between:
         """What the graph states of a kind or a place that is named: who is *Dutch*, and what lies in Italy."""
         between: dict[str, list[tuple[str, str]]] = {}
-        stated = {self.sets.inverse(statement): statement for statement in _SAYS_WHAT}
+        stated = {self.sets.inverse(statement): statement for statement in SAYS_WHAT}
         for end in description.named:
             for label, middle in self.kg.neighbours(end):
                 if label in stated:
@@ -451,7 +396,7 @@ class Described:
         """Those that say it of what a member is joined to: created by somebody who is *Dutch*, or found in a year.
 
         Args:
-            member, description: see ``_told``.
+            member, description: see ``Telling.told``.
             near: statements that join members to what is named.
             between: see ``_between``; None: only what is near counts.
         """
@@ -463,150 +408,15 @@ class Described:
             for from_end, end in between.get(middle, ()):
                 if end != member:
                     path = Path((end, middle, member), (from_end, self.sets.inverse(label)))
-                    says = (*self._both_ways(label), *filter(None, (kind_of(self.kg, middle),)))
+                    says = (*self._telling.both_ways(label), *filter(None, (kind_of(self.kg, middle),)))
                     found.append(Statement(path, named[end], says))
-        for statement in near.get(member, ()) if self._has_years else ():
+        for statement in near.get(member, ()) if self._telling.has_years else ():
             middle = statement.path.entities[0]
             for second, end in self.kg.neighbours(middle, directed=True) if len(statement.path.relations) == 1 else ():
-                if second.endswith(_IN_YEAR) and end in named:
+                if second.endswith(IN_YEAR) and end in named:
                     path = Path((end, middle, member), (self.sets.inverse(second), *statement.path.relations))
                     found.append(Statement(path, named[end], statement.says))
         return found
-
-    def _both_ways(self, label: str) -> tuple[str, ...]:
-        """The words of a relation and of its inverse: *bordered by*, *coast on*; of kin those of the one meant."""
-        if label in _KIN:
-            return _KIN[label]
-        return tuple(path_words((label, self.sets.inverse(label))))
-
-    def _told(self, member: str, statements: Sequence[Statement], description: Description) -> list[Fit | None]:
-        """What accounts for each phrase about a member; None for a phrase for which nothing does."""
-
-        @cache
-        def around() -> Around:
-            if not self._read():
-                return ()
-            return self.kg.neighbours(member, directed=self.kg.degree(self.kg.entities.find(member) or 0) > _HUB)
-
-        return [self._phrase(phrase, member, around, statements, description) for phrase in description.phrases]
-
-    def _phrase(
-        self,
-        phrase: Phrase,
-        member: str,
-        around: Callable[[], Around],
-        statements: Sequence[Statement],
-        description: Description,
-    ) -> Fit | None:
-        """What accounts for a phrase; None where something in it is not accounted for."""
-        fit, left, words = Fit(), set(phrase.places), description.words
-        self._counted(member, phrase, left, description, fit)
-        for place in phrase.places & description.bounds.keys():
-            others = [words[p] for p in phrase.places if p not in description.bounds]
-            named_too = any(place not in s.places and not s.places.isdisjoint(phrase.places) for s in statements)
-            bound = description.bounds[place]
-            if (date := self._date(member, bound, others, named_too)) is not None:
-                fit.values.append((date, bound))
-                left.discard(place)
-        by_place: dict[frozenset[int], list[Statement]] = {}
-        later = {place for place, bound in description.bounds.items() if not bound.startswith("= ")}
-        for statement in statements:  # what came out in 1850 did not come out after it
-            if (named := statement.places & left) and not named <= later:
-                by_place.setdefault(named, []).append(statement)
-        left -= {place for named in by_place for place in named}
-        if not left.isdisjoint(description.must_act):
-            return None
-        plain = [words[place] for place in left]
-        chosen = [self._best(alternatives, plain) for alternatives in by_place.values()]
-        fit.paths = [statement.path for statement in chosen]
-        says = [word for statement in chosen for word in statement.says]
-        says += [word for value, _ in fit.values for word in path_words((value.attribute,))]
-        return fit if all(self._said(word, says, member, around, fit) for word in plain) else None
-
-    def _counted(self, member: str, phrase: Phrase, left: set[int], description: Description, fit: Fit) -> None:
-        """Take the numbers that the graph states of a member out of what is left: *88 keys*, *no moons*, *rings*."""
-        for place in sorted(phrase.places - {p + 1 for p in description.numbers}):
-            number = description.numbers.get(place)
-            thing = description.words[place + (number is not None)]
-            stated = number_of(self.kg, member, thing) if thing.endswith("s") or phrase.negated else None
-            if stated is None:
-                continue
-            has = place > 0 and description.words[place - 1] in ("has", "have", "had", "with")
-            if number is None and not has and not phrase.negated:
-                continue
-            bound = f"= {number}" if number is not None else "= 0" if phrase.negated else "> 0"
-            if within_bound([stated], bound):
-                fit.values.append((stated, bound))
-                left -= {place, place + (number is not None)}
-
-    def _said(self, word: str, says: Sequence[str], member: str, around: Callable[[], Around], fit: Fit) -> bool:
-        """Whether a word that names nothing is said, by what a phrase is already known to mean or by a statement."""
-        if any(same_stem(word, other) for other in says) or (fit.values and word in _CAME):
-            return True
-        to_it = [(label, end) for label, end in around() if self._tells(label, end, word)]
-        if not says:
-            to_it += [(label, end) for label, end in around() if any(same_stem(word, w) for w in path_words((label,)))]
-        if to_it:
-            to_it.sort(key=lambda statement: statement[0] == _RECORD)
-            fit.by_record |= to_it[0][0] == _RECORD
-            fit.paths.append(Path((to_it[0][1], member), (self.sets.inverse(to_it[0][0]),)))
-            return True
-        every = list(dict.fromkeys(w for label, _ in around() for w in path_words((label,))))
-        near = self._nearest(word, says)
-        fit.likeness = min(fit.likeness, near)
-        best = self._nearest(word, every)
-        return near >= max(_SAME, best - _CLOSER) or (near >= _NEAREST and near >= best)
-
-    def _tells(self, label: str, end: str, word: str) -> bool:
-        """Whether what something is, or what it did, says a word: *liquid at room temperature*, *Cut off his ear*.
-
-        A title or a name does not: *The Merry Wives of Windsor* says of nobody that she was his wife.
-        """
-        if label not in _TELLS and fold(end) not in (word, *singulars(word)):
-            return False
-        if not any(same_stem(word, own) for own in _folded(end)):
-            return False
-        begins = kind_of(self.kg, end) in ("event", "feat") and same_stem(word, _folded(end)[0])
-        return begins or any(same_stem(word, fold(own)) for own in re.findall(r"\b[a-z][\w-]*", end))
-
-    def _best(self, statements: Sequence[Statement], plain: Sequence[str]) -> Statement:
-        """Of the statements about one name that whose relation the words of the phrase say."""
-
-        def said(statement: Statement) -> tuple[int, int, float]:
-            alike = sum(any(same_stem(word, own) for own in statement.says) for word in plain)
-            near = sum(self._nearest(word, statement.says) for word in plain)
-            return alike, -len(statement.path.relations), near
-
-        return max(statements, key=said)
-
-    def _date(self, member: str, bound: str, others: Sequence[str], named: bool) -> Operand | None:
-        """A date of a member within a bound, and of its dates the one that the other words of the phrase say.
-
-        Args:
-            member, bound: see ``Fit``.
-            others: the words.
-            named: whether some of them name something, which the date may be of if they do not say the member's.
-        """
-        stated_by = self.kg.neighbours(member, directed=True) if self._has_years else ()
-        years = (label for label, _ in stated_by if label.endswith(_IN_YEAR))
-        attributes = (*self.kg.literals.get(member, {}), *years)
-        stated = (operand_of(self.kg, member, (attribute,)) for attribute in attributes)
-        dates = [own for own in stated if own is not None and own.unit in ("", "year") and _is_date(own.value)]
-        if not any(within_bound([own], bound) for own in dates):
-            return None
-        like = {
-            own: max((self._nearest(word, path_words((own.attribute,))) for word in others), default=0.0)
-            for own in dates
-        }
-        least = max(_SAID if named else 0.0, max(like.values()) - _CLOSER)
-        return next((own for own in dates if like[own] >= least and within_bound([own], bound)), None)
-
-    def _nearest(self, word: str, others: Sequence[str]) -> float:
-        """Cosine of a word and the nearest of others; none of more relations than a question may be held against."""
-        self._compared.update(others)
-        if not others or len(self._compared) > _MOST_COMPARED:
-            return 0.0
-        return float((self._vectors.vectors([word]) @ self._vectors.vectors(list(others)).T).max())
 
 
 def _words_of(asked: str) -> tuple[list[str], bool]:
@@ -697,20 +507,3 @@ def _but_for_one(told: Told, description: Description) -> tuple[Told, frozenset[
     rest = {m: [part for i, part in enumerate(parts) if i != silent[0]] for m, parts in told.items()}
     rest = {m: parts for m, parts in rest.items() if None not in parts}
     return (rest, description.phrases[silent[0]].places) if len(rest) == 1 else ({}, frozenset())
-
-
-def _joined(parts: Sequence[Fit], path: Path | None) -> Fit:
-    """What accounts for all phrases, and the path that leads to the member of a set."""
-    paths = [*((path,) if path else ()), *(path for part in parts for path in part.paths)]
-    values = [value for part in parts for value in part.values]
-    likeness = min((part.likeness for part in parts), default=1.0)
-    return Fit(list(dict.fromkeys(paths)), values, likeness, any(part.by_record for part in parts))
-
-
-def _is_date(value: str) -> bool:
-    return re.fullmatch(r"-?\d{3,4}(?:-\d\d(?:-\d\d)?)?", value) is not None
-
-
-@lru_cache(maxsize=50_000)
-def _folded(label: str) -> tuple[str, ...]:
-    return tuple(fold(label).split())

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from kgdemo.answering import described as described_by
 from kgdemo.answering.computation import SAYS_LITTLE
-from kgdemo.answering.described import Described, Fit, Found
+from kgdemo.answering.described import Described, Found
 from kgdemo.answering.description import Description
 from kgdemo.answering.fitting import Fitting
 from kgdemo.answering.operands import Sets, operand_of
 from kgdemo.answering.operations import described
+from kgdemo.answering.telling import Fit
 from kgdemo.events import AnswerFinal, Operation
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
