@@ -15,7 +15,7 @@ from kgdemo.pipeline import Pipeline
 from kgdemo.query.form import plan_of
 from kgdemo.query.measures import converted, unit_asked
 from kgdemo.query.plan import Form
-from kgdemo.query.word_order import in_other_words
+from kgdemo.query.rewordings import in_other_words
 from kgdemo.query.wording import referring, with_apostrophes
 from kgdemo.settings import Settings
 
