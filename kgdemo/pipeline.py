@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from kgdemo.answering.clauses import belonging_to, common, led_to, unread
 from kgdemo.answering.computation import BY, MethodRun, listed, no_answer
 from kgdemo.answering.operands import Sets
-from kgdemo.answering.operations import acting, answer, described, in_other_words
+from kgdemo.answering.operations import acting, answer, described, in_other_words, plainly_meant
 from kgdemo.constraint.token_graph import TokenCache, TokenGraph
 from kgdemo.errors import UserError
 from kgdemo.events import (
@@ -252,7 +252,11 @@ class Pipeline:
         elif general:
             yield from self._computed(query, method, graph, resources, settings)
         else:
-            yield from _InSteps(self, method, graph, resources, settings, reading).answer(query)
+            answered = _InSteps(self, method, graph, resources, settings, reading).answer(query)
+            link = graph.linker.entities_in
+            yield from _or_meant(
+                answered, lambda: plainly_meant(query, reading.text, resources, link, settings.directed)
+            )
 
     def _fitted(self, settings: Settings, hops: int) -> Generator[Event, None, Settings]:
         """The settings as the model and the question need them; what differs from those chosen is said.
@@ -507,6 +511,13 @@ class _InSteps:
             yield dataclasses.replace(step, verified=True)
         yield Notice(f"First asked: {question}? Answer: {listed(found, 8)}.")
         return found, ""
+
+
+def _or_meant(events: Iterator[Event], meant: Callable[[], Iterator[Event]]) -> Iterator[Event]:
+    """The events of a run; where it has no answer, the answer to the plain question that is meant, if there is one."""
+    for event in events:
+        refused = isinstance(event, AnswerFinal) and bool(event.refusal)
+        yield from (tuple(meant()) if refused else ()) or (event,)
 
 
 def _beside(run: Iterator[Event], computed: Iterator[Event]) -> Iterator[Event]:

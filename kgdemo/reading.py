@@ -28,12 +28,12 @@ from kgdemo.opened import OpenedGraph
 from kgdemo.query.measures import COMPARING
 from kgdemo.query.plan import WITHOUT_TOPIC, Form
 from kgdemo.query.query import Query, understand
+from kgdemo.query.sentences import referring
 from kgdemo.query.wording import (
     corrected,
     in_full,
     in_plain_verbs,
     plain_question,
-    referring,
     unknown_words,
     with_apostrophes,
     without_slips,
@@ -53,11 +53,13 @@ class Reading:
     """A question as it is understood.
 
     Attributes:
+        text: the question as it was typed, with what is mistyped put right.
         query: what is asked.
         linked: the entities that were found in it.
         refused: why no path can start from it, where it names nothing; a description may fit something still.
     """
 
+    text: str
     query: Query
     linked: EntitiesLinked
     refused: AnswerFinal | None = None
@@ -137,8 +139,8 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
     yield dataclasses.replace(linked, nearest=()) if without_topic else linked
     if not linked.chosen and not without_topic:
         said = _nothing_found(query, linked, graph)
-        return Reading(query, linked, AnswerFinal(said, (), (), BY, refusal=said))
-    return Reading(query, linked)
+        return Reading(question, query, linked, AnswerFinal(said, (), (), BY, refusal=said))
+    return Reading(question, query, linked)
 
 
 def _put_right(question: str, entities: Sequence[str], graph: OpenedGraph) -> tuple[str, EntitiesLinked]:

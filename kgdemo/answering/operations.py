@@ -13,6 +13,7 @@ from kgdemo.answering.claims import Claims
 from kgdemo.answering.computation import no_answer
 from kgdemo.answering.fitting import Fitting
 from kgdemo.answering.lists import Lists
+from kgdemo.answering.meant import Meant
 from kgdemo.answering.moments import Moments
 from kgdemo.answering.spans import Spans
 from kgdemo.answering.whether import Whether
@@ -143,4 +144,17 @@ def in_other_words(
     if found or query.plan.form not in (Form.ENTITY, Form.VALUE, Form.COUNT):
         yield from found
         return
-    yield from Spans(*given).value_meant(in_steps)
+    if meant := tuple(Spans(*given).value_meant(in_steps)):
+        yield from meant
+
+
+def plainly_meant(
+    query: Query, text: str, resources: Resources, link: Callable[[str], Sequence[str]], directed: bool
+) -> Iterator[Event]:
+    """The answer to the plain question that a question is a paraphrase of (``meant``); nothing where none is likely.
+
+    Args:
+        query, resources, link, directed: see ``Computation``.
+        text: the question as it was asked.
+    """
+    yield from Meant(query, lambda _: iter(()), resources, link, directed).plainly_meant(text)

@@ -149,6 +149,18 @@ def degree_of(found: re.Match[str]) -> tuple[tuple[str, ...], bool]:
     return attributes, greatest != ((found.groupdict().get("degree") or "").lower() == "least")
 
 
+_OF_PRICE = {"pricier": True, "priciest": True, "dearer": True, "dearest": True, "costlier": True, "costliest": True,
+             "spicier": True, "spiciest": True, "richer": True, "richest": True, "cheaper": False, "cheapest": False,
+             "milder": False, "mildest": False, "poorer": False, "poorest": False, "weaker": False,
+             "weakest": False}  # fmt: skip
+
+
+def greater_end(word: str) -> bool | None:
+    """Whether a compared adjective means the greater end of what it compares; None where it is none, or of dates."""
+    attributes, greatest = _GREATER.get(word, ((), _OF_PRICE.get(word)))
+    return greatest if word.endswith(("er", "est")) and attributes != (DATE,) else None
+
+
 LESSER = frozenset("fewer fewest less least smaller smallest lower lowest".split())
 
 

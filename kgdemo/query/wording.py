@@ -71,65 +71,6 @@ _COURTESY_BEHIND = re.compile(  # a sentence behind the question that only asks 
     r"|(?:many )?thanks[^.?!]*|thank you[^.?!]*|any ideas?|please help)[.?!]*$",
     re.IGNORECASE,
 )
-_AND_WHAT_OF_IT = re.compile(  # *Who wrote it? And when did she die?*
-    r"^(?:who|what)(?:'s| (?:is|was)) (?P<is>the [^?]+)\? (?:and )?(?P<asked>[^?]+)\?*$"
-    r"|^who (?P<did>[^?]+)\? (?:and )?(?P<asked_of>[^?]+)\?*$",
-    re.IGNORECASE,
-)
-_OF_WHICH_ONE = (
-    (
-        r"^(?:is|are) there (?:an?|any) (.+?) (?:that|which|who) (.+?)[?,.]+ *(?:and )?which(?: ones?)?\??$",
-        r"which \1 \2?",
-    ),
-    (
-        r"^(?:is|are) there (?:an?|any) (?P<noun>.+?) (?P<that>with|that|which|who|where|in|on) "
-        r"(?P<rest>.+?)[,?]?(?: -)? "
-        r"(?:and |but )?(?:which|what|who)(?: one)?(?:['’]s| is| are| would)(?: it| that| they| the \w+)?"
-        r"(?: be| called| named)?\?*$",
-        r"which \g<noun> \g<that> \g<rest>?",
-    ),
-    (
-        r"^(?P<x>[^?,.]+?), (?:which|what) (?P<noun>\w+) (?:is|was|would) (?:that|it)(?: be)?\?*$",
-        r"which \g<noun> is \g<x>?",
-    ),
-    (
-        r"^(?:ranking|ordering|ordered|ranked|if (?:you|we|one) ranks?) (?P<x>the .+?) by (?:surface |total )?"
-        r"(?P<measure>\w+), (?:which|what|who)(?: one)? (?:comes|is|ranks|would be|stands) (?:in )?(?P<nth>\w+)"
-        r"(?: place)?\?*$",
-        r"what is the \g<nth> largest by \g<measure> of \g<x>?",
-    ),
-    (
-        r"^(?P<x>[A-Z][\w' ]*?) and (?P<y>[A-Z][\w' ]*?) (?:both|are|were|had|have)\b[^?]*[.;] +which (?:one )?of "
-        r"(?:the two|them)"
-        r" (?P<rest>[^?]+)\?*$",
-        r"which \g<rest>, \g<x> or \g<y>?",
-    ),  # what stands before *which one* says which of what
-    (
-        r"^.*?\bthe (?P<x>[A-Z]\w+) (?P<noun>book|novel|film|movie|album)s\b[^?]*?[.;,] +which (?:one |of them )?"
-        r"(?:was|came)(?: \w+)? (?P<nth>first|last)\b.*$",
-        r"what was the \g<nth> \g<x> \g<noun>?",
-    ),
-    (
-        r"^(?:the )?[\w' -]+? is the (?P<est>\w+est) (?P<noun>[\w' -]+?)[.;,] +(?:but |and )?(?:which|what) "
-        r"(?:one |\w+ )?is the (?P<nth>second|third|next)[ -](?:\w+est|biggest)\b.*$",
-        r"what is the \g<nth> \g<est> \g<noun>?",
-    ),
-)
-_OF_THAT_ONE = re.compile(  # *a cruise on the Danube. Which capitals lie on that river?*
-    r"^.*\b(?:on|in|to|of|with|by|about|for|the) (?:the )?(?P<name>[A-Z]\w+(?: [A-Z]\w+)*)\b[^A-Z?]*[.;!] "
-    r"(?P<asked>(?:[Ww]hat|[Ww]hich|[Ww]ho|[Ww]here|[Ww]hen|[Ii]n|[Oo]n|[Hh]ow)\b.*\bthat (?P<noun>river|country"
-    r"|city|film|book"
-    r"|band|island|mountain|planet|lake|sea|town|song|team)\b.*)$"
-)
-_STATED_OF_ONE = re.compile(  # *The Starry Night hangs in a museum; which city is that museum in?*
-    r"^(?P<x>[^.?!;]+?) (?P<verb>hangs?|lives?|lies?|stands?|flows?|is|was|comes?|plays?|died|stars?)"
-    r"(?: (?P<done>\w+ed|born|kept|set|built|found))? (?:only )?(?P<by>in|on|into|at|by|from|after) "
-    r"(?:only )?(?:an?|one|a single) (?P<noun>queen|king|god|goddess|man|woman|person|scientist|country|city"
-    r"|museum|island|continent|team|club|film|book|novel|play|poem|story|game|opera|comic|river|sea|state"
-    r"|town|church|band|author|director|composer)(?: only)?(?:[;.,]| [-–—]) +(?:and )?"
-    r"(?P<asked>(?:what|which|who|where|when|in|on|how)\b.*\b(?:its|his|her|that (?P=noun)|that|it|he|she)\b.*?)\?*$",
-    re.IGNORECASE,
-)
 _BEHIND_A_DASH = re.compile(  # *we are off to Zurich - what money do they use in Switzerland?*
     r"^.{3,}? [-–—] (?P<asked>(?:(?:in|at|on|of) )?(?:what|which|who|where|when|how)\b[^?]*\?)\s*$", re.IGNORECASE
 )
@@ -304,52 +245,6 @@ def plain_question(text: str) -> str:
     for _ in range(3):  # "Hello! Could you tell me, please, …"
         text = _POLITE.sub("", text).lstrip(" ,.:;!")
     return _AT_THE_END.sub("", text) or text or whole
-
-
-_THAT_ONE = (
-    r"\b(?:that (?:country|city|museum|island|team|club|film|book|river|state|town|church|band)|that|it|he|she)\b"
-)
-
-
-def referring(text: str) -> str:
-    """A question that speaks of *that river* or *which one*, with what a sentence before says of it."""
-    text = _of_whom(text)
-    told = _OF_THAT_ONE.match(text)
-    if told:
-        text = re.sub(rf"\bthat {told['noun']}\b", f"the {told['name']}", told["asked"], count=1)
-    stated = _STATED_OF_ONE.match(text)
-    if stated:
-        text = _of_the_one(stated)
-    for pattern, asked in _OF_WHICH_ONE:
-        text = re.sub(pattern, asked, text, flags=re.IGNORECASE)
-    return text
-
-
-def _of_whom(text: str) -> str:
-    """Two questions, the second about the answer of the first, as one: *who is the mother of the god of war*."""
-    found = _AND_WHAT_OF_IT.match(text)
-    if not found:
-        return text
-    one, asked = found["is"] or f"the person who {found['did']}", found["asked"] or found["asked_of"]
-    own = re.sub(
-        r"\b(?:his|her|its|their) (?P<what>\w+)", rf"the \g<what> of {one}", asked, count=1, flags=re.IGNORECASE
-    )
-    if own == asked:
-        own = re.sub(r"\b(?:he|she|it|they)\b", one, asked, count=1, flags=re.IGNORECASE)
-    return f"{own}?" if own != asked else text
-
-
-def _of_the_one(stated: re.Match[str]) -> str:
-    """What is asked of a thing that a sentence before describes, as one question."""
-    one = f"the {stated['noun']} that {stated['x']} {stated['verb']} {stated['done'] or ''} {stated['by']}"
-    one = re.sub(r" +", " ", one)
-    behind = re.match(r"(?P<which>(?:what|which) \w+) (?P<rest>(?:is|are) .+) in$", stated["asked"], re.IGNORECASE)
-    if behind:
-        return f"in {behind['which']} {re.sub(_THAT_ONE, one, behind['rest'], count=1, flags=re.IGNORECASE)}?"
-    asked = re.sub(r"\b(?:its|his|her) (?P<what>\w+)", rf"the \g<what> of {one}", stated["asked"], flags=re.IGNORECASE)
-    if one not in asked:
-        asked = re.sub(_THAT_ONE, one, asked, count=1, flags=re.IGNORECASE)
-    return f"{asked}?"
 
 
 _NAME = re.compile(r"(?<=[^.?!\s] )[A-Z][^\W\d_]+")  # a capital letter that does not begin a sentence

@@ -14,7 +14,8 @@ from kgdemo.facts import StatedFacts
 from kgdemo.kg.path import Path
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.clauses import Clause, clauses_of, of_place
-from kgdemo.query.wording import plain_question, referring
+from kgdemo.query.sentences import referring
+from kgdemo.query.wording import plain_question
 from kgdemo.settings import Settings
 from kgdemo.verify import Verifier
 from kgdemo.verify_operations import verify_operation

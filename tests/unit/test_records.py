@@ -16,7 +16,8 @@ from kgdemo.query.form import plan_of
 from kgdemo.query.measures import converted, unit_asked
 from kgdemo.query.plan import Form
 from kgdemo.query.rewordings import in_other_words
-from kgdemo.query.wording import referring, with_apostrophes
+from kgdemo.query.sentences import referring
+from kgdemo.query.wording import with_apostrophes
 from kgdemo.settings import Settings
 
 
