@@ -9,7 +9,7 @@ questions. ``lab.training.intents`` fits it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.linking.names import without_bracket
 from kgdemo.query.measures import greater_end
 
 VALUE, COMPARE, MOST, STEP = "value", "compare", "most", "step"
@@ -94,6 +96,29 @@ def intents() -> Intents:
     tensors = load_file(_DATA / _WEIGHTS)
     known = tuple(Intent(*line.split("\t")) for line in lines)
     return Intents(known, tensors["weights"].astype(np.float32), tensors["bias"].astype(np.float32))
+
+
+def intent_of(label: str, kg: KnowledgeGraph) -> Intent:
+    """The plain question that a step asks of where it begins.
+
+    Args:
+        label: of the step, in either direction.
+        kg: the graph.
+    """
+    if label in kg.relations:
+        step = Intent(STEP, label, "forward")
+        return _AS_A_VALUE.get(step, step)
+    return Intent(STEP, next((name for name, back in kg.inverse_labels.items() if back == label), label), "inverse")
+
+
+def masked(text: str, topics: Sequence[str], kg: KnowledgeGraph) -> str:
+    """A text with a placeholder for each of its topics that it names."""
+    for topic in topics:
+        names = sorted({topic, without_bracket(topic), *kg.names_of(topic)}, key=len, reverse=True)
+        said = (re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE) for name in names)
+        if place := next(filter(None, said), None):
+            text = f"{text[: place.start()]}{X}{text[place.end() :]}"
+    return text
 
 
 _MORE = frozenset("more most maximum max record ahead above exceeds beats tops top leads outlasts outweighs".split())

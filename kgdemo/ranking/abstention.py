@@ -32,6 +32,7 @@ from kgdemo.models.embedding import embedding_cache
 from kgdemo.models.joint_tree import JointTree, Reading, in_step, read_out
 from kgdemo.models.prompt_style import path_sentence, unseen_labels
 from kgdemo.query.answer_type import kind_of
+from kgdemo.query.intents import STEP, VALUE, intent_of, intents, masked
 from kgdemo.query.query import Query
 from kgdemo.ranking.scorer import PathScorer, path_words
 from kgdemo.reasoners.base import Evidence, Resources
@@ -40,6 +41,7 @@ BIAS = "bias"
 RELIABILITY_FILE = "reliability.json"  # beside a model's weights, see ``lab.training.reliability``
 _MIN_LOG_PROB = -15.0  # less says nothing more
 _STEM = 6  # letters: direct|ed, direct|or
+_MUCH_LIKELIER = 6.0  # more says nothing more
 _LIKELY = 0.5  # probability from which the model means the relations of a path
 
 
@@ -56,12 +58,15 @@ class AbstentionFeatures:
             not trained on says nothing here.
         type_match: 1 where the path's end is of a type that the question asks for, -1 where it is of another, else 0.
         learned_similarity: of the question to the relations, as learned beside the model; 0 without.
+        asked_otherwise: by how much the plain question that the words are nearest to is likelier than those that the
+            relations stand for, as a logarithm; 0 where none of them is known as one (``query.intents``).
     """
 
     first_log_prob: float
     held_relations: float
     type_match: float
     learned_similarity: float
+    asked_otherwise: float
 
 
 def refusal(query: Query, evidence: Sequence[Evidence], resources: Resources) -> AnswerFinal | None:
@@ -195,6 +200,7 @@ def _features(
         held_relations=sum(belief.held_log_prob for belief in known),
         type_match=_type_match(query, first.path.end, resources.kg),
         learned_similarity=_similarity(query, first.path, resources),
+        asked_otherwise=_asked_otherwise(query, first.path, resources),
     )
 
 
@@ -214,6 +220,15 @@ def _similarity(query: Query, path: Path, resources: Resources) -> float:
     if similarity is None or len(similarity.question) != len(question):
         return 0.0
     return float(similarity.of(question, relations[None])[0])
+
+
+def _asked_otherwise(query: Query, path: Path, resources: Resources) -> float:
+    """See ``AbstentionFeatures``."""
+    kg = resources.kg
+    (vector,) = embedding_cache(resources.embedder).vectors([masked(query.text, query.topics, kg)])
+    likely = intents().likely(vector, (VALUE, STEP))
+    own = [likely[one] for one in (intent_of(label, kg) for label in path.relations) if one in likely]
+    return min(_MUCH_LIKELIER, math.log(max(likely.values()) / max(own))) if own else 0.0
 
 
 def abstention_log_odds(features: AbstentionFeatures, weights: Mapping[str, float]) -> float:
