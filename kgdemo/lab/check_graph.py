@@ -11,10 +11,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from kgdemo.errors import GraphFormatError
 from kgdemo.kg.graph import EntityInfo, Triple
-from kgdemo.kg.io.catalogue import Relation, read_schema, themes
+from kgdemo.kg.io.catalogue import Relation, literal_files, read_schema, themes
 from kgdemo.kg.io.entities import entity_rows, joined
 from kgdemo.kg.io.formats import read_triples
+from kgdemo.kg.literals import read_literals
 
 PLACES = frozenset(
     "country city region state province continent island mountain river lake sea ocean desert building bridge monument "
@@ -69,11 +71,23 @@ def check_folder(folder: Path) -> list[Finding]:
     findings += [Finding("relation without a fact", "schema", r) for r in schema if r not in {t[1] for t in seen}]
     findings += _one_way(schema, seen)
     findings += _order(tails)
+    findings += _values(folder, info)
     for row in entity_rows(folder):
         if row.info.type != info[row.label].type:
             what = f"type {row.info.type} here, {info[row.label].type} elsewhere"
             findings.append(Finding(what, row.where, row.label))
     return findings
+
+
+def _values(folder: Path, info: Mapping[str, EntityInfo]) -> Iterator[Finding]:
+    """Values that cannot be read, and those of things that the graph does not have."""
+    for file in literal_files(folder):
+        try:
+            stated = read_literals([file])
+        except GraphFormatError as error:
+            yield Finding("no value", file.name, str(error))
+            continue
+        yield from (Finding("value of an unknown entity", file.name, one) for one in stated if one not in info)
 
 
 def _schema(schema: Mapping[str, Relation]) -> Iterator[Finding]:
