@@ -252,11 +252,8 @@ class Pipeline:
         elif general:
             yield from self._computed(query, method, graph, resources, settings)
         else:
-            answered = _InSteps(self, method, graph, resources, settings, reading).answer(query)
-            link = graph.linker.entities_in
-            yield from _or_meant(
-                answered, lambda: plainly_meant(query, reading.text, resources, link, settings.directed)
-            )
+            steps = _InSteps(self, method, graph, resources, settings, reading)
+            yield from steps.or_meant(steps.answer(query), query, reading.text)
 
     def _fitted(self, settings: Settings, hops: int) -> Generator[Event, None, Settings]:
         """The settings as the model and the question need them; what differs from those chosen is said.
@@ -389,6 +386,19 @@ class _InSteps:
         retold = tuple(self._in_other_words(query, in_steps=bool(steps))) if may_be_retold else ()
         yield from retold or (ran.final,)
 
+    def or_meant(self, events: Iterator[Event], query: Query, text: str) -> Iterator[Event]:
+        """The events of a run; where it has no answer, those of the plain question that is meant, if there is one.
+
+        Args:
+            events, query: of the run.
+            text: the question as it was asked.
+        """
+        link, directed = self.graph.linker.entities_in, self.settings.directed
+        for event in events:
+            refused = isinstance(event, AnswerFinal) and bool(event.refusal)
+            meant = plainly_meant(query, text, self.resources, link, directed) if refused else iter(())
+            yield from tuple(meant) or (event,)
+
     def _answers_it(self, tried: Sequence[Event], inner: str, whole: AnswerFinal | None, fewer: bool) -> bool:
         """Whether two steps are the answer, and not what the whole question gave.
 
@@ -477,7 +487,8 @@ class _InSteps:
         refused = AnswerFinal(why, (), (), BY, refusal=why) if why else None
         for entity in found[:_TRIED]:
             asked = outer.format(re.sub(r" \([^)]*\)$", "", entity))
-            for event in self.answer(understand(asked, [entity], self.graph.kg)):
+            query = understand(asked, [entity], self.graph.kg)
+            for event in self.or_meant(self.answer(query), query, asked):
                 if not isinstance(event, AnswerFinal):
                     yield event
                 elif event.refusal:
@@ -511,13 +522,6 @@ class _InSteps:
             yield dataclasses.replace(step, verified=True)
         yield Notice(f"First asked: {question}? Answer: {listed(found, 8)}.")
         return found, ""
-
-
-def _or_meant(events: Iterator[Event], meant: Callable[[], Iterator[Event]]) -> Iterator[Event]:
-    """The events of a run; where it has no answer, the answer to the plain question that is meant, if there is one."""
-    for event in events:
-        refused = isinstance(event, AnswerFinal) and bool(event.refusal)
-        yield from (tuple(meant()) if refused else ()) or (event,)
 
 
 def _beside(run: Iterator[Event], computed: Iterator[Event]) -> Iterator[Event]:

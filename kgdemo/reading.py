@@ -211,6 +211,7 @@ def _named(
     if len(chosen) > 1:
         no_names |= {m.candidates[0].entity for m in mentions if m.text in ("TV", "television", "Television")}
         no_names |= {m.candidates[0].entity for m in mentions if _is_a_word(m, question)}
+    no_names |= {m.candidates[0].entity for m in mentions if m.text == "it"}  # though a film is called so
     no_names |= {m.candidates[0].entity for m in mentions if _is_described(m, question)}
     no_names |= {m.candidates[0].entity for m in mentions if m.text in common_words() and _is_accented(m)}
     if re.search(r"\b(?:start|begin|letter|initial)", question):

@@ -15,6 +15,7 @@ from itertools import combinations
 
 from kgdemo.answering.computation import listed
 from kgdemo.answering.operands import PLACES, called, names_of_kind, operand_of
+from kgdemo.answering.orders import BEGINNINGS
 from kgdemo.answering.spans import Spans
 from kgdemo.events import AnswerFinal, Event, Notice
 from kgdemo.kg.labels import FUNCTION_WORDS, fold
@@ -23,7 +24,7 @@ from kgdemo.linking.names import name_index, without_bracket
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import Fit, fits, kind_of
 from kgdemo.query.intents import COMPARE, MOST, STEP, VALUE, Intent, X, Y, intents, says_greater
-from kgdemo.query.measures import COURSE, IN_OFFICE, LIFE, plural_of, without_world
+from kgdemo.query.measures import BEGINNING, COURSE, DATE, IN_OFFICE, LIFE, plural_of, without_world
 from kgdemo.query.plan import Form, Plan
 from kgdemo.query.wording import names_in
 
@@ -146,8 +147,9 @@ class Meant(Spans):
     def _of_one(self, text: str, names: Sequence[_Name]) -> Iterator[_Reading]:
         """For each thing that is named that the question is about this alone."""
         for name in names:
-            others = (one for one in names if one.start >= name.end or one.end <= name.start)
-            if not any(self._is_particular(one) for one in others) and not self._names_more(text, names):
+            others = [one for one in names if one.start >= name.end or one.end <= name.start]
+            apart = (one for one in others if self._is_particular(one) and not self._is_joined(name, one))
+            if not any(apart) and not self._names_more(text, names):
                 yield _Reading(f"{text[: name.start]}{X}{text[name.end :]}", (name,))
 
     def _of_two(self, text: str, names: Sequence[_Name]) -> Iterator[_Reading]:
@@ -176,6 +178,10 @@ class Meant(Spans):
         """Whether a name is that of something in particular, and of no kind of thing."""
         return kind_of(self.kg, name.entities[0]) not in _KINDS and not called(self.kg, fold(name.text))
 
+    def _is_joined(self, name: _Name, other: _Name) -> bool:
+        """Whether the graph joins two things directly, so that the one may only say more of the other."""
+        return self.sets.joined(name.entities[0], other.entities[0]) is not None
+
     def _names_more(self, text: str, names: Sequence[_Name]) -> bool:
         """Whether a text has a name that the graph knows besides these: what it asks has to do with that."""
         told = {word for name in names for word in fold(name.text).split()}
@@ -200,7 +206,7 @@ class Meant(Spans):
         """Whether the graph states an attribute of a thing, or both dates that it lies between."""
         if spans := _SPANS.get(attribute):
             return any(all(operand_of(self.kg, one, [date]) is not None for date in span) for span in spans)
-        return operand_of(self.kg, one, _ALIKE.get(attribute, (attribute,))) is not None
+        return operand_of(self.kg, one, _attributes_of(attribute)) is not None
 
     def _led_to(self, intent: Intent, thing: str) -> dict[str, Path]:
         """What a relation leads to, of the type that is asked for."""
@@ -222,11 +228,12 @@ class Meant(Spans):
 
     def _value_of(self, thing: str, intent: Intent) -> Iterator[Event]:
         span = next((s for s in _SPANS.get(intent.of, ()) if operand_of(self.kg, thing, s[:1]) is not None), ())
-        stated = operand_of(self.kg, thing, _ALIKE.get(intent.of, (intent.of,)))
+        stated = operand_of(self.kg, thing, _attributes_of(intent.of))
         if span:
             yield from self._planned(Plan(Form.SPAN, things=(thing,), attributes=span), (thing,)).span()
         elif stated is not None:
-            plan = Plan(Form.VALUE, things=(thing,), attributes=(intent.of,), unit=self.plan.unit)
+            dated = not stated.unit or stated.unit == "year"
+            plan = Plan(Form.VALUE, things=(thing,), attributes=(DATE if dated else intent.of,), unit=self.plan.unit)
             yield from self._planned(plan, (thing,))._stated(stated)
 
     def _ordered(self, reading: _Reading, intent: Intent) -> Iterator[Event]:
@@ -234,7 +241,7 @@ class Meant(Spans):
         greatest = says_greater(reading.masked, intent.of)
         if greatest is None:
             return
-        attributes, span = _ALIKE.get(intent.of, (intent.of,)), next(iter(_SPANS.get(intent.of, ())), ())
+        attributes, span = _attributes_of(intent.of), next(iter(_SPANS.get(intent.of, ())), ())
         if reading.names:
             names = tuple(name.text for name in reading.names)
             plan = Plan(Form.COMPARISON, things=names, attributes=attributes, greatest=greatest, span=span)
@@ -252,6 +259,11 @@ class Meant(Spans):
         own.plan = replace(plan, asked=self.plan.asked)
         own.query = replace(self.query, plan=own.plan, topics=topics)
         return own
+
+
+def _attributes_of(attribute: str) -> tuple[str, ...]:
+    """The names under which a graph may state an attribute, the best one first."""
+    return _ALIKE.get(attribute, (attribute, BEGINNING) if attribute in (*BEGINNINGS, "invented") else (attribute,))
 
 
 def _said(reading: _Reading, intent: Intent) -> str:

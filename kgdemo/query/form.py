@@ -215,7 +215,8 @@ def _all_called(question: str) -> Plan:
 
 
 _AGES = patterns_of(
-    r"how old {be} {x} when (?:{he}|(?P=x)) (?:died|was killed|was assassinated|passed away|was murdered)",
+    r"how old {be} {x} when (?:{he}|(?P=x)) (?:died|was killed|was assassinated|passed away|was murdered|was shot"
+    r"|was executed|was beheaded|drowned)",
     r"(?:at|in) (?:what|which) age did {x} (?:die|pass away)",
     r"how (?:old|long) (?:did|was) {x} (?:live|(?:at|on) (?:his|her|their|the) (?:time of (?:his|her|their) )?death)"
     r"(?: for)?",
@@ -529,7 +530,9 @@ _KIND_BOUNDED = (
     r"(?:(?P<many>how many|number of)|(?:what|which|name|list)(?: are| is)?)?(?: me)?(?: all)?(?: the)? *{noun}"
     r"(?P<where> (?:in|of|on|from) .+?)?,? "
 )
-_LYING = r"(?: (?:lie|lies|are|located|stand|found)(?= (?:in|on)\b))?(?P<where_behind> (?:in|of|on) .+)?"
+_LYING = (
+    r"(?: (?:(?:that|which) )?(?:lie|lies|are|located|stand|found)(?= (?:in|on)\b))?(?P<where_behind> (?:in|of|on) .+)?"
+)
 _BOUNDED = patterns_of(  # *islands larger than 1,000 km²*, *countries with over 100 million people*
     rf"{_KIND_BOUNDED}(?:(?:that |which )?(?:is|are|was|were) )?{{er}} than {SAID_NUMBER}{_LYING}",
     rf"{_KIND_BOUNDED}(?:with|that have|which have|that has|have|has)"

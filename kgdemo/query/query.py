@@ -19,6 +19,7 @@ from kgdemo.query.measures import COMPARING
 from kgdemo.query.plan import Plan
 
 _WORD = re.compile(r"\w+")
+_NEIGHBOURS = re.compile(r"\bneighbou?rs?\b", re.IGNORECASE)
 _DATA = Path(__file__).parent / "data"
 
 
@@ -54,8 +55,11 @@ def understand(text: str, topics: Sequence[str], kg: KnowledgeGraph) -> Query:
     plan = plan_of(text)
     if plan.asked and plan.asked.rstrip("?!. ") != text.strip().rstrip("?!. "):
         text = plan.asked
-    words = _content_words(text, topics, kg)
-    return Query(text, tuple(topics), types_of(topics, kg), plan, answer_type_of(text, kg.types), words)
+    words, types = _content_words(text, topics, kg), types_of(topics, kg)
+    asked = answer_type_of(text, kg.types)
+    if types and types[0] and not asked.named and _NEIGHBOURS.search(text):  # those of a country are countries
+        asked = AnswerType(frozenset(types[:1]), named=True)
+    return Query(text, tuple(topics), types, plan, asked, words)
 
 
 def types_of(entities: Sequence[str], kg: KnowledgeGraph) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from kgdemo.query.measures import NUMBERS, ORDINALS, number_of_word
 
@@ -20,7 +21,114 @@ _LARGEST_BY = {  # what things are ranked by, and the adjective that says so
     "area": "largest", "size": "largest", "population": "most populous", "height": "tallest", "length": "longest",
     "depth": "deepest", "weight": "heaviest", "mass": "most massive",
 }  # fmt: skip
-_IN_OTHER_WORDS: tuple[tuple[str, str], ...] = (  # what is said in many ways, and how it is said here
+_DECADES = {
+    "twent": 1920, "thirt": 1930, "fort": 1940, "fift": 1950, "sixt": 1960, "sevent": 1970, "eight": 1980,
+    "ninet": 1990,
+}  # fmt: skip
+_Rewording = str | Callable[[re.Match[str]], str]
+_IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many ways, and how it is said here
+    # of two things set in front, which one it is
+    (
+        r"^(?:of |between |out of )?(?:these |the )?(?:two )?(?:\w+s,? )?(?:the )?((?-i:[A-Z])?[^,:;?]+?) "
+        r"(?:or|and|vs\.?|versus) (?:the )?([^,:;?]+?)(?: ?[:;,–]| -+) "
+        r"((?:which|who|what)\b.*\b(?:\w+er|more|less|fewer|first|last)\b.*)$",
+        r"\3, \1 or \2",
+    ),
+    (r"^(.+?) (?:vs\.?|versus|or) (.+?)(?: ?[:;,–]| -+) (?:the )?(more|fewer) (\w+)$", r"more \4: \1 or \2"),
+    (r"^(.+?) (?:vs\.?|versus|or) (.+?)(?: ?[:;,–]| -+) (?:the )?(\w+er)(?: one)?$", r"which is \3, \1 or \2"),
+    (
+        r"^(?:which is )?(\w+er) (?:by|in) (?:area|size|population|height|length|depth|weight)[,:] (.+ or .+)$",
+        r"which is \1, \2",
+    ),
+    (r"^(.+? or .+?), where do more people live$", r"which has more people, \1"),
+    (
+        r"^(?:are there |do )?more people (?:living |live )?in (.+?) or (?:in )?(.+)$",
+        r"which has more people, \1 or \2",
+    ),
+    (
+        r"^(?:normally |usually )?,? ?is there (more|less) ([a-z]+) in (?:an? |the )?"
+        r"(?:(?:cup|glass|bottle|bar|gram) of )?"
+        r"(.+?) or (?:in )?(?:an? |the )?(?:(?:cup|glass|bottle|bar|gram) of )?(.+)$",
+        r"which has \1 \2, \3 or \4",
+    ),
+    (r"\b(?:had|have|has) (?:the|a) (longer|shorter) life\b(?! expectancy)", r"lived \1"),
+    (r"^(which .+?) (?:is|are|was) the (\w+er) one(?=,)", r"\1 is \2"),
+    (r"\bcome to (?:the )?(?:cinemas?|theat(?:er|re)s|screens?)\b", "come out"),
+    # what something is called
+    (r"\b(?:nicknamed|dubbed|also known as|better known as)\b", "called"),
+    (r"\bdebut (?=album|novel|film|single|book|movie|feature|play|symphony|opera)", "first "),
+    (r"^(?:there is |there's )?a (?:special )?(?:word|name|term) for (.+?)[.,;:] what is it$", r"what is \1 called"),
+    (r"^what (?:do|does|did) (?:you|we|one|people|they) call (the .+)$", r"what is \1"),
+    (
+        r"\bthe (?:[\w-]+ ){1,3}(?:who|that|which) (?:(?:is|was|were|used to be|went by|had been) )?"
+        r"(?:(?:better|also|formerly|once|previously|originally|earlier) )?(?:known as|called|named|by the name of) "
+        r"((?:the )?(?-i:[A-Z])\w+(?: (?:of |the |with |de )*(?-i:[A-Z])\w+)*)",
+        r"\1",
+    ),
+    (r"\bhome ?town\b", "birthplace"),
+    (r"\bhome country\b", "nationality"),
+    # numbers and places in an order
+    (r"\bwhat is (planet|element|president|symphony|film|book|episode) number (\w+)\b", r"what is the number \2 \1"),
+    (
+        r"^(?:the )?(?:no\.?|number|#) ?(\d|two|three|four|five) (?:on|in|of|among) (?:the )?(?:list of )?(?:the )?"
+        r"(?:world's )?(\w+est) (\w+?)s?$",
+        r"what is the number \1 \2 \3 in the world",
+    ),
+    (
+        r"^(?:the )?([\w' -]+?) is the (\w+est) ([\w' -]+?)[.;,] +(?:but |and )?which(?: one| \w+)? comes "
+        r"(?:right |just |directly )?(?:after (?:it|that|this)|next|second)$",
+        r"what is the second \2 \3",
+    ),
+    (r"^(.+?) (?:number of|total of) (\w+)(?: won)?$", r"how many \2 did \1 win"),
+    (r"^(.+?) ((?:[a-z]+ )?[a-z]+s), how many(?: in total| altogether| in all)?$", r"how many \2 does \1 have"),
+    (r"^(.+?) (?:have|has) got how many (\w+)$", r"how many \2 does \1 have"),
+    (
+        r"^at how many degrees(?: \w+)? (does|do|will) (.+?) (boil|melt|freeze)(?: at)?$",
+        r"at what temperature \1 \2 \3",
+    ),
+    (
+        r"^(?:what|which) (?:top |maximum |highest )?speed (?:can|does|do|could) (.+?) (?:reach|run|have|get to|go)$",
+        r"how fast is \1",
+    ),
+    (r"\bhow deep is the deepest (?:point|part|place) (?:of|in) ", "how deep is "),
+    (r"^(\w+s) in one (\w+)$", r"how many \1 does a \2 have"),
+    (r"^(?!what|which|who|when)([^,:;?]+)[,:] ?(?:the |its |his |her )?(?:date|year)$", r"when was \1"),
+    (r"^(when .+|year .+) (?:as an? (?:book|film|movie|novel|song|game))$", r"\1"),
+    (r"\b(?:were|was|became|are) (?:the )?(football |rugby |cricket )?world champions?\b", r"won the \1World Cup"),
+    (r"^year (.+) won (the .+)$", r"when did \1 win \2"),
+    (
+        r"^(which|what) (\w+) (?:has |have )?sold (?:the )?(?:most|more) copies"
+        r"(?: than any other| ever| of all time)?$",
+        r"what is the best-selling \2 of all time",
+    ),
+    (r"\btop[ -]selling\b", "best-selling"),
+    # times
+    (r"\bthe (twent|thirt|fort|fift|sixt|sevent|eight|ninet)ies\b", lambda said: f"the {_DECADES[said[1].lower()]}s"),
+    # places
+    (
+        r"^(.+?) and (.+?) (?:both )?(?:have (?:a )?coasts?|lie|border|share|are) "
+        r"(?:on )?(?:the same|this|one|a common)"
+        r" (\w+)[.;,?] *(?:which|what)(?: one| \w+)?(?: is (?:it|that|this))?$",
+        r"which \3 do both \1 and \2 border",
+    ),
+    (
+        r"^(.+?) (?:flows|empties|drains|runs|ends|falls|goes) (?:into|in) (?:what|which) (\w+)$",
+        r"into which \2 does \1 flow",
+    ),
+    (
+        r"^(.+?) (?:is|lies) in (?:an?|the) (country|city|state|continent|region) whose "
+        r"(capital|currency|language|president) "
+        r"is(?: ?\.\.\.| what| which)?$",
+        r"what is the \3 of the \2 that \1 is in",
+    ),
+    # whether it is so
+    (r"^(?:does|do) (?:an? |the )?(.+?) (?:still )?(?:officially )?count as (an? .+)$", r"is \1 \2"),
+    (
+        r",? (?:botanically|officially|scientifically|technically|strictly|biologically)(?: speaking)?(?=$|,)",
+        "",
+    ),
+    (r"\b(?:normal|ordinary|usual) (room temperature)\b", r"\1"),
+    (r", (?:please )?(?:just )?(?:give me |name )(?:just |only |any )?one(?: please)?$", ""),
     (r"\bmost (deep|high|tall|long|small|old|young|fast|cold|strong|short|near|light|rich|low)\b", r"\1est"),
     (r"\bmore (deep|high|tall|long|small|old|young|fast|cold|strong|short|near|rich|low)\b", r"\1er"),
     (r"\bmost (large|wide)\b", r"\1st"),

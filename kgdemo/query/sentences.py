@@ -81,6 +81,16 @@ _THERE_IS_ONE = re.compile(  # *there's an element named after Mendeleev. What i
     r"(?P<asked>(?:what|which|who|where|when|how|in)\b.*\b(?:its|his|her|their|it|he|she|they)\b.*?)\?*$",
     re.IGNORECASE,
 )
+_BUT_ITS = re.compile(  # *Hercule Poirot is Belgian, but what nationality was his creator?*
+    r"^(?P<x>(?-i:[A-Z])[^.?!;,]+?) (?:is|was|has|had|comes|came|lived|lives) [^.?!;,]+, (?:but|and|so) "
+    r"(?P<asked>(?:what|which|who|where|when|how|in)\b.*\b(?:its|his|her|their|it|he|she|they)\b.*?)\?*$",
+    re.IGNORECASE,
+)
+_ITS_OF = re.compile(  # *the man who sang Purple Rain: what was his home town?*
+    r"^(?P<x>the [\w-]+ (?:who|that|of|which) [^.?!;:]+?) ?[:–-] (?P<asked>(?:what|which|who|where|when|how|in)\b"
+    r".*\b(?:its|his|her|their)\b.*?)\?*$",
+    re.IGNORECASE,
+)
 _HAD_ONE = re.compile(  # *Louis XVI of France had a wife. Who was her mother?*
     r"^(?P<x>[^.?!;]+?) (?:has|had) (?:an?|one) (?P<what>[\w-]+)[.;,!] +(?:and )?"
     r"(?P<asked>(?:what|which|who|where|when|how|in)\b.*?)\?*$",
@@ -121,6 +131,8 @@ def referring(text: str) -> str:
     text = _of_whom(_asked_whether(text))
     if one := _THERE_IS_ONE.match(text):
         text = _in_place_of_it(one["asked"], f"the {one['x']}") or text
+    elif one := _BUT_ITS.match(text) or _ITS_OF.match(text):
+        text = _in_place_of_it(one["asked"], one["x"]) or text
     elif one := _HAD_ONE.match(text):
         text = _in_place_of_it(one["asked"], f"the {one['what']} of {one['x']}") or text
     told = _OF_THAT_ONE.match(text)

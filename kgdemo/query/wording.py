@@ -163,7 +163,7 @@ _FUTURE = re.compile(  # not *Will* that is somebody's name
     \ (?:(?:not|never|ever|still|next)\ )?
       (?:the|an?|it|he|she|they|we|you|i|there|this|that|be|become|win|host|have|happen|get|take|lead|rule|play|end|come|go
       |die|direct|make|meet|reach|replace|succeed|start|begin|land|\w+\ (?:win|be|become|host|have|happen|end|die)\b)\b
-    |^(?:who|what|when|where|which)\b.*\b(?:is|are)\ going\ to\b|^(?:when|where)\ (?:is|are)\ the\ next\b
+    |^(?:who|what|when|where|which)\b.*(?:\b(?:is|are)|['’]s)\ going\ to\b|^(?:when|where)\ (?:is|are)\ the\ next\b
     |^(?:when|where|who)\b.*\bin\ the\ future\b""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -218,7 +218,8 @@ _ASKING = frozenset("what who which when where whose".split())
 
 
 _CALLED_BEHIND = re.compile(  # *the deepest lake, how is it called*
-    r"^(?P<x>(?:the|an?) [^,?]+), (?:(?:how|what) is (?:it|he|she) called|what(?: is|'s) (?:its|his|her|the) name|"
+    r"^(?P<x>(?:the|an?|first|last) [^,?]+), (?:(?:how|what) (?:is|was) (?:it|he|she) called|"
+    r"what(?: is|'s) (?:its|his|her|the) name|"
     r"which(?: one)? is (?:it|that)|(?:what|how) do (?:you|we|they|people) call it)\W*$",
     re.IGNORECASE,
 )
@@ -338,7 +339,12 @@ def in_plain_verbs(text: str) -> str:
     text = re.sub(r",? (?:while|whilst|when) (?:still )?in (?:office|power)\b", "", text, flags=re.IGNORECASE)
     text = _HAS_GOT.sub(r"\g<many> does \g<x> have", text)
     text = _BOTH_NUMBERED.sub(r"\g<one> \g<name>\g<or>\g<other> \g<name>", text)
-    text = re.sub(r"^(what|who) (is|was|are|were) the names? of (?=the )", r"\1 \2 ", text, flags=re.IGNORECASE)
+    text = re.sub(
+        r"^(what|who)(?:'s| (is|was|are|were)) the names? of (?=the |[\w ]+'s )",
+        lambda said: f"{said[1]} {said[2] or 'is'} ",
+        text,
+        flags=re.IGNORECASE,
+    )
     text = _BIRTHPLACE.sub(lambda said: f"where was {said['x'] or said['owner']} born", text)
     text = _IN_DEGREES.sub("", text)
     text = _CAR_MAKERS.sub(
