@@ -300,6 +300,7 @@ class Pipeline:
 _IN_OTHER_WORDS = frozenset(  # the forms that may ask for a record or a value without naming it
     (Form.ENTITY, Form.ALL, Form.COUNT, Form.SUPERLATIVE, Form.ORDINAL, Form.VALUE, Form.UNANSWERABLE)
 )
+_MAY_BE_MEANT = frozenset(Form) - {Form.UNANSWERABLE, Form.YES_NO}  # the forms that may ask a plain question
 _CONDITIONS = 2  # of a description from which what fits it is the answer, whatever path the model finds
 _TRIED = 3  # answers of a question within a question, of which the rest is asked
 
@@ -395,7 +396,7 @@ class _InSteps:
         """
         link, directed = self.graph.linker.entities_in, self.settings.directed
         for event in events:
-            refused = isinstance(event, AnswerFinal) and bool(event.refusal)
+            refused = isinstance(event, AnswerFinal) and bool(event.refusal) and query.plan.form in _MAY_BE_MEANT
             meant = plainly_meant(query, text, self.resources, link, directed) if refused else iter(())
             yield from tuple(meant) or (event,)
 

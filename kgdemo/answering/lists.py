@@ -81,6 +81,9 @@ _NUMBERED = re.compile(r"\bNo\. (\d{1,3})\b")
 _IS_MANY = re.compile(r"\bhow many\b", re.IGNORECASE)  # who asks so takes it that there are several
 
 
+_STEM = 4  # letters by which a word of a name is told
+
+
 class Lists(Bounded):
     """Answers that are listed or counted, less what the question rules out."""
 
@@ -484,6 +487,10 @@ class Lists(Bounded):
         *_, last = noun.lower().split()
         sexed = len(noun.split()) > 1 and any(word in SEX for word in noun.lower().split()[:-1])
         members = self.sets.of_kind(last if sexed else noun)
+        if not sexed and (narrowing := self._modifier(noun)) and not self.sets.members(noun):
+            said = {word[:_STEM] for word in fold(narrowing).split()}  # of all wars the *Punic* ones
+            named = {one: {word[:_STEM] for word in fold(one).split()} for one in members}
+            members = {one: path for one, path in members.items() if said <= named[one]}
         of_sex = self.of_sex({end: path or Path((end,), ()) for end, path in members.items()}) if sexed else None
         if of_sex is None:
             return [] if sexed else [self._member(entity, path) for entity, path in members.items()]

@@ -42,6 +42,11 @@ _ALIKE = {  # one attribute may be stated under several names
     "height": ("height", "elevation"), "elevation": ("elevation", "height"), "weight": ("weight", "mass"),
     "area": ("area", "population"), "diameter": ("diameter", "width"),
 }  # fmt: skip
+_CLAUSE = re.compile(rf"\b(?P<noun>\w+) (?:that|which|who|whose|where) [^,.;:?!]*\b{X}\b", re.IGNORECASE)
+_NO_NOUN = frozenset(  # words before a question word that begins no clause: *tell me who painted* it
+    "me us know wonder wondering remember exactly is was it and or but in on of at by to from for so just asked ask "
+    "curious say learn about".split()
+)
 _YEAR = " in year"
 _KINDS = frozenset(("kind", "occupation", "domain", "quantity", "field", "class"))
 _JOINS = re.compile(r"\b(?:or|vs\.?|versus|and|than|between)\W+$|^\W+(?:or|vs|versus|and|than)\b", re.IGNORECASE)
@@ -149,8 +154,9 @@ class Meant(Spans):
         for name in names:
             others = [one for one in names if one.start >= name.end or one.end <= name.start]
             apart = (one for one in others if self._is_particular(one) and not self._is_joined(name, one))
-            if not any(apart) and not self._names_more(text, names):
-                yield _Reading(f"{text[: name.start]}{X}{text[name.end :]}", (name,))
+            masked = f"{text[: name.start]}{X}{text[name.end :]}"
+            if not any(apart) and not self._names_more(text, names) and not _in_a_clause(masked):
+                yield _Reading(masked, (name,))
 
     def _of_two(self, text: str, names: Sequence[_Name]) -> Iterator[_Reading]:
         """For each two things that are named that the question compares these."""
@@ -179,8 +185,9 @@ class Meant(Spans):
         return kind_of(self.kg, name.entities[0]) not in _KINDS and not called(self.kg, fold(name.text))
 
     def _is_joined(self, name: _Name, other: _Name) -> bool:
-        """Whether the graph joins two things directly, so that the one may only say more of the other."""
-        return self.sets.joined(name.entities[0], other.entities[0]) is not None
+        """Whether a thing is only said to be of another one, *the American*, and the graph joins the two."""
+        says_whose = fold(other.text) != fold(other.entities[0]) and kind_of(self.kg, other.entities[0]) in PLACES
+        return says_whose and self.sets.joined(name.entities[0], other.entities[0]) is not None
 
     def _names_more(self, text: str, names: Sequence[_Name]) -> bool:
         """Whether a text has a name that the graph knows besides these: what it asks has to do with that."""
@@ -259,6 +266,11 @@ class Meant(Spans):
         own.plan = replace(plan, asked=self.plan.asked)
         own.query = replace(self.query, plan=own.plan, topics=topics)
         return own
+
+
+def _in_a_clause(masked: str) -> bool:
+    """Whether what is named only describes something else: *the tower that was put up in* a city is not the city."""
+    return any(found["noun"].lower() not in _NO_NOUN for found in _CLAUSE.finditer(masked))
 
 
 def _attributes_of(attribute: str) -> tuple[str, ...]:

@@ -124,6 +124,8 @@ def nested(question: str) -> Plan | None:
         )
         if not found or _ONLY_ASKS.fullmatch(found["outer"]) or _WHO_WON.fullmatch(found["outer"]):
             return None
+        if found.groupdict().get("nth") and found["nth"][0].isupper():
+            return None  # *The Seventh Seal* is a name
         if not found["behind"] and re.search(r"\b(?:do|does|did)$", found["outer"], re.IGNORECASE):
             return None  # *where did the first Olympic Games take place*: the verb belongs to what was taken for a name
         inner = f"{'what' if 'nth' in found.groupdict() else 'who'} is {found['inner']}"

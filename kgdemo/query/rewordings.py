@@ -67,7 +67,13 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
     ),
     (r"\bhome ?town\b", "birthplace"),
     (r"\bhome country\b", "nationality"),
+    # of namesakes the one of a year
+    (
+        r"((?-i:[A-Z])[\w'’ -]+?), the (?:one|film|version|movie|book|novel|song) (?:from|of) (\d{4})\b",
+        r"\1 (\2)",
+    ),
     # numbers and places in an order
+    (r"\bin (?:one|a|just one) single\b", "in a single"),
     (r"\bwhat is (planet|element|president|symphony|film|book|episode) number (\w+)\b", r"what is the number \2 \1"),
     (
         r"^(?:the )?(?:no\.?|number|#) ?(\d|two|three|four|five) (?:on|in|of|among) (?:the )?(?:list of )?(?:the )?"
@@ -105,6 +111,16 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
     # times
     (r"\bthe (twent|thirt|fort|fift|sixt|sevent|eight|ninet)ies\b", lambda said: f"the {_DECADES[said[1].lower()]}s"),
     # places
+    (
+        r"^(?:what|which)(?: is the)? (strait|channel|sea|river|gulf|ocean|canal|mountains|range|desert)"
+        r"(?: is| lies| runs| flows)? between (.+? and .+)$",
+        r"which \1 separates \2",
+    ),
+    (
+        r"\b(countr(?:y|ies)|nations?|states?)((?: in| of) [\w ]+?)? (?:that |which )?(?:have|has) no (?:sea )?"
+        r"(?:coast(?:line)?|access to the sea|shore)\b",
+        r"landlocked \1\2",
+    ),
     (
         r"^(.+?) and (.+?) (?:both )?(?:have (?:a )?coasts?|lie|border|share|are) "
         r"(?:on )?(?:the same|this|one|a common)"
