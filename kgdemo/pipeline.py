@@ -394,11 +394,10 @@ class _InSteps:
             events, query: of the run.
             text: the question as it was asked.
         """
-        link, directed = self.graph.linker.entities_in, self.settings.directed
+        given = (self.resources, self.graph.linker.entities_in, self.settings.directed, self.graph.vocabulary)
         for event in events:
             refused = isinstance(event, AnswerFinal) and bool(event.refusal) and query.plan.form in _MAY_BE_MEANT
-            meant = plainly_meant(query, text, self.resources, link, directed) if refused else iter(())
-            yield from tuple(meant) or (event,)
+            yield from (tuple(plainly_meant(query, text, *given)) if refused else ()) or (event,)
 
     def _answers_it(self, tried: Sequence[Event], inner: str, whole: AnswerFinal | None, fewer: bool) -> bool:
         """Whether two steps are the answer, and not what the whole question gave.

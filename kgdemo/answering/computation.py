@@ -226,7 +226,7 @@ class Computation:
     def _of_another_time(self, ran: MethodRun) -> str:
         """What is said where a year of birth or death answers what is not asked: when somebody *ran* a mile."""
         relation = ran.cited[0].relations[-1] if ran.cited and not ran.refused else ""
-        if relation == "head of state" and (said := self._of_another_title(ran.cited[0].end)):
+        if relation in ("head of state", "head of government") and (said := self._of_another_title(ran.cited[0].end)):
             return said
         if relation.endswith(" in year") and _EVERY_YEAR.match(self.plan.asked):
             return "It asks for the day in every year, and the graph holds single dates."

@@ -47,6 +47,7 @@ _NO_NOUN = frozenset(  # words before a question word that begins no clause: *te
     "me us know wonder wondering remember exactly is was it and or but in on of at by to from for so just asked ask "
     "curious say learn about".split()
 )
+_WITHIN_YEARS = re.compile(r"\b(?:[12]\d{3}|before|after|since|until|during)\b", re.IGNORECASE)
 _YEAR = " in year"
 _KINDS = frozenset(("kind", "occupation", "domain", "quantity", "field", "class"))
 _JOINS = re.compile(r"\b(?:or|vs\.?|versus|and|than|between)\W+$|^\W+(?:or|vs|versus|and|than)\b", re.IGNORECASE)
@@ -152,16 +153,14 @@ class Meant(Spans):
     def _of_one(self, text: str, names: Sequence[_Name]) -> Iterator[_Reading]:
         """For each thing that is named that the question is about this alone."""
         for name in names:
-            others = [one for one in names if one.start >= name.end or one.end <= name.start]
-            apart = (one for one in others if self._is_particular(one) and not self._is_joined(name, one))
             masked = f"{text[: name.start]}{X}{text[name.end :]}"
-            if not any(apart) and not self._names_more(text, names) and not _in_a_clause(masked):
+            if self._is_all(text, names, name) and not _in_a_clause(masked) and not _WITHIN_YEARS.search(masked):
                 yield _Reading(masked, (name,))
 
     def _of_two(self, text: str, names: Sequence[_Name]) -> Iterator[_Reading]:
         """For each two things that are named that the question compares these."""
         for one, other in combinations(names[:_MOST_NAMED], 2):
-            if one.end <= other.start:
+            if one.end <= other.start and self._is_all(text, names, one, other):
                 masked = f"{text[: one.start]}{X}{text[one.end : other.start]}{Y}{text[other.end :]}"
                 yield _Reading(masked, (one, other))
 
@@ -180,9 +179,15 @@ class Meant(Spans):
             if noun not in FUNCTION_WORDS and any(len(called(self.kg, kind)) >= _FEWEST for kind in kinds):
                 yield _Reading(masked, noun=noun, place=place.text if place else "")
 
+    def _is_all(self, text: str, names: Sequence[_Name], *about: _Name) -> bool:
+        """Whether a text names nothing in particular besides what it is to be about."""
+        others = [one for one in names if all(one.start >= own.end or one.end <= own.start for own in about)]
+        apart = (one for one in others if self._is_particular(one) and not self._is_joined(about[0], one))
+        return not any(apart) and not self._names_more(text, names)
+
     def _is_particular(self, name: _Name) -> bool:
         """Whether a name is that of something in particular, and of no kind of thing."""
-        return kind_of(self.kg, name.entities[0]) not in _KINDS and not called(self.kg, fold(name.text))
+        return kind_of(self.kg, name.entities[0]) not in _KINDS and self.kg.types.isdisjoint(names_of_kind(name.text))
 
     def _is_joined(self, name: _Name, other: _Name) -> bool:
         """Whether a thing is only said to be of another one, *the American*, and the graph joins the two."""
@@ -219,7 +224,8 @@ class Meant(Spans):
         """What a relation leads to, of the type that is asked for."""
         label = intent.of if intent.direction == "forward" else self.sets.inverse(intent.of)
         asked, ends = self.query.answer_type, self.sets.ends(thing, (label,))
-        return {end: path for end, path in ends.items() if fits(asked, kind_of(self.kg, end)) is not Fit.NO}
+        fitting = {end: path for end, path in ends.items() if fits(asked, kind_of(self.kg, end)) is not Fit.NO}
+        return {} if len(fitting) > 1 and self._uncovered(next(iter(fitting.values()))) else fitting
 
     # answers -----------------------------------------------------------------------------------
 

@@ -149,12 +149,17 @@ def in_other_words(
 
 
 def plainly_meant(
-    query: Query, text: str, resources: Resources, link: Callable[[str], Sequence[str]], directed: bool
+    query: Query,
+    text: str,
+    resources: Resources,
+    link: Callable[[str], Sequence[str]],
+    directed: bool,
+    vocabulary: Collection[str],
 ) -> Iterator[Event]:
     """The answer to the plain question that a question is a paraphrase of (``meant``); nothing where none is likely.
 
     Args:
-        query, resources, link, directed: see ``Computation``.
+        query, resources, link, directed, vocabulary: see ``Computation``.
         text: the question as it was asked.
     """
-    yield from Meant(query, lambda _: iter(()), resources, link, directed).plainly_meant(text)
+    yield from Meant(query, lambda _: iter(()), resources, link, directed, vocabulary).plainly_meant(text)

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.linking.names import without_bracket
 from kgdemo.query.measures import greater_end
 
 VALUE, COMPARE, MOST, STEP = "value", "compare", "most", "step"
@@ -114,7 +113,7 @@ def intent_of(label: str, kg: KnowledgeGraph) -> Intent:
 def masked(text: str, topics: Sequence[str], kg: KnowledgeGraph) -> str:
     """A text with a placeholder for each of its topics that it names."""
     for topic in topics:
-        names = sorted({topic, without_bracket(topic), *kg.names_of(topic)}, key=len, reverse=True)
+        names = sorted({topic, re.sub(r" \([^)]*\)$", "", topic), *kg.names_of(topic)}, key=len, reverse=True)
         said = (re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE) for name in names)
         if place := next(filter(None, said), None):
             text = f"{text[: place.start()]}{X}{text[place.end() :]}"

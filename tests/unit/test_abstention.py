@@ -39,7 +39,7 @@ STARRED = Evidence(2, Path(("Inception", "Tom Hardy"), ("starring",)), "", -4.0,
 
 def judged(number: int, answerable: bool, log_prob: float, similarity: float) -> Judged:
     """Features of which two say something."""
-    return Judged(str(number), answerable, AbstentionFeatures(log_prob, 0.0, 0.0, similarity))
+    return Judged(str(number), answerable, AbstentionFeatures(log_prob, 0.0, 0.0, similarity, 0.0))
 
 
 def made_up(count: int, overlap: float) -> list[Judged]:

@@ -45,7 +45,7 @@ def test_too_few_of_either_kind_are_no_measure():
 
 
 def test_questions_without_an_edge_are_left_out():
-    features = AbstentionFeatures(0.0, 0.0, 0.0, 0.0)
+    features = AbstentionFeatures(0.0, 0.0, 0.0, 0.0, 0.0)
     found = odds_of([Judged("a", True, features), Judged("a" + CUT, False, features)], WEIGHTS)
     assert found == [Odds("a", 1.0, True)]
 
