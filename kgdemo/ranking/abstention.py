@@ -32,7 +32,8 @@ from kgdemo.models.embedding import embedding_cache
 from kgdemo.models.joint_tree import JointTree, Reading, in_step, read_out
 from kgdemo.models.prompt_style import path_sentence, unseen_labels
 from kgdemo.query.answer_type import kind_of
-from kgdemo.query.intents import STEP, VALUE, intent_of, intents, masked
+from kgdemo.query.intents import STEP, VALUE, X, intent_of, intents, masked
+from kgdemo.query.nested import two_steps
 from kgdemo.query.query import Query
 from kgdemo.ranking.scorer import PathScorer, path_words
 from kgdemo.reasoners.base import Evidence, Resources
@@ -59,7 +60,8 @@ class AbstentionFeatures:
         type_match: 1 where the path's end is of a type that the question asks for, -1 where it is of another, else 0.
         learned_similarity: of the question to the relations, as learned beside the model; 0 without.
         asked_otherwise: by how much the plain question that the words are nearest to is likelier than those that the
-            relations stand for, as a logarithm; 0 where none of them is known as one (``query.intents``).
+            relations stand for, as a logarithm, times how likely it is; 0 where none of these is known as a plain
+            question (``query.intents``).
     """
 
     first_log_prob: float
@@ -223,12 +225,16 @@ def _similarity(query: Query, path: Path, resources: Resources) -> float:
 
 
 def _asked_otherwise(query: Query, path: Path, resources: Resources) -> float:
-    """See ``AbstentionFeatures``."""
+    """See ``AbstentionFeatures``. What is asked of something described, *the director of Jaws*, is the last relation."""
     kg = resources.kg
-    (vector,) = embedding_cache(resources.embedder).vectors([masked(query.text, query.topics, kg)])
+    steps = two_steps(query.plan.asked or query.text) if len(path.relations) > 1 else None
+    text = masked(query.text, query.topics, kg) if steps is None else steps[1].format(X)
+    (vector,) = embedding_cache(resources.embedder).vectors([text])
     likely = intents().likely(vector, (VALUE, STEP))
-    own = [likely[one] for one in (intent_of(label, kg) for label in path.relations) if one in likely]
-    return min(_MUCH_LIKELIER, math.log(max(likely.values()) / max(own))) if own else 0.0
+    labels = path.relations if steps is None else path.relations[-1:]
+    own = [likely[one] for one in (intent_of(label, kg) for label in labels) if one in likely]
+    first = max(likely.values(), default=0.0)
+    return first * min(_MUCH_LIKELIER, math.log(first / max(own))) if own else 0.0
 
 
 def abstention_log_odds(features: AbstentionFeatures, weights: Mapping[str, float]) -> float:
