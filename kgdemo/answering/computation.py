@@ -75,6 +75,7 @@ _OF_SEVERAL = re.compile(  # one of those that are named
 )
 _SEASON = re.compile(r"\b(?:summer|winter)\b", re.IGNORECASE)
 _TIME = frozenset(("year",))
+_INSIDE = "located in"
 _AWAY = frozenset(("coast on", "bordered by", "shares border with"))  # relations that lead out of a place
 _HELD = frozenset("won win wins hold holds held achieved scored".split())
 _MOST = re.compile(r"\b\w+est\b", re.IGNORECASE)
@@ -273,7 +274,10 @@ class Computation:
             ends = {e: path for e, path in self.sets.ends(topic, relations).items() if e not in self.query.topics}
             fitting = ends if kind_of(self.kg, topic) == "position" else self.sets.of_noun(ends, noun)
             if fitting is None:  # the graph knows no such kind: what the model found is taken at its word
-                fitting = ends if kind not in _PEOPLE and not ran.refused else {}
+                anything = kind in _PEOPLE or relations[-1] == self.sets.inverse(
+                    _INSIDE
+                )  # a country has more than *hospitals*
+                fitting = {} if anything or ran.refused else ends
             if fitting:
                 decoded = fitting
                 break

@@ -48,6 +48,7 @@ _NO_NOUN = frozenset(  # words before a question word that begins no clause: *te
     "curious say learn about".split()
 )
 _WITHIN_YEARS = re.compile(r"\b(?:[12]\d{3}|before|after|since|until|during)\b", re.IGNORECASE)
+_HOW = re.compile(r"how (?!.*\bcalled\b)", re.IGNORECASE)  # it is a value
 _YEAR = " in year"
 _KINDS = frozenset(("kind", "occupation", "domain", "quantity", "field", "class"))
 _JOINS = re.compile(r"\b(?:or|vs\.?|versus|and|than|between)\W+$|^\W+(?:or|vs|versus|and|than)\b", re.IGNORECASE)
@@ -109,7 +110,8 @@ class Meant(Spans):
         found: list[tuple[float, _Reading, Intent]] = []
         vectors = embedding_cache(self.resources.embedder).vectors([reading.masked for reading in readings])
         for vector, reading in zip(vectors, readings, strict=True) if readings else ():
-            likely = intents().likely(vector, reading.operations)
+            one = len(reading.names) == 1 and _HOW.match(self.plan.asked)
+            likely = intents().likely(vector, (VALUE,) if one else reading.operations)
             first = next(iter(likely), None)
             if first is None or likely[first] < _LEAST or not self._can_answer(reading, first):
                 continue

@@ -137,13 +137,14 @@ def says_greater(text: str, attribute: str) -> bool | None:
     """
     words = _WORD.findall(text.lower())
     said: set[bool] = set()
-    for before, word in zip(["", *words], words, strict=False):
+    for place, word in enumerate(words):
         end = _end_said(word, attribute)
-        if end is not None:
-            if before in ("less", "least"):  # *less far south*
-                said.discard(False)
-                end = not end
-            said.add(end)
+        if end is None:
+            continue
+        if not {"less", "least"}.isdisjoint(words[max(place - 2, 0) : place]):  # *less far south*
+            said.discard(False)
+            end = not end
+        said.add(end)
     return said.pop() if len(said) == 1 else None
 
 

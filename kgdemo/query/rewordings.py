@@ -67,6 +67,7 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
     ),
     (r"\bhome ?town\b", "birthplace"),
     (r"\bhome country\b", "nationality"),
+    (r"^what(?: is|'s) the (\w+) called (where|that|which|who|with|in which) ", r"which \1 \2 "),
     # of namesakes the one of a year
     (
         r"((?-i:[A-Z])[\w'’ -]+?), the (?:one|film|version|movie|book|novel|song) (?:from|of) (\d{4})\b",
@@ -74,7 +75,7 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
     ),
     # numbers and places in an order
     (r"\bin (?:one|a|just one) single\b", "in a single"),
-    (r"\bwhat is (planet|element|president|symphony|film|book|episode) number (\w+)\b", r"what is the number \2 \1"),
+    (r"\bwhat is (planet|president|symphony|film|book|episode) number (\w+)\b", r"what is the number \2 \1"),
     (
         r"^(?:the )?(?:no\.?|number|#) ?(\d|two|three|four|five) (?:on|in|of|among) (?:the )?(?:list of )?(?:the )?"
         r"(?:world's )?(\w+est) (\w+?)s?$",
@@ -85,7 +86,10 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
         r"(?:right |just |directly )?(?:after (?:it|that|this)|next|second)$",
         r"what is the second \2 \3",
     ),
-    (r"^(.+?) (?:number of|total of) (\w+)(?: won)?$", r"how many \2 did \1 win"),
+    (
+        r"^(?!what|which|who|how|the\b|in\b|total\b)(.+?) (?:number of|total of) (\w+)(?: won)?$",
+        r"how many \2 did \1 win",
+    ),
     (r"^(.+?) ((?:[a-z]+ )?[a-z]+s), how many(?: in total| altogether| in all)?$", r"how many \2 does \1 have"),
     (r"^(.+?) (?:have|has) got how many (\w+)$", r"how many \2 does \1 have"),
     (
@@ -274,7 +278,7 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
     ),
     (r"^(?:has|have|did) (.+?) (?:ever |already |yet )?(?:joined|join) (.+?)(?: yet| already)?$", r"is \1 in \2"),
     (
-        r"^(what|which) (currency|money|language|plug|visa) (?:will|do|would|should|must) (?:i|we|you|one|people) "
+        r"^(what|which) (currency|money|language|plug|visa) (?:will|do|does|would|should|must) (?:i|we|you|one|people|he|she|they) "
         r"(?:have to |need to )?(?:need|use|take|bring|speak|want|pay with)(?: (?:for|in|on|when|if|with|during))*"
         r"(?: (?:my|our|a|the|your) (?:trip|holiday|visit|journey|stay|vacation) (?:to|in)"
         r"| (?:i|we|you) (?:am |are )?(?:go|going|travel|travelling|fly|visit)(?: to| in)?)? (.+)$",

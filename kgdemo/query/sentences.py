@@ -91,6 +91,11 @@ _ITS_OF = re.compile(  # *the man who sang Purple Rain: what was his home town?*
     r".*\b(?:its|his|her|their)\b.*?)\?*$",
     re.IGNORECASE,
 )
+_THERE = re.compile(  # *off to the country whose capital is Lima. What language do they speak there?*
+    r"^.*\b(?:in|to|at|for|visit|visiting) (?P<x>the (?:country|city|town|island|state|region|place) [^.?!;]+?)[.;!] +"
+    r"(?P<asked>(?:what|which|who|where|when|how|in)\b.*?)(?: over)? there(?:, please)?\?*$",
+    re.IGNORECASE,
+)
 _HAD_ONE = re.compile(  # *Louis XVI of France had a wife. Who was her mother?*
     r"^(?P<x>[^.?!;]+?) (?:has|had) (?:an?|one) (?P<what>[\w-]+)[.;,!] +(?:and )?"
     r"(?P<asked>(?:what|which|who|where|when|how|in)\b.*?)\?*$",
@@ -133,6 +138,8 @@ def referring(text: str) -> str:
         text = _in_place_of_it(one["asked"], f"the {one['x']}") or text
     elif one := _BUT_ITS.match(text) or _ITS_OF.match(text):
         text = _in_place_of_it(one["asked"], one["x"]) or text
+    elif one := _THERE.match(text):
+        text = f"{one['asked']} in {one['x']}?"
     elif one := _HAD_ONE.match(text):
         text = _in_place_of_it(one["asked"], f"the {one['what']} of {one['x']}") or text
     told = _OF_THAT_ONE.match(text)

@@ -225,7 +225,7 @@ def _similarity(query: Query, path: Path, resources: Resources) -> float:
 
 
 def _asked_otherwise(query: Query, path: Path, resources: Resources) -> float:
-    """See ``AbstentionFeatures``. What is asked of something described, *the director of Jaws*, is the last relation."""
+    """See ``AbstentionFeatures``; of something described, *the director of Jaws*, the last relation is asked."""
     kg = resources.kg
     steps = two_steps(query.plan.asked or query.text) if len(path.relations) > 1 else None
     text = masked(query.text, query.topics, kg) if steps is None else steps[1].format(X)
