@@ -45,6 +45,7 @@ _LONG_NAME = 5  # letters of a name in which one may be wrong; two in one twice 
 _DESCRIBED = re.compile(r"^(?:who|what) (?:is|was|are|were) (?:.* )??(\w+) (?:of|in|on|for)\b", re.IGNORECASE)
 _WHO_IS = re.compile(r"^(?:who|what) (?:is|was|are|were) ", re.IGNORECASE)
 _JOINED = re.compile(r"\b(?:of|in|on|for)\b", re.IGNORECASE)
+_SPEAKS_OF_IT = re.compile(r"\b(?:(?P<whose>its|his|her(?= \w)|their)|it|he|she|they|him|them)\b", re.IGNORECASE)
 _ORDER = re.compile(r"\b(?:first|second|third|last|(?:larg|high|bigg|old|small)est)\b", re.IGNORECASE)
 
 
@@ -118,11 +119,14 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
 
         question = in_full(with_apostrophes(question, is_name), is_name)
     question = in_plain_verbs(referring(question))
-    meant, linked = _put_right(question, entities, graph)
+    meant, linked = _put_right(_in_place_of_it(question, graph) if not entities else question, entities, graph)
     if meant != question:
         yield Notice(f"Read as: {meant}")
     question = meant
     query = understand(question, linked.chosen, graph.kg)
+    if not linked.chosen and query.text != question:  # in other words it may name something
+        linked = _linked(query.text, graph)
+        query = understand(question, linked.chosen, graph.kg)
     if len(word := query.plan.initial) > 1:  # of kings named *Henry* it is the name that is asked for
         linked = dataclasses.replace(linked, chosen=_but_called(word, linked))
         query = understand(question, linked.chosen, graph.kg)
@@ -141,6 +145,19 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
         said = _nothing_found(query, linked, graph)
         return Reading(question, query, linked, AnswerFinal(said, (), (), BY, refusal=said))
     return Reading(question, query, linked)
+
+
+def _in_place_of_it(question: str, graph: OpenedGraph) -> str:
+    """A question about *it* or *him* with what the sentence before names alone; as it stands where that is unclear."""
+    asked = plain_question(question)
+    start = question.find(asked)
+    if start < _LONG_NAME or not _SPEAKS_OF_IT.search(asked):
+        return question
+    before = graph.linker.link(question[:start])
+    names = [m.text for m in before.mentions if m.candidates[0].entity in before.chosen]
+    if len(names) != 1 or graph.linker.link(_SPEAKS_OF_IT.sub("", asked)).chosen:
+        return question
+    return _SPEAKS_OF_IT.sub(lambda said: f"{names[0]}'s" if said["whose"] else names[0], asked, count=1)
 
 
 def _put_right(question: str, entities: Sequence[str], graph: OpenedGraph) -> tuple[str, EntitiesLinked]:

@@ -47,7 +47,7 @@ _NO_NOUN = frozenset(  # words before a question word that begins no clause: *te
     "me us know wonder wondering remember exactly is was it and or but in on of at by to from for so just asked ask "
     "curious say learn about".split()
 )
-_WITHIN_YEARS = re.compile(r"\b(?:[12]\d{3}|before|after|since|until|during)\b", re.IGNORECASE)
+_WITHIN_YEARS = re.compile(r"\b(?:[12]\d{3}|before|after|since|until|during|when (?:he|she|it|they))\b", re.IGNORECASE)
 _HOW = re.compile(r"how (?!.*\bcalled\b)", re.IGNORECASE)  # it is a value
 _YEAR = " in year"
 _KINDS = frozenset(("kind", "occupation", "domain", "quantity", "field", "class"))
@@ -200,7 +200,13 @@ class Meant(Spans):
         """Whether a text has a name that the graph knows besides these: what it asks has to do with that."""
         told = {word for name in names for word in fold(name.text).split()}
         told |= {word for topic in self.query.topics for word in self.kg.words_of(topic)}
-        return any(fold(name) not in told and self._link(name) for name in names_in(text))
+        further = (self._link(name) for name in names_in(text) if fold(name) not in told)
+        return any(linked and not self._says_whose(names, linked[0]) for linked in further)
+
+    def _says_whose(self, names: Sequence[_Name], place: str) -> bool:
+        """Whether a place is only that which something named belongs to: *that American giant*."""
+        is_place = kind_of(self.kg, place) in PLACES
+        return is_place and any(self.sets.joined(name.entities[0], place) is not None for name in names)
 
     # what the graph can answer -----------------------------------------------------------------
 

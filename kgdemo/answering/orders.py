@@ -43,6 +43,7 @@ _MAINLAND, _ISLANDS = re.compile(r"\bmainland\b", re.IGNORECASE), ("instance of"
 BEGINNINGS = ("founded", "discovered", "opened", "released", "began")
 _FEW = 0.5  # of all people, of whom a value has to be known before anybody is said to have the greatest one
 _ALONE = 3  # things of which the value of one says nothing of who has the greatest
+_PRONOUNS = frozenset(("it", "he", "she", "they"))  # though a film is called so
 _NAMESAKES = 4  # of a name, that are compared
 _RELATIVE = re.compile(r"\b(?:that|which|who|whose|where|with)\b", re.IGNORECASE)
 _ASKS_YEAR = re.compile(r"\byear\b", re.IGNORECASE)
@@ -169,6 +170,8 @@ class Orders(Computation):
         of what is meant where a namesake is of that kind: which *novel* is older, Emma or Persuasion.
         """
         thing = _TOLD_BY.sub("", thing)
+        if thing.lower() in _PRONOUNS:
+            return []
         noun = _COMPARED_KIND.search(self.plan.asked)
         linked = [*(self._link(f"{thing} {noun['noun']}") if noun else ()), *self._link(thing)]
         linked = [*(entity for entity in linked if entity in self.query.topics), *linked]

@@ -67,6 +67,12 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
     ),
     (r"\bhome ?town\b", "birthplace"),
     (r"\bhome country\b", "nationality"),
+    (r"\b(?:exact|precise|actual) (?=[a-z])", ""),
+    (
+        r"\b(planets?) (?:that |which )?(?:go(?:es|ing)?|orbit(?:s|ing)?|circl(?:es?|ing)|mov(?:es?|ing)) "
+        r"(?:a?round )?(?:our|the) sun\b",
+        r"\1",
+    ),
     (r"^what(?: is|'s) the (\w+) called (where|that|which|who|with|in which) ", r"which \1 \2 "),
     # of namesakes the one of a year
     (
@@ -278,7 +284,8 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
     ),
     (r"^(?:has|have|did) (.+?) (?:ever |already |yet )?(?:joined|join) (.+?)(?: yet| already)?$", r"is \1 in \2"),
     (
-        r"^(what|which) (currency|money|language|plug|visa) (?:will|do|does|would|should|must) (?:i|we|you|one|people|he|she|they) "
+        r"^(what|which) (currency|money|language|plug|visa) (?:will|do|does|would|should|must) "
+        r"(?:i|we|you|one|people|he|she|they) "
         r"(?:have to |need to )?(?:need|use|take|bring|speak|want|pay with)(?: (?:for|in|on|when|if|with|during))*"
         r"(?: (?:my|our|a|the|your) (?:trip|holiday|visit|journey|stay|vacation) (?:to|in)"
         r"| (?:i|we|you) (?:am |are )?(?:go|going|travel|travelling|fly|visit)(?: to| in)?)? (.+)$",

@@ -159,7 +159,7 @@ def _asked_whether(text: str) -> str:
     stated = _STATES.match(re.sub(r"['’]s (?=an?\b|the\b|still\b)", " is ", tagged["said"])) if tagged else None
     if tagged is None or stated is None:
         return text
-    rest = re.sub(r"^(?:still|actually|really|officially) ", "", stated["rest"])
+    rest = re.sub(r"^(?:still|actually|really|officially) |,? (?:officially|really|actually)$", "", stated["rest"])
     if stated["be"]:
         return f"{stated['be']} {stated['x']} {rest}?"
     verb = stated["verb"].lower()

@@ -159,7 +159,8 @@ _OPINION = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _FUTURE = re.compile(  # not *Will* that is somebody's name
-    r"""^(?:(?:who|what|when|where|how|which)\b(?:\ \w+){0,3}?\ (?:will|shall)\b|will)(?!\ (?:i|we|you|he|she|they|one|people)\ need\b)
+    r"""^(?:(?:who|what|when|where|how|which)\b(?:\ \w+){0,3}?\ (?:will|shall)\b|will)
+    (?!\ (?:i|we|you|he|she|they|one|people)\ need\b)
     \ (?:(?:not|never|ever|still|next)\ )?
       (?:the|an?|it|he|she|they|we|you|i|there|this|that|be|become|win|host|have|happen|get|take|lead|rule|play|end|come|go
       |die|direct|make|meet|reach|replace|succeed|start|begin|land|\w+\ (?:win|be|become|host|have|happen|end|die)\b)\b
