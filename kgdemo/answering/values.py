@@ -210,7 +210,7 @@ class Values(Orders):
         text = f"{operand.entity}: {operand.attribute} {shown_value(operand)}"
         operation = yield from self._operate("value", text, [operand], result)
         if operation is not None:
-            year = dates and _ASKS_YEAR.search(self.query.text)
+            year = dates and (_ASKS_YEAR.search(self.query.text) or _ASKS_YEAR.search(self.plan.asked))
             asked_in = "" if dates else converted(float(operand.value), operand.unit, self.plan.unit)
             shown = str(date_parts(operand.value)[0]) if year else shown_value(operand)
             yield computed_answer(f"{text}{f', which is {asked_in}' if asked_in else ''}.", (asked_in or shown,))
