@@ -6,9 +6,7 @@ import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from datetime import date
 
-from kgdemo.answering.bounded import Bounded
 from kgdemo.answering.clauses import led_to
 from kgdemo.answering.computation import (
     IN_ORDER,
@@ -25,13 +23,13 @@ from kgdemo.answering.computation import (
 )
 from kgdemo.answering.conditions import EITHER
 from kgdemo.answering.described import ANYBODY
+from kgdemo.answering.editions import Editions
 from kgdemo.answering.operands import PLACES, names_of_kind, number_of, operand_of, shown_value
 from kgdemo.events import AnswerFinal, Event, Notice, Operand, Operation
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import fits, kind_of
-from kgdemo.query.clauses import of_place
-from kgdemo.query.measures import DATE, NUMBERS, ORDINALS
+from kgdemo.query.measures import DATE, NUMBERS
 from kgdemo.query.nested import two_steps
 from kgdemo.query.query import understand
 from kgdemo.ranking.abstention import applies
@@ -57,16 +55,8 @@ _DIED = frozenset("assassinated died killed shot murdered executed".split())
 _WITHIN = frozenset("before after since until between".split())
 _SORTS = frozenset("types kinds sorts examples species".split())
 _ANY_THING = re.compile(r"^(?:have |has )?(?:an?|any) (?P<thing>[a-z]+(?: [a-z]+)?)$")
-_ASKING = frozenset(
-    "which what who is are was were the does do has have grows grow produces produce makes make exports mines".split()
-)
 _WHO_IS_CALLED = re.compile(r"^who (?:is|was) the (?P<name>[\w' -]+)$", re.IGNORECASE)
 _WHO_DID = re.compile(r"^who (?:first )?(?P<verb>\w+ed|flew|swam|sailed|ran|rode|drove|climbed)\b", re.IGNORECASE)
-_WHICH_EDITION = re.compile(
-    r"\bthe (?:very )?(?P<nth>first|second|third|last|latest) (?:ever |modern )?"
-    r"(?P<what>(?:[\w'-]+ ){0,3}?(?:cup|games|olympics|prize|championship|contest|open|bowl|awards?|euros?))\b",
-    re.IGNORECASE,
-)
 _TAXON = re.compile(r"\b(?:scientific|latin|botanical|binomial) name\b", re.IGNORECASE)
 _STILL_ALIVE = re.compile(
     r"^(?:(?:which|what) (?P<of>.+?) (?:are|is|were|was) (?:still )?(?:alive|living|around)(?: today)?"
@@ -84,7 +74,7 @@ _IS_MANY = re.compile(r"\bhow many\b", re.IGNORECASE)  # who asks so takes it th
 _STEM = 4  # letters by which a word of a name is told
 
 
-class Lists(Bounded):
+class Lists(Editions):
     """Answers that are listed or counted, less what the question rules out."""
 
     def list_answers(self) -> Iterator[Event]:
@@ -270,56 +260,6 @@ class Lists(Bounded):
         people = [topic for topic in self.query.topics if kind_of(self.kg, topic) == "person"]
         return operand_of(self.kg, people[0], ("died",)) if len(people) == 1 else None
 
-    def _of_all_editions(self) -> Iterator[Event] | None:
-        """What is asked of what is held again and again, of all its editions: the cities that hosted the games."""
-        every = next((own for topic in self.query.topics if (own := self.sets.editions(topic))), [])
-        return self._of_each(every) if every and len(self.query.topics) == 1 else None
-
-    def _of_each(self, editions: Sequence[str]) -> Iterator[Event]:
-        if of_place(self.plan.asked):  # of *Asian* cities each has to be looked at by itself
-            yield no_answer("The graph does not say of its editions from which place they are.")
-            return
-        dated = self._dated({name: Path((name,), ()) for name in editions}, ("happened",))
-        editions = [operand.entity for operand in dated if order_of(operand) < date.today().year + 1]
-        ran = yield from self._base(topics=editions[-1:])
-        if ran.refused or len(ran.cited[0].relations) > 1:
-            yield from unchanged(ran.final)
-            return
-        relations = ran.cited[0].relations
-        paths: dict[str, tuple[Path, ...]] = {}
-        for edition in editions:
-            for end, path in self.sets.ends(edition, relations).items():
-                paths[end] = (*paths.get(end, ()), path)
-        text = f"{relations[0]} of {len(editions)} that the graph holds"
-        operands = [Operand(end, own) for end, own in paths.items()]
-        if (yield from self._operate("step", text, operands, tuple(paths))):
-            yield computed_answer(f"{listed(list(paths))} (of {len(editions)} that the graph holds).", tuple(paths))
-
-    def _through_record(self) -> Iterator[Event] | None:
-        """The answer about the one holder of a record that the question names, *the red planet*; else None."""
-        topics = [topic for topic in self.query.topics if kind_of(self.kg, topic) == "feat"]
-        holders = self._holders(topics[0]) if len(topics) == 1 == len(self.query.topics) else {}
-        names = sorted(self.kg.names_of(topics[0]), key=len, reverse=True) if holders else []
-        told = next((name for name in names if name.lower() in self.plan.asked.lower()), "")
-        return self._of_holder(topics[0], holders, told) if told and len(holders) == 1 else None
-
-    def _of_holder(self, feat: str, holders: Mapping[str, Path], told: str) -> Iterator[Event]:
-        (holder,) = holders
-        # *the country that mines the* most copper
-        clause = r"(?:the )?(?:\w+ ){1,2}(?:that|which|who) (?:\w+ ){0,3}?(?:the )?"
-        named = rf"(?:{clause}|the )?{re.escape(told)}"
-        base = re.sub(named, holder, self.plan.asked, flags=re.IGNORECASE)
-        operands = [Operand(holder, (holders[holder],))]
-        if (yield from self._operate("step", f"{feat}: {holder}", operands, (holder,))) is None:
-            return
-        left = set(re.sub(rf"\b{re.escape(holder)}", "", base).lower().split()) - set(self.plan.noun.lower().split())
-        opened_there = base.lower().startswith("where") and kind_of(self.kg, holder) in PLACES
-        if left <= _ASKING or opened_there:  # the record is all that is asked for
-            yield computed_answer(f"{holder} ({feat}).", (holder,))
-        else:
-            ran = yield from self._base(topics=[holder], base=base)
-            yield from unchanged(ran.final)
-
     def _group_called(self) -> Iterator[Event] | None:
         """All of a group that a topic names by the noun that is asked for, *the Axis powers*; None where none does."""
         found = _NAMES_ALL.match(self.plan.asked)
@@ -376,95 +316,6 @@ class Lists(Bounded):
         operation = yield from self._operate("count", f"all {number} {noun}", operands, (number,))
         if operation is not None:
             yield computed_answer(f"{number} {noun}: {listed(list(members))}.", tuple(members))
-
-    def _of_its_editions(self) -> Iterator[Event] | None:
-        """The answer for the editions of a topic within the years asked for; None where it has no editions."""
-        sign, _, year = self.plan.bound.partition(" ")
-        if sign not in ("=", "<", ">", ">="):
-            return None
-        every = list(dict.fromkeys(name for topic in self.query.topics for name in self.sets.editions(topic)))
-        editions = [name for name in every if name.startswith(year)]
-        if sign == "=" and editions:
-            return self._as_answered(editions[:1])
-        return self._of_editions(every) if sign != "=" and every else None
-
-    def _nth_edition(self) -> Iterator[Event] | None:
-        """The answer for the first or the last edition of a topic: who hosted the *first* World Cup; else None."""
-        found = _WHICH_EDITION.search(self.plan.asked)
-        if not found:
-            return None
-        series = next((topic for topic in self.query.topics if self.sets.editions(topic)), "")
-        called = {fold(series).split()[-1], "olympics", "games", "cup"} if series else frozenset[str]()
-        if fold(found["what"]).split()[-1] not in called:
-            return None
-        every = self.sets.editions(series)
-        dated = self._dated({name: Path((name,), ()) for name in every}, ("happened",))
-        if len(dated) < len(every) or any(topic in every for topic in self.query.topics):
-            return None
-        place = ORDINALS[found["nth"].lower()]
-        held = [operand for operand in dated if order_of(operand) < date.today().year + 1]
-        ordered = sorted((replace(operand, paths=()) for operand in held), key=order_of)
-        return self._of_edition(ordered, place) if abs(place) <= len(ordered) else None
-
-    def _of_edition(self, ordered: Sequence[Operand], place: int) -> Iterator[Event]:
-        chosen = ordered[place - 1 if place > 0 else place]
-        text = ", ".join(f"{operand.entity} ({shown_value(operand)})" for operand in ordered[:8])
-        if (yield from self._operate("nth", text, ordered, (chosen.entity,), str(place))) is None:
-            return
-        if self.plan.asked.lower().startswith(("when", "in what year", "in which year")):
-            yield computed_answer(f"{shown_value(chosen)} ({chosen.entity}).", (shown_value(chosen),))
-        else:
-            yield from self._as_answered([chosen.entity])
-
-    def _as_answered(self, topics: Sequence[str]) -> Iterator[Event]:
-        """The method's own answer, asked of these topics."""
-        ran = yield from self._base(topics=topics)
-        yield from unchanged(ran.final)
-
-    def _of_editions(self, editions: Sequence[str]) -> Iterator[Event]:
-        """What is asked of the editions within a bound: the hosts of the games since a year."""
-        others = [topic for topic in self.query.topics if not self.sets.editions(topic)]
-        if (others and kind_of(self.kg, others[0]) in PLACES) or of_place(self.plan.asked):
-            yield no_answer("The graph does not say of its editions from which place they are.")
-            return
-        dated = self._dated({name: Path((name,), ()) for name in editions}, ("happened",))
-        within = within_bound([replace(o, paths=()) for o in dated], self.plan.bound)
-        ran = yield from self._base(topics=list(within[:1] or editions[:1]))
-        if ran.refused or not ran.cited or len(ran.cited[0].relations) > 1:
-            yield from unchanged(ran.final)
-            return
-        relations = ran.cited[0].relations
-        text = f"{len(dated)} with their year, of which {len(within)} {said_bound(self.plan.bound)}"
-        operands = [replace(o, paths=()) for o in dated]
-        operation = yield from self._operate("filter", text, operands, within, self.plan.bound)
-        found = {end: path for name in within for end, path in self.sets.ends(name, relations).items()}
-        of_sex = self.of_sex(found)
-        if operation is not None and of_sex is not None:
-            yield from self._narrowed(ran, found, of_sex)
-            return
-        ends = [end for name in within for end in self.sets.ends(name, relations)]
-        if operation is not None and ends:
-            told = ", ".join(f"{name}: {listed(list(self.sets.ends(name, relations)))}" for name in within)
-            yield computed_answer(told, tuple(dict.fromkeys(ends)), ran)
-        elif operation is not None:
-            yield no_answer(f"The graph does not hold this of the {len(within)} {said_bound(self.plan.bound)}.")
-
-    def _in_office(self, ran: MethodRun, began: Sequence[Operand]) -> Iterator[Event]:
-        """Those who came to their office by the end of a year and left it no earlier."""
-        year = self.plan.bound.split()[1]
-        earlier = within_bound(began, f"<= {year}")
-        text = f"{len(began)} with the day they took office; by the end of {year}: {len(earlier)}"
-        operation = yield from self._operate("filter", text, began, earlier, f"<= {year}")
-        left = [o for e in earlier if (o := operand_of(self.kg, e, ["left office", "reign ended"])) is not None]
-        result = within_bound(left, f">= {year}")
-        text = f"of these, {len(left)} with the day they left it; not before {year}: {len(result)}"
-        checked = yield from self._operate("filter", text, left, result, f">= {year}")
-        if operation is None or checked is None:
-            return
-        if result:
-            yield computed_answer(", ".join(result), result, ran)
-        else:
-            yield no_answer(f"Of the {len(began)} that the graph holds with their years, none was in office in {year}.")
 
     def all_of_a_kind(self) -> Iterator[Event]:
         """All things of a kind; where the graph knows no such kind, the method's own answer."""
@@ -582,11 +433,6 @@ class Lists(Bounded):
         words = [set(fold(kind).split()) for kind in names_of_kind(self.plan.noun)]
         named = any(own <= set(fold(path.end).split()) for own in words if len(own) > 1)
         return path.end in topics and len(path.relations) == 1 and named and not self._editions_won(path)
-
-    def _editions_won(self, path: Path) -> bool:
-        """Whether the same relation leads to single editions as well: to the *1970 FIFA World Cup*."""
-        ends = self.sets.ends(path.entities[0], path.relations)
-        return any(edition in ends for edition in self.sets.editions(path.end))
 
     def _stated_number(self, stated: Operand) -> Iterator[Event]:
         """A number that the graph states of such a thing, of an insect the legs."""
