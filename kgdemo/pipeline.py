@@ -325,6 +325,7 @@ class _InSteps:
         """The events of a question's run."""
         if query.plan.inner and not self.reading.names(query.plan.inner):
             for event in self._step_by_step(query.plan.inner, query.plan.outer):
+                event = self._leading_on(event) if isinstance(event, AnswerFinal) else event
                 nothing = isinstance(event, AnswerFinal) and bool(event.refusal)
                 retold = tuple(self._in_other_words(query, in_steps=True)) if nothing else ()
                 yield from retold or (event,)
@@ -379,6 +380,9 @@ class _InSteps:
         if not refused and not operations and is_neither(query.plan.asked, self.graph.kg.words_of(*answers)):
             yield no_answer("It asks which of two things it is, and what the graph holds here is neither of them.")
             return
+        if query.plan.form is Form.ENTITY and not operations:
+            ran.final = self._leading_on(ran.final)
+            refused = bool(ran.final.refusal)
         said = [clause.question for clause in clauses] or list(filter(None, [last_clause(query.plan.asked)]))
         if not refused and (lost := unread(said, ran, operations, self.graph.kg)):
             yield no_answer(f"The question has a condition that I find nothing for: “{lost}”. Ask without it.")
@@ -386,6 +390,11 @@ class _InSteps:
         may_be_retold = refused and query.plan.form in _IN_OTHER_WORDS
         retold = tuple(self._in_other_words(query, in_steps=bool(steps))) if may_be_retold else ()
         yield from retold or (ran.final,)
+
+    def _leading_on(self, final: AnswerFinal) -> AnswerFinal:
+        """An answer; in place of one that only leads back to what was named, that it does."""
+        back = bool(final.answers) and set(final.answers) <= set(self.reading.linked.chosen)
+        return no_answer(f"What the graph holds only leads back to {listed(final.answers)}.") if back else final
 
     def or_meant(self, events: Iterator[Event], query: Query, text: str) -> Iterator[Event]:
         """The events of a run; where it has no answer, those of the plain question that is meant, if there is one.

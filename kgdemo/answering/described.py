@@ -294,7 +294,7 @@ class Described:
         kinds = ("person", "deity")
         if self.kg.grows:  # where nothing is read that says it otherwise
             return not kinds_told(self.kg, one).isdisjoint(kinds)
-        return is_of_kind(self.kg, one, kinds)
+        return kind_of(self.kg, one) != "kind" and is_of_kind(self.kg, one, kinds)  # *executed person* is nobody
 
     def _members(self, members: Mapping[str, Path | None], description: Description) -> Found:
         """Those for which every phrase is accounted for, and as well as for the best of them."""

@@ -55,6 +55,10 @@ _DIED = frozenset("assassinated died killed shot murdered executed".split())
 _WITHIN = frozenset("before after since until between".split())
 _SORTS = frozenset("types kinds sorts examples species".split())
 _ANY_THING = re.compile(r"^(?:have |has )?(?:an?|any) (?P<thing>[a-z]+(?: [a-z]+)?)$")
+_WHAT_IS_CALLED = re.compile(
+    r"^what is (?P<name>[\w' -]+?) (?:now )?(?:called|known as|named)(?: now)?$", re.IGNORECASE
+)
+_TELLS_WHAT = {"person": "occupation", "city": "located in", "country": "continent"}
 _WHO_IS_CALLED = re.compile(r"^who (?:is|was) the (?P<name>[\w' -]+)$", re.IGNORECASE)
 _WHO_DID = re.compile(r"^who (?:first )?(?P<verb>\w+ed|flew|swam|sailed|ran|rode|drove|climbed)\b", re.IGNORECASE)
 _TAXON = re.compile(r"\b(?:scientific|latin|botanical|binomial) name\b", re.IGNORECASE)
@@ -214,16 +218,17 @@ class Lists(Editions):
             )
 
     def _called_so(self) -> Iterator[Event] | None:
-        """Who goes by a name that is not the usual one, *the Iron Chancellor*; None where that is not asked."""
-        found = _WHO_IS_CALLED.match(self.plan.asked)
+        """Who goes by another name, *the Iron Chancellor*, or what *Byzantium* is; None where that is not asked."""
+        found = _WHO_IS_CALLED.match(self.plan.asked) or _WHAT_IS_CALLED.match(self.plan.asked)
         topic = self.query.topics[0] if found and len(self.query.topics) == 1 else ""
         known = self.kg.info.get(topic) if topic else None
-        if not found or known is None or known.type != "person":
+        said_by = _TELLS_WHAT.get(known.type if known is not None else "", "")
+        if not found or known is None or not said_by:
             return None
         called = {re.sub(r"^the ", "", fold(alias)) for alias in known.aliases}
         if fold(found["name"]) not in called or not set(fold(topic).split()).isdisjoint(fold(found["name"]).split()):
             return None
-        around = ((label, end) for label, end in self.kg.neighbours(topic, directed=True) if label == "occupation")
+        around = ((label, end) for label, end in self.kg.neighbours(topic, directed=True) if label == said_by)
         path = next((Path((end, topic), (self.sets.inverse(label),)) for label, end in around), None)
         return self._shown_by_paths("step", {topic: (path,)}) if path is not None else None
 

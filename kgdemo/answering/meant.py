@@ -25,6 +25,7 @@ from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import Fit, fits, kind_of
 from kgdemo.query.intents import COMPARE, MOST, STEP, VALUE, Intent, X, Y, intents, says_greater
 from kgdemo.query.measures import BEGINNING, COURSE, DATE, IN_OFFICE, LIFE, plural_of, without_world
+from kgdemo.query.nested import two_steps
 from kgdemo.query.plan import Form, Plan
 from kgdemo.query.wording import names_in
 
@@ -47,7 +48,9 @@ _NO_NOUN = frozenset(  # words before a question word that begins no clause: *te
     "me us know wonder wondering remember exactly is was it and or but in on of at by to from for so just asked ask "
     "curious say learn about".split()
 )
-_WITHIN_YEARS = re.compile(r"\b(?:[12]\d{3}|before|after|since|until|during|when (?:he|she|it|they))\b", re.IGNORECASE)
+_MORE_ASKED = re.compile(  # than of one thing at any time
+    r"\b(?:or|[12]\d{3}|before|after|since|until|during|when (?:he|she|it|they))\b", re.IGNORECASE
+)
 _HOW = re.compile(r"how (?!.*\bcalled\b)", re.IGNORECASE)  # it is a value
 _YEAR = " in year"
 _KINDS = frozenset(("kind", "occupation", "domain", "quantity", "field", "class"))
@@ -153,10 +156,10 @@ class Meant(Spans):
         return tuple(self.kg.entities[name.entity] for name in name_index(self.kg).called(said))
 
     def _of_one(self, text: str, names: Sequence[_Name]) -> Iterator[_Reading]:
-        """For each thing that is named that the question is about this alone."""
-        for name in names:
+        """For each thing that is named that the question is about this alone, and about nothing that it describes."""
+        for name in names if not (self.plan.inner or two_steps(self.plan.asked)) else ():
             masked = f"{text[: name.start]}{X}{text[name.end :]}"
-            if self._is_all(text, names, name) and not _in_a_clause(masked) and not _WITHIN_YEARS.search(masked):
+            if self._is_all(text, names, name) and not _in_a_clause(masked) and not _MORE_ASKED.search(masked):
                 yield _Reading(masked, (name,))
 
     def _of_two(self, text: str, names: Sequence[_Name]) -> Iterator[_Reading]:

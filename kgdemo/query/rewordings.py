@@ -66,7 +66,21 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
         r"\1",
     ),
     (r"\bhome ?town\b", "birthplace"),
-    (r"\bhome country\b", "nationality"),
+    (r"^((?:what|which)(?: is|'s| was) (?:the )?(?!.* of )[^?]+)'s home country$", r"\1's nationality"),
+    (
+        r"^(?!what|which|who|when|where|how|is|are|was|were)([^,:;?]+?)[,:] ?(?:so )?what(?: is|'s| was) "
+        r"(?:the|its|his|her) (\w+(?: \w+)?)(?: called)?$",
+        r"what is the \2 of \1",
+    ),
+    (
+        r"^(?!what|which|who|when|where|how)([^,:;?]+?)[,:] (who|what) (is|was|are|were) (?:she|he|it|they|that)$",
+        r"\2 \3 \1",
+    ),
+    (  # *where was the player born who scored it*
+        r"^(where|when|in (?:which|what) \w+) (was|were) (the \w+) (born|buried|shot|killed|raised) "
+        r"(who|whose|that) (.+)$",
+        r"\1 \2 \3 \5 \6 \4",
+    ),
     (r"\b(?:exact|precise|actual) (?=[a-z])", ""),
     (
         r"\b(planets?) (?:that |which )?(?:go(?:es|ing)?|orbit(?:s|ing)?|circl(?:es?|ing)|mov(?:es?|ing)) "
@@ -130,12 +144,6 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
         r"\b(countr(?:y|ies)|nations?|states?)((?: in| of) [\w ]+?)? (?:that |which )?(?:have|has) no (?:sea )?"
         r"(?:coast(?:line)?|access to the sea|shore)\b",
         r"landlocked \1\2",
-    ),
-    (
-        r"^(.+?) and (.+?) (?:both )?(?:have (?:a )?coasts?|lie|border|share|are) "
-        r"(?:on )?(?:the same|this|one|a common)"
-        r" (\w+)[.;,?] *(?:which|what)(?: one| \w+)?(?: is (?:it|that|this))?$",
-        r"which \3 do both \1 and \2 border",
     ),
     (
         r"^(.+?) (?:flows|empties|drains|runs|ends|falls|goes) (?:into|in) (?:what|which) (\w+)$",

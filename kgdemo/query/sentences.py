@@ -10,6 +10,12 @@ _AND_WHAT_OF_IT = re.compile(  # *Who wrote it? And when did she die?*
     re.IGNORECASE,
 )
 _OF_WHICH_ONE = (
+    (  # *Egypt and Jordan both lie on this sea. Which sea is it?*
+        r"^(?P<x>.+?) and (?P<y>.+?) (?:both )?(?:have (?:a )?coasts?|lie|border|share|are) (?:on )?"
+        r"(?:the same|this|one|a common) (?P<noun>\w+)[.;,?] *(?:which|what)(?: one| \w+)?"
+        r"(?: is (?:it|that|this))?\?*$",
+        r"which \g<noun> do both \g<x> and \g<y> border?",
+    ),
     (  # *there's a metal that is liquid. What is it called?*
         r"^there(?:['’]s| is| are| was| were) (?:an?|one|some|only one|a certain) (?P<noun>(?:[\w-]+ ){0,2}?[\w-]+) "
         r"(?P<that>with|that|which|who|where|in|on) (?P<rest>[^.?!]+)[.,;:!]+ *(?:and |so )?"
@@ -133,6 +139,7 @@ _PAST = frozenset(verb for verb in _BASE_FORM if not verb.endswith("s"))
 
 def referring(text: str) -> str:
     """A question that speaks of *that river* or *which one*, with what a sentence before says of it."""
+    text = re.sub(r",? (?:right|correct|you know)\? +(?=[A-Z])", ". ", text)
     text = _of_whom(_asked_whether(text))
     if one := _THERE_IS_ONE.match(text):
         text = _in_place_of_it(one["asked"], f"the {one['x']}") or text
