@@ -426,7 +426,13 @@ def _names_right(question: str, linked: EntitiesLinked, graph: OpenedGraph) -> s
 def _spelled(question: str, linked: EntitiesLinked, graph: OpenedGraph) -> str:
     """The question with mistyped words put right; what names an entity stays as it is."""
     mentions = graph.linker.link(question).mentions if linked.given else linked.mentions
-    named = [(m.start, m.end) for m in mentions if m.candidates[0].score >= _NAMED]
+    exact = graph.linker.knows_all_names  # else a name that is spelled rightly cannot be told
+    named = [
+        (m.start, m.end)
+        for m in mentions
+        if m.candidates[0].score >= _NAMED
+        or (exact and len(m.text) > _LONG_NAME and m.text not in common_words() and name_index(graph.kg).called(m.text))
+    ]
     return corrected(question, named, graph.vocabulary, graph.linker.knows, _is_meant(graph.kg))
 
 

@@ -74,6 +74,8 @@ _WON_OFTEN = re.compile(
 _BORN_IN = re.compile(
     r"^(?:which|what|name) (?P<noun>[\w' -]+?) (?:was|were) (?P<verb>born|died|buried) in .+$", re.IGNORECASE
 )
+_BORN_THERE = re.compile(r"\b(born|buried|died?)(?: in)?$", re.IGNORECASE)
+_WHERE = {"born": "born in", "buried": "buried in", "die": "died in", "died": "died in"}
 _AROUND = frozenset("country continent state province region".split())
 
 
@@ -252,6 +254,19 @@ class Direct(Computation):
             return None
         path = self.sets.lies_in(self.query.topics[0], found["noun"] or found["noun_behind"])
         return self._lies(path) if path is not None else None
+
+    def born_where(self) -> Iterator[Event] | None:
+        """The country, or another kind of place, in which somebody was born; None where that is not asked or known."""
+        found = _IN_WHICH_PLACE.match(self.plan.asked)
+        if not found or len(self.query.topics) != 1 or not (verb := _BORN_THERE.search(self.plan.asked)):
+            return None
+        (topic,) = self.query.topics
+        for place, path in self.sets.ends(topic, (_WHERE[verb[1].lower()],)).items():
+            around = self.sets.lies_in(place, found["noun"] or found["noun_behind"])
+            if around is not None:
+                whole = Path((*path.entities, *around.entities[1:]), (*path.relations, *around.relations))
+                return self._shown_by_paths("step", {whole.end: (whole,)})
+        return None
 
     def held_where(self) -> Iterator[Event] | None:
         """Where an event took place; None where that is not asked or not known."""

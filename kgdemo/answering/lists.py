@@ -107,7 +107,8 @@ class Lists(Editions):
             yield from self._alive(living["of"] or living["whom"], living["year"] or "")
             return
         known = (
-            self.won_when()
+            self.born_where()
+            or self.won_when()
             or self.winner_of_edition()
             or self.hosts_within()
             or self.won_often()
@@ -226,7 +227,9 @@ class Lists(Editions):
         if not found or known is None or not said_by:
             return None
         called = {re.sub(r"^the ", "", fold(alias)) for alias in known.aliases}
-        if fold(found["name"]) not in called or not set(fold(topic).split()).isdisjoint(fold(found["name"]).split()):
+        if fold(found["name"]) not in called or not (set(fold(topic).split()) - FUNCTION_WORDS).isdisjoint(
+            fold(found["name"]).split()
+        ):
             return None
         around = ((label, end) for label, end in self.kg.neighbours(topic, directed=True) if label == said_by)
         path = next((Path((end, topic), (self.sets.inverse(label),)) for label, end in around), None)

@@ -49,13 +49,14 @@ _NO_NOUN = frozenset(  # words before a question word that begins no clause: *te
     "curious say learn about".split()
 )
 _MORE_ASKED = re.compile(  # than of one thing at any time
-    r"\b(?:or|[12]\d{3}|before|after|since|until|during|when (?:he|she|it|they))\b", re.IGNORECASE
+    r"\b(?:or|[12]\d{3}|before|after|since|until|during|how often|how many times|when (?:he|she|it|they))\b",
+    re.IGNORECASE,
 )
 _HOW = re.compile(r"how (?!.*\bcalled\b)", re.IGNORECASE)  # it is a value
 _YEAR = " in year"
 _KINDS = frozenset(("kind", "occupation", "domain", "quantity", "field", "class"))
 _JOINS = re.compile(r"\b(?:or|vs\.?|versus|and|than|between)\W+$|^\W+(?:or|vs|versus|and|than)\b", re.IGNORECASE)
-_INSIDE = re.compile(r"\b(?:in|of|on|within) (?:the )?$", re.IGNORECASE)
+_INSIDE = re.compile(r",? (?:in|of|on) (?:the )?|, ", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,17 +188,19 @@ class Meant(Spans):
     def _is_all(self, text: str, names: Sequence[_Name], *about: _Name) -> bool:
         """Whether a text names nothing in particular besides what it is to be about."""
         others = [one for one in names if all(one.start >= own.end or one.end <= own.start for own in about)]
-        apart = (one for one in others if self._is_particular(one) and not self._is_joined(about[0], one))
+        apart = (one for one in others if self._is_particular(one) and not self._is_joined(text, about[0], one))
         return not any(apart) and not self._names_more(text, names)
 
     def _is_particular(self, name: _Name) -> bool:
         """Whether a name is that of something in particular, and of no kind of thing."""
         return kind_of(self.kg, name.entities[0]) not in _KINDS and self.kg.types.isdisjoint(names_of_kind(name.text))
 
-    def _is_joined(self, name: _Name, other: _Name) -> bool:
-        """Whether a thing is only said to be of another one, *the American*, and the graph joins the two."""
-        says_whose = fold(other.text) != fold(other.entities[0]) and kind_of(self.kg, other.entities[0]) in PLACES
-        return says_whose and self.sets.joined(name.entities[0], other.entities[0]) is not None
+    def _is_joined(self, text: str, name: _Name, other: _Name) -> bool:
+        """Whether a place only says more of what is named, *the American*, *in Dubai*, and the graph joins the two."""
+        place = other.entities[0]
+        says_whose = fold(other.text) != fold(place) or _INSIDE.fullmatch(text[name.end : other.start])
+        joined = says_whose and kind_of(self.kg, place) in PLACES
+        return bool(joined) and self.sets.joined(name.entities[0], place) is not None
 
     def _names_more(self, text: str, names: Sequence[_Name]) -> bool:
         """Whether a text has a name that the graph knows besides these: what it asks has to do with that."""

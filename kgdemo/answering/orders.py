@@ -31,6 +31,7 @@ from kgdemo.answering.operands import (
 from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
+from kgdemo.linking.names import name_index
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.measures import BEGINNING, DATE, NUMBER
 from kgdemo.query.plan import Form
@@ -54,7 +55,9 @@ _SEX = re.compile(r"^(?:wom[ae]n|female|lady|black) (?=\w)", re.IGNORECASE)
 _GOVERNS = re.compile(r"\b(?:president|minister|chancellor|pope|mayor|governor)s?\b", re.IGNORECASE)
 _REIGNS = re.compile(r"\b(?:monarch|king|queen|emperor|tsar|sultan|pharaoh)s?\b", re.IGNORECASE)
 _COMPARED_KIND = re.compile(
-    r"(?:which|what) (?P<noun>\w+) (?:is|was|has|are|were|came|died|lived|began|started|won)\b", re.IGNORECASE
+    r"(?:which|what)(?: one)?(?: of (?:these|those|the)(?: two)?)? (?P<noun>\w+) "
+    r"(?:is|was|has|are|were|came|died|lived|began|started|won)\b",
+    re.IGNORECASE,
 )
 
 
@@ -175,6 +178,10 @@ class Orders(Computation):
         noun = _COMPARED_KIND.search(self.plan.asked)
         linked = [*(self._link(f"{thing} {noun['noun']}") if noun else ()), *self._link(thing)]
         linked = [*(entity for entity in linked if entity in self.query.topics), *linked]
+        called = (
+            set() if self.kg.grows else {self.kg.entities[name.entity] for name in name_index(self.kg).called(thing)}
+        )
+        linked = [entity for entity in linked if entity in called] or linked  # no *Pantheon* where a Parthenon is known
         kinds = names_of_kind(noun["noun"]) if noun else ()
         of_kind = [entity for entity in linked if is_of_kind(self.kg, entity, kinds)]
         return list(dict.fromkeys(of_kind or linked))

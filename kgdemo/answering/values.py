@@ -59,6 +59,12 @@ _ANY_DATE = "happened"  # which is asked for where no verb says which date is me
 _DID = re.compile(r"^(?:when|(?:in )?(?:what|which) year|on (?:what|which) (?:day|date)) did\b", re.IGNORECASE)
 _VICTORY = re.compile(r"\bdid .+ (?:win|lose|beat|defeat)\b", re.IGNORECASE)
 _MEANWHILE = frozenset("come become into out down up off over his her its their start begin begun end".split())
+_ASKS_WHICH_ONE = re.compile(  # a name, and no number
+    r"^(?!.*\bhow (?:many|much|long|tall|high|far|fast|old|big|deep|heavy|wide)\b)"
+    r".*\b(?:who|whose|which one|title|name)\b",
+    re.IGNORECASE,
+)
+_HOW_MANY = re.compile(r"(?:.*\b)?how many (?P<unit>[a-z]+)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?$")
 
 
@@ -165,7 +171,9 @@ class Values(Orders):
         of_kind = not self.kg.types.isdisjoint(kinds)
         told = self.kg.words_of(*self.query.topics)
         unmet = [name for name in names_in(self.plan.asked) if fold(name) not in told]
-        if _NAMES_THEM.search(self.plan.asked) or unmet:  # of a *Scrabble* set it says nothing how many letters are
+        if (
+            _NAMES_THEM.search(self.plan.asked) or unmet or _ASKS_WHICH_ONE.search(self.plan.asked)
+        ):  # of a *Scrabble* set it says nothing how many letters are
             return
         if of_kind or _ASKS_ANOTHER.search(self.plan.asked) or len(self.query.topics) > 2:  # no *country* is a value
             return
@@ -173,7 +181,7 @@ class Values(Orders):
         if quantity is not None:
             yield from self._stated(quantity)
             return
-        vectors = embedding_cache(self.resources.embedder)
+        vectors, unit = embedding_cache(self.resources.embedder), _HOW_MANY.match(self.plan.asked)
         best, nearest = _VERY_NEAR if described else _NEAR, ("", "")
         for topic in self.query.topics:
             names = self.kg.words_of(topic)
@@ -182,6 +190,7 @@ class Values(Orders):
                 attribute: value
                 for attribute, value in self.kg.literals.get(topic, {}).items()
                 if _NUMBER.match(value.value) and value.unit and not _asks_which(self.plan.asked, attribute)
+                if unit is None or _says(unit["unit"], attribute, value.unit)
             }
             likeness = vectors.similarity(rest, list(stated)).tolist() if rest else []
             for attribute, near in zip(stated, likeness, strict=False):
@@ -281,6 +290,11 @@ class Values(Orders):
     def _same_words(self, topic: str, others: Iterable[str]) -> bool:
         words = set(fold(topic).split())
         return any(words & set(fold(other).split()) for other in others)
+
+
+def _says(noun: str, attribute: str, unit: str) -> bool:
+    """Whether a value is one of what is counted: of how many *days* one in days."""
+    return any(same_stem(noun, word) for word in fold(f"{attribute} {unit}").split())
 
 
 def _asks_which(question: str, attribute: str) -> bool:

@@ -223,7 +223,7 @@ _AGES = patterns_of(
     r"what age was {x} when {he} died",
     r"how old did {x} (?:become|get)",
 )
-_LASTING = patterns_of(r"how (?:long|many years) did {x} (?:last|go on|continue|exist|take)(?: for)?")
+_LASTING = patterns_of(r"(?:for )?how (?:long|many years) did {x} (?:last|go on|continue|exist|take|stand)(?: for)?")
 
 
 _REIGNING = patterns_of(

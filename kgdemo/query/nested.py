@@ -49,7 +49,8 @@ def in_the_time_of(question: str) -> Plan | None:
 
 
 _RELATIVES = (
-    "father mother parents? son sons daughters? children wife wives husband spouse brothers? sisters? siblings?"
+    "teacher tutor pupil student"
+    " father mother parents? son sons daughters? children wife wives husband spouse brothers? sisters? siblings?"
     " counterpart successor predecessor"
 ).split()
 _WHICH_OF_THEM = "(?:twin|older|younger|elder|half|first|second|third|last|late|only|eldest)"
@@ -122,7 +123,8 @@ def nested(question: str) -> Plan | None:
             or first_match(_OF_HIS_NTH, question)
             or first_match(_OF_ONE_OF_A_KIND, question)
         )
-        if not found or _ONLY_ASKS.fullmatch(found["outer"]) or _WHO_WON.fullmatch(found["outer"]):
+        only_asks = found and (_ONLY_ASKS.fullmatch(found["outer"]) or _WHO_WON.fullmatch(found["outer"]))
+        if not found or (only_asks and not found["behind"]):
             return None
         if found.groupdict().get("nth") and found["nth"][0].isupper():
             return None  # *The Seventh Seal* is a name
@@ -177,7 +179,7 @@ _PLURAL_VERB = re.compile(r"(?:have|are|were|do|don't|aren't|haven't)\b", re.IGN
 _OF_ANOTHER = re.compile(rf"the {_NOUN} (?:of|in) .+", re.IGNORECASE)  # *the population of* the capital of a country
 _WITH_AN_OWNER = re.compile(  # *the mother of* somebody's wife
     r"(?P<outer>.+ (?:of|in|by|to|is|was|did|does)) (?P<owned>(?:the )?[\w .'-]+?(?:'s?|s) "
-    r"(?P<noun>wife|husband|spouse|mother|father|sons?|daughters?|brothers?|sisters?|parents|child|children|capital|currency"
+    r"(?P<noun>wife|husband|spouse|mother|father|teacher|tutor|pupil|student|sons?|daughters?|brothers?|sisters?|parents|child|children|capital|currency"
     r"|author|director|composer|founder|creator|inventor|successor|predecessor))",
     re.IGNORECASE,
 )

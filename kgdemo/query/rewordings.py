@@ -31,7 +31,7 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
     (
         r"^(?:of |between |out of )?(?:these |the )?(?:two )?(?:\w+s,? )?(?:the )?((?-i:[A-Z])?[^,:;?]+?) "
         r"(?:or|and|vs\.?|versus) (?:the )?([^,:;?]+?)(?: ?[:;,–]| -+) "
-        r"((?:which|who|what)\b.*\b(?:\w+er|more|less|fewer|first|last)\b.*)$",
+        r"((?:which|who|what)\b.*\b(?:\w+er|more|less|fewer|first|last|most)\b.*)$",
         r"\3, \1 or \2",
     ),
     (r"^(.+?) (?:vs\.?|versus|or) (.+?)(?: ?[:;,–]| -+) (?:the )?(more|fewer) (\w+)$", r"more \4: \1 or \2"),
@@ -54,6 +54,30 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
     (r"\b(?:had|have|has) (?:the|a) (longer|shorter) life\b(?! expectancy)", r"lived \1"),
     (r"^(which .+?) (?:is|are|was) the (\w+er) one(?=,)", r"\1 is \2"),
     (r"\bcome to (?:the )?(?:cinemas?|theat(?:er|re)s|screens?)\b", "come out"),
+    (r"^(which|who)(?: of them| one)? (has|had|have|won) the most (.+), (.+ or .+)$", r"\1 \2 more \3, \4"),
+    (
+        r"^if (?:you|we|i) (?:put|compare|weigh|place|set) (.+?) and (.+?)"
+        r"(?: on a scale| on the scales| side by side)?, "
+        r"which(?: one)? (?:would be|is|will be) (?:the )?(\w+er)\b.*$",
+        r"which is \3, \1 or \2",
+    ),
+    # kin and lives
+    (r"\b(?:dad|daddy)\b", "father"),
+    (r"\b(?:mum|mom|mummy|mommy)\b", "mother"),
+    (r"\bauthoress\b", "author"),
+    (r"\bpassed away\b", "died"),
+    (r"\bcame up with\b", "invented"),
+    (r"^who (?:was|is) (the .+) (?:married|wed) to$", r"who is the spouse of \1"),
+    (
+        r"^(?:the )?year (?:that )?(?:somebody|someone|people|they|anybody) (?:first )?"
+        r"(invented|discovered|founded|released|built|made|found) (.+)$",
+        r"when was \2 \1",
+    ),
+    (r"^(\d{4})[:,] (.+) that year$", r"\2 in \1"),
+    (
+        r"^(?:through|in|into|over|across) how many (\w+) (?:does|do|did) (.+?) (?:flow|run|pass|go)$",
+        r"how many \1 does \2 flow through",
+    ),
     # what something is called
     (r"\b(?:nicknamed|dubbed|also known as|better known as)\b", "called"),
     (r"\bdebut (?=album|novel|film|single|book|movie|feature|play|symphony|opera)", "first "),

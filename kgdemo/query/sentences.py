@@ -93,13 +93,19 @@ _BUT_ITS = re.compile(  # *Hercule Poirot is Belgian, but what nationality was h
     re.IGNORECASE,
 )
 _ITS_OF = re.compile(  # *the man who sang Purple Rain: what was his home town?*
-    r"^(?P<x>the [\w-]+ (?:who|that|of|which) [^.?!;:]+?) ?[:–-] (?P<asked>(?:what|which|who|where|when|how|in)\b"
+    r"^(?P<x>the [\w-]+ (?:who|that|of|which|with|whose|in|on) [^.?!;:]+?) ?[:–-] "
+    r"(?P<asked>(?:what|which|who|where|when|how|in)\b"
     r".*\b(?:its|his|her|their)\b.*?)\?*$",
     re.IGNORECASE,
 )
 _THERE = re.compile(  # *off to the country whose capital is Lima. What language do they speak there?*
     r"^.*\b(?:in|to|at|for|visit|visiting) (?P<x>the (?:country|city|town|island|state|region|place) [^.?!;]+?)[.;!] +"
     r"(?P<asked>(?:what|which|who|where|when|how|in)\b.*?)(?: over)? there(?:, please)?\?*$",
+    re.IGNORECASE,
+)
+_WHO_IS_THAT = re.compile(  # *the director of Jaws has a famous friend. Who is he?*
+    r"^(?P<x>[^.?!;]+?) (?:has|had) an? (?:[\w-]+ )?(?P<what>[\w-]+)[.;,!] +(?:and )?(?P<who>who|what) (?:is|was) "
+    r"(?:he|she|it|that)\?*$",
     re.IGNORECASE,
 )
 _HAD_ONE = re.compile(  # *Louis XVI of France had a wife. Who was her mother?*
@@ -147,6 +153,8 @@ def referring(text: str) -> str:
         text = _in_place_of_it(one["asked"], one["x"]) or text
     elif one := _THERE.match(text):
         text = f"{one['asked']} in {one['x']}?"
+    elif one := _WHO_IS_THAT.match(text):
+        text = f"{one['who']} is the {one['what']} of {one['x']}?"
     elif one := _HAD_ONE.match(text):
         text = _in_place_of_it(one["asked"], f"the {one['what']} of {one['x']}") or text
     told = _OF_THAT_ONE.match(text)

@@ -9,6 +9,7 @@ from kgdemo.query.plan import Form, Plan
 
 _HOW_MUCH = patterns_of(r"how {how} {be} {x}")
 _HOW_FAR = patterns_of(
+    r"how (?:far|distant) {be} it from (?:the )?{x} to (?:the )?{y}(?: on average)?",
     r"how (?:far|distant) (?:away )?{be} {x}(?: away)? from (?:the )?{y}",
     r"(?:{what} {be} )?(?:the )?(?:average |mean )?distance (?:of|from|between) {x} (?:from|to|and) (?:the )?{y}",
 )

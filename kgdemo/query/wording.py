@@ -44,7 +44,8 @@ _POLITE = re.compile(
 )
 _ASKING_SENTENCE = re.compile(  # "…, so here goes: what is …?"; a full stop may stand in a name
     r"(?:^|(?<=[.!?:;])\s+|,\s+(?:but|so)\s+"
-    r"|^(?!(?:in|on|at|during|out of|between|of|from|what|who|which|where|when|how)\b)(?:[\w']+ ){4,}[\w']+,\s+"
+    r"|^(?!(?:if (?:you|we|i) (?:put|compare|weigh|place|set)|in|on"
+    r"|at|during|out of|between|of|from|what|who|which|where|when|how)\b)(?:[\w']+ ){4,}[\w']+,\s+"
     r"|\b(?:know|wonder|wondering|ask|asking),?\s+"
     r"|\b(?:tell|telling|remind|reminding|inform|enlighten|show) (?:me|us)(?: about)?,?\s+)"
     r"(?P<asked>(?:(?:in|at|on|of|for|from|to|by|during)\s+)?"
