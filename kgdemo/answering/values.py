@@ -64,6 +64,7 @@ _ASKS_WHICH_ONE = re.compile(  # a name, and no number
     r".*\b(?:who|whose|which one|title|name)\b",
     re.IGNORECASE,
 )
+_OF_PEOPLE = frozenset("players members passengers crew inhabitants soldiers persons".split())
 _HOW_MANY = re.compile(r"(?:.*\b)?how many (?P<unit>[a-z]+)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?$")
 
@@ -294,7 +295,8 @@ class Values(Orders):
 
 def _says(noun: str, attribute: str, unit: str) -> bool:
     """Whether a value is one of what is counted: of how many *days* one in days."""
-    return any(same_stem(noun, word) for word in fold(f"{attribute} {unit}").split())
+    words = fold(f"{attribute} {unit}").split()
+    return any(same_stem(noun, word) for word in words) or (noun == "people" and not _OF_PEOPLE.isdisjoint(words))
 
 
 def _asks_which(question: str, attribute: str) -> bool:

@@ -124,7 +124,7 @@ def nested(question: str) -> Plan | None:
             or first_match(_OF_ONE_OF_A_KIND, question)
         )
         only_asks = found and (_ONLY_ASKS.fullmatch(found["outer"]) or _WHO_WON.fullmatch(found["outer"]))
-        if not found or (only_asks and not found["behind"]):
+        if not found or (only_asks and (found["behind"] or "").strip() != "from"):
             return None
         if found.groupdict().get("nth") and found["nth"][0].isupper():
             return None  # *The Seventh Seal* is a name
