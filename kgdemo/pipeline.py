@@ -46,7 +46,7 @@ from kgdemo.models.vllm import VllmModel
 from kgdemo.opened import OncePerKey, OpenedGraph
 from kgdemo.query.answer_type import Fit, fits, kind_of
 from kgdemo.query.clauses import Clause, clauses_of, of_place
-from kgdemo.query.nested import is_neither, last_clause, of_several, two_steps
+from kgdemo.query.nested import asks_of_kin, is_neither, last_clause, of_several, two_steps
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query, understand
 from kgdemo.reading import Reading, read
@@ -348,6 +348,10 @@ class _InSteps:
             yield from fitting
             return
         refused = ran.final is None or bool(ran.final.refusal)
+        unbound = not refused and bool(query.plan.bound) and not operations  # the years did not act
+        if unbound and (bounded := tuple(described(query, self.resources, link, directed, least=1))):
+            yield from bounded
+            return
         if not refused and query.plan.form is Form.ENTITY:
             led = led_to(ran, operations, Sets(self.graph.kg, directed))
             first = {one: paths[0] for one, paths in led.items()}
@@ -364,7 +368,8 @@ class _InSteps:
         one_hop = bool(ran.cited) and all(len(path.relations) == 1 for path in ran.cited)
         answers = ran.final.answers if ran.final is not None else ()
         several = not refused and not one_hop and len(answers) > 1  # of *the lead singer of* a band there is one
-        steps = two_steps(query.plan.asked, clauses_only=not (refused or several))
+        of_kin = one_hop and asks_of_kin(query.plan.asked)
+        steps = two_steps(query.plan.asked, clauses_only=not (refused or several or of_kin))
         # what is asked of *the films directed by* somebody is asked of all of them, as a path asks it
         several &= steps is None or not of_several(steps[0])
         one_hop &= steps is None or not of_several(steps[0])

@@ -399,10 +399,13 @@ class Claims(Computation):
         """Whether something is joined alike to two things, *made of copper and tin*; None where it is to neither."""
         found = _TWO_OBJECTS.search(self.plan.asked)
         named = [self._link(found[name]) for name in ("one", "other")] if found else []
-        objects = [next((one for one in meant if one in topics), "") for meant in named]
+        told = any(
+            kind_of(self.kg, topic) == "feat" for topic in topics
+        )  # *alloy of copper and zinc* names both as one
+        objects = [next((one for one in meant if one in topics or told), "") for meant in named]
         if len(set(objects)) != 2 or not all(objects):
             return None
-        for subject in (topic for topic in topics if topic not in objects):
+        for subject in (topic for topic in topics if topic not in objects and kind_of(self.kg, topic) != "feat"):
             ways = [{label for label, end in self.kg.neighbours(subject) if end == one} for one in objects]
             common, either = ways[0] & ways[1], ways[0] | ways[1]
             if not either:

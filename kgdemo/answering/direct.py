@@ -74,6 +74,12 @@ _WON_OFTEN = re.compile(
 _BORN_IN = re.compile(
     r"^(?:which|what|name) (?P<noun>[\w' -]+?) (?:was|were) (?P<verb>born|died|buried) in .+$", re.IGNORECASE
 )
+_DOES_ELSE = re.compile(  # than lie there: a river may start in one country and end in another
+    r"\bdo(?:es)? .+ (?:start|begin|rise|end|finish|originate|come|flow|empty|run|die|play|grow)(?: in| from)?$",
+    re.IGNORECASE,
+)
+_CITIZEN = "citizen of"
+_HOSTED_BOTH = re.compile(r"\bhosted both (?:the )?(?P<one>[\w' ]+?) and (?:the )?(?P<other>[\w' ]+?)$", re.IGNORECASE)
 _BORN_THERE = re.compile(r"\b(born|buried|died?)(?: in)?$", re.IGNORECASE)
 _WHERE = {"born": "born in", "buried": "buried in", "die": "died in", "died": "died in"}
 _AROUND = frozenset("country continent state province region".split())
@@ -250,7 +256,7 @@ class Direct(Computation):
     def place_around(self) -> Iterator[Event] | None:
         """The country, or another kind of place, in which something lies; None where that is not asked or not known."""
         found = _IN_WHICH_PLACE.match(self.plan.asked)
-        if not found or len(self.query.topics) != 1:
+        if not found or len(self.query.topics) != 1 or _DOES_ELSE.search(self.plan.asked):
             return None
         path = self.sets.lies_in(self.query.topics[0], found["noun"] or found["noun_behind"])
         return self._lies(path) if path is not None else None
@@ -266,7 +272,24 @@ class Direct(Computation):
             if around is not None:
                 whole = Path((*path.entities, *around.entities[1:]), (*path.relations, *around.relations))
                 return self._shown_by_paths("step", {whole.end: (whole,)})
+        if verb[1].lower() == "born" and self.sets.ends(topic, (_CITIZEN,)):  # which is no place of birth
+            return iter(
+                (no_answer(f"The graph holds of which country {topic} is a citizen, not where that birth was."),)
+            )
         return None
+
+    def hosted_both(self) -> Iterator[Event] | None:
+        """Which places hosted editions of two series; None where that is not asked or not known."""
+        found = _HOSTED_BOTH.search(self.plan.asked)
+        if not found:
+            return None
+        hosts: list[dict[str, Path]] = []
+        last = found["other"].split()[-1]  # *the summer and winter Olympics*
+        for what in (found["one"] if found["one"].endswith(last) else f"{found['one']} {last}", found["other"]):
+            editions = self._editions_called(what)
+            hosts.append({h: path for e in editions for h, path in self.sets.ends(e, ("hosted by",)).items()})
+        both = {host: (path, hosts[1][host]) for host, path in hosts[0].items() if host in hosts[1]}
+        return self._shown_by_paths("both", both) if both else None
 
     def held_where(self) -> Iterator[Event] | None:
         """Where an event took place; None where that is not asked or not known."""

@@ -108,6 +108,7 @@ class Lists(Editions):
             return
         known = (
             self.born_where()
+            or self.hosted_both()
             or self.won_when()
             or self.winner_of_edition()
             or self.hosts_within()

@@ -29,9 +29,8 @@ from kgdemo.answering.operands import (
     shown_value,
 )
 from kgdemo.events import Event, Operand
-from kgdemo.kg.labels import fold
+from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.kg.path import Path
-from kgdemo.linking.names import name_index
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.measures import BEGINNING, DATE, NUMBER
 from kgdemo.query.plan import Form
@@ -178,10 +177,8 @@ class Orders(Computation):
         noun = _COMPARED_KIND.search(self.plan.asked)
         linked = [*(self._link(f"{thing} {noun['noun']}") if noun else ()), *self._link(thing)]
         linked = [*(entity for entity in linked if entity in self.query.topics), *linked]
-        called = (
-            set() if self.kg.grows else {self.kg.entities[name.entity] for name in name_index(self.kg).called(thing)}
-        )
-        linked = [entity for entity in linked if entity in called] or linked  # no *Pantheon* where a Parthenon is known
+        said = set(fold(thing).split()) - FUNCTION_WORDS
+        linked = [entity for entity in linked if said <= self.kg.words_of(entity)] or linked  # Parthenon, no Pantheon
         kinds = names_of_kind(noun["noun"]) if noun else ()
         of_kind = [entity for entity in linked if is_of_kind(self.kg, entity, kinds)]
         return list(dict.fromkeys(of_kind or linked))

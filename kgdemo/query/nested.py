@@ -143,7 +143,8 @@ _JOINING = re.compile(  # what may stand before the thing that is described
     re.I,
 )
 _ASKED_BEHIND = re.compile(  # *where was* the author of a book *born*
-    rf"(?P<question>(?:where|when|how \w+|(?:in|at|on) (?:which|what) \w+) (?:{_BEING}) .+)"
+    rf"(?P<question>(?:where|when|how \w+|(?:in|at|on) (?:which|what) \w+|(?:which|what) (?:country|city|state|town)) "
+    rf"(?:{_BEING}) .+)"
     r"(?P<behind> (?:born|die|died|built|founded|released|published|located|educated|buried|married|from|come from"
     r"|set|made|invented|discovered|killed|assassinated))",
     re.IGNORECASE,
@@ -211,10 +212,22 @@ def two_steps(question: str, clauses_only: bool = False) -> tuple[str, str] | No
         first = _first_asked(described, clauses_only) if _JOINING.search(before) else ""
         if first and not _ONLY_ASKS.fullmatch(before) and not _WHO_WON.fullmatch(before):
             return first, _with_a_gap(before, behind)
-    owned = None if clauses_only else _WITH_AN_OWNER.fullmatch(question)
-    if owned and not _ONLY_ASKS.fullmatch(owned["outer"]):
+    owned = None if clauses_only else _owned(question)
+    if owned:
         return _who_is(owned["owned"], owned["noun"]), _with_a_gap(owned["outer"], behind)
     return None
+
+
+def _owned(question: str) -> re.Match[str] | None:
+    """What a question asks of somebody's kin, or of another's capital or author."""
+    owned = _WITH_AN_OWNER.fullmatch(question)
+    return owned if owned and not _ONLY_ASKS.fullmatch(owned["outer"]) else None
+
+
+def asks_of_kin(question: str) -> bool:
+    """Whether it is asked of somebody's father or wife, not of him: one relation from him says nothing of that."""
+    asked = _ASKED_BEHIND.fullmatch(question) or _DOES_BEHIND.fullmatch(question)
+    return _owned(asked["question"] if asked else question) is not None
 
 
 _LAST_CLAUSE = re.compile(
