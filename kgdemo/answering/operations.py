@@ -19,6 +19,7 @@ from kgdemo.answering.spans import Spans
 from kgdemo.answering.whether import Whether
 from kgdemo.events import Event
 from kgdemo.kg.path import Path
+from kgdemo.kg.stores.base import StoreError
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query, understand
 from kgdemo.reasoners.base import Resources
@@ -162,4 +163,8 @@ def plainly_meant(
         query, resources, link, directed, vocabulary: see ``Computation``.
         text: the question as it was asked.
     """
-    yield from Meant(query, lambda _: iter(()), resources, link, directed, vocabulary).plainly_meant(text)
+    try:
+        found = tuple(Meant(query, lambda _: iter(()), resources, link, directed, vocabulary).plainly_meant(text))
+    except StoreError:  # a word may name a hub that the search does not come near
+        return
+    yield from found
