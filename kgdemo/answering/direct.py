@@ -20,6 +20,7 @@ from kgdemo.kg.labels import fold, spoken
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import entities_called, name_index
 from kgdemo.query.answer_type import Fit, fits, kind_of, same_stem
+from kgdemo.query.nested import two_steps
 from kgdemo.query.plan import Form
 
 _PORTRAYED, _STARRING = "portrayed by", "starred in"
@@ -265,6 +266,8 @@ class Direct(Computation):
         """The country, or another kind of place, in which somebody was born; None where that is not asked or known."""
         found = _IN_WHICH_PLACE.match(self.plan.asked)
         if not found or len(self.query.topics) != 1 or not (verb := _BORN_THERE.search(self.plan.asked)):
+            return None
+        if two_steps(self.plan.asked):  # of somebody's wife
             return None
         (topic,) = self.query.topics
         for place, path in self.sets.ends(topic, (_WHERE[verb[1].lower()],)).items():

@@ -229,6 +229,8 @@ def _asked_otherwise(query: Query, path: Path, resources: Resources) -> float:
     kg = resources.kg
     steps = two_steps(query.plan.asked or query.text) if len(path.relations) > 1 else None
     text = masked(query.text, query.topics, kg) if steps is None else steps[1].format(X)
+    if text == query.text:  # a name is mistyped, and stands where none is to stand
+        return 0.0
     (vector,) = embedding_cache(resources.embedder).vectors([text])
     likely = intents().likely(vector, (VALUE, STEP))
     labels = path.relations if steps is None else path.relations[-1:]
