@@ -79,7 +79,9 @@ def test_the_shipped_model_knows_what_it_was_trained_on_and_not_chemistry():
         "found in|function|group called|head of state|instance of|internet domain|language family|"
         "loves|lowest point|made of|male called|"
         "part of|plant family|plays position|prevented by|produces|regulates|residence|rises in|runner-up|separates|"
-        "slogan|stands for|taught by|transmitted by|treated with|used in|vice president|writing system".split("|")
+        "slogan|stands for|taught by|transmitted by|treated with|used in|vice president|writing system|"
+        "architectural style|featured in|final score|head of government|parliament|real name|sound called|time zone|"
+        "word in".split("|")
     )
     world = open_graph("world")
     assert {relation for relation in world.relations if relation_name(relation) not in known} == added

@@ -1,7 +1,7 @@
 """The plain questions of ``query.intents``, fitted on their wordings.
 
-``templates/intents.tsv`` has wordings for values, comparisons and superlatives (``operation, attribute, direction,
-wording``), ``templates/intents-steps.tsv`` and the path model's own ``templates/world.tsv`` those for relations.
+``wordings/values.tsv`` has wordings for values, comparisons and superlatives (``operation, attribute, direction,
+wording``), ``wordings/steps.tsv`` and the path model's own ``templates/world.tsv`` those for relations.
 Figures are cross-validated over wordings::
 
     python -m kgdemo.lab.training.intents
@@ -13,16 +13,18 @@ import logging
 from collections import Counter
 from collections.abc import Iterator
 from itertools import cycle
+from pathlib import Path
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from kgdemo.lab.training.templates import FOLDER, load_templates
+from kgdemo.lab.training.templates import load_templates
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.query.intents import STEP, Intent, Intents, X, Y
 
 _KINDS = "river mountain country city planet animal building film book person lake island element song bridge".split()
+_WORDINGS = Path(__file__).parent / "wordings"
 _FEWEST = 5  # wordings, below which a plain question is not learnt
 _FOLDS, _INVERSE_STRENGTH = 4, 10.0
 logger = logging.getLogger(__name__)
@@ -31,12 +33,12 @@ logger = logging.getLogger(__name__)
 def wordings() -> Iterator[tuple[Intent, str]]:
     """Every wording with the plain question that it stands for, placeholders in place of names."""
     kinds = cycle(_KINDS)
-    for line in (FOLDER / "intents.tsv").read_text("utf-8").splitlines():
+    for line in (_WORDINGS / "values.tsv").read_text("utf-8").splitlines():
         operation, attribute, _, text = line.split("\t")  # which end is asked for is told by rule
         kind = next(kinds)
         text = text.replace("[kinds]", f"{kind}s").replace("[kind]", kind)
         yield Intent(operation, attribute), text.replace("[x]", X).replace("[y]", Y)
-    for line in (FOLDER / "intents-steps.tsv").read_text("utf-8").splitlines():
+    for line in (_WORDINGS / "steps.tsv").read_text("utf-8").splitlines():
         relation, direction, text = line.split("\t")
         yield Intent(STEP, relation, direction), text.replace("[x]", X)
     for (relation, backwards), templates in load_templates("world").items():
