@@ -28,7 +28,7 @@ from kgdemo.opened import OpenedGraph
 from kgdemo.query.measures import COMPARING
 from kgdemo.query.plan import WITHOUT_TOPIC, Form
 from kgdemo.query.query import Query, understand
-from kgdemo.query.sentences import referring
+from kgdemo.query.sentences import in_place_of_it, referring
 from kgdemo.query.wording import (
     corrected,
     in_full,
@@ -45,7 +45,7 @@ _LONG_NAME = 5  # letters of a name in which one may be wrong; two in one twice 
 _DESCRIBED = re.compile(r"^(?:who|what) (?:is|was|are|were) (?:.* )??(\w+) (?:of|in|on|for)\b", re.IGNORECASE)
 _WHO_IS = re.compile(r"^(?:who|what) (?:is|was|are|were) ", re.IGNORECASE)
 _JOINED = re.compile(r"\b(?:of|in|on|for)\b", re.IGNORECASE)
-_SPEAKS_OF_IT = re.compile(r"\b(?:(?P<whose>its|his|her(?= \w)|their)|it|he|she|they|him|them)\b", re.IGNORECASE)
+_SPEAKS_OF_IT = re.compile(r"\b(?:its|his|her|their|it|he|she|they)\b", re.IGNORECASE)
 _ORDER = re.compile(r"\b(?:first|second|third|last|(?:larg|high|bigg|old|small)est)\b", re.IGNORECASE)
 
 
@@ -119,7 +119,7 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
 
         question = in_full(with_apostrophes(question, is_name), is_name)
     question = in_plain_verbs(referring(question))
-    meant, linked = _put_right(_in_place_of_it(question, graph) if not entities else question, entities, graph)
+    meant, linked = _put_right(_about_what_was_named(question, graph) if not entities else question, entities, graph)
     if meant != question:
         yield Notice(f"Read as: {meant}")
     question = meant
@@ -147,7 +147,7 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
     return Reading(question, query, linked)
 
 
-def _in_place_of_it(question: str, graph: OpenedGraph) -> str:
+def _about_what_was_named(question: str, graph: OpenedGraph) -> str:
     """A question about *it* or *him* with what the sentence before names alone; as it stands where that is unclear."""
     asked = plain_question(question)
     start = question.find(asked)
@@ -157,7 +157,7 @@ def _in_place_of_it(question: str, graph: OpenedGraph) -> str:
     names = [m.text for m in before.mentions if m.candidates[0].entity in before.chosen]
     if len(names) != 1 or graph.linker.link(_SPEAKS_OF_IT.sub("", asked)).chosen:
         return question
-    return _SPEAKS_OF_IT.sub(lambda said: f"{names[0]}'s" if said["whose"] else names[0], asked, count=1)
+    return in_place_of_it(asked, names[0]) or question
 
 
 def _put_right(question: str, entities: Sequence[str], graph: OpenedGraph) -> tuple[str, EntitiesLinked]:

@@ -21,6 +21,7 @@ from kgdemo.answering.operands import (
 from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import fold, spoken, with_article
 from kgdemo.kg.path import Path
+from kgdemo.linking.names import name_index
 from kgdemo.query.answer_type import kind_of, singulars
 from kgdemo.query.measures import NUMBERS, number_of_word, plural_of
 from kgdemo.ranking.scorer import path_words
@@ -152,6 +153,10 @@ class Claims(Computation):
             return
         topics = _apart([topic for topic in self.query.topics if topic in self.kg.entities])
         topics = topics if len(topics) > 1 else self._one_in_the_other() or topics
+        coloured = self._is_coloured(topics)
+        if coloured is not None:
+            yield from coloured
+            return
         ran = yield from self._base(topics=topics)
         such = self._is_such(topics[0]) if len(topics) == 1 else None
         if such is not None:
@@ -200,6 +205,28 @@ class Claims(Computation):
         inland = next((end for end in self.sets.ends(country, ("instance of",)) if "landlocked" in end), "")
         path = Path((country, inland), ("instance of",))
         return self._says("no", "sea", [Operand(inland, (path,))], f"No: {path}.") if inland else None
+
+    def _is_coloured(self, topics: Sequence[str]) -> Iterator[Event] | None:
+        """Whether a thing has the colour that ends the question; None where it asks of none, or the graph grows.
+
+        *Red* is too plain a word to be linked as a name.
+        """
+        last = self.plan.asked.split()[-1]
+        called = () if self.kg.grows else (self.kg.entities[name.entity] for name in name_index(self.kg).called(last))
+        colour = next((one for one in called if kind_of(self.kg, one) == "colour"), "")
+        if not colour or len(topics) != 1 or topics[0] == colour:
+            return None
+        (topic,) = topics
+        stated = self.sets.ends(topic, ("colour",))
+        if not stated:
+            return iter((no_answer(f"The graph states no colour of {topic}, which does not decide this."),))
+        operands = [Operand(end, (path,)) for end, path in stated.items()]
+        said = f"{topic}: colour {listed(list(stated), 8)}."
+        return (
+            self._says("yes", colour, operands, f"Yes: {said}")
+            if colour in stated
+            else self._says("no", colour, operands, f"No, as far as the graph says: {said}")
+        )
 
     def _one_in_the_other(self) -> list[str]:
         """What two names mean of which one is said to be in the other, where together they name a third: a joining."""

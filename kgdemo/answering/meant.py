@@ -20,10 +20,10 @@ from kgdemo.answering.spans import Spans
 from kgdemo.events import AnswerFinal, Event, Notice
 from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.kg.path import Path
-from kgdemo.linking.names import name_index, without_bracket
+from kgdemo.linking.names import name_index
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import Fit, fits, kind_of
-from kgdemo.query.intents import COMPARE, MOST, STEP, VALUE, Intent, X, Y, intents, says_greater
+from kgdemo.query.intents import COMPARE, MOST, STEP, VALUE, Intent, X, Y, intents, named_in, says_greater
 from kgdemo.query.measures import BEGINNING, COURSE, DATE, IN_OFFICE, LIFE, plural_of, without_world
 from kgdemo.query.nested import two_steps
 from kgdemo.query.plan import Form, Plan
@@ -130,9 +130,7 @@ class Meant(Spans):
         """What a text names, in its order there: the topics, and what is set beside them by *or*."""
         found: list[_Name] = []
         for topic in self.query.topics:
-            names = sorted({topic, without_bracket(topic), *self.kg.names_of(topic)}, key=len, reverse=True)
-            said = (re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE) for name in names)
-            if place := next(filter(None, said), None):
+            if place := named_in(text, topic, self.kg):
                 others = () if self.kg.grows else self._called(place[0])
                 found.append(_Name(place[0], *place.span(), tuple(dict.fromkeys((topic, *others)))))
         if not self.kg.grows:

@@ -113,11 +113,16 @@ def intent_of(label: str, kg: KnowledgeGraph) -> Intent:
 def masked(text: str, topics: Sequence[str], kg: KnowledgeGraph) -> str:
     """A text with a placeholder for each of its topics that it names."""
     for topic in topics:
-        names = sorted({topic, re.sub(r" \([^)]*\)$", "", topic), *kg.names_of(topic)}, key=len, reverse=True)
-        said = (re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE) for name in names)
-        if place := next(filter(None, said), None):
+        if place := named_in(text, topic, kg):
             text = f"{text[: place.start()]}{X}{text[place.end() :]}"
     return text
+
+
+def named_in(text: str, entity: str, kg: KnowledgeGraph) -> re.Match[str] | None:
+    """Where a text names an entity, by the longest of its names that stands there."""
+    names = sorted({entity, re.sub(r" \([^)]*\)$", "", entity), *kg.names_of(entity)}, key=len, reverse=True)
+    said = (re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE) for name in names)
+    return next(filter(None, said), None)
 
 
 _MORE = frozenset("more most maximum max record ahead above exceeds beats tops top leads outlasts outweighs".split())

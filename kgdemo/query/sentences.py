@@ -148,15 +148,15 @@ def referring(text: str) -> str:
     text = re.sub(r",? (?:right|correct|you know)\? +(?=[A-Z])", ". ", text)
     text = _of_whom(_asked_whether(text))
     if one := _THERE_IS_ONE.match(text):
-        text = _in_place_of_it(one["asked"], f"the {one['x']}") or text
+        text = in_place_of_it(one["asked"], f"the {one['x']}") or text
     elif one := _BUT_ITS.match(text) or _ITS_OF.match(text):
-        text = _in_place_of_it(one["asked"], one["x"]) or text
+        text = in_place_of_it(one["asked"], one["x"]) or text
     elif one := _THERE.match(text):
         text = f"{one['asked']} in {one['x']}?"
     elif one := _WHO_IS_THAT.match(text):
         text = f"{one['who']} is the {one['what']} of {one['x']}?"
     elif one := _HAD_ONE.match(text):
-        text = _in_place_of_it(one["asked"], f"the {one['what']} of {one['x']}") or text
+        text = in_place_of_it(one["asked"], f"the {one['what']} of {one['x']}") or text
     told = _OF_THAT_ONE.match(text)
     if told:
         text = re.sub(rf"\bthat {told['noun']}\b", f"the {told['name']}", told["asked"], count=1)
@@ -181,7 +181,7 @@ def _asked_whether(text: str) -> str:
     return f"{'did' if verb in _PAST else 'does'} {stated['x']} {_BASE_FORM[verb]} {rest}?"
 
 
-def _in_place_of_it(asked: str, one: str) -> str:
+def in_place_of_it(asked: str, one: str) -> str:
     """A question with a thing in place of *its* or *it*; empty where it speaks of none."""
     whose = _WHOSE.sub(lambda said: f"the {said['what']} of {one}", asked, count=1)
     own = whose if whose != asked else re.sub(r"\b(?:it|he|she|they)\b", one, asked, count=1, flags=re.IGNORECASE)
@@ -194,7 +194,7 @@ def _of_whom(text: str) -> str:
     if not found:
         return text
     one, asked = found["is"] or f"the person who {found['did']}", found["asked"] or found["asked_of"]
-    return _in_place_of_it(asked, one) or text
+    return in_place_of_it(asked, one) or text
 
 
 def _of_the_one(stated: re.Match[str]) -> str:

@@ -24,9 +24,9 @@ def over(page: Page) -> None:
     expect(page.locator(".board")).to_have_attribute("data-over", "true")
 
 
-def replay(page: Page) -> None:
-    """The first example, at its end."""
-    page.locator(".example:not(.walk, .learn)").first.click()
+def replay(page: Page, number: int = 0) -> None:
+    """An example, at its end; the first one by default."""
+    page.locator(".example:not(.walk, .learn)").nth(number).click()
     page.get_by_role("button", name="To the end").click()
     over(page)
 

@@ -45,16 +45,16 @@ def test_the_tree_tells_kept_finished_and_dropped_apart_and_fits_the_window(page
 
 
 def test_every_path_ends_in_a_leaf_of_the_tree_and_the_keys_walk_it(page: Page):
-    replay(page)
+    replay(page, 1)
     show_tree(page, "grounded")
     tree = page.locator(".card.grounded .tree")
     paths = page.evaluate(
         """() => { const keys = new Set([...document.querySelectorAll('.card.grounded .node.finished[data-keys]')]
         .flatMap((n) => JSON.parse(n.dataset.keys))); return [...keys].filter((k) => k.startsWith('g')).length; }"""
     )
-    recorded = [json.loads(line) for line in Path("assets/traces/1-flute.jsonl").read_text("utf-8").splitlines()]
+    recorded = [json.loads(line) for line in Path("assets/traces/2-austria.jsonl").read_text("utf-8").splitlines()]
     searched = [e for e in recorded if e["event"] == "PathFound" and e["constrained"] and e["beam"] >= 0]
-    assert paths == len(searched) > 3
+    assert paths == len(searched) > 5
     tree.locator(".node").first.focus()
     first = tree.locator(".detail").inner_text()
     page.keyboard.press("ArrowRight")

@@ -174,7 +174,7 @@ def test_what_lies_came_or_is_beyond_something_else_is_found(
         ("What animals lay eggs and are mammals and live in Australia?", "lay eggs"),
         ("Which is the largest moon of Venus?", "states none for Venus"),
         ("did Shakespeare write Hamlet before 1600", "does not say when"),
-        ("does tomato soup come from France", "nothing that decides this"),
+        ("is tomato soup red", "does not decide this"),
         ("Is Vladivostok in Europe?", ""),  # though its country is
         ("who is the mother of the queen shown on the Penny Black", ""),  # she is no other queen
         ("Which joined the European Union first, Poland or Bulgaria?", "neither of them"),
