@@ -63,8 +63,9 @@ def test_the_best_paths_that_begin_so_are_found(triples, family, beams, data):
 @settings(max_examples=40, deadline=None)
 @given(triples=graphs(), beams=st.integers(1, 5), normalised=st.booleans(), data=st.data())
 def test_a_narrow_search_keeps_to_the_prefix_and_fills_its_beams(triples, beams, normalised, data):
+    triples = triples[:6]  # of all that the graph holds: a further relation may take the name of an inverse
     kg, topic, model = KnowledgeGraph.from_triples(triples), triples[0][0], model_named("qwen2", 2)
-    exist = {spelled(model.label_tokens, path) for path in all_paths(triples[:6], [topic], 2, False)}
+    exist = {spelled(model.label_tokens, path) for path in all_paths(triples, [topic], 2, False)}
     whole = data.draw(st.sampled_from(sorted(exist)))
     forced = whole[: data.draw(st.integers(1, len(whole)))]
     automaton = KGAutomaton(TokenGraph(kg, model.label_tokens), [kg.entities.find(topic)], 2)
