@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from kgdemo.answering.clauses import belonging_to, common, led_to, unread
 from kgdemo.answering.computation import BY, MethodRun, listed, no_answer
 from kgdemo.answering.operands import Sets
-from kgdemo.answering.operations import acting, answer, described, in_other_words, plainly_meant
+from kgdemo.answering.operations import acting, answer, described, in_other_words, understood
 from kgdemo.constraint.token_graph import TokenCache, TokenGraph
 from kgdemo.errors import UserError
 from kgdemo.events import (
@@ -245,7 +245,11 @@ class Pipeline:
         general = resources.reasoner.is_language_model  # which reads a question within a question itself
         if reading.refused is not None:
             link = graph.linker.entities_in
-            retold = () if general else tuple(in_other_words(query, resources, link, settings.directed, in_steps=True))
+            retold: tuple[Event, ...] = ()
+            if not general:
+                steps = _InSteps(self, method, graph, resources, settings, reading)
+                retold = tuple(in_other_words(query, resources, link, settings.directed, in_steps=True))
+                retold = retold or steps.meant(query, question)[0]
             yield from retold or (reading.refused,)
         elif general and query.plan.form in (Form.ENTITY, Form.UNANSWERABLE):
             yield from method.run(query, resources, settings)
@@ -253,7 +257,7 @@ class Pipeline:
             yield from self._computed(query, method, graph, resources, settings)
         else:
             steps = _InSteps(self, method, graph, resources, settings, reading)
-            yield from steps.or_meant(steps.answer(query), query, reading.text)
+            yield from held_against(steps.answer(query), *steps.meant(query, question))
 
     def _fitted(self, settings: Settings, hops: int) -> Generator[Event, None, Settings]:
         """The settings as the model and the question need them; what differs from those chosen is said.
@@ -300,7 +304,7 @@ class Pipeline:
 _IN_OTHER_WORDS = frozenset(  # the forms that may ask for a record or a value without naming it
     (Form.ENTITY, Form.ALL, Form.COUNT, Form.SUPERLATIVE, Form.ORDINAL, Form.VALUE, Form.UNANSWERABLE)
 )
-_MAY_BE_MEANT = frozenset(Form) - {Form.UNANSWERABLE, Form.YES_NO}  # the forms that may ask a plain question
+_WALKED = frozenset(("step", "both"))  # operations whose results are where paths end
 _CONDITIONS = 2  # of a description from which what fits it is the answer, whatever path the model finds
 _TRIED = 3  # answers of a question within a question, of which the rest is asked
 
@@ -401,17 +405,19 @@ class _InSteps:
         back = bool(final.answers) and set(final.answers) <= set(self.reading.linked.chosen)
         return no_answer(f"What the graph holds only leads back to {listed(final.answers)}.") if back else final
 
-    def or_meant(self, events: Iterator[Event], query: Query, text: str) -> Iterator[Event]:
-        """The events of a run; where it has no answer, those of the plain question that is meant, if there is one.
+    def meant(self, query: Query, text: str) -> tuple[tuple[Event, ...], bool]:
+        """The answer to what a question means in the terms of the graph, if any, and whether that is sure.
 
         Args:
-            events, query: of the run.
-            text: the question as it was asked.
+            query: the question.
+            text: as it was typed.
         """
-        given = (self.resources, self.graph.linker.entities_in, self.settings.directed, self.graph.vocabulary)
-        for event in events:
-            refused = isinstance(event, AnswerFinal) and bool(event.refusal) and query.plan.form in _MAY_BE_MEANT
-            yield from (tuple(plainly_meant(query, text, *given)) if refused else ()) or (event,)
+        if query.plan.form is Form.UNANSWERABLE or self.graph.kg.grows:
+            return (), False
+        text = text if self.reading.typed else self.reading.text  # with what was mistyped put right
+        link, mentions = self.graph.linker.entities_in, self.reading.linked.mentions
+        given = (self.resources, link, self.settings.directed, self.graph.vocabulary)
+        return understood(query, text, mentions, *given)
 
     def _answers_it(self, tried: Sequence[Event], inner: str, whole: AnswerFinal | None, fewer: bool) -> bool:
         """Whether two steps are the answer, and not what the whole question gave.
@@ -502,7 +508,7 @@ class _InSteps:
         for entity in found[:_TRIED]:
             asked = outer.format(re.sub(r" \([^)]*\)$", "", entity))
             query = understand(asked, [entity], self.graph.kg)
-            for event in self.or_meant(self.answer(query), query, asked):
+            for event in held_against(self.answer(query), *self.meant(query, asked)):
                 if not isinstance(event, AnswerFinal):
                     yield event
                 elif event.refusal:
@@ -536,6 +542,32 @@ class _InSteps:
             yield dataclasses.replace(step, verified=True)
         yield Notice(f"First asked: {question}? Answer: {listed(found, 8)}.")
         return found, ""
+
+
+def held_against(run: Iterator[Event], meant: Sequence[Event], sure: bool) -> Iterator[Event]:
+    """A run's events with the answer to what the question means, where its own is none or another one.
+
+    Args:
+        run: how the question was answered, by the paths that a method found or by the rules of ``query``.
+        meant, sure: see ``_InSteps.meant``; against an answer that paths lead to only what is sure is held.
+    """
+    final = next((event for event in meant if isinstance(event, AnswerFinal)), None)
+    if final is None:
+        yield from run
+        return
+    if sure and not any(isinstance(event, Operation) and event.kind in _WALKED for event in meant):
+        yield from meant  # nothing that paths end in: nothing to decode
+        return
+    told = list[Event]()  # what the run computes, shown if its answer stands
+    for event in run:
+        if isinstance(event, Operation | Notice):
+            told.append(event)
+        elif not isinstance(event, AnswerFinal):
+            yield event
+        elif set(event.answers) == set(final.answers) or (not sure and not event.refusal):
+            yield from (*told, event)
+            return
+    yield from meant
 
 
 def _beside(run: Iterator[Event], computed: Iterator[Event]) -> Iterator[Event]:

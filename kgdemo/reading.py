@@ -57,12 +57,14 @@ class Reading:
         text: the question as it was typed, with what is mistyped put right.
         query: what is asked.
         linked: the entities that were found in it.
+        typed: whether nothing had to be put right in it.
         refused: why no path can start from it, where it names nothing; a description may fit something still.
     """
 
     text: str
     query: Query
     linked: EntitiesLinked
+    typed: bool = True
     refused: AnswerFinal | None = None
 
     def names(self, described: str) -> bool:
@@ -119,9 +121,11 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
 
         question = in_full(with_apostrophes(question, is_name), is_name)
     question = in_plain_verbs(referring(question))
-    meant, linked = _put_right(_about_what_was_named(question, graph) if not entities else question, entities, graph)
+    about = question if entities else _about_what_was_named(question, graph)
+    meant, linked = _put_right(about, entities, graph)
     if meant != question:
         yield Notice(f"Read as: {meant}")
+    typed = meant == about
     question = meant
     query = understand(question, linked.chosen, graph.kg)
     if not linked.chosen and query.text != question:  # in other words it may name something
@@ -143,8 +147,8 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
     yield dataclasses.replace(linked, nearest=()) if without_topic else linked
     if not linked.chosen and not without_topic:
         said = _nothing_found(query, linked, graph)
-        return Reading(question, query, linked, AnswerFinal(said, (), (), BY, refusal=said))
-    return Reading(question, query, linked)
+        return Reading(question, query, linked, typed, AnswerFinal(said, (), (), BY, refusal=said))
+    return Reading(question, query, linked, typed)
 
 
 def _about_what_was_named(question: str, graph: OpenedGraph) -> str:

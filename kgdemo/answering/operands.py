@@ -377,11 +377,16 @@ _DATES: dict[str, tuple[str, ...]] = {
 }
 
 
+def attributes_meant(name: str) -> tuple[str, ...]:
+    """The attributes, and relations to a year, that may say what a name of a value means."""
+    return _DATES.get(name, (name,))
+
+
 def operand_of(
     kg: KnowledgeGraph, entity: str, attributes: Iterable[str], paths: tuple[Path, ...] = ()
 ) -> Operand | None:
     """An entity with the first of these attributes that the graph states of it; None where it states none."""
-    for attribute in (known for name in attributes for known in _DATES.get(name, (name,))):
+    for attribute in (known for name in attributes for known in attributes_meant(name)):
         literal = kg.literals.get(entity, {}).get(attribute)
         if literal is not None:
             return Operand(entity, paths, attribute, literal.value, literal.unit)

@@ -13,13 +13,14 @@ from kgdemo.answering.claims import Claims
 from kgdemo.answering.computation import no_answer
 from kgdemo.answering.fitting import Fitting
 from kgdemo.answering.lists import Lists
-from kgdemo.answering.meant import Meant
 from kgdemo.answering.moments import Moments
+from kgdemo.answering.parsed import Parsed
 from kgdemo.answering.spans import Spans
 from kgdemo.answering.whether import Whether
-from kgdemo.events import Event
+from kgdemo.events import Event, Mention
 from kgdemo.kg.path import Path
 from kgdemo.kg.stores.base import StoreError
+from kgdemo.query.parser import parser
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query, understand
 from kgdemo.reasoners.base import Resources
@@ -149,22 +150,24 @@ def in_other_words(
         yield from meant
 
 
-def plainly_meant(
+def understood(
     query: Query,
     text: str,
+    mentions: Sequence[Mention],
     resources: Resources,
     link: Callable[[str], Sequence[str]],
     directed: bool,
     vocabulary: Collection[str],
-) -> Iterator[Event]:
-    """The answer to the plain question that a question is a paraphrase of (``meant``); nothing where none is likely.
+) -> tuple[tuple[Event, ...], bool]:
+    """The answer to what a question means by a plan that the graph can do, and whether it is sure; see ``Parsed``.
 
     Args:
         query, resources, link, directed, vocabulary: see ``Computation``.
-        text: the question as it was asked.
+        text: the question as it was typed.
+        mentions: what linking found in it.
     """
+    reader = Parsed(query, lambda _: iter(()), resources, link, directed, vocabulary)
     try:
-        found = tuple(Meant(query, lambda _: iter(()), resources, link, directed, vocabulary).plainly_meant(text))
+        return reader.parsed(text, mentions, parser())
     except StoreError:  # a word may name a hub that the search does not come near
-        return
-    yield from found
+        return (), False

@@ -90,7 +90,8 @@ class KnowledgeGraph:
         for step, label in enumerate(self.step_labels):
             self._steps_called[label].append(step)
         self._symmetric: dict[int, bool] = {}
-        self._labels_of_type: dict[str, frozenset[str]] = {}
+        self._steps_of_type: dict[str, dict[str, frozenset[str]]] = {}
+        self._attributes_of_type: dict[str, frozenset[str]] = {}
 
     def type_of(self, entity: int) -> str:
         """The type of an entity by its id; empty where none is known."""
@@ -480,18 +481,37 @@ class KnowledgeGraph:
 
     def labels_of_type(self, kind: str) -> frozenset[str]:
         """The labels of all steps that some entity of a type can take: what the graph says of such things at all."""
-        if not self._labels_of_type:
-            kinds = {name: code for code, name in enumerate(sorted(self.types))}
+        return frozenset(self.steps_of_type(kind))
+
+    def steps_of_type(self, kind: str) -> Mapping[str, frozenset[str]]:
+        """Of all steps that some entity of a type can take the labels, each with the types of what it leads to."""
+        if not self._steps_of_type:
+            kinds = [*sorted(self.types), ""]
+            place = {name: code for code, name in enumerate(kinds)}
             known = (self.info.get(label) for label in self.entities)
-            codes = np.fromiter((kinds[info.type] if info and info.type else -1 for info in known), np.int64)
-            found: dict[str, set[str]] = {name: set() for name in kinds}
-            names, width = list(kinds), len(self.step_labels)
+            codes = np.fromiter((place[info.type if info else ""] for info in known), np.int64)
+            found: dict[str, dict[str, set[str]]] = {name: {} for name in kinds}
+            width, number = len(self.step_labels), len(kinds)
             for side, first_step in self._sides(directed=False):
                 taken = np.repeat(codes, np.diff(side.offsets)) * width + side.relations + first_step
-                for pair in np.unique(taken[taken >= 0]).tolist():
-                    found[names[pair // width]].add(self.step_labels[pair % width])
-            self._labels_of_type = {name: frozenset(labels) for name, labels in found.items()}
-        return self._labels_of_type.get(kind, frozenset())
+                for triple in np.unique(taken * number + codes[side.targets]).tolist():
+                    pair, end = divmod(triple, number)
+                    step = self.step_labels[pair % width]
+                    found[kinds[pair // width]].setdefault(step, set()).add(kinds[end])
+            self._steps_of_type = {
+                name: {step: frozenset(ends) for step, ends in own.items()} for name, own in found.items() if name
+            }
+        return self._steps_of_type.get(kind, {})
+
+    def attributes_of_type(self, kind: str) -> frozenset[str]:
+        """The names of all values that the graph states of some entity of a type."""
+        if not self._attributes_of_type:
+            found: dict[str, set[str]] = {}
+            for entity, own in self.literals.items():
+                if info := self.info.get(entity):
+                    found.setdefault(info.type, set()).update(own)
+            self._attributes_of_type = {name: frozenset(own) for name, own in found.items()}
+        return self._attributes_of_type.get(kind, frozenset())
 
     def _mostly_both_ways(self, relation: int) -> bool:
         places = np.flatnonzero(self.outgoing.relations == relation)

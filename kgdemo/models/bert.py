@@ -415,14 +415,25 @@ class SentenceBert:
         parts = IDLE_PROCESSORS.run(lambda: [self._embed(batch) for batch in batches])
         return np.concatenate([np.empty((0, self.width), np.float32), *parts])
 
+    def rows(self, texts: Sequence[str], layers: Sequence[int]) -> list[Tensor]:
+        """What some of the layers make of each token, side by side: of each text ``(tokens, len(layers) * width)``."""
+        batches = [texts[first : first + _AT_ONCE] for first in range(0, len(texts), _AT_ONCE)]
+        return IDLE_PROCESSORS.run(lambda: [part for batch in batches for part in self._rows(batch, layers)])
+
     @torch.inference_mode()
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        means = torch.stack([part.mean(dim=0) for part in self._rows(texts, (-1,))])
+        return normalize(means, dim=1).numpy()
+
+    @torch.inference_mode()
+    def _rows(self, texts: Sequence[str], layers: Sequence[int]) -> Sequence[Tensor]:
         found = self._tokenizer.encode_batch_fast(list(texts))
         sizes = [len(one.ids) for one in found]
         ids = torch.tensor([token for one in found for token in one.ids])
-        rows = self._body.read(ids, torch.cat([torch.arange(size) for size in sizes]), [_Text(size) for size in sizes])
-        means = torch.stack([part.mean(dim=0) for part in rows.split(sizes)])
-        return normalize(means, dim=1).numpy()
+        places = torch.cat([torch.arange(size) for size in sizes])
+        made = list(self._body.by_layer(ids, places, [_Text(size) for size in sizes]))
+        parts: Sequence[Tensor] = torch.cat([made[layer][: len(ids)] for layer in layers], dim=1).split(sizes)
+        return parts
 
 
 def _weights(folder: Path) -> dict[str, Tensor]:

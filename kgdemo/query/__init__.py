@@ -7,5 +7,5 @@ words that the readers know, ``word_order.py`` puts the question word in front, 
 one thing, ``orders.py`` what is compared, ``nested.py`` what has to be asked first, ``clauses.py`` asks several
 conditions one by one. ``wording.py`` reads what stands around a question and puts mistyped words right,
 ``sentences.py`` makes one question of two sentences, ``answer_type.py`` holds the rules for the answer's type,
-``intents.py`` knows plain questions by their paraphrases.
+``parser.py`` writes what a question asks as a plan in the terms of the graph, learnt from wordings.
 """

@@ -32,8 +32,7 @@ from kgdemo.models.embedding import embedding_cache
 from kgdemo.models.joint_tree import JointTree, Reading, in_step, read_out
 from kgdemo.models.prompt_style import path_sentence, unseen_labels
 from kgdemo.query.answer_type import kind_of
-from kgdemo.query.intents import STEP, VALUE, X, intent_of, intents, masked
-from kgdemo.query.nested import two_steps
+from kgdemo.query.parser import BETWEEN_WALKS, NONE, parser, value_of_year, with_placeholders
 from kgdemo.query.query import Query
 from kgdemo.ranking.scorer import PathScorer, path_words
 from kgdemo.reasoners.base import Evidence, Resources
@@ -59,9 +58,9 @@ class AbstentionFeatures:
             not trained on says nothing here.
         type_match: 1 where the path's end is of a type that the question asks for, -1 where it is of another, else 0.
         learned_similarity: of the question to the relations, as learned beside the model; 0 without.
-        asked_otherwise: by how much the plain question that the words are nearest to is likelier than those that the
-            relations stand for, as a logarithm, times how likely it is; 0 where none of these is known as a plain
-            question (``query.intents``).
+        asked_otherwise: by how much the likeliest plan for the words is likelier than the walk along the path, as a
+            logarithm, times how likely it is; 0 where the words do not tell which of them are a name
+            (``query.parser``).
     """
 
     first_log_prob: float
@@ -225,18 +224,25 @@ def _similarity(query: Query, path: Path, resources: Resources) -> float:
 
 
 def _asked_otherwise(query: Query, path: Path, resources: Resources) -> float:
-    """See ``AbstentionFeatures``; of something described, *the director of Jaws*, the last relation is asked."""
-    kg = resources.kg
-    steps = two_steps(query.plan.asked or query.text) if len(path.relations) > 1 else None
-    text = masked(query.text, query.topics, kg) if steps is None else steps[1].format(X)
-    if text == query.text:  # a name is mistyped, and stands where none is to stand
+    """See ``AbstentionFeatures``."""
+    text, marks = with_placeholders(query.text, query.topics, resources.kg)
+    mark = marks.get(path.entities[0])
+    if mark is None:  # its name is mistyped, and stands where none is to stand
         return 0.0
-    (vector,) = embedding_cache(resources.embedder).vectors([text])
-    likely = intents().likely(vector, (VALUE, STEP))
-    labels = path.relations if steps is None else path.relations[-1:]
-    own = [likely[one] for one in (intent_of(label, kg) for label in labels) if one in likely]
-    first = max(likely.values(), default=0.0)
-    return first * min(_MUCH_LIKELIER, math.log(first / max(own))) if own else 0.0
+    plans = [plan for plan in parser().plans(text) if plan.tokens[:1] != (NONE,)]
+    walk = (mark, *(value_of_year(step) for step in path.relations))
+    own = sum(plan.likely for plan in plans if _holds_walk(plan.tokens, walk))
+    first = max((plan.likely for plan in plans), default=0.0)
+    return first * min(_MUCH_LIKELIER, math.log(first / own)) if own else first * _MUCH_LIKELIER
+
+
+def _holds_walk(plan: Sequence[str], walk: Sequence[str]) -> bool:
+    """Whether a plan walks so somewhere, and no further."""
+    places = (place for place, token in enumerate(plan) if token == walk[0])
+    return any(
+        tuple(plan[place : place + len(walk)]) == tuple(walk) and (*plan, "")[place + len(walk)] in ("", *BETWEEN_WALKS)
+        for place in places
+    )
 
 
 def abstention_log_odds(features: AbstentionFeatures, weights: Mapping[str, float]) -> float:

@@ -19,6 +19,7 @@ from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph, save
 from kgdemo.kg.io.formats import parse_triples, read_triples
 from kgdemo.kg.labels import LabelTable, relation_name, spoken
+from kgdemo.kg.literals import Literal
 from tests.helpers.oracles import backwards
 from tests.helpers.strategies import graphs, labels
 
@@ -53,11 +54,17 @@ def test_triples_survive_and_repeats_collapse(triples):
 def test_what_can_be_stated_of_a_type_is_what_is_stated_of_its_members(triples, kinds):
     names = sorted({name for head, _, tail in triples for name in (head, tail)})
     info = {name: EntityInfo(type=kind) for name, kind in zip(names, kinds, strict=False)}
-    kg = KnowledgeGraph.from_triples(triples, info=info)
+    values = {name: {f"{name} long": Literal("1", "m")} for name in names[::2]}
+    kg = KnowledgeGraph.from_triples(triples, info=info, literals=values)
     for kind in ("film", "person"):
         members = [name for name, known in info.items() if known.type == kind]
         assert kg.labels_of_type(kind) == {label for name in members for label, _ in kg.neighbours(name)}
+        for label, types in kg.steps_of_type(kind).items():
+            ends = {end for name in members for own, end in kg.neighbours(name) if own == label}
+            assert types == {info[end].type if end in info else "" for end in ends}
+        assert kg.attributes_of_type(kind) == {value for name in members for value in values.get(name, {})}
     assert kg.labels_of_type("no such type") == frozenset()
+    assert kg.attributes_of_type("no such type") == frozenset()
 
 
 def test_inverse_steps_read_as_the_schema_says():

@@ -1,0 +1,187 @@
+"""A question with placeholders for what it names: what remains says what is asked, whatever it is asked of.
+
+Which words are names is not certain: *the ceiling of the Sistine Chapel* is a thing, and so is the chapel, and *table*
+names something too. So there are several readings, and the parser says which of them makes sense. What is a name for
+certain has a placeholder in all of them: nothing that a question names is passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass
+from itertools import combinations
+
+from rapidfuzz import fuzz
+
+from kgdemo.events import Mention
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.labels import FUNCTION_WORDS, fold
+from kgdemo.linking.names import name_index
+from kgdemo.linking.words import common_words, ordinary_words
+from kgdemo.query.answer_type import kind_of
+from kgdemo.query.parser import NAMES
+
+_ALIKE = 84  # of 100, from which a mistyped name is the name
+_SHORTEST = 3  # letters
+_LONGEST_NAME = 7  # words
+_MOST = 6  # readings that are looked at
+_WORD = re.compile(r"[^\W_](?:[\w'’.-]*[^\W_])?")
+KINDS = frozenset(("kind", "occupation", "domain", "quantity", "field", "class", "shape", "colour", "unit", "year"))
+_JOINER = re.compile(r",?[?.:]? (?:or|and|vs\.?|versus|than) (?:an? |the |of )*", re.IGNORECASE)
+_SAYS_MORE = re.compile(r",? (?:in|of|on|by|from|at) (?:the |a )?|, | [(]", re.IGNORECASE)
+_ADJECTIVE = re.compile(r"(?:'s|’s)? |ish |n ")
+_FEAT = "feat"
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
+_ROMAN = dict(zip(_ORDINALS, "I II III IV V VI VII VIII IX X XI XII".split(), strict=True))
+_NTH = re.compile(rf",? the (?P<nth>{'|'.join(_ORDINALS)})$", re.IGNORECASE)
+_WITH_PLACE = re.compile(r"(?:the )?(?P<thing>.+?) (?:in|of|at)(?: the)? (?P<place>\S.*)", re.IGNORECASE)
+_OWN = re.compile(r"['’]s?$")
+_NO_NAMES = frozenset(("one", "man", "woman", "people", "it", "he", "she", "they", "name", "who", "us"))
+_ARTICLE = re.compile(r"(?:the|a|an) ", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A stretch of a question and the entities that it may mean, the likeliest first."""
+
+    text: str
+    start: int
+    end: int
+    entities: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """A reading of a question: its text with placeholders, and what they stand for, in their order."""
+
+    text: str
+    names: tuple[Named, ...]
+
+
+def readings(
+    text: str,
+    mentions: Sequence[Mention],
+    topics: Set[str],
+    kg: KnowledgeGraph,
+    joined: Callable[[str, str], bool],
+) -> list[Masked]:
+    """The ways to tell the names in a question from its other words.
+
+    Args:
+        text: the question.
+        mentions, topics: what linking found in it, and what of that it took for what is asked about.
+        kg: the graph.
+        joined: whether a place says only more of a thing: *the Burj Khalifa in Dubai*.
+    """
+    every = list(_named(text, mentions, kg))
+    names = [one for one in every if _is_name(one, topics, kg)]
+    sure = _apart(names)
+    kinds = [one for one in every if one not in names and all(_is_beside(one, own) for own in sure)]
+    found: dict[tuple[Named, ...], None] = {}
+    if len(sure) <= len(NAMES):
+        found[tuple(sure)] = None
+        for one in _apart(kinds):
+            if len(sure) < len(NAMES):
+                found[tuple(sorted((*sure, one), key=lambda own: own.start))] = None
+    for one, other in combinations(_apart(kinds) if not sure else [], 2):
+        if _JOINER.fullmatch(text[one.end : other.start]):
+            found[(one, other)] = None
+    for one, other in combinations(sure, 2):
+        for kept, place in ((one, other), (other, one)):
+            rest = [own for own in sure if own not in (kept, place)]
+            only_says_more = _SAYS_MORE.fullmatch(text[one.end : other.start]) or _ADJECTIVE.fullmatch(
+                text[one.end : other.start]
+            )
+            if only_says_more and joined(kept.entities[0], place.entities[0]) and len(rest) < len(NAMES):
+                whole = Named(text[one.start : other.end], one.start, other.end, kept.entities)
+                found[tuple(sorted((whole, *rest), key=lambda own: own.start))] = None
+    return [mask(text, names) for names in list(found)[:_MOST]]
+
+
+def mask(text: str, names: Sequence[Named]) -> Masked:
+    """A text with placeholders for some of its stretches, given in their order."""
+    parts, at = [], 0
+    for mark, name in zip(NAMES, names, strict=False):
+        parts += [text[at : name.start], mark]
+        at = name.end
+    return Masked("".join((*parts, text[at:])), tuple(names))
+
+
+def _named(text: str, mentions: Sequence[Mention], kg: KnowledgeGraph) -> Iterator[Named]:
+    """All stretches that are names: those that linking found, with its candidates first, and those of the index."""
+    meant = {fold(one.text): _of_such_name(one, kg) for one in mentions}
+    words = list(_WORD.finditer(text))
+    seen = set()
+    for first in range(len(words)):
+        for last in range(min(first + _LONGEST_NAME, len(words)) - 1, first - 1, -1):
+            start, end = words[first].start(), words[last].end()
+            said = text[start:end]
+            if owner := _OWN.search(said):
+                end, said = end - len(owner[0]), said[: -len(owner[0])]
+            if all(word in FUNCTION_WORDS for word in fold(said).split()) or fold(said) in _NO_NAMES:
+                continue
+            if len(said) < _SHORTEST and not said[-1].isdigit():
+                continue
+            entities = dict.fromkeys((*meant.get(fold(said), ()), *_called(said, kg)))
+            told = (
+                kind_of(kg, next(iter(entities), "")) == _FEAT and fold(said).split()[0] in FUNCTION_WORDS
+            )  # *is the father of*
+            if entities and (start, end) not in seen and not told:
+                seen.add((start, end))
+                yield Named(said, start, end, tuple(entities))
+
+
+def _of_such_name(mention: Mention, kg: KnowledgeGraph) -> list[str]:
+    """The entities that linking found for a mention which are called so, or nearly: by no description."""
+    said = fold(mention.text)
+    likeness = {
+        one.entity: max(
+            (fuzz.ratio(said, fold(name)) for name in (*kg.names_of(one.entity), _bare(one.entity))), default=0
+        )
+        for one in mention.candidates
+    }
+    return [entity for entity, alike in likeness.items() if alike >= max(_ALIKE, max(likeness.values()) - 1)]
+
+
+def _bare(entity: str) -> str:
+    return re.sub(r" \([^)]*\)$", "", entity)
+
+
+def _called(said: str, kg: KnowledgeGraph) -> Iterator[str]:
+    return (kg.entities[name.entity] for own in _spellings(said) for name in name_index(kg).called(own))
+
+
+def _spellings(said: str) -> Iterator[str]:
+    """A name as it stands there, and as it may be written: *Henry the Eighth*, *the Guggenheim Museum in Bilbao*."""
+    yield said
+    if found := _NTH.search(said):
+        yield f"{said[: found.start()]} {_ROMAN[found['nth'].lower()]}"
+    if found := _WITH_PLACE.fullmatch(said):
+        yield f"{found['thing']} {found['place']}"
+        yield f"{found['place']} {found['thing']}"
+
+
+def _is_name(one: Named, topics: Set[str], kg: KnowledgeGraph) -> bool:
+    """Whether a stretch is the name of something in particular, and no common word that something is called."""
+    if kind_of(kg, one.entities[0]) in (*KINDS, _FEAT):  # a feat describes who achieved it
+        return False
+    words = _ARTICLE.sub("", one.text).split()
+    if one.start > 0 and any(word[:1].isupper() for word in words):
+        return True
+    strange = any(word.lower() not in ordinary_words() for word in words)
+    said = len(words) > 1 or words[0].lower() not in common_words() or not topics.isdisjoint(one.entities)
+    return strange and said
+
+
+def _is_beside(one: Named, other: Named) -> bool:
+    return one.end <= other.start or other.end <= one.start
+
+
+def _apart(names: Sequence[Named]) -> list[Named]:
+    """Of stretches that overlap the longest, in their order."""
+    chosen: list[Named] = []
+    for one in sorted(names, key=lambda own: (own.start - own.end, own.start)):
+        if all(_is_beside(one, own) for own in chosen):
+            chosen.append(one)
+    return sorted(chosen, key=lambda own: own.start)

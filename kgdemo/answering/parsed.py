@@ -1,0 +1,235 @@
+"""What a question asks in the terms of the graph: plans that a model reads off its words, done where they can be.
+
+``query.parser`` proposes plans: a walk from what is named, and what is made of its ends. The graph decides among them.
+A plan that no thing of such a type could have is not what is meant, and the others are the likelier for it; one that
+such things have and this one lacks says that a fact is missing, and then no other plan may answer in its place. It is
+graph-constrained decoding (GCR) of what is asked instead of the path, with execution as the constraint.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from kgdemo.answering.computation import order_of
+from kgdemo.answering.masked import KINDS, Masked, Named, mask, readings
+from kgdemo.answering.operands import PLACES, attributes_meant, number_of, operand_of
+from kgdemo.answering.plans import PLACES_SAID, Plans
+from kgdemo.answering.records import ACHIEVED
+from kgdemo.answering.walks import SPANS, Heard
+from kgdemo.events import AnswerFinal, Event, Mention, Notice
+from kgdemo.kg.labels import FUNCTION_WORDS
+from kgdemo.query.answer_type import kind_of
+from kgdemo.query.measures import DATE, without_world
+from kgdemo.query.parser import AND_OF, ATTRIBUTE, BOTH, NAMES, NONE, Parser
+
+LIKELY = 0.5  # share of what is possible, from which a plan is taken
+_STATED_AS = {  # what may be asked of a thing of which it is stated in other words
+    "height": ("height", "elevation"), "elevation": ("elevation", "height"), "weight": ("weight", "mass"),
+    "diameter": ("diameter", "width"), "lifespan": ("lifespan", "age"),
+}  # fmt: skip
+_INSTEAD = (  # steps that say the same of things of different types
+    ("citizen of", "born in", "originates from", "headquartered in", "based in", "located in"),
+    ("author", "composed by", "screenplay by", "painted by", "sculpted by", "created by", "invented by", "founded by",
+     "directed by", "designed by", "developed by", "performed by"),
+    ("wrote", "composed", "painted", "created", "directed", "designed", "performed"),
+    ("located in", "took place in", "set in"),
+    ("composed by", "music by"),
+    ("starring", "performed by"),
+    ("released music by", "performed", "album by"),
+)  # fmt: skip
+_NEARLY = {"appears in": "starred in", "starred in": "appears in"}
+_NTH_OF = re.compile(r"(first|second|third|fourth|fifth) (?:ever |modern |men['’]s )*$", re.IGNORECASE)
+_YEAR_BEFORE = re.compile(r"\b((?:1[89]|20)\d\d) (?:men['’]s )?$", re.IGNORECASE)
+_YEAR_BEHIND = re.compile(
+    r",? (?:in |of |from )?(?:the year )?['’]?((?:1[89]|20)\d\d|\d\d)\b(?!['’.]?\d)", re.IGNORECASE
+)
+_WORKS = re.compile(r" (?:book|novel|film|movie|album|song|game|part|instalment|installment)\b", re.IGNORECASE)
+_SURE = 0.5  # probability from which a plan is held against an answer that was found without it
+_LEAST = 0.3  # probability below which no plan is taken
+_HALF = 0.5  # of a set, of which a value has to be known before one is said to have the greatest
+_KIND_NAMED = 0.9  # by which a reading is less likely where a kind of thing is taken for a name
+
+
+@dataclass(slots=True)
+class Understood:
+    """A plan that can be done.
+
+    Attributes:
+        likely: its share among the plans that are possible.
+        sure: whether it is likely among all, and proposed as it is done: sure enough to be held against another answer.
+        plan, masked: it, and the reading that it is of.
+        events: what doing it shows, the answer last.
+    """
+
+    likely: float
+    sure: bool
+    plan: tuple[str, ...]
+    masked: Masked
+    events: Callable[[], Iterator[Event]]
+
+
+class Parsed(Plans):
+    """Answers to what a question means by the likeliest plan that the graph can do."""
+
+    def parsed(self, text: str, mentions: Sequence[Mention], parser: Parser) -> tuple[tuple[Event, ...], bool]:
+        """The answer to what a text means by a plan.
+
+        Args:
+            text: the question as it was asked.
+            mentions: what linking found in it.
+            parser: proposes plans.
+
+        Returns:
+            its events, none where no plan is likely that can be done; and whether the plan is ``sure``.
+        """
+        for one in self.understood(text, mentions, parser):
+            if one.likely < LIKELY:
+                break
+            events = tuple(one.events())
+            if any(isinstance(event, AnswerFinal) and not event.refusal for event in events):
+                return (Notice(f"Understood as: {in_words(one.plan, one.masked)}."), *events), one.sure
+        return (), False
+
+    def understood(self, text: str, mentions: Sequence[Mention], parser: Parser) -> list[Understood]:
+        """What a text may mean, of each reading of it the likeliest plan if it can be done; the likeliest first."""
+        text = without_world(text) or text
+        plain = readings(text, mentions, frozenset(self.query.topics), self.kg, self._only_says_more)
+        every = [own for one in plain if (own := self._of_editions(text, one))] + plain
+        found = [one for masked in every if (one := self._best(Heard(masked), parser)) is not None]
+        return sorted(found, key=lambda one: -one.likely)
+
+    def _of_editions(self, text: str, masked: Masked) -> Masked | None:
+        """A reading with one of a series in place of the series: *the first World Cup*, *Wimbledon 2019*."""
+        names: list[Named] = []
+        for name in masked.names:
+            head, rest = text[: name.start], text[name.end :]
+            before = _NTH_OF.search(head) or _YEAR_BEFORE.search(head)
+            behind = None if before else _YEAR_BEHIND.match(rest)
+            said = before or behind
+            one = next((own for entity in name.entities if said and (own := self._edition(entity, said[1]))), "")
+            if not one:
+                names.append(name)
+                continue
+            start, end = before.start() if before else name.start, name.end + (behind.end() if behind else 0)
+            works = _WORKS.match(text[end:])
+            end += works.end() if works else 0
+            names.append(Named(text[start:end], start, end, (one,)))
+        return mask(text, names) if names != list(masked.names) else None
+
+    def _edition(self, series: str, which: str) -> str:
+        """One of what is held again and again, or of the parts of a series, by its place or its year."""
+        whole = [
+            series,
+            *(end for label, end in self.kg.neighbours(series, directed=True) if label == "part of series"),
+        ]
+        parts = self.sets.editions(series) or next(
+            (own for one in whole if len(own := [*self.sets.ends(one, ("has part",))]) > 1), []
+        )
+        dated = {one: order_of(at) for one in parts if (at := operand_of(self.kg, one, (DATE,)))}
+        if which.isdigit():
+            year = int(which) if len(which) == 4 else 1900 + int(which)
+            return next((one for one, own in dated.items() if int(own) == year), "")
+        ordered, place = sorted(dated, key=lambda one: dated[one]), PLACES_SAID.get(which.lower(), 0)
+        return ordered[place - 1] if 0 < place <= len(ordered) == len(parts) else ""
+
+    def _only_says_more(self, thing: str, other: str) -> bool:
+        """Whether a name that stands beside another says only whose or where it is: *the Burj Khalifa in Dubai*."""
+        alike = kind_of(self.kg, thing) == kind_of(self.kg, other)
+        return (not alike and any(end == other for _, end in self.kg.neighbours(thing, directed=True))) or (
+            kind_of(self.kg, other) in PLACES and self.sets.containing(thing, other) is not None
+        )
+
+    def _best(self, heard: Heard, parser: Parser) -> Understood | None:
+        """The likeliest plan of a reading; None where what is likeliest cannot be done."""
+        done: dict[object, Understood] = {}
+        whole = missing = 0.0
+        for proposal in parser.plans(heard.text):
+            likely = proposal.likely
+            plan = proposal.tokens if proposal.tokens == (NONE,) else self._possible(heard, proposal.tokens)
+            if not plan:
+                continue
+            whole += likely
+            result = self._done(heard, plan) if plan != (NONE,) else None
+            result = result or (self._done(heard, other) if (other := _in_other_steps(plan)) != plan else None)
+            sure = likely >= _SURE and plan == proposal.tokens
+            if result is None:
+                missing = max(missing, likely)
+            elif result[0] in done:  # one and the same in other words
+                done[result[0]].likely += likely
+                done[result[0]].sure |= sure
+            else:
+                done[result[0]] = Understood(likely, sure, plan, heard.masked, result[1])
+        best = max(done.values(), key=lambda one: one.likely, default=None)
+        if best is None or missing >= best.likely or best.likely < _LEAST:
+            return None
+        best.likely /= max(whole, _HALF)  # where hardly anything is possible, nothing is sure
+        best.likely *= _KIND_NAMED ** sum(kind_of(self.kg, name.entities[0]) in KINDS for name in heard.masked.names)
+        return best
+
+    # what is possible --------------------------------------------------------------------------
+
+    def _possible(self, heard: Heard, plan: tuple[str, ...]) -> tuple[str, ...]:
+        """A plan if things of such types may have what it asks of them; else with what they have instead, or none.
+
+        A person *comes from* a place by birth, a dish by origin; a song is *by* who composed it, a book by its author.
+        """
+        if self._is_possible(heard, plan) or self._is_number_stated(heard, plan):
+            return plan
+        for place, token in enumerate(plan):
+            for other in (step for group in _INSTEAD if token in group for step in group):
+                if self._is_possible(heard, changed := (*plan[:place], other, *plan[place + 1 :])):
+                    return changed
+        return ()
+
+    def _is_number_stated(self, heard: Heard, plan: Sequence[str]) -> bool:
+        """Whether a number is stated of what is counted there: a sonnet's *lines*, which are no things."""
+        if len(plan) != 3 or plan[0] != "COUNT" or plan[1] not in heard.names:
+            return False
+        nouns = [noun for noun in re.findall(r"[a-z]+", heard.text.lower()) if noun not in FUNCTION_WORDS]
+        return any(number_of(self.kg, one, noun) for one in heard.names[plan[1]].entities for noun in nouns)
+
+    def _is_possible(self, heard: Heard, plan: Sequence[str]) -> bool:
+        """Whether things of such types may have what a plan asks of them: a song has no *author*."""
+        if {token for token in plan if token in NAMES} != set(heard.names):
+            return False
+        types: set[str] = set()
+        for token in plan:
+            if token in NAMES:
+                types = {self._type_of(entity) for entity in heard.names[token].entities}
+            elif token.startswith(ATTRIBUTE):
+                if types and not any(self._may_state(kind, token[1:]) for kind in types):
+                    return False
+            elif token in (BOTH, AND_OF) or token.isupper():
+                types = set()
+            else:
+                inside = (
+                    PLACES if not PLACES.isdisjoint(types) and plan.index(token) > 1 else ()
+                )  # or what lies around it
+                types = {end for kind in (*types, *inside) for end in self.kg.steps_of_type(kind).get(token, ())}
+                if not types:
+                    return False
+        return True
+
+    def _type_of(self, entity: str) -> str:
+        """The type of a thing; of a feat that of who achieved it, for whom it stands."""
+        holders = self.sets.ends(entity, (ACHIEVED,)) if kind_of(self.kg, entity) == "feat" else {}
+        return kind_of(self.kg, next(iter(holders), entity))
+
+    def _may_state(self, kind: str, attribute: str) -> bool:
+        stated = self.kg.attributes_of_type(kind) | self.kg.labels_of_type(kind)
+        spans = SPANS.get(attribute, ())
+        names = [first for first, _ in spans] or [*_STATED_AS.get(attribute, (attribute,))]
+        return any(not stated.isdisjoint(attributes_meant(name)) for name in names)
+
+
+def _in_other_steps(plan: tuple[str, ...]) -> tuple[str, ...]:
+    """A plan with steps that say nearly the same in place of its own."""
+    return tuple(_NEARLY.get(token, token) for token in plan)
+
+
+def in_words(plan: Sequence[str], masked: Masked) -> str:
+    """A plan as people read it, with what is named in place."""
+    named = dict(zip(NAMES, (name.text for name in masked.names), strict=False))
+    return " → ".join(named.get(token, f"“{token.removeprefix(ATTRIBUTE)}”") for token in plan)

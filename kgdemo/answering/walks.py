@@ -1,0 +1,239 @@
+"""Where the walks of a plan lead: by places that contain one another, by kin of a sex, to the kind asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from kgdemo.answering.masked import Masked, Named
+from kgdemo.answering.operands import PLACES, attributes_meant, called, names_of_kind, operand_of
+from kgdemo.answering.orders import BEGINNINGS
+from kgdemo.answering.records import ACHIEVED
+from kgdemo.answering.spans import Spans
+from kgdemo.events import Operand
+from kgdemo.kg.labels import FUNCTION_WORDS
+from kgdemo.kg.path import Path
+from kgdemo.query.answer_type import Fit, fits, kind_of
+from kgdemo.query.measures import BEGINNING, COURSE, IN_OFFICE, LIFE, without_world
+from kgdemo.query.parser import AND_OF, ATTRIBUTE, BOTH, NAMES
+from kgdemo.ranking.scorer import path_words
+
+SPANS = {  # what is said by two dates: the attributes, the first that is known
+    "age reached": (LIFE,), "age": (LIFE,), "lasted": (COURSE, IN_OFFICE), "duration in office": (IN_OFFICE,),
+    "reign": (IN_OFFICE,), "in office": (IN_OFFICE,),
+}  # fmt: skip
+_ALIKE = {  # one attribute may be stated under several names
+    "height": ("height", "elevation"), "elevation": ("elevation", "height"), "weight": ("weight", "mass"),
+    "area": ("area", "population"), "diameter": ("diameter", "width"), "happened": ("happened", BEGINNING),
+    "completed": ("completed", BEGINNING), "launched": ("launched", BEGINNING), "lifespan": ("lifespan", "age"),
+}  # fmt: skip
+_COUNTED = re.compile(  # *how many symphonies*, *the last queen*
+    r"\b(?:how many|number of|count of|amount of|first|second|third|fourth|fifth|last|final|latest|\w{3,}est"
+    r"|\d(?:nd|rd|th))"
+    r"(?: (?:different|of the|the|other|official|total))* (?P<noun>[a-z]+)\b",
+    re.IGNORECASE,
+)
+_ANYTHING = frozenset(
+    "one ones thing things people person are is was were do does did of in to that has have had".split()
+)
+_STEM = 4  # letters
+_KIN = frozenset(("child", "child of", "sibling", "spouse"))
+_KIN_WORDS: dict[str, str] = {
+    **dict.fromkeys("father dad daddy son sons brother brothers husband husbands".split(), "m"),
+    **dict.fromkeys("mother mum mom daughter daughters sister sisters wife wives".split(), "f"),
+    **dict.fromkeys("parent parents child children kid kids sibling siblings spouse spouses".split(), ""),
+}
+_WHO = re.compile(
+    r"\bthe (?:(?P<f>woman|lady|girl|actress|authoress)|(?P<m>man|guy|bloke|gentleman|chap)) (?:who|that|behind)\b",
+    re.I,
+)
+_STEP_TO = {
+    **dict.fromkeys("father dad daddy mother mum mom parent parents".split(), "child of"),
+    **dict.fromkeys("son sons daughter daughters child children kid kids".split(), "child"),
+    **dict.fromkeys("brother brothers sister sisters sibling siblings".split(), "sibling"),
+    **dict.fromkeys("husband husbands wife wives spouse spouses".split(), "spouse"),
+}
+_SEXES = {"man": "m", "god": "m", "woman": "f", "goddess": "f"}
+_INSIDE, _STATE = "located in", "country"
+_UP = 4  # places that contain one another
+
+Ends = dict[str, Path | None]
+
+
+@dataclass(slots=True)
+class Heard:
+    """A reading while its plans are done: its words, and what its placeholders stand for."""
+
+    masked: Masked
+    names: dict[str, Named] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.names = dict(zip(NAMES, self.masked.names, strict=False))
+
+    @property
+    def text(self) -> str:
+        return self.masked.text
+
+
+class Walks(Spans):
+    """Walks over the graph, read with the words of a question."""
+
+    def _walk(self, heard: Heard, chain: Sequence[str]) -> Ends:
+        """Where a chain leads: a name, then relations."""
+        head, *steps = chain
+        if head not in heard.names or any(
+            step in (*NAMES, BOTH, AND_OF) or step[0] == ATTRIBUTE or step.isupper() for step in steps
+        ):
+            raise ValueError(chain)
+        for entity in self._of_one_type(heard.names[head].entities, steps[:1]):
+            held = kind_of(self.kg, entity) == "feat" and steps[:1] != [ACHIEVED]
+            own = [ACHIEVED, *steps] if held else steps
+            ends: Ends = {**self._led_to_by(entity, own)} if own else {entity: None}
+            if ends := self._of_kin(heard, self._of_whom(heard, ends), own):
+                return ends
+        return {}
+
+    def _of_one_type(self, entities: Sequence[str], first: Sequence[str]) -> list[str]:
+        """Of namesakes those of the type of the first of which anything like it is stated: of *Elephant* no film."""
+
+        def may_state(kind: str) -> bool:
+            if not first or kind == "feat":
+                return True
+            attributes = self.kg.attributes_of_type(kind) if first[0][0] == ATTRIBUTE else self.kg.steps_of_type(kind)
+            years = self.kg.labels_of_type(kind) if first[0][0] == ATTRIBUTE else ()
+            names = attributes_of(first[0][1:]) if first[0][0] == ATTRIBUTE else (first[0],)
+            meant = {own for name in names for own in attributes_meant(name)}
+            return not meant.isdisjoint(attributes) or not meant.isdisjoint(years)
+
+        kinds = {entity: kind_of(self.kg, entity) for entity in entities}
+        meant = next((kind for kind in kinds.values() if may_state(kind)), None)
+        return [entity for entity, kind in kinds.items() if meant is None or kind == meant]
+
+    def _led_to_by(self, entity: str, steps: Sequence[str]) -> dict[str, Path]:
+        """Where steps lead, by way of the places around where something larger has what the place itself has not."""
+        for between in range(_UP if len(steps) > 1 else 1):
+            for at in range(1, len(steps)) if between else (1,):
+                found = self.sets.ends(entity, (*steps[:at], *(_INSIDE,) * between, *steps[at:]))
+                by = {end: path.entities[at + between] for end, path in found.items()} if between else {}
+                found = {end: path for end, path in found.items() if not by or kind_of(self.kg, by[end]) == _STATE}
+                if found:
+                    return found
+        return {}
+
+    def _of_whom(self, heard: Heard, ends: Ends) -> Ends:
+        """Those ends to which the walk leads by a woman, or a man, where the words say so: *the woman who wrote it*."""
+        found = _WHO.search(heard.text)
+        sex = "" if found is None else "f" if found["f"] else "m"
+        by = {end: path.entities[1:-1] for end, path in ends.items() if path is not None}
+        kept = {end: ends[end] for end, own in by.items() if any(self._sex(one) == sex for one in own)}
+        return kept if sex and kept else ends
+
+    def _of_kin(self, heard: Heard, ends: Ends, steps: Sequence[str]) -> Ends:
+        """Those ends on whose walks kin is of the sex that the words say: of *X's father's mother* first a man."""
+        kin = [place for place, step in enumerate(steps, 1) if step in _KIN]
+        said = [_KIN_WORDS[word] for word in kin_words(heard.text)]
+        if not kin or len(said) != len(kin):
+            return ends
+        return {
+            end: path
+            for end, path in ends.items()
+            if path is not None
+            and all(not sex or self._sex(path.entities[at]) in ("", sex) for at, sex in zip(kin, said, strict=True))
+        }
+
+    def _sex(self, entity: str) -> str:
+        around = self.kg.neighbours(entity, directed=True)
+        return next((_SEXES[end] for label, end in around if label in ("gender", "instance of") and end in _SEXES), "")
+
+    def _of_type_asked(self, heard: Heard, ends: Ends) -> Ends:
+        """The ends of the kind that is asked for, or the places of that kind that they lie in."""
+        named = {entity for name in heard.names.values() for entity in name.entities}
+        ends = {end: path for end, path in ends.items() if end not in named}
+        asked = self.query.answer_type
+        fit = {end: fits(asked, kind_of(self.kg, end)) for end in ends}
+        best = max(fit.values(), default=Fit.NO)
+        if best is Fit.NO:
+            around = [self._containing(path) for path in ends.values() if path is not None] if asked.types else []
+            return {path.end: path for path in around if path is not None}
+        paths = {end: path for end, path in ends.items() if fit[end] is best and path is not None}
+        nouns = list(self._nouns(heard.text))  # of those who were born in a place the *composers*
+        narrowed = (own for noun in nouns if 0 < len(own := self.sets.of_noun(paths, noun) or {}) < len(paths))
+        paths = next(narrowed, paths)
+        known = self.kg.degrees([place for end in paths if (place := self.kg.entities.find(end)) is not None])
+        order = dict(zip(paths, known, strict=True))
+        return {
+            end: paths[end] for end in sorted(paths, key=lambda one: -order[one])
+        }  # those first that are known best
+
+    def _containing(self, path: Path) -> Path | None:
+        """A walk on to the place of the kind asked for that its end lies in."""
+        for _ in range(_UP if kind_of(self.kg, path.end) in PLACES else 0):
+            around = [end for label, end in self.kg.neighbours(path.end, directed=True) if label == "located in"]
+            fitting = [end for end in around if fits(self.query.answer_type, kind_of(self.kg, end)) is not Fit.NO]
+            further = next((end for end in (*fitting, *around) if end not in path.entities), None)
+            if further is None:
+                return None
+            path = Path((*path.entities, further), (*path.relations, "located in"))
+            if fitting:
+                return path
+        return None
+
+    def _nouns(self, text: str) -> Iterator[str]:
+        """The nouns of a text that name kinds of things, two words before one."""
+        words = re.findall(r"[a-z]+(?:-[a-z]+)?", without_world(text).lower())
+        for length in (2, 1):
+            for noun in (" ".join(words[first : first + length]) for first in range(len(words) - length + 1)):
+                kinds = [kind for kind in names_of_kind(noun) if length == 1 or " " in kind]
+                if noun not in FUNCTION_WORDS and any(called(self.kg, kind) for kind in kinds):
+                    yield noun
+
+    def _of_noun_said(self, heard: Heard, ends: Ends, steps: Sequence[str]) -> tuple[str, Ends]:
+        """The ends of the kind that the words name; nothing where none of them is what is counted or ordered."""
+        paths = {end: path for end, path in ends.items() if path is not None}
+        for noun in self._nouns(heard.text):
+            if own := self.sets.of_noun(paths, noun):
+                return noun, {**own}
+        asked = _COUNTED.search(heard.text)
+        told = {word[:_STEM] for word in path_words(tuple(steps))} | {
+            kind[:_STEM] for end in ends for kind in (kind_of(self.kg, end),)
+        }
+        alike = (
+            asked is None or asked["noun"].lower()[:_STEM] in told or asked["noun"].lower() in (*_KIN_WORDS, *_ANYTHING)
+        )
+        return "", ends if alike else {}
+
+    def _valued(self, ends: Ends, attributes: Sequence[str]) -> list[Operand]:
+        """Those ends of which the graph states one of these attributes, each with its path."""
+        found = (operand_of(self.kg, end, attributes, () if path is None else (path,)) for end, path in ends.items())
+        return [operand for operand in found if operand is not None]
+
+    def _pair_of(self, end: str, path: Path | None, attribute: str) -> tuple[Operand, Operand] | None:
+        paths = () if path is None else (path,)
+        for first, last in SPANS[attribute]:
+            one, other = operand_of(self.kg, end, [first], paths), operand_of(self.kg, end, [last], paths)
+            if one is not None and other is not None:
+                return one, other
+        return None
+
+
+def attributes_of(attribute: str) -> tuple[str, ...]:
+    """The names under which a graph may state an attribute, the best one first."""
+    return _ALIKE.get(attribute, (attribute, BEGINNING) if attribute in (*BEGINNINGS, "invented") else (attribute,))
+
+
+def kin_words(text: str) -> list[str]:
+    """The words for kin in a text, in the order in which they lead away from what is named."""
+    at = next((found.start() for found in re.finditer(rf"\b{NAMES[0]}\b", text)), len(text))
+    words = [(found.start(), found[0].lower()) for found in re.finditer(r"[a-z]+", text, re.IGNORECASE)]
+    said = [(place, word) for place, word in words if word in _KIN_WORDS]
+    return [word for place, word in said if place > at] + [word for place, word in reversed(said) if place < at]
+
+
+def kin_as_said(text: str, plan: list[str]) -> list[str]:
+    """A plan with the kin that the words name, where they name as much of it: a *father* is no child."""
+    kin, words = [place for place, token in enumerate(plan) if token in _KIN], kin_words(text)
+    if len(kin) != len(words):
+        return plan
+    said = dict(zip(kin, (_STEP_TO[word] for word in words), strict=True))
+    return [said.get(place, token) for place, token in enumerate(plan)]

@@ -1,0 +1,400 @@
+"""The parser of ``query.parser``, trained on wordings of plans.
+
+``wordings/plans.tsv`` has wordings of plans of every kind (``plan, wording``; placeholders in place of names),
+``wordings/values.tsv``, ``wordings/steps.tsv`` and the path model's ``templates/world.tsv`` those of single steps,
+and ``wordings/nouns.tsv`` noun phrases for what a step leads to. Where a noun phrase takes the place of a name, a
+wording of one step becomes one of two (synchronous composition, Wong and Mooney 2006); which steps follow one another
+is read off the graph. Plans that are held out are of other combinations than those that are learnt::
+
+    python -m kgdemo.lab.training.parser --minutes 40
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import math
+import re
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import cycle
+from pathlib import Path
+from random import Random
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.lab.training.templates import load_templates
+from kgdemo.models.embedding import sentence_embedder
+from kgdemo.pipeline import Pipeline
+from kgdemo.query.parser import (
+    AND_OF,
+    ATTRIBUTE,
+    BEGIN,
+    BOTH,
+    END,
+    LONGEST_TEXT,
+    NONE,
+    PAD,
+    READ,
+    Network,
+    Parser,
+    value_of_year,
+)
+
+Plan = tuple[str, ...]
+Pair = tuple[Plan, str]
+
+_WORDINGS = Path(__file__).parent / "wordings"
+_KINDS = "river mountain country city planet animal building film book person lake island element song bridge".split()
+_AGE_REACHED = "#age reached"
+_FRAMES = (
+    "{}|{}?|who or what is {}|{}, please|name {}|tell me {}|what is {}?|who is {}|who was {}?|{} - what is it called"
+).split("|")
+_HELD_OUT = 0.05  # of the plans of several steps
+_COMPOSED = 60_000
+_SHARES = {"single": 0.18, "plans": 0.46, "none": 0.09, "composed": 0.27}  # of a batch
+_BATCH, _RATE, _WARM_UP, _DROPOUT = 128, 1.5e-3, 300, 0.15
+logger = logging.getLogger(__name__)
+
+
+# wordings --------------------------------------------------------------------------------------
+
+
+def ordered(plan: Plan, text: str) -> Pair:
+    """A plan and its wording with the names in the order in which they stand there, and the walks from them too."""
+    x, y = (re.search(rf"\b{name}\b", text) for name in "XY")
+    if x and y and y.start() < x.start():
+        swapped = {"X": "Y", "Y": "X"}
+        text = re.sub(r"\b[XY]\b", lambda found: swapped[found[0]], text)
+        plan = tuple(swapped.get(token, token) for token in plan)
+    head = 0 if BOTH in plan else 2 if AND_OF in plan else 1 if plan[0] == "BETWEEN" else None
+    if head is None:
+        return plan, text
+    parting = next((mark for mark in (BOTH, AND_OF) if mark in plan), "")
+    at = plan.index(parting) if parting else 3
+    one, other = plan[head:at], plan[at + bool(parting) :]
+    return (*plan[:head], *sorted((one, other))[0], *filter(None, (parting,)), *sorted((one, other))[1]), text
+
+
+def _masked(text: str) -> str:
+    return text.replace("[x]", "X").replace("[y]", "Y")
+
+
+def single_steps(inverse: Mapping[str, str]) -> Iterator[Pair]:
+    """Wordings of single steps and values, of comparisons and superlatives.
+
+    Args:
+        inverse: the name of each relation the other way round.
+    """
+
+    def step(relation: str, backwards: bool) -> Plan:
+        label = inverse.get(relation, relation) if backwards else relation
+        return ("X", value_of_year(label))
+
+    kinds = cycle(_KINDS)
+    for line in (_WORDINGS / "values.tsv").read_text("utf-8").splitlines():
+        operation, attribute, end, text = line.split("\t")
+        kind, name = next(kinds), _AGE_REACHED if attribute == "age" else f"{ATTRIBUTE}{attribute}"
+        text = _masked(text.replace("[kinds]", f"{kind}s").replace("[kind]", kind))
+        more = end == "more"
+        if operation == "value":
+            yield ("X", name), text
+        elif operation == "compare":
+            yield ordered(("MORE" if more else "LESS", name, "X", AND_OF, "Y"), text)
+        else:
+            yield ("MOST" if more else "LEAST", name), text
+    for line in (_WORDINGS / "steps.tsv").read_text("utf-8").splitlines():
+        relation, direction, text = line.split("\t")
+        yield step(relation, direction == "inverse"), _masked(text)
+    for (relation, backwards), templates in load_templates("world").items():
+        for template in templates.questions:
+            yield step(relation, backwards), template.fill("X")
+
+
+def wordings_of_plans() -> Iterator[Pair]:
+    """Wordings of plans of every kind."""
+    for line in (_WORDINGS / "plans.tsv").read_text("utf-8").splitlines():
+        plan, text = line.split("\t")
+        yield ordered(tuple(plan.split(" | ")), _masked(text))
+
+
+def noun_phrases(inverse: Mapping[str, str]) -> dict[str, list[str]]:
+    """Of each step the noun phrases for what it leads to from ``X``; see ``single_steps``."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for (relation, backwards), templates in load_templates("world").items():
+        label = inverse.get(relation, relation) if backwards else relation
+        found[label] += [template.fill("X") for template in templates.nouns]
+    for line in (_WORDINGS / "nouns.tsv").read_text("utf-8").splitlines():
+        step, text = line.split("\t")
+        found[step].append(_masked(text))
+    return {step: phrases for step, phrases in found.items() if phrases and not _is_year(step)}
+
+
+# composition -----------------------------------------------------------------------------------
+
+
+def _is_year(step: str) -> bool:
+    return step.endswith((" year", "year of"))
+
+
+def what_precedes(kg: KnowledgeGraph, random: Random, looked_at: int = 9000) -> dict[str, list[tuple[str, float]]]:
+    """Of each step, and of each value, the steps that lead to things that have it, with how common that is.
+
+    Args:
+        kg: the graph.
+        random: which entities are looked at.
+        looked_at: how many.
+    """
+    known = [entity for entity, degree in enumerate(kg.degrees(range(len(kg.entities)))) if degree > 4]
+    counted: Counter[tuple[str, str]] = Counter()
+    for entity in random.sample(known, min(looked_at, len(known))):
+        leading: dict[str, list[str]] = defaultdict(list)
+        for step, end in kg.neighbours(kg.entities[entity]):
+            leading[step].append(end)
+        for step, ends in leading.items():
+            if len(ends) > 8 or _is_year(step):
+                continue
+            having = {label for end in ends[:3] for label, _ in kg.neighbours(end) if not _is_year(label)}
+            values = {f"{ATTRIBUTE}{name}" for end in ends[:3] for name in kg.literals.get(end, {})}
+            values |= {
+                value_of_year(label)
+                for end in ends[:3]
+                for label, _ in kg.neighbours(end)
+                if label.endswith(" in year")
+            }
+            counted.update((step, what) for what in having | values)
+    found: dict[str, list[tuple[str, float]]] = defaultdict(list)
+    for (step, what), number in counted.items():
+        if number > 2:
+            found[what].append((step, math.sqrt(number)))
+    return dict(found)
+
+
+class Composer:
+    """Makes wordings of several steps out of those of one.
+
+    Args:
+        single: wordings of single steps.
+        phrases: see ``noun_phrases``.
+        before: see ``what_precedes``.
+        random: what is drawn.
+    """
+
+    def __init__(
+        self,
+        single: Sequence[Pair],
+        phrases: Mapping[str, Sequence[str]],
+        before: Mapping[str, list[tuple[str, float]]],
+        random: Random,
+    ) -> None:
+        self._phrases, self._random = phrases, random
+        self._before = {
+            what: [(step, weight) for step, weight in steps if step in phrases] for what, steps in before.items()
+        }
+        self._asked: dict[str, list[str]] = defaultdict(list)
+        self._compared = [pair for pair in single if pair[0][0] in ("MORE", "LESS")]
+        for plan, text in single:
+            if plan[0] == "X":
+                self._asked[plan[1]].append(text)
+
+    def draw(self) -> Pair | None:
+        """One wording; None where what was drawn cannot be put together."""
+        kind = self._random.random()
+        if kind < 0.62:
+            return self._asked_of_described()
+        if kind < 0.9:
+            return self._described(steps=2 if kind < 0.8 else 1)
+        return self._compared_described()
+
+    def _step_to(self, what: str) -> str | None:
+        steps = self._before.get(what)
+        return self._random.choices(*zip(*steps, strict=True))[0] if steps else None
+
+    def _phrase(self, step: str) -> str:
+        return self._random.choice(self._phrases[step])
+
+    def _asked_of_described(self) -> Pair | None:
+        last = self._random.choice(list(self._asked))
+        step = self._step_to(last)
+        if step is None:
+            return None
+        text = _in_place(self._random.choice(self._asked[last]), "X", self._phrase(step))
+        plan: Plan = (step, last)
+        if self._random.random() < 0.15 and (first := self._step_to(step)):
+            text, plan = _in_place(text, "X", self._phrase(first)), (first, *plan)
+        return ("X", *plan), text
+
+    def _described(self, steps: int) -> Pair | None:
+        last = self._random.choice(list(self._phrases))
+        text, plan = self._phrase(last), Plan((last,))
+        if steps > 1:
+            step = self._step_to(last)
+            if step is None:
+                return None
+            text, plan = _in_place(text, "X", self._phrase(step)), (step, last)
+        return ("X", *plan), self._random.choice(_FRAMES).format(text)
+
+    def _compared_described(self) -> Pair | None:
+        plan, text = self._random.choice(self._compared)
+        steps = [self._step_to(plan[1]), self._step_to(plan[1])]
+        if None in steps:
+            return None
+        first = steps[0] or ""
+        second = first if self._random.random() < 0.7 else steps[1] or ""
+        one = self._random.random() < 0.4
+        text = _in_place(text, "X", self._phrase(first).replace("X", "\0"))
+        text = text if one else _in_place(text, "Y", self._phrase(second).replace("X", "Y"))
+        whole = (*plan[:2], "X", first, AND_OF, "Y", *(() if one else (second,)))
+        return ordered(whole, text.replace("\0", "X"))
+
+
+def _in_place(text: str, name: str, phrase: str) -> str:
+    return re.sub(rf"\b{name}\b", lambda _: phrase, text, count=1)
+
+
+def roughened(text: str, random: Random) -> str:
+    """A text as people may type it: a small letter first, no mark at the end, a letter missing."""
+    kind = random.random()
+    if kind < 0.2:
+        text = text[:1].lower() + text[1:]
+    if kind < 0.1:
+        text = text.rstrip("?.! ")
+    place = random.randrange(len(text)) if text else 0
+    if random.random() < 0.04 and text[place : place + 1].islower():
+        text = text[:place] + text[place + 1 :]
+    return text
+
+
+# training --------------------------------------------------------------------------------------
+
+
+class Examples:
+    """What is learnt, drawn in batches of texts of like length."""
+
+    def __init__(self, groups: Mapping[str, Sequence[Pair]], tokens: Sequence[str], random: Random) -> None:
+        ids = {token: number for number, token in enumerate(tokens)}
+        pairs = [pair for own in groups.values() for pair in own]
+        texts = [roughened(text, random) for _, text in pairs]
+        self._rows = token_rows(texts)
+        self._plans = [[ids[BEGIN], *(ids[token] for token in plan), ids[END]] for plan, _ in pairs]
+        self._random, first = random, 0
+        self._groups: list[tuple[list[int], int]] = []
+        for name, own in groups.items():
+            members = sorted(range(first, first + len(own)), key=lambda place: len(self._rows[place]))
+            self._groups.append((members, round(_SHARES[name] * _BATCH)))
+            first += len(own)
+
+    def batch(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Rows, padding, plans."""
+        share, chosen = self._random.random(), list[int]()
+        for members, number in self._groups:
+            centre, around = int(share * len(members)), max(number * 6, len(members) // 12)
+            near = members[max(centre - around, 0) : centre + around]
+            chosen += self._random.choices(near, k=number)
+        rows, padding = padded([self._rows[place] for place in chosen])
+        length = max(len(self._plans[place]) for place in chosen)
+        plans = torch.tensor([self._plans[p] + [0] * (length - len(self._plans[p])) for p in chosen])
+        return rows, padding, plans
+
+
+def token_rows(texts: Sequence[str]) -> list[Tensor]:
+    """The rows of the encoder for each text, in half precision; those of one text are made once."""
+    different = sorted(dict.fromkeys(texts), key=len)
+    batches = (different[first : first + _BATCH] for first in range(0, len(different), _BATCH))
+    rows = (row for batch in batches for row in sentence_embedder().rows(batch, READ))
+    made = {text: row[:LONGEST_TEXT].half() for text, row in zip(different, rows, strict=True)}
+    return [made[text] for text in texts]
+
+
+def padded(rows: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    """Texts of several lengths as one tensor, and True where there is no token."""
+    longest = max(map(len, rows))
+    whole, padding = torch.zeros(len(rows), longest, rows[0].shape[1]), torch.ones(len(rows), longest, dtype=torch.bool)
+    for place, own in enumerate(rows):
+        whole[place, : len(own)], padding[place, : len(own)] = own.float(), False
+    return whole, padding
+
+
+def train(minutes: float, seed: int = 0) -> tuple[Parser, dict[str, float]]:
+    """Train a parser.
+
+    Args:
+        minutes: for how long.
+        seed: of what is drawn.
+
+    Returns:
+        it, and of the wordings whose plans were held out the share that it reads exactly, by the kind of plan.
+    """
+    random, kg = Random(seed), Pipeline().opened("world").kg
+    torch.manual_seed(seed)
+    single = list(dict.fromkeys(single_steps(kg.inverse_labels)))
+    every = list(dict.fromkeys(wordings_of_plans()))
+    several = sorted({plan for plan, _ in every if plan != (NONE,) and len(plan) > 2})
+    held = set(random.sample(several, int(_HELD_OUT * len(several))))
+    composer = Composer(single, noun_phrases(kg.inverse_labels), what_precedes(kg, random), random)
+    composed = {pair for _ in range(_COMPOSED) if (pair := composer.draw()) and pair[0] not in held}
+    groups = {
+        "single": single,
+        "plans": [pair for pair in every if pair[0] not in held and pair[0] != (NONE,)],
+        "none": [pair for pair in every if pair[0] == (NONE,)],
+        "composed": sorted(composed),
+    }
+    tokens = [PAD, BEGIN, END, *sorted({token for own in groups.values() for plan, _ in own for token in plan})]
+    logger.info("%s; %d tokens", {name: len(own) for name, own in groups.items()}, len(tokens))
+    network = _fitted(Examples(groups, tokens, random), tokens, minutes)
+    parser = Parser(network, tokens)
+    kept = [pair for pair in every if pair[0] in held and set(pair[0]) <= set(tokens)]
+    return parser, exact(parser, kept)
+
+
+def _fitted(examples: Examples, tokens: Sequence[str], minutes: float) -> Network:
+    network = Network(tokens, examples.batch()[0].shape[2], _DROPOUT)
+    optimiser = torch.optim.AdamW(network.parameters(), _RATE, betas=(0.9, 0.98), weight_decay=0.05)
+    began, step = time.monotonic(), 0
+    while (done := (time.monotonic() - began) / 60 / minutes) < 1:
+        for group in optimiser.param_groups:
+            group["lr"] = _RATE * min(1, step / _WARM_UP) * (1 + math.cos(math.pi * done)) / 2
+        rows, padding, plans = examples.batch()
+        with torch.autocast("cpu", torch.bfloat16):
+            logits = network(network.memory(rows, padding), padding, plans[:, :-1])
+        loss = cross_entropy(logits.float().flatten(0, 1), plans[:, 1:].flatten(), ignore_index=0, label_smoothing=0.05)
+        optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimiser.step()
+        step += 1
+        if step % 500 == 0:
+            logger.info("step %d, %.0f %%: loss %.3f", step, 100 * done, loss.item())
+    return network
+
+
+def exact(parser: Parser, pairs: Sequence[Pair]) -> dict[str, float]:
+    """The share of wordings of which the likeliest plan is the right one, by the kind of plan, and of all."""
+    hits: dict[str, list[bool]] = defaultdict(list)
+    for plan, text in pairs:
+        found = parser.plans(text)
+        right = bool(found) and found[0].tokens == plan
+        kind = plan[0] if plan[0] not in "XY" else BOTH if BOTH in plan else "value" if plan[-1][0] == "#" else "walk"
+        hits[kind].append(right)
+        hits["all"].append(right)
+    return {kind: sum(own) / len(own) for kind, own in hits.items()}
+
+
+def main() -> None:
+    """Train, write the weights where they are read, and say the figures."""
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    options.add_argument("--minutes", type=float, default=40.0)
+    options.add_argument("--out", type=Path, default=None, help="folder for the weights (default: where they are read)")
+    chosen = options.parse_args()
+    parser, figures = train(chosen.minutes)
+    parser.save(*([chosen.out] if chosen.out else []))
+    logger.info("read exactly, of plans held out: %s", ", ".join(f"{k} {v:.3f}" for k, v in sorted(figures.items())))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,191 @@
+"""A question in the terms of the graph: a small model that writes plans, given the words around what is named.
+
+A plan is a walk, and what is made of its ends: ``X > directed by > born in``, ``X > author > #died``,
+``COUNT X > child``, ``X > starred in & Y > starred in``. The names are left out of the text (``X``, ``Y``), so what
+remains says what is asked whatever it is asked of. All-MiniLM-L6-v2 reads the text and stays as it is; two small layers
+read its token rows, and a decoder of two layers writes the plan by beam search. It is semantic parsing as translation
+(Dong and Lapata 2016) over the rows of a sentence encoder. What of its plans the graph can do is for
+``answering.parsed`` to say. ``lab.training.parser`` trains it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.models.embedding import sentence_embedder
+
+NAMES = ("X", "Y")  # in place of what a question names, in the order in which it does
+NONE = "NONE"  # the plan of a question that no plan answers
+BOTH, AND_OF = "&", ","  # between walks that lead to the same; between things that are compared
+BETWEEN_WALKS = (BOTH, AND_OF, *NAMES)
+ATTRIBUTE = "#"  # before the name of a value
+PAD, BEGIN, END = "<p>", "<s>", "</s>"
+WIDTH, HEADS, INNER, LAYERS = 192, 4, 576, 2
+READ = (3, 6)  # layers of the encoder whose rows are read
+LONGEST_TEXT, LONGEST_PLAN = 64, 12  # tokens
+BEAMS = 8
+_KEPT = 256  # texts whose plans are kept
+_DATA = Path(__file__).parent / "data"
+_WEIGHTS, _TOKENS = "parser.safetensors", "parser.txt"
+_IN_YEAR, _DATES = " in year", {"published": "released"}  # a graph may state a date by a step to the year
+_EMBEDDED = 0.3 * WIDTH**0.5  # by which embeddings are scaled
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A plan that a text may mean.
+
+    Attributes:
+        likely: its probability.
+        tokens: the plan.
+    """
+
+    likely: float
+    tokens: tuple[str, ...]
+
+
+class Network(nn.Module):
+    """Token rows of a text to plans.
+
+    Args:
+        tokens: the vocabulary of plans.
+        rows: size of a token row.
+        dropout: while it is trained.
+    """
+
+    def __init__(self, tokens: Sequence[str], rows: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.read, self.read_norm = nn.Linear(rows, WIDTH), nn.LayerNorm(WIDTH)
+        self.text_places, self.plan_places = nn.Embedding(LONGEST_TEXT, WIDTH), nn.Embedding(LONGEST_PLAN + 4, WIDTH)
+        self.tokens = nn.Embedding(len(tokens), WIDTH)
+        reader = nn.TransformerEncoderLayer(WIDTH, HEADS, INNER, dropout, "gelu", batch_first=True, norm_first=True)
+        writer = nn.TransformerDecoderLayer(WIDTH, HEADS, INNER, dropout, "gelu", batch_first=True, norm_first=True)
+        self.reader = nn.TransformerEncoder(reader, LAYERS, enable_nested_tensor=False)
+        self.writer = nn.TransformerDecoder(writer, LAYERS)
+        self.written_norm, self.bias = nn.LayerNorm(WIDTH), nn.Parameter(torch.zeros(len(tokens)))
+        self.dropout = nn.Dropout(dropout)
+        for table, spread in ((self.tokens, WIDTH**-0.5), (self.text_places, 0.02), (self.plan_places, 0.02)):
+            nn.init.normal_(table.weight, std=spread)
+
+    def memory(self, rows: Tensor, padding: Tensor) -> Tensor:
+        """What is read of texts, ``(texts, tokens, rows)`` -> ``(texts, tokens, WIDTH)``; none if ``padding``."""
+        read: Tensor = self.read_norm(self.read(rows)) + self.text_places.weight[: rows.shape[1]]
+        known: Tensor = self.reader(self.dropout(read), src_key_padding_mask=padding)
+        return known
+
+    def forward(self, memory: Tensor, padding: Tensor, plans: Tensor) -> Tensor:
+        """Logits of what follows each token of plans, ``(texts, length)`` -> ``(texts, length, tokens)``."""
+        length = plans.shape[1]
+        written = self.dropout(self.tokens(plans) * _EMBEDDED + self.plan_places.weight[:length])
+        unseen = torch.triu(torch.full((length, length), -math.inf, device=plans.device), 1)
+        rows = self.writer(written, memory, tgt_mask=unseen, memory_key_padding_mask=padding, tgt_is_causal=True)
+        logits: Tensor = self.written_norm(rows) @ self.tokens.weight.T + self.bias
+        return logits
+
+
+class Parser:
+    """Plans for texts.
+
+    Args:
+        network: trained.
+        tokens: its vocabulary.
+    """
+
+    def __init__(self, network: Network, tokens: Sequence[str]) -> None:
+        self.tokens, self._network = tuple(tokens), network.eval()
+        self._ids = {token: number for number, token in enumerate(tokens)}
+        self._kept: OrderedDict[str, tuple[Proposal, ...]] = OrderedDict()
+
+    def plans(self, text: str) -> tuple[Proposal, ...]:
+        """The likeliest plans, best first.
+
+        Args:
+            text: of a question, with ``NAMES`` in place of what it names.
+        """
+        if text not in self._kept:
+            self._kept[text] = self._search(sentence_embedder().rows([text], READ)[0][:LONGEST_TEXT])
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        return self._kept[text]
+
+    @torch.inference_mode()
+    def _search(self, rows: Tensor) -> tuple[Proposal, ...]:
+        padding = torch.zeros(1, len(rows), dtype=torch.bool)
+        memory = self._network.memory(rows[None], padding)
+        live, done = [(0.0, [self._ids[BEGIN]])], list[tuple[float, list[int]]]()
+        for _ in range(LONGEST_PLAN):
+            read, plans = memory.expand(len(live), -1, -1), torch.tensor([plan for _, plan in live])
+            after = self._network(read, padding.expand(len(live), -1), plans)[:, -1].log_softmax(-1)
+            best = after.topk(min(BEAMS, len(self.tokens)), 1)
+            grown = [
+                (total + more, [*plan, token])
+                for (total, plan), scores, tokens in zip(live, best.values.tolist(), best.indices.tolist(), strict=True)
+                for more, token in zip(scores, tokens, strict=True)
+            ]
+            grown.sort(key=lambda one: -one[0])
+            ended = [one for one in grown[: 2 * BEAMS] if one[1][-1] == self._ids[END]]
+            live = [one for one in grown if one[1][-1] != self._ids[END]][:BEAMS]
+            done = sorted([*done, *ended], key=lambda one: -one[0])[:BEAMS]
+            if not live or (len(done) == BEAMS and live[0][0] < done[-1][0]):
+                break
+        return tuple(Proposal(math.exp(total), tuple(self.tokens[i] for i in plan[1:-1])) for total, plan in done)
+
+    def save(self, folder: Path = _DATA) -> None:
+        """Write it where ``parser`` reads it, in half precision."""
+        (folder / _TOKENS).write_text("".join(f"{token}\n" for token in self.tokens), "utf-8")
+        weights = {name: tensor.half().contiguous() for name, tensor in self._network.state_dict().items()}
+        save_file(weights, folder / _WEIGHTS)
+
+
+def value_of_year(step: str) -> str:
+    """What a step to a year says, as a value: of *born in year* ``#born``; any other step as it is."""
+    date = step.removesuffix(_IN_YEAR)
+    return f"{ATTRIBUTE}{_DATES.get(date, date)}" if date != step else step
+
+
+def with_placeholders(text: str, topics: Sequence[str], kg: KnowledgeGraph) -> tuple[str, dict[str, str]]:
+    """A text with placeholders for its topics, in their order there, and that of each; none where there are too many.
+
+    Args:
+        text: of a question.
+        topics: what it is about.
+        kg: the graph, which knows their names.
+    """
+    places = {topic: place for topic in topics if (place := named_in(text, topic, kg))}
+    found = sorted(places, key=lambda topic: places[topic].start())
+    apart = all(places[a].end() <= places[b].start() for a, b in pairwise(found))
+    if len(found) > len(NAMES) or not apart:
+        return text, {}
+    marks = dict(zip(found, NAMES, strict=False))
+    for topic in reversed(found):
+        text = f"{text[: places[topic].start()]}{marks[topic]}{text[places[topic].end() :]}"
+    return text, marks
+
+
+def named_in(text: str, entity: str, kg: KnowledgeGraph) -> re.Match[str] | None:
+    """Where a text names an entity, by the longest of its names that stands there."""
+    names = sorted({entity, re.sub(r" \([^)]*\)$", "", entity), *kg.names_of(entity)}, key=len, reverse=True)
+    said = (re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE) for name in names)
+    return next(filter(None, said), None)
+
+
+@cache
+def parser() -> Parser:
+    """The one that comes with this package."""
+    tokens = (_DATA / _TOKENS).read_text("utf-8").splitlines()
+    weights = {name: tensor.float() for name, tensor in load_file(_DATA / _WEIGHTS).items()}
+    network = Network(tokens, weights["read.weight"].shape[1])
+    network.load_state_dict(weights)
+    return Parser(network, tokens)
