@@ -34,7 +34,7 @@ _INSTEAD = (  # steps that say the same of things of different types
     ("author", "composed by", "screenplay by", "painted by", "sculpted by", "created by", "invented by", "founded by",
      "directed by", "designed by", "developed by", "performed by"),
     ("wrote", "composed", "painted", "created", "directed", "designed", "performed"),
-    ("located in", "took place in", "set in"),
+    ("located in", "housed in", "took place in", "hosted by", "set in"),
     ("composed by", "music by"),
     ("starring", "performed by"),
     ("released music by", "performed", "album by"),
@@ -97,8 +97,18 @@ class Parsed(Plans):
         text = without_world(text) or text
         plain = readings(text, mentions, frozenset(self.query.topics), self.kg, self._only_says_more)
         every = [own for one in plain if (own := self._of_editions(text, one))] + plain
+        there = [one for one in mentions if one.text.lower() in text.lower()]
+        every = [masked for masked in every if self._is_about_topics(masked, there)]
         found = [one for masked in every if (one := self._best(Heard(masked), parser)) is not None]
         return sorted(found, key=lambda one: -one.likely)
+
+    def _is_about_topics(self, masked: Masked, mentions: Sequence[Mention]) -> bool:
+        """Whether a reading names each thing that linking found the question to be about, or what this is a part of."""
+        named = {entity for name in masked.names for entity in name.entities}
+        within = " ".join(name.text.lower() for name in masked.names)
+        chosen = ((one.text.lower(), one.candidates[0].entity) for one in mentions)
+        lost = [(text, own) for text, own in chosen if own in self.query.topics and own not in named]
+        return all(text in within or kind_of(self.kg, own) in (*KINDS, "feat") for text, own in lost)
 
     def _of_editions(self, text: str, masked: Masked) -> Masked | None:
         """A reading with one of a series in place of the series: *the first World Cup*, *Wimbledon 2019*."""

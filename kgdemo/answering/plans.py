@@ -23,7 +23,7 @@ from kgdemo.answering.walks import SPANS, Ends, Heard, Walks, attributes_of, kin
 from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS
 from kgdemo.kg.literals import date_parts
-from kgdemo.query.measures import AGE, BEGINNING, DATE
+from kgdemo.query.measures import AGE, BEGINNING, DATE, says_greater
 from kgdemo.query.parser import AND_OF, ATTRIBUTE, BOTH, NAMES
 from kgdemo.query.plan import Form, Plan
 
@@ -32,7 +32,6 @@ _NOT = re.compile(r"\b(?:not|without|except|besides|never|other than|apart from|
 _OFTEN = re.compile(r"\b(?:how (?:often|many times)|number of times|twice)\b", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\b(?:how many|number|count|amount|total)\b", re.IGNORECASE)
 _FAR_KIN = re.compile(r"\b(?:grand\w+|uncles?|aunts?|cousins?|nephews?|nieces?|\w+-in-law)\b", re.IGNORECASE)
-_LESS_LONG = re.compile(r"\b(?:younger|youngest|shorter|shortest|less|fewer|lower|smaller|briefer|earlier)\b", re.I)
 _TAG = re.compile(
     r"(?:, )?\b(?:isn|aren|wasn|weren|doesn|didn|don|won|hasn)['’]?t (?:it|he|she|they|you|there)\b", re.I
 )
@@ -163,9 +162,7 @@ class Plans(Walks):
             yield from self._planned(plan, (stated[0].entity,))._stated(stated[0])
             return
         year = re.search(r"\byears?\b", self.query.text) is not None
-        shown = [
-            str(date_parts(one.value)[0]) if year and one.unit in ("", "year") else shown_value(one) for one in stated
-        ]
+        shown = [_year_of(one) if year and one.unit in ("", "year") else shown_value(one) for one in stated]
         for one in stated:
             if (yield from self._operate("value", _said(one), [one], (f"{one.value} {one.unit}".strip(),))) is None:
                 return
@@ -212,6 +209,7 @@ class Plans(Walks):
 
     def _compared(self, heard: Heard, plan: list[str], greatest: bool) -> Result | None:
         attribute, at = plan[0][1:], plan.index(AND_OF)
+        greatest = _end_said(heard.text, attribute, greatest)
         pair = [self._walk(heard, plan[1:at]), self._walk(heard, plan[at + 1 :])]
         if len(plan) == 4:  # of namesakes those that can be compared
             kinds = names_of_kind(next(self._nouns(heard.text), ""))
@@ -226,7 +224,6 @@ class Plans(Walks):
         key = ("extreme", greatest, frozenset(ends))
         if attribute in SPANS:
             names, span = tuple(name.text for name in heard.masked.names), SPANS[attribute][0]
-            greatest = not _LESS_LONG.search(heard.text)  # *older* says born before as well as grown old
             own = self._planned(Plan(Form.COMPARISON, things=names, greatest=greatest, span=span), self.query.topics)
             return (key, own.compare_spans) if len(plan) == 4 else None
         operands = self._same(ends, attributes_of(attribute))
@@ -250,6 +247,7 @@ class Plans(Walks):
 
     def _extreme_of(self, heard: Heard, plan: list[str], greatest: bool) -> Result | None:
         attributes, place = attributes_of(plan[0][1:]), self._place_said(heard.text)
+        greatest = _end_said(heard.text, plan[0][1:], greatest)
         if plan[0][1:] in SPANS or place < 0 or _AT_THAT_AGE.search(heard.text):
             return None
         if len(plan) == 1:
@@ -360,6 +358,17 @@ class Plans(Walks):
 def _dates_of(one: Operand, other: Operand) -> str:
     later = "" if one.entity == other.entity else f"{other.entity} "
     return f"{one.entity}: {one.attribute} {shown_value(one)}, {later}{other.attribute} {shown_value(other)}"
+
+
+def _end_said(text: str, attribute: str, proposed: bool) -> bool:
+    """Whether the greater of values is asked for: words of opposite meaning are much alike to a model, so by rule."""
+    said = says_greater(text, attribute)
+    return proposed if said is None else said
+
+
+def _year_of(dated: Operand) -> str:
+    year = date_parts(dated.value)[0]
+    return str(year) if year > 0 else f"{-year} BC"
 
 
 def _said(stated: Operand) -> str:

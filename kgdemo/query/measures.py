@@ -369,3 +369,47 @@ def _without(question: str, found: re.Match[str], verbs: str = "") -> str:
     if verbs:
         before = re.sub(rf"\b(?:{verbs}) *$", "", before, flags=re.IGNORECASE)
     return " ".join((before + question[found.end() :]).strip(" ,").split())
+
+
+# which end of an order ------------------------------------------------------------------------
+
+_MORE = frozenset("more most maximum max record ahead above exceeds beats tops top leads outlasts outweighs".split())
+_LESS = frozenset("less least fewer fewest minimum bottom below under".split())
+_EARLY = frozenset("first earlier earliest before older oldest elder eldest sooner preceded precedes predates".split())
+_LATE = frozenset("last later latest after younger youngest newer newest recent recently follows followed".split())
+_OLDER, _YOUNGER = frozenset(("older", "oldest", "elder", "eldest")), frozenset(("younger", "youngest"))
+_DATED = frozenset("born died released founded opened happened discovered invented".split())
+_WORD = re.compile(r"[a-z]+|(?<=no. )1\b|(?<=no )1\b|(?<=number )1\b")
+
+
+def says_greater(text: str, attribute: str) -> bool | None:
+    """Whether a text asks for the greater of values of an attribute, *longer*, *later*, or for the lesser.
+
+    Returns:
+        None where it says neither, or both.
+    """
+    words = _WORD.findall(text.lower())
+    said: set[bool] = set()
+    for place, word in enumerate(words):
+        end = _end_said(word, attribute)
+        if end is None:
+            continue
+        if not {"less", "least"}.isdisjoint(words[max(place - 2, 0) : place]):  # *less far south*
+            said.discard(False)
+            end = not end
+        said.add(end)
+    return said.pop() if len(said) == 1 else None
+
+
+def _end_said(word: str, attribute: str) -> bool | None:
+    """Whether a word says the greater end of an attribute's values; None where it says no end."""
+    if attribute in _DATED:
+        return True if word in _LATE else False if word in _EARLY else None
+    if attribute in ("latitude", "longitude"):
+        greater, lesser = ("north", "south") if attribute == "latitude" else ("east", "west")
+        return True if word.startswith(greater) else False if word.startswith(lesser) else None
+    if word == "1" or word in _MORE or (attribute in ("age", "age reached") and word in _OLDER):
+        return True
+    if word in _LESS or (attribute in ("age", "age reached") and word in _YOUNGER):
+        return False
+    return greater_end(word)

@@ -13,6 +13,7 @@ from kgdemo.answering.parsed import Parsed, in_words
 from kgdemo.answering.walks import kin_as_said
 from kgdemo.events import AnswerFinal, Event, Mention, Notice, Operation
 from kgdemo.pipeline import Pipeline, held_against
+from kgdemo.query.measures import says_greater
 from kgdemo.query.parser import NAMES, Proposal, parser
 from kgdemo.query.query import understand
 from kgdemo.settings import Settings
@@ -218,3 +219,23 @@ def test_a_run_keeps_its_answer_where_it_is_the_same() -> None:
     assert list(held_against(run("b"), meant, sure=True)) == list(meant)
     assert final(held_against(run("b"), meant, sure=False)).answers == ("b",)
     assert final(held_against(run("b"), (), sure=False)).answers == ("b",)
+
+
+@pytest.mark.parametrize(
+    ("text", "attribute", "greater"),
+    [
+        ("which is longer, X or Y", "length", True),
+        ("which of the two is the shorter one", "length", False),
+        ("which came first", "released", False),
+        ("who is the younger one", "born", True),
+        ("who got older", "age", True),
+        ("which lies further north", "latitude", True),
+        ("which is less far south", "latitude", True),
+        ("which costs less", "price", False),
+        ("no. 1 among mountains by height", "height", True),
+        ("which has which height", "height", None),
+        ("which is longer and which is shorter", "length", None),
+    ],
+)
+def test_the_end_of_an_order_that_is_said(text: str, attribute: str, greater: bool | None) -> None:
+    assert says_greater(text, attribute) is greater
