@@ -164,7 +164,8 @@ def _spellings(said: str) -> Iterator[str]:
 
 def _is_name(one: Named, topics: Set[str], kg: KnowledgeGraph) -> bool:
     """Whether a stretch is the name of something in particular, and no common word that something is called."""
-    if kind_of(kg, one.entities[0]) in (*KINDS, _FEAT):  # a feat describes who achieved it
+    kind = kind_of(kg, one.entities[0])
+    if kind in KINDS or (kind == _FEAT and one.entities[0] not in topics):  # a feat describes who achieved it
         return False
     words = _ARTICLE.sub("", one.text).split()
     if one.start > 0 and any(word[:1].isupper() for word in words):

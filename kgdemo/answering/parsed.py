@@ -47,7 +47,8 @@ _YEAR_BEHIND = re.compile(
 )
 _WORKS = re.compile(r" (?:book|novel|film|movie|album|song|game|part|instalment|installment)\b", re.IGNORECASE)
 _SURE = 0.5  # probability from which a plan is held against an answer that was found without it
-_LEAST = 0.3  # probability below which no plan is taken
+_TRUSTED = 0.7  # probability from which a plan knows better what is asked for than the question word
+_LEAST = 0.2  # probability below which no plan is taken
 _HALF = 0.5  # of a set, of which a value has to be known before one is said to have the greatest
 _KIND_NAMED = 0.9  # by which a reading is less likely where a kind of thing is taken for a name
 
@@ -161,6 +162,7 @@ class Parsed(Plans):
             if not plan:
                 continue
             whole += likely
+            heard.trusted = likely >= _TRUSTED
             result = self._done(heard, plan) if plan != (NONE,) else None
             result = result or (self._done(heard, other) if (other := _in_other_steps(plan)) != plan else None)
             sure = likely >= _SURE and plan == proposal.tokens

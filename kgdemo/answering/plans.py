@@ -193,7 +193,7 @@ class Plans(Walks):
         claimed, ends = [*self._walk(heard, plan[:1])], self._walk(heard, plan[1:])
         operands = [Operand(end, (path,)) for end, path in ends.items() if path is not None]
         there = next((one for one in claimed if one in ends), None)
-        if there is None and (len(operands) != 1 or self._are_joined(operands[0].entity, claimed)):
+        if there is None and (not heard.trusted or len(operands) != 1 or self._are_joined(operands[0].entity, claimed)):
             return None
         own = [one for one in operands if there is None or one.entity == there]
         answer, text = "no" if there is None else "yes", str(own[0].paths[0])
