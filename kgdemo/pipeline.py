@@ -411,7 +411,8 @@ class _InSteps:
             query: the question.
             text: as it was typed.
         """
-        if query.plan.form is Form.UNANSWERABLE or self.graph.kg.grows:
+        fitted = self.resources.model.style.abstention is not None  # weights that know the vocabulary of these graphs
+        if query.plan.form is Form.UNANSWERABLE or self.graph.kg.grows or not fitted:
             return (), False
         text = text if self.reading.typed else self.reading.text  # with what was mistyped put right
         link, mentions = self.graph.linker.entities_in, self.reading.linked.mentions

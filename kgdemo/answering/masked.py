@@ -165,8 +165,9 @@ def _spellings(said: str) -> Iterator[str]:
 def _is_name(one: Named, topics: Set[str], kg: KnowledgeGraph) -> bool:
     """Whether a stretch is the name of something in particular, and no common word that something is called."""
     kind = kind_of(kg, one.entities[0])
-    if kind in KINDS or (kind == _FEAT and one.entities[0] not in topics):  # a feat describes who achieved it
-        return False
+    called_so = fold(one.text) in {fold(name) for name in (one.entities[0], *kg.names_of(one.entities[0]))}
+    if kind in KINDS or (kind == _FEAT and not (called_so and one.entities[0] in topics)):
+        return False  # a feat describes who achieved it, unless its very name stands there
     words = _ARTICLE.sub("", one.text).split()
     if one.start > 0 and any(word[:1].isupper() for word in words):
         return True

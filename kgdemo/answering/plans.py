@@ -29,13 +29,15 @@ from kgdemo.query.plan import Form, Plan
 
 _IN_ORDER = ("order", "wedding", *IN_ORDER, "released", "happened", BEGINNING, "born")
 _NOT = re.compile(r"\b(?:not|without|except|besides|never|other than|apart from|neither|nobody|none)\b|n['’]t\b", re.I)
-_OFTEN = re.compile(r"\b(?:how (?:often|many times)|number of times|twice)\b", re.IGNORECASE)
+_OFTEN = re.compile(r"\b(?:how (?:often|many times)|number of times|twice|than (?:in |at |on )?any)\b", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\b(?:how many|number|count|amount|total)\b", re.IGNORECASE)
 _FAR_KIN = re.compile(r"\b(?:grand\w+|uncles?|aunts?|cousins?|nephews?|nieces?|\w+-in-law)\b", re.IGNORECASE)
 _TAG = re.compile(
     r"(?:, )?\b(?:isn|aren|wasn|weren|doesn|didn|don|won|hasn)['’]?t (?:it|he|she|they|you|there)\b", re.I
 )
-_TWICE = re.compile(r"\b(?:both|also|as well|too|at the same time)\b", re.IGNORECASE)  # another condition
+_TWICE = re.compile(  # another condition
+    r"\b(?:both|also|as well|too|at the same time|and (?:are|is|was|were|has|have|had|lives?|lay|lays|can))\b", re.I
+)
 _ORDERED = re.compile(
     r"\b(?:first|second|third|fourth|fifth|sixth|last|final|debut|latest|earliest|\w{3,}est|most|least|fewest|"
     r"number (?:one|two|three|four|five|\d+)|\d+(?:st|nd|rd|th)|next|previous|only)\b",
@@ -55,7 +57,9 @@ _AT_THAT_AGE = re.compile(r"\b(?:oldest|youngest) .*\bto (?:have |ever |be )?[a-
 _UNIT = re.compile(r"\b(?:how many|in) ((?:square |cubic )?[a-z]+)\b", re.IGNORECASE)
 _DECADE = re.compile(r"\b(1\d\d|20\d)0['’]?s\b")
 _YEAR = re.compile(r"(?<![\w'’])(?:1\d{3}|20\d{2})(?!\w)")
+_SQUARED = re.compile(r"\b(?:k?m|cm|mi)[23]\b")  # no number that says which are meant
 _BOUNDS = {"AFTER": ">", "BEFORE": "<", "IN": "="}
+_NUMBERED = (*_BOUNDS, "NTH", "MOST", "LEAST")  # operations for which a number in the question has a meaning
 _FEW = 6  # things whose values are told one by one
 _HALF = 0.5  # of a set, of which a value has to be known before one is said to have the greatest
 
@@ -68,18 +72,15 @@ class Plans(Walks):
     def _done(self, heard: Heard, plan: Sequence[str]) -> Result | None:
         """What a plan gives; None where the graph does not hold it, or where words of the question are passed over."""
         said = _TAG.sub("", heard.text)
+        if self.plan.form is Form.YES_NO and plan[0] != "IS":
+            return None
         if plan[0] == "COUNT" and not _HOW_MANY.search(said):
             return None
         if _NOT.search(said) or _OFTEN.search(said) or _FAR_KIN.search(said) or not self._orders_alike(said, plan):
             return None
         if _TWICE.search(said) and BOTH not in plan and AND_OF not in plan:
             return None
-        if re.search(r"\d", re.sub(r"\b(?:k?m|cm|mi|km/h)[23]\b", "", said)) and plan[0] not in (
-            *_BOUNDS,
-            "NTH",
-            "MOST",
-            "LEAST",
-        ):
+        if re.search(r"\d", _SQUARED.sub("", said)) and plan[0] not in _NUMBERED:
             return None
         operation, *rest = plan if plan[0] not in NAMES else ("", *plan)
         ways: dict[str, Callable[[Heard, list[str]], Result | None]] = {

