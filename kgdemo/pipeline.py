@@ -249,7 +249,7 @@ class Pipeline:
             if not general:
                 steps = _InSteps(self, method, graph, resources, settings, reading)
                 retold = tuple(in_other_words(query, resources, link, settings.directed, in_steps=True))
-                retold = retold or steps.meant(query, question)[0]
+                retold = retold or steps.meant(query, question if reading.typed else reading.text)[0]
             yield from retold or (reading.refused,)
         elif general and query.plan.form in (Form.ENTITY, Form.UNANSWERABLE):
             yield from method.run(query, resources, settings)
@@ -257,7 +257,8 @@ class Pipeline:
             yield from self._computed(query, method, graph, resources, settings)
         else:
             steps = _InSteps(self, method, graph, resources, settings, reading)
-            yield from held_against(steps.answer(query), *steps.meant(query, question))
+            text = question if reading.typed else reading.text  # with what was mistyped put right
+            yield from held_against(steps.answer(query), *steps.meant(query, text))
 
     def _fitted(self, settings: Settings, hops: int) -> Generator[Event, None, Settings]:
         """The settings as the model and the question need them; what differs from those chosen is said.
@@ -409,12 +410,11 @@ class _InSteps:
 
         Args:
             query: the question.
-            text: as it was typed.
+            text: its words.
         """
         fitted = self.resources.model.style.abstention is not None  # weights that know the vocabulary of these graphs
         if query.plan.form is Form.UNANSWERABLE or self.graph.kg.grows or not fitted:
             return (), False
-        text = text if self.reading.typed else self.reading.text  # with what was mistyped put right
         link, mentions = self.graph.linker.entities_in, self.reading.linked.mentions
         given = (self.resources, link, self.settings.directed, self.graph.vocabulary)
         return understood(query, text, mentions, *given)
