@@ -9,7 +9,6 @@ import dataclasses
 import re
 import time
 from collections.abc import Callable, Generator, Sequence
-from itertools import pairwise
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
@@ -17,8 +16,9 @@ from rapidfuzz.distance import OSA
 from kgdemo.answering.computation import BY, listed
 from kgdemo.answering.operands import all_of_kind
 from kgdemo.answering.records import says_order
+from kgdemo.answering.senses import names_meant
 from kgdemo.errors import UserError
-from kgdemo.events import AnswerFinal, Candidate, EntitiesLinked, Event, Mention, Notice
+from kgdemo.events import AnswerFinal, Candidate, EntitiesLinked, Event, Notice
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.linking.linker import LIKELY
@@ -200,6 +200,7 @@ def _beside_the_record(linked: EntitiesLinked, graph: OpenedGraph) -> tuple[str,
     return tuple(dict.fromkeys(chosen))
 
 
+_RECORD = re.compile(r"(?:First|Last|Only|Most|\w+est)\b")
 _ASKING = ("what", "which", "where", "when", "who", "whose", "whom", "how")
 
 
@@ -214,179 +215,7 @@ def _asking_right(question: str, graph: OpenedGraph) -> str:
 
 
 def _linked(question: str, graph: OpenedGraph) -> EntitiesLinked:
-    """The entities found in a question."""
-    began = time.perf_counter()
-    found = graph.linker.link(question)
-    mentions, chosen = _asked_about(question, *_named(question, found.mentions, found.chosen))
-    chosen = _places(question, mentions, _languages(question, mentions, chosen))
-    mentions, chosen = _but_asides(mentions, chosen, graph.kg)
-    chosen = _told_by_an_owner(question, mentions, chosen, graph.kg)
-    return EntitiesLinked(mentions, chosen, found.nearest, ms=1000 * (time.perf_counter() - began))
-
-
-def _named(
-    question: str, mentions: tuple[Mention, ...], chosen: tuple[str, ...]
-) -> tuple[tuple[Mention, ...], tuple[str, ...]]:
-    """What is named: *I* is not the symbol of iodine, and of two things the *men's* World Cup is one."""
-    no_names = {m.candidates[0].entity for m in mentions if _is_no_symbol(m) and "symbol" not in question.lower()}
-    if len(chosen) > 1:
-        no_names |= {m.candidates[0].entity for m in mentions if m.text in ("TV", "television", "Television")}
-        no_names |= {m.candidates[0].entity for m in mentions if _is_a_word(m, question)}
-    no_names |= {m.candidates[0].entity for m in mentions if m.text == "it"}  # though a film is called so
-    no_names |= {m.candidates[0].entity for m in mentions if _is_described(m, question)}
-    no_names |= {m.candidates[0].entity for m in mentions if m.text in common_words() and _is_accented(m)}
-    if re.search(r"\b(?:start|begin|letter|initial)", question):
-        no_names |= {m.candidates[0].entity for m in mentions if re.fullmatch("[A-Z]", m.text)}
-        no_names |= {m.candidates[0].entity for m in mentions if _is_a_sort(m)}
-        no_names |= {m.candidates[0].entity for m in mentions if _OF_MEN.fullmatch(m.text)}
-    no_names |= {m.candidates[0].entity for m in mentions if _SETS.match(question, m.start)}
-    left = tuple(m for m in mentions if m.candidates[0].entity not in no_names)
-    return left, tuple(entity for entity in chosen if entity not in no_names)
-
-
-def _is_accented(mention: Mention) -> bool:
-    """Whether a name has letters that the question writes without accents: *angles* are no Anglès."""
-    name = re.sub(r" \([^)]*\)$", "", mention.candidates[0].entity)
-    return not name.isascii() and mention.text.isascii() and fold(name) == fold(mention.text)
-
-
-_RULER = re.compile(r"(?:the )?(?:queen|king|pope|president|emperor|prince|princess)")
-_SAID_WHICH = re.compile(
-    r"(?:['’]s)? (?:who|that|which|whose|whom|shown|depicted|named|called|born|buried|crowned|killed|executed|on)\b"
-)
-
-
-def _is_described(mention: Mention, question: str) -> bool:
-    """Whether a title is no name, since it is said which of its holders is meant: *the queen shown on* a stamp."""
-    return bool(_RULER.fullmatch(mention.text) and _SAID_WHICH.match(question, mention.end))
-
-
-def _asked_about(
-    question: str, mentions: tuple[Mention, ...], chosen: tuple[str, ...]
-) -> tuple[tuple[Mention, ...], tuple[str, ...]]:
-    """What is named where the question is asked; what stands around it counts where nothing is named there.
-
-    *I teach on Monday: which planet does Titan belong to?* is not about Monday.
-    """
-    asked = plain_question(question).removeprefix("name ")
-    start = question.find(asked)
-    inside = tuple(m for m in mentions if start <= m.start and m.end <= start + len(asked)) if start >= 0 else ()
-    about = {candidate.entity for mention in inside for candidate in mention.candidates} & set(chosen)
-    elsewhere = {candidate.entity for m in mentions if m not in inside for candidate in m.candidates} - about
-    if not about or not elsewhere & set(chosen):
-        return mentions, chosen
-    return inside, tuple(entity for entity in chosen if entity not in elsewhere)
-
-
-def _is_no_symbol(mention: Mention) -> bool:
-    """Whether a mention is just a word that is written like a chemical symbol: *I*, *In*, *As*, *a gram* (Agram)."""
-    word, _, rest = mention.text.partition(" ")
-    joined = word.lower() in ("a", "an") and rest.islower() and mention.candidates[0].entity[:1].isupper()
-    written = mention.text.lower() in FUNCTION_WORDS | {"will", "i"}  # *I will* is not about a William
-    return (written and (len(mention.text) <= len("In") or mention.text == "will")) or bool(joined)
-
-
-_NAMES_OF_WORDS = frozenset("deity city island band company character mountain river lake state region song".split())
-
-
-def _is_a_word(mention: Mention, question: str) -> bool:
-    """Whether a small word is a verb or noun here though something is called so: *set* up, on *sale*.
-
-    Only where the question writes its names with capital letters.
-    """
-    first = mention.candidates[0]
-    plain = mention.text.islower() and " " not in mention.text and first.entity[:1].isupper()
-    writes_names = bool(re.search(r"(?<=[^.?!\s] )[\w]*[A-Z]", question))
-    return plain and writes_names and first.type in _NAMES_OF_WORDS and mention.text in common_words()
-
-
-def _is_a_sort(mention: Mention) -> bool:
-    """Whether a plural in small letters names a sort of works of which several bear that name: *violin concertos*."""
-    if not mention.text.islower() or not mention.text.endswith("s"):
-        return False
-    names = [re.sub(r" \([^)]*\)$", "", one.entity) for one in mention.candidates]
-    return names.count(names[0]) > 2 and names[0] != mention.candidates[0].entity
-
-
-_SETS = re.compile(r"(?:set|based|found) (?:in|on)\b")  # a play *set in* Scotland is not about the god
-_OF_MEN = re.compile(r"(?:wo)?men(?:['’]?s)?", re.IGNORECASE)  # *the men's World Cup* is about no man
-_RECORD = re.compile(r"(?:First|Last|Only|Most|\w+est)\b")
-_IN_PLACE = re.compile(r"\b(?:in|at|near) $", re.IGNORECASE)
-_LEVEL = 0.1  # of scores that say nothing of which is likelier
-_CALLED_SO = frozenset(("city", "country", "state", "region", "province", "island", "continent"))
-
-
-def _places(question: str, mentions: Sequence[Mention], chosen: tuple[str, ...]) -> tuple[str, ...]:
-    """The place that is meant: behind *in* nobody of that name, and by *african* the continent itself."""
-    meant: dict[str, str] = {}
-    for mention in mentions:
-        first, said = mention.candidates[0], fold(mention.text)
-        places = [one for one in mention.candidates if one.type in _CALLED_SO]
-        called_so = next((one.entity for one in places if fold(one.entity) == said), "")
-        if called_so and first.type == "person" and _IN_PLACE.search(question[: mention.start]):
-            meant[first.entity] = called_so
-        adjective_of = next((one for one in places if said.startswith(fold(one.entity).rstrip("aeiou"))), first)
-        if " " in fold(first.entity) and " " not in said and first.score - adjective_of.score < _LEVEL:
-            meant[first.entity] = adjective_of.entity
-    return tuple(dict.fromkeys(meant.get(entity, entity) for entity in chosen))
-
-
-_TITLED = frozenset("film album song book play series team character game franchise product landmark airport".split())
-
-
-def _but_asides(
-    mentions: tuple[Mention, ...], chosen: tuple[str, ...], kg: KnowledgeGraph
-) -> tuple[tuple[Mention, ...], tuple[str, ...]]:
-    """Without everyday words that are titles too and have nothing to do with what else is named.
-
-    Whoever asks for their *homework*, or of *room* temperature, means neither the album nor the film.
-    """
-    asides: set[str] = set()
-    for mention in mentions if len(chosen) > 1 else ():
-        first = mention.candidates[0]
-        everyday = mention.text.islower() and all(word in common_words() for word in fold(mention.text).split())
-        if everyday and first.type in _TITLED and first.entity in chosen and not first.entity.islower():
-            others = set(chosen) - {first.entity}
-            if all(end not in others for _, end in kg.neighbours(first.entity)):
-                asides.add(first.entity)
-    left = tuple(entity for entity in chosen if entity not in asides)
-    return tuple(m for m in mentions if m.candidates[0].entity not in asides) if left else mentions, left or chosen
-
-
-_OWNED = re.compile(
-    r"^['’]s? (?:half-|step-?|younger |older |twin |first |second )?\w+,? $"
-)  # between *Marie Curie* and *Irène*: 's daughter
-
-
-def _told_by_an_owner(
-    question: str, mentions: Sequence[Mention], chosen: tuple[str, ...], kg: KnowledgeGraph
-) -> tuple[str, ...]:
-    """Without whom somebody is told by: of *Marie Curie's daughter Irène* the daughter alone."""
-    named = sorted((m for m in mentions if m.candidates[0].entity in chosen), key=lambda mention: mention.start)
-    meant: dict[str, str] = {}
-    for owner, owned in pairwise(named):
-        one, around = owner.candidates[0].entity, {end for _, end in kg.neighbours(owner.candidates[0].entity)}
-        kin = owned.candidates[0].type == "person" and _OWNED.match(question[owner.end : owned.start])
-        relative = next((own.entity for own in owned.candidates if own.entity in around), "") if kin else ""
-        if relative:
-            meant |= {one: "", owned.candidates[0].entity: relative}
-    return tuple(filter(None, dict.fromkeys(meant.get(entity, entity) for entity in chosen)))
-
-
-_OF_LANGUAGES = re.compile(r"\b(?:languages?|speak|speaks|speaking|spoken)\b", re.IGNORECASE)
-
-
-def _languages(question: str, mentions: Sequence[Mention], chosen: tuple[str, ...]) -> tuple[str, ...]:
-    """The language in place of the country that is called so where a question speaks of languages: *portuguese*."""
-    if not _OF_LANGUAGES.search(question):
-        return chosen
-    meant: dict[str, str] = {}
-    for mention in mentions:
-        first = mention.candidates[0]
-        tongue = next((one.entity for one in mention.candidates if one.type == "language"), "")
-        if tongue and first.type == "country" and fold(mention.text) == fold(tongue):
-            meant[first.entity] = tongue
-    return tuple(dict.fromkeys(meant.get(entity, entity) for entity in chosen))
+    return names_meant(question, graph.linker, graph.kg)
 
 
 def _given(entities: Sequence[str], graph: OpenedGraph) -> EntitiesLinked:

@@ -8,5 +8,6 @@ year, ``whether.py`` what a yes/no question claims, ``moments.py`` has two event
 finds the members of a set that everything in a question is true of, by what ``telling.py`` tells of each,
 ``direct.py`` has what the question itself says by which relation, ``conditions.py`` what narrows a list down,
 ``clauses.py`` what the answers to several conditions share. What a model reads off a question's words as a plan is
-chosen in ``parsed.py``, done in ``plans.py`` over the ``walks.py``, and begins with its names left out, ``masked.py``.
+chosen in ``parsed.py``, done in ``plans.py`` over the ``walks.py``, and begins with its names left out, ``masked.py``;
+what linking found is first taken as the question means it, ``senses.py``.
 """

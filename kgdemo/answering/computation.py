@@ -405,6 +405,8 @@ class Computation:
         if probability < MEANT or not self._where_said(self.kg.names_of(record)):
             return ""
         known, holders = self.kg.info[record], self._holders(record)
+        if self.of_sex(holders) == {}:  # the first person there was a man, and it is the first woman that is asked for
+            return ""
         told = {word[:_STEM] for name in (record, *known.aliases) for word in fold(name).split()}
         kinds = names_of_kind(self.plan.noun)
         held = {word[:_STEM] for one in holders for word in fold(one).split()}

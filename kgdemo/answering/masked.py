@@ -53,10 +53,17 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """A reading of a question: its text with placeholders, and what they stand for, in their order."""
+    """A reading of a question.
+
+    Attributes:
+        text: with placeholders.
+        names: what they stand for, in their order.
+        beside: what only says more of a thing that the question is about, and is left out of the text.
+    """
 
     text: str
     names: tuple[Named, ...]
+    beside: tuple[Named, ...] = ()
 
 
 def readings(
@@ -87,6 +94,9 @@ def readings(
     for one, other in combinations(_apart(kinds) if not sure else [], 2):
         if _JOINER.fullmatch(text[one.end : other.start]):
             found[(one, other)] = None
+    told = [one for one in sure if _says_whose(text, one)]
+    for one in told if 1 < len(sure) <= len(NAMES) + 1 else ():
+        found[tuple(own for own in sure if own != one)] = None
     for one, other in combinations(sure, 2):
         for kept, place in ((one, other), (other, one)):
             rest = [own for own in sure if own not in (kept, place)]
@@ -96,16 +106,45 @@ def readings(
             if only_says_more and joined(kept.entities[0], place.entities[0]) and len(rest) < len(NAMES):
                 whole = Named(text[one.start : other.end], one.start, other.end, kept.entities)
                 found[tuple(sorted((whole, *rest), key=lambda own: own.start))] = None
-    return [mask(text, names) for names in list(found)[:_MOST]]
+    return [mask(text, names, [one for one in told if one not in names]) for names in list(found)[:_MOST]]
 
 
-def mask(text: str, names: Sequence[Named]) -> Masked:
-    """A text with placeholders for some of its stretches, given in their order."""
+def mask(text: str, names: Sequence[Named], without: Sequence[Named] = ()) -> Masked:
+    """A text with placeholders for some of its stretches, given in their order.
+
+    Args:
+        text: of a question.
+        names: the stretches.
+        without: stretches that are left out: of *the French emperor who lost at X* is left *the emperor who lost at X*.
+    """
     parts, at = [], 0
-    for mark, name in zip(NAMES, names, strict=False):
-        parts += [text[at : name.start], mark]
-        at = name.end
-    return Masked("".join((*parts, text[at:])), tuple(names))
+    marks = dict(zip(names, NAMES, strict=False))
+    beside = [one for one in without if all(_is_beside(one, own) for own in names)]
+    for name in sorted((*names, *beside), key=lambda own: own.start):
+        head, mark, end = text[at : name.start], marks.get(name, ""), name.end
+        if name not in marks:
+            owner = _OWNER.match(text, end)
+            mark = "the " if owner and not _ARTICLE.search(head[-4:]) else ""
+            end = owner.end() if owner else end + 1
+        parts += [head, mark]
+        at = end
+    return Masked("".join((*parts, text[at:])), tuple(names), tuple(beside))
+
+
+_OWNER = re.compile(r"['’]s? ")
+_BEFORE_A_NOUN = re.compile(r"(?:['’]s?)? (?=(?P<word>[a-z]+)\b)")
+_BEFORE_IT = re.compile(r"(?:^|[,:;(] |\b(?:the|a|an|of|which|what|that|this|is|was|are|were) )$", re.IGNORECASE)
+_JOINING = frozenset(
+    "first last next too also then within without during before after since until than between through against via"
+    " plus".split()
+)
+
+
+def _says_whose(text: str, name: Named) -> bool:
+    """Whether a name stands before a noun that it says more of: *Dalí's famous picture*, *the French emperor*."""
+    behind = _BEFORE_A_NOUN.match(text, name.end)
+    noun = behind is not None and behind["word"] not in FUNCTION_WORDS | _JOINING
+    return noun and _BEFORE_IT.search(text[: name.start]) is not None
 
 
 def _named(text: str, mentions: Sequence[Mention], kg: KnowledgeGraph) -> Iterator[Named]:
@@ -119,11 +158,13 @@ def _named(text: str, mentions: Sequence[Mention], kg: KnowledgeGraph) -> Iterat
             said = text[start:end]
             if owner := _OWN.search(said):
                 end, said = end - len(owner[0]), said[: -len(owner[0])]
-            if all(word in FUNCTION_WORDS for word in fold(said).split()) or fold(said) in _NO_NAMES:
+            linked = said.isupper() and fold(said) in meant  # *the US* is no *us*
+            if not linked and (fold(said) in _NO_NAMES or all(own in FUNCTION_WORDS for own in fold(said).split())):
                 continue
-            if len(said) < _SHORTEST and not said[-1].isdigit():
+            if len(said) < _SHORTEST and not said[-1].isdigit() and not linked:
                 continue
-            entities = dict.fromkeys((*meant.get(fold(said), ()), *_called(said, kg)))
+            exactly = [said] if " " in said and said in kg.entities else []
+            entities = dict.fromkeys((*exactly, *meant.get(fold(said), ()), *_called(said, kg)))
             told = (
                 kind_of(kg, next(iter(entities), "")) == _FEAT and fold(said).split()[0] in FUNCTION_WORDS
             )  # *is the father of*
@@ -168,6 +209,8 @@ def _is_name(one: Named, topics: Set[str], kg: KnowledgeGraph) -> bool:
     called_so = fold(one.text) in {fold(name) for name in (one.entities[0], *kg.names_of(one.entities[0]))}
     if kind in KINDS or (kind == _FEAT and not (called_so and one.entities[0] in topics)):
         return False  # a feat describes who achieved it, unless its very name stands there
+    if re.fullmatch(r"\d\d?", one.text):
+        return False  # *the 4 presidents*
     words = _ARTICLE.sub("", one.text).split()
     if one.start > 0 and any(word[:1].isupper() for word in words):
         return True

@@ -15,11 +15,12 @@ import numpy as np
 
 from kgdemo.events import Operand
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.labels import FUNCTION_WORDS
 from kgdemo.kg.literals import Literal
 from kgdemo.kg.path import Path, PathIds
 from kgdemo.kg.per_graph import PerGraph
 from kgdemo.linking.names import name_index
-from kgdemo.query.answer_type import SYNONYMS, kind_of, singulars
+from kgdemo.query.answer_type import SYNONYMS, kind_of, same_stem, singulars
 
 MAX_MEMBERS = 5000  # of one set; a larger one is refused, not cut
 
@@ -409,6 +410,32 @@ def number_of(kg: KnowledgeGraph, entity: str, noun: str) -> Operand | None:
         if titles or own in kinds or kinds & set(names_of_kind(own)[:2]):
             return Operand(entity, (), attribute, literal.value, literal.unit)
     return None
+
+
+def attribute_in_words(kg: KnowledgeGraph, entities: Sequence[str], text: str, asked: str = "") -> str:
+    """The attribute stated of all of some things whose words a question says: *titles at Wimbledon*; empty for none.
+
+    Args:
+        kg: the graph.
+        entities: the things.
+        text: the question.
+        asked: a name of what is asked for; the attribute has to share a word with it, which the question need not say.
+    """
+    shared = set.intersection(*(set(kg.literals.get(entity, {})) for entity in entities)) if entities else set[str]()
+    wanted = _telling_words(asked)
+    said = {*_telling_words(text), *wanted}
+
+    def is_said(words: Collection[str], among: Collection[str]) -> list[bool]:
+        return [any(same_stem(word, other) for other in among) for word in words]
+
+    words = {name: _telling_words(name) for name in sorted(shared)}
+    fitting = [name for name, own in words.items() if own and all(is_said(own, said))]
+    fitting = [name for name in fitting if not wanted or any(is_said(words[name], wanted))]
+    return max(fitting, key=lambda name: len(words[name]), default="")
+
+
+def _telling_words(text: str) -> list[str]:
+    return [word for word in re.findall(r"[a-z]+", text.lower()) if word not in FUNCTION_WORDS]
 
 
 def ability(kg: KnowledgeGraph, entity: str, verb: str, able: bool) -> Path | None:

@@ -21,6 +21,7 @@ from kgdemo.answering.computation import (
 )
 from kgdemo.answering.operands import (
     PLACES,
+    attribute_in_words,
     is_of_kind,
     names_of_kind,
     number_of,
@@ -81,6 +82,9 @@ class Orders(Computation):
             return
         operands = same_attribute(self.kg, entities, self._attributes(entities))
         if len(operands) < len(entities):
+            said = attribute_in_words(self.kg, entities, self.query.text, self._attribute_name())
+            operands = same_attribute(self.kg, entities, (said,)) if said else operands
+        if len(operands) < len(entities):
             lacking = [entity for entity in entities if entity not in {operand.entity for operand in operands}]
             held = f"The graph holds no {self._attribute_name()} for {listed(lacking)}"
             yield no_answer(f"{held}, so it cannot compare them.")
@@ -105,6 +109,8 @@ class Orders(Computation):
         """Of which of several things the graph holds more, by the relation that leads to those of the first."""
         noun, first = self.plan.noun, entities[0]
         stated = [o for entity in entities if (o := number_of(self.kg, entity, noun)) is not None]
+        if len(stated) < len(entities) and (said := attribute_in_words(self.kg, entities, self.query.text, noun)):
+            stated = same_attribute(self.kg, entities, (said,))
         if len(stated) == len(entities):
             yield from self._compare_stated(stated)
             return
@@ -211,8 +217,9 @@ class Orders(Computation):
             for end, path in self.sets.ends(edition, (relation,)).items():
                 paths[end] = (*paths.get(end, ()), path)
         kinds = names_of_kind(self.plan.noun)
-        if any(is_of_kind(self.kg, end, kinds) for end in paths):
-            paths = {end: own for end, own in paths.items() if is_of_kind(self.kg, end, kinds)}
+        of_kind = {end: own for end, own in paths.items() if is_of_kind(self.kg, end, kinds)}
+        if 2 * sum(map(len, of_kind.values())) > sum(map(len, paths.values())):  # else it is the *team* of a country
+            paths = of_kind
         if not paths:
             yield no_answer(
                 f"The graph does not list the {thing} one by one. I count for one name at a time; ask how many {thing} "

@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from kgdemo.answering.computation import order_of
 from kgdemo.answering.masked import KINDS, Masked, Named, mask, readings
-from kgdemo.answering.operands import PLACES, attributes_meant, number_of, operand_of
+from kgdemo.answering.operands import PLACES, attribute_in_words, attributes_meant, number_of, operand_of
 from kgdemo.answering.plans import PLACES_SAID, Plans
 from kgdemo.answering.records import ACHIEVED
 from kgdemo.answering.walks import SPANS, Heard
@@ -23,6 +24,7 @@ from kgdemo.kg.labels import FUNCTION_WORDS
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.measures import DATE, without_world
 from kgdemo.query.parser import AND_OF, ATTRIBUTE, BOTH, NAMES, NONE, Parser
+from kgdemo.query.plan import Form
 
 LIKELY = 0.5  # share of what is possible, from which a plan is taken
 _STATED_AS = {  # what may be asked of a thing of which it is stated in other words
@@ -31,12 +33,13 @@ _STATED_AS = {  # what may be asked of a thing of which it is stated in other wo
 }  # fmt: skip
 _INSTEAD = (  # steps that say the same of things of different types
     ("citizen of", "born in", "originates from", "headquartered in", "based in", "located in"),
+    ("made by", "produced by", "production company", "created by", "designed by"),
     ("author", "composed by", "screenplay by", "painted by", "sculpted by", "created by", "invented by", "founded by",
      "directed by", "designed by", "developed by", "performed by"),
     ("wrote", "composed", "painted", "created", "directed", "designed", "performed"),
     ("located in", "housed in", "took place in", "hosted by", "set in"),
     ("composed by", "music by"),
-    ("starring", "performed by"),
+    ("starring", "performed by", "portrayed by"),
     ("released music by", "performed", "album by"),
 )  # fmt: skip
 _NEARLY = {"appears in": "starred in", "starred in": "appears in"}
@@ -45,6 +48,7 @@ _YEAR_BEFORE = re.compile(r"\b((?:1[89]|20)\d\d) (?:men['’]s )?$", re.IGNORECA
 _YEAR_BEHIND = re.compile(
     r",? (?:in |of |from )?(?:the year )?['’]?((?:1[89]|20)\d\d|\d\d)\b(?!['’.]?\d)", re.IGNORECASE
 )
+_HOW_MANY = re.compile(r"\bhow (?:many|often)\b", re.IGNORECASE)
 _WORKS = re.compile(r" (?:book|novel|film|movie|album|song|game|part|instalment|installment)\b", re.IGNORECASE)
 _SURE = 0.5  # probability from which a plan is held against an answer that was found without it
 _TRUSTED = 0.7  # probability from which a plan knows better what is asked for than the question word
@@ -105,7 +109,7 @@ class Parsed(Plans):
 
     def _is_about_topics(self, masked: Masked, mentions: Sequence[Mention]) -> bool:
         """Whether a reading names each thing that linking found the question to be about, or what this is a part of."""
-        named = {entity for name in masked.names for entity in name.entities}
+        named = {entity for name in (*masked.names, *masked.beside) for entity in name.entities}
         within = " ".join(name.text.lower() for name in masked.names)
         chosen = ((one.text.lower(), one.candidates[0].entity) for one in mentions)
         lost = [(text, own) for text, own in chosen if own in self.query.topics and own not in named]
@@ -174,6 +178,8 @@ class Parsed(Plans):
             else:
                 done[result[0]] = Understood(likely, sure, plan, heard.masked, result[1])
         best = max(done.values(), key=lambda one: one.likely, default=None)
+        if best is None and (stated := self._number_in_words(heard)) is not None:
+            return Understood(LIKELY, False, stated[0], heard.masked, stated[1])
         if best is None or missing >= best.likely or best.likely < _LEAST:
             return None
         best.likely /= max(whole, _HALF)  # where hardly anything is possible, nothing is sure
@@ -194,6 +200,18 @@ class Parsed(Plans):
                 if self._is_possible(heard, changed := (*plan[:place], other, *plan[place + 1 :])):
                     return changed
         return ()
+
+    def _number_in_words(self, heard: Heard) -> tuple[tuple[str, ...], Callable[[], Iterator[Event]]] | None:
+        """The number that a question asks for in the words in which it is stated: *how many times world champion*."""
+        named = list(heard.names.items())
+        if not _HOW_MANY.search(heard.text) or self.plan.form not in (Form.COUNT, Form.VALUE, Form.ENTITY):
+            return None
+        for mark, name in named[:1]:
+            said = attribute_in_words(self.kg, name.entities[:1], self.query.text)
+            stated = operand_of(self.kg, name.entities[0], (said,)) if " " in said else None
+            if stated is not None:
+                return (mark, f"{ATTRIBUTE}{said}"), partial(self._values_told, [stated])
+        return None
 
     def _is_number_stated(self, heard: Heard, plan: Sequence[str]) -> bool:
         """Whether a number is stated of what is counted there: a sonnet's *lines*, which are no things."""

@@ -18,7 +18,15 @@ from kgdemo.answering.computation import (
     years_between,
 )
 from kgdemo.answering.masked import Masked
-from kgdemo.answering.operands import is_of_kind, names_of_kind, number_of, operand_of, same_attribute, shown_value
+from kgdemo.answering.operands import (
+    attribute_in_words,
+    is_of_kind,
+    names_of_kind,
+    number_of,
+    operand_of,
+    same_attribute,
+    shown_value,
+)
 from kgdemo.answering.walks import SPANS, Ends, Heard, Walks, attributes_of, kin_as_said
 from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS
@@ -71,7 +79,7 @@ class Plans(Walks):
 
     def _done(self, heard: Heard, plan: Sequence[str]) -> Result | None:
         """What a plan gives; None where the graph does not hold it, or where words of the question are passed over."""
-        said = _TAG.sub("", heard.text)
+        said = _asked(_TAG.sub("", heard.text))
         if self.plan.form is Form.YES_NO and plan[0] != "IS":
             return None
         if plan[0] == "COUNT" and not _HOW_MANY.search(said):
@@ -228,6 +236,8 @@ class Plans(Walks):
             own = self._planned(Plan(Form.COMPARISON, things=names, greatest=greatest, span=span), self.query.topics)
             return (key, own.compare_spans) if len(plan) == 4 else None
         operands = self._same(ends, attributes_of(attribute))
+        if len(operands) < len(ends) and (said := attribute_in_words(self.kg, list(ends), heard.text)):
+            operands = self._same(ends, (said,))  # *which ran for more seasons*
         return (key, lambda: self._most(operands, greatest)) if len(operands) == len(ends) else None
 
     def _same(self, ends: Ends, attributes: Sequence[str]) -> list[Operand]:
@@ -354,6 +364,12 @@ class Plans(Walks):
         own.plan = replace(plan, asked=self.plan.asked)
         own.query = replace(self.query, plan=own.plan, topics=topics)
         return own
+
+
+def _asked(text: str) -> str:
+    """Of several sentences the last one that asks."""
+    sentences = re.split(r"(?<=[.?!])\s+(?=[A-Z])", text)
+    return next((one for one in reversed(sentences) if one.endswith("?")), text)
 
 
 def _dates_of(one: Operand, other: Operand) -> str:

@@ -91,9 +91,25 @@ class Walks(Spans):
             held = kind_of(self.kg, entity) == "feat" and steps[:1] != [ACHIEVED]
             own = [ACHIEVED, *steps] if held else steps
             ends: Ends = {**self._led_to_by(entity, own)} if own else {entity: None}
-            if ends := self._of_kin(heard, self._of_whom(heard, ends), own):
+            if ends := self._beside(heard, self._of_kin(heard, self._of_whom(heard, ends), own)):
                 return ends
         return {}
+
+    def _beside(self, heard: Heard, ends: Ends) -> Ends:
+        """Those ends on whose walks lies something that has to do with each name that only says more of it."""
+        for name in heard.masked.beside:
+            ends = {
+                end: path
+                for end, path in ends.items()
+                if any(self._has_to_do(one, name) for one in ((end,) if path is None else path.entities))
+            }
+        return ends
+
+    def _has_to_do(self, one: str, name: Named) -> bool:
+        around = {end for _, end in self.kg.neighbours(one)}
+        return any(
+            other == one or other in around or self.sets.containing(one, other) is not None for other in name.entities
+        )
 
     def _of_one_type(self, entities: Sequence[str], first: Sequence[str]) -> list[str]:
         """Of namesakes those of the type of the first of which anything like it is stated: of *Elephant* no film."""

@@ -83,6 +83,14 @@ _LANDLOCKED = re.compile(
 )
 
 
+_LEFT_OUT = re.compile(
+    r",? (?:(?:not|without) (?:counting|including)|excluding|ignoring|leaving out"
+    r"|without (?:its|the|any|his|her|their))"
+    r" [\w' -]+$",
+    re.IGNORECASE,
+)
+
+
 def plan_of(text: str) -> Plan:
     """Take a question apart; see ``Plan``."""
     reason = beyond_graphs(text)
@@ -102,6 +110,11 @@ def plan_of(text: str) -> Plan:
     bare = _GIVE_THE_MEASURE.sub("", question)
     question = bare if value(bare) is not None else question
     plan = _read(question, text)
+    left_out = _LEFT_OUT.search(question)
+    if left_out and plan.form in (Form.VALUE, Form.SPAN, Form.SUPERLATIVE) and not plan.without:
+        said = left_out[0].strip(" ,")
+        reason = f"The graph states such values whole, so I cannot answer for “{said}”. Ask without it."
+        return Plan(Form.UNANSWERABLE, reason=reason, asked=asked)
     if initial and plan.form is not Form.COUNT:
         plan = _all_called(question)
     unit = unit if plan.form is Form.VALUE else plan.unit
