@@ -17,7 +17,7 @@ from kgdemo.events import EntitiesLinked, Mention
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.linking.linker import Linker
-from kgdemo.linking.words import common_words
+from kgdemo.linking.words import common_words, ordinary_words
 from kgdemo.query.wording import plain_question
 
 
@@ -76,10 +76,10 @@ def _is_its_kind(one: Mention, other: Mention, kg: KnowledgeGraph) -> bool:
 
 
 def _is_no_acronym(mention: Mention, kg: KnowledgeGraph) -> bool:
-    """Whether an everyday word in small letters was taken for an acronym: a *car* is no CAR."""
+    """Whether an everyday word was taken for an acronym: a *car* is no CAR, and *Who* is no WHO."""
     said = fold(mention.text)
     names = [name for name in kg.names_of(mention.candidates[0].entity) if fold(name) == said]
-    everyday = mention.text.islower() and said in common_words()
+    everyday = not mention.text.isupper() and said in ordinary_words()
     return everyday and bool(names) and all(name.isupper() for name in names)
 
 

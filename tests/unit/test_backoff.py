@@ -66,7 +66,7 @@ def test_a_reading_that_a_known_relation_shares_is_known():
     assert unseen_labels(kg, frozenset(("parent",))) == frozenset()
 
 
-def test_the_shipped_model_knows_what_it_was_trained_on_and_not_chemistry():
+def test_the_shipped_model_knows_what_it_was_trained_on_and_not_chemistry(world):
     known = read_relations(EMBEDDED_FOLDER)
     assert known is not None
     added = set(  # since it was trained
@@ -83,7 +83,6 @@ def test_the_shipped_model_knows_what_it_was_trained_on_and_not_chemistry():
         "architectural style|featured in|final score|head of government|parliament|real name|sound called|time zone|"
         "word in".split("|")
     )
-    world = open_graph("world")
     assert {relation for relation in world.relations if relation_name(relation) not in known} == added
     assert unseen_labels(world, known | added) == frozenset()
     for name in ("world", "freebase"):

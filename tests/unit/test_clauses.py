@@ -129,11 +129,6 @@ def test_what_stands_before_a_question_says_what_it_is_about(typed: str, asked: 
     assert plain_question(referring(typed)).startswith(asked)
 
 
-@pytest.fixture(scope="module")
-def pipeline() -> Pipeline:
-    return Pipeline()
-
-
 @pytest.mark.parametrize(
     ("question", "answers"),
     [

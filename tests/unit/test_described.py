@@ -29,16 +29,6 @@ from kgdemo.settings import Settings
 from tests.helpers.stores import memory_store
 
 
-@pytest.fixture(scope="module")
-def pipeline() -> Pipeline:
-    return Pipeline()
-
-
-@pytest.fixture(scope="module")
-def world(pipeline: Pipeline) -> KnowledgeGraph:
-    return pipeline.opened("world").kg
-
-
 def no_office(noun: str) -> str:
     return ""
 

@@ -9,7 +9,6 @@ import pytest
 
 from kgdemo.errors import UserError
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.lab.training.templates import freebase_names, labelled_wordings
 
 PARENT, MARRIAGE, SPOUSE = "/people/person/parents", "/people/person/spouse_s", "/people/marriage/spouse"
@@ -58,8 +57,8 @@ def test_a_missing_file_is_named(tmp_path):
         labelled_wordings(KG, tmp_path / "labelled.jsonl", {})
 
 
-def test_the_names_in_world_are_relations_of_world():
-    known = set(open_graph("world").step_labels)
+def test_the_names_in_world_are_relations_of_world(world):
+    known = set(world.step_labels)
     names = freebase_names("world")
     assert names
     assert all(known.issuperset(chain) for chain in names.values())

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.kg.io.catalogue import open_graph
-from kgdemo.linking.linker import EntityLinker
+from kgdemo.linking.linker import EntityLinker, Linker
 from kgdemo.models.embedding import sentence_embedder
+from kgdemo.pipeline import Pipeline
 
 
 @pytest.fixture(scope="module")
-def linker() -> EntityLinker:
-    return EntityLinker(open_graph("world"), sentence_embedder())
+def linker(pipeline: Pipeline) -> Linker:
+    return pipeline.linker("world")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from kgdemo.events import (
     RunStarted,
 )
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.kg.path import Path
 from kgdemo.view.next_questions import _WORDINGS, LIMIT, next_questions, with_next
 
@@ -53,15 +52,14 @@ def test_relations_whose_words_name_nothing_are_asked_for_in_other_words_or_not_
     )
 
 
-def test_there_are_three_wherever_the_graph_can_answer_three():
-    world = open_graph("world")
+def test_there_are_three_wherever_the_graph_can_answer_three(world):
     for topics in (["Vienna"], ["New Atlantis"], ["Planet with the most moons"], ["Arcetri"], ["Nobody"], []):
         questions = next_questions(world, topics, [], {"capital of"}, "What?")
         assert len(set(questions)) == LIMIT, topics
 
 
-def test_where_nothing_was_found_they_are_about_what_the_graph_knows_most_of():
-    questions = next_questions(open_graph("world"), [], [], (), "What is the meaning of life?")
+def test_where_nothing_was_found_they_are_about_what_the_graph_knows_most_of(world):
+    questions = next_questions(world, [], [], (), "What is the meaning of life?")
     assert questions[0] == "What is the capital of United Kingdom?"
     assert len({question.split(" of ")[0] for question in questions}) == LIMIT  # each of another relation
 
@@ -100,8 +98,8 @@ def test_a_run_that_fails_before_anything_is_looked_up_loads_no_graph():
     assert list(with_next([RunFailed("Too many.")], never)) == [RunFailed("Too many.")]
 
 
-def test_every_wording_is_of_a_relation_of_the_embedded_graph_and_names_the_entity_once():
-    kg = open_graph("world")
+def test_every_wording_is_of_a_relation_of_the_embedded_graph_and_names_the_entity_once(world):
+    kg = world
     for relation, wording in _WORDINGS.items():
         assert relation in kg.step_labels, relation
         assert wording.count("{e}") == 1

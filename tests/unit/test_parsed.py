@@ -20,11 +20,6 @@ from kgdemo.settings import Settings
 from kgdemo.verify_operations import verify_operation
 
 
-@pytest.fixture(scope="module")
-def pipeline() -> Pipeline:
-    return Pipeline()
-
-
 class Proposing:
     """A parser that proposes what it was told."""
 

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.kg.io.catalogue import open_graph
+from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.lab.training.parser import Composer, noun_phrases, ordered, roughened, single_steps, wordings_of_plans
 from kgdemo.query.parser import BEGIN, END, NAMES, NONE, PAD, Network, Parser, parser, value_of_year, with_placeholders
 
@@ -80,14 +80,13 @@ def test_what_is_asked_is_read_off_the_words_around_the_names(text: str, plan: t
     assert parser().plans(text)[0].tokens == plan
 
 
-def test_names_are_left_out_in_their_order() -> None:
-    kg = open_graph("world")
-    text, marks = with_placeholders("Did Mozart ever meet Haydn?", ["Joseph Haydn", "Wolfgang Amadeus Mozart"], kg)
+def test_names_are_left_out_in_their_order(world: KnowledgeGraph) -> None:
+    text, marks = with_placeholders("Did Mozart ever meet Haydn?", ["Joseph Haydn", "Wolfgang Amadeus Mozart"], world)
     assert text == "Did X ever meet Y?"
     assert marks == {"Wolfgang Amadeus Mozart": "X", "Joseph Haydn": "Y"}
     three = ["Paris", "Rome", "Berlin"]
-    assert with_placeholders("Paris, Rome or Berlin?", three, kg) == ("Paris, Rome or Berlin?", {})
-    assert with_placeholders("Where is it?", ["Paris"], kg) == ("Where is it?", {})
+    assert with_placeholders("Paris, Rome or Berlin?", three, world) == ("Paris, Rome or Berlin?", {})
+    assert with_placeholders("Where is it?", ["Paris"], world) == ("Where is it?", {})
 
 
 @pytest.mark.parametrize(
@@ -111,8 +110,8 @@ def test_the_first_name_in_a_wording_is_x(plan: tuple[str, ...], text: str, put:
     assert ordered(plan, text) == put
 
 
-def test_wordings_name_what_their_plans_begin_from() -> None:
-    inverse = open_graph("world").inverse_labels
+def test_wordings_name_what_their_plans_begin_from(world: KnowledgeGraph) -> None:
+    inverse = world.inverse_labels
     for plan, text in [*single_steps(inverse), *wordings_of_plans()]:
         named = {
             name for name in NAMES if name in text.replace("'", " ").replace(",", " ").split() or f"{name}" in text
@@ -137,8 +136,8 @@ def test_what_is_composed_speaks_of_its_names_once(seed: int) -> None:
         assert len(plan) > 1
 
 
-def test_noun_phrases_have_one_name() -> None:
-    for phrases in noun_phrases(open_graph("world").inverse_labels).values():
+def test_noun_phrases_have_one_name(world: KnowledgeGraph) -> None:
+    for phrases in noun_phrases(world.inverse_labels).values():
         assert all(phrase.count("X") >= 1 for phrase in phrases)
 
 

@@ -21,11 +21,6 @@ from kgdemo.query.wording import with_apostrophes
 from kgdemo.settings import Settings
 
 
-@pytest.fixture(scope="module")
-def pipeline() -> Pipeline:
-    return Pipeline()
-
-
 def asked(pipeline: Pipeline, question: str) -> tuple[list[Operation], AnswerFinal]:
     events = list(pipeline.run(question, Settings(compare=False, explain=0)))
     final = next(event for event in events if isinstance(event, AnswerFinal))

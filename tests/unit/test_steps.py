@@ -13,11 +13,6 @@ from kgdemo.settings import Settings
 SETTINGS = Settings(compare=False, explain=0)
 
 
-@pytest.fixture(scope="module")
-def pipeline() -> Pipeline:
-    return Pipeline()
-
-
 def asked(pipeline: Pipeline, question: str) -> tuple[list[Event], AnswerFinal]:
     """The events of a run, and its answer."""
     events = list(pipeline.run(question, SETTINGS))

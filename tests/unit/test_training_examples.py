@@ -8,7 +8,6 @@ from random import Random
 import pytest
 
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.kg.labels import relation_name
 from kgdemo.lab.questions import Question
 from kgdemo.lab.training import templates as template_files
@@ -197,9 +196,9 @@ def _ends(kg: KnowledgeGraph, entity: str, step_labels: tuple[str, ...]) -> set[
     return reached
 
 
-def test_every_chain_of_the_files_can_be_walked():
+def test_every_chain_of_the_files_can_be_walked(world):
     chains = load_chains("world-chains")
-    assert len(ChainSource(open_graph("world"), chains).chains) == len(chains)
+    assert len(ChainSource(world, chains).chains) == len(chains)
 
 
 def test_a_damaged_chain_file_names_the_line(tmp_path, monkeypatch):

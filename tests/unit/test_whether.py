@@ -12,11 +12,6 @@ from kgdemo.query.plan import Form
 from kgdemo.settings import Settings
 
 
-@pytest.fixture(scope="module")
-def pipeline() -> Pipeline:
-    return Pipeline()
-
-
 @pytest.mark.parametrize(
     ("question", "turned"),
     [

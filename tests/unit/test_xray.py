@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.kg.xray import HUBS, x_ray
 from tests.helpers.strategies import graphs
 
@@ -36,8 +35,8 @@ def test_an_x_ray_counts_what_is_stated(triples, data):
     assert all(degrees[entity] == n for entity, n in seen.hubs)
 
 
-def test_the_embedded_graph_knows_the_spouses_of_some_people():
-    seen = x_ray(open_graph("world"))
+def test_the_embedded_graph_knows_the_spouses_of_some_people(world):
+    seen = x_ray(world)
     spouse = next(one for one in seen.relations if one.relation == "spouse")
     assert spouse.kind == "person"
     assert 0 < spouse.known < spouse.of
