@@ -6,7 +6,6 @@ import pytest
 
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.linking.linker import EntityLinker, Linker
-from kgdemo.models.embedding import sentence_embedder
 from kgdemo.pipeline import Pipeline
 
 
