@@ -25,6 +25,7 @@ from kgdemo.linking.linker import LIKELY
 from kgdemo.linking.names import name_index, other_names_of
 from kgdemo.linking.words import common_words, ordinary_words
 from kgdemo.opened import OpenedGraph
+from kgdemo.query.answer_type import singulars
 from kgdemo.query.measures import COMPARING
 from kgdemo.query.plan import WITHOUT_TOPIC, Form
 from kgdemo.query.query import Query, understand
@@ -46,6 +47,12 @@ _DESCRIBED = re.compile(r"^(?:who|what) (?:is|was|are|were) (?:.* )??(\w+) (?:of
 _WHO_IS = re.compile(r"^(?:who|what) (?:is|was|are|were) ", re.IGNORECASE)
 _JOINED = re.compile(r"\b(?:of|in|on|for)\b", re.IGNORECASE)
 _SPEAKS_OF_IT = re.compile(r"\b(?:its|his|her|their|it|he|she|they)\b", re.IGNORECASE)
+_SEEN_THERE = re.compile(r"\b(see|visit|find|eat|drink|buy|hear|meet|speak|use|have|built|made|buried) there\b", re.I)
+_TELLS_WHICH = re.compile(
+    r"(?:[^.?!:,]*[.!] )?"
+    r"(?P<what>(?:the|that|this) [^.?!:,]+ (?:with|in|by|of|from|that|which|who|where) [^.?!:,]+)[:,] ?",
+    re.IGNORECASE,
+)
 _ORDER = re.compile(r"\b(?:first|second|third|last|(?:larg|high|bigg|old|small)est)\b", re.IGNORECASE)
 
 
@@ -123,9 +130,9 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
     question = in_plain_verbs(referring(question))
     about = question if entities else _about_what_was_named(question, graph)
     meant, linked = _put_right(about, entities, graph)
-    if meant != question:
+    typed = meant == question
+    if not typed:
         yield Notice(f"Read as: {meant}")
-    typed = meant == about
     question = meant
     query = understand(question, linked.chosen, graph.kg)
     if not linked.chosen and query.text != question:  # in other words it may name something
@@ -155,10 +162,14 @@ def _about_what_was_named(question: str, graph: OpenedGraph) -> str:
     """A question about *it* or *him* with what the sentence before names alone; as it stands where that is unclear."""
     asked = plain_question(question)
     start = question.find(asked)
-    if start < _LONG_NAME or not _SPEAKS_OF_IT.search(asked):
+    if start < _LONG_NAME or not (_SPEAKS_OF_IT.search(asked) or _SEEN_THERE.search(asked)):
         return question
-    before = graph.linker.link(question[:start])
+    if (told := _TELLS_WHICH.fullmatch(question[:start])) and _SPEAKS_OF_IT.search(asked):
+        return in_place_of_it(asked, told["what"][0].lower() + told["what"][1:]) or question
+    before = _linked(question[:start], graph)
     names = [m.text for m in before.mentions if m.candidates[0].entity in before.chosen]
+    if len(names) == 1 and _SEEN_THERE.search(asked):
+        return _SEEN_THERE.sub(rf"\1 in {names[0]}", asked)
     if len(names) != 1 or graph.linker.link(_SPEAKS_OF_IT.sub("", asked)).chosen:
         return question
     return in_place_of_it(asked, names[0]) or question
@@ -275,7 +286,13 @@ def _is_meant(kg: KnowledgeGraph) -> Callable[[str, str], bool]:
     A word of which that one is a longer form is typed as it is meant: *register*, though relations say *registered*.
     """
     asking = FUNCTION_WORDS.union(*(spoken(label).lower().split() for label in kg.relations))
-    return lambda word, better: word in common_words() and (better not in asking or better.startswith(word))
+    return lambda word, better: _is_english(word) and (better not in asking or better.startswith(word))
+
+
+def _is_english(word: str) -> bool:
+    """Whether a word is a common one, as the British spell it too: *flavours*."""
+    spelled = {word, word.replace("our", "or"), word.replace("is", "iz"), word.replace("tre", "ter")}
+    return any(form in common_words() for own in spelled for form in singulars(own))
 
 
 def _nonsense(query: Query, graph: OpenedGraph) -> list[str]:

@@ -131,9 +131,12 @@ def mask(text: str, names: Sequence[Named], without: Sequence[Named] = ()) -> Ma
     return Masked("".join((*parts, text[at:])), tuple(names), tuple(beside))
 
 
+_APPOSITION = re.compile(r", (?:the|an?|that|who|which|where) [^,?!.]*(?=,|[?!.]|$)", re.IGNORECASE)
 _OWNER = re.compile(r"['’]s? ")
-_BEFORE_A_NOUN = re.compile(r"(?:['’]s?)? (?=(?P<word>[a-z]+)\b)")
-_BEFORE_IT = re.compile(r"(?:^|[,:;(] |\b(?:the|a|an|of|which|what|that|this|is|was|are|were) )$", re.IGNORECASE)
+_BEFORE_A_NOUN = re.compile(r"(?:['’]s?)? (?=(?P<word>[A-Za-z]+)\b)")
+_BEFORE_IT = re.compile(
+    r"(?:^|[,:;(] |\b(?:the|a|an|of|which|what|that|this|is|was|are|were|his|her|their|its|[12]\d{3}) )$", re.IGNORECASE
+)
 _JOINING = frozenset(
     "first last next too also then within without during before after since until than between through against via"
     " plus".split()

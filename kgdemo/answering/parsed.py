@@ -13,15 +13,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from kgdemo.answering.computation import order_of
+from kgdemo.answering.computation import computed_answer, order_of
 from kgdemo.answering.masked import KINDS, Masked, Named, mask, readings
 from kgdemo.answering.operands import PLACES, attribute_in_words, attributes_meant, number_of, operand_of
 from kgdemo.answering.plans import PLACES_SAID, Plans
 from kgdemo.answering.records import ACHIEVED
 from kgdemo.answering.walks import SPANS, Heard
-from kgdemo.events import AnswerFinal, Event, Mention, Notice
-from kgdemo.kg.labels import FUNCTION_WORDS
-from kgdemo.query.answer_type import kind_of
+from kgdemo.events import AnswerFinal, Event, Mention, Notice, Operand
+from kgdemo.kg.labels import FUNCTION_WORDS, fold
+from kgdemo.kg.path import Path
+from kgdemo.query.answer_type import Fit, fits, kind_of
 from kgdemo.query.measures import DATE, without_world
 from kgdemo.query.parser import AND_OF, ATTRIBUTE, BOTH, NAMES, NONE, Parser
 from kgdemo.query.plan import Form
@@ -47,6 +48,14 @@ _NTH_OF = re.compile(r"(first|second|third|fourth|fifth) (?:ever |modern |men['�
 _YEAR_BEFORE = re.compile(r"\b((?:1[89]|20)\d\d) (?:men['’]s )?$", re.IGNORECASE)
 _YEAR_BEHIND = re.compile(
     r",? (?:in |of |from )?(?:the year )?['’]?((?:1[89]|20)\d\d|\d\d)\b(?!['’.]?\d)", re.IGNORECASE
+)
+_ARTICLE = re.compile(r"^(?:the|an?) ", re.IGNORECASE)
+_SAYS_WHAT = ("occupation", "instance of", "genre", "sport")
+_KNOWN_AS = re.compile(
+    r"\b(?:known|nicknamed|dubbed|called|referred to|famous|goes by|go by)"
+    r"(?: (?:also|popularly|often|commonly))?(?: as)?(?: the (?:nick)?name(?: of)?)? "
+    r"[\"“'‘]?(?P<name>[^?!,]+?)[\"”'’]?\s*[?!.]*$",
+    re.IGNORECASE,
 )
 _HOW_MANY = re.compile(r"\bhow (?:many|often)\b", re.IGNORECASE)
 _WORKS = re.compile(r" (?:book|novel|film|movie|album|song|game|part|instalment|installment)\b", re.IGNORECASE)
@@ -89,6 +98,8 @@ class Parsed(Plans):
         Returns:
             its events, none where no plan is likely that can be done; and whether the plan is ``sure``.
         """
+        if called := tuple(self._known_as(text)):
+            return called, True
         for one in self.understood(text, mentions, parser):
             if one.likely < LIKELY:
                 break
@@ -96,6 +107,30 @@ class Parsed(Plans):
             if any(isinstance(event, AnswerFinal) and not event.refusal for event in events):
                 return (Notice(f"Understood as: {in_words(one.plan, one.masked)}."), *events), one.sure
         return (), False
+
+    def _known_as(self, text: str) -> Iterator[Event]:
+        """Who or what another name belongs to, where that is asked: *which politician was nicknamed the Iron Lady*.
+
+        What else is named has to be joined to it; with nothing else what it is, or was, says which one it is.
+        """
+        found = _KNOWN_AS.search(text)
+        said = fold(_ARTICLE.sub("", found["name"])) if found else ""
+        for one in self.query.topics if said and self.plan.form is Form.ENTITY else ():
+            names = {fold(_ARTICLE.sub("", name)) for name in self.kg.names_of(one)}
+            told = [self.sets.joined(one, other) for other in self.query.topics if other != one]
+            told = told or [self._what_it_is(one)]
+            meant = said in names - {fold(one)} and fits(self.query.answer_type, kind_of(self.kg, one)) is not Fit.NO
+            paths = tuple(path for path in told if path is not None)
+            if meant and len(paths) == len(told):
+                operands, also = [Operand(one, paths)], f"{one}, also called {found['name'] if found else ''}"
+                if (yield from self._operate("step", also, operands, (one,))) is not None:
+                    yield computed_answer(f"{also}.", (one,))
+                return
+
+    def _what_it_is(self, one: str) -> Path | None:
+        """The path that says what kind of thing something is."""
+        told = sorted(self.kg.neighbours(one, directed=True), key=lambda step: step[0] not in _SAYS_WHAT)
+        return next((Path((end, one), (self.sets.inverse(label),)) for label, end in told), None)
 
     def understood(self, text: str, mentions: Sequence[Mention], parser: Parser) -> list[Understood]:
         """What a text may mean, of each reading of it the likeliest plan if it can be done; the likeliest first."""

@@ -129,6 +129,8 @@ class Plans(Walks):
     def _meeting(self, heard: Heard, plan: list[str]) -> Result | None:
         at = plan.index(BOTH)
         one, other = self._walk(heard, plan[:at]), self._walk(heard, plan[at + 1 :])
+        other = {**self._within(one, heard, plan[at + 1 :]), **other}
+        one = {**self._within(other, heard, plan[:at]), **one}
         ends = self._of_type_asked(heard, {end: path for end, path in one.items() if end in other})
         pairs = {end: (path, second) for end, path in ends.items() if path and (second := other[end])}
         return (frozenset(pairs), lambda: self._shown_by_paths("both", pairs)) if pairs else None

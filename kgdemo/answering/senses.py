@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from kgdemo.answering.operands import is_of_kind, names_of_kind
@@ -17,6 +17,7 @@ from kgdemo.events import EntitiesLinked, Mention
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.linking.linker import Linker
+from kgdemo.linking.names import name_index
 from kgdemo.linking.words import common_words, ordinary_words
 from kgdemo.query.wording import plain_question
 
@@ -36,6 +37,7 @@ def names_meant(question: str, linker: Linker, kg: KnowledgeGraph) -> EntitiesLi
     chosen = _places(question, mentions, _languages(question, mentions, chosen))
     mentions, chosen = _but_asides(mentions, chosen, kg)
     chosen = _told_by_an_owner(question, mentions, chosen, kg)
+    chosen = (*chosen, *_unrivalled(mentions, chosen))
     return EntitiesLinked(mentions, chosen, found.nearest, ms=1000 * (time.perf_counter() - began))
 
 
@@ -89,10 +91,13 @@ def _of_the_year(
     """Of what is held again and again the one of the year that the question names: *wimbledon winner 1985*."""
     years = set(_YEAR.findall(question))
     meant: dict[str, str] = {}
-    for entity in chosen if len(years) == 1 else ():
-        held = _YEAR.match(entity)
-        other = f"{next(iter(years))}{entity[4:]}" if held else entity
-        if other != entity and other in kg.entities:
+    for mention in mentions if len(years) == 1 and not _BOUND_BY_YEAR.search(question) else ():
+        (year,), entity = years, mention.candidates[0].entity
+        said = _WORK.sub("", mention.text)
+        namesakes = [kg.entities[name.entity] for name in name_index(kg).called(said)]
+        of_year = [f"{year}{entity[4:]}" if _YEAR.match(entity) else f"{year} {entity}"]
+        of_year += [one for one in namesakes if f"({year}" in one]
+        if entity in chosen and (other := next((one for one in of_year if one in kg.entities), "")):
             meant[entity] = other
 
     def put_right(mention: Mention) -> Mention:
@@ -104,6 +109,8 @@ def _of_the_year(
 
 
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
+_BOUND_BY_YEAR = re.compile(r"\b(?:before|after|since|until|till|from|between|by|than) (?:the year )?[12]\d{3}\b", re.I)
+_WORK = re.compile(r"^(?:the )|(?: (?:film|movie|novel|book|series|version|remake))$", re.IGNORECASE)
 
 
 def _is_accented(mention: Mention) -> bool:
@@ -232,6 +239,19 @@ def _told_by_an_owner(
         if relative:
             meant |= {one: "", owned.candidates[0].entity: relative}
     return tuple(filter(None, dict.fromkeys(meant.get(entity, entity) for entity in chosen)))
+
+
+_UNRIVALLED, _RIVAL = 0.3, 0.1  # score of a name that is no English word, and share of it that the next one may have
+
+
+def _unrivalled(mentions: Sequence[Mention], chosen: Sequence[str]) -> Iterator[str]:
+    """What else is named for certain, since the word is no English one and hardly anything else is called so."""
+    for mention in mentions:
+        first, *others = mention.candidates
+        strange = not any(word in ordinary_words() for word in fold(mention.text).split())
+        alone = first.score >= _UNRIVALLED and all(one.score <= _RIVAL * first.score for one in others)
+        if strange and alone and first.entity not in chosen and first.type in ("person", "country", "city", "deity"):
+            yield first.entity
 
 
 _OF_LANGUAGES = re.compile(r"\b(?:languages?|speak|speaks|speaking|spoken)\b", re.IGNORECASE)

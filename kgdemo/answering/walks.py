@@ -12,7 +12,7 @@ from kgdemo.answering.orders import BEGINNINGS
 from kgdemo.answering.records import ACHIEVED
 from kgdemo.answering.spans import Spans
 from kgdemo.events import Operand
-from kgdemo.kg.labels import FUNCTION_WORDS
+from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import Fit, fits, kind_of
 from kgdemo.query.measures import BEGINNING, COURSE, IN_OFFICE, LIFE, without_world
@@ -56,6 +56,7 @@ _STEP_TO = {
 }
 _SEXES = {"man": "m", "god": "m", "woman": "f", "goddess": "f"}
 _INSIDE, _STATE = "located in", "country"
+_AROUND = re.compile(r"\b(state|province|continent|region|county)\b(?! (?:of|is|was)\b)", re.IGNORECASE)
 _UP = 4  # places that contain one another
 
 Ends = dict[str, Path | None]
@@ -90,7 +91,7 @@ class Walks(Spans):
         for entity in self._of_one_type(heard.names[head].entities, steps[:1]):
             held = kind_of(self.kg, entity) == "feat" and steps[:1] != [ACHIEVED]
             own = [ACHIEVED, *steps] if held else steps
-            ends: Ends = {**self._led_to_by(entity, own)} if own else {entity: None}
+            ends: Ends = {**self._led_to_by(heard, entity, own)} if own else {entity: None}
             if ends := self._beside(heard, self._of_kin(heard, self._of_whom(heard, ends), own)):
                 return ends
         return {}
@@ -107,7 +108,7 @@ class Walks(Spans):
 
     def _has_to_do(self, one: str, name: Named) -> bool:
         around = {end for _, end in self.kg.neighbours(one)}
-        return any(
+        return fold(name.text) in fold(one).split() or any(
             other == one or other in around or self.sets.containing(one, other) is not None for other in name.entities
         )
 
@@ -126,16 +127,33 @@ class Walks(Spans):
         meant = next((kind for kind in kinds.values() if may_state(kind)), None)
         return [entity for entity, kind in kinds.items() if meant is None or kind == meant]
 
-    def _led_to_by(self, entity: str, steps: Sequence[str]) -> dict[str, Path]:
-        """Where steps lead, by way of the places around where something larger has what the place itself has not."""
+    def _led_to_by(self, heard: Heard, entity: str, steps: Sequence[str]) -> dict[str, Path]:
+        """Where steps lead, by way of the places around where something larger has what the place itself has not.
+
+        That is a country, or a *state* or *continent* where the words say so.
+        """
+        said = _AROUND.search(heard.text)
+        kinds = names_of_kind(said[1].lower()) if said else (_STATE,)
         for between in range(_UP if len(steps) > 1 else 1):
             for at in range(1, len(steps)) if between else (1,):
                 found = self.sets.ends(entity, (*steps[:at], *(_INSIDE,) * between, *steps[at:]))
                 by = {end: path.entities[at + between] for end, path in found.items()} if between else {}
-                found = {end: path for end, path in found.items() if not by or kind_of(self.kg, by[end]) == _STATE}
+                found = {end: path for end, path in found.items() if not by or kind_of(self.kg, by[end]) in kinds}
                 if found:
                     return found
         return {}
+
+    def _within(self, ends: Ends, heard: Heard, chain: Sequence[str]) -> Ends:
+        """Those ends to which a single step leads from a place within the one that is named: *born in* some country."""
+        if len(chain) != 2 or chain[0] not in heard.names:
+            return {}
+        back, found = self.sets.inverse(chain[1]), Ends()
+        places = [one for one in heard.names[chain[0]].entities if kind_of(self.kg, one) in PLACES]
+        for end in ends if places else ():
+            for between in self.sets.ends(end, (back,)):
+                if (inside := self.sets.containing(between, places[0])) is not None:
+                    found[end] = Path((*inside.entities, end), (*inside.relations, chain[1]))
+        return found
 
     def _of_whom(self, heard: Heard, ends: Ends) -> Ends:
         """Those ends to which the walk leads by a woman, or a man, where the words say so: *the woman who wrote it*."""

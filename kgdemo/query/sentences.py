@@ -143,10 +143,19 @@ _WHOSE = re.compile(
 _PAST = frozenset(verb for verb in _BASE_FORM if not verb.endswith("s"))
 
 
+_IF_SO = re.compile(  # *is there a* country where …, *and if so which one?*
+    r"^(?:is|are|was|were) there (?:an?|any|some) (?P<what>.+?),? (?:and )?if so,? (?P<asked>which|what|who)"
+    r"(?: (?:ones?|is it|are they))?\s*\?*$",
+    re.IGNORECASE,
+)
+
+
 def referring(text: str) -> str:
     """A question that speaks of *that river* or *which one*, with what a sentence before says of it."""
     text = re.sub(r",? (?:right|correct|you know)\? +(?=[A-Z])", ". ", text)
     text = _of_whom(_asked_whether(text))
+    if one := _IF_SO.match(text):
+        return f"{one['asked']} {one['what']}?"
     if one := _THERE_IS_ONE.match(text):
         text = in_place_of_it(one["asked"], f"the {one['x']}") or text
     elif one := _BUT_ITS.match(text) or _ITS_OF.match(text):
