@@ -83,7 +83,7 @@ class Pipeline:
         """The graph of that name or file, with all that is made of it; opened once."""
 
         def build() -> OpenedGraph:
-            return OpenedGraph(open_graph(source), lambda: open_facts(source), cache=self.cache)
+            return OpenedGraph(open_graph(source, cache=self.cache), lambda: open_facts(source), cache=self.cache)
 
         return self._loaded.get(("graph", source), build)
 
