@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
 from kgdemo.constraint.label_tokens import LabelTokens
-from kgdemo.constraint.token_graph import TokenCache, TokenGraph, token_graph_of
+from kgdemo.constraint.token_graph import TokenGraph, token_graph_of
 from kgdemo.facts import Facts
+from kgdemo.kg.cache import ArrayCache
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.linking.linker import Linker
 from kgdemo.linking.stores import linker_of
@@ -102,7 +103,7 @@ class OpenedGraph:
         kg: the graph.
         open_facts: gives what the graph's source states, read for the verifier alone.
         like: of the graph that this one is an edit of, whose names and token ids are used again.
-        token_cache: where the token ids of a large graph are kept; None for a graph that is no file of ours.
+        cache: where the names and token ids of a large graph are kept; None for a graph that is no file of ours.
     """
 
     def __init__(
@@ -110,10 +111,10 @@ class OpenedGraph:
         kg: KnowledgeGraph,
         open_facts: Callable[[], Facts],
         like: OpenedGraph | None = None,
-        token_cache: TokenCache | None = None,
+        cache: ArrayCache | None = None,
     ) -> None:
         self.kg = kg
-        self._open_facts, self._like, self._token_cache = open_facts, like, token_cache
+        self._open_facts, self._like, self._cache = open_facts, like, cache
         self._made = OncePerKey()
 
     @property
@@ -130,9 +131,12 @@ class OpenedGraph:
     def linker(self) -> Linker:
         """Finds its entities in questions."""
         like = self._like
-        return self._made.get(
-            "linker", lambda: linker_of(self.kg, sentence_embedder(), None if like is None else like.linker)
-        )
+
+        def build() -> Linker:
+            base = None if like is None else like.linker
+            return linker_of(self.kg, sentence_embedder(), base, self._cache)
+
+        return self._made.get("linker", build)
 
     @property
     def vocabulary(self) -> frozenset[str]:
@@ -150,7 +154,7 @@ class OpenedGraph:
 
         def build() -> TokenGraph:
             like = None if self._like is None else self._like.token_graph(model, label_tokens, directed)
-            return token_graph_of(self.kg, label_tokens, directed, like, self._token_cache)
+            return token_graph_of(self.kg, label_tokens, directed, like, self._cache)
 
         return self._made.get(("tokens", model, directed), build)
 

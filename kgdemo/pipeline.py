@@ -17,7 +17,7 @@ from kgdemo.answering.clauses import belonging_to, common, led_to, unread
 from kgdemo.answering.computation import BY, MethodRun, listed, no_answer
 from kgdemo.answering.operands import Sets
 from kgdemo.answering.operations import acting, answer, described, in_other_words, understood
-from kgdemo.constraint.token_graph import TokenCache, TokenGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.errors import UserError
 from kgdemo.events import (
     AnswerFinal,
@@ -32,6 +32,7 @@ from kgdemo.events import (
     RunTotals,
 )
 from kgdemo.facts import Facts
+from kgdemo.kg.cache import ArrayCache
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import known_names, open_facts, open_graph
 from kgdemo.kg.path import Path
@@ -71,7 +72,7 @@ class Pipeline:
         self.profile = profile
         self.chat = chat_from() if chat is None else chat
         folder = cache_folder()
-        self.token_cache = TokenCache(folder) if folder else None
+        self.cache = ArrayCache(folder) if folder else None
         self._loaded = OncePerKey()
         self.when_forgotten: list[Callable[[str], None]] = []  # told the source of each graph that is dropped
         self._lock = threading.RLock()  # of adding and forgetting graphs; nothing is built under it
@@ -82,7 +83,7 @@ class Pipeline:
         """The graph of that name or file, with all that is made of it; opened once."""
 
         def build() -> OpenedGraph:
-            return OpenedGraph(open_graph(source), lambda: open_facts(source), token_cache=self.token_cache)
+            return OpenedGraph(open_graph(source, cache=self.cache), lambda: open_facts(source), cache=self.cache)
 
         return self._loaded.get(("graph", source), build)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-import networkx as nx
 import numpy as np
 
 from kgdemo.events import Operand
@@ -275,6 +274,8 @@ class Sets:
 
         Who came back is in it twice.
         """
+        import networkx as nx  # few questions ask for an order
+
         graph: nx.DiGraph[str] = nx.DiGraph()
         for member in members:
             for label, end in self.kg.neighbours(member, directed=True):
@@ -344,8 +345,8 @@ def kinds_told(kg: KnowledgeGraph, entity: str) -> set[str]:
 
 def _by_kind(kg: KnowledgeGraph) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for name in kg.info:
-        for kind in kinds_told(kg, name):
+    for name, known in kg.info.items():
+        for kind in kinds_told(kg, name) if name.endswith(")") or not known.type else (known.type,):
             found.setdefault(kind, []).append(name)
     return found
 

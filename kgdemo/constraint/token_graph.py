@@ -1,22 +1,13 @@
 """A graph seen through one tokeniser: token ids and their lexicographic rank for every label.
 
-Token ids of large graphs are kept on disk: a graph is tokenised once, not once a start. A file is found by what it was
-made from, the labels and the tokeniser, so nothing is ever out of date. A damaged file is made anew (the zip format
-carries checksums), a folder that cannot be written to is done without. The least recently used files go when the
-folder holds more than it may.
+Token ids of large graphs are kept on disk, see ``kg.cache``: a graph is tokenised once, not once a start.
 """
 
 from __future__ import annotations
 
-import logging
-import os
-import tempfile
 import threading
-import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,19 +16,15 @@ from kgdemo.constraint.hub_index import Hub, open_hubs
 from kgdemo.constraint.label_tokens import LabelTokens, TokenTable, ranks
 from kgdemo.constraint.sub_tries import FEW, Branching, Cache, SubTrie, branching
 from kgdemo.kg.adjacency import Adjacency
+from kgdemo.kg.cache import ArrayCache, key_of
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.labels import LabelTable
 from kgdemo.kg.path import PathIds
 from kgdemo.kg.stores.graph import MAX_ENDS, StoreGraph
 
-logger = logging.getLogger(__name__)
-MIN_LABELS = 20_000  # fewer are spelled in a quarter of a second
-MAX_BYTES = 1_000_000_000
 CACHE_BYTES = 8_000_000  # of sub-tries; one in seven is asked for again, most of them of well-connected entities
 _EDGE_BYTES = 16  # of an edge in a sub-trie
-_VERSION = 1
+_VERSION = 2
 _ROWS = 2 * MAX_ENDS  # of ends that have not been read: those of a hub, and more that are known from their own side
-_ARRAYS = ("offsets", "ids", "rank")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,88 +33,6 @@ class TokenisedLabels:
 
     table: TokenTable
     rank: NDArray[np.int64]
-
-
-class TokenCache:
-    """A folder of spelled labels.
-
-    Args:
-        folder: made when something is kept.
-        min_labels: tables of fewer labels are not worth a file.
-        max_bytes: size of all files together.
-    """
-
-    def __init__(self, folder: Path, min_labels: int = MIN_LABELS, max_bytes: int = MAX_BYTES) -> None:
-        self.folder = folder
-        self.min_labels = min_labels
-        self.max_bytes = max_bytes
-
-    def get(
-        self, labels: LabelTable, label_tokens: LabelTokens, build: Callable[[], TokenisedLabels]
-    ) -> TokenisedLabels:
-        """The spelled labels from their file, else what ``build`` makes, which is kept from then on."""
-        tokenizer = label_tokens.fingerprint() if len(labels) >= self.min_labels else ""
-        if not tokenizer:
-            return build()
-        file = self.folder / f"{_digest(labels, tokenizer)}.npz"
-        tokenised_labels = _read(file, len(labels))
-        if tokenised_labels is None:
-            tokenised_labels = build()
-            self._write(file, tokenised_labels)
-        return tokenised_labels
-
-    def _write(self, file: Path, tokenised_labels: TokenisedLabels) -> None:
-        """Keep a file; written beside its place first, so that nobody ever finds half of it there."""
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".npz.part", delete=False) as stream:
-                try:
-                    np.savez(
-                        stream,
-                        offsets=tokenised_labels.table.offsets,
-                        ids=tokenised_labels.table.ids,
-                        rank=tokenised_labels.rank,
-                    )
-                    stream.close()
-                    os.replace(stream.name, file)
-                finally:
-                    Path(stream.name).unlink(missing_ok=True)
-            self._make_room()
-        except OSError as error:
-            logger.warning("Token ids are not kept in %s (%s); set KGDEMO_CACHE to another folder.", self.folder, error)
-
-    def _make_room(self) -> None:
-        """Delete what was used longest ago until the rest is within bounds."""
-        files = [(file.stat(), file) for file in self.folder.glob("*.npz*")]
-        size = sum(stat.st_size for stat, _ in files)
-        for stat, file in sorted(files, key=lambda entry: entry[0].st_mtime_ns):
-            if size <= self.max_bytes:
-                return
-            file.unlink(missing_ok=True)
-            size -= stat.st_size
-
-
-def _digest(labels: LabelTable, tokenizer: str) -> str:
-    """What a file is called: all that its content follows from."""
-    digest = blake2b(f"{_VERSION} {tokenizer}".encode(), digest_size=20)
-    for array in (labels.offsets, labels.blob):
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()
-
-
-def _read(file: Path, labels: int) -> TokenisedLabels | None:
-    """The content of a file that is whole; else None."""
-    try:
-        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
-            offsets, ids, rank = (stored[name] for name in _ARRAYS)
-        os.utime(file)  # most recently used now
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile) as error:
-        logger.warning("%s is damaged (%s); the token ids are made anew.", file, error)
-        return None
-    fits = len(offsets) == labels + 1 and len(rank) == labels and offsets[-1] == len(ids)
-    return TokenisedLabels(TokenTable(offsets, ids), rank) if fits else None
 
 
 class TokenGraph:
@@ -140,7 +45,7 @@ class TokenGraph:
         cache_bytes: how much memory sub-tries may take; by default ``CACHE_BYTES`` beyond what an entity would that all
             edges meet.
         like: of the graph that ``kg`` is an edit of, in the same model's tokens: its token ids are used again.
-        store: where the token ids of a large graph are kept; None for a graph that only one visitor has.
+        cache: where the token ids of a large graph are kept; None for a graph that only one visitor has.
 
     Attributes:
         steps: token ids of step labels.
@@ -157,17 +62,12 @@ class TokenGraph:
         directed: bool = False,
         cache_bytes: int | None = None,
         like: TokenGraph | None = None,
-        store: TokenCache | None = None,
+        cache: ArrayCache | None = None,
     ) -> None:
         self.kg = kg
         self.label_tokens = label_tokens
         self.directed = directed
-        if like is not None:
-            tokenised_labels = _more(like, kg)
-        elif store is not None:
-            tokenised_labels = store.get(kg.entities, label_tokens, lambda: _tokenised_labels(kg, label_tokens))
-        else:
-            tokenised_labels = _tokenised_labels(kg, label_tokens)
+        tokenised_labels = _more(like, kg) if like is not None else _tokenised_labels(kg, label_tokens, cache)
         self._entities, self.entity_rank = tokenised_labels.table, tokenised_labels.rank
         self.steps = label_tokens.encode(kg.step_labels, label_tokens.path_format.relation)
         self.step_rank = ranks(self.steps)
@@ -414,12 +314,12 @@ def token_graph_of(
     label_tokens: LabelTokens,
     directed: bool = False,
     like: TokenGraph | None = None,
-    store: TokenCache | None = None,
+    cache: ArrayCache | None = None,
 ) -> TokenGraph:
     """A graph in a model's tokens, whether it is all here or grows; see ``TokenGraph``."""
     if isinstance(kg, StoreGraph):
         return GrowingTokenGraph(kg, label_tokens, directed)
-    return TokenGraph(kg, label_tokens, directed, like=like, store=store)
+    return TokenGraph(kg, label_tokens, directed, like=like, cache=cache)
 
 
 def _encoded(entities: Sequence[str], label_tokens: LabelTokens) -> TokenTable:
@@ -427,9 +327,20 @@ def _encoded(entities: Sequence[str], label_tokens: LabelTokens) -> TokenTable:
     return label_tokens.encode(entities, label_tokens.path_format.entity)
 
 
-def _tokenised_labels(kg: KnowledgeGraph, label_tokens: LabelTokens) -> TokenisedLabels:
-    table = _encoded(list(kg.entities), label_tokens)
-    return TokenisedLabels(table, ranks(table))
+def _tokenised_labels(kg: KnowledgeGraph, label_tokens: LabelTokens, cache: ArrayCache | None) -> TokenisedLabels:
+    """All labels of entities in tokens; from the cache, if those of a graph of this size are kept."""
+    labels = kg.entities
+    tokenizer = label_tokens.fingerprint() if cache is not None and len(labels) >= cache.min_labels else ""
+    if cache is None or not tokenizer:
+        table = _encoded(list(labels), label_tokens)
+        return TokenisedLabels(table, ranks(table))
+
+    def spelled() -> dict[str, NDArray[np.generic]]:
+        table = _encoded(list(labels), label_tokens)
+        return {"offsets": table.offsets, "ids": table.ids, "rank": ranks(table)}
+
+    found = cache.get(key_of(f"token ids {_VERSION}", tokenizer, labels.offsets, labels.blob), spelled)
+    return TokenisedLabels(TokenTable(found["offsets"], found["ids"]), found["rank"])
 
 
 def _more(like: TokenGraph, kg: KnowledgeGraph) -> TokenisedLabels:

@@ -15,6 +15,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,6 +98,14 @@ class KnowledgeGraph:
         """The type of an entity by its id; empty where none is known."""
         known = self.info.get(self.entities[entity])
         return known.type if known else ""
+
+    @cached_property
+    def kinds(self) -> tuple[list[str], NDArray[np.int64]]:
+        """All types, an empty one behind them, and the place among these of each entity's."""
+        names = [*sorted(self.types), ""]
+        place = {name: code for code, name in enumerate(names)}
+        known, nothing = self.info.get, EntityInfo()
+        return names, np.array([place[known(label, nothing).type] for label in self.entities], np.int64)
 
     def names_of(self, label: str) -> tuple[str, ...]:
         """What an entity is called: its label and its aliases."""
@@ -486,10 +495,7 @@ class KnowledgeGraph:
     def steps_of_type(self, kind: str) -> Mapping[str, frozenset[str]]:
         """Of all steps that some entity of a type can take the labels, each with the types of what it leads to."""
         if not self._steps_of_type:
-            kinds = [*sorted(self.types), ""]
-            place = {name: code for code, name in enumerate(kinds)}
-            known = (self.info.get(label) for label in self.entities)
-            codes = np.fromiter((place[info.type if info else ""] for info in known), np.int64)
+            kinds, codes = self.kinds
             found: dict[str, dict[str, set[str]]] = {name: {} for name in kinds}
             width, number = len(self.step_labels), len(kinds)
             for side, first_step in self._sides(directed=False):

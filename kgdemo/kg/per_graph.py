@@ -25,15 +25,20 @@ class PerGraph(Generic[Made]):
         self._making: WeakKeyDictionary[KnowledgeGraph, threading.Lock] = WeakKeyDictionary()
         self._tables = threading.Lock()  # of these two; nothing is made under it
 
-    def of(self, kg: KnowledgeGraph) -> Made:
-        """What was made of a graph."""
+    def of(self, kg: KnowledgeGraph, make: Callable[[KnowledgeGraph], Made] | None = None) -> Made:
+        """What was made of a graph.
+
+        Args:
+            kg: the graph.
+            make: in place of the usual, for who asks first.
+        """
         with self._tables:
             making = self._making.setdefault(kg, threading.Lock())
         with making:
             with self._tables:
                 known = self._made.get(kg)
             if known is None:
-                known = self._make(kg)
+                known = (make or self._make)(kg)
                 with self._tables:
                     self._made[kg] = known
             return known

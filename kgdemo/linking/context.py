@@ -85,9 +85,7 @@ class Context:
         self._telling = {stem: 1 - math.log(count + 1) / scale for stem, count in holders.items()}
         degrees = np.diff(kg.outgoing.offsets) + np.diff(kg.incoming.offsets)
         self._max_log_degree = math.log(int(degrees.max(initial=1)) + 1)
-        self._types = sorted(kg.types)
-        number = {kind: i for i, kind in enumerate(self._types)}
-        self._type_of = np.array([number.get(kg.type_of(entity), -1) for entity in range(len(kg.entities))], np.int32)
+        self._types, self._type_of = kg.kinds
         self._kept = lru_cache(_PROFILES)(self._make)
 
     def profile(self, entity: int) -> Profile:
@@ -114,7 +112,7 @@ class Context:
 
     def _around(self, entity: int) -> frozenset[str]:
         kinds = np.unique(self._type_of[self.kg.steps(entity)[1]])
-        return frozenset(stem for kind in kinds[kinds >= 0] for stem in _stems(self._types[kind]))
+        return frozenset(stem for kind in kinds for stem in _stems(self._types[kind]))
 
     def _is_person(self, steps: NDArray[np.int32]) -> bool:
         """Whether an entity has, as head, a relation that only people have."""

@@ -274,7 +274,7 @@ class Scorer:
     def _is_sole(self, match: Match) -> bool:
         """Whether one entity alone has the rarest of the words written in its names."""
         holders = (self.index.holding(key, 20) for key in match.written if key not in ordinary_words())
-        return any(len({self.index.names[i].entity for i in ids}) == 1 for ids in holders)
+        return any(len({self.index.name(i).entity for i in ids}) == 1 for ids in holders)
 
     def _beside(self, match: Match, words: Sequence[Word], whole: Sequence[Match]) -> int:
         """Rare words right before or after, but linked names: the name may be a longer one."""

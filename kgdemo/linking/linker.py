@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.events import Candidate, Mention
+from kgdemo.kg.cache import ArrayCache
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import build_graph
 from kgdemo.linking.context import Context, Meaning
@@ -124,13 +125,14 @@ class EntityLinker:
     Args:
         kg: the graph; its names are indexed, unless they are already.
         embedder: for candidates that names do not tell apart; without one the graph's own signs decide.
+        cache: where the names of a large graph are kept; None for a graph that only one visitor has.
     """
 
     knows_all_names = True
 
-    def __init__(self, kg: KnowledgeGraph, embedder: Embedder | None = None) -> None:
+    def __init__(self, kg: KnowledgeGraph, embedder: Embedder | None = None, cache: ArrayCache | None = None) -> None:
         self.kg = kg
-        index = name_index(kg)
+        index = name_index(kg, cache)
         self._index = index
         self._matcher = Matcher(index, kg.types)
         self._context = Context(kg)

@@ -122,7 +122,7 @@ class Matcher:
                     at[number].setdefault(place, variant)
         stretches: dict[tuple[int, int], list[Match]] = defaultdict(list)
         for number, places in at.items():
-            name = self.index.names[number]
+            name = self.index.name(number)
             for first, last, spelt in _runs(places, words):
                 if last - first == 1 and spelt[0].likeness < 1 and is_english(words[first]):
                     continue

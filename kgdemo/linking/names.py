@@ -11,19 +11,25 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, cached_property
+from itertools import chain
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
+from kgdemo.kg import labels
+from kgdemo.kg.cache import ArrayCache, Arrays, key_of
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.per_graph import PerGraph
-from kgdemo.linking.words import all_ordinary, demonyms, name_words, other_names, without_article
+from kgdemo.linking.words import all_ordinary, demonyms, name_text, name_words, other_names, without_article
 from kgdemo.models.courtesy import COURTESY
 
 LINKING_WORDS = frozenset("the a an of and for in on at to de la von van jr sr".split())
@@ -31,6 +37,7 @@ LINKING_WORDS = frozenset("the a an of and for in on at to de la von van jr sr".
 _MARKS = (", ", ": ", " – ", " - ")
 _COMPANY = frozenset("corporation corp company co inc ltd plc llc com communications".split())
 _CLUB = ("fc", "cf", "afc")  # people say Liverpool for the club as often as for the city
+_ARTICLES = ("the ", "a ", "an ")
 _MIN_ISM = 5  # letters: Cubism has cubists, a prism has nobody
 _ORDINALS = (  # Elizabeth I is also the first of her name
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
@@ -85,9 +92,9 @@ def shorter_forms(name: str) -> Iterator[str]:
             yield head
             if mark == ": ":
                 yield tail
-    words = name.replace(".com", " com").split()
-    if len(words) > 1 and words[-1].strip(".,").lower() in _COMPANY:
-        yield " ".join(words[:-1])
+    *before, last = name.replace(".com", " com").rsplit(None, 1) or [""]
+    if before and last.strip(".,").lower() in _COMPANY:
+        yield " ".join(before[0].split())
 
 
 def numbered_forms(name: str) -> Iterator[str]:
@@ -120,26 +127,31 @@ class NameIndex:
     Args:
         kg: the graph; labels and aliases are read once. It is not kept, so that the index of a graph that is gone
             can go as well.
+        cache: where the names of a large graph are kept; None for a graph that only one visitor has.
+
+    Attributes:
+        texts: the words of each name by its number, a space between them.
+        longest: how many words the longest name has, up to 12.
+        bands: see ``FuzzyNames``.
     """
 
-    def __init__(self, kg: KnowledgeGraph) -> None:
-        self.names: list[Name] = []
-        self._whole: dict[str, list[int]] = defaultdict(list)  # words run together -> name ids
-        self._by_word: dict[str, list[int]] = defaultdict(list)  # word -> ids of longer names that hold it
-        counts: Counter[str] = Counter()
-        degrees = kg.known_degrees()
-        # in the order of degree, so that every list of names has the best-connected entities first
-        labels = list(kg.entities)
-        for entity in np.argsort(-degrees, kind="stable").tolist():
-            label = labels[entity]
-            counts.update(set(self._add_entity(entity, label, kg.info.get(label))))
-            COURTESY.pause()
-        self._add_synonyms()
-        self._scale = math.log(len(kg.entities) + 2)
-        self._rarity = {
-            word: math.log((len(kg.entities) + 2) / (count + 1)) / self._scale for word, count in counts.items()
-        }
-        self.longest = min(12, max((len(name.words) for name in self.names), default=0))
+    def __init__(self, kg: KnowledgeGraph, cache: ArrayCache | None = None) -> None:
+        if cache is None or len(kg.entities) < cache.min_labels:
+            found = _Naming(kg).arrays()
+        else:
+            found = cache.get(_made_from(kg), lambda: _Naming(kg).arrays())
+        self.texts, self.bands = _lines_in(found["texts"]), found["bands"]
+        self._entities, self._kinds = found["entities"], found["kinds"]
+        self._whole = _Postings(found, "whole")  # words run together -> names
+        self._within = _Postings(found, "within")  # word -> longer names that hold it
+        self._labels = dict(zip(_lines_in(found["label_words"]), found["label_counts"].tolist(), strict=True))
+        self._size = len(kg.entities) + 2
+        self.longest = int(found["longest"])
+
+    def name(self, number: int) -> Name:
+        """A name by its number."""
+        words = tuple(self.texts[number].split(" "))
+        return Name(self._entities.item(number), words, _KINDS[self._kinds.item(number)])
 
     def whole(self, words: str) -> list[Name]:
         """The names whose words, run together, are ``words``; ``spiderman`` is ``Spider-Man``.
@@ -147,118 +159,247 @@ class NameIndex:
         Initials are a guess at what people may say. Where something is called so, they name nothing else: the USA is no
         Union of South Africa.
         """
-        names = [self.names[i] for i in self._whole.get(words, ())]
+        names = [self.name(number) for number in self._whole.of(words)]
         called_so = [name for name in names if name.kind is not NameKind.INITIALS]
         return called_so if any(name.kind in (NameKind.LABEL, NameKind.ALIAS) for name in names) else names
 
     def whole_ids(self, words: str) -> list[int]:
-        """The ids of the names whose words, run together, are ``words``."""
-        return self._whole.get(words, [])
+        """The numbers of the names whose words, run together, are ``words``."""
+        return self._whole.of(words)
 
     def called(self, text: str) -> list[Name]:
         """The names that a text is as a whole, however it is spaced and hyphenated."""
         return self.whole("".join(name_words(text)))
 
     def holding(self, word: str, limit: int) -> list[int]:
-        """Ids of names of two words or more that hold ``word``, best-connected entities first."""
-        return self._by_word.get(word, [])[:limit]
+        """Numbers of names of two words or more that hold ``word``, best-connected entities first."""
+        return self._within.of(word, limit)
 
     def rarity(self, word: str) -> float:
         """How telling a word is among this graph's labels: 0 in every one, 1 in none."""
-        return self._rarity.get(word, 1.0)
+        return math.log(self._size / (self._labels.get(word, 0) + 1)) / math.log(self._size)
 
     @property
     def vocabulary(self) -> Iterable[str]:
         """The words of all names of two words or more."""
-        return self._by_word.keys()
+        return self._within.places.keys()
 
     def knows(self, word: str) -> bool:
         """Whether any name holds this word."""
-        return word in self._by_word or word in self._whole
+        return word in self._within.places or word in self._whole.places
 
-    # building ----------------------------------------------------------------------------------
 
-    def _add_entity(self, entity: int, label: str, info: EntityInfo | None) -> tuple[str, ...]:
-        """Add all names of one entity; return the words of its label."""
+_KINDS = tuple(NameKind)
+_NUMBER_OF_KIND = {kind: number for number, kind in enumerate(_KINDS)}
+_LONG = 1 << 10  # letters of a name that nobody mistypes
+_NUMBERS = 32  # bits of a name's number
+
+
+class _Postings:
+    """The numbers of the names that a word leads to, by word; lists of their own would take ten times the memory.
+
+    Args:
+        found: arrays, those of ``_posted`` among them.
+        what: how these are called.
+    """
+
+    def __init__(self, found: Arrays, what: str) -> None:
+        words = _lines_in(found[f"{what}_words"])
+        self.places = dict(zip(words, range(len(words)), strict=True))
+        self._ends, self._numbers = found[f"{what}_ends"], found[f"{what}_numbers"]
+
+    def of(self, word: str, limit: int | None = None) -> list[int]:
+        """The first numbers of a word, by default all; none where no name has it."""
+        place = self.places.get(word)
+        if place is None:
+            return []
+        first = self._ends.item(place - 1) if place else 0
+        numbers: list[int] = self._numbers[first : self._ends.item(place)][:limit].tolist()
+        return numbers
+
+
+def _posted(what: str, numbers: Mapping[str, Sequence[int]]) -> dict[str, NDArray[np.generic]]:
+    """Lists of numbers by word as arrays."""
+    return {
+        f"{what}_words": _as_lines(numbers),
+        f"{what}_ends": np.cumsum([len(own) for own in numbers.values()], dtype=np.int32),
+        f"{what}_numbers": np.fromiter(chain.from_iterable(numbers.values()), np.int32),
+    }
+
+
+def _as_lines(texts: Iterable[str]) -> NDArray[np.uint8]:
+    """Folded words, which no line ends in the midst of, as an array."""
+    return np.frombuffer("\n".join(texts).encode(), np.uint8)
+
+
+def _lines_in(encoded: NDArray[np.generic]) -> list[str]:
+    return encoded.tobytes().decode().split("\n") if len(encoded) else []
+
+
+class _Naming:
+    """Finds the names of a graph's entities, those of the best-connected first."""
+
+    def __init__(self, kg: KnowledgeGraph) -> None:
+        self._texts: list[str] = []
+        self._entities, self._kinds = array("i"), bytearray()
+        self._whole: defaultdict[str, list[int]] = defaultdict(list)
+        self._within: defaultdict[str, list[int]] = defaultdict(list)
+        self._in_labels: list[str] = []  # the words of each label, each once
+        labels = list(kg.entities)
+        for entity in np.argsort(-kg.known_degrees(), kind="stable").tolist():
+            label = labels[entity]
+            self._add_entity(entity, label, kg.info.get(label))
+            COURTESY.pause()
+        self._add_synonyms()
+
+    def arrays(self) -> Arrays:
+        """What ``NameIndex`` is made of, as it is kept."""
+        counts = Counter(self._in_labels)
+        return {
+            "texts": _as_lines(self._texts),
+            "entities": np.array(self._entities, np.int32),
+            "kinds": np.frombuffer(self._kinds, np.uint8),
+            "bands": _bands(self._texts, np.frombuffer(self._kinds, np.uint8)),
+            "longest": np.array(min(12, max((text.count(" ") + 1 for text in self._texts), default=0))),
+            "label_words": _as_lines(counts),
+            "label_counts": np.fromiter(counts.values(), np.int32),
+            **_posted("whole", self._whole),
+            **_posted("within", self._within),
+        }
+
+    def _add_entity(self, entity: int, label: str, info: EntityInfo | None) -> None:
+        """Add all names of one entity."""
         plain = without_bracket(label)
-        plain_words = name_words(plain)
-        seen: set[tuple[str, ...]] = set()
+        text = name_text(plain)
+        self._in_labels += set(text.split())
+        seen: dict[str, None] = {}
         # UK £ is not quite called UK
         kind = NameKind.CUT if _has_currency_sign(plain) else NameKind.LABEL
-        self._add(entity, plain_words, kind, seen)
+        self._add(entity, text, kind, seen)
         if plain != label or kind is NameKind.CUT:
-            self._add(entity, name_words(label), NameKind.LABEL, seen, in_parts=False)
+            self._add(entity, name_text(label), NameKind.LABEL, seen, in_parts=False)
         for alias in info.aliases if info else ():
             short = without_bracket(alias)
-            self._add(entity, name_words(short), NameKind.ALIAS, seen)
+            self._add(entity, name_text(short), NameKind.ALIAS, seen)
             if short != alias:
-                self._add(entity, name_words(alias), NameKind.ALIAS, seen, in_parts=False)
+                self._add(entity, name_text(alias), NameKind.ALIAS, seen, in_parts=False)
         for known in list(seen):
-            self._add(entity, without_article(known), NameKind.SHORT, seen)
-            if known[-1] in _CLUB:
-                self._add(entity, known[:-1], NameKind.SHORT, seen)
-            if known[-1].endswith("ism") and len(known[-1]) > _MIN_ISM:
+            if known.startswith(_ARTICLES):
+                self._add(entity, known.partition(" ")[2], NameKind.SHORT, seen)
+            before, _, last = known.rpartition(" ")
+            if last in _CLUB:
+                self._add(entity, before, NameKind.SHORT, seen)
+            if last.endswith("ism") and len(last) > _MIN_ISM:
                 for people in ("t", "ts"):
-                    self._add(entity, (*known[:-1], known[-1][:-1] + people), NameKind.SHORT, seen)
+                    self._add(entity, known[:-1] + people, NameKind.SHORT, seen)
         for spoken in numbered_forms(plain):
-            self._add(entity, name_words(spoken), NameKind.SHORT, seen)
+            self._add(entity, name_text(spoken), NameKind.SHORT, seen)
         for form in shorter_forms(plain):
             words = name_words(form)
-            self._add(entity, words, NameKind.CUT, seen)
-            self._add(entity, without_article(words), NameKind.CUT, seen)
-        self._add(entity, tuple(filter(None, [initials_of(plain)])), NameKind.INITIALS, seen)
-        return plain_words
+            self._add(entity, " ".join(words), NameKind.CUT, seen)
+            self._add(entity, " ".join(without_article(words)), NameKind.CUT, seen)
+        self._add(entity, initials_of(plain), NameKind.INITIALS, seen)
 
-    def _add(
-        self, entity: int, words: tuple[str, ...], kind: NameKind, seen: set[tuple[str, ...]], in_parts: bool = True
-    ) -> None:
-        derived = kind in (NameKind.SHORT, NameKind.CUT, NameKind.INITIALS)
-        if not words or words in seen or (derived and (all_ordinary(words) or sum(map(len, words)) < 2)):
+    def _add(self, entity: int, text: str, kind: NameKind, seen: dict[str, None], in_parts: bool = True) -> None:
+        if not text or text in seen:
             return
-        seen.add(words)
-        self._whole["".join(words)].append(len(self.names))
-        if in_parts and len(words) > 1 and kind in (NameKind.LABEL, NameKind.ALIAS):
-            for word in dict.fromkeys(words):
-                if word not in LINKING_WORDS:
-                    self._by_word[word].append(len(self.names))
-        self.names.append(Name(entity, words, kind))
+        is_given = kind is NameKind.LABEL or kind is NameKind.ALIAS
+        if not is_given and kind is not NameKind.DEMONYM and (len(text) < 2 or all_ordinary(text.split(" "))):
+            return
+        seen[text] = None
+        number = len(self._texts)
+        if " " not in text:
+            self._whole[text].append(number)
+        else:
+            self._whole[text.replace(" ", "")].append(number)
+            if in_parts and is_given:
+                for word in dict.fromkeys(text.split(" ")):
+                    if word not in LINKING_WORDS:
+                        self._within[word].append(number)
+        self._texts.append(text)
+        self._entities.append(entity)
+        self._kinds.append(_NUMBER_OF_KIND[kind])
 
     def _add_synonyms(self) -> None:
         """Give entities that bear one name of a group the group's others, places their demonyms."""
-        given: set[tuple[str, ...]] = set()  # what two groups claim goes to the first: Britain to Great Britain
-        groups: list[list[tuple[str, ...]]] = []
+        given: set[str] = set()  # what two groups claim goes to the first: Britain to Great Britain
+        groups: list[list[str]] = []
         for group in other_names():
-            groups.append([name_words(name) for name in group])
-            if self._spread(groups[-1], [words for words in groups[-1] if words not in given], NameKind.ALIAS):
+            groups.append([name_text(name) for name in group])
+            if self._spread(groups[-1], [text for text in groups[-1] if text not in given], NameKind.ALIAS):
                 given.update(groups[-1])
-        called = {words: group for group in groups for words in group}
+        called = {text: group for group in groups for text in group}
         for places, words in demonyms():
-            names = [word for place in places for word in called.get(name_words(place), [name_words(place)])]
-            self._spread(names, [name_words(word) for word in words], NameKind.DEMONYM)
+            names = [text for place in places for text in called.get(name_text(place), [name_text(place)])]
+            self._spread(names, [name_text(word) for word in words], NameKind.DEMONYM)
 
-    def _spread(self, known: list[tuple[str, ...]], given: list[tuple[str, ...]], kind: NameKind) -> bool:
+    def _spread(self, known: list[str], given: list[str], kind: NameKind) -> bool:
         """Give the best-connected bearers of a known name the others; whether there are any."""
-        found: list[Name] = []
-        for words in known:  # the first name in use decides: City of Angels is also a film
-            found = found or [name for name in self.whole("".join(words)) if name.kind is NameKind.LABEL]
-        for entity in list(dict.fromkeys(name.entity for name in found))[:_BEARERS]:
+        label, initials = _NUMBER_OF_KIND[NameKind.LABEL], _NUMBER_OF_KIND[NameKind.INITIALS]
+        found: list[int] = []
+        for text in known:  # the first name in use decides: City of Angels is also a film
+            found = found or [self._entities[i] for i in self._called(text) if self._kinds[i] == label]
+        for entity in list(dict.fromkeys(found))[:_BEARERS]:
             seen = {
-                name.words
-                for words in given
-                for name in self.whole("".join(words))
-                if name.entity == entity and name.kind is not NameKind.INITIALS
+                self._texts[i]: None
+                for text in given
+                for i in self._called(text)
+                if self._entities[i] == entity and self._kinds[i] != initials
             }
-            for words in given:
-                self._add(entity, words, kind, seen)
+            for text in given:
+                self._add(entity, text, kind, seen)
         return bool(found)
+
+    def _called(self, text: str) -> list[int]:
+        """The numbers of the names that are a text, however it is spaced."""
+        return self._whole.get(text.replace(" ", ""), [])
+
+
+def _made_from(kg: KnowledgeGraph) -> str:
+    """What the names of a graph follow from: what it says of its entities, this code, lists of words, and Unicode."""
+    here = Path(__file__).parent
+    files = [Path(__file__), here / "words.py", Path(labels.__file__), *sorted((here / "data").glob("*.t*"))]
+    called = "\n".join("\t".join((label, *info.aliases)) for label, info in kg.info.items())
+    return key_of(
+        "names",
+        unicodedata.unidata_version,
+        *(file.read_bytes() for file in files),
+        kg.entities.blob,
+        kg.entities.offsets,
+        kg.known_degrees(),
+        called.encode("utf-8", "surrogatepass"),
+    )
+
+
+def _bands(texts: Sequence[str], kinds: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Letter, length and number of each name that a typo may be meant for, in one integer; sorted.
+
+    Args:
+        texts: of all names, by number.
+        kinds: of all names.
+    """
+    letters = np.frombuffer("".join(f"{text} " for text in texts).encode("utf-32-le"), np.uint32).astype(np.int64)
+    sizes = np.fromiter(map(len, texts), np.int64)
+    ends = np.cumsum(sizes + 1)
+    begins = ends - sizes - 1
+    spaces = np.concatenate([[-1], np.flatnonzero(letters == ord(" "))])
+    last = spaces[np.searchsorted(spaces, ends - 1) - 1] + 1  # where the last word of each begins
+    meant = ~np.isin(kinds, [_NUMBER_OF_KIND[NameKind.INITIALS], _NUMBER_OF_KIND[NameKind.DEMONYM]]) & (sizes < _LONG)
+    places = [((letters[word] * _LONG + sizes) << _NUMBERS) + np.arange(len(sizes)) for word in (begins, last)]
+    return np.sort(np.concatenate([places[0][meant], places[1][meant & (letters[begins] != letters[last])]]))
 
 
 _INDEXES = PerGraph(NameIndex)
 
 
-def name_index(kg: KnowledgeGraph) -> NameIndex:
-    """The names of a graph, indexed once and kept as long as the graph."""
-    return _INDEXES.of(kg)
+def name_index(kg: KnowledgeGraph, cache: ArrayCache | None = None) -> NameIndex:
+    """The names of a graph, indexed once and kept as long as the graph.
+
+    Args:
+        kg: the graph.
+        cache: see ``NameIndex``; for who asks first.
+    """
+    return _INDEXES.of(kg, lambda graph: NameIndex(graph, cache))
 
 
 def entities_called(kg: KnowledgeGraph, texts: Collection[str]) -> dict[str, list[int]]:
@@ -332,22 +473,34 @@ class FuzzyNames:
 
     def __init__(self, index: NameIndex) -> None:
         self._index = index
-        self._bands: dict[tuple[str, int], list[int]] = defaultdict(list)
-        self._spelt: dict[tuple[str, int], list[str]] = defaultdict(list)  # the texts of each band, in its order
-        self._texts: list[str] = []
-        for number, name in enumerate(index.names):
-            self._texts.append(" ".join(name.words))
-            if name.kind in (NameKind.LABEL, NameKind.ALIAS, NameKind.SHORT, NameKind.CUT):
-                for letter in {word[0] for word in (name.words[0], name.words[-1])}:
-                    self._bands[letter, len(self._texts[-1])].append(number)
-                    self._spelt[letter, len(self._texts[-1])].append(self._texts[-1])
-        self._by_ending: dict[str, list[int]] = defaultdict(list)  # a single word's letters but the first -> names
-        for number, text in enumerate(self._texts):
-            if " " not in text and len(text) >= _SHORT:
-                self._by_ending[text[1:]].append(number)
-        self._words: dict[tuple[str, int], list[str]] = defaultdict(list)
-        for word in index.vocabulary:
-            self._words[word[0], len(word)].append(word)
+        self._met: dict[tuple[str, int], tuple[list[int], list[str]]] = {}  # bands that have been asked for
+
+    def _band(self, letter: str, length: int) -> tuple[list[int], list[str]]:
+        """The names that begin so and are so long: their numbers and texts."""
+        found = self._met.get((letter, length))
+        if found is None:
+            band = (ord(letter) * _LONG + length) << _NUMBERS
+            first, behind = self._index.bands.searchsorted((band, band + (1 << _NUMBERS))).tolist()
+            numbers = (self._index.bands[first:behind] - band).tolist()
+            found = self._met[letter, length] = numbers, [self._index.texts[number] for number in numbers]
+        return found
+
+    @cached_property
+    def _by_ending(self) -> dict[str, list[int]]:
+        """A single word's letters but the first -> names."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for number, text in enumerate(self._index.texts):
+            if len(text) >= _SHORT and " " not in text:
+                found[text[1:]].append(number)
+        return found
+
+    @cached_property
+    def _words(self) -> dict[tuple[str, int], list[str]]:
+        """Words of names by their first letter and length."""
+        found: dict[tuple[str, int], list[str]] = defaultdict(list)
+        for word in self._index.vocabulary:
+            found[word[0], len(word)].append(word)
+        return found
 
     def words_like(self, word: str, limit: int = 2) -> list[tuple[str, float]]:
         """Words of names spelt nearly like an unknown one, with their likeness 0..1, likest first."""
@@ -362,17 +515,15 @@ class FuzzyNames:
         alike: dict[int, float] = {}
         for letter in {words[0][0], words[-1][0]}:
             for length in range(len(text) - slack, len(text) + slack + 1):
-                band = self._bands.get((letter, length))
-                if band:
-                    spelt = self._spelt[letter, length]
-                    found = process.extract(text, spelt, scorer=fuzz.ratio, score_cutoff=cut, limit=limit)
-                    alike.update((band[place], likeness) for _, likeness, place in found)
+                numbers, spelt = self._band(letter, length) if length < _LONG else ([], [])
+                found = process.extract(text, spelt, scorer=fuzz.ratio, score_cutoff=cut, limit=limit)
+                alike.update((numbers[place], likeness) for _, likeness, place in found)
         if not alike and len(words) == 1 and len(text) > _SHORT - 1:
             alike = self._begun_otherwise(text)
         likest = sorted(alike, key=lambda number: (-alike[number], number))[:limit]
         if len(text) <= _SHORT:
             likest = list(dict.fromkeys([*likest, *self._one_slip(text)]))[:limit]
-        names = [self._index.names[number] for number in likest]
+        names = [self._index.name(number) for number in likest]
         return [
             (name, likeness)
             for name in names
@@ -387,15 +538,15 @@ class FuzzyNames:
             *self._index.whole_ids(text[1:]),
             *self._index.whole_ids(swapped),
         ]
-        return {number: fuzz.ratio(text, self._texts[number]) for number in numbers}
+        return {number: fuzz.ratio(text, self._index.texts[number]) for number in numbers}
 
     def _one_slip(self, text: str) -> list[int]:
         """Names that one letter more, less, other or in another place makes of a short text: *azba* for *ABBA*."""
         found = []
         for length in range(len(text) - 1, len(text) + 2):
-            spelt = self._spelt.get((text[0], length), ())
+            numbers, spelt = self._band(text[0], length)
             slips = process.extract(text, spelt, scorer=OSA.distance, score_cutoff=1, limit=None)
-            found += [self._bands[text[0], length][place] for _, _, place in slips]
+            found += [numbers[place] for _, _, place in slips]
         return found
 
 

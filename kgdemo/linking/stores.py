@@ -17,6 +17,7 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import OSA
 
 from kgdemo.events import Candidate, Mention
+from kgdemo.kg.cache import ArrayCache
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.stores.graph import StoreGraph
 from kgdemo.linking.linker import CONFIDENT, EntityLinker, Linker, Linking
@@ -150,17 +151,22 @@ class StoreLinker:
         )
 
 
-def linker_of(kg: KnowledgeGraph, embedder: Embedder | None = None, base: Linker | None = None) -> Linker:
+def linker_of(
+    kg: KnowledgeGraph,
+    embedder: Embedder | None = None,
+    base: Linker | None = None,
+    cache: ArrayCache | None = None,
+) -> Linker:
     """The entity linker of a graph.
 
     Args:
         kg: the graph.
-        embedder: see ``EntityLinker``.
+        embedder, cache: see ``EntityLinker``.
         base: the linker of the graph that it is an edit of.
     """
     if isinstance(kg, StoreGraph):
         return StoreLinker(kg)
-    return base.over(kg) if isinstance(base, EntityLinker) else EntityLinker(kg, embedder)
+    return base.over(kg) if isinstance(base, EntityLinker) else EntityLinker(kg, embedder, cache)
 
 
 def _mistyped(

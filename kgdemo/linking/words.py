@@ -29,6 +29,9 @@ _AS_TYPED: dict[int, str | int | None] = {
     **{ord(one): two for one, two in {"æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "þ": "th", "Þ": "Th"}.items()},
 }
 _LETTERS_APART = re.compile(r"[\s.]*")
+_NOTHING_TO_FOLD = re.compile("[A-Za-z0-9]{2,}(?: [A-Za-z0-9]{2,})*")
+_SIGNS_OR_INITIALS = re.compile(rf"[{_APOSTROPHES}+#&_]|\b[A-Za-z][\s.]+[A-Za-z]\b")
+_ASCII_WORD = re.compile("[a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +93,21 @@ def common_words() -> frozenset[str]:
 
 
 def name_words(name: str) -> tuple[str, ...]:
-    """The folded words of a name, as ``words_of`` spells them when the name stands in a question.
+    """The folded words of a name, as ``words_of`` spells them when the name stands in a question."""
+    return tuple(name_text(name).split())
+
+
+def name_text(name: str) -> str:
+    """The folded words of a name, a space between them.
 
     A graph has many names, so nothing else of a ``Word`` is worked out here.
     """
-    parts = name.split()
-    if all(len(part) > 1 and part.isascii() and part.isalpha() for part in parts):  # most names: nothing to fold
-        return tuple(name.lower().split())
+    if _NOTHING_TO_FOLD.fullmatch(name):  # most names
+        return name.lower()
+    if name.isascii() and not _SIGNS_OR_INITIALS.search(name):
+        return " ".join(_ASCII_WORD.findall(name.lower()))
     keys = ["and" if name[start:end] == "&" else _folded(name[start:end]) for start, end in _spans(name)]
-    return tuple(key for key in keys if key)
+    return " ".join(key for key in keys if key)
 
 
 def _spans(text: str) -> list[tuple[int, int]]:

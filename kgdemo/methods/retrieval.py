@@ -127,7 +127,7 @@ def _by_words(text: str, index: NameIndex, limit: int) -> list[int]:
             for name in index.whole(key):
                 score[name.entity] = max(score[name.entity], weight)
             for number in index.holding(key, _BY_WORD):
-                name = index.names[number]
+                name = index.name(number)
                 score[name.entity] += weight / math.sqrt(len(name.words))
     for first in range(len(words)):
         for last in range(first + 2, min(len(words), first + index.longest) + 1):

@@ -79,13 +79,16 @@ class Network(nn.Module):
         for table, spread in ((self.tokens, WIDTH**-0.5), (self.text_places, 0.02), (self.plan_places, 0.02)):
             nn.init.normal_(table.weight, std=spread)
 
-    def memory(self, rows: Tensor, padding: Tensor) -> Tensor:
-        """What is read of texts, ``(texts, tokens, rows)`` -> ``(texts, tokens, WIDTH)``; none if ``padding``."""
+    def memory(self, rows: Tensor, padding: Tensor | None = None) -> Tensor:
+        """What is read of texts, ``(texts, tokens, rows)`` -> ``(texts, tokens, WIDTH)``; none if ``padding``.
+
+        Without any, none is given: PyTorch checks it by its compiler's symbols, which take half a second to import.
+        """
         read: Tensor = self.read_norm(self.read(rows)) + self.text_places.weight[: rows.shape[1]]
         known: Tensor = self.reader(self.dropout(read), src_key_padding_mask=padding)
         return known
 
-    def forward(self, memory: Tensor, padding: Tensor, plans: Tensor) -> Tensor:
+    def forward(self, memory: Tensor, padding: Tensor | None, plans: Tensor) -> Tensor:
         """Logits of what follows each token of plans, ``(texts, length)`` -> ``(texts, length, tokens)``."""
         length = plans.shape[1]
         written = self.dropout(self.tokens(plans) * _EMBEDDED + self.plan_places.weight[:length])
@@ -122,12 +125,11 @@ class Parser:
 
     @torch.inference_mode()
     def _search(self, rows: Tensor) -> tuple[Proposal, ...]:
-        padding = torch.zeros(1, len(rows), dtype=torch.bool)
-        memory = self._network.memory(rows[None], padding)
+        memory = self._network.memory(rows[None])
         live, done = [(0.0, [self._ids[BEGIN]])], list[tuple[float, list[int]]]()
         for _ in range(LONGEST_PLAN):
             read, plans = memory.expand(len(live), -1, -1), torch.tensor([plan for _, plan in live])
-            after = self._network(read, padding.expand(len(live), -1), plans)[:, -1].log_softmax(-1)
+            after = self._network(read, None, plans)[:, -1].log_softmax(-1)
             best = after.topk(min(BEAMS, len(self.tokens)), 1)
             grown = [
                 (total + more, [*plan, token])

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rapidfuzz import fuzz
 
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.linking.matching import Matcher, MatchKind
 from kgdemo.linking.names import (
+    CUT,
+    WORD_CUT,
+    FuzzyNames,
     NameIndex,
     bracket_of,
     initials_of,
+    likeness_of,
     name_index,
     numbered_forms,
     shorter_forms,
@@ -36,6 +43,12 @@ from kgdemo.linking.words import name_words, ordinary_words, words_of
 )
 def test_two_spellings_of_one_name(name: str, typed: str):
     assert name_words(name) == name_words(typed)
+
+
+@given(st.text(st.sampled_from("abIXé3 .,-_'’&+#~ſ\x1c") | st.characters(), max_size=20))
+def test_names_are_spelt_as_they_stand_in_a_question(name: str):
+    assert list(name_words(name)) == [word.keys[0] for word in words_of(name)]
+    assert not any(letter.isspace() for word in name_words(name) for letter in word)
 
 
 @pytest.mark.parametrize(("one", "other"), [("C++", "C"), ("C#", "C"), ("Malcolm X a", "Malcolm Xa"), ("it", "its")])
@@ -149,7 +162,7 @@ def test_other_names_and_demonyms(index: NameIndex):
 
 
 def test_names_are_held_by_degree_and_without_brackets(index: NameIndex):
-    holders = [index.names[i].words for i in index.holding("obama", 9)]
+    holders = [index.name(i).words for i in index.holding("obama", 9)]
     assert holders == [("barack", "obama"), ("michelle", "obama")]
     assert not index.holding("state", 9)
     assert index.rarity("obama") < index.rarity("barack") < index.rarity("unheard") == 1
@@ -171,6 +184,27 @@ def test_matching(index: NameIndex):
     assert ("hamburg obama", "Barack Obama", MatchKind.PART) not in matched(index, "hamburg obama")
     assert ("germny", "Germany", MatchKind.FUZZY) in matched(index, "germny")
     assert ("losangeles", "Los Angeles", MatchKind.WHOLE) in matched(index, "losangeles")
+
+
+WORDS = st.lists(st.text("abcé", min_size=1, max_size=4), min_size=1, max_size=3)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=6, unique_by=" ".join), WORDS)
+def test_the_nearest_names_are_among_all_that_begin_so_or_are_so_long(labels: list[list[str]], typed: list[str]):
+    kg = KnowledgeGraph.from_triples([(" ".join(label), "is", "known") for label in labels])
+    index = NameIndex(kg)
+    text = " ".join(typed)
+    alike = {
+        name
+        for name in map(index.name, range(len(index.texts)))
+        if {name.words[0][0], name.words[-1][0]} & {typed[0][0], typed[-1][0]}
+        and abs(len(" ".join(name.words)) - len(text)) <= max(1, round(len(text) * 0.18))
+        and fuzz.ratio(text, " ".join(name.words)) >= CUT
+        and likeness_of(typed, name.words) >= (WORD_CUT / 100 if len(text) > 6 else 0)
+    }
+    found = {name for name, _ in FuzzyNames(index).nearest(typed, limit=99)}
+    assert alike <= found
+    assert len(text) <= 6 or found == alike
 
 
 def test_no_slip_is_seen_where_a_word_is_right(index: NameIndex):

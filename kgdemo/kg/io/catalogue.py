@@ -9,22 +9,25 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kgdemo.errors import GraphFormatError
 from kgdemo.facts import SavedFacts, StatedFacts, tsv_statements, tsv_triples, write_index
 from kgdemo.kg.adjacency import Adjacency
+from kgdemo.kg.cache import ArrayCache, key_of
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph, Triple
 from kgdemo.kg.io.building import build_arrays
 from kgdemo.kg.io.entities import entity_rows, joined, read_entity_info, with_entity_kinds
 from kgdemo.kg.io.formats import SUFFIXES, kind_of, read_triples
 from kgdemo.kg.io.published import published, unknown_graph
 from kgdemo.kg.labels import LabelTable
-from kgdemo.kg.literals import read_literals
+from kgdemo.kg.literals import Literal, Literals, read_literals
 from kgdemo.kg.stores.graph import StoreGraph
 from kgdemo.kg.stores.opening import StoreFacts, is_store, open_store, open_store_facts, operators_stores
 from kgdemo.kg.stores.saved import SavedStore, symmetric_relations
@@ -32,6 +35,11 @@ from kgdemo.kg.stores.saved import SavedStore, symmetric_relations
 LARGE = 1_000_000  # entities; of a saved graph that has more, only what questions reach is brought into memory
 _HERE = Path(__file__).parent.parent / "data"
 SCHEMA_FILE = "schema.tsv"
+_TABLES, _TABLE_PARTS = ("entities", "relations"), ("blob", "offsets")
+_SIDES, _SIDE_PARTS = ("outgoing", "incoming"), ("offsets", "relations", "targets")
+_TOLD = ("type", "aliases", "description", "attributes")  # of an entity, in the order of ``EntityInfo``
+_JSON = "told"  # the array of a kept graph with all that is no array
+_LABEL_BYTES = 100  # of an embedded graph's files for each entity, at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +82,13 @@ def embedded_folder(name: str) -> Path:
     return _HERE / name
 
 
-def open_graph(source: str, entities: Path | None = None) -> KnowledgeGraph:
+def open_graph(source: str, entities: Path | None = None, cache: ArrayCache | None = None) -> KnowledgeGraph:
     """Open an embedded graph by name, a saved graph by its folder, a file or published graph by path, a store's by URL.
 
     Args:
         source: which graph.
         entities: a side file with what is known of a triple file's entities, see ``entities``.
+        cache: where a large embedded graph is kept as arrays, so that its files are read line by line but once.
 
     Raises:
         GraphFormatError: there is no such graph, or a file cannot be read.
@@ -87,7 +96,7 @@ def open_graph(source: str, entities: Path | None = None) -> KnowledgeGraph:
     if entities and not _is_triple_file(source):
         raise GraphFormatError(f"{source} brings its own entities; give a side file of entities with a triple file.")
     if source in embedded_names():
-        return _embedded(_HERE / source)
+        return _embedded(_HERE / source, cache)
     if is_store(source):
         return open_store(source)
     path = Path(source)
@@ -193,11 +202,69 @@ def literal_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.literals.tsv"))
 
 
-def _embedded(folder: Path) -> KnowledgeGraph:
+def _embedded(folder: Path, cache: ArrayCache | None) -> KnowledgeGraph:
+    """An embedded graph; from the cache, if what these files say when this code reads them is kept."""
+    files = sorted(folder.glob("*.tsv"))
+    if cache is None or sum(file.stat().st_size for file in files) < cache.min_labels * _LABEL_BYTES:
+        return _read(folder)
+    here = Path(__file__).parent
+    code = sorted([*here.glob("*.py"), *here.parent.glob("*.py")])
+    content = [part for file in (*files, *code) for part in (file.name, file.read_bytes())]
+
+    def arrays() -> dict[str, NDArray[Any]]:
+        kg = _read(folder)
+        told = {
+            "inverse_labels": kg.inverse_labels,
+            "info": [(label, *(getattr(info, name) for name in _TOLD)) for label, info in kg.info.items()],
+            "literals": {
+                entity: {attribute: (literal.value, literal.unit) for attribute, literal in own.items()}
+                for entity, own in kg.literals.items()
+            },
+        }
+        return {**_arrays(kg), _JSON: np.frombuffer(json.dumps(told).encode(), np.uint8)}
+
+    found = cache.get(key_of("graph", *content), arrays)
+    told = json.loads(found[_JSON].tobytes())
+    info = {
+        label: EntityInfo(kind, tuple(aliases), description, attributes)
+        for label, kind, aliases, description, attributes in told["info"]
+    }
+    literals = {
+        entity: {attribute: Literal(*literal) for attribute, literal in own.items()}
+        for entity, own in told["literals"].items()
+    }
+    return _of_arrays(found.__getitem__, folder.name, told["inverse_labels"], info, literals)
+
+
+def _read(folder: Path) -> KnowledgeGraph:
+    """An embedded graph from its files."""
     inverse = {relation.name: relation.inverse for relation in read_schema(folder).values()}
     triples = (triple for theme in themes(folder) for triple in read_triples(theme))
     info, literals = joined(entity_rows(folder)), read_literals(literal_files(folder))
     return KnowledgeGraph.from_triples(triples, folder.name, inverse, info, literals)
+
+
+def _arrays(kg: KnowledgeGraph) -> dict[str, NDArray[Any]]:
+    """The arrays of a graph by name."""
+    return {
+        f"{name}.{part}": getattr(getattr(kg, name), part)
+        for names, parts in ((_TABLES, _TABLE_PARTS), (_SIDES, _SIDE_PARTS))
+        for name in names
+        for part in parts
+    }
+
+
+def _of_arrays(
+    array: Callable[[str], NDArray[Any]],
+    name: str,
+    inverse_labels: Mapping[str, str],
+    info: Mapping[str, EntityInfo] | None = None,
+    literals: Literals | None = None,
+) -> KnowledgeGraph:
+    """The graph of some arrays, given by name; see ``KnowledgeGraph`` for the rest."""
+    entities, relations = (LabelTable(*(array(f"{table}.{part}") for part in _TABLE_PARTS)) for table in _TABLES)
+    outgoing, incoming = (Adjacency(*(array(f"{side}.{part}") for part in _SIDE_PARTS)) for side in _SIDES)
+    return KnowledgeGraph(name, entities, relations, outgoing, incoming, inverse_labels, info, literals)
 
 
 # saved graphs ------------------------------------------------------------------------------------
@@ -215,13 +282,8 @@ def save(kg: KnowledgeGraph, facts: StatedFacts | SavedFacts, folder: Path) -> N
         folder: where to.
     """
     begin(folder, _SAVED)
-    for name, table in (("entities", kg.entities), ("relations", kg.relations)):
-        np.save(folder / f"{name}.blob.npy", table.blob)
-        np.save(folder / f"{name}.offsets.npy", table.offsets)
-    for name, adjacency in (("outgoing", kg.outgoing), ("incoming", kg.incoming)):
-        np.save(folder / f"{name}.offsets.npy", adjacency.offsets)
-        np.save(folder / f"{name}.relations.npy", adjacency.relations)
-        np.save(folder / f"{name}.targets.npy", adjacency.targets)
+    for name, array in _arrays(kg).items():
+        np.save(folder / f"{name}.npy", array)
     facts.write(folder)
     _finish(kg, folder)
 
@@ -314,30 +376,18 @@ def _built(
     folder: Path, name: str, inverse_readings: Mapping[str, str], info: Mapping[str, EntityInfo] | None = None
 ) -> KnowledgeGraph:
     """The arrays in a folder as a graph."""
-    return KnowledgeGraph(
-        name,
-        LabelTable(_array(folder, "entities.blob"), _array(folder, "entities.offsets")),
-        LabelTable(_array(folder, "relations.blob"), _array(folder, "relations.offsets")),
-        _adjacency(folder, "outgoing"),
-        _adjacency(folder, "incoming"),
-        inverse_readings,
-        info,
-    )
+
+    def array(name: str) -> NDArray[Any]:
+        mapped: NDArray[Any] = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+        return mapped
+
+    return _of_arrays(array, name, inverse_readings, info)
 
 
 def _symmetric(folder: Path) -> list[str] | None:
     """The relations that say the same in both directions, as a large graph's header lists them."""
     symmetric: list[str] | None = json.loads((folder / _SAVED).read_text("utf-8")).get("symmetric")
     return symmetric
-
-
-def _array(folder: Path, name: str) -> np.ndarray:
-    array: np.ndarray = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-    return array
-
-
-def _adjacency(folder: Path, name: str) -> Adjacency:
-    return Adjacency(*(_array(folder, f"{name}.{part}") for part in ("offsets", "relations", "targets")))
 
 
 def _info(line: str) -> tuple[str, EntityInfo]:

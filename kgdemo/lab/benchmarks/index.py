@@ -24,11 +24,12 @@ from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.base import Constraint, FreeText, State
 from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.constraint.sub_tries import Cache
-from kgdemo.constraint.token_graph import TokenCache, TokenGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.constraint.trie import EnumeratedTrie
 from kgdemo.decoding.base import BeamSettings, Hypothesis, Step, best_candidates
 from kgdemo.decoding.beam import beam_search
 from kgdemo.facts import StatedFacts
+from kgdemo.kg.cache import ArrayCache
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io import catalogue
 from kgdemo.kg.io.formats import read_triples
@@ -265,7 +266,7 @@ def _large_rows(label_tokens: LabelTokens, sizes: IndexSizes, clock: Clock) -> I
         ms, graph = timed(partial(TokenGraph, opened, label_tokens, directed=True), clock)
         labels = f"{name}: token ids of {len(kg.entities):,} labels"
         yield Row(labels, ms, target="≤ 4 s", note="once a graph")
-        in_cache = partial(TokenGraph, opened, label_tokens, directed=True, store=TokenCache(Path(folder) / "cache", 0))
+        in_cache = partial(TokenGraph, opened, label_tokens, directed=True, cache=ArrayCache(Path(folder) / "cache", 0))
         in_cache()
         ms, again = timed(in_cache, clock)
         equal = np.array_equal(again.entities.ids, graph.entities.ids)

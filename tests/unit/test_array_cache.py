@@ -1,19 +1,24 @@
-"""Token ids kept on disk are those that would be made; a visitor's are never kept; what is damaged is made anew."""
+"""What is kept on disk, token ids and names, is what would be made; never a visitor's; what is damaged is made anew."""
 
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path as FilePath
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from kgdemo.constraint import token_graph as kept
 from kgdemo.constraint.label_tokens import LabelTokens
-from kgdemo.constraint.token_graph import TokenCache, TokenGraph
+from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.facts import StatedFacts
-from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.cache import ArrayCache, read_arrays
+from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.io.catalogue import save
+from kgdemo.linking import names
+from kgdemo.linking.names import FuzzyNames, NameIndex
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings, cache_folder
 from tests.helpers.models import byte_level_tokenizer, random_model, wordpiece_tokenizer
@@ -35,7 +40,7 @@ class Counting(LabelTokens):
 def token_graph(folder: FilePath, kg: KnowledgeGraph = KG, tokenizer=byte_level_tokenizer) -> tuple[TokenGraph, int]:
     """The graph with its ids kept in ``folder``, and how often entity labels were spelled for it."""
     label_tokens = Counting(tokenizer())
-    graph = TokenGraph(kg, label_tokens, store=TokenCache(folder, min_labels=5))
+    graph = TokenGraph(kg, label_tokens, cache=ArrayCache(folder, min_labels=5))
     return graph, label_tokens.times - 1  # the steps' labels are few and always spelled
 
 
@@ -72,11 +77,18 @@ def one_bit(file: FilePath) -> None:
     file.write_bytes(bytes(content))
 
 
-def too_few(file: FilePath) -> None:
-    """A whole file, of other labels."""
+def nameless(file: FilePath) -> None:
+    """Arrays that nobody says what they were made of."""
     with np.load(file) as stored:
-        arrays = {name: stored[name][:-1] for name in stored.files}
+        arrays = {name: stored[name] for name in stored.files if stored[name].ndim}
     np.savez(file, **arrays)
+
+
+def another(file: FilePath) -> None:
+    """A whole file that was made of another graph, under this one's name."""
+    token_graph(file.parent, KnowledgeGraph.from_triples([(f"Old {i}", "part of", "York") for i in range(20)]))
+    (other,) = set(file.parent.iterdir()) - {file}
+    other.replace(file)
 
 
 def pickled(file: FilePath) -> None:
@@ -84,7 +96,7 @@ def pickled(file: FilePath) -> None:
     np.savez(file, offsets=np.array([object()]), ids=np.array([0]), rank=np.array([0]))
 
 
-@pytest.mark.parametrize("damage", [cut_short, one_bit, too_few, pickled, lambda file: file.write_bytes(b"")])
+@pytest.mark.parametrize("damage", [cut_short, one_bit, nameless, another, pickled, lambda file: file.write_bytes(b"")])
 def test_a_damaged_file_is_made_anew(tmp_path, damage):
     whole, _ = token_graph(tmp_path)
     (file,) = tmp_path.iterdir()
@@ -102,11 +114,11 @@ def test_no_changed_byte_changes_what_is_read(tmp_path):
     content = file.read_bytes()
     for place in range(0, len(content), 3):
         file.write_bytes(content[:place] + bytes([content[place] ^ 0x41]) + content[place + 1 :])
-        read = kept._read(file, len(small.entities))
+        read = read_arrays(file)
         assert read is None or (
-            read.table.ids.tolist() == whole.entities.ids.tolist()
-            and read.table.offsets.tolist() == whole.entities.offsets.tolist()
-            and read.rank.tolist() == whole.entity_rank.tolist()
+            read["ids"].tolist() == whole.entities.ids.tolist()
+            and read["offsets"].tolist() == whole.entities.offsets.tolist()
+            and read["rank"].tolist() == whole.entity_rank.tolist()
         )
 
 
@@ -116,15 +128,15 @@ def test_the_folder_keeps_within_its_bounds(tmp_path):
     (tmp_path / "left over.npz.part").write_bytes(b"of a process that was ended")
     os.utime(old, (1, 1))
     os.utime(tmp_path / "left over.npz.part", (2, 2))
-    store = TokenCache(tmp_path, min_labels=5, max_bytes=old.stat().st_size)
+    cache = ArrayCache(tmp_path, min_labels=5, max_bytes=old.stat().st_size)
     other = KnowledgeGraph.from_triples([*list(KG.triples())[1:], ("x", "part of", "York")])
-    TokenGraph(other, LabelTokens(byte_level_tokenizer()), store=store)
+    TokenGraph(other, LabelTokens(byte_level_tokenizer()), cache=cache)
     (left,) = tmp_path.iterdir()
     assert left != old
 
 
 def test_small_tables_are_not_worth_a_file(tmp_path):
-    TokenGraph(KG, LabelTokens(byte_level_tokenizer()), store=TokenCache(tmp_path))
+    TokenGraph(KG, LabelTokens(byte_level_tokenizer()), cache=ArrayCache(tmp_path))
     assert not list(tmp_path.iterdir())
 
 
@@ -141,12 +153,15 @@ def test_a_visitors_graph_is_never_kept(tmp_path, monkeypatch):
     save(KG, StatedFacts(KG.triples()), tmp_path / "mine")
     pipeline = Pipeline()
     monkeypatch.setattr(pipeline, "model", lambda name: random_model("qwen2"))
-    pipeline.token_cache = TokenCache(tmp_path / "cache", min_labels=5)
+    pipeline.cache = ArrayCache(tmp_path / "cache", min_labels=5)
     pipeline.add_graph("theirs", KG, StatedFacts(KG.triples()))
     pipeline.resources(Settings("theirs"))
+    assert pipeline.linker("theirs").knows("york")
     assert not (tmp_path / "cache").exists()
     pipeline.resources(Settings(str(tmp_path / "mine")))
     assert len(list((tmp_path / "cache").iterdir())) == 1
+    assert pipeline.linker(str(tmp_path / "mine")).knows("york")
+    assert len(list((tmp_path / "cache").iterdir())) == 2
 
 
 @pytest.mark.parametrize(
@@ -160,3 +175,50 @@ def test_a_visitors_graph_is_never_kept(tmp_path, monkeypatch):
 )
 def test_the_environment_names_the_folder(environment, folder):
     assert cache_folder(environment) == folder
+
+
+LABELS = st.text(st.characters(codec="utf-8") | st.sampled_from(" -.,:'’&+#$£€()IVXé"), min_size=1, max_size=30)
+
+
+def all_of(index: NameIndex) -> list[object]:
+    """What an index tells."""
+    told: list[object] = [index.longest, [index.name(number) for number in range(len(index.texts))]]
+    for text in index.texts:
+        told.append(index.whole(text.replace(" ", "")))
+        told += [(index.rarity(word), index.holding(word, 9), index.knows(word)) for word in text.split(" ")]
+    return [*told, [FuzzyNames(index).nearest(text.split(" ")) for text in index.texts[:20]]]
+
+
+@given(st.dictionaries(LABELS, st.tuples(LABELS, LABELS), min_size=1, max_size=6))
+def test_names_that_were_kept_are_those_that_are_found(aliases):
+    info = {label: EntityInfo(aliases=own) for label, own in aliases.items()}
+    kg = KnowledgeGraph.from_triples([(label, "is", "The \ud800 Alphabet") for label in aliases], info=info)
+    with tempfile.TemporaryDirectory() as folder:
+        cache = ArrayCache(FilePath(folder), min_labels=1)
+        first, again = NameIndex(kg, cache), NameIndex(kg, cache)
+    assert all_of(first) == all_of(again) == all_of(NameIndex(kg))
+
+
+def test_names_are_made_anew_when_the_graph_or_the_code_is_another(tmp_path, monkeypatch):
+    cache = ArrayCache(tmp_path, min_labels=5)
+    NameIndex(KG, cache)
+    monkeypatch.setattr(names._Naming, "arrays", lambda self: pytest.fail("they are kept"))
+    assert NameIndex(KG, cache).called("new 7")
+    monkeypatch.undo()
+    other = KnowledgeGraph.from_triples(KG.triples(), info={"York": EntityInfo(aliases=("Eboracum",))})
+    assert NameIndex(other, cache).called("eboracum")
+    monkeypatch.setattr(names, "__file__", str(tmp_path / "names.py"))
+    for name in ("names.py", "words.py"):
+        (tmp_path / name).write_text("another")
+    NameIndex(KG, cache)
+    assert len(list(tmp_path.glob("*.npz"))) == 3
+
+
+@pytest.mark.parametrize("damage", [cut_short, nameless, pickled, lambda file: file.write_bytes(b"")])
+def test_damaged_names_are_made_anew(tmp_path, damage):
+    cache = ArrayCache(tmp_path, min_labels=5)
+    whole = all_of(NameIndex(KG, cache))
+    (file,) = tmp_path.iterdir()
+    damage(file)
+    assert all_of(NameIndex(KG, cache)) == whole
+    assert read_arrays(file)
