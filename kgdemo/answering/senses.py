@@ -109,7 +109,9 @@ def _of_the_year(
 
 
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
-_BOUND_BY_YEAR = re.compile(r"\b(?:before|after|since|until|till|from|between|by|than|to|including) (?:the year )?[12]\d{3}\b", re.I)
+_BOUND_BY_YEAR = re.compile(
+    r"\b(?:before|after|since|until|till|from|between|by|than|to|including) (?:the year )?[12]\d{3}\b", re.IGNORECASE
+)
 _WORK = re.compile(r"^(?:the )|(?: (?:film|movie|novel|book|series|version|remake))$", re.IGNORECASE)
 
 
