@@ -47,7 +47,7 @@ from kgdemo.models.vllm import VllmModel
 from kgdemo.opened import OncePerKey, OpenedGraph
 from kgdemo.query.answer_type import Fit, fits, kind_of
 from kgdemo.query.clauses import Clause, clauses_of, of_place
-from kgdemo.query.nested import is_neither, last_clause, two_steps
+from kgdemo.query.nested import asks_of_kin, is_neither, last_clause, of_several, two_steps
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query, understand
 from kgdemo.reading import Reading, read
@@ -314,8 +314,9 @@ _TRIED = 3  # answers of a question within a question, of which the rest is aske
 class _InSteps:
     """Answers a question whole, or first what it describes and then the rest: *the capital of the country where …*.
 
-    Some questions are taken in two steps (``query.nested``); a question of several conditions is asked one condition at
-    a time (``query.clauses``).
+    Some questions are always taken in two steps (``query.nested``). Of the others those are whose whole has no answer,
+    or one that a single relation leads to though a clause describes something, *the film in which …*. A question of
+    several conditions is asked one condition at a time (``query.clauses``).
     """
 
     pipeline: Pipeline
@@ -369,16 +370,30 @@ class _InSteps:
                 return
             if (yield from self._by_clauses(of_place(query.plan.asked), query)):
                 return
+        one_hop = bool(ran.cited) and all(len(path.relations) == 1 for path in ran.cited)
+        answers = ran.final.answers if ran.final is not None else ()
+        several = not refused and not one_hop and len(answers) > 1  # of *the lead singer of* a band there is one
+        of_kin = one_hop and asks_of_kin(query.plan.asked)
+        steps = two_steps(query.plan.asked, clauses_only=not (refused or several or of_kin))
+        # what is asked of *the films directed by* somebody is asked of all of them, as a path asks it
+        several &= steps is None or not of_several(steps[0])
+        one_hop &= steps is None or not of_several(steps[0])
+        stepwise = query.plan.form is Form.ENTITY and (refused or one_hop or several)
+        if stepwise and steps and not self.reading.names(steps[0]):
+            tried = list(self._step_by_step(*steps))  # one run has the paths of one search: shown where it answers
+            taken = self._answers_it(tried, steps[0], ran.final, fewer=several)
+            yield from (event for event in tried if taken or isinstance(event, LMCall))
+            if taken:
+                return
         if ran.final is None:
             return
-        answers = () if refused or operations else ran.final.answers
-        if answers and is_neither(query.plan.asked, self.graph.kg.words_of(*answers)):
+        if not refused and not operations and is_neither(query.plan.asked, self.graph.kg.words_of(*answers)):
             yield no_answer("It asks which of two things it is, and what the graph holds here is neither of them.")
             return
-        if answers and not any(self._may_be_meant(one, query) for one in answers):
+        if answers and not (refused or operations) and not any(self._may_be_meant(one, query) for one in answers):
             kinds = listed(sorted({kind_of(self.graph.kg, one) for one in answers}))
-            asked = listed(sorted(query.answer_type.types))
-            yield no_answer(f"It asks for {asked}; what was found, {listed(list(answers), 3)}, is of the kind {kinds}.")
+            asked, told = listed(sorted(query.answer_type.types)), listed(list(answers), 3)
+            yield no_answer(f"It asks for {asked}; what was found, {told}, is of the kind {kinds}.")
             return
         if query.plan.form is Form.ENTITY and not operations:
             ran.final = self._leading_on(ran.final)
@@ -388,8 +403,7 @@ class _InSteps:
             yield no_answer(f"The question has a condition that I find nothing for: “{lost}”. Ask without it.")
             return
         may_be_retold = refused and query.plan.form in _IN_OTHER_WORDS
-        in_steps = may_be_retold and two_steps(query.plan.asked) is not None
-        retold = tuple(self._in_other_words(query, in_steps)) if may_be_retold else ()
+        retold = tuple(self._in_other_words(query, in_steps=bool(steps))) if may_be_retold else ()
         yield from retold or (ran.final,)
 
     def _leading_on(self, final: AnswerFinal) -> AnswerFinal:
@@ -410,6 +424,28 @@ class _InSteps:
         link, mentions = self.graph.linker.entities_in, self.reading.linked.mentions
         given = (self.resources, link, self.settings.directed, self.graph.vocabulary)
         return understood(query, text, mentions, *given)
+
+    def _answers_it(self, tried: Sequence[Event], inner: str, whole: AnswerFinal | None, fewer: bool) -> bool:
+        """Whether two steps are the answer, and not what the whole question gave.
+
+        Args:
+            tried: the events of the two steps.
+            inner: the question that was asked first.
+            whole: the answer to the whole question.
+            fewer: the two steps have to leave fewer of its answers.
+        """
+        final = next((event for event in reversed(tried) if isinstance(event, AnswerFinal)), None)
+        if final is None or whole is None:
+            return final is not None
+        chosen = set(self.reading.linked.chosen)
+        described = {e.result for e in tried if isinstance(e, Operation) and e.text.startswith(inner)}
+        if any(found and set(found) <= chosen for found in (final.answers, *described)):
+            return False  # it only leads back to what was named
+        if fewer:
+            shared = not set(final.answers).isdisjoint(whole.answers)
+            held = len(self.graph.kg.entities.known(final.answers)) == len(final.answers)  # and none of them made up
+            return shared and held and len(final.answers) < len(whole.answers)
+        return not (final.refusal and whole.refusal)
 
     def _in_other_words(self, query: Query, in_steps: bool) -> Iterator[Event]:
         link = self.graph.linker.entities_in

@@ -224,6 +224,12 @@ def _owned(question: str) -> re.Match[str] | None:
     return owned if owned and not _ONLY_ASKS.fullmatch(owned["outer"]) else None
 
 
+def asks_of_kin(question: str) -> bool:
+    """Whether it is asked of somebody's father or wife, not of him: one relation from him says nothing of that."""
+    asked = _ASKED_BEHIND.fullmatch(question) or _DOES_BEHIND.fullmatch(question)
+    return _owned(asked["question"] if asked else question) is not None
+
+
 _LAST_CLAUSE = re.compile(
     r"\b(?:the|an?) (?:[\w'-]+ ){1,3}(?P<clause>(?:who|whose|that|which|where|in which) .+)$", re.IGNORECASE
 )
