@@ -604,7 +604,7 @@ def share_of_processors() -> int:
 
 
 def cache_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """Where token ids of large graphs are kept: ``KGDEMO_CACHE``, else ``~/.cache/kgdemo``; None when it is empty."""
+    """Where what is made of large graphs is kept: ``KGDEMO_CACHE``, else ``~/.cache/kgdemo``; None when it is empty."""
     folder = environment.get("KGDEMO_CACHE", str(Path("~") / ".cache" / "kgdemo"))
     try:
         return Path(folder).expanduser() if folder.strip() else None

@@ -13,6 +13,7 @@ has it. What was read so is said, and is the run's question.
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -131,14 +132,17 @@ class Loading:
         return {"done": self._done, "stages": len(self._stages), "stage": stage, "failed": self._failed}
 
     def _run(self) -> None:
-        for _, load in self._stages:
-            try:
+        gc.disable()  # what is loaded stays: it is not gone through for garbage, neither now nor again and again later
+        try:
+            for _, load in self._stages:
                 load()
-            except UserError as error:
-                logger.warning("%s", error)
-                self._failed = str(error)
-                return
-            self._done += 1
+                self._done += 1
+        except UserError as error:
+            logger.warning("%s", error)
+            self._failed = str(error)
+        finally:
+            gc.freeze()
+            gc.enable()
 
 
 def ask(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from pathlib import Path as FilePath
 
@@ -16,7 +17,8 @@ from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.cache import ArrayCache, read_arrays
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.kg.io.catalogue import save
+from kgdemo.kg.io import catalogue
+from kgdemo.kg.io.catalogue import open_graph, save
 from kgdemo.linking import names
 from kgdemo.linking.names import FuzzyNames, NameIndex
 from kgdemo.pipeline import Pipeline
@@ -197,6 +199,33 @@ def test_names_that_were_kept_are_those_that_are_found(aliases):
         cache = ArrayCache(FilePath(folder), min_labels=1)
         first, again = NameIndex(kg, cache), NameIndex(kg, cache)
     assert all_of(first) == all_of(again) == all_of(NameIndex(kg))
+
+
+def test_an_embedded_graph_that_was_kept_is_that_of_its_files(tmp_path, monkeypatch):
+    shutil.copytree(catalogue.embedded_folder("chemistry"), tmp_path / "data" / "copy")
+    monkeypatch.setattr(catalogue, "_HERE", tmp_path / "data")
+    plain, cache = open_graph("copy"), ArrayCache(tmp_path / "cache", min_labels=5)
+    open_graph("copy", cache=cache)
+    monkeypatch.setattr(KnowledgeGraph, "from_triples", lambda *_: pytest.fail("it is kept"))
+    kept = open_graph("copy", cache=cache)
+    assert list(kept.triples()) == list(plain.triples())
+    assert (kept.name, kept.step_labels) == (plain.name, plain.step_labels)
+    assert list(kept.info.items()) == list(plain.info.items())
+    assert kept.literals == plain.literals
+    monkeypatch.undo()
+    monkeypatch.setattr(catalogue, "_HERE", tmp_path / "data")
+    (file,) = (tmp_path / "cache").iterdir()
+    cut_short(file)
+    assert list(open_graph("copy", cache=cache).triples()) == list(plain.triples())
+    theme = catalogue.themes(tmp_path / "data" / "copy")[0]
+    theme.write_text(theme.read_text("utf-8").partition("\n")[2], "utf-8")
+    assert len(open_graph("copy", cache=cache)) == len(plain) - 1
+    assert len(list((tmp_path / "cache").iterdir())) == 2
+
+
+def test_a_small_embedded_graph_is_not_worth_a_file(tmp_path):
+    assert len(open_graph("chemistry", cache=ArrayCache(tmp_path)))
+    assert not list(tmp_path.iterdir())
 
 
 def test_names_are_made_anew_when_the_graph_or_the_code_is_another(tmp_path, monkeypatch):
