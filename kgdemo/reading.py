@@ -170,7 +170,9 @@ def _about_what_was_named(question: str, graph: OpenedGraph) -> str:
     names = [m.text for m in before.mentions if m.candidates[0].entity in before.chosen]
     if len(names) == 1 and _SEEN_THERE.search(asked):
         return _SEEN_THERE.sub(rf"\1 in {names[0]}", asked)
-    if len(names) != 1 or graph.linker.link(_SPEAKS_OF_IT.sub("", asked)).chosen:
+    named = _linked(_SPEAKS_OF_IT.sub("", asked), graph)
+    named_too = {m.candidates[0].entity for m in named.mentions if m.text not in common_words()}
+    if len(names) != 1 or not named_too.isdisjoint(named.chosen):
         return question
     return in_place_of_it(asked, names[0]) or question
 

@@ -52,7 +52,7 @@ _YEAR_BEHIND = re.compile(
 _ARTICLE = re.compile(r"^(?:the|an?) ", re.IGNORECASE)
 _SAYS_WHAT = ("occupation", "instance of", "genre", "sport")
 _KNOWN_AS = re.compile(
-    r"\b(?:known|nicknamed|dubbed|called|referred to|famous|goes by|go by)"
+    r"\b(?:name of|known|nicknamed|dubbed|called|referred to|famous|goes by|go by)"
     r"(?: (?:also|popularly|often|commonly))?(?: as)?(?: the (?:nick)?name(?: of)?)? "
     r"[\"“'‘]?(?P<name>[^?!,]+?)[\"”'’]?\s*[?!.]*$",
     re.IGNORECASE,
@@ -138,17 +138,22 @@ class Parsed(Plans):
         plain = readings(text, mentions, frozenset(self.query.topics), self.kg, self._only_says_more)
         every = [own for one in plain if (own := self._of_editions(text, one))] + plain
         there = [one for one in mentions if one.text.lower() in text.lower()]
-        every = [masked for masked in every if self._is_about_topics(masked, there)]
-        found = [one for masked in every if (one := self._best(Heard(masked), parser)) is not None]
+        lost = [self._passed_over(masked, there) for masked in every]
+        about = [  # all that the question is about; a kind of thing, or a record, may be said in the words of a plan
+            Heard(masked, kinds=tuple(own for own in left if kind_of(self.kg, own) in KINDS))
+            for masked, left in zip(every, lost, strict=True)
+            if all(kind_of(self.kg, own) in (*KINDS, "feat") for own in left)
+        ]
+        found = [one for heard in about if (one := self._best(heard, parser)) is not None]
         return sorted(found, key=lambda one: -one.likely)
 
-    def _is_about_topics(self, masked: Masked, mentions: Sequence[Mention]) -> bool:
-        """Whether a reading names each thing that linking found the question to be about, or what this is a part of."""
+    def _passed_over(self, masked: Masked, mentions: Sequence[Mention]) -> list[str]:
+        """What linking found the question to be about and a reading does not name, nor anything it is a part of."""
         named = {entity for name in (*masked.names, *masked.beside) for entity in name.entities}
         within = " ".join(name.text.lower() for name in masked.names)
         chosen = ((one.text.lower(), one.candidates[0].entity) for one in mentions)
-        lost = [(text, own) for text, own in chosen if own in self.query.topics and own not in named]
-        return all(text in within or kind_of(self.kg, own) in (*KINDS, "feat") for text, own in lost)
+        lost = ((text, own) for text, own in chosen if own in self.query.topics and own not in named)
+        return [own for text, own in lost if text not in within]
 
     def _of_editions(self, text: str, masked: Masked) -> Masked | None:
         """A reading with one of a series in place of the series: *the first World Cup*, *Wimbledon 2019*."""

@@ -55,6 +55,7 @@ _STEP_TO = {
     **dict.fromkeys("husband husbands wife wives spouse spouses".split(), "spouse"),
 }
 _SEXES = {"man": "m", "god": "m", "woman": "f", "goddess": "f"}
+_IS_A = "instance of"
 _INSIDE, _STATE = "located in", "country"
 _AROUND = re.compile(r"\b(state|province|continent|region|county)\b(?! (?:of|is|was)\b)", re.IGNORECASE)
 _UP = 4  # places that contain one another
@@ -68,6 +69,7 @@ class Heard:
 
     masked: Masked
     trusted: bool = False  # the plan at hand says what is asked for more surely than the question word
+    kinds: tuple[str, ...] = ()  # that the question names beside
     names: dict[str, Named] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -184,6 +186,9 @@ class Walks(Spans):
         """The ends of the kind that is asked for, or the places of that kind that they lie in."""
         named = {entity for name in heard.names.values() for entity in name.entities}
         ends = {end: path for end, path in ends.items() if end not in named}
+        for kind in heard.kinds:  # of a planet's moons the *Galilean moons*, where some of them are
+            of_kind = {end: path for end, path in ends.items() if (_IS_A, kind) in self.kg.neighbours(end)}
+            ends = of_kind or ends
         asked = self.query.answer_type
         fit = {end: fits(asked, kind_of(self.kg, end)) for end in ends}
         best = max(fit.values(), default=Fit.NO)

@@ -110,6 +110,9 @@ _ASKING = frozenset(("what", "which", "whats"))
 _REACH = 3  # words in which the type is looked for: "which former american state …"
 
 
+_OF_TODAY = re.compile(r"\b(?:modern|present)[- ]day ")
+
+
 def answer_type_of(question: str, types: Collection[str]) -> AnswerType:
     """What a question's own words ask for.
 
@@ -120,7 +123,7 @@ def answer_type_of(question: str, types: Collection[str]) -> AnswerType:
     Returns:
         nothing where the question does not say, or names no type of the graph's.
     """
-    words = re.findall(r"[^\W_]+", question.lower())
+    words = re.findall(r"[^\W_]+", _OF_TODAY.sub("", question.lower()))
     start = next((place for place, word in enumerate(words) if word not in _BEFORE), len(words))
     first = words[start] if start < len(words) else ""
     if first in _QUESTION_WORDS:
