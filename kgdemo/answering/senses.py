@@ -19,6 +19,7 @@ from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.linking.linker import Linker
 from kgdemo.linking.names import name_index
 from kgdemo.linking.words import common_words, ordinary_words
+from kgdemo.query.answer_type import kind_of
 from kgdemo.query.wording import plain_question
 
 
@@ -97,6 +98,8 @@ def _of_the_year(
         namesakes = [kg.entities[name.entity] for name in name_index(kg).called(said)]
         of_year = [f"{year}{entity[4:]}" if _YEAR.match(entity) else f"{year} {entity}"]
         of_year += [one for one in namesakes if f"({year}" in one]
+        if mention.candidates[0].type == "occupation":  # who was *pope* then is who held the office
+            of_year += [one for one in namesakes if kind_of(kg, one) == "position"]
         if entity in chosen and (other := next((one for one in of_year if one in kg.entities), "")):
             meant[entity] = other
 

@@ -262,7 +262,7 @@ def converted(number: float, unit: str, asked: str) -> str:
 
 _WORLD = re.compile(
     r"\b(?:(?:in|of|on) (?:the )?(?:whole |entire |our )?(?:world|earth|planet|universe|solar system|periodic table)"
-    r"|of all(?: time)?|worldwide|ever(?: made| built| written)?|by far|to the sun|from the sun"
+    r"|of all(?: time)?|worldwide|ever(?: made| built| written)?|by far|(?:to|from|around) the sun"
     r"|(?:that|which|who) (?:still |ever |currently )?(?:exists?|existed|lived?|lives|runs|stands"
     r"|operates)(?: today)?|alive(?: today)?|living today)\b",
     re.IGNORECASE,

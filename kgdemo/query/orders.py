@@ -346,7 +346,7 @@ _LASTED_LONGEST = patterns_of(
     rf"{_ASKS_FOR}(?:the )?(?:{{nth}} )?{_LONGEST} {{noun}}{_REST}",
     r"{what} {noun}(?P<rest>(?: (?:in|of|on|from)\b.*?)?) "
     r"(?P<lasts>lived|reigned|ruled|served|lasted|was in office|was in power) "
-    r"(?:for )?(?:the )?(?P<degree>longest|shortest)(?: time)?",
+    r"(?:for )?(?:the )?(?P<degree>longest|shortest)(?: time)?(?: (?:in|as|on) [\w ]+)?",
 )
 _TOP = rf"(?:top )?(?P<number>{'|'.join(NUMBERS)}|\d{{1,2}}) (?:of the )?"
 _SUPERLATIVES = patterns_of(

@@ -143,6 +143,11 @@ _WHOSE = re.compile(
 _PAST = frozenset(verb for verb in _BASE_FORM if not verb.endswith("s"))
 
 
+_IS_HE_RIGHT = re.compile(  # *my brother says that … Is he right?*
+    r"^(?:[\w' -]+? )(?:says|said|thinks|claims|insists|reckons|believes|told (?:me|us)|swears)(?: that)? "
+    r"(?P<said>[^.?!]+)[.,!;:]? (?:but )?(?:is|was|are) (?:he|she|it|that|this|they) (?:right|true|correct)\s*\?*$",
+    re.IGNORECASE,
+)
 _IF_SO = re.compile(  # *is there a* country where …, *and if so which one?*
     r"^(?:is|are|was|were) there (?:an?|any|some) (?P<what>.+?),? (?:and )?if so,? (?P<asked>which|what|who)"
     r"(?: (?:ones?|is it|are they))?\s*\?*$",
@@ -153,6 +158,8 @@ _IF_SO = re.compile(  # *is there a* country where …, *and if so which one?*
 def referring(text: str) -> str:
     """A question that speaks of *that river* or *which one*, with what a sentence before says of it."""
     text = re.sub(r",? (?:right|correct|you know)\? +(?=[A-Z])", ". ", text)
+    if told := _IS_HE_RIGHT.match(text):
+        text = f"{told['said']}, right?"
     text = _of_whom(_asked_whether(text))
     if one := _IF_SO.match(text):
         return f"{one['asked']} {one['what']}?"
