@@ -145,7 +145,8 @@ class Parsed(Plans):
             if all(kind_of(self.kg, own) in (*KINDS, "feat") for own in left)
         ]
         found = [one for heard in about if (one := self._best(heard, parser)) is not None]
-        return sorted(found, key=lambda one: -one.likely)
+        whole = [one for one in found if not one.masked.beside]  # a name is left out only where no plan takes it in
+        return sorted(whole or found, key=lambda one: -one.likely)
 
     def _passed_over(self, masked: Masked, mentions: Sequence[Mention]) -> list[str]:
         """What linking found the question to be about and a reading does not name, nor anything it is a part of."""
@@ -209,7 +210,7 @@ class Parsed(Plans):
             heard.trusted = likely >= _TRUSTED
             result = self._done(heard, plan) if plan != (NONE,) else None
             result = result or (self._done(heard, other) if (other := _in_other_steps(plan)) != plan else None)
-            sure = likely >= _SURE and plan == proposal.tokens
+            sure = likely >= _SURE and plan == proposal.tokens and not heard.masked.beside
             if result is None:
                 missing = max(missing, likely)
             elif result[0] in done:  # one and the same in other words

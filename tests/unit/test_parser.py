@@ -144,4 +144,4 @@ def test_noun_phrases_have_one_name(world: KnowledgeGraph) -> None:
 @given(st.text("abc XY?", min_size=1), st.integers(0, 100))
 def test_roughened_text_keeps_its_names(text: str, seed: int) -> None:
     rough = roughened(text, Random(seed))
-    assert [rough.count(name) for name in NAMES] == [text.count(name) for name in NAMES]
+    assert [rough[1:].count(name) for name in NAMES] == [text[1:].count(name) for name in NAMES]

@@ -18,7 +18,6 @@ import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from itertools import cycle
 from pathlib import Path
 from random import Random
@@ -38,7 +37,6 @@ from kgdemo.query.parser import (
     BOTH,
     END,
     LONGEST_TEXT,
-    NAMES,
     NONE,
     PAD,
     READ,
@@ -59,7 +57,6 @@ _FRAMES = (
 _HELD_OUT = 0.05  # of the plans of several steps
 _COMPOSED = 60_000
 _SHARES = {"single": 0.18, "plans": 0.46, "none": 0.09, "composed": 0.27}  # of a batch
-_REMARKED = 0.15  # of texts have a remark before or behind them
 _BATCH, _RATE, _WARM_UP, _DROPOUT = 128, 1.5e-3, 300, 0.15
 logger = logging.getLogger(__name__)
 
@@ -259,17 +256,10 @@ def _in_place(text: str, name: str, phrase: str) -> str:
     return re.sub(rf"\b{name}\b", lambda _: phrase, text, count=1)
 
 
-@cache
-def _remarks() -> list[str]:
-    return (_WORDINGS / "remarks.txt").read_text("utf-8").splitlines()
-
-
 def roughened(text: str, random: Random) -> str:
-    """A text as people may type it: a remark beside it, a small letter first, no mark at the end, a letter missing."""
-    if random.random() < _REMARKED:
-        text = random.choice(_remarks()).replace("{}", text)
+    """A text as people may type it: a small letter first, no mark at the end, a letter missing."""
     kind = random.random()
-    if kind < 0.2 and text[:1] not in NAMES:
+    if kind < 0.2:
         text = text[:1].lower() + text[1:]
     if kind < 0.1:
         text = text.rstrip("?.! ")
