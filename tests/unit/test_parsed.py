@@ -234,3 +234,26 @@ def test_a_run_keeps_its_answer_where_it_is_the_same() -> None:
 )
 def test_the_end_of_an_order_that_is_said(text: str, attribute: str, greater: bool | None) -> None:
     assert says_greater(text, attribute) is greater
+
+
+def test_what_was_chosen_by_hand_is_what_a_name_means(pipeline: Pipeline) -> None:
+    asked = pipeline.run("What is the capital of Georgia?", Settings(hops=1), ["Georgia (U.S. state)"])
+    (final,) = [event for event in asked if isinstance(event, AnswerFinal)]
+    assert final.answers == ("Atlanta",)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How tall is Michelangelo's statue of David?", "5.17 m"),  # a name that only says whose it is
+        ("What is the capital of the US state where the Grand Canyon is?", "Phoenix (Arizona)"),
+        ("Which member of Queen was born in Zanzibar?", "Freddie Mercury"),  # in a city of it
+        ("Which British politician was nicknamed the Iron Lady?", "Margaret Thatcher"),
+        ("Which sitcom ran for more seasons, Friends or The Big Bang Theory?", "The Big Bang Theory"),
+        ("wimbledon mens singles winner 1985", "Boris Becker"),
+        ("Who was the pope in 2010?", "Benedict XVI"),
+    ],
+)
+def test_what_stands_around_a_name_acts(pipeline: Pipeline, question: str, answer: str) -> None:
+    (final,) = [event for event in pipeline.run(question, Settings()) if isinstance(event, AnswerFinal)]
+    assert final.answers[:1] == (answer,)
