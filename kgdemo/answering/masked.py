@@ -134,7 +134,6 @@ def mask(text: str, names: Sequence[Named], without: Sequence[Named] = ()) -> Ma
     return Masked("".join((*parts, text[at:])), tuple(names), tuple(beside))
 
 
-_APPOSITION = re.compile(r", (?:the|an?|that|who|which|where) [^,?!.]*(?=,|[?!.]|$)", re.IGNORECASE)
 _OWNER = re.compile(r"['’]s? ")
 _BEFORE_A_NOUN = re.compile(r"(?:['’]s?)? (?=(?P<word>[A-Za-z]+)\b)")
 _BEFORE_IT = re.compile(
