@@ -35,6 +35,7 @@ from kgdemo.facts import Facts
 from kgdemo.kg.cache import ArrayCache
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import known_names, open_facts, open_graph
+from kgdemo.kg.labels import bare
 from kgdemo.kg.path import Path
 from kgdemo.kg.stores.base import Meter, metered
 from kgdemo.linking.linker import Linker
@@ -512,7 +513,7 @@ class _InSteps:
         found, why = yield from self._inner_answer(inner)
         refused = AnswerFinal(why, (), (), BY, refusal=why) if why else None
         for entity in found[:_TRIED]:
-            asked = outer.format(re.sub(r" \([^)]*\)$", "", entity))
+            asked = outer.format(bare(entity))
             query = understand(asked, [entity], self.graph.kg)
             for event in held_against(self.answer(query), *self.meant(query, asked)):
                 if not isinstance(event, AnswerFinal):

@@ -20,7 +20,7 @@ from kgdemo.answering.senses import names_meant
 from kgdemo.errors import UserError
 from kgdemo.events import AnswerFinal, Candidate, EntitiesLinked, Event, Notice
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
+from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold, spoken
 from kgdemo.linking.linker import LIKELY
 from kgdemo.linking.names import name_index, other_names_of
 from kgdemo.linking.words import common_words, ordinary_words
@@ -188,6 +188,7 @@ def _put_right(question: str, entities: Sequence[str], graph: OpenedGraph) -> tu
     if sure:
         question = without_slips(question, graph.vocabulary, graph.linker.knows, _is_meant(graph.kg), ordinary_words())
     linked = _given(entities, graph) if entities else _linked(question, graph)
+    question = _chosen_right(question, entities, graph)
     for mend in (_names_right, _spelled) if sure else (_names_right,):
         mended = mend(question, linked, graph)
         if mended != question:
@@ -248,7 +249,7 @@ def _names_right(question: str, linked: EntitiesLinked, graph: OpenedGraph) -> s
     parts, done = [], 0
     for mention in sorted(linked.mentions, key=lambda mention: mention.start):
         entity = mention.candidates[0].entity
-        names = [re.sub(r" \([^)]*\)$", "", name) for name in graph.kg.names_of(entity)]
+        names = [bare(name) for name in graph.kg.names_of(entity)]
         typed = re.sub(r"['’]s?$", "", mention.text)
         folded = {fold(name): name for name in names}
         rightly = name_index(graph.kg).called(typed) if graph.linker.knows_all_names else other_names_of(typed)
@@ -269,6 +270,26 @@ def _names_right(question: str, linked: EntitiesLinked, graph: OpenedGraph) -> s
     return "".join([*parts, question[done:]])
 
 
+def _chosen_right(question: str, chosen: Sequence[str], graph: OpenedGraph) -> str:
+    """The question with the mistyped names of entities that were chosen by hand as the graph spells them."""
+    for entity in chosen:
+        named = {fold(name): name for own in graph.kg.names_of(entity) if len(name := bare(own)) >= _LONG_NAME}
+        words = list(re.finditer(r"[^\W_]+", question))
+        near: list[tuple[int, int, int, str]] = []  # slips, where it stands, what should
+        for name in named if all(f" {name} " not in f" {fold(question)} " for name in named) else ():
+            for first, last in zip(words, words[len(name.split()) - 1 :], strict=False):
+                typed, most = fold(question[first.start() : last.end()]), min(2, len(name) // _LONG_NAME)
+                slips = OSA.distance(typed, name, score_cutoff=most)
+                owner = "'s" if typed == f"{name}s" else ""
+                several = owner and question[: first.start()].lower().endswith("the ")  # *the Curies*
+                if slips <= most and not several:
+                    near.append((slips, first.start(), last.end(), named[name] + owner))
+        if near:
+            _, start, end, name = min(near)
+            question = question[:start] + name + question[end:]
+    return question
+
+
 def _spelled(question: str, linked: EntitiesLinked, graph: OpenedGraph) -> str:
     """The question with mistyped words put right; what names an entity stays as it is."""
     mentions = graph.linker.link(question).mentions if linked.given else linked.mentions
@@ -285,10 +306,15 @@ def _spelled(question: str, linked: EntitiesLinked, graph: OpenedGraph) -> str:
 def _is_meant(kg: KnowledgeGraph) -> Callable[[str, str], bool]:
     """Whether an English word is to stay: *arrow*, but not what is near a word of relations, *borne* for *born*.
 
-    A word of which that one is a longer form is typed as it is meant: *register*, though relations say *registered*.
+    A word of which that one is another form is typed as it is meant: *register* for *registered*, *periodic* for
+    *period*.
     """
     asking = FUNCTION_WORDS.union(*(spoken(label).lower().split() for label in kg.relations))
-    return lambda word, better: _is_english(word) and (better not in asking or better.startswith(word))
+
+    def is_form_of(word: str, better: str) -> bool:
+        return better.startswith(word) or (word.startswith(better) and len(word) > len(better) + 1)
+
+    return lambda word, better: _is_english(word) and (better not in asking or is_form_of(word, better))
 
 
 def _is_english(word: str) -> bool:

@@ -19,7 +19,7 @@ from kgdemo.answering.operands import (
     shown_value,
 )
 from kgdemo.events import Event, Operand
-from kgdemo.kg.labels import fold, spoken, with_article
+from kgdemo.kg.labels import bare, fold, spoken, with_article
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
 from kgdemo.query.answer_type import kind_of, singulars
@@ -105,7 +105,7 @@ _CLAIMS_TIMES = re.compile(
 
 def _apart(topics: Sequence[str]) -> list[str]:
     """Topics without those whose name is part of another one's: of *red blood cells* nothing is said of blood."""
-    named = {topic: set(fold(re.sub(r" \([^)]*\)$", "", topic)).split()) for topic in topics}
+    named = {topic: set(fold(bare(topic)).split()) for topic in topics}
     return [topic for topic in topics if not any(named[topic] < named[other] for other in topics)]
 
 
@@ -536,8 +536,8 @@ class Claims(Computation):
                         continue  # that Bhutan has a dragon says nothing of Wales
                     kind = kind_of(self.kg, claimed)
                     fitting = {e: path for e, path in stated.items() if _alike(kind, kind_of(self.kg, e))}
-                    name = fold(re.sub(r" \([^)]*\)$", "", claimed)).split()
-                    words = [set(fold(re.sub(r" \([^)]*\)$", "", end)).split()) for end in fitting]
+                    name = fold(bare(claimed)).split()
+                    words = [set(fold(bare(end)).split()) for end in fitting]
                     if claimed not in fitting and any(set(name) <= own for own in words):
                         return None  # a red *dragon* is one
                     nearly = any(own <= set(name) for own in words)  # Hawaiian *pizza*

@@ -27,7 +27,7 @@ from kgdemo.answering.operands import (
 )
 from kgdemo.answering.records import ACHIEVED, MEANT, records_of, says_order
 from kgdemo.events import AnswerFinal, Event, Notice, Operand, Operation, PathFound, PathVerified
-from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
+from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold, spoken
 from kgdemo.kg.literals import date_parts
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
@@ -416,7 +416,7 @@ class Computation:
                 return ""
         said = {word[:_STEM] for word in fold(self.plan.asked).split()}
         for topic in self.query.topics:
-            named = [word[:_STEM] for word in fold(re.sub(r" \([^)]*\)$", "", topic)).split()]
+            named = [word[:_STEM] for word in fold(bare(topic)).split()]
             aside = kind_of(self.kg, topic) == "feat" or topic.lower() in kinds or topic.islower()
             aside = aside or said.isdisjoint(named)  # what was left aside when the question was put in other words
             if not aside and told.isdisjoint(named) and all(self.sets.joined(one, topic) is None for one in holders):

@@ -38,7 +38,7 @@ from kgdemo.answering.operands import (
 )
 from kgdemo.events import AnswerFinal, Event, Notice, Operand
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
+from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold, spoken
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import Name, name_index
 from kgdemo.linking.words import common_words
@@ -428,9 +428,9 @@ class Conditions(Direct):
         self, other: str, remaining: Mapping[str, tuple[Path, ...]]
     ) -> tuple[str, dict[str, tuple[Path, ...]]]:
         """What is called like something that joins no answer, and joins some: of a god of *wine* not the ingredient."""
-        name = re.sub(r" \([^)]*\)$", "", other)
+        name = bare(other)
         for one in self._link(name):
-            own = fold(re.sub(r" \([^)]*\)$", "", one))
+            own = fold(bare(one))
             if one != other and fold(name) in (own, *(fold(called) for called in self.kg.names_of(one))):
                 joined = {
                     e: (*p, second) for e, p in remaining.items() if e != one and (second := self._joining(e, one))
@@ -611,7 +611,7 @@ class Conditions(Direct):
         lived = _LIVED.match(path.relations[-1]) if path is not None and _YEAR_ALONE.match(other) else None
         if lived and not _ABOUT_LIFE.search(self.plan.asked):
             return None  # who died in 1945 need not have been in office then
-        is_noun = fold(re.sub(r" \([^)]*\)$", "", other)) in names_of_kind(self.plan.noun) if self.plan.noun else False
+        is_noun = fold(bare(other)) in names_of_kind(self.plan.noun) if self.plan.noun else False
         if path is None or not is_noun or self.sets.inverse(path.relations[-1]) in SAYS_WHAT_IT_IS:
             return path
         return None  # what is made with a spice is no *spice*, what a bird eats no *bird*

@@ -16,7 +16,7 @@ from rapidfuzz import fuzz
 
 from kgdemo.events import Mention
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.labels import FUNCTION_WORDS, fold
+from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold
 from kgdemo.linking.names import name_index
 from kgdemo.linking.words import common_words, ordinary_words
 from kgdemo.query.answer_type import kind_of
@@ -183,15 +183,11 @@ def _of_such_name(mention: Mention, kg: KnowledgeGraph) -> list[str]:
     said = fold(mention.text)
     likeness = {
         one.entity: max(
-            (fuzz.ratio(said, fold(name)) for name in (*kg.names_of(one.entity), _bare(one.entity))), default=0
+            (fuzz.ratio(said, fold(name)) for name in (*kg.names_of(one.entity), bare(one.entity))), default=0
         )
         for one in mention.candidates
     }
     return [entity for entity, alike in likeness.items() if alike >= max(_ALIKE, max(likeness.values()) - 1)]
-
-
-def _bare(entity: str) -> str:
-    return re.sub(r" \([^)]*\)$", "", entity)
 
 
 def _called(said: str, kg: KnowledgeGraph) -> Iterator[str]:

@@ -42,7 +42,9 @@ _INSTEAD = (  # steps that say the same of things of different types
     ("composed by", "music by"),
     ("starring", "performed by", "portrayed by"),
     ("released music by", "performed", "album by"),
+    ("won by", "awarded to"),
 )  # fmt: skip
+_MADE = ("wrote", "composed", "painted", "directed", "created", "performed")  # of whom stands for what is by him
 _NEARLY = {"appears in": "starred in", "starred in": "appears in"}
 _NTH_OF = re.compile(r"(first|second|third|fourth|fifth) (?:ever |modern |men['’]s )*$", re.IGNORECASE)
 _YEAR_BEFORE = re.compile(r"\b((?:1[89]|20)\d\d) (?:men['’]s )?$", re.IGNORECASE)
@@ -138,7 +140,7 @@ class Parsed(Plans):
         plain = readings(text, mentions, frozenset(self.query.topics), self.kg, self._only_says_more)
         every = [own for one in plain if (own := self._of_editions(text, one))] + plain
         there = [one for one in mentions if one.text.lower() in text.lower()]
-        lost = [self._passed_over(masked, there) for masked in every]
+        lost = [self._passed_over(masked, there, not mentions) for masked in every]
         about = [  # all that the question is about; a kind of thing, or a record, may be said in the words of a plan
             Heard(masked, kinds=tuple(own for own in left if kind_of(self.kg, own) in KINDS))
             for masked, left in zip(every, lost, strict=True)
@@ -148,9 +150,11 @@ class Parsed(Plans):
         whole = [one for one in found if not one.masked.beside]  # a name is left out only where no plan takes it in
         return sorted(whole or found, key=lambda one: -one.likely)
 
-    def _passed_over(self, masked: Masked, mentions: Sequence[Mention]) -> list[str]:
+    def _passed_over(self, masked: Masked, mentions: Sequence[Mention], chosen_by_hand: bool) -> list[str]:
         """What linking found the question to be about and a reading does not name, nor anything it is a part of."""
         named = {entity for name in (*masked.names, *masked.beside) for entity in name.entities}
+        if chosen_by_hand:
+            return [own for own in self.query.topics if own not in named]
         within = " ".join(name.text.lower() for name in masked.names)
         chosen = ((one.text.lower(), one.candidates[0].entity) for one in mentions)
         lost = ((text, own) for text, own in chosen if own in self.query.topics and own not in named)
@@ -232,13 +236,16 @@ class Parsed(Plans):
     def _possible(self, heard: Heard, plan: tuple[str, ...]) -> tuple[str, ...]:
         """A plan if things of such types may have what it asks of them; else with what they have instead, or none.
 
-        A person *comes from* a place by birth, a dish by origin; a song is *by* who composed it, a book by its author.
+        A person *comes from* a place by birth, a dish by origin; a song is *by* who composed it, a book by its author;
+        what is *adapted from* somebody is adapted from what he wrote.
         """
         if self._is_possible(heard, plan) or self._is_number_stated(heard, plan):
             return plan
         for place, token in enumerate(plan):
-            for other in (step for group in _INSTEAD if token in group for step in group):
-                if self._is_possible(heard, changed := (*plan[:place], other, *plan[place + 1 :])):
+            instead = [(step,) for group in _INSTEAD if token in group for step in group]
+            by_work = [(step, token) for step in _MADE] if place and plan[place - 1] in NAMES else []
+            for steps in (*instead, *by_work):
+                if self._is_possible(heard, changed := (*plan[:place], *steps, *plan[place + 1 :])):
                     return changed
         return ()
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 from kgdemo.answering.operands import is_of_kind, names_of_kind
 from kgdemo.events import EntitiesLinked, Mention
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.labels import FUNCTION_WORDS, fold
+from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold
 from kgdemo.linking.linker import Linker
 from kgdemo.linking.names import name_index
 from kgdemo.linking.words import common_words, ordinary_words
@@ -120,7 +120,7 @@ _WORK = re.compile(r"^(?:the )|(?: (?:film|movie|novel|book|series|version|remak
 
 def _is_accented(mention: Mention) -> bool:
     """Whether a name has letters that the question writes without accents: *angles* are no Anglès."""
-    name = re.sub(r" \([^)]*\)$", "", mention.candidates[0].entity)
+    name = bare(mention.candidates[0].entity)
     return not name.isascii() and mention.text.isascii() and fold(name) == fold(mention.text)
 
 
@@ -178,7 +178,7 @@ def _is_a_sort(mention: Mention) -> bool:
     """Whether a plural in small letters names a sort of works of which several bear that name: *violin concertos*."""
     if not mention.text.islower() or not mention.text.endswith("s"):
         return False
-    names = [re.sub(r" \([^)]*\)$", "", one.entity) for one in mention.candidates]
+    names = [bare(one.entity) for one in mention.candidates]
     return names.count(names[0]) > 2 and names[0] != mention.candidates[0].entity
 
 

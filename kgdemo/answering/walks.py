@@ -195,7 +195,7 @@ class Walks(Spans):
         if best is Fit.NO:
             around = [self._containing(path) for path in ends.values() if path is not None] if asked.types else []
             found: Ends = {path.end: path for path in around if path is not None}
-            return found or (ends if heard.trusted else {})
+            return found or (ends if heard.trusted and not asked.named else {})
         paths = {end: path for end, path in ends.items() if fit[end] is best and path is not None}
         nouns = list(self._nouns(heard.text))  # of those who were born in a place the *composers*
         narrowed = (own for noun in nouns if 0 < len(own := self.sets.of_noun(paths, noun) or {}) < len(paths))
@@ -206,7 +206,7 @@ class Walks(Spans):
 
     def _containing(self, path: Path) -> Path | None:
         """A walk on to the place of the kind asked for that its end lies in."""
-        for _ in range(_UP if kind_of(self.kg, path.end) in PLACES else 0):
+        for _ in range(_UP):
             around = [end for label, end in self.kg.neighbours(path.end, directed=True) if label == "located in"]
             fitting = [end for end in around if fits(self.query.answer_type, kind_of(self.kg, end)) is not Fit.NO]
             further = next((end for end in (*fitting, *around) if end not in path.entities), None)

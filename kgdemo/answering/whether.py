@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from kgdemo.answering.computation import Computation, MethodRun, computed_answer, within_bound
 from kgdemo.answering.operands import PLACES
 from kgdemo.events import AnswerFinal, Event, Operand, Operation
-from kgdemo.kg.labels import fold
+from kgdemo.kg.labels import bare, fold
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.claimed import ANYTHING
 from kgdemo.query.measures import in_unit
 
-_BRACKETS, _ARTICLE = re.compile(r" \([^)]*\)$"), re.compile(r"^(?:the|an?) ", re.IGNORECASE)
+_ARTICLE = re.compile(r"^(?:the|an?) ", re.IGNORECASE)
 _CITED = re.compile(r" (?:and )?\[\d+\]")
 _SIGNS = ("=", "<", ">", "<=", ">=")
 
@@ -89,7 +89,7 @@ class Whether(Computation):
         return " or " in self.plan.turned
 
     def _is_meant(self, entity: str, claimed: str, meant: Iterable[str]) -> bool:
-        names = (*self.kg.names_of(entity), _BRACKETS.sub("", entity))
+        names = (*self.kg.names_of(entity), bare(entity))
         return entity in meant or fold(_ARTICLE.sub("", claimed)) in map(fold, names)
 
     def _in_the_place_claimed(self, operands: Sequence[Operand], meant: Iterable[str]) -> Path | None:

@@ -227,6 +227,14 @@ def fold(label: str) -> str:
     return tilde + " ".join(re.sub(r"[^\w]|_", " ", plain).split())
 
 
+def bare(label: str) -> str:
+    """A label without what tells it from a namesake: *Dune* of *Dune (novel)*."""
+    return _TOLD_APART.sub("", label)
+
+
+_TOLD_APART = re.compile(r" \([^)]*\)$")
+
+
 def with_article(noun: str) -> str:
     """A noun with *a* or *an*; a plural as it stands."""
     if noun.endswith("s") and not noun.endswith("ss"):

@@ -131,7 +131,8 @@ def answer_type_of(question: str, types: Collection[str]) -> AnswerType:
     if first == "how":
         return AnswerType(_NUMBER) if words[start + 1 : start + 2] and words[start + 1] in _MUCH else ANYTHING
     asking = next((place for place, word in enumerate(words) if word in _ASKING), None)
-    if asking is None:
+    described = words[start : asking - 1] if asking and words[asking - 1] in _BEHIND else []
+    if asking is None or (described and _VERBS.isdisjoint(described)):  # *the state in which …*
         return _of_phrase(words[start:], types)
     behind = words[asking + 1 :]
     if (behind[:1] and behind[0] in _BEING) or words[asking] == "whats":  # "what is the currency of …"
@@ -141,7 +142,10 @@ def answer_type_of(question: str, types: Collection[str]) -> AnswerType:
         return ANYTHING if dangling else _of_phrase(behind, types)
     near = behind[:_REACH]
     verb = next((i for i, word in enumerate(near) if word in _VERBS or word in _BEFORE), None)
-    return next((answer_type for word in near[:verb] if (answer_type := _kind(word, types)).types), ANYTHING)
+    kinds = [_kind(word, types) for word in near[:verb]]
+    first = next((place for place, kind in enumerate(kinds) if kind.types), len(kinds))
+    heads = list(takewhile(lambda kind: kind.types, kinds[first:]))
+    return heads[-1] if heads else ANYTHING  # an *award winner* is no award
 
 
 def _asks_who_that_is(words: list[str]) -> bool:

@@ -231,7 +231,8 @@ def asks_of_kin(question: str) -> bool:
 
 
 _LAST_CLAUSE = re.compile(
-    r"\b(?:the|an?) (?:[\w'-]+ ){1,3}(?P<clause>(?:who|whose|that|which|where|in which) .+)$", re.IGNORECASE
+    r"\b(?:the|an?) (?:[\w'-]+ ){1,3}(?P<clause>(?:who|whose|that|where|(?:which|in which)(?= \S+ \S)) .+)$",
+    re.IGNORECASE,
 )
 
 

@@ -24,6 +24,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.labels import bare
 from kgdemo.models.embedding import sentence_embedder
 
 NAMES = ("X", "Y")  # in place of what a question names, in the order in which it does
@@ -178,7 +179,7 @@ def with_placeholders(text: str, topics: Sequence[str], kg: KnowledgeGraph) -> t
 
 def named_in(text: str, entity: str, kg: KnowledgeGraph) -> re.Match[str] | None:
     """Where a text names an entity, by the longest of its names that stands there."""
-    names = sorted({entity, re.sub(r" \([^)]*\)$", "", entity), *kg.names_of(entity)}, key=len, reverse=True)
+    names = sorted({entity, bare(entity), *kg.names_of(entity)}, key=len, reverse=True)
     said = (re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE) for name in names)
     return next(filter(None, said), None)
 

@@ -131,7 +131,7 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
         r"what is the second \2 \3",
     ),
     (
-        r"^(?!what|which|who|how|the\b|in\b|total\b)(.+?) (?:number of|total of) (\w+)(?: won)?$",
+        r"^(?!what|which|who|how|the\b|in\b|total\b)(.+?) (?:number of|total of) (\w+s)(?: won)?$",
         r"how many \2 did \1 win",
     ),
     (r"^(.+?) ((?:[a-z]+ )?[a-z]+s), how many(?: in total| altogether| in all)?$", r"how many \2 does \1 have"),

@@ -33,6 +33,8 @@ TYPES = frozenset(
         ("what province is it in", {"region"}),
         ("what school did she go to", {"university"}),
         ("What is the country's capital?", {"city"}),
+        ("the city in which the composer was born", {"city"}),
+        ("the louvre is in which city", {"city"}),
     ],
 )
 def test_a_named_type_is_read_from_the_head_of_what_is_asked_for(question, asked):
@@ -50,6 +52,7 @@ def test_a_named_type_is_read_from_the_head_of_what_is_asked_for(question, asked
         ("marie curie's husband", "person", "city"),
         ("film star born in Rome", "person", "film"),
         ("after whom is it named", "deity", "year"),
+        ("which film director made it", "person", "film"),
     ],
 )
 def test_question_words_and_roles_allow_several_types(question, allowed, not_allowed):

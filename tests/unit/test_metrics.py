@@ -77,6 +77,21 @@ def test_answers_by_hand_as_the_papers_scripts_match(answers, gold, expected):
     assert tuple(rate(answers, gold, holding) for rate in rates) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(
+    ("answer", "right", "same"),
+    [
+        ("1 September 1939", "1939", True),
+        ("July 1969", "1969", True),
+        ("1 September 1939", "1940", False),
+        ("1939", "1 September 1939", False),
+        ("Boeing 747", "747", False),
+        ("Club 1939", "1939", False),
+    ],
+)
+def test_a_day_is_right_where_its_year_is_asked_for(answer: str, right: str, same: bool):
+    assert exactly(answer, right) is same
+
+
 @settings(max_examples=300, deadline=None)
 @given(NAMES, NAMES, st.sampled_from([exactly, holding]))
 def test_hit_is_never_less_than_hits_at_1_and_all_are_shares(answers, gold, match):

@@ -71,6 +71,25 @@ def test_a_question_in_other_words_is_answered(pipeline: Pipeline, question: str
 
 
 @pytest.mark.parametrize(
+    ("question", "entity", "answer"),
+    [
+        ("stanley kubrik year of death", "Stanley Kubrick", "1999"),
+        ("discoveries of ernest ruterford", "Ernest Rutherford", "Atomic nucleus"),
+        ("Country of birth of pierre curies wife", "Pierre Curie", "Poland"),
+        ("leagues of the clubs that play at san siro", "San Siro", "Serie A"),  # no club, however likely that is
+        ("what movies were based on philip k dick stories?", "Philip K. Dick", "Blade Runner"),  # on what he wrote
+        ("which turing award winner was born in rotterdam?", "Rotterdam", "Edsger W. Dijkstra"),
+    ],
+)
+def test_a_question_about_an_entity_that_was_chosen_by_hand(
+    pipeline: Pipeline, question: str, entity: str, answer: str
+) -> None:
+    events = list(pipeline.run(question, Settings(graph="world", compare=False), [entity]))
+    final = next(event for event in events if isinstance(event, AnswerFinal))
+    assert answer in final.answers
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "why did the roman empire collapse in the end",  # a reason is asked for, not the date
