@@ -53,6 +53,7 @@ _TELLS_WHICH = re.compile(
     r"(?P<what>(?:the|that|this) [^.?!:,]+ (?:with|in|by|of|from|that|which|who|where) [^.?!:,]+)[:,] ?",
     re.IGNORECASE,
 )
+_ITS_YEAR = re.compile(r" (?:1[5-9]|20)\d\d\b")
 _ORDER = re.compile(r"\b(?:first|second|third|last|(?:larg|high|bigg|old|small)est)\b", re.IGNORECASE)
 
 
@@ -167,7 +168,11 @@ def _about_what_was_named(question: str, graph: OpenedGraph) -> str:
     if (told := _TELLS_WHICH.fullmatch(question[:start])) and _SPEAKS_OF_IT.search(asked):
         return in_place_of_it(asked, told["what"][0].lower() + told["what"][1:]) or question
     before = _linked(question[:start], graph)
-    names = [m.text for m in before.mentions if m.candidates[0].entity in before.chosen]
+    names = [
+        m.text + (year[0] if (year := _ITS_YEAR.match(question, m.end)) else "")
+        for m in before.mentions
+        if m.candidates[0].entity in before.chosen
+    ]
     if len(names) == 1 and _SEEN_THERE.search(asked):
         return _SEEN_THERE.sub(rf"\1 in {names[0]}", asked)
     named = _linked(_SPEAKS_OF_IT.sub("", asked), graph)

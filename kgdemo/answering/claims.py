@@ -369,7 +369,8 @@ class Claims(Computation):
         walks = [walk for walk in walks if named & set(path_words(walk[1]))] or walks  # *capital*, not *largest city*
         if where := _LIVED_WHERE.match(self.plan.asked):  # a citizen of a country need not have been born there
             walks = [(one, (f"{_PAST.get(where['verb'].lower(), where['verb'].lower())} in",)) for one in topics]
-        of_country = _COMPETES.match(self.query.text) or _IS_NATIONAL.match(self.plan.asked)
+        a_country = any(kind_of(self.kg, topic) == "country" for topic in topics)  # it may be a club
+        of_country = a_country and (_COMPETES.match(self.query.text) or _IS_NATIONAL.match(self.plan.asked))
         country = [(one, ("citizen of",)) for one in topics] if of_country else []
         both = self._of_two_objects(topics)
         if both is not None:

@@ -429,13 +429,15 @@ class Computation:
         return _ELEMENTS & set(fold(self.plan.asked).split()) <= words
 
     def _order_said(self, names: Sequence[str]) -> bool:
-        """Whether the question says the order that a record is named by: not every prize is the *first* one."""
-        said = fold(self.query.text).split()
+        """Whether the question says the order that a record is named by, and no other: the *first* prize, any prize."""
+        said = _ORDERS.intersection(fold(self.query.text).split())
         orders = [{word for word in fold(name).split() if word in _ORDERS} for name in names]
-        return any(order <= set(said) for order in orders)
+        return any(order <= said and bool(order) == bool(said) for order in orders)
 
     def _may_hold(self, holders: Collection[str], names: Sequence[str]) -> bool:
         """Whether a record may be of what the question asks for: an ocean's trench is no deepest *lake*."""
+        if self.plan.form is Form.SUPERLATIVE and not any(map(says_order, names)):
+            return False  # it only describes where the highest of something is
         kinds = names_of_kind(self.plan.noun)
         if not kinds or self.plan.form is not Form.SUPERLATIVE:
             return True

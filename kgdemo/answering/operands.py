@@ -403,7 +403,9 @@ _TITLES = " titles"  # how often something was won: *World Cup titles*, which ma
 
 def number_of(kg: KnowledgeGraph, entity: str, noun: str) -> Operand | None:
     """The number that the graph states of what a noun names: of a spider's *legs*, of a planet's *moons*."""
-    noun = re.sub(r"\b(?:men's|football|soccer|fifa|uefa|formula (?:one|1)) ", "", noun.lower())
+    noun = re.sub(r"\b(?:men's|football|soccer|fifa|uefa|formula (?:one|1)|federal) ", "", noun.lower())
+    if noun == "times":  # how often something was done is no time that something takes
+        return None
     kinds = set(names_of_kind(noun)[: 1 if " " in noun else None]) | {noun}  # not all countries are *landlocked* ones
     for attribute, literal in kg.literals.get(entity, {}).items():
         own = attribute.lower().removeprefix("number of ")

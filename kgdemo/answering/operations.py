@@ -129,7 +129,7 @@ def acting(
 def in_other_words(
     query: Query, resources: Resources, link: Callable[[str], Sequence[str]], directed: bool, in_steps: bool
 ) -> Iterator[Event]:
-    """What fits its description, the holder of the record, or the value that a question means in other words.
+    """What fits its description, or the holder of the record that a question means in other words.
 
     Nothing where it means none of them.
 
@@ -142,12 +142,8 @@ def in_other_words(
         return
     given = (query, lambda _: iter(()), resources, link, directed)
     may_be_record = query.plan.form not in (Form.VALUE, Form.COUNT) and not in_steps
-    found = tuple(Lists(*given).of_record_meant()) if may_be_record else ()
-    if found or query.plan.form not in (Form.ENTITY, Form.VALUE, Form.COUNT):
-        yield from found
-        return
-    if meant := tuple(Spans(*given).value_meant(in_steps)):
-        yield from meant
+    if may_be_record:
+        yield from Lists(*given).of_record_meant()
 
 
 def understood(

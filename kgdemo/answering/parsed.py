@@ -62,6 +62,7 @@ _KNOWN_AS = re.compile(
 _HOW_MANY = re.compile(r"\bhow (?:many|often)\b", re.IGNORECASE)
 _WORKS = re.compile(r" (?:book|novel|film|movie|album|song|game|part|instalment|installment)\b", re.IGNORECASE)
 _SURE = 0.5  # probability from which a plan is held against an answer that was found without it
+_VERY_SURE = 0.85  # the same where a name is left out of it
 _TRUSTED = 0.7  # probability from which a plan knows better what is asked for than the question word
 _LEAST = 0.2  # probability below which no plan is taken
 _HALF = 0.5  # of a set, of which a value has to be known before one is said to have the greatest
@@ -214,7 +215,7 @@ class Parsed(Plans):
             heard.trusted = likely >= _TRUSTED
             result = self._done(heard, plan) if plan != (NONE,) else None
             result = result or (self._done(heard, other) if (other := _in_other_steps(plan)) != plan else None)
-            sure = likely >= _SURE and plan == proposal.tokens and not heard.masked.beside
+            sure = plan == proposal.tokens and likely >= (_VERY_SURE if heard.masked.beside else _SURE)
             if result is None:
                 missing = max(missing, likely)
             elif result[0] in done:  # one and the same in other words

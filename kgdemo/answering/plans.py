@@ -201,7 +201,7 @@ class Plans(Walks):
 
     def _whether(self, heard: Heard, plan: list[str]) -> Result | None:
         """*Yes* by a path to what is claimed; *no* where the walk leads to one thing only, which is another."""
-        claimed, ends = [*self._walk(heard, plan[:1])], self._walk(heard, plan[1:])
+        claimed, ends = heard.names[plan[0]].entities, self._walk(heard, plan[1:])
         operands = [Operand(end, (path,)) for end, path in ends.items() if path is not None]
         there = next((one for one in claimed if one in ends), None)
         if there is None and (not heard.trusted or len(operands) != 1 or self._are_joined(operands[0].entity, claimed)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from kgdemo.answering.operands import is_of_kind, names_of_kind
@@ -34,7 +34,7 @@ def names_meant(question: str, linker: Linker, kg: KnowledgeGraph) -> EntitiesLi
     began = time.perf_counter()
     found = linker.link(question)
     mentions, chosen = _asked_about(question, *_named(question, found.mentions, found.chosen, kg))
-    mentions, chosen = _of_the_year(question, mentions, chosen, kg)
+    mentions, chosen = _of_the_year(question, *_of_women(question, mentions, chosen, kg), kg)
     chosen = _places(question, mentions, _languages(question, mentions, chosen))
     mentions, chosen = _but_asides(mentions, chosen, kg)
     chosen = _told_by_an_owner(question, mentions, chosen, kg)
@@ -86,6 +86,36 @@ def _is_no_acronym(mention: Mention, kg: KnowledgeGraph) -> bool:
     return everyday and bool(names) and all(name.isupper() for name in names)
 
 
+def _of_women(
+    question: str, mentions: tuple[Mention, ...], chosen: tuple[str, ...], kg: KnowledgeGraph
+) -> tuple[tuple[Mention, ...], tuple[str, ...]]:
+    """With the women's tournament in place of the one of the same name, where the question says so."""
+    meant: dict[str, str] = {}
+    for mention in mentions:
+        before, words = _WOMENS.search(question[: mention.start]), mention.text.split()
+        names = [f"{before[0]}{' '.join(words[:last])}" for last in range(len(words), 0, -1)] if before else []
+        called = (kg.entities[found.entity] for name in names for found in name_index(kg).called(name))
+        if other := next(called, ""):
+            meant[mention.candidates[0].entity] = other
+    return _instead(mentions, chosen, meant)
+
+
+_WOMENS = re.compile(r"\b(?:women|woman|ladies)['’]?s? $", re.IGNORECASE)
+
+
+def _instead(
+    mentions: tuple[Mention, ...], chosen: tuple[str, ...], meant: Mapping[str, str]
+) -> tuple[tuple[Mention, ...], tuple[str, ...]]:
+    """Mentions and topics with others in place of some entities."""
+
+    def put_right(mention: Mention) -> Mention:
+        first, *others = mention.candidates
+        named = dataclasses.replace(first, entity=meant.get(first.entity, first.entity))
+        return dataclasses.replace(mention, candidates=(named, *others))
+
+    return tuple(map(put_right, mentions)), tuple(meant.get(entity, entity) for entity in chosen)
+
+
 def _of_the_year(
     question: str, mentions: tuple[Mention, ...], chosen: tuple[str, ...], kg: KnowledgeGraph
 ) -> tuple[tuple[Mention, ...], tuple[str, ...]]:
@@ -102,13 +132,7 @@ def _of_the_year(
             of_year += [one for one in namesakes if kind_of(kg, one) == "position"]
         if entity in chosen and (other := next((one for one in of_year if one in kg.entities), "")):
             meant[entity] = other
-
-    def put_right(mention: Mention) -> Mention:
-        first, *others = mention.candidates
-        named = dataclasses.replace(first, entity=meant.get(first.entity, first.entity))
-        return dataclasses.replace(mention, candidates=(named, *others))
-
-    return tuple(map(put_right, mentions)), tuple(meant.get(entity, entity) for entity in chosen)
+    return _instead(mentions, chosen, meant)
 
 
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")

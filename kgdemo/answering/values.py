@@ -1,8 +1,4 @@
-"""What the graph states of one thing: a height, a number, a date.
-
-A question that names what is measured is read by its words (``query.form``). Of one that does not, *at what height is
-the hoop mounted*, the attribute is taken that its words are nearest to by sentence embeddings, where any is near.
-"""
+"""What the graph states of one thing: a height, a number, a date."""
 
 from __future__ import annotations
 
@@ -19,23 +15,16 @@ from kgdemo.answering.computation import (
     no_answer,
     unchanged,
 )
-from kgdemo.answering.operands import HARMLESS, is_date, names_of_kind, operand_of, shown_value
+from kgdemo.answering.operands import is_date, operand_of, shown_value
 from kgdemo.answering.orders import BEGINNINGS, Orders
 from kgdemo.events import AnswerFinal, Event, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.literals import date_parts
 from kgdemo.kg.path import Path
 from kgdemo.linking.words import common_words
-from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import kind_of, same_stem
-from kgdemo.query.measures import BEGINNING, NUMBERS, converted
-from kgdemo.query.plan import Form
-from kgdemo.query.wording import names_in
+from kgdemo.query.measures import BEGINNING, converted
 
-# cosine of a question and an attribute: of 18 that were asked for 16 lay above it, of 13 that are not stated none lay
-# above 0.35
-_NEAR = 0.44
-_VERY_NEAR = 0.6
 _RELATIVE = re.compile(r"\b(?:that|which|who|whose|where|with)\b", re.IGNORECASE)
 _ASKS_YEAR = re.compile(r"\byear\b", re.IGNORECASE)
 _HOSTED_WHEN = re.compile(
@@ -45,28 +34,10 @@ _HOSTED_WHEN = re.compile(
 )
 _MAKERS = frozenset("person company band organization team".split())
 _WHEN_DID = re.compile(r"\b(?:when|(?:what|which) (?:year|day|date)) (?:did|was|were)\b", re.IGNORECASE)
-_NAMES_THEM = re.compile(  # *the six counties*, which are to be named, not counted
-    rf"^(?!how many)(?:(?:(?:what|which|who) (?:are|were)|name|list|give)\b.*|.*['’]s? )(?:{'|'.join(NUMBERS)})\b", re.I
-)
-_ASKS_ANOTHER = re.compile(
-    r"^(?:(?:in|on|at|by|of|to|from) )?(?:who|whom|whose|where|when|why|since|until"
-    r"|which (?!height|age|temperature|speed|depth|price|port|frequency|size|number|percentage))\b"
-    r"|^(?:in |on )?(?:what|which) (?:year|day|date|month|century)\b"  # a number is none
-    r"|^how (?:do|does|did|come|is|are|was|were)\b|\b\d{4}\b|\b(?:average|per (?!side|team|match|game))\b",
-    re.IGNORECASE,
-)
 _ANY_DATE = "happened"  # which is asked for where no verb says which date is meant
 _DID = re.compile(r"^(?:when|(?:in )?(?:what|which) year|on (?:what|which) (?:day|date)) did\b", re.IGNORECASE)
 _VICTORY = re.compile(r"\bdid .+ (?:win|lose|beat|defeat)\b", re.IGNORECASE)
 _MEANWHILE = frozenset("come become into out down up off over his her its their start begin begun end".split())
-_ASKS_WHICH_ONE = re.compile(  # a name, and no number
-    r"^(?!.*\bhow (?:many|much|long|tall|high|far|fast|old|big|deep|heavy|wide)\b)"
-    r".*\b(?:who|whose|which one|title|name)\b",
-    re.IGNORECASE,
-)
-_OF_PEOPLE = frozenset("players members passengers crew inhabitants soldiers persons".split())
-_HOW_MANY = re.compile(r"(?:.*\b)?how many (?P<unit>[a-z]+)\b", re.IGNORECASE)
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?$")
 
 
 class Values(Orders):
@@ -162,57 +133,6 @@ class Values(Orders):
         is_verb = left and not left[0].endswith("s")  # the euro *notes* are a part of the name
         return " ".join(left) if len(left) > 1 and is_verb else ""
 
-    def value_meant(self, described: bool) -> Iterator[Event]:
-        """The number of a topic whose name is nearest to what the question says of it; nothing where none is near.
-
-        Args:
-            described: the question may speak of something that it describes: *the tallest mountain of* the topic.
-        """
-        kinds = names_of_kind(self.plan.noun) if self.plan.noun and self.plan.form is Form.ENTITY else ()
-        of_kind = not self.kg.types.isdisjoint(kinds)
-        told = self.kg.words_of(*self.query.topics)
-        unmet = [name for name in names_in(self.plan.asked) if fold(name) not in told]
-        if (
-            _NAMES_THEM.search(self.plan.asked) or unmet or _ASKS_WHICH_ONE.search(self.plan.asked)
-        ):  # of a *Scrabble* set it says nothing how many letters are
-            return
-        if of_kind or _ASKS_ANOTHER.search(self.plan.asked) or len(self.query.topics) > 2:  # no *country* is a value
-            return
-        quantity = self._quantity()
-        if quantity is not None:
-            yield from self._stated(quantity)
-            return
-        vectors, unit = embedding_cache(self.resources.embedder), _HOW_MANY.match(self.plan.asked)
-        best, nearest = _VERY_NEAR if described else _NEAR, ("", "")
-        for topic in self.query.topics:
-            names = self.kg.words_of(topic)
-            rest = " ".join(word for word in self.plan.asked.split() if fold(word.replace("'s", "")) not in names)
-            stated = {
-                attribute: value
-                for attribute, value in self.kg.literals.get(topic, {}).items()
-                if _NUMBER.match(value.value) and value.unit and not _asks_which(self.plan.asked, attribute)
-                if unit is None or _says(unit["unit"], attribute, value.unit)
-            }
-            likeness = vectors.similarity(rest, list(stated)).tolist() if rest else []
-            for attribute, near in zip(stated, likeness, strict=False):
-                if near > best:
-                    best, nearest = near, (topic, attribute)
-        operand = operand_of(self.kg, nearest[0], (nearest[1],)) if nearest[0] else None
-        others = [topic for topic in self.query.topics if topic != nearest[0]]
-        if operand is not None and all(self.sets.joined(nearest[0], other) is not None for other in others):
-            yield from self._stated(operand)
-
-    def _quantity(self) -> Operand | None:
-        """The value of a quantity that is all the question names: the *normal body temperature* of a human being."""
-        for topic in self.query.topics:
-            values = self.kg.literals.get(topic, {}) if kind_of(self.kg, topic) == "quantity" else {}
-            named = self.kg.words_of(topic)
-            if values and not set(self.query.content_words) - named - SAYS_LITTLE - HARMLESS - FUNCTION_WORDS - {
-                "person"
-            }:
-                return operand_of(self.kg, topic, tuple(values))
-        return None
-
     def _stated(self, operand: Operand) -> Iterator[Event]:
         """A value as the graph states it, and in the unit that it is asked in."""
         dates = is_date(self.plan.attributes[0]) if self.plan.attributes else False
@@ -291,14 +211,3 @@ class Values(Orders):
     def _same_words(self, topic: str, others: Iterable[str]) -> bool:
         words = set(fold(topic).split())
         return any(words & set(fold(other).split()) for other in others)
-
-
-def _says(noun: str, attribute: str, unit: str) -> bool:
-    """Whether a value is one of what is counted: of how many *days* one in days."""
-    words = fold(f"{attribute} {unit}").split()
-    return any(same_stem(noun, word) for word in words) or (noun == "people" and not _OF_PEOPLE.isdisjoint(words))
-
-
-def _asks_which(question: str, attribute: str) -> bool:
-    """Whether a question asks which things they are whose number is stated: *what colours*, not how many."""
-    return re.match(rf"(?:what|which) {re.escape(attribute)}\b", question, re.IGNORECASE) is not None

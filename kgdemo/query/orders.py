@@ -54,7 +54,7 @@ _COMPARISONS = patterns_of(
     rf"{_WHICH_IS}[^,:]*?[,:] *{{pair}}",
     r"{what}(?: \w+){0,2}? (?:runs?|swims?|flies|moves?|goes|grows|lives?|lies) (?:the )?{erest}[,:]? *(?:an? )?"
     r"(?P<x>.+?) *,? +(?:or|and) +(?:an? )?(?P<y>.+)",
-    r"{what}(?: \w+){0,2}? {be} (?:the )?{erest}(?: (?:of|between|out of))? {pair}",
+    r"{what}(?: \w+){0,2}? {be} (?:the )?{erest}(?: (?:of|between|out of))? (?!\w+ (?:in|of|on) the ){pair}",
     r"(?:between |out of |from |of )?(?:the )?(?P<x>.+?) (?:or|vs\.?|versus|and) (?:the )?(?P<y>.+?) *[,:?–-]+ "
     r"*{what}(?: \w+)? {be} (?:the )?{erest}(?: (?:in|by) \w+)?",
     r"{be} (?P<x>.+?) or (?P<y>.+?) (?:the )?{erest}(?: \w+| (?:to|from) the \w+)?(?: by \w+)?",

@@ -135,7 +135,15 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
         r"how many \2 did \1 win",
     ),
     (r"^(.+?) ((?:[a-z]+ )?[a-z]+s), how many(?: in total| altogether| in all)?$", r"how many \2 does \1 have"),
+    (r"\blifted (the (?:[\w'’]+ )*(?:cup|trophy|title|shield)s?)\b", r"won \1"),
     (r"^(.+?) (?:have|has) got how many (\w+)$", r"how many \2 does \1 have"),
+    (
+        r"^(?!what|which|who|how|in\b|of\b|at\b|tell|and\b)([\w'’.:& -]{2,40}?),? how many ([a-z]+s)"
+        r"(?: are there| in total)?$",
+        r"how many \2 does \1 have",
+    ),
+    (r"\b(?:cut|chopped|hacked|struck|sliced) off (?:the )?(?:(\w+)['’]s head|head of (\w+))\b", r"killed \1\2"),
+    (r"\b(?:cut|chopped|hacked|struck|sliced) (?:the )?(?:(\w+)['’]s head|head of (\w+)) off\b", r"killed \1\2"),
     (
         r"^at how many degrees(?: \w+)? (does|do|will) (.+?) (boil|melt|freeze)(?: at)?$",
         r"at what temperature \1 \2 \3",

@@ -184,8 +184,15 @@ def referring(text: str) -> str:
     return text
 
 
+_ONE_IN_ANOTHER = re.compile(
+    r"^(?P<x>[A-Z][\w'’-]*[^\Ws](?: [A-Z][\w'’-]+)*) in (?P<y>(?:the )?[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*) ?\?$"
+)
+
+
 def _asked_whether(text: str) -> str:
-    """A statement with *isn't it?* or *right?* behind it as the question whether it is so."""
+    """A statement with *isn't it?* or *right?* behind it as the question whether it is so; so *Portugal in NATO?*."""
+    if found := _ONE_IN_ANOTHER.match(text):
+        return f"is {found['x']} in {found['y']}?"
     tagged = _TAG.match(text)
     stated = _STATES.match(re.sub(r"['’]s (?=an?\b|the\b|still\b)", " is ", tagged["said"])) if tagged else None
     if tagged is None or stated is None:

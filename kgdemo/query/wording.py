@@ -336,6 +336,7 @@ def in_plain_verbs(text: str) -> str:
     text = re.sub(r"\b(gave|brought|left|taught) us\b", r"\1", text, flags=re.IGNORECASE)
     text = re.sub(r"(?<=est )(\w+(?: \w+)?) (?:alive|living)(?: today| now)?\b", r"\1", text, flags=re.IGNORECASE)
     text = re.sub(r"\bhuman being\b", "person", text, flags=re.IGNORECASE)
+    text = re.sub(r"^(what|who|which|where|how) r\b", r"\1 are", text, flags=re.IGNORECASE)
     text = re.sub(r"\b(\d{4}) (?:men's )?(?:(?:football|soccer) )world cup\b", r"\1 FIFA World Cup", text, flags=re.I)
     text = re.sub(r"\bcapitol(?= of\b)", "capital", text, flags=re.IGNORECASE)
     text = re.sub(r",? (?:while|whilst|when) (?:still )?in (?:office|power)\b", "", text, flags=re.IGNORECASE)
