@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 
-from kgdemo.answering.clauses import belonging_to, common, led_to, unread
+from kgdemo.answering.clauses import belonging_to, common, led_to, number_unread, unread
 from kgdemo.answering.computation import BY, MethodRun, listed, no_answer
 from kgdemo.answering.operands import Sets
 from kgdemo.answering.operations import acting, answer, described, in_other_words, understood
@@ -400,7 +400,10 @@ class _InSteps:
             ran.final = self._leading_on(ran.final)
             refused = bool(ran.final.refusal)
         said = [clause.question for clause in clauses] or list(filter(None, [last_clause(query.plan.asked)]))
-        if not refused and (lost := unread(said, ran, operations, self.graph.kg)):
+        lost = "" if refused else unread(said, ran, operations, self.graph.kg)
+        if not refused and not operations and query.plan.form is Form.ENTITY:
+            lost = lost or number_unread(query.plan.asked, ran, self.graph.kg)
+        if lost:
             yield no_answer(f"The question has a condition that I find nothing for: “{lost}”. Ask without it.")
             return
         may_be_retold = refused and query.plan.form in _IN_OTHER_WORDS

@@ -224,7 +224,8 @@ _ASKING = ("what", "which", "where", "when", "who", "whose", "whom", "how")
 
 
 def _asking_right(question: str, graph: OpenedGraph) -> str:
-    """The question with a mistyped question word at its beginning put right: *wich*, *waht*."""
+    """The question with a mistyped question word at its beginning put right, *waht*; and *wich* anywhere."""
+    question = re.sub(r"\b(w)(?:ich|hcih|hihc|hitch)\b(?= [a-z])", r"\1hich", question, flags=re.IGNORECASE)
     first, _, rest = question.lstrip().partition(" ")
     typed = first.lower()
     if not rest or typed in _ASKING or len(typed) < _SHORT or typed[0] not in "wh" or graph.linker.knows(typed):

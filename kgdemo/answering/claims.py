@@ -67,7 +67,7 @@ _SAYS_WHAT_IT_IS = frozenset(("occupation", "genre", "position held", "instance 
 _WIDER = frozenset("capital state province citizenship nationality".split())  # not every city is a capital
 _OF_ONE_TYPE = frozenset(  # nothing is of two of these; a country may be a city or an island as well
     "person planet moon continent city river lake mountain sea ocean desert film book song album company language"
-    " currency band element deity bridge animal plant".split()
+    " currency band element substance deity bridge animal plant".split()
 ) | {"dwarf planet"}
 _APART = frozenset(("region", "state", "province"))  # kinds of places of which a city lies in one
 _LARGEST = frozenset(("country", "continent"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
 from kgdemo.query.answer_type import kind_of, same_stem
 from kgdemo.query.clauses import Clause
+from kgdemo.query.measures import NUMBERS
 from kgdemo.ranking.scorer import path_words
 from kgdemo.verify import Verifier
 from kgdemo.verify_operations import verify_operation
@@ -83,6 +85,20 @@ def common(clauses: Sequence[Clause], found: Sequence[Paths], verifier: Verifier
             return
         yield replace(left, verified=True)
     yield computed_answer(f"{listed(list(shared))}.", tuple(shared))
+
+
+_OF_A_NUMBER = re.compile(
+    rf"\b(?:with|have|has|had|won|scored|wrote|having|winning) (?:at least |over |more than |exactly )?"
+    rf"(?P<number>{'|'.join(NUMBERS)}|\d{{1,2}}) (?P<what>[\w' -]+)",
+    re.IGNORECASE,
+)
+
+
+def number_unread(question: str, ran: MethodRun, kg: KnowledgeGraph) -> str:
+    """How many of something the answers have to have, *five victories*, where no path says so; else empty."""
+    found = _OF_A_NUMBER.search(question)
+    entities = {entity for path in ran.cited for entity in path.entities}
+    return found[0] if found and found["number"].lower() not in kg.words_of(*entities) else ""
 
 
 def unread(clauses: Sequence[str], ran: MethodRun, operations: Sequence[Operation], kg: KnowledgeGraph) -> str:

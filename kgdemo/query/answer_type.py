@@ -142,10 +142,13 @@ def answer_type_of(question: str, types: Collection[str]) -> AnswerType:
         return ANYTHING if dangling else _of_phrase(behind, types)
     near = behind[:_REACH]
     verb = next((i for i, word in enumerate(near) if word in _VERBS or word in _BEFORE), None)
-    kinds = [_kind(word, types) for word in near[:verb]]
+    nouns = near[:verb]
+    kinds = [_kind(word, types) for word in nouns]
     first = next((place for place, kind in enumerate(kinds) if kind.types), len(kinds))
-    heads = list(takewhile(lambda kind: kind.types, kinds[first:]))
-    return heads[-1] if heads else ANYTHING  # an *award winner* is no award
+    if not kinds[first:]:
+        return ANYTHING
+    heads = list(takewhile(lambda kind: kind.types, kinds[first:]))  # an *award winner* is no award
+    return kinds[first] if nouns[first].endswith("s") else heads[-1]  # *instruments play*
 
 
 def _asks_who_that_is(words: list[str]) -> bool:

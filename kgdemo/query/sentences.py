@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from kgdemo.query.measures import NUMBERS
+
 _AND_WHAT_OF_IT = re.compile(  # *Who wrote it? And when did she die?*
     r"^(?:who|what)(?:'s| (?:is|was)) (?P<is>the [^?]+)\? (?:and )?(?P<asked>[^?]+)\?*$"
     r"|^who (?P<did>[^?]+)\? (?:and )?(?P<asked_of>[^?]+)\?*$",
@@ -82,6 +84,11 @@ _THAT_ONE = (
 )
 
 
+_WHICH_ARE_THEY = re.compile(  # *there are two countries surrounded only by … Which are they?*
+    rf"^there (?:are|were) (?:only |exactly |just )?(?:(?:{'|'.join(NUMBERS)}|\d+|some|several|a few) )?"
+    r"(?P<what>[^.?!;]+)[.;,!:] +(?:which|what|who) (?:ones )?(?:are|were) (?:they|these|those)\?*$",
+    re.IGNORECASE,
+)
 _THERE_IS_ONE = re.compile(  # *there's an element named after Mendeleev. What is its number?*
     r"^there(?:['’]s| is| was) (?:an?|one) (?P<x>[^.?!;]+)[.;,!] +(?:and )?"
     r"(?P<asked>(?:what|which|who|where|when|how|in)\b.*\b(?:its|his|her|their|it|he|she|they)\b.*?)\?*$",
@@ -157,6 +164,11 @@ _IF_SO = re.compile(  # *is there a* country where …, *and if so which one?*
 
 def referring(text: str) -> str:
     """A question that speaks of *that river* or *which one*, with what a sentence before says of it."""
+    text = re.sub(
+        r"(?:…|\.\.\.) +(?=(?:and |so )?(?:is|are|was|were|do|does|did|who|what|which|where|when|how)\b)", ". ", text
+    )
+    if several := _WHICH_ARE_THEY.match(text):
+        return f"name the {several['what']}?"
     text = re.sub(r",? (?:right|correct|you know)\? +(?=[A-Z])", ". ", text)
     if told := _IS_HE_RIGHT.match(text):
         text = f"{told['said']}, right?"
