@@ -91,7 +91,7 @@ def _elsewhere(address: str) -> Callable[[Callable[[], Pipeline], int], Workers]
     """What makes workers on the Ray cluster at an address; None where there is none."""
     if not address:
         return None
-    from kgdemo.lab.evaluation.ray_workers import RayWorkers
+    from kgdemo.lab.evaluation.workers import RayWorkers
 
     return partial(RayWorkers, address=address)
 
