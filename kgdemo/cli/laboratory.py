@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from kgdemo.cli.run import add_settings, settings_from
 
 if TYPE_CHECKING:
-    from kgdemo.lab.evaluation.section import StudySet
+    from kgdemo.lab.evaluation.study import StudySet
     from kgdemo.lab.evaluation.workers import Workers
     from kgdemo.models.prompt_style import PromptStyle
     from kgdemo.pipeline import Pipeline
@@ -199,8 +199,7 @@ def _study(arguments: argparse.Namespace) -> int:
     files = [Path(one[2]) for one in arguments.set or ()] or [arguments.questions]
     for file in files:
         read_questions(file)  # a file that is no set is told before a model is loaded
-    from kgdemo.lab.evaluation.section import Finished, StudySet, study_all, write_section
-    from kgdemo.lab.evaluation.study import study
+    from kgdemo.lab.evaluation.study import Finished, StudySet, study, study_all, write_section
     from kgdemo.lab.evaluation.workers import opened_workers
 
     settings = settings_from(arguments, compare=False, explain=0)
