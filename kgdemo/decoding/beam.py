@@ -43,7 +43,7 @@ from kgdemo.decoding.base import (
 from kgdemo.errors import UserError
 from kgdemo.events import Fate
 from kgdemo.models.base import PROMPT_END, TokenTree
-from kgdemo.models.joint_tree import JointTree, Reading, read_out
+from kgdemo.models.joint_tree import JointTree, Reading
 
 
 def beam_search(
@@ -197,18 +197,6 @@ def views_of(
         for i, mass, top, left in zip(bound, taken, *split_best(rows, ragged, masked), strict=True):
             views[i] = BeamView(live[i], len(followers[i].tokens), mass, tuple(left), tuple(top))
     return tuple(views)
-
-
-def greedy_continuations(
-    tree: TokenTree,
-    starts: Sequence[Hypothesis],
-    suffix: Sequence[int],
-    stop: frozenset[int],
-    max_tokens: int,
-    drafts: Sequence[Sequence[int]] = (),
-) -> list[tuple[int, ...]]:
-    """``continuations``, read by themselves."""
-    return read_out(continuations(JointTree.of(tree), starts, suffix, stop, max_tokens, drafts))
 
 
 def continuations(

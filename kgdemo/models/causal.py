@@ -7,7 +7,6 @@ a CPU it is loaded without transformers, whose import alone takes longer than a 
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
@@ -31,7 +30,6 @@ BY_VLLM = "vllm:"  # before the folder or hub name of a model that vLLM computes
 EMBEDDED_FOLDER = Path(__file__).parent / "weights"
 _CHECKSUMS = "SHA256SUMS"  # beside the shipped weights
 _ONE_FILE = ".gguf"
-_LOADING = threading.Lock()
 
 
 class TokenizedModel:

