@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from kgdemo.kg.stores.base import METER, StoreError
+from kgdemo.kg.stores.base import METER, StoreError, charged
 
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*\Z")
 _MAX_BYTES = 64_000_000  # of one reply
@@ -49,20 +49,14 @@ class Endpoint:
             StoreError: none came, in time and in form.
         """
         for left in range(_TRIES - 1, -1, -1):
-            meter = METER.get()
-            if meter is not None:
-                meter.charge()
-            began = time.perf_counter()
             try:
-                return _rows(self._reply(query, patience * self._timeout))
+                with charged():
+                    return _rows(self._reply(query, patience * self._timeout))
             except httpx.TimeoutException as error:
                 raise StoreError("The graph store did not answer in time; ask again, or with fewer hops.") from error
             except (httpx.HTTPError, ValueError) as error:
                 if not left:
                     raise StoreError(f"The graph store gave no usable answer ({_why(error)}); ask again.") from error
-            finally:
-                if meter is not None:
-                    meter.seconds += time.perf_counter() - began
         raise AssertionError("unreachable")
 
     def _reply(self, query: str, seconds: float) -> bytes:

@@ -88,18 +88,17 @@ class Patterns:
 
     # facts -------------------------------------------------------------------------------------
 
-    def fact(self, relation: str, head: str, tail: str, statement: str = "?m") -> str:
+    def fact(self, relation: str, head: str, tail: str) -> str:
         """That a fact of a relation, given by its id, joins two variables.
 
         Args:
             relation: the id.
             head, tail: the variables.
-            statement: the variable of a statement between them.
         """
         first, _, second = relation.partition(" ")
         if not second:
             return f"{head} {as_iri(first)} {tail} ."
-        return self._around(head, as_iri(first), as_iri(second), tail, statement)
+        return self._around(head, as_iri(first), as_iri(second), tail)
 
     def either_way(self, values: str, end: str, others: Sequence[Step] = ()) -> str:
         """All facts of the entities ``?s``, with their other ends.
@@ -129,16 +128,16 @@ class Patterns:
     def _one_way(self, end: str, outgoing: bool, stated: bool) -> str:
         head, tail = ("?s", end) if outgoing else (end, "?s")
         if stated:
-            fact = self._around(head, "?p", "?q", tail, "?m") + self._begins("?q", self.profile.values)
+            fact = self._around(head, "?p", "?q", tail) + self._begins("?q", self.profile.values)
         else:
             fact = f"{head} ?p {tail} ." + (' BIND("" AS ?q)' if self.profile.statement else "")
         return f"{fact} BIND({int(outgoing)} AS ?d)"
 
-    def _around(self, head: str, first: str, second: str, tail: str, statement: str) -> str:
+    def _around(self, head: str, first: str, second: str, tail: str) -> str:
         """Two triples around a statement; an entity that it leads back to is no other end."""
         return (
-            f"{head} {first} {statement} . {statement} {second} {tail} . FILTER({head} != {tail}) "
-            f"FILTER EXISTS {{ {self._is_statement(statement)} }} "
+            f"{head} {first} ?m . ?m {second} {tail} . FILTER({head} != {tail}) "
+            f"FILTER EXISTS {{ {self._is_statement('?m')} }} "
         )
 
     def steps(self, steps: Sequence[Step], stated: bool) -> str:
@@ -154,7 +153,7 @@ class Patterns:
         if plain:
             sides.append(f"{_values('?s ?p ?o', plain)} ?s ?p ?o")
         if folded:
-            sides.append(f"{_values('?s ?p ?q ?o', folded)} {self._around('?s', '?p', '?q', '?o', '?m')}")
+            sides.append(f"{_values('?s ?p ?q ?o', folded)} {self._around('?s', '?p', '?q', '?o')}")
         return " UNION ".join(f"{{ {side} }}" for side in sides)
 
     def in_use(self) -> str:

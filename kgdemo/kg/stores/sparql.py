@@ -14,7 +14,18 @@ from typing import TypeVar
 import httpx
 
 from kgdemo.errors import UserError
-from kgdemo.kg.stores.base import Edge, Ends, Node, RelationEnds, Step, StoreError, Survey, local_name
+from kgdemo.kg.stores.base import (
+    MAX_LABEL,
+    Edge,
+    Ends,
+    Node,
+    RelationEnds,
+    Step,
+    StoreError,
+    Survey,
+    local_name,
+    readable,
+)
 from kgdemo.kg.stores.endpoint import Endpoint, Row, id_in, ids_in, number_in, text_in
 from kgdemo.kg.stores.patterns import Patterns, SparqlProfile, as_iri, as_literal
 from kgdemo.kg.stores.text_search import SEARCHES, SPELLINGS, found_by
@@ -27,7 +38,6 @@ _HUB = 20_000  # ends of one relation of an entity, from which on they are count
 _FEW_FACTS = 1_000_000  # of a store whose labels are all gone through for a mistyped name
 _MOST_FOUND = 300  # entities that a text search gives for one text
 _MAX_HUBS = 1_000  # that are known; what is one beside them is counted when a search comes near it
-_MAX_LABEL = 400  # characters of a label that is read
 _BACK = "(IF(?d = 0, 0, ?none) AS ?back)"  # bound for tails alone: what heads need not say makes replies shorter
 
 _T = TypeVar("_T")
@@ -216,13 +226,13 @@ class SparqlStore:
     def find(self, texts: Sequence[str]) -> list[tuple[str, Node]]:
         """See ``base.Store``. An entity without a label is found by the last part of its id, or by its id."""
         found = []
-        for some in _batches(_readable(texts)):
+        for some in _batches(readable(texts)):
             found += self._named_so(self._endpoint.select(self._found(some)), some)
         return found
 
     def search(self, texts: Sequence[str]) -> list[tuple[str, Node]]:
         """See ``base.Store``."""
-        some = list(_readable(texts))
+        some = readable(texts)
         found = found_by(self._search or SPELLINGS, some, self._naming, _MOST_FOUND, self._patterns.called)
         if not found:
             return []
@@ -236,7 +246,7 @@ class SparqlStore:
         """See ``base.Store``."""
         found: list[tuple[str, Node]] = []
         counted: list[RelationEnds] = []
-        for some in _batches(_readable(texts)):
+        for some in _batches(readable(texts)):
             no_hub = f"FILTER(?s NOT IN ({', '.join(map(as_iri, self._hubs))}))" if self._hubs else ""
             values = f"VALUES ?f {{ {self._patterns.called(some)} }} ?s {as_iri(self.profile.label)} ?f . {no_hub}"
             # one that is called so in several languages is bound as often, so its ends are counted once each
@@ -384,12 +394,7 @@ def _tag(term: Mapping[str, str]) -> str:
 
 def _clean(text: str) -> str:
     """A label as one line; a longer one than is read counts as none."""
-    return " ".join(text.split()) if len(text) <= _MAX_LABEL else ""
-
-
-def _readable(texts: Iterable[str]) -> Iterable[str]:
-    """Those texts that may be labels, each once."""
-    return dict.fromkeys(text for text in texts if 0 < len(text) <= _MAX_LABEL)
+    return " ".join(text.split()) if len(text) <= MAX_LABEL else ""
 
 
 def _batches(items: Iterable[_T], size: int = _AT_ONCE) -> Iterable[list[_T]]:

@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, Protocol, TypeVar
 
-from kgdemo.errors import UserError
+from kgdemo.errors import UserError, first_line
 from kgdemo.lab.evaluation.metrics import Prediction
 from kgdemo.lab.questions import Question
 from kgdemo.pipeline import Pipeline
@@ -293,7 +293,7 @@ class RayWorkers:
             ray.init(address=address, **quiet)
         except (ConnectionError, ValueError, RuntimeError) as error:
             raise UserError(
-                f"No Ray cluster answers at {address} ({str(error).splitlines()[0]}); start one with "
+                f"No Ray cluster answers at {address} ({first_line(error)}); start one with "
                 f"`ray start --head`, or give --ray {LOCAL}."
             ) from error
         self._actors: list[Any] = []
