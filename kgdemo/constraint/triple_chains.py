@@ -355,7 +355,6 @@ class ChainConstraint:
         topics: the query entities' ids.
         stops: tokens that end the text.
         vocabulary: size of the model's vocabulary.
-        triple_tokens: how triples are written.
     """
 
     def __init__(
@@ -365,9 +364,8 @@ class ChainConstraint:
         topics: Sequence[int],
         stops: frozenset[int],
         vocabulary: int,
-        triple_tokens: TripleTokens = TripleTokens.STORED,
     ) -> None:
-        self.graph, self.query, self.triple_tokens = graph, query, triple_tokens
+        self.graph, self.query = graph, query
         self.topics = tuple(dict.fromkeys(topics))
         self.stops, self.vocabulary = stops, vocabulary
         self.watch = watch_for(graph.label_tokens)
@@ -383,7 +381,7 @@ class ChainConstraint:
         key = (frozenset(state.visited), state.used)
         if key not in self._tries:
             links = self.query.links(state.visited, state.used)
-            self._tries[key] = TripleTrie(self.graph, links, self.triple_tokens, [self.graph.label_tokens.end])
+            self._tries[key] = TripleTrie(self.graph, links, TripleTokens.STORED, [self.graph.label_tokens.end])
         return self._tries[key]
 
     def free_text(self, state: ChainState) -> FreeUntilMark:
