@@ -34,6 +34,7 @@ from kgdemo.kg.io.formats import parse_triples
 from kgdemo.kg.path import Path
 from kgdemo.lab.benchmarks.synthetic import FAMILIES, TableTree, byte_level_tokenizer, random_model, wordpiece_tokenizer
 from kgdemo.models.base import TokenTree
+from kgdemo.models.joint_tree import read_out
 from kgdemo.verify import Verifier
 
 NASTY = (
@@ -212,13 +213,7 @@ def run(case: Case, kg: KnowledgeGraph, label_tokens: LabelTokens) -> Sequence[H
     constraint: Constraint[Any] = (
         EnumeratedTrie.build(graph, topics, case.hops) if case.enumerated else KGAutomaton(graph, topics, case.hops)
     )
-    search = _search(case, _tree(case, label_tokens), constraint)
-    while True:
-        try:
-            next(search)
-        except StopIteration as end:
-            result: Sequence[Hypothesis] = end.value
-            return result
+    return read_out(_search(case, _tree(case, label_tokens), constraint))
 
 
 def judge(
