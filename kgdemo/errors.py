@@ -21,4 +21,4 @@ class EndpointError(UserError):
 
 def first_line(error: Exception) -> str:
     """What an error of a library says first; its name where it says nothing."""
-    return next(iter(str(error).splitlines()), type(error).__name__)
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)

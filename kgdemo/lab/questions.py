@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kgdemo.errors import UserError
+from kgdemo.errors import UserError, first_line
 from kgdemo.kg.graph import KnowledgeGraph
 
 Record = Mapping[str, Any]
@@ -287,8 +287,9 @@ def rows_of_hub(name: str) -> Iterator[Record]:
     try:
         rows = load_dataset(owner_and_name, split=part or "test")
     except Exception as error:  # the package lets through whatever its parts raise: network, files, names
-        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise UserError(f"{name} cannot be read ({first}); check its name, or give a file in its place.") from error
+        raise UserError(
+            f"{name} cannot be read ({first_line(error)}); check its name, or give a file in its place."
+        ) from error
     yield from rows
 
 

@@ -209,7 +209,7 @@ def draw(seed: int) -> Case:
 def run(case: Case, kg: KnowledgeGraph, label_tokens: LabelTokens) -> Sequence[Hypothesis]:
     """The decode itself; what it found."""
     graph = TokenGraph(kg, label_tokens, case.directed)
-    topics = [topic for topic in map(kg.entities.find, case.topics) if topic is not None]
+    topics = kg.entities.ids_of(case.topics)
     constraint: Constraint[Any] = (
         EnumeratedTrie.build(graph, topics, case.hops) if case.enumerated else KGAutomaton(graph, topics, case.hops)
     )

@@ -115,10 +115,10 @@ class QuestionSource:
 
     def __init__(self, kg: KnowledgeGraph, questions: Sequence[Question], held_out: Collection[str] = ()) -> None:
         self.kg = kg
-        banned = {i for relation in held_out if (i := kg.relations.find(relation)) is not None}
+        banned = set(kg.relations.ids_of(held_out))
         self.items: list[tuple[Question, list[RelationPath], set[int]]] = []
         for question in questions:
-            answers = {i for label in question.gold if (i := kg.entities.find(label)) is not None}
+            answers = set(kg.entities.ids_of(question.gold))
             paths = meant_paths(kg, question)
             used = {kg.relation_of(step) for path in paths for step in path.steps}
             if paths and answers and not used & banned:
@@ -157,7 +157,7 @@ class QuestionSource:
 
 def relation_paths(kg: KnowledgeGraph, question: Question) -> list[RelationPath]:
     """The relation paths that answer a question: the one that the set gives, else the likeliest shortest ones."""
-    answers = {i for label in question.gold if (i := kg.entities.find(label)) is not None}
+    answers = set(kg.entities.ids_of(question.gold))
     return known_paths(kg, question) or _found_paths(kg, question, answers)
 
 
@@ -184,16 +184,14 @@ def known_paths(kg: KnowledgeGraph, question: Question) -> list[RelationPath]:
         if found is None:
             return []
         steps.append(kg.inverse(found) if relation.startswith("~") else found)
-    topics = [i for label in question.topic_entities if (i := kg.entities.find(label)) is not None]
+    topics = kg.entities.ids_of(question.topic_entities)
     return [RelationPath(topic, tuple(steps), 1.0) for topic in topics] if steps else []
 
 
 def _found_paths(kg: KnowledgeGraph, question: Question, answers: set[int]) -> list[RelationPath]:
     paths: list[RelationPath] = []
-    for label in question.topic_entities:
-        topic = kg.entities.find(label)
-        if topic is not None and answers:
-            paths += shortest_relation_paths(kg, topic, answers)
+    for topic in kg.entities.ids_of(question.topic_entities) if answers else ():
+        paths += shortest_relation_paths(kg, topic, answers)
     best = max((path.weight for path in paths), default=0.0)
     return [path for path in paths if path.weight >= 0.4 * best and path.weight > 0]
 

@@ -227,20 +227,18 @@ class TemplateSource:
     def _between_equals(self, step: int) -> bool:
         """Whether most edges of the step join two entities of one type."""
         edges = self._edges(step)[:400]
-        pairs = [(self._type(int(self.heads[e])), self._type(int(self.kg.outgoing.targets[e]))) for e in edges]
+        pairs = [
+            (self.kg.type_of(int(self.heads[e])), self.kg.type_of(int(self.kg.outgoing.targets[e]))) for e in edges
+        ]
         return sum(a == b != "" for a, b in pairs) > len(pairs) / 2
 
-    def _type(self, entity: int) -> str:
-        info = self.kg.info.get(self.kg.entities[entity])
-        return info.type if info else ""
-
     def _pick(self, rng: Random, wordings: Sequence[Template], head: int) -> Template | None:
-        fitting = [t for t in wordings if t.fits(self._type(head))]
+        fitting = [t for t in wordings if t.fits(self.kg.type_of(head))]
         return rng.choice(fitting) if fitting else None
 
     def _spoken(self, rng: Random, entity: int) -> str:
-        info = self.kg.info.get(self.kg.entities[entity])
-        return spoken_name(rng, self.kg.entities[entity], info.aliases if info else ())
+        name, *aliases = self.kg.names_of(self.kg.entities[entity])
+        return spoken_name(rng, name, aliases)
 
 
 def _names(nouns: Sequence[Template]) -> tuple[str, ...]:
@@ -278,7 +276,7 @@ class ChainSource:
         levelled: bool = True,
     ) -> None:
         self.kg = kg
-        banned = {i for relation in held_out if (i := kg.relations.find(relation)) is not None}
+        banned = set(kg.relations.ids_of(held_out))
         step_of = {relation_label: step for step, relation_label in enumerate(kg.step_labels)}
         self.chains: list[tuple[tuple[int, ...], NDArray[np.int32], Sequence[str]]] = []
         for step_labels, wordings in chains.items():
@@ -321,9 +319,8 @@ class ChainSource:
         return None
 
     def _example(self, rng: Random, steps: Sequence[int], walk: Sequence[int], wording: str) -> Example:
-        topic = self.kg.entities[walk[0]]
-        info = self.kg.info.get(topic)
-        text = wording.replace("{e}", spoken_name(rng, topic, info.aliases if info else ()))
+        topic, *aliases = self.kg.names_of(self.kg.entities[walk[0]])
+        text = wording.replace("{e}", spoken_name(rng, topic, aliases))
         path = [topic]
         for step, entity in zip(steps, walk[1:], strict=True):
             path += [self.kg.step_labels[step], self.kg.entities[entity]]
