@@ -318,8 +318,7 @@ def _instances(plan: Plan, topics: Sequence[str], resources: Resources, settings
     kg = resources.kg
     found = [
         kg.labelled(ids)
-        for topic in topics
-        if (start := kg.entities.find(topic)) is not None
+        for start in kg.entities.ids_of(topics)
         for ids in kg.paths_over(start, plan.relations, settings.directed, _INSTANCES)
     ]
     if not found:
