@@ -13,7 +13,7 @@ import json
 import logging
 import secrets
 import threading
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from json import JSONDecodeError
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +23,9 @@ from gradio.components.api_component import Api
 from gradio.route_utils import FnIndexInferError
 from pydantic import ValidationError
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
+from kgdemo.errors import UserError
 from kgdemo.settings import Profile
 from kgdemo.ui.asking import Loading
 from kgdemo.ui.metrics import METRICS
@@ -220,6 +221,7 @@ def address_of(request: Any) -> str:
 
 logger = logging.getLogger(__name__)
 _LONGEST = 600  # characters of a sentence
+_TO_SCRIPTS = 400  # of one that is sent to a script of the page
 
 
 class Refused(gr.Error):
@@ -288,6 +290,21 @@ HANDLERS = {
     FnIndexInferError: _answering(404, "There is no endpoint of that name; /gradio_api/info lists them."),
     KeyError: _answering(404, "The request names a part that this page does not have; load the page anew."),
 }
+
+
+def in_one_sentence(
+    handle: Callable[[Request], Awaitable[Response]], reason: str
+) -> Callable[[Request], Awaitable[Response]]:
+    """A handler of requests whose client's mistakes end in one sentence, and are counted under a reason."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return await handle(request)
+        except UserError as error:
+            METRICS.count("kgdemo_refused_total", reason=reason)
+            return JSONResponse({"error": visible(error, _TO_SCRIPTS)}, 400)
+
+    return answer
 
 
 # MCP tools ----------------------------------------------------------------------------------------
