@@ -271,7 +271,7 @@ def check_forced(constraint: Constraint[Any], tokens: Sequence[int], text_of: Ca
     state = constraint.start()
     for place, token in enumerate(tokens):
         allowed = constraint.successors(state)
-        found = [token] if allowed.tokens is None else np.flatnonzero(allowed.tokens == token).tolist()
+        found = _places(allowed, token)
         if not found:
             written = "".join(text_of(one) for one in tokens[:place]).strip()
             after = f"after “{written}”" if written else "at the start of a path"

@@ -202,9 +202,7 @@ class Search:
                 visibility=Visibility.HIDDEN if dog.visibility is Visibility.AUTO else dog.visibility,
                 pool=pool,
             )
-        constraint = ChainConstraint(
-            self.resources.token_graph, self.subgraph, self.topic_ids, model.stop_ids, model.vocabulary
-        )
+        constraint = ChainConstraint(self.resources.token_graph, self.subgraph, model.stop_ids, model.vocabulary)
         return ChainScript(
             *common,
             constraint=constraint,
