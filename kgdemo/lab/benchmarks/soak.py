@@ -256,9 +256,8 @@ def _search(case: Case, tree: TokenTree, constraint: Constraint[Any]) -> Generat
 
 def _spelled(label_tokens: LabelTokens, path: Path) -> tuple[int, ...]:
     """A path's tokens, label by label."""
-    labels = [path.entities[0]]
-    for _, relation, tail in path.hops:
-        labels += [ARROW, relation, ARROW, tail]
+    first, *rest = path.labels
+    labels = [first, *(part for label in rest for part in (ARROW, label))]
     return tuple(token for label in labels for token in _label(label_tokens, label)) + label_tokens.end
 
 
