@@ -100,8 +100,8 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     from kgdemo.lab.evaluation.judge import Judge
     from kgdemo.lab.evaluation.runner import evaluate, evaluate_linking
     from kgdemo.lab.evaluation.study import ALL, compare_methods, methods_named
-    from kgdemo.lab.evaluation.unseen_relations import read_held_out
     from kgdemo.lab.evaluation.workers import opened_workers
+    from kgdemo.lab.training.examples import read_held_out
 
     make = _pipeline()
     pipeline = make()
@@ -362,7 +362,7 @@ def _backoff(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
     from kgdemo.errors import UserError
-    from kgdemo.lab.evaluation.unseen_relations import read_held_out
+    from kgdemo.lab.training.examples import read_held_out
     from kgdemo.lab.training.ranking import (
         PLAIN,
         LabelledExample,
@@ -414,8 +414,9 @@ def _add_templates(parser: argparse.ArgumentParser) -> None:
 def _templates(arguments: argparse.Namespace) -> int:
     from kgdemo.errors import UserError
     from kgdemo.kg.io.catalogue import open_graph
-    from kgdemo.lab.evaluation.unseen_relations import read_held_out, template_questions, write_questions
-    from kgdemo.lab.training.templates import FOLDER, load_templates
+    from kgdemo.lab.questions import write_questions
+    from kgdemo.lab.training.examples import read_held_out
+    from kgdemo.lab.training.templates import FOLDER, load_templates, template_questions
 
     known = sorted(file.stem for file in FOLDER.glob("*.tsv") if not file.stem.endswith("-chains"))
     if arguments.templates not in known:

@@ -418,6 +418,15 @@ def read_questions(path: Path) -> list[Question]:
     return _questions(_parsed(lines, path.name), path.name, "line")
 
 
+def write_questions(file: Path, questions: Sequence[Question]) -> None:
+    """Write them as JSONL in the schema of RoG."""
+    with file.open("w", encoding="utf-8") as stream:
+        for one in questions:
+            record = {"id": one.id, "question": one.text, "q_entity": one.topic_entities}
+            record |= {"a_entity": one.answer_entities, "answer": one.answers, "rel_path": one.relation_path}
+            stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
 def _parsed(lines: Iterable[tuple[int, str]], name: str) -> Iterator[tuple[int, object]]:
     for number, line in lines:
         try:
