@@ -140,8 +140,7 @@ def _one_hop(
     """All steps from each of many entities: row in ``frontier``, step id, entity reached."""
     kg = graph.kg
     found = []
-    sides = [(kg.outgoing, 0)] if graph.directed else [(kg.outgoing, 0), (kg.incoming, len(kg.relations))]
-    for side, shift in sides:
+    for side, shift in kg.sides(graph.directed):
         counts = side.offsets[frontier.astype(np.int64) + 1] - side.offsets[frontier]
         source, edges = np.repeat(np.arange(len(frontier)), counts), side.places(frontier)
         found.append((source, side.relations[edges] + np.int32(shift), side.targets[edges]))
