@@ -17,3 +17,8 @@ class ModelError(UserError):
 
 class EndpointError(UserError):
     """A chat endpoint that refused, timed out or answered nonsense."""
+
+
+def first_line(error: Exception) -> str:
+    """What an error of a library says first; its name where it says nothing."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)

@@ -8,7 +8,6 @@ They are a tagged union: ``event`` names the kind, in Python and in JSON. pydant
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args
@@ -539,25 +538,6 @@ def from_json(line: str) -> Event:
         return _reader().validate_json(line)
     except ValidationError as error:
         raise UserError(f"This is not a recorded trace of this demo ({_reason(error)}).") from error
-
-
-def write_trace(events: Iterable[Event]) -> str:
-    """A trace file: one event a line."""
-    return "".join(to_json(event) + "\n" for event in events)
-
-
-def read_trace(text: str) -> Iterator[Event]:
-    """Read a trace file.
-
-    Raises:
-        UserError: it is not one; the line is named.
-    """
-    for number, line in enumerate(text.split("\n"), 1):  # not splitlines: labels may hold other line separators
-        if line.strip():
-            try:
-                yield from_json(line)
-            except UserError as error:
-                raise UserError(f"Line {number}: {error}") from error
 
 
 def union_adapter(*kinds: Any) -> TypeAdapter[Any]:

@@ -325,11 +325,6 @@ def pairs(texts: Iterable[str]) -> Given:
     return tuple(found)
 
 
-def given(options: object) -> Given:
-    """The other way round: the pairs that make these options."""
-    return tuple((f.name, _written(getattr(options, f.name))) for f in dataclasses.fields(options))  # type: ignore[arg-type]
-
-
 def _complete(field: dataclasses.Field[Any], hint: Any) -> Option:
     """The option of a field, with what its type says."""
     may_be_auto = isinstance(hint, types.UnionType)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -165,7 +165,7 @@ class Verifier:
 
     def verify(self, path: Path, answer: str | None = None) -> Verdict:
         """Judge a path by its exact labels."""
-        return self._judged([_Named(label) for label in _labels(path)], answer)
+        return self._judged([_Named(label) for label in path.labels], answer)
 
     def verify_text(self, text: str, answer: str | None = None) -> tuple[Path | None, Verdict]:
         """Judge written text ``e0 -> r1 -> e1 …``.
@@ -364,12 +364,6 @@ def _stem(word: str) -> str:
 
 def _turns(relation_label: str) -> frozenset[str]:
     return _TURNING.intersection(_words(relation_label))
-
-
-def _labels(path: Path) -> Iterator[str]:
-    yield path.entities[0]
-    for _, relation, tail in path.hops:
-        yield from (relation, tail)
 
 
 def _by_key(labels: Iterable[str]) -> dict[str, str | None]:

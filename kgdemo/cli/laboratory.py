@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from kgdemo.cli.run import add_settings, settings_from
 
 if TYPE_CHECKING:
-    from kgdemo.lab.evaluation.section import StudySet
+    from kgdemo.lab.evaluation.study import StudySet
     from kgdemo.lab.evaluation.workers import Workers
     from kgdemo.models.prompt_style import PromptStyle
     from kgdemo.pipeline import Pipeline
@@ -91,7 +91,7 @@ def _elsewhere(address: str) -> Callable[[Callable[[], Pipeline], int], Workers]
     """What makes workers on the Ray cluster at an address; None where there is none."""
     if not address:
         return None
-    from kgdemo.lab.evaluation.ray_workers import RayWorkers
+    from kgdemo.lab.evaluation.workers import RayWorkers
 
     return partial(RayWorkers, address=address)
 
@@ -100,8 +100,8 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     from kgdemo.lab.evaluation.judge import Judge
     from kgdemo.lab.evaluation.runner import evaluate, evaluate_linking
     from kgdemo.lab.evaluation.study import ALL, compare_methods, methods_named
-    from kgdemo.lab.evaluation.unseen_relations import read_held_out
     from kgdemo.lab.evaluation.workers import opened_workers
+    from kgdemo.lab.training.examples import read_held_out
 
     make = _pipeline()
     pipeline = make()
@@ -199,8 +199,7 @@ def _study(arguments: argparse.Namespace) -> int:
     files = [Path(one[2]) for one in arguments.set or ()] or [arguments.questions]
     for file in files:
         read_questions(file)  # a file that is no set is told before a model is loaded
-    from kgdemo.lab.evaluation.section import Finished, StudySet, study_all, write_section
-    from kgdemo.lab.evaluation.study import study
+    from kgdemo.lab.evaluation.study import Finished, StudySet, study, study_all, write_section
     from kgdemo.lab.evaluation.workers import opened_workers
 
     settings = settings_from(arguments, compare=False, explain=0)
@@ -363,7 +362,7 @@ def _backoff(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
     from kgdemo.errors import UserError
-    from kgdemo.lab.evaluation.unseen_relations import read_held_out
+    from kgdemo.lab.training.examples import read_held_out
     from kgdemo.lab.training.ranking import (
         PLAIN,
         LabelledExample,
@@ -415,8 +414,9 @@ def _add_templates(parser: argparse.ArgumentParser) -> None:
 def _templates(arguments: argparse.Namespace) -> int:
     from kgdemo.errors import UserError
     from kgdemo.kg.io.catalogue import open_graph
-    from kgdemo.lab.evaluation.unseen_relations import read_held_out, template_questions, write_questions
-    from kgdemo.lab.training.templates import FOLDER, load_templates
+    from kgdemo.lab.questions import write_questions
+    from kgdemo.lab.training.examples import read_held_out
+    from kgdemo.lab.training.templates import FOLDER, load_templates, template_questions
 
     known = sorted(file.stem for file in FOLDER.glob("*.tsv") if not file.stem.endswith("-chains"))
     if arguments.templates not in known:

@@ -173,11 +173,11 @@ class MarkWatch:
 
 
 @lru_cache(maxsize=4)
-def watch_for(label_tokens: LabelTokens, mark: str = PATH_START) -> MarkWatch:
-    """The watch of a tokeniser; made once."""
+def watch_for(label_tokens: LabelTokens) -> MarkWatch:
+    """The watch of a tokeniser for the mark that begins a path; made once."""
     tokenizer = label_tokens.tokenizer
     names = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
-    return MarkWatch([_text_of(name or "") for name in names], mark)
+    return MarkWatch([_text_of(name or "") for name in names], PATH_START)
 
 
 def _text_of(name: str) -> str:

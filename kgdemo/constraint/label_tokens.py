@@ -2,8 +2,7 @@
 
 A path is written ``<PATH> e0 -> r1 -> e1 … </PATH>`` (GCR section 4.1 and Figure 9), or as a checkpoint was trained to
 write it (``PathFormat``). Labels are cut *before* the space, never after it: tokenising ``" " + label`` and ``" ->"``
-apart and splicing gives what tokenising the whole string gives, for byte-level BPE and for WordPiece alike;
-``LabelTokens.is_exact`` checks that for the tokeniser at hand.
+apart and splicing gives what tokenising the whole string gives, for byte-level BPE and for WordPiece alike.
 
 Very many labels are spelled by way of their words, of which a graph has far fewer than labels. Byte-level BPE and
 WordPiece cut a text into pre-tokens and spell each on its own. Where every space begins a pre-token, a label's tokens
@@ -307,11 +306,3 @@ class LabelTokens:
         backend = self.tokenizer.backend_tokenizer  # type: ignore[attr-defined]  # of fast tokenisers, see _keeps_to_words
         normalised = text if backend.normalizer is None else backend.normalizer.normalize_str(text)
         return [part for part, _ in backend.pre_tokenizer.pre_tokenize_str(normalised)]
-
-    def is_exact(self, labels: Sequence[str]) -> bool:
-        """Whether splicing equals tokenising whole strings, tried on chains of the given labels."""
-        for first, second in pairwise(labels):
-            whole = self.plain(f" {first} {ARROW} {second}")
-            if whole != [*self.plain(" " + first), *self.arrow, *self.plain(" " + second)]:
-                return False
-        return True

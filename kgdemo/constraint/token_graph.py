@@ -165,7 +165,7 @@ class TokenGraph:
     def presort(self) -> None:
         """Sort the edges of all entities at once: the whole automaton, built offline (GCR appendix B.1)."""
         kg = self.kg
-        sides = [(kg.outgoing, 0)] if self.directed else [(kg.outgoing, 0), (kg.incoming, len(kg.relations))]
+        sides = kg.sides(self.directed)
         sources = np.concatenate([np.repeat(np.arange(len(kg.entities)), np.diff(side.offsets)) for side, _ in sides])
         steps = np.concatenate([side.relations + np.int32(shift) for side, shift in sides])
         targets = np.concatenate([side.targets for side, _ in sides])

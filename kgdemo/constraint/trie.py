@@ -140,12 +140,9 @@ def _one_hop(
     """All steps from each of many entities: row in ``frontier``, step id, entity reached."""
     kg = graph.kg
     found = []
-    sides = [(kg.outgoing, 0)] if graph.directed else [(kg.outgoing, 0), (kg.incoming, len(kg.relations))]
-    for side, shift in sides:
-        begins = side.offsets[frontier]
-        counts = side.offsets[frontier.astype(np.int64) + 1] - begins
-        source = np.repeat(np.arange(len(frontier)), counts)
-        edges = np.arange(len(source)) + np.repeat(begins - (np.cumsum(counts) - counts), counts)
+    for side, shift in kg.sides(graph.directed):
+        counts = side.offsets[frontier.astype(np.int64) + 1] - side.offsets[frontier]
+        source, edges = np.repeat(np.arange(len(frontier)), counts), side.places(frontier)
         found.append((source, side.relations[edges] + np.int32(shift), side.targets[edges]))
     sources, steps, targets = zip(*found, strict=True)
     return np.concatenate(sources), np.concatenate(steps), np.concatenate(targets)

@@ -20,12 +20,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 
-from kgdemo.constraint.base import FreeSpan, FreeUntilMark, Successors, watch_for
+from kgdemo.constraint.base import FreeUntilMark, Successors, watch_for
 from kgdemo.constraint.label_tokens import TokenTable, ranks
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.kg.graph import IdTriple, KnowledgeGraph
@@ -302,9 +302,6 @@ class TripleTrie:
         return self.graph.label_tokens.plain(" " + "-".join(self.graph.kg.step_labels[step] for step in steps))
 
 
-_NOTHING_WRITTEN = FreeSpan()
-
-
 @dataclass(frozen=True, slots=True)
 class ChainState:
     """A point in a chain.
@@ -312,14 +309,10 @@ class ChainState:
     Attributes:
         visited: entities that the next triple may touch, query entities first.
         links: the triples written so far.
-        inside: the place in the triple being written; None in free text.
-        free: the place in free text.
     """
 
     visited: tuple[int, ...]
     links: tuple[Link, ...] = ()
-    inside: TripleState | None = None
-    free: FreeSpan = _NOTHING_WRITTEN
 
     @property
     def used(self) -> frozenset[IdTriple]:
@@ -327,89 +320,35 @@ class ChainState:
         return frozenset(triple for link in self.links for triple in link.triples)
 
     def extended(self, link: Link) -> ChainState:
-        """The chain with one more triple, in the free text behind it; its subgraph has grown (equation 1)."""
+        """The chain with one more triple; its subgraph has grown (equation 1)."""
         return ChainState(tuple(dict.fromkeys((*self.visited, link.last))), (*self.links, link))
-
-    @property
-    def complete(self) -> bool:
-        """See ``base.State``: the text has ended."""
-        return self.free.ended
-
-    @property
-    def alive(self) -> bool:
-        """See ``base.State``."""
-        return self.free.alive if self.inside is None else self.inside.alive
-
-    @property
-    def paths(self) -> Sequence[PathIds]:
-        """See ``base.State``: every triple, from its visited end."""
-        return [link.path for link in self.links] if self.complete else []
 
 
 class ChainConstraint:
-    """All well-formed chains (DoG section 2.2), with free text between their triples.
+    """What may be written in well-formed chains (DoG section 2.2): their triples, and free text between these.
 
     Args:
         graph: the tokenised graph.
         query: what the subgraph grows from.
-        topics: the query entities' ids.
         stops: tokens that end the text.
         vocabulary: size of the model's vocabulary.
-        triple_tokens: how triples are written.
     """
 
-    def __init__(
-        self,
-        graph: TokenGraph,
-        query: QueryGraph,
-        topics: Sequence[int],
-        stops: frozenset[int],
-        vocabulary: int,
-        triple_tokens: TripleTokens = TripleTokens.STORED,
-    ) -> None:
-        self.graph, self.query, self.triple_tokens = graph, query, triple_tokens
-        self.topics = tuple(dict.fromkeys(topics))
+    def __init__(self, graph: TokenGraph, query: QueryGraph, stops: frozenset[int], vocabulary: int) -> None:
+        self.graph, self.query = graph, query
         self.stops, self.vocabulary = stops, vocabulary
         self.watch = watch_for(graph.label_tokens)
         self._tries: dict[tuple[frozenset[int], frozenset[IdTriple]], TripleTrie] = {}
-
-    def start(self) -> ChainState:
-        """See ``base.Constraint``: the first triple has been begun by the prompt."""
-        empty = ChainState(self.topics)
-        return replace(empty, inside=self.trie(empty).start())
 
     def trie(self, state: ChainState) -> TripleTrie:
         """The triples that may be written after the chain so far."""
         key = (frozenset(state.visited), state.used)
         if key not in self._tries:
             links = self.query.links(state.visited, state.used)
-            self._tries[key] = TripleTrie(self.graph, links, self.triple_tokens, [self.graph.label_tokens.end])
+            self._tries[key] = TripleTrie(self.graph, links, TripleTokens.STORED, [self.graph.label_tokens.end])
         return self._tries[key]
 
     def free_text(self, state: ChainState) -> FreeUntilMark:
         """What may be written between this triple and the next."""
         closed = not self.trie(state).start().alive
         return FreeUntilMark(self.watch, self.stops, self.vocabulary, closed)
-
-    def successors(self, state: ChainState) -> Successors[ChainState]:
-        """See ``base.Constraint``."""
-        if state.inside is not None:
-            within = state.inside.trie.successors(state.inside)
-            return Successors(within.tokens, lambda i: self._within(state, within.take(i)))
-        between = self.free_text(state).successors(state.free)
-        return Successors(between.tokens, lambda i: self._between(state, between.take(i)))
-
-    def paths_left(self, state: ChainState) -> int:
-        """How many triples may be written next; chains are without end."""
-        trie = self.trie(state)
-        return trie.paths_left(state.inside or trie.start())
-
-    def _within(self, state: ChainState, inside: TripleState) -> ChainState:
-        # a mark spelled in plain letters may also go on as part of a longer label: the triple is taken
-        # at its first end, and the longer label is then out of reach
-        return state.extended(inside.leaves[0].link) if inside.complete else replace(state, inside=inside)
-
-    def _between(self, state: ChainState, free: FreeSpan) -> ChainState:
-        if free.opened:
-            return replace(state, inside=self.trie(state).start(), free=FreeSpan())
-        return replace(state, free=free)

@@ -71,9 +71,8 @@ class GraphLogitsProcessor(LogitsProcessor):
             graph = TokenGraph(graph, LabelTokens(tokenizer), directed)
         self.end_of_text = int(tokenizer.eos_token_id)
         self.start = tuple(graph.label_tokens.start)
-        find = graph.kg.entities.find
         self.constraints: list[Constraint[Any]] = [
-            KGAutomaton(graph, [i for topic in row if (i := find(topic)) is not None], hops) for row in topics
+            KGAutomaton(graph, graph.kg.entities.ids_of(row), hops) for row in topics
         ]
         self._places: dict[tuple[int, tuple[int, ...]], _Place] = {}
 

@@ -43,7 +43,7 @@ from kgdemo.decoding.base import (
 from kgdemo.errors import UserError
 from kgdemo.events import Fate
 from kgdemo.models.base import PROMPT_END, TokenTree
-from kgdemo.models.joint_tree import JointTree, Reading, read_out
+from kgdemo.models.joint_tree import JointTree, Reading
 
 
 def beam_search(
@@ -199,18 +199,6 @@ def views_of(
     return tuple(views)
 
 
-def greedy_continuations(
-    tree: TokenTree,
-    starts: Sequence[Hypothesis],
-    suffix: Sequence[int],
-    stop: frozenset[int],
-    max_tokens: int,
-    drafts: Sequence[Sequence[int]] = (),
-) -> list[tuple[int, ...]]:
-    """``continuations``, read by themselves."""
-    return read_out(continuations(JointTree.of(tree), starts, suffix, stop, max_tokens, drafts))
-
-
 def continuations(
     tree: JointTree,
     starts: Sequence[Hypothesis],
@@ -283,7 +271,7 @@ def check_forced(constraint: Constraint[Any], tokens: Sequence[int], text_of: Ca
     state = constraint.start()
     for place, token in enumerate(tokens):
         allowed = constraint.successors(state)
-        found = [token] if allowed.tokens is None else np.flatnonzero(allowed.tokens == token).tolist()
+        found = _places(allowed, token)
         if not found:
             written = "".join(text_of(one) for one in tokens[:place]).strip()
             after = f"after “{written}”" if written else "at the start of a path"

@@ -55,7 +55,7 @@ def search_named(
     if kind == "diverse" and not limits.forced:  # a group for each path, so as many are found as are wanted
         return diverse_search(tree, constraint, DiverseSettings(replace(limits, keep=0), groups=limits.beams))
     if isinstance(constraint, KGAutomaton) and len(constraint.topics) > 1 and not limits.forced:
-        joint = tree if isinstance(tree, JointTree) else JointTree(tree)
+        joint = JointTree.of(tree)
         parts = [SingleTopic(constraint, place) for place in range(len(constraint.topics))]
         return per_topic_search([beam_search(joint, part, limits) for part in parts])
     return beam_search(tree, constraint, limits)

@@ -230,7 +230,7 @@ class KnowledgeGraph:
     ) -> tuple[NDArray[np.integer], NDArray[np.int32], NDArray[np.int32]]:
         """All steps from several entities: source ids, step ids, target ids, three arrays of equal length."""
         sources, steps, targets = [], [], []
-        for adjacency, first_step in self._sides(directed):
+        for adjacency, first_step in self.sides(directed):
             places = adjacency.places(entities)
             sources.append(np.repeat(entities, adjacency.offsets[entities + 1] - adjacency.offsets[entities]))
             steps.append(adjacency.relations[places] + np.int32(first_step))
@@ -240,7 +240,7 @@ class KnowledgeGraph:
     def steps_from(self, entities: NDArray[np.integer], directed: bool = False) -> NDArray[np.int32]:
         """The different steps from any of these entities, sorted."""
         there = np.zeros(len(self.step_labels), np.bool_)
-        for adjacency, first_step in self._sides(directed):
+        for adjacency, first_step in self.sides(directed):
             there[adjacency.relations[adjacency.places(entities)] + first_step] = True
         return np.flatnonzero(there).astype(np.int32)
 
@@ -253,7 +253,7 @@ class KnowledgeGraph:
         ]
         return np.unique(np.concatenate(ends))
 
-    def _sides(self, directed: bool) -> list[tuple[Adjacency, int]]:
+    def sides(self, directed: bool) -> list[tuple[Adjacency, int]]:
         """Each adjacency that may be walked, and the id of its first step."""
         return [(self.outgoing, 0)] if directed else [(self.outgoing, 0), (self.incoming, len(self.relations))]
 
@@ -498,7 +498,7 @@ class KnowledgeGraph:
             kinds, codes = self.kinds
             found: dict[str, dict[str, set[str]]] = {name: {} for name in kinds}
             width, number = len(self.step_labels), len(kinds)
-            for side, first_step in self._sides(directed=False):
+            for side, first_step in self.sides(directed=False):
                 taken = np.repeat(codes, np.diff(side.offsets)) * width + side.relations + first_step
                 for triple in np.unique(taken * number + codes[side.targets]).tolist():
                     pair, end = divmod(triple, number)

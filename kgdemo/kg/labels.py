@@ -139,6 +139,10 @@ class LabelTable(Sequence[str]):
         """Those of some labels that the table has, in their order; asked for at once, where it has to be asked."""
         return [label for label in labels if label in self]
 
+    def ids_of(self, labels: Iterable[str]) -> list[int]:
+        """The ids of those of some labels that the table has, in their order."""
+        return [place for label in labels if (place := self.find(label)) is not None]
+
     def _bytes(self, index: int) -> bytes:
         if not 0 <= index < len(self):
             raise IndexError(f"label id {index} is not in 0..{len(self) - 1}")

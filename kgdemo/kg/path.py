@@ -39,11 +39,13 @@ class Path:
         """The path's steps, each (entity, relation, entity)."""
         return list(zip(self.entities, self.relations, self.entities[1:], strict=False))
 
+    @property
+    def labels(self) -> list[str]:
+        """Entities and relations by turns, see ``from_labels``."""
+        return [self.entities[0], *(label for _, *step in self.hops for label in step)]
+
     def __str__(self) -> str:
-        labels = [self.entities[0]]
-        for _, relation, tail in self.hops:
-            labels += [relation, tail]
-        return SEPARATOR.join(labels)
+        return SEPARATOR.join(self.labels)
 
 
 @dataclass(frozen=True, slots=True)

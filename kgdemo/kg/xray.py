@@ -10,7 +10,6 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kgdemo.kg.graph import KnowledgeGraph
 
@@ -60,8 +59,8 @@ class XRay:
 
 def x_ray(kg: KnowledgeGraph) -> XRay:
     """Count what a graph states."""
-    names, codes = _types(kg)
-    sizes = np.bincount(codes + 1, minlength=len(names) + 1)[1:]
+    (*names, _), codes = kg.kinds  # the last one is that of entities without a type
+    sizes = np.bincount(codes, minlength=len(names) + 1)[:-1]
     out, into = (np.diff(side.offsets) for side in (kg.outgoing, kg.incoming))
     degrees = out + into
     hubs = np.argsort(-degrees, kind="stable")[:HUBS].tolist()
@@ -73,7 +72,7 @@ def x_ray(kg: KnowledgeGraph) -> XRay:
     relations = []
     for relation in order[:RELATIONS].tolist():
         heads = pairs[1, begins[relation] : begins[relation + 1]]
-        counts = Counter(code for code in codes[heads].tolist() if code >= 0)
+        counts = Counter(code for code in codes[heads].tolist() if code < len(names))
         code, known = counts.most_common(1)[0] if counts else (-1, len(heads))
         kind, of = (names[code], int(sizes[code])) if counts else ("", with_facts)
         relations.append(RelationCount(kg.relations[relation], int(facts[relation]), kind, known, of))
@@ -86,15 +85,3 @@ def x_ray(kg: KnowledgeGraph) -> XRay:
         tuple((kg.entities[entity], int(degrees[entity])) for entity in hubs if degrees[entity]),
         max(0, len(kg.relations) - RELATIONS),
     )
-
-
-def _types(kg: KnowledgeGraph) -> tuple[list[str], NDArray[np.int64]]:
-    """The names of all types, and for each entity the place of its own; -1 where none is known."""
-    names = sorted(kg.types)
-    place = {name: code for code, name in enumerate(names)}
-    codes = np.full(len(kg.entities), -1, np.int64)
-    for label, known in kg.info.items():
-        entity = kg.entities.find(label) if known.type else None
-        if entity is not None:
-            codes[entity] = place[known.type]
-    return names, codes

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kgdemo.errors import UserError
+from kgdemo.errors import UserError, first_line
 from kgdemo.kg.graph import KnowledgeGraph
 
 Record = Mapping[str, Any]
@@ -287,8 +287,9 @@ def rows_of_hub(name: str) -> Iterator[Record]:
     try:
         rows = load_dataset(owner_and_name, split=part or "test")
     except Exception as error:  # the package lets through whatever its parts raise: network, files, names
-        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise UserError(f"{name} cannot be read ({first}); check its name, or give a file in its place.") from error
+        raise UserError(
+            f"{name} cannot be read ({first_line(error)}); check its name, or give a file in its place."
+        ) from error
     yield from rows
 
 
@@ -415,6 +416,15 @@ def read_questions(path: Path) -> list[Question]:
         if document is not None and records != [document]:
             return _questions(enumerate(records, 1), path.name, "record")
     return _questions(_parsed(lines, path.name), path.name, "line")
+
+
+def write_questions(file: Path, questions: Sequence[Question]) -> None:
+    """Write them as JSONL in the schema of RoG."""
+    with file.open("w", encoding="utf-8") as stream:
+        for one in questions:
+            record = {"id": one.id, "question": one.text, "q_entity": one.topic_entities}
+            record |= {"a_entity": one.answer_entities, "answer": one.answers, "rel_path": one.relation_path}
+            stream.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
 def _parsed(lines: Iterable[tuple[int, str]], name: str) -> Iterator[tuple[int, object]]:

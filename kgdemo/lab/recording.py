@@ -112,7 +112,7 @@ def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Even
     """GCR's decoding with the broken constraint; the paths are parsed from their text and judged like any text."""
     yield Notice(WARNING)
     began = time.perf_counter()
-    ids = [i for topic in query.topics if (i := resources.kg.entities.find(topic)) is not None]
+    ids = resources.kg.entities.ids_of(query.topics)
     automaton = KGAutomaton(resources.token_graph, ids, settings.hops)
     left = automaton.paths_left(automaton.start())
     yield ConstraintReady("fails open", query.topics, settings.hops, left, 1000 * (time.perf_counter() - began))

@@ -106,10 +106,7 @@ def rank(query: Query, paths: Sequence[Path], likeness: Likeness, limit: int) ->
 
 def sentence(path: Path) -> str:
     """A path as words: ``Inception directed by Christopher Nolan``."""
-    words = [path.entities[0]]
-    for _, relation, tail in path.hops:
-        words += [spoken(relation), tail]
-    return " ".join(words)
+    return " ".join(spoken(label) if place % 2 else label for place, label in enumerate(path.labels))
 
 
 def starts_at(entities: Iterable[str]) -> list[Path]:
@@ -209,7 +206,7 @@ def direct_graph(query: Query, resources: Resources, settings: Settings) -> Iter
     frontier, triples = starts_at(topic for topic in query.topics if topic in resources.kg.entities), []
     for _ in range(settings.hops):
         frontier = facts(query, frontier, resources, settings)
-        triples += [Path((head, tail), (relation,)) for path in frontier for head, relation, tail in path.hops[-1:]]
+        triples += [Path.from_labels(path.hops[-1]) for path in frontier]
     yield from _answer_from(query, triples, resources, replace(settings, beams=limit))
 
 
@@ -318,8 +315,7 @@ def _instances(plan: Plan, topics: Sequence[str], resources: Resources, settings
     kg = resources.kg
     found = [
         kg.labelled(ids)
-        for topic in topics
-        if (start := kg.entities.find(topic)) is not None
+        for start in kg.entities.ids_of(topics)
         for ids in kg.paths_over(start, plan.relations, settings.directed, _INSTANCES)
     ]
     if not found:

@@ -219,6 +219,17 @@ def ungrounded(free: Branch, resources: Resources, limit: int) -> Generator[Even
     return written
 
 
+def written_freely(
+    free: Branch, resources: Resources, limit: int, purpose: str
+) -> Generator[Event, None, list[FreePath]]:
+    """Run an unconstrained search to its end; its paths with their verdicts, and what it cost under this purpose."""
+    while (step := free.advance()) is not None:
+        yield step
+    written = yield from ungrounded(free, resources, limit)
+    yield free.call(purpose, "\n".join(path.text for path in written))
+    return written
+
+
 def hypothesis_answers(branch: Branch, model: PathModel, finished: Sequence[Hypothesis]) -> list[str]:
     """The hypothesis answers, decoded freely after each path (GCR section 4.3)."""
     began = time.perf_counter()

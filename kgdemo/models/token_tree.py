@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from kgdemo.errors import ModelError
-from kgdemo.models.base import PROMPT_END, TokenTree
+from kgdemo.models.base import PROMPT_END, TokenTree, read_chain
 from kgdemo.models.courtesy import COURTESY, IDLE_PROCESSORS
 
 if TYPE_CHECKING:
@@ -230,9 +230,7 @@ class PooledTokenTree:
 
     def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
         """See ``base.TokenTree``."""
-        first = len(self.depths)
-        nodes, log_probs = self.extend([parent, *range(first, first + len(tokens) - 1)], tokens)
-        return nodes, log_probs[-1]
+        return read_chain(self, parent, tokens)
 
     def _read(self, parents: Sequence[int], tokens: Sequence[int]) -> Tensor:
         """Append tokens, and read the prompt along with them if it has not been read; ``(n, V)``."""
@@ -334,9 +332,7 @@ class WholeTexts:
 
     def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
         """See ``base.TokenTree``."""
-        first = len(self._texts)
-        nodes, log_probs = self.extend([parent, *range(first, first + len(tokens) - 1)], tokens)
-        return nodes, log_probs[-1]
+        return read_chain(self, parent, tokens)
 
     def _read_checked(self, texts: Sequence[tuple[int, ...]]) -> Tensor:
         self.calls += 1

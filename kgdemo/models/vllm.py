@@ -24,7 +24,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from kgdemo.errors import ModelError
+from kgdemo.errors import ModelError, first_line
 from kgdemo.models.causal import BY_VLLM, TokenizedModel, check_name, model_folder, stop_ids
 from kgdemo.models.prompt_style import PromptStyle
 from kgdemo.models.token_tree import WholeTexts
@@ -172,7 +172,7 @@ class VllmModel(TokenizedModel):
             return cls(name, _engine(source, rows), rows, AutoTokenizer.from_pretrained(source), style)
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             raise ModelError(
-                f"vLLM cannot load the model {bare} ({next(iter(str(error).splitlines()), type(error).__name__)}); "
+                f"vLLM cannot load the model {bare} ({first_line(error)}); "
                 "check the name and the memory that is free, or leave out vllm:."
             ) from error
 

@@ -32,7 +32,6 @@ from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Decision, Evidence, FailedDecisionError, Reasoner, UnreadableDecisionError
 from kgdemo.reasoners.decisions import SIGN_OF_LIFE, stopped
 from kgdemo.reasoners.embedded import EmbeddedReasoner
-from kgdemo.reasoners.excuses import is_excuse
 from kgdemo.reasoners.final_answer import read_answer
 from kgdemo.reasoners.parsing import (
     UnreadableReplyError,
@@ -43,7 +42,7 @@ from kgdemo.reasoners.parsing import (
     yes_or_no,
 )
 from kgdemo.reasoners.prompts import SHIPPED, Prompts, so_far
-from kgdemo.reasoners.reply import cleaned, without_thinking
+from kgdemo.reasoners.reply import cleaned, is_excuse, without_thinking
 from kgdemo.settings import ChatSettings
 
 Parsed = TypeVar("Parsed")

@@ -182,28 +182,29 @@ def verify(
     return made.holds
 
 
-def think(
-    resources: Resources, query: Query, task: str, context: Sequence[str], own: bool = False
-) -> Generator[Event, None, str]:
-    """A sentence in the reasoner's own words.
+def think(resources: Resources, query: Query, task: str, context: Sequence[str]) -> Generator[Event, None, str]:
+    """A sentence in the reasoner's own words, or what stands in for it where a language model failed."""
+    made = yield from _decided(resources, lambda: resources.reasoner.thought(query.text, task, context))
+    return made.text
+
+
+def said(resources: Resources, query: Query, task: str, context: Sequence[str]) -> Generator[Event, None, Decision]:
+    """As ``think``, of a sentence that nobody else can write; with what else is known of it: whether it is whole.
 
     Raises:
-        EndpointError: the language model failed, and ``own`` says that nobody else can write this.
+        EndpointError: the language model failed.
     """
-    return (yield from said(resources, query, task, context, own)).text
-
-
-def said(
-    resources: Resources, query: Query, task: str, context: Sequence[str], own: bool = True
-) -> Generator[Event, None, Decision]:
-    """As ``think``, with what else is known of the sentence: whether it is whole."""
-    return (yield from _decided(resources, lambda: resources.reasoner.thought(query.text, task, context), own))
+    return (yield from _decided(resources, lambda: resources.reasoner.thought(query.text, task, context), own=True))
 
 
 def plan(
     resources: Resources, query: Query, task: str, own: bool = False, temperature: float = 0.0
 ) -> Generator[Event, None, str]:
-    """Text in the form that the task asks for, at a temperature a sample of it; ``own`` and errors as for ``think``."""
+    """Text in the form that the task asks for, at a temperature a sample of it.
+
+    Raises:
+        EndpointError: the language model failed, and ``own`` says that nobody else can write this.
+    """
     made = yield from _decided(resources, lambda: resources.reasoner.plan(query, task, temperature), own)
     return made.text
 

@@ -14,10 +14,12 @@ from itertools import combinations
 
 from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
-from kgdemo.reasoners.excuses import GUESSED, NOTHING, REFUSAL
 from kgdemo.reasoners.parsing import LABELLED, is_preamble, number_of, numbers_in
 from kgdemo.reasoners.reply import (
+    GUESSED,
+    NOTHING,
     PATH_WORD,
+    REFUSAL,
     cleaned,
     given_to_a_call,
     json_in,

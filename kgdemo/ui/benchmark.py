@@ -32,7 +32,7 @@ from starlette.routing import Route
 from kgdemo.errors import UserError
 from kgdemo.kg.io.catalogue import embedded_names
 from kgdemo.settings import Profile, cache_folder
-from kgdemo.ui.metrics import METRICS
+from kgdemo.ui.guard import in_one_sentence
 from kgdemo.view.escape import visible
 
 COMMAND = (sys.executable, "-m", "kgdemo")
@@ -325,18 +325,11 @@ def _answering(handle: Callable[[Request], Awaitable[Any]]) -> Callable[[Request
     """Mistakes as one sentence. Pages of other sites cannot send JSON here, so they start nothing."""
 
     async def answer(request: Request) -> Response:
-        try:
-            if (
-                request.method == "POST"
-                and request.headers.get("content-type", "").partition(";")[0] != "application/json"
-            ):
-                raise UserError("Send a JSON object, as application/json.")
-            return JSONResponse(await handle(request))
-        except UserError as error:
-            METRICS.count("kgdemo_refused_total", reason="benchmark")
-            return JSONResponse({"error": visible(error, _LONGEST)}, 400)
+        if request.method == "POST" and request.headers.get("content-type", "").partition(";")[0] != "application/json":
+            raise UserError("Send a JSON object, as application/json.")
+        return JSONResponse(await handle(request))
 
-    return answer
+    return in_one_sentence(answer, "benchmark")
 
 
 async def _sent(request: Request, shape: type[BaseModel]) -> Any:

@@ -14,7 +14,7 @@ import json
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -26,8 +26,7 @@ from starlette.routing import Route
 from kgdemo.errors import UserError
 from kgdemo.settings import Profile
 from kgdemo.ui import assets
-from kgdemo.ui.guard import address_of
-from kgdemo.ui.metrics import METRICS
+from kgdemo.ui.guard import address_of, in_one_sentence
 from kgdemo.view.escape import escaped, json_in_html, visible
 
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # no two of them look alike
@@ -334,8 +333,6 @@ class Rooms:
 
 # addresses -----------------------------------------------------------------------------------------
 
-Answer = Callable[[Request], Awaitable[Response]]
-
 
 def routes(rooms: Rooms) -> list[Route]:
     """What the server answers under ``/class``.
@@ -384,24 +381,11 @@ def routes(rooms: Rooms) -> list[Route]:
     return [
         Route("/class", page),
         Route("/class/{code}", page),
-        Route("/class", _answering(opened), methods=["POST"]),
-        Route("/class/{code}/events", _answering(events)),
-        Route("/class/{code}/vote", _answering(voted), methods=["POST"]),
-        Route("/class/{code}/scene", _answering(shown), methods=["POST"]),
+        Route("/class", in_one_sentence(opened, "class"), methods=["POST"]),
+        Route("/class/{code}/events", in_one_sentence(events, "class")),
+        Route("/class/{code}/vote", in_one_sentence(voted, "class"), methods=["POST"]),
+        Route("/class/{code}/scene", in_one_sentence(shown, "class"), methods=["POST"]),
     ]
-
-
-def _answering(handle: Answer) -> Answer:
-    """Mistakes as one sentence."""
-
-    async def answer(request: Request) -> Response:
-        try:
-            return await handle(request)
-        except UserError as error:
-            METRICS.count("kgdemo_refused_total", reason="class")
-            return JSONResponse({"error": visible(error, 400)}, 400)
-
-    return answer
 
 
 def _check(room: Room, key: object) -> None:

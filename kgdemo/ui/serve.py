@@ -36,10 +36,9 @@ with without_type_stubs():
 # isort: split
 from kgdemo.errors import UserError
 from kgdemo.models.courtesy import IDLE_PROCESSORS
-from kgdemo.ui.guard import Page, impatient
+from kgdemo.ui.guard import Page, check_arguments, impatient
 from kgdemo.ui.metrics import METRICS, few_arenas, start_logging
 from kgdemo.ui.page import create_app, launch_arguments
-from kgdemo.ui.tools import check_arguments
 
 logger = logging.getLogger(__name__)
 GRACE = 8.0  # seconds; a container has ten before it is killed

@@ -1,5 +1,32 @@
 """Tiny random-weight models and tokenisers; the soak of the benchmark uses the same."""
 
-from kgdemo.lab.benchmarks.synthetic import CORPUS, FAMILIES, byte_level_tokenizer, random_model, wordpiece_tokenizer
+from __future__ import annotations
 
-__all__ = ["CORPUS", "FAMILIES", "byte_level_tokenizer", "random_model", "wordpiece_tokenizer"]
+from collections.abc import Sequence
+
+from kgdemo.decoding.base import Hypothesis
+from kgdemo.decoding.beam import continuations
+from kgdemo.lab.benchmarks.synthetic import CORPUS, FAMILIES, byte_level_tokenizer, random_model, wordpiece_tokenizer
+from kgdemo.models.base import TokenTree
+from kgdemo.models.joint_tree import JointTree, read_out
+
+__all__ = [
+    "CORPUS",
+    "FAMILIES",
+    "byte_level_tokenizer",
+    "greedy_continuations",
+    "random_model",
+    "wordpiece_tokenizer",
+]
+
+
+def greedy_continuations(
+    tree: TokenTree,
+    starts: Sequence[Hypothesis],
+    suffix: Sequence[int],
+    stop: frozenset[int],
+    max_tokens: int,
+    drafts: Sequence[Sequence[int]] = (),
+) -> list[tuple[int, ...]]:
+    """``continuations``, read by themselves."""
+    return read_out(continuations(JointTree.of(tree), starts, suffix, stop, max_tokens, drafts))

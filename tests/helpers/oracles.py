@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
 
-from kgdemo.constraint.label_tokens import LabelTokens
+from kgdemo.constraint.label_tokens import ARROW, LabelTokens
 from kgdemo.constraint.triple_chains import Link
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
@@ -69,3 +70,12 @@ def around(triples: Sequence[tuple[str, str, str]], visited: set[str]) -> set[tu
 def labels_of(kg: KnowledgeGraph, link: Link) -> list[Triple]:
     """The stored triples of a link."""
     return [(kg.entities[h], kg.relations[r], kg.entities[t]) for h, r, t in link.triples]
+
+
+def splices_exactly(label_tokens: LabelTokens, labels: Sequence[str]) -> bool:
+    """Whether splicing equals tokenising whole strings, tried on chains of the given labels."""
+    return all(
+        label_tokens.plain(f" {first} {ARROW} {second}")
+        == [*label_tokens.plain(" " + first), *label_tokens.arrow, *label_tokens.plain(" " + second)]
+        for first, second in pairwise(labels)
+    )

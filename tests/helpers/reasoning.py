@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from random import Random
 
 import numpy as np
@@ -21,9 +21,15 @@ from kgdemo.query.query import Query, understand
 from kgdemo.reasoners.base import Decision, Evidence, Reasoner, Resources
 from kgdemo.reasoners.chat import ChatReasoner, FallbackReasoner
 from kgdemo.reasoners.embedded import EmbeddedReasoner
-from kgdemo.settings import Settings, given
+from kgdemo.settings import Given, Settings, _written
 from kgdemo.verify import Verifier
 from tests.helpers.models import random_model
+
+
+def given(options: object) -> Given:
+    """The pairs of names and values that make these options of a method."""
+    return tuple((f.name, _written(getattr(options, f.name))) for f in fields(options))
+
 
 FILMS = [
     ("Inception", "directed by", "Christopher Nolan"),

@@ -18,7 +18,7 @@ from kgdemo.lab.benchmarks.comparison import Generated, ReferenceTrie, networkx_
 from kgdemo.lab.benchmarks.index import IndexSizes, index_rows, language
 from kgdemo.lab.benchmarks.synthetic import large_graph, tokenizer_of_size, two_hop_graph
 from tests.helpers.models import byte_level_tokenizer
-from tests.helpers.oracles import all_paths, spelled
+from tests.helpers.oracles import all_paths, spelled, splices_exactly
 
 TOY = IndexSizes((30, 60), (2_000, 3_000), triples=600, hub_edges=50, hops=(2, 3), candidates=(90,), beams=3, repeats=2)
 TOY_DECODE = bench_decode.DecodeSizes(
@@ -102,7 +102,7 @@ def test_made_up_graphs_and_tokenisers_have_the_size_asked_for():
     assert len(tokenizer) == 3_000
     assert len(tokenizer(PATH_END, add_special_tokens=False)["input_ids"]) == 1
     names = [name for triple in triples[:50] for name in triple]
-    assert LabelTokens(tokenizer).is_exact(names)
+    assert splices_exactly(LabelTokens(tokenizer), names)
     assert tokenizer.decode(tokenizer(names[0])["input_ids"]) == names[0]
 
 

@@ -13,14 +13,14 @@ from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.base import FreeText
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.base import BeamSettings, Hypothesis
-from kgdemo.decoding.beam import beam_search, greedy_continuations
+from kgdemo.decoding.beam import beam_search
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.models.base import PROMPT_END
 from kgdemo.ranking.scorer import rank, relation_score
 from kgdemo.verify import Verifier
-from tests.helpers.models import FAMILIES, random_model
+from tests.helpers.models import FAMILIES, greedy_continuations, random_model
 from tests.helpers.oracles import all_paths, spelled
 from tests.helpers.strategies import graphs
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kgdemo.constraint.base import MarkWatch
 from kgdemo.constraint.label_tokens import PATH_START, LabelTokens
 from kgdemo.constraint.token_graph import TokenGraph
-from kgdemo.constraint.triple_chains import ChainConstraint, QueryGraph, TripleTokens, TripleTrie
+from kgdemo.constraint.triple_chains import ChainConstraint, ChainState, QueryGraph, TripleTokens, TripleTrie
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
@@ -159,11 +159,10 @@ def test_the_mark_may_not_be_written_when_no_triple_is_left():
     kg = KnowledgeGraph.from_triples([("a", "r", "b")])
     model = random_model("qwen2", 0)
     query = QueryGraph(kg)
-    constraint = ChainConstraint(
-        TokenGraph(kg, model.label_tokens), query, [kg.entities.find("a")], model.stop_ids, model.vocabulary
-    )
+    constraint = ChainConstraint(TokenGraph(kg, model.label_tokens), query, model.stop_ids, model.vocabulary)
     (link,) = query.links([kg.entities.find("a")])
-    done = constraint.start().extended(link)
-    assert done.alive
-    assert model.label_tokens.start[0] not in constraint.successors(done).tokens.tolist()
+    done = ChainState((kg.entities.find("a"),)).extended(link)
+    free = constraint.free_text(done)
+    assert free.start().alive
+    assert model.label_tokens.start[0] not in free.successors(free.start()).tokens.tolist()
     assert not constraint.trie(done).start().alive

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
 
@@ -11,10 +12,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.constraint.base import FreeText
+from kgdemo.constraint.base import FreeSpan, FreeText, Successors
 from kgdemo.constraint.label_tokens import PATH_START
 from kgdemo.constraint.token_graph import TokenGraph
-from kgdemo.constraint.triple_chains import ChainConstraint, QueryGraph
+from kgdemo.constraint.triple_chains import ChainConstraint, ChainState, QueryGraph, TripleState
 from kgdemo.decoding.searches import SamplingSettings, sample
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
@@ -28,6 +29,7 @@ from tests.helpers.strategies import graphs
 from tests.unit.test_decoding import finish
 
 QUESTION = "Where was the director of Inception born?"
+NOTHING_WRITTEN = FreeSpan()
 
 
 @lru_cache
@@ -55,15 +57,61 @@ class Eager:
         return nodes, self._pushed(rows)
 
 
+@dataclass(frozen=True)
+class WholeState:
+    """A point in a chain: inside a triple, or in the free text between two."""
+
+    chain: ChainState
+    inside: TripleState | None
+    free: FreeSpan = NOTHING_WRITTEN
+
+    @property
+    def complete(self) -> bool:
+        return self.free.ended
+
+    @property
+    def alive(self) -> bool:
+        return self.free.alive if self.inside is None else self.inside.alive
+
+
+class WholeChains:
+    """Whole chains token by token, as a constraint; the first triple has been begun by the prompt."""
+
+    def __init__(self, constraint: ChainConstraint, topics: Sequence[int]) -> None:
+        self.constraint, self.topics = constraint, tuple(topics)
+
+    def _begun(self, chain: ChainState) -> WholeState:
+        return WholeState(chain, self.constraint.trie(chain).start())
+
+    def start(self) -> WholeState:
+        return self._begun(ChainState(self.topics))
+
+    def successors(self, state: WholeState) -> Successors[WholeState]:
+        if state.inside is not None:
+            within = state.inside.trie.successors(state.inside)
+            return Successors(within.tokens, lambda i: self._within(state.chain, within.take(i)))
+        between = self.constraint.free_text(state.chain).successors(state.free)
+        return Successors(between.tokens, lambda i: self._between(state.chain, between.take(i)))
+
+    def _within(self, chain: ChainState, inside: TripleState) -> WholeState:
+        # a mark spelled in plain letters may also go on as part of a longer label: the triple is taken at its first end
+        return WholeState(chain.extended(inside.leaves[0].link), None) if inside.complete else WholeState(chain, inside)
+
+    def _between(self, chain: ChainState, free: FreeSpan) -> WholeState:
+        return self._begun(chain) if free.opened else WholeState(chain, None, free)
+
+
 def sampled_chains(kg: KnowledgeGraph, topics: Sequence[str], model: CausalModel, seed: int, count: int, tokens: int):
     """Chains that a model writes by chance under the constraint, finished or not, each as its triples."""
     ids = [kg.entities.find(topic) for topic in topics]
     graph = TokenGraph(kg, model.label_tokens)
-    constraint = ChainConstraint(graph, QueryGraph(kg, collapse=False), ids, model.stop_ids, model.vocabulary)
+    triples = ChainConstraint(graph, QueryGraph(kg, collapse=False), model.stop_ids, model.vocabulary)
     tree = Eager(model.tree(model.style.encode(model.label_tokens, QUESTION, topics)), model.label_tokens.start[0], 9.0)
-    steps, finished = finish(sample(tree, constraint, SamplingSettings(count, tokens, temperature=1.0, seed=seed)))
+    steps, finished = finish(
+        sample(tree, WholeChains(triples, ids), SamplingSettings(count, tokens, temperature=1.0, seed=seed))
+    )
     states = [hypothesis.state for hypothesis in (*steps[-1].live, *finished)]
-    return [[triple for link in state.links for triple in labels_of(kg, link)] for state in states]
+    return [[triple for link in state.chain.links for triple in labels_of(kg, link)] for state in states]
 
 
 @pytest.mark.parametrize(("family", "minimum"), [("qwen2", 2500), ("bert", 2500), (EMBEDDED, 250)])

@@ -15,10 +15,10 @@ from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding import beam
 from kgdemo.decoding.base import BeamSettings, Hypothesis, Step
-from kgdemo.decoding.beam import beam_search, greedy_continuations
+from kgdemo.decoding.beam import beam_search
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.lab.benchmarks.synthetic import TableTree
-from tests.helpers.models import FAMILIES, byte_level_tokenizer, random_model
+from tests.helpers.models import FAMILIES, byte_level_tokenizer, greedy_continuations, random_model
 from tests.helpers.strategies import graphs
 
 model_named = lru_cache(random_model)

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from kgdemo.errors import UserError
-from kgdemo.lab.evaluation.ray_workers import LOCAL, RayWorkers
-from kgdemo.lab.evaluation.workers import lost, opened_workers
+from kgdemo.lab.evaluation.workers import LOCAL, RayWorkers, lost, opened_workers
 from kgdemo.lab.questions import Question
 from tests.unit.test_workers import ASKED, asked, made
 

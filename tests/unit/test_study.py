@@ -13,13 +13,22 @@ import pytest
 
 from kgdemo.__main__ import main
 from kgdemo.errors import UserError
-from kgdemo.lab.evaluation import runner, section
+from kgdemo.lab.evaluation import runner
 from kgdemo.lab.evaluation import study as studies
 from kgdemo.lab.evaluation.metrics import Prediction
 from kgdemo.lab.evaluation.recipes import RECIPES
 from kgdemo.lab.evaluation.runner import answer_by_question, evaluate
-from kgdemo.lab.evaluation.section import BEGIN, END, StudySet, study_all, write_section
-from kgdemo.lab.evaluation.study import Progress, changed, settled, study
+from kgdemo.lab.evaluation.study import (
+    BEGIN,
+    END,
+    Progress,
+    StudySet,
+    changed,
+    settled,
+    study,
+    study_all,
+    write_section,
+)
 from kgdemo.lab.evaluation.workers import Processes
 from kgdemo.lab.questions import Question
 from kgdemo.methods import method_named
@@ -120,7 +129,7 @@ def test_variants_of_the_same_settings_are_answered_once(tmp_path: Path, questio
 def test_all_recipes_of_several_sets_stand_in_a_readme_between_its_marks(
     tmp_path: Path, questions: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(section, "RECIPES", {name: RECIPES[name] for name in ("ablations", "transfer")})
+    monkeypatch.setattr(studies, "RECIPES", {name: RECIPES[name] for name in ("ablations", "transfer")})
     readme = tmp_path / "README.md"
     readme.write_text("before\n", "utf-8")
     with pytest.raises(UserError, match="has no lines <!-- studies: begin -->"):
@@ -161,7 +170,7 @@ def test_all_recipes_are_asked_for_by_sets_or_by_one_file(
     assert main(["study", "beams", f"--out={tmp_path}"]) == 2
     assert "Give --questions FILE, or with `study all` --set NAME KG FILE" in capsys.readouterr().err
     given: list[StudySet] = []
-    monkeypatch.setattr(section, "study_all", lambda _, sets, *__: given.extend(sets) or iter(()))
+    monkeypatch.setattr(studies, "study_all", lambda _, sets, *__: given.extend(sets) or iter(()))
     assert main(["study", "all", "--set", "films", "world", str(questions), f"--out={tmp_path}"]) == 0
     assert main(["study", "all", f"--questions={questions}", f"--out={tmp_path}"]) == 0
     assert given == [StudySet("films", "world", questions), StudySet("questions", "world", questions)]

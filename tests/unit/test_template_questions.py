@@ -7,9 +7,10 @@ import pytest
 from kgdemo.cli import main
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
-from kgdemo.lab.evaluation.unseen_relations import HELD_OUT, SEEN, group, template_questions, write_questions
-from kgdemo.lab.questions import read_questions
+from kgdemo.lab.questions import read_questions, write_questions
 from kgdemo.lab.training import templates
+from kgdemo.lab.training.examples import HELD_OUT, SEEN, group
+from kgdemo.lab.training.templates import template_questions
 from tests.helpers.training import TEMPLATES, TRIPLES, film_graph
 
 KG = film_graph()

@@ -9,8 +9,8 @@ import pytest
 from kgdemo.errors import UserError
 from kgdemo.facts import StatedFacts
 from kgdemo.lab.evaluation.runner import evaluate
-from kgdemo.lab.evaluation.unseen_relations import HELD_OUT, SEEN, UNCLEAR, group, read_held_out
 from kgdemo.lab.questions import Question
+from kgdemo.lab.training.examples import HELD_OUT, SEEN, UNCLEAR, group, read_held_out
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import ChatSettings, Settings
 from tests.helpers.models import random_model

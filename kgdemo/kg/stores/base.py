@@ -9,12 +9,16 @@ charges whichever meter is in force where it is called.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from kgdemo.errors import UserError
+
+MAX_LABEL = 400  # characters of a label that is read
 
 
 class StoreError(UserError):
@@ -175,6 +179,26 @@ class Meter:
 
 
 METER: ContextVar[Meter | None] = ContextVar("METER", default=None)
+
+
+@contextmanager
+def charged() -> Iterator[None]:
+    """One request, charged to the meter in force with the time that it takes.
+
+    Raises:
+        StoreError: the run has made as many as it may.
+    """
+    meter = METER.get()
+    if meter is not None:
+        meter.charge()
+    began = time.perf_counter()
+    try:
+        yield
+    finally:
+        if meter is not None:
+            meter.seconds += time.perf_counter() - began
+
+
 _Event = TypeVar("_Event")
 
 
@@ -189,6 +213,11 @@ def metered(events: Iterator[_Event], meter: Meter) -> Iterator[_Event]:
         finally:
             METER.reset(token)
         yield event
+
+
+def readable(texts: Iterable[str]) -> list[str]:
+    """Those texts that may be labels, each once."""
+    return list(dict.fromkeys(text for text in texts if 0 < len(text) <= MAX_LABEL))
 
 
 def local_name(id_: str) -> str:

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import re
 import threading
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kgdemo.errors import UserError
-from kgdemo.kg.stores.base import METER, Edge, Ends, Node, RelationEnds, Step, StoreError, Survey
+from kgdemo.errors import UserError, first_line
+from kgdemo.kg.stores.base import MAX_LABEL, Edge, Ends, Node, RelationEnds, Step, StoreError, Survey, charged, readable
 
+_TIMEOUT = 10.0  # seconds that one request may take
 _BUFFER = 512_000_000  # bytes of a graph that are held in memory
 _SURVEY = 6  # times longer than for a question may the store take for what is asked when it is opened
 _COUNTED = 500_000  # facts, up to which those that are stored in both directions are counted
 _SLIPS = 2  # letters that a name may differ by
-_MAX_LABEL = 400  # characters of a label that is read
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +55,17 @@ class CypherStore:
     Args:
         folder: of the database.
         profile: how the graph is shaped.
-        timeout: seconds that one request may take.
 
     Raises:
         UserError: LadybugDB is not installed, or the folder holds no database of it.
     """
 
-    def __init__(self, folder: Path, profile: CypherProfile | None = None, timeout: float = 10.0) -> None:
+    def __init__(self, folder: Path, profile: CypherProfile | None = None) -> None:
         try:
             import ladybug
         except ImportError as error:
             raise UserError("Graphs in LadybugDB need it installed; run pip install ladybug.") from error
         self.profile = profile or CypherProfile()
-        self._timeout = timeout
         self._lock = threading.Lock()
         self._few = False  # facts, as far as is known
         if not folder.exists():
@@ -77,7 +74,7 @@ class CypherStore:
             database = ladybug.Database(folder, read_only=True, buffer_pool_size=_BUFFER, max_num_threads=1)
             self._connection = ladybug.Connection(database, num_threads=1)
         except RuntimeError as error:
-            raise UserError(f"{folder} cannot be opened as a graph store ({_first_line(error)}).") from error
+            raise UserError(f"{folder} cannot be opened as a graph store ({first_line(error)[:120]}).") from error
 
     # verbs -------------------------------------------------------------------------------------
 
@@ -148,12 +145,12 @@ class CypherStore:
 
     def find(self, texts: Sequence[str]) -> list[tuple[str, Node]]:
         """See ``base.Store``; an entity without a label is found by its id."""
-        rows = self._ask(f"MATCH (o) WHERE {self._is_called('o')} RETURN {self._node('o')}", _readable(texts))
+        rows = self._ask(f"MATCH (o) WHERE {self._is_called('o')} RETURN {self._node('o')}", {"texts": readable(texts)})
         return [(node.label or node.id, node) for (read,) in rows for node in [_node(read)]]
 
     def search(self, texts: Sequence[str]) -> list[tuple[str, Node]]:
         """See ``base.Store``; all labels are gone through, so it is not asked of a graph with many."""
-        label, given = f"lower(o.{self.profile.label})", _readable(texts)["texts"]
+        label, given = f"lower(o.{self.profile.label})", readable(texts)
         if not given or not self._few:
             return []
         near = " OR ".join(f"levenshtein({label}, $text{i}) <= {_SLIPS}" for i in range(len(given)))
@@ -169,7 +166,7 @@ class CypherStore:
             f"true AS outgoing, 0 AS n, [{self._node('o')}] AS led"
         )
         counts, given = self._counts(self._is_called("s"), max(1, few))
-        rows = self._ask(f"{found} UNION ALL {counts}", {**_readable(texts), **given})
+        rows = self._ask(f"{found} UNION ALL {counts}", {"texts": readable(texts), **given})
         nodes = [_node(led[0]) for _, _, _, n, led in rows if not n]
         return [(node.label or node.id, node) for node in nodes], _counted([row for row in rows if row[3]])
 
@@ -225,23 +222,18 @@ class CypherStore:
         Raises:
             StoreError: there is none, in time.
         """
-        meter = METER.get()
-        if meter is not None:
-            meter.charge()
-        began = time.perf_counter()
         try:
-            with self._lock:
-                self._connection.set_query_timeout(int(1000 * patience * self._timeout))
+            with charged(), self._lock:
+                self._connection.set_query_timeout(int(1000 * patience * _TIMEOUT))
                 result: Any = self._connection.execute(query, given or {})
                 rows: list[list[Any]] = result.get_all()
                 result.close()
         except RuntimeError as error:
             if "Interrupted" in str(error):
                 raise StoreError("The graph store did not answer in time; ask again, or with fewer hops.") from error
-            raise StoreError(f"The graph store gave no usable answer ({_first_line(error)}); ask again.") from error
-        finally:
-            if meter is not None:
-                meter.seconds += time.perf_counter() - began
+            raise StoreError(
+                f"The graph store gave no usable answer ({first_line(error)[:120]}); ask again."
+            ) from error
         return rows
 
 
@@ -250,7 +242,7 @@ _WAYS = (("(s)-[f]->(o)", "true"), ("(s)<-[f]-(o)", "false"))
 
 def _node(read: dict[str, Any]) -> Node:
     said = {name: " ".join(str(read.get(name) or "").split()) for name in ("label", "type", "description")}
-    label = said["label"] if len(said["label"]) <= _MAX_LABEL else ""
+    label = said["label"] if len(said["label"]) <= MAX_LABEL else ""
     return Node(str(read["id"]), label, said["type"], description=said["description"])
 
 
@@ -260,12 +252,3 @@ def _counted(rows: Sequence[Sequence[Any]]) -> list[RelationEnds]:
         for entity, relation, outgoing, n, led in rows
         if relation is not None
     ]
-
-
-def _readable(texts: Sequence[str]) -> dict[str, list[str]]:
-    """Those texts that may be labels, as what a query is given."""
-    return {"texts": list(dict.fromkeys(text for text in texts if 0 < len(text) <= _MAX_LABEL))}
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)[:120]

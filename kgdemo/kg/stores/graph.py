@@ -216,7 +216,7 @@ class StoreGraph(KnowledgeGraph):
 
     def describe(self, labels: Iterable[str]) -> None:
         """Fetch aliases, types and descriptions of a few entities by their labels."""
-        iris = [self._iris[place] for label in labels if (place := self.entities.find(label)) is not None]
+        iris = [self._iris[place] for place in self.entities.ids_of(labels)]
         for node in self.store.labels(iris):
             label = self._met.labels[self._ids[node.id]]
             kind = self._type_labels.get(node.type) or (local_name(node.type) if node.type else "")

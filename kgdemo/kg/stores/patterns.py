@@ -1,4 +1,4 @@
-"""How a graph in a store of RDF is shaped, and the parts of queries that follow from it.
+"""How a graph in a store of RDF is shaped, the parts of queries that follow from it, and what a reply's rows hold.
 
 What goes into a query passes ``as_iri`` or ``as_literal``, so neither a label nor an id that a store once replied can
 change what is asked; only the operator's profile may bring query text of its own.
@@ -11,16 +11,20 @@ id is both ids with a space between them, which no id holds. The statement itsel
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kgdemo.kg.stores.base import Step, StoreError, local_name
-from kgdemo.kg.stores.endpoint import Row, id_in, is_iri
 
 RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*\Z")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _DIRECT, _STATED = False, True  # whether a fact is one triple, or two around a statement
+
+
+Row = Mapping[str, Mapping[str, str]]  # variable -> term, as SPARQL's JSON results write it
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +92,17 @@ class Patterns:
 
     # facts -------------------------------------------------------------------------------------
 
-    def fact(self, relation: str, head: str, tail: str, statement: str = "?m") -> str:
+    def fact(self, relation: str, head: str, tail: str) -> str:
         """That a fact of a relation, given by its id, joins two variables.
 
         Args:
             relation: the id.
             head, tail: the variables.
-            statement: the variable of a statement between them.
         """
         first, _, second = relation.partition(" ")
         if not second:
             return f"{head} {as_iri(first)} {tail} ."
-        return self._around(head, as_iri(first), as_iri(second), tail, statement)
+        return self._around(head, as_iri(first), as_iri(second), tail)
 
     def either_way(self, values: str, end: str, others: Sequence[Step] = ()) -> str:
         """All facts of the entities ``?s``, with their other ends.
@@ -129,16 +132,16 @@ class Patterns:
     def _one_way(self, end: str, outgoing: bool, stated: bool) -> str:
         head, tail = ("?s", end) if outgoing else (end, "?s")
         if stated:
-            fact = self._around(head, "?p", "?q", tail, "?m") + self._begins("?q", self.profile.values)
+            fact = self._around(head, "?p", "?q", tail) + self._begins("?q", self.profile.values)
         else:
             fact = f"{head} ?p {tail} ." + (' BIND("" AS ?q)' if self.profile.statement else "")
         return f"{fact} BIND({int(outgoing)} AS ?d)"
 
-    def _around(self, head: str, first: str, second: str, tail: str, statement: str) -> str:
+    def _around(self, head: str, first: str, second: str, tail: str) -> str:
         """Two triples around a statement; an entity that it leads back to is no other end."""
         return (
-            f"{head} {first} {statement} . {statement} {second} {tail} . FILTER({head} != {tail}) "
-            f"FILTER EXISTS {{ {self._is_statement(statement)} }} "
+            f"{head} {first} ?m . ?m {second} {tail} . FILTER({head} != {tail}) "
+            f"FILTER EXISTS {{ {self._is_statement('?m')} }} "
         )
 
     def steps(self, steps: Sequence[Step], stated: bool) -> str:
@@ -154,7 +157,7 @@ class Patterns:
         if plain:
             sides.append(f"{_values('?s ?p ?o', plain)} ?s ?p ?o")
         if folded:
-            sides.append(f"{_values('?s ?p ?q ?o', folded)} {self._around('?s', '?p', '?q', '?o', '?m')}")
+            sides.append(f"{_values('?s ?p ?q ?o', folded)} {self._around('?s', '?p', '?q', '?o')}")
         return " UNION ".join(f"{{ {side} }}" for side in sides)
 
     def in_use(self) -> str:
@@ -252,3 +255,44 @@ def _values(variables: str, rows: Sequence[Sequence[str]]) -> str:
     """``VALUES`` of ids; empty where there are none."""
     written = " ".join(f"({' '.join(map(as_iri, row))})" for row in rows)
     return f"VALUES ({variables}) {{ {written} }}" if rows else ""
+
+
+# rows of replies -----------------------------------------------------------------------------------
+
+
+def is_iri(text: str) -> bool:
+    """Whether a query may name something by this text."""
+    return bool(_IRI.match(text))
+
+
+def id_in(row: Row, name: str) -> str:
+    """The IRI that a variable is bound to; empty for anything else, an id that no query could name included."""
+    term = row.get(name)
+    return _checked(term.get("value", "")) if term is not None and term.get("type") == "uri" else ""
+
+
+@lru_cache(maxsize=100_000)
+def _checked(iri: str) -> str:
+    return iri if _IRI.match(iri) else ""
+
+
+def ids_in(rows: Iterable[Row], name: str) -> set[str]:
+    """The IRIs that a variable is bound to in some of these rows."""
+    return {iri for row in rows if (iri := id_in(row, name))}
+
+
+def text_in(row: Row, name: str) -> str:
+    """What a variable is bound to, as text; empty where it is not."""
+    return row.get(name, {}).get("value", "")
+
+
+def number_in(row: Row, name: str) -> int:
+    """The whole number that a variable is bound to.
+
+    Raises:
+        StoreError: it is none.
+    """
+    try:
+        return int(float(text_in(row, name)))
+    except (ValueError, OverflowError) as error:
+        raise StoreError("The graph store counted something that is no number; ask again.") from error

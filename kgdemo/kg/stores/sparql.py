@@ -1,22 +1,47 @@
 """A graph store that speaks SPARQL 1.1 over HTTP: Oxigraph, QLever, Virtuoso, Blazegraph, GraphDB and others.
 
-The verbs of a store as queries, and what their replies say. The shape of a graph is a matter of ``patterns``, how an
-endpoint is asked one of ``endpoint``.
+The verbs of a store as queries, and what their replies say. The shape of a graph is a matter of ``patterns``. A query's
+reply is read up to a number of bytes and checked before use (``Endpoint``).
 """
 
 from __future__ import annotations
 
+import json
 import logging
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 import httpx
 
 from kgdemo.errors import UserError
-from kgdemo.kg.stores.base import Edge, Ends, Node, RelationEnds, Step, StoreError, Survey, local_name
-from kgdemo.kg.stores.endpoint import Endpoint, Row, id_in, ids_in, number_in, text_in
-from kgdemo.kg.stores.patterns import Patterns, SparqlProfile, as_iri, as_literal
+from kgdemo.kg.stores.base import (
+    MAX_LABEL,
+    METER,
+    Edge,
+    Ends,
+    Node,
+    RelationEnds,
+    Step,
+    StoreError,
+    Survey,
+    charged,
+    local_name,
+    readable,
+)
+from kgdemo.kg.stores.patterns import (
+    Patterns,
+    Row,
+    SparqlProfile,
+    as_iri,
+    as_literal,
+    id_in,
+    ids_in,
+    number_in,
+    text_in,
+)
 from kgdemo.kg.stores.text_search import SEARCHES, SPELLINGS, found_by
 
 logger = logging.getLogger(__name__)
@@ -27,10 +52,95 @@ _HUB = 20_000  # ends of one relation of an entity, from which on they are count
 _FEW_FACTS = 1_000_000  # of a store whose labels are all gone through for a mistyped name
 _MOST_FOUND = 300  # entities that a text search gives for one text
 _MAX_HUBS = 1_000  # that are known; what is one beside them is counted when a search comes near it
-_MAX_LABEL = 400  # characters of a label that is read
 _BACK = "(IF(?d = 0, 0, ?none) AS ?back)"  # bound for tails alone: what heads need not say makes replies shorter
 
+_MAX_BYTES = 64_000_000  # of one reply
+_TRIES = 2  # of one request
+_HERE = ("localhost", "127.0.0.1", "::1")
+
 _T = TypeVar("_T")
+
+
+class Endpoint:
+    """Where queries are sent; safe to use from several threads.
+
+    Args:
+        url: of the endpoint's queries.
+        timeout: seconds that one request may take.
+        client: the HTTP client; a new one by default.
+    """
+
+    def __init__(self, url: str, timeout: float, client: httpx.Client | None = None) -> None:
+        self.url = url
+        self._timeout = timeout
+        self._headers = {"Accept": "application/sparql-results+json"}
+        if urlsplit(url).hostname in _HERE:
+            self._headers["Accept-Encoding"] = "identity"  # packing takes longer than sending does
+        self._client = client or httpx.Client(timeout=timeout, follow_redirects=False, trust_env=False)
+
+    def select(self, query: str, patience: float = 1.0) -> list[Row]:
+        """The rows of a query's reply.
+
+        Args:
+            query: what is asked.
+            patience: how many times the usual seconds it may take.
+
+        Raises:
+            StoreError: none came, in time and in form.
+        """
+        for left in range(_TRIES - 1, -1, -1):
+            try:
+                with charged():
+                    return _rows(self._reply(query, patience * self._timeout))
+            except httpx.TimeoutException as error:
+                raise StoreError("The graph store did not answer in time; ask again, or with fewer hops.") from error
+            except (httpx.HTTPError, ValueError) as error:
+                if not left:
+                    raise StoreError(f"The graph store gave no usable answer ({_why(error)}); ask again.") from error
+        raise AssertionError("unreachable")
+
+    def _reply(self, query: str, seconds: float) -> bytes:
+        body, deadline = bytearray(), time.perf_counter() + seconds
+        asked = self._client.stream("POST", self.url, data={"query": query}, headers=self._headers, timeout=seconds)
+        with asked as response:
+            if response.status_code != 200:
+                raise ValueError(f"status {response.status_code}")
+            for piece in response.iter_bytes():
+                body += piece
+                if len(body) > _MAX_BYTES:
+                    raise StoreError("The graph store's answer is too long to be read; ask with fewer hops.")
+                if time.perf_counter() > deadline:  # the client's own time-out is that of one piece
+                    raise httpx.ReadTimeout("the whole answer took too long")
+        if (meter := METER.get()) is not None:
+            meter.received += len(body)
+        return bytes(body)
+
+
+def _rows(body: bytes) -> list[Row]:
+    """The rows of SPARQL's JSON results.
+
+    Raises:
+        ValueError: it is no such thing.
+    """
+    try:
+        rows = json.loads(body)["results"]["bindings"]
+    except (KeyError, TypeError, RecursionError) as error:
+        raise ValueError("no SPARQL results") from error
+    if not isinstance(rows, list) or not _all_of(dict, rows):
+        raise ValueError("no SPARQL results")
+    terms = [term for row in rows for term in row.values()]
+    if not _all_of(dict, terms) or not _all_of(str, (text for term in terms for text in term.values())):
+        raise ValueError("no SPARQL results")
+    return rows
+
+
+def _all_of(kind: type, values: Iterable[object]) -> bool:
+    """Whether all values are of this very type; a reply may have a hundred thousand."""
+    return set(map(type, values)) <= {kind}
+
+
+def _why(error: Exception) -> str:
+    return str(error) if isinstance(error, ValueError) and str(error).startswith(("status", "no SP")) else "unreachable"
 
 
 class SparqlStore:
@@ -216,13 +326,13 @@ class SparqlStore:
     def find(self, texts: Sequence[str]) -> list[tuple[str, Node]]:
         """See ``base.Store``. An entity without a label is found by the last part of its id, or by its id."""
         found = []
-        for some in _batches(_readable(texts)):
+        for some in _batches(readable(texts)):
             found += self._named_so(self._endpoint.select(self._found(some)), some)
         return found
 
     def search(self, texts: Sequence[str]) -> list[tuple[str, Node]]:
         """See ``base.Store``."""
-        some = list(_readable(texts))
+        some = readable(texts)
         found = found_by(self._search or SPELLINGS, some, self._naming, _MOST_FOUND, self._patterns.called)
         if not found:
             return []
@@ -236,7 +346,7 @@ class SparqlStore:
         """See ``base.Store``."""
         found: list[tuple[str, Node]] = []
         counted: list[RelationEnds] = []
-        for some in _batches(_readable(texts)):
+        for some in _batches(readable(texts)):
             no_hub = f"FILTER(?s NOT IN ({', '.join(map(as_iri, self._hubs))}))" if self._hubs else ""
             values = f"VALUES ?f {{ {self._patterns.called(some)} }} ?s {as_iri(self.profile.label)} ?f . {no_hub}"
             # one that is called so in several languages is bound as often, so its ends are counted once each
@@ -384,12 +494,7 @@ def _tag(term: Mapping[str, str]) -> str:
 
 def _clean(text: str) -> str:
     """A label as one line; a longer one than is read counts as none."""
-    return " ".join(text.split()) if len(text) <= _MAX_LABEL else ""
-
-
-def _readable(texts: Iterable[str]) -> Iterable[str]:
-    """Those texts that may be labels, each once."""
-    return dict.fromkeys(text for text in texts if 0 < len(text) <= _MAX_LABEL)
+    return " ".join(text.split()) if len(text) <= MAX_LABEL else ""
 
 
 def _batches(items: Iterable[_T], size: int = _AT_ONCE) -> Iterable[list[_T]]:

@@ -6,7 +6,6 @@ falls on both. Targets are reported, never asserted.
 
 from __future__ import annotations
 
-import os
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ import torch
 from kgdemo.constraint.label_tokens import ARROW, PATH_END, Tokenizer
 from kgdemo.errors import UserError
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.settings import processors
 
 if TYPE_CHECKING:
     import marisa_trie
@@ -99,8 +99,6 @@ def alone(name: str, ours: Callable[[], object], repeats: int, clock: Clock, tar
 
 def machine() -> str:
     """The machine in words: cores, processor, GPU."""
-    import torch
-
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.is_file():
@@ -108,9 +106,8 @@ def machine() -> str:
             line.split(":", 1)[1] for line in info.read_text("utf-8").splitlines() if line.startswith("model name")
         ]
         cpu = " ".join(names[0].replace("(R)", "").replace("(TM)", "").split()) if names else cpu
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     gpu = torch.cuda.get_device_name(0) if torch.cuda.is_available() else "no GPU"
-    return f"{cores} CPU cores, {cpu}, {gpu}"
+    return f"{processors()} CPU cores, {cpu}, {gpu}"
 
 
 def sentence(row: Row) -> str:

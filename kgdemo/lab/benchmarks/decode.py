@@ -42,6 +42,7 @@ from kgdemo.lab.benchmarks.comparison import Clock, Generated, ReferenceTrie, Ro
 from kgdemo.lab.benchmarks.synthetic import qwen2_shaped, tokenizer_of_size, two_hop_graph
 from kgdemo.models.bert import without_onednn
 from kgdemo.models.causal import EMBEDDED_FOLDER, CausalModel
+from kgdemo.models.joint_tree import read_out
 from kgdemo.models.token_tree import PooledTokenTree
 from kgdemo.settings import Settings
 
@@ -253,11 +254,7 @@ def search(
     automaton = KGAutomaton(task.graph, [topic], sizes.hops)
     tree = PooledTokenTree(task.model.reader, task.prompt, bidirectional)
     steps = beam_search(tree, automaton, BeamSettings(sizes.beams, _MAX_TOKENS, late_ends=False, look_ahead=look_ahead))
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            return stop.value, tree.calls
+    return read_out(steps), tree.calls
 
 
 def _reference(task: Task, theirs: nx.DiGraph[Any], sizes: DecodeSizes) -> list[Generated]:

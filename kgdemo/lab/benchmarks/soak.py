@@ -34,6 +34,7 @@ from kgdemo.kg.io.formats import parse_triples
 from kgdemo.kg.path import Path
 from kgdemo.lab.benchmarks.synthetic import FAMILIES, TableTree, byte_level_tokenizer, random_model, wordpiece_tokenizer
 from kgdemo.models.base import TokenTree
+from kgdemo.models.joint_tree import read_out
 from kgdemo.verify import Verifier
 
 NASTY = (
@@ -208,17 +209,11 @@ def draw(seed: int) -> Case:
 def run(case: Case, kg: KnowledgeGraph, label_tokens: LabelTokens) -> Sequence[Hypothesis]:
     """The decode itself; what it found."""
     graph = TokenGraph(kg, label_tokens, case.directed)
-    topics = [topic for topic in map(kg.entities.find, case.topics) if topic is not None]
+    topics = kg.entities.ids_of(case.topics)
     constraint: Constraint[Any] = (
         EnumeratedTrie.build(graph, topics, case.hops) if case.enumerated else KGAutomaton(graph, topics, case.hops)
     )
-    search = _search(case, _tree(case, label_tokens), constraint)
-    while True:
-        try:
-            next(search)
-        except StopIteration as end:
-            result: Sequence[Hypothesis] = end.value
-            return result
+    return read_out(_search(case, _tree(case, label_tokens), constraint))
 
 
 def judge(
@@ -261,9 +256,8 @@ def _search(case: Case, tree: TokenTree, constraint: Constraint[Any]) -> Generat
 
 def _spelled(label_tokens: LabelTokens, path: Path) -> tuple[int, ...]:
     """A path's tokens, label by label."""
-    labels = [path.entities[0]]
-    for _, relation, tail in path.hops:
-        labels += [ARROW, relation, ARROW, tail]
+    first, *rest = path.labels
+    labels = [first, *(part for label in rest for part in (ARROW, label))]
     return tuple(token for label in labels for token in _label(label_tokens, label)) + label_tokens.end
 
 

@@ -32,7 +32,7 @@ from transformers import (
 
 from kgdemo.constraint.label_tokens import PATH_END, PATH_START
 from kgdemo.kg.graph import Triple
-from kgdemo.models.base import PROMPT_END
+from kgdemo.models.base import PROMPT_END, read_chain
 from kgdemo.models.causal import CausalModel
 from kgdemo.models.prompt_style import PromptStyle
 
@@ -264,9 +264,7 @@ class TableTree:
 
     def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
         """See ``TokenTree``."""
-        first = len(self._at)
-        nodes, rows = self.extend([parent, *range(first, first + len(tokens) - 1)], tokens)
-        return nodes, rows[-1]
+        return read_chain(self, parent, tokens)
 
 
 @lru_cache(maxsize=32)

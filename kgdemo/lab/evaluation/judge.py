@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from tqdm import tqdm
 
 from kgdemo.errors import EndpointError, UserError
 from kgdemo.lab.evaluation.metrics import Prediction
-from kgdemo.lab.evaluation.predictions import interval
+from kgdemo.lab.evaluation.predictions import cut_off_broken_line, interval, whole_lines
 from kgdemo.models.chat import ChatModel, LocalChat
 from kgdemo.models.endpoint import OpenAIChat
 from kgdemo.reasoners.chat import ask_and_parse
@@ -113,13 +112,8 @@ def _read(file: Path) -> list[Judgement]:
 
 def _records(file: Path) -> list[dict[str, Any]]:
     """The lines written so far; one that was not written whole is cut away."""
-    if not file.exists():
-        return []
-    content = file.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    if whole < len(content):
-        os.truncate(file, whole)
-    return [json.loads(line) for line in content[:whole].decode("utf-8").split("\n")[:-1]]
+    cut_off_broken_line(file)
+    return [json.loads(line) for line in whole_lines(file)]
 
 
 # --------------------------------------------------------------------------------------------------

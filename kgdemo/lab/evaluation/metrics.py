@@ -386,8 +386,7 @@ def true_steps(
         hops: answers further away are out of reach.
         directed: follow edges from head to tail only.
     """
-    starts = {i for t in topics if (i := kg.entities.find(t)) is not None}
-    ends = {i for g in gold if (i := kg.entities.find(g)) is not None}
+    starts, ends = (set(kg.entities.ids_of(labels)) for labels in (topics, gold))
     return frozenset(
         (frozenset((kg.entities[source], kg.entities[target])), kg.relations[kg.relation_of(step)])
         for source, step, target in kg.shortest_edges(starts, ends, hops, directed)

@@ -224,7 +224,7 @@ class Records:
     def __init__(self, folder: Path) -> None:
         self._file, self._timings = folder / PREDICTIONS, folder / TIMINGS
         for file in (self._file, self._timings):
-            _cut(file)
+            cut_off_broken_line(file)
         found = _predictions(self._file, self._timings)
         self.done = {p.id: p for p in found if not p.error}
         if len(self.done) < len(found):
@@ -272,7 +272,7 @@ def _line(prediction: Prediction) -> str:
     return json.dumps(record, ensure_ascii=False)
 
 
-def _cut(file: Path) -> None:
+def cut_off_broken_line(file: Path) -> None:
     """Cut away a last line that was not written whole."""
     if file.exists():
         content = file.read_bytes()
@@ -284,15 +284,16 @@ def _cut(file: Path) -> None:
 def _predictions(file: Path, timings: Path) -> list[Prediction]:
     """The predictions of all whole lines, with their seconds where these are known."""
     try:
-        times = {record.pop("id"): record for record in map(json.loads, _lines(timings))}
-        records = map(json.loads, _lines(file))
+        times = {record.pop("id"): record for record in map(json.loads, whole_lines(timings))}
+        records = map(json.loads, whole_lines(file))
         found = [Prediction.from_record({"seconds": 0.0, **one, **times.get(one["id"], {})}) for one in records]
     except (ValueError, TypeError, KeyError) as error:
         raise UserError(f"{file} is damaged ({error}); remove it, or the lines that are no records.") from error
     return found
 
 
-def _lines(file: Path) -> list[str]:
+def whole_lines(file: Path) -> list[str]:
+    """The lines of a file that were written whole; none where it is not there."""
     if not file.exists():
         return []
     content = file.read_bytes()
@@ -300,17 +301,16 @@ def _lines(file: Path) -> list[str]:
 
 
 RESAMPLES, FLIPS = 2_000, 10_000
+_LEVEL = 0.95  # share of the resamples that lie within an interval
 _KEPT = 500  # questions of a set whose resamples are kept, in 8 MB
 _EXACT = 12  # questions that differ, up to which all ways to flip them are gone through
 
 
-def interval(parts: Sequence[Parts], level: float = 0.95, seed: int = 0) -> tuple[float, float]:
-    """The percentile bootstrap interval of a ratio of sums.
+def interval(parts: Sequence[Parts]) -> tuple[float, float]:
+    """The 95 % percentile bootstrap interval of a ratio of sums; the same parts give the same interval.
 
     Args:
         parts: numerator and denominator of each question.
-        level: share of the resamples that lie within.
-        seed: the same seed gives the same interval.
 
     Returns:
         low and high; both 0 where there is nothing to measure.
@@ -319,24 +319,24 @@ def interval(parts: Sequence[Parts], level: float = 0.95, seed: int = 0) -> tupl
     if not len(rows):
         return 0.0, 0.0
     found = []
-    for resamples in _small_resamples(len(rows), seed) if len(rows) <= _KEPT else _resamples(len(rows), seed):
+    for resamples in _small_resamples(len(rows)) if len(rows) <= _KEPT else _resamples(len(rows)):
         drawn = resamples @ rows
         found.append(drawn[:, 0] / drawn[:, 1])
-    low, high = np.quantile(np.concatenate(found), [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(np.concatenate(found), [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
     return float(low), float(high)
 
 
-def _resamples(count: int, seed: int) -> Iterator[NDArray[np.int64]]:
+def _resamples(count: int) -> Iterator[NDArray[np.int64]]:
     """How often each question is drawn, a hundred times at a time: resamples of a large set would fill the memory."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     for _ in range(0, RESAMPLES, 100):
         yield rng.multinomial(count, np.full(count, 1 / count), size=100)
 
 
 @lru_cache(maxsize=8)
-def _small_resamples(count: int, seed: int) -> tuple[NDArray[np.int64], ...]:
+def _small_resamples(count: int) -> tuple[NDArray[np.int64], ...]:
     """All resamples of a small set: drawing takes nearly all the time of an interval, and a run has dozens of them."""
-    return tuple(_resamples(count, seed))
+    return tuple(_resamples(count))
 
 
 def with_intervals(metrics: Mapping[str, float], predictions: Sequence[Prediction]) -> dict[str, float]:
@@ -363,12 +363,12 @@ def by_groups(predictions: Sequence[Prediction]) -> dict[str, float]:
     return found
 
 
-def paired_test(differences: Sequence[float], seed: int = 0) -> float:
+def paired_test(differences: Sequence[float]) -> float:
     """How often chance alone makes a difference as large as this one: the two-sided p of a randomisation test.
 
     Args:
-        differences: of each question, second run less first.
-        seed: of the flips; up to 12 questions that differ, all flips are gone through.
+        differences: of each question, second run less first; of up to 12 questions that differ, all flips are gone
+            through.
     """
     given: NDArray[np.float64] = np.array([d for d in differences if d], dtype=np.float64)
     if not len(given):
@@ -377,7 +377,7 @@ def paired_test(differences: Sequence[float], seed: int = 0) -> float:
     if len(given) <= _EXACT:
         signs = 1 - 2 * ((np.arange(2 ** len(given))[:, None] >> np.arange(len(given))) & 1)
         return float((abs(signs @ given) >= seen).mean())
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     as_large = sum(
         int((abs(rng.choice((-1, 1), (100, len(given))) @ given) >= seen).sum()) for _ in range(FLIPS // 100)
     )

@@ -26,10 +26,9 @@ from kgdemo.kg.io.catalogue import build_graph
 from kgdemo.lab.evaluation.judge import Judge, judge_all, score_answers
 from kgdemo.lab.evaluation.metrics import Prediction, Steps, exactly, f1, holding, summarise, true_steps
 from kgdemo.lab.evaluation.predictions import PREDICTIONS, Records, RunFigures, trace_file, with_intervals
-from kgdemo.lab.evaluation.unseen_relations import summarise_groups
 from kgdemo.lab.evaluation.workers import Workers, lost
 from kgdemo.lab.questions import Question, called_as_in, read_questions
-from kgdemo.lab.training.examples import known_paths
+from kgdemo.lab.training.examples import HELD_OUT, SEEN, UNCLEAR, group, known_paths
 from kgdemo.linking.linker import Linker
 from kgdemo.methods import method_named
 from kgdemo.models.chat import ChatModel
@@ -115,6 +114,20 @@ def evaluate(
     if scorer is not None:
         metrics |= score_answers(scorer, predictions, out / "gpt4score.jsonl")
     (out / "metrics.json").write_text(json.dumps(metrics, indent=2) + "\n", "utf-8")
+    return metrics
+
+
+def summarise_groups(
+    kg: KnowledgeGraph, questions: Sequence[Question], predictions: Sequence[Prediction], held_out: Collection[str]
+) -> dict[str, float]:
+    """``seen_questions``, ``seen_hits@1`` and of paths, the same for ``held_out``, and ``unclear_questions``."""
+    sorted_in: dict[str, list[Prediction]] = {SEEN: [], HELD_OUT: [], UNCLEAR: []}
+    for question, prediction in zip(questions, predictions, strict=True):
+        sorted_in[group(kg, question, held_out)].append(prediction)
+    metrics: dict[str, float] = {f"{UNCLEAR}_questions": len(sorted_in[UNCLEAR])}
+    for name in (SEEN, HELD_OUT):
+        own = summarise(sorted_in[name], compared=False)
+        metrics |= {f"{name}_{figure}": own[figure] for figure in ("questions", "hits@1", "path_hits@1", "path_hit@k")}
     return metrics
 
 

@@ -10,7 +10,9 @@ accident, so each relation path is weighted by how well the *whole* set of entit
 
 Relations kept out of training, to see whether a model reads relations or knows them by heart. A name is held out
 everywhere at once: FB15k-237's ``/film/film/genre`` and ``/tv/tv_program/genre``, MetaQA's ``directed_by`` and
-``resources``'s ``directed by`` would otherwise teach each other's words.
+``resources``'s ``directed by`` would otherwise teach each other's words. Questions are told apart by what answers them
+(``group``). Natural question sets ask for few relations: of those that WebQuestions leads to, a third held out of a
+training run are asked for by some thirty of its development questions.
 
 Natural questions with the topic entity taken out: how people ask for a relation, whoever it is about. There are few
 natural questions with known answers, and a model that sees the same ones again and again learns that *Justin Bieber*
@@ -20,16 +22,19 @@ relations can be walked (``ChainSource``).
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kgdemo.errors import UserError
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import relation_name
 from kgdemo.lab.questions import Question
@@ -115,10 +120,10 @@ class QuestionSource:
 
     def __init__(self, kg: KnowledgeGraph, questions: Sequence[Question], held_out: Collection[str] = ()) -> None:
         self.kg = kg
-        banned = {i for relation in held_out if (i := kg.relations.find(relation)) is not None}
+        banned = set(kg.relations.ids_of(held_out))
         self.items: list[tuple[Question, list[RelationPath], set[int]]] = []
         for question in questions:
-            answers = {i for label in question.gold if (i := kg.entities.find(label)) is not None}
+            answers = set(kg.entities.ids_of(question.gold))
             paths = meant_paths(kg, question)
             used = {kg.relation_of(step) for path in paths for step in path.steps}
             if paths and answers and not used & banned:
@@ -157,7 +162,7 @@ class QuestionSource:
 
 def relation_paths(kg: KnowledgeGraph, question: Question) -> list[RelationPath]:
     """The relation paths that answer a question: the one that the set gives, else the likeliest shortest ones."""
-    answers = {i for label in question.gold if (i := kg.entities.find(label)) is not None}
+    answers = set(kg.entities.ids_of(question.gold))
     return known_paths(kg, question) or _found_paths(kg, question, answers)
 
 
@@ -184,16 +189,14 @@ def known_paths(kg: KnowledgeGraph, question: Question) -> list[RelationPath]:
         if found is None:
             return []
         steps.append(kg.inverse(found) if relation.startswith("~") else found)
-    topics = [i for label in question.topic_entities if (i := kg.entities.find(label)) is not None]
+    topics = kg.entities.ids_of(question.topic_entities)
     return [RelationPath(topic, tuple(steps), 1.0) for topic in topics] if steps else []
 
 
 def _found_paths(kg: KnowledgeGraph, question: Question, answers: set[int]) -> list[RelationPath]:
     paths: list[RelationPath] = []
-    for label in question.topic_entities:
-        topic = kg.entities.find(label)
-        if topic is not None and answers:
-            paths += shortest_relation_paths(kg, topic, answers)
+    for topic in kg.entities.ids_of(question.topic_entities) if answers else ():
+        paths += shortest_relation_paths(kg, topic, answers)
     best = max((path.weight for path in paths), default=0.0)
     return [path for path in paths if path.weight >= 0.4 * best and path.weight > 0]
 
@@ -248,6 +251,36 @@ def draw_held_out(graphs: Mapping[str, Iterable[str]], share: float, seed: int) 
         graph: frozenset(relation for relation in relations if relation_name(relation) in kept_out)
         for graph, relations in graphs.items()
     }
+
+
+SEEN, HELD_OUT, UNCLEAR = "seen", "held_out", "unclear"
+
+
+def read_held_out(file: Path) -> frozenset[str]:
+    """The relations listed in the ``held_out.json`` of a training run, of all its graphs.
+
+    Raises:
+        UserError: there is no such file, or it is of another kind.
+    """
+    try:
+        record = json.loads(file.read_text("utf-8"))
+        return frozenset(str(relation) for relations in record.values() for relation in relations)
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise UserError(f"{file} cannot be read ({error}); give the held_out.json of a training run.") from error
+
+
+def group(kg: KnowledgeGraph, question: Question, held_out: Collection[str]) -> str:
+    """``held_out`` where every relation path that answers the question uses such a relation, ``seen`` where none does.
+
+    *unclear* is the rest: where one path does and another does not, or none is within two hops.
+    """
+    uses = [
+        any(kg.relations[kg.relation_of(step)] in held_out for step in path.steps)
+        for path in relation_paths(kg, question)
+    ]
+    if not uses or any(uses) != all(uses):
+        return UNCLEAR
+    return HELD_OUT if uses[0] else SEEN
 
 
 _AS_GOOD = 0.8  # further paths as good as the best one, but for so much, are meant as well

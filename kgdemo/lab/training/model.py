@@ -30,7 +30,7 @@ from torch.nn import functional
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
 from kgdemo.constraint.label_tokens import ARROW, PATH_END, PATH_START
-from kgdemo.errors import ModelError, UserError
+from kgdemo.errors import ModelError, UserError, first_line
 from kgdemo.lab.training.loop import Share
 from kgdemo.models.causal import EMBEDDED, model_folder
 from kgdemo.models.embedding import Embedder
@@ -118,7 +118,7 @@ def _causal(name: str) -> tuple[torch.nn.Module, PreTrainedTokenizerFast, Prompt
         model: Any = AutoModelForCausalLM.from_pretrained(str(folder), dtype=torch.float32, **small)
     except (OSError, ValueError, KeyError) as error:
         raise ModelError(
-            f"The model {name} cannot be loaded ({str(error).splitlines()[0]}); "
+            f"The model {name} cannot be loaded ({first_line(error)}); "
             "give minilm, embedded, a folder or a name on the Hugging Face hub as `model` of the recipe."
         ) from error
     return model, tokenizer, PromptStyle.load(folder)

@@ -27,9 +27,8 @@ from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.errors import UserError
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import fold, relation_name
-from kgdemo.lab.evaluation.unseen_relations import HELD_OUT, SEEN, UNCLEAR, group
 from kgdemo.lab.questions import Question, read_questions
-from kgdemo.lab.training.examples import relation_paths
+from kgdemo.lab.training.examples import HELD_OUT, SEEN, UNCLEAR, group, relation_paths
 from kgdemo.methods.gcr import scorer_for
 from kgdemo.methods.search_branch import constrained_branch, limits_of
 from kgdemo.pipeline import Pipeline

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -29,7 +29,8 @@ from numpy.typing import NDArray
 
 from kgdemo.errors import UserError
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.lab.training.examples import AGREES, Example, roughen, spoken_name, told_types
+from kgdemo.lab.questions import Question
+from kgdemo.lab.training.examples import AGREES, HELD_OUT, SEEN, Example, roughen, spoken_name, told_types
 
 FOLDER = Path(__file__).parent / "templates"
 
@@ -227,20 +228,18 @@ class TemplateSource:
     def _between_equals(self, step: int) -> bool:
         """Whether most edges of the step join two entities of one type."""
         edges = self._edges(step)[:400]
-        pairs = [(self._type(int(self.heads[e])), self._type(int(self.kg.outgoing.targets[e]))) for e in edges]
+        pairs = [
+            (self.kg.type_of(int(self.heads[e])), self.kg.type_of(int(self.kg.outgoing.targets[e]))) for e in edges
+        ]
         return sum(a == b != "" for a, b in pairs) > len(pairs) / 2
 
-    def _type(self, entity: int) -> str:
-        info = self.kg.info.get(self.kg.entities[entity])
-        return info.type if info else ""
-
     def _pick(self, rng: Random, wordings: Sequence[Template], head: int) -> Template | None:
-        fitting = [t for t in wordings if t.fits(self._type(head))]
+        fitting = [t for t in wordings if t.fits(self.kg.type_of(head))]
         return rng.choice(fitting) if fitting else None
 
     def _spoken(self, rng: Random, entity: int) -> str:
-        info = self.kg.info.get(self.kg.entities[entity])
-        return spoken_name(rng, self.kg.entities[entity], info.aliases if info else ())
+        name, *aliases = self.kg.names_of(self.kg.entities[entity])
+        return spoken_name(rng, name, aliases)
 
 
 def _names(nouns: Sequence[Template]) -> tuple[str, ...]:
@@ -278,7 +277,7 @@ class ChainSource:
         levelled: bool = True,
     ) -> None:
         self.kg = kg
-        banned = {i for relation in held_out if (i := kg.relations.find(relation)) is not None}
+        banned = set(kg.relations.ids_of(held_out))
         step_of = {relation_label: step for step, relation_label in enumerate(kg.step_labels)}
         self.chains: list[tuple[tuple[int, ...], NDArray[np.int32], Sequence[str]]] = []
         for step_labels, wordings in chains.items():
@@ -321,13 +320,62 @@ class ChainSource:
         return None
 
     def _example(self, rng: Random, steps: Sequence[int], walk: Sequence[int], wording: str) -> Example:
-        topic = self.kg.entities[walk[0]]
-        info = self.kg.info.get(topic)
-        text = wording.replace("{e}", spoken_name(rng, topic, info.aliases if info else ()))
+        topic, *aliases = self.kg.names_of(self.kg.entities[walk[0]])
+        text = wording.replace("{e}", spoken_name(rng, topic, aliases))
         path = [topic]
         for step, entity in zip(steps, walk[1:], strict=True):
             path += [self.kg.step_labels[step], self.kg.entities[entity]]
         return Example(roughen(rng, text), (topic,), tuple(path), path[-1], told_types(rng, [topic], self.kg))
+
+
+# --------------------------------------------------------------------------------------------------
+# Questions made from templates to measure with, where nobody has written any: for every relation that has a template.
+# The templates are the training's own, so they tell about relations never seen, never about wordings never seen.
+
+
+_DRAWN = 100  # drawn for each question that is wanted: where they run out, they all read alike
+
+
+def template_questions(
+    kg: KnowledgeGraph,
+    templates: dict[tuple[str, bool], StepTemplates],
+    held_out: Collection[str],
+    number: int,
+    seed: int,
+) -> Iterator[Question]:
+    """One-hop questions, as many about relations held out of a training run as about the others.
+
+    Args:
+        kg: the graph.
+        templates: wordings by (relation, walked backwards).
+        held_out: relations; with none there are no questions of the second kind.
+        number: of questions of either kind; no two of a kind read the same.
+        seed: the same seed gives the same questions.
+
+    Raises:
+        ValueError: no template fits a relation of either kind, or too few different questions can be made.
+    """
+    for kind in (SEEN, HELD_OUT) if held_out else (SEEN,):
+        own = {step: words for step, words in templates.items() if (step[0] in held_out) == (kind == HELD_OUT)}
+        source, rng, seen = TemplateSource(kg, own, hops=(1.0,)), Random(f"{kind}-{seed}"), set[str]()
+        for _ in range(_DRAWN * number):
+            example = source(rng)
+            if example.question not in seen:
+                seen.add(example.question)
+                yield _one_hop_question(kg, f"{kind}-{len(seen)}", example.question, *example.path[:2])
+            if len(seen) == number:
+                break
+        else:
+            raise ValueError(f"the templates make no {number} different questions about relations that are {kind}")
+
+
+def _one_hop_question(kg: KnowledgeGraph, name: str, text: str, topic: str, relation_label: str) -> Question:
+    """All that the relation leads to from the topic answers it."""
+    step = kg.step_labels.index(relation_label)
+    relation = f"{'~' if step >= len(kg.relations) else ''}{kg.relations[kg.relation_of(step)]}"
+    reached = kg.reach(kg.entities.find(topic) or 0, (relation_label,))[-1]
+    ends = tuple(kg.entities[end] for end in reached.tolist())
+    return Question(name, text, (topic,), ends, ends, relation_path=(relation,))
 
 
 # --------------------------------------------------------------------------------------------------

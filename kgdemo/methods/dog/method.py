@@ -77,7 +77,7 @@ class Search:
     def __init__(self, query: Query, resources: Resources, settings: Settings, dog: DogOptions) -> None:
         self.began = time.perf_counter()
         self.query, self.resources, self.settings, self.dog = query, resources, settings, dog
-        self.topic_ids = [i for topic in query.topics if (i := resources.kg.entities.find(topic)) is not None]
+        self.topic_ids = resources.kg.entities.ids_of(query.topics)
         self.steps = dog.steps or settings.hops * max(1, min(2, len(self.topic_ids)))
         self.watching = Watching(resources.model)
         self.subgraph = QueryGraph(resources.kg, settings.directed)
@@ -202,9 +202,7 @@ class Search:
                 visibility=Visibility.HIDDEN if dog.visibility is Visibility.AUTO else dog.visibility,
                 pool=pool,
             )
-        constraint = ChainConstraint(
-            self.resources.token_graph, self.subgraph, self.topic_ids, model.stop_ids, model.vocabulary
-        )
+        constraint = ChainConstraint(self.resources.token_graph, self.subgraph, model.stop_ids, model.vocabulary)
         return ChainScript(
             *common,
             constraint=constraint,

@@ -21,7 +21,7 @@ from kgdemo.decoding.base import BeamSettings
 from kgdemo.events import WITHOUT_GRAPH, Event, PathFound, PathVerified
 from kgdemo.kg.graph import IdTriple
 from kgdemo.methods.dog.chains import TRIPLE_TOKENS, Note, TripleChain, Visibility, Watching, Writing, Written, ends_of
-from kgdemo.methods.search_branch import ANSWER_TOKENS, room_for, unconstrained_branch, ungrounded
+from kgdemo.methods.search_branch import ANSWER_TOKENS, room_for, unconstrained_branch, written_freely
 from kgdemo.models.prompt_style import PromptStyle
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
@@ -117,15 +117,11 @@ class PathScript(Writing):
 
     def unconstrained(self, prompt: tuple[int, ...], width: int) -> Iterator[Event]:
         """See ``Script``: whole paths, as GCR's search without the constraint."""
-        free = unconstrained_branch(self.model, prompt, width)
-        while (step := free.advance()) is not None:
-            yield step
-        written = yield from ungrounded(free, self.resources, width)
-        yield free.call(WITHOUT_GRAPH, "\n".join(path.text for path in written))
+        yield from written_freely(unconstrained_branch(self.model, prompt, width), self.resources, width, WITHOUT_GRAPH)
 
     def _stems(self, chain: TripleChain) -> list[tuple[tuple[int, ...], list[int], int]]:
         """Texts that a triple may be written behind: (text, entities it may start from, hops left there)."""
-        topics = [i for t in self.query.topics if (i := self.subgraph.kg.entities.find(t)) is not None]
+        topics = self.subgraph.kg.entities.ids_of(self.query.topics)
         left = dict.fromkeys(topics, self.hops)
         stems: list[tuple[tuple[int, ...], list[int], int]] = [((), topics, self.hops)]
         for triple in chain.written:

@@ -351,7 +351,7 @@ class ByReasoner:
         return [walked for walked, holds in zip(beam, held, strict=True) if holds]
 
     def _follows(self, before: WalkedPath, walked: WalkedPath) -> Generator[Event, None, bool]:
-        step = sentence(Path(walked.path.entities[-2:], walked.path.relations[-1:]))
+        step = sentences(walked.path)[-1]
         task = self.resources.prompts.text("fidelis-step", claim=self.plan.statement)
         return (yield from deciding.verify(self.resources, self.query, step, sentences(before.path), task))
 
@@ -476,7 +476,7 @@ class ByPathModel:
 
 def sentences(path: Path) -> list[str]:
     """Each hop as a sentence."""
-    return [sentence(Path((head, tail), (relation,))) for head, relation, tail in path.hops]
+    return [sentence(Path.from_labels(hop)) for hop in path.hops]
 
 
 def _longer(walked: WalkedPath, candidate: PathCandidate) -> WalkedPath:
