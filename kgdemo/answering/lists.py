@@ -76,6 +76,7 @@ _IS_MANY = re.compile(r"\bhow many\b", re.IGNORECASE)  # who asks so takes it th
 
 
 _STEM = 4  # letters by which a word of a name is told
+_ONLY_SOME = re.compile(r"\b(?:only|by)\b")  # *countries surrounded only by landlocked ones*
 
 
 class Lists(Editions):
@@ -320,6 +321,9 @@ class Lists(Editions):
 
     def _all(self, noun: str, members: Mapping[str, Path | None]) -> Iterator[Event]:
         """All things of a kind, or of a group, counted."""
+        if condition := _ONLY_SOME.search(noun):
+            yield no_answer(f"“{noun}” has a condition (“{condition[0]}”) that I cannot work out from the graph.")
+            return
         operands = [self._member(entity, path) for entity, path in members.items()]
         number = str(len(members))
         operation = yield from self._operate("count", f"all {number} {noun}", operands, (number,))

@@ -173,9 +173,17 @@ def _named(text: str, mentions: Sequence[Mention], kg: KnowledgeGraph) -> Iterat
             told = (
                 kind_of(kg, next(iter(entities), "")) == _FEAT and fold(said).split()[0] in FUNCTION_WORDS
             )  # *is the father of*
-            if entities and (start, end) not in seen and not told:
+            if entities and (start, end) not in seen and not told and not refers_back(text, start):
                 seen.add((start, end))
                 yield Named(said, start, end, tuple(entities))
+
+
+def refers_back(text: str, start: int) -> bool:
+    """Whether a word in small letters speaks of what was said before: *in which state did that flight take place*."""
+    return text[start : start + 1].islower() and _REFERRING.search(text[:start]) is not None
+
+
+_REFERRING = re.compile(r"\b(?:did|does|is|was|in|of|on|by) (?:that|this) $", re.IGNORECASE)
 
 
 def _of_such_name(mention: Mention, kg: KnowledgeGraph) -> list[str]:

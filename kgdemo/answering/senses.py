@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from kgdemo.answering.masked import refers_back
 from kgdemo.answering.operands import is_of_kind, names_of_kind
 from kgdemo.events import EntitiesLinked, Mention
 from kgdemo.kg.graph import KnowledgeGraph
@@ -64,7 +65,7 @@ def _named(
         no_names |= {m.candidates[0].entity for m in mentions if _is_a_sort(m)}
         no_names |= {m.candidates[0].entity for m in mentions if _OF_MEN.fullmatch(m.text)}
     no_names |= {m.candidates[0].entity for m in mentions if _SETS.match(question, m.start)}
-    no_names |= {m.candidates[0].entity for m in mentions if _refers_back(m, question)}
+    no_names |= {m.candidates[0].entity for m in mentions if refers_back(question, m.start)}
     left = tuple(m for m in mentions if m.candidates[0].entity not in no_names)
     return left, tuple(entity for entity in chosen if entity not in no_names)
 
@@ -205,14 +206,6 @@ def _is_a_sort(mention: Mention) -> bool:
         return False
     names = [bare(one.entity) for one in mention.candidates]
     return names.count(names[0]) > 2 and names[0] != mention.candidates[0].entity
-
-
-def _refers_back(mention: Mention, question: str) -> bool:
-    """Whether a word speaks of what a sentence before names: *that flight* is no film."""
-    plain = mention.text.islower() and mention.candidates[0].type in _TITLED
-    return (
-        plain and re.search(r"\b(?:did|does|is|was|in|of|on|by) (?:that|this) $", question[: mention.start]) is not None
-    )
 
 
 _SETS = re.compile(r"(?:set|based|found) (?:in|on)\b")  # a play *set in* Scotland is not about the god

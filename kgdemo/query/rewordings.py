@@ -25,10 +25,6 @@ _DECADES = {
     "twent": 1920, "thirt": 1930, "fort": 1940, "fift": 1950, "sixt": 1960, "sevent": 1970, "eight": 1980,
     "ninet": 1990,
 }  # fmt: skip
-_OF_NATION = {
-    "spaniard": "Spanish", "dane": "Danish", "swede": "Swedish", "finn": "Finnish", "pole": "Polish",
-    "turk": "Turkish", "scot": "Scottish", "briton": "British", "brit": "British",
-}  # fmt: skip
 _Rewording = str | Callable[[re.Match[str]], str]
 _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many ways, and how it is said here
     # of two things set in front, which one it is
@@ -139,14 +135,6 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
         r"how many \2 did \1 win",
     ),
     (r"^(.+?) ((?:[a-z]+ )?[a-z]+s), how many(?: in total| altogether| in all)?$", r"how many \2 does \1 have"),
-    (
-        r"^((?:is|was|are|were) .+?) an? (french|english|irish|welsh|dutch|scots)(?:wo)?man$",
-        lambda said: f"{said[1]} {'Scottish' if said[2].lower() == 'scots' else said[2].capitalize()}",
-    ),
-    (
-        rf"^((?:is|was|are|were) .+?) an? ({'|'.join(_OF_NATION)})$",
-        lambda said: f"{said[1]} {_OF_NATION[said[2].lower()]}",
-    ),
     (r"\blifted (the (?:[\w'’]+ )*(?:cup|trophy|title|shield)s?)\b", r"won \1"),
     (r"^(.+?) (?:have|has) got how many (\w+)$", r"how many \2 does \1 have"),
     (

@@ -324,6 +324,18 @@ _IN_DEGREES = re.compile(  # a value is given in the unit that the graph has, an
 )
 
 
+_OF_NATION = {  # who is from there, by an adjective
+    **dict.fromkeys(("frenchman", "frenchwoman"), "French"), **dict.fromkeys(("englishman", "englishwoman"), "English"),
+    **dict.fromkeys(("irishman", "irishwoman"), "Irish"), **dict.fromkeys(("welshman", "welshwoman"), "Welsh"),
+    **dict.fromkeys(("dutchman", "dutchwoman"), "Dutch"), **dict.fromkeys(("scotsman", "scotswoman"), "Scottish"),
+    "spaniard": "Spanish", "dane": "Danish", "swede": "Swedish", "finn": "Finnish", "pole": "Polish",
+    "turk": "Turkish", "scot": "Scottish", "briton": "British", "brit": "British",
+}  # fmt: skip
+_IS_OF_NATION = re.compile(
+    rf"^(?P<is>(?:is|was|are|were) .+?) an? (?P<who>{'|'.join(_OF_NATION)})(?=[?.! ]*$)", re.IGNORECASE
+)
+
+
 def in_plain_verbs(text: str) -> str:
     """A question in which a thing is named only to say what is done: to *have a coast on* a sea is to *border* it."""
     text = _NO_COAST.sub(
@@ -336,6 +348,7 @@ def in_plain_verbs(text: str) -> str:
     text = re.sub(r"\b(gave|brought|left|taught) us\b", r"\1", text, flags=re.IGNORECASE)
     text = re.sub(r"(?<=est )(\w+(?: \w+)?) (?:alive|living)(?: today| now)?\b", r"\1", text, flags=re.IGNORECASE)
     text = re.sub(r"\bhuman being\b", "person", text, flags=re.IGNORECASE)
+    text = _IS_OF_NATION.sub(lambda said: f"{said['is']} {_OF_NATION[said['who'].lower()]}", text)
     text = re.sub(r"^(what|who|which|where|how) r\b", r"\1 are", text, flags=re.IGNORECASE)
     text = re.sub(r"\b(\d{4}) (?:men's )?(?:(?:football|soccer) )world cup\b", r"\1 FIFA World Cup", text, flags=re.I)
     text = re.sub(r"\bcapitol(?= of\b)", "capital", text, flags=re.IGNORECASE)
