@@ -97,6 +97,9 @@ def readings(
     for one, other in combinations(_apart(kinds) if not sure else [], 2):
         if _JOINER.fullmatch(text[one.end : other.start]):
             found[(one, other)] = None
+    for one in sure if 1 < len(sure) <= len(NAMES) + 1 else ():
+        if _ASKED_FOR.search(text[: one.start]):  # *which World Cups did* somebody win
+            found[tuple(own for own in sure if own != one)] = None
     told = [one for one in sure if _says_whose(text, one)]
     for one in told if 1 < len(sure) <= len(NAMES) + 1 else ():
         found[tuple(own for own in sure if own != one)] = None
@@ -134,6 +137,7 @@ def mask(text: str, names: Sequence[Named], without: Sequence[Named] = ()) -> Ma
     return Masked("".join((*parts, text[at:])), tuple(names), tuple(beside))
 
 
+_ASKED_FOR = re.compile(r"\b(?:which|what)(?: of the)? $", re.IGNORECASE)
 _OWNER = re.compile(r"['’]s? ")
 _BEFORE_A_NOUN = re.compile(r"(?:['’]s?)? (?=(?P<word>[A-Za-z]+)\b)")
 _BEFORE_IT = re.compile(

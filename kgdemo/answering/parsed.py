@@ -143,9 +143,9 @@ class Parsed(Plans):
         there = [one for one in mentions if one.text.lower() in text.lower()]
         lost = [self._passed_over(masked, there, not mentions) for masked in every]
         about = [  # all that the question is about; a kind of thing, or a record, may be said in the words of a plan
-            Heard(masked, kinds=tuple(own for own in left if kind_of(self.kg, own) in KINDS))
+            Heard(masked, kinds=tuple(own for own in left if kind_of(self.kg, own) in KINDS or self.sets.editions(own)))
             for masked, left in zip(every, lost, strict=True)
-            if all(kind_of(self.kg, own) in (*KINDS, "feat") for own in left)
+            if all(kind_of(self.kg, own) in (*KINDS, "feat") or self.sets.editions(own) for own in left)
         ]
         found = [one for heard in about if (one := self._best(heard, parser)) is not None]
         whole = [one for one in found if not one.masked.beside]  # a name is left out only where no plan takes it in

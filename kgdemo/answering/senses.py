@@ -36,6 +36,8 @@ def names_meant(question: str, linker: Linker, kg: KnowledgeGraph) -> EntitiesLi
     found = linker.link(question)
     mentions, chosen = _asked_about(question, *_named(question, found.mentions, found.chosen, kg))
     mentions, chosen = _of_the_year(question, *_of_women(question, mentions, chosen, kg), kg)
+    mentions, chosen = _instead(mentions, chosen, _who_did(question, mentions, kg))
+    mentions, chosen = _of_its_kind(question, mentions, chosen, kg)
     chosen = _places(question, mentions, _languages(question, mentions, chosen))
     mentions, chosen = _but_asides(mentions, chosen, kg)
     chosen = _told_by_an_owner(question, mentions, chosen, kg)
@@ -103,6 +105,55 @@ def _of_women(
 
 
 _WOMENS = re.compile(r"\b(?:women|woman|ladies)['’]?s? $", re.IGNORECASE)
+
+
+def _of_its_kind(
+    question: str, mentions: tuple[Mention, ...], chosen: tuple[str, ...], kg: KnowledgeGraph
+) -> tuple[tuple[Mention, ...], tuple[str, ...]]:
+    """What is said to be a work or a band is the one of that name; where there is none, it is no place either."""
+    meant, others = dict[str, str](), set[str]()
+    for mention in mentions:
+        first, said = mention.candidates[0], _KIND_BEFORE.search(question[: mention.start])
+        kinds = names_of_kind(said["noun"].lower()) if said else ()
+        if not said or is_of_kind(kg, first.entity, kinds):
+            continue
+        called = [kg.entities[found.entity] for found in name_index(kg).called(mention.text)]
+        if one := next((own for own in called if is_of_kind(kg, own, kinds)), ""):
+            meant[first.entity] = one
+        elif first.type in _NO_WORKS:
+            others.add(first.entity)
+    left = tuple(m for m in mentions if m.candidates[0].entity not in others)
+    return _instead(left, tuple(one for one in chosen if one not in others), meant)
+
+
+_KIND_BEFORE = re.compile(
+    r"\b(?:the|an?|this|that|his|her|their) (?:\w+ )?"
+    r"(?P<noun>band|film|movie|song|album|novel|book|play|painting|opera|musical|ballet|series|game) "
+    r"(?:called |named |titled )?[\"“'‘]?$",
+    re.IGNORECASE,
+)
+_NO_WORKS = frozenset("city country state region person deity animal plant mountain river".split())
+
+
+def _who_did(question: str, mentions: Sequence[Mention], kg: KnowledgeGraph) -> dict[str, str]:
+    """The best known person of a name in place of what else is called so, where a person's verb stands behind it."""
+    meant: dict[str, str] = {}
+    for mention in mentions:
+        first = mention.candidates[0]
+        does = first.type not in _SOMEBODY and _DOES.match(question, mention.end)
+        called = [kg.entities[found.entity] for found in name_index(kg).called(mention.text)] if does else []
+        people = [one for one in called if kind_of(kg, one) == "person"]
+        if people:
+            meant[first.entity] = max(people, key=lambda one: len(kg.neighbours(one)))
+    return meant
+
+
+_SOMEBODY = frozenset("person character deity band team company organization".split())
+_DOES = re.compile(
+    r" (?:reign(?:s|ed)?|abdicated?|marr(?:y|ied)|(?:was |get |got |been )?(?:born|married|crowned)|die[ds]?"
+    r"|paint(?:ed)?|wr[io]te|compose[ds]?|s[ai]ng)\b",
+    re.IGNORECASE,
+)
 
 
 def _instead(

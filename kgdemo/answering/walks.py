@@ -187,8 +187,11 @@ class Walks(Spans):
         named = {entity for name in heard.names.values() for entity in name.entities}
         ends = {end: path for end, path in ends.items() if end not in named}
         for kind in heard.kinds:  # of a planet's moons the *Galilean moons*, where some of them are
-            of_kind = {end: path for end, path in ends.items() if (_IS_A, kind) in self.kg.neighbours(end)}
-            ends = of_kind or ends
+            editions = self.sets.editions(kind)  # of what a team won the *World Cups*
+            of_kind = {
+                end: path for end, path in ends.items() if end in editions or (_IS_A, kind) in self.kg.neighbours(end)
+            }
+            ends = of_kind if editions else of_kind or ends
         asked = self.query.answer_type
         fit = {end: fits(asked, kind_of(self.kg, end)) for end in ends}
         best = max(fit.values(), default=Fit.NO)
