@@ -16,7 +16,7 @@ from functools import partial
 from kgdemo.answering.computation import computed_answer, order_of
 from kgdemo.answering.masked import KINDS, Masked, Named, mask, readings
 from kgdemo.answering.operands import PLACES, attribute_in_words, attributes_meant, number_of, operand_of
-from kgdemo.answering.plans import PLACES_SAID, Plans
+from kgdemo.answering.plans import HOW_MANY, PLACES_SAID, Plans
 from kgdemo.answering.records import ACHIEVED
 from kgdemo.answering.walks import SPANS, Heard
 from kgdemo.events import AnswerFinal, Event, Mention, Notice, Operand
@@ -43,6 +43,7 @@ _INSTEAD = (  # steps that say the same of things of different types
     ("starring", "performed by", "portrayed by"),
     ("released music by", "performed", "album by"),
     ("won by", "awarded to"),
+    ("genre of", "wrote", "composed", "directed", "painted", "created"),  # a *Dickens* novel
 )  # fmt: skip
 _MADE = ("wrote", "composed", "painted", "directed", "created", "performed")  # of whom stands for what is by him
 _NEARLY = {"appears in": "starred in", "starred in": "appears in"}
@@ -54,7 +55,7 @@ _YEAR_BEHIND = re.compile(
 _ARTICLE = re.compile(r"^(?:the|an?) ", re.IGNORECASE)
 _SAYS_WHAT = ("occupation", "instance of", "genre", "sport")
 _KNOWN_AS = re.compile(
-    r"\b(?:name of|known|nicknamed|dubbed|called|referred to|famous|goes by|go by)"
+    r"\b(?:by the name of|known|nicknamed|dubbed|called|referred to|famous|goes by|go by)"
     r"(?: (?:also|popularly|often|commonly))?(?: as)?(?: the (?:nick)?name(?: of)?)? "
     r"[\"“'‘]?(?P<name>[^?!,]+?)[\"”'’]?\s*[?!.]*$",
     re.IGNORECASE,
@@ -207,15 +208,17 @@ class Parsed(Plans):
         done: dict[object, Understood] = {}
         whole = missing = 0.0
         for proposal in parser.plans(heard.text):
-            likely = proposal.likely
-            plan = proposal.tokens if proposal.tokens == (NONE,) else self._possible(heard, proposal.tokens)
+            likely, said = proposal.likely, proposal.tokens
+            if said[0] == "COUNT" and not HOW_MANY.search(heard.text):
+                said = said[1:]  # *the six actors of* a series are to be named
+            plan = said if said == (NONE,) else self._possible(heard, said)
             if not plan:
                 continue
             whole += likely
             heard.trusted = likely >= _TRUSTED
             result = self._done(heard, plan) if plan != (NONE,) else None
             result = result or (self._done(heard, other) if (other := _in_other_steps(plan)) != plan else None)
-            sure = plan == proposal.tokens and likely >= (_VERY_SURE if heard.masked.beside else _SURE)
+            sure = plan == said and likely >= (_VERY_SURE if heard.masked.beside else _SURE)
             if result is None:
                 missing = max(missing, likely)
             elif result[0] in done:  # one and the same in other words

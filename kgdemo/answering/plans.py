@@ -38,7 +38,7 @@ from kgdemo.query.plan import Form, Plan
 _IN_ORDER = ("order", "wedding", *IN_ORDER, "released", "happened", BEGINNING, "born")
 _NOT = re.compile(r"\b(?:not|without|except|besides|never|other than|apart from|neither|nobody|none)\b|n['’]t\b", re.I)
 _OFTEN = re.compile(r"\b(?:how (?:often|many times)|number of times|twice|than (?:in |at |on )?any)\b", re.IGNORECASE)
-_HOW_MANY = re.compile(r"\b(?:how many|number|count|amount|total)\b", re.IGNORECASE)
+HOW_MANY = re.compile(r"\b(?:how many|number|count|amount|total)\b", re.IGNORECASE)
 _FAR_KIN = re.compile(r"\b(?:grand\w+|uncles?|aunts?|cousins?|nephews?|nieces?|\w+-in-law)\b", re.IGNORECASE)
 _TAG = re.compile(
     r"(?:, )?\b(?:isn|aren|wasn|weren|doesn|didn|don|won|hasn)['’]?t (?:it|he|she|they|you|there)\b", re.I
@@ -81,8 +81,6 @@ class Plans(Walks):
         """What a plan gives; None where the graph does not hold it, or where words of the question are passed over."""
         said = _asked(_TAG.sub("", heard.text))
         if self.plan.form is Form.YES_NO and plan[0] != "IS":
-            return None
-        if plan[0] == "COUNT" and not _HOW_MANY.search(said):
             return None
         if _NOT.search(said) or _OFTEN.search(said) or _FAR_KIN.search(said) or not self._orders_alike(said, plan):
             return None
