@@ -103,6 +103,20 @@ def test_more_than_a_plan_says_is_not_answered_by_it(pipeline: Pipeline, questio
     assert not any(notice.startswith("Understood as: ") for notice in notices)
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "where did the band Chicago record its first album",  # the graph holds a city and a film
+        "Riders who have five Tour de France victories?",  # it does not count them
+        "There are two countries surrounded only by landlocked countries. Which are they?",
+        "The two brothers who made the first powered flight: in which state did that flight take place?",  # no film
+    ],
+)
+def test_a_condition_that_nothing_reads_is_no_answer(pipeline: Pipeline, question: str) -> None:
+    final, _, _ = told(pipeline, question)
+    assert final.refusal
+
+
 def answers(pipeline: Pipeline, question: str, *plans: Sequence[str]) -> tuple[str, ...]:
     reader, mentions = reader_of(pipeline, question)
     final = [
@@ -271,6 +285,17 @@ def test_what_was_chosen_by_hand_is_what_a_name_means(pipeline: Pipeline) -> Non
         ("Which sitcom ran for more seasons, Friends or The Big Bang Theory?", "The Big Bang Theory"),
         ("wimbledon mens singles winner 1985", "Boris Becker"),
         ("Who was the pope in 2010?", "Benedict XVI"),
+        ("Nobel Prize for Chemistry 1911, who got it?", "Marie Curie"),
+        ("Which world cups did Uruguay win?", "1930 FIFA World Cup"),  # of all that it won those of a series
+        ("When was the first women's World Cup in football held?", "1991"),
+        ("For how many years did Victoria reign?", "63"),  # no state
+        ("capital of the US state where Hollywood is", "Sacramento"),
+        ("did pele play for santos", "Yes"),  # the club, not the city
+        ("Portugal in NATO?", "Yes"),
+        ("what r the four houses at hogwarts", "Gryffindor"),
+        ("wich mammals lay eggs?", "platypus"),
+        ("Could you give me the six main actors of the sitcom Friends?", "Matthew Perry"),  # no number
+        ("Is brass a chemical element?", "No"),
     ],
 )
 def test_what_stands_around_a_name_acts(pipeline: Pipeline, question: str, answer: str) -> None:
