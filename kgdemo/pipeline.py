@@ -17,6 +17,7 @@ from kgdemo.answering.clauses import belonging_to, common, led_to, number_unread
 from kgdemo.answering.computation import BY, MethodRun, listed, no_answer
 from kgdemo.answering.operands import Sets
 from kgdemo.answering.operations import acting, answer, described, in_other_words, understood
+from kgdemo.answering.records import ACHIEVED, says_order
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.errors import UserError
 from kgdemo.events import (
@@ -48,7 +49,7 @@ from kgdemo.models.vllm import VllmModel
 from kgdemo.opened import OncePerKey, OpenedGraph
 from kgdemo.query.answer_type import Fit, fits, kind_of
 from kgdemo.query.clauses import Clause, clauses_of, of_place
-from kgdemo.query.nested import asks_of_kin, is_neither, last_clause, of_several, two_steps
+from kgdemo.query.nested import asks_of_kin, is_neither, last_clause, of_several, two_steps, with_a_gap_for
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query, understand
 from kgdemo.reading import Reading, read
@@ -329,6 +330,9 @@ class _InSteps:
 
     def answer(self, query: Query) -> Iterator[Event]:
         """The events of a question's run."""
+        if by_deed := tuple(self._by_deed()):
+            yield from by_deed
+            return
         if query.plan.inner and not self.reading.names(query.plan.inner):
             for event in self._step_by_step(query.plan.inner, query.plan.outer):
                 event = self._leading_on(event) if isinstance(event, AnswerFinal) else event
@@ -406,9 +410,45 @@ class _InSteps:
         if lost:
             yield no_answer(f"The question has a condition that I find nothing for: “{lost}”. Ask without it.")
             return
+        if refused and (by_deed := tuple(self._by_deed(chosen=False))):
+            yield from by_deed
+            return
         may_be_retold = refused and query.plan.form in _IN_OTHER_WORDS
         retold = tuple(self._in_other_words(query, in_steps=bool(steps))) if may_be_retold else ()
         yield from retold or (ran.final,)
+
+    def _by_deed(self, chosen: bool = True) -> Iterator[Event]:
+        """The answer to what is asked of somebody who is described by a deed; nothing where that has none.
+
+        The graph holds what people are known by as things of their own, ``feat``, each with whoever did it.
+
+        Args:
+            chosen: the deed is what the question is about; else it is hardly named, and all that is has to do with it.
+        """
+        kg, sets = self.graph.kg, Sets(self.graph.kg, self.settings.directed)
+        topics = self.reading.linked.chosen
+        for mention in self.reading.linked.mentions:
+            deed = mention.candidates[0]
+            told = deed.type == "feat" and (deed.entity in topics) is chosen and not says_order(deed.entity)
+            outer = with_a_gap_for(self.reading.text, mention.start, mention.end) if told else ""
+            holders = sets.ends(deed.entity, (ACHIEVED,)) if outer else {}
+            if len(holders) != 1:
+                continue
+            ((holder, path),) = holders.items()
+            if not chosen and any(sets.joined(holder, topic) is None for topic in topics):
+                continue
+            asked = outer.format(bare(holder))
+            query = understand(asked, [holder], kg)
+            step = Operation("step", f"{deed.entity}: {holder}", (Operand(holder, (path,)),), (holder,))
+            after = dataclasses.replace(self, reading=Reading(asked, query, EntitiesLinked((), (holder,), given=True)))
+            events = tuple(held_against(after.answer(query), *after.meant(query, asked)))
+            if verify_operation(step, self.graph.verifier) and any(
+                isinstance(event, AnswerFinal) and not event.refusal for event in events
+            ):
+                yield dataclasses.replace(step, verified=True)
+                yield Notice(f"Read as: {asked}")
+                yield from events
+                return
 
     def _leading_on(self, final: AnswerFinal) -> AnswerFinal:
         """An answer; in place of one that only leads back to what was named, that it does."""

@@ -209,7 +209,7 @@ class Parsed(Plans):
         whole = missing = 0.0
         for proposal in parser.plans(heard.text):
             likely, said = proposal.likely, proposal.tokens
-            if said[0] == "COUNT" and not HOW_MANY.search(heard.text):
+            if said[:1] == ("COUNT",) and not HOW_MANY.search(heard.text):
                 said = said[1:]  # *the six actors of* a series are to be named
             plan = said if said == (NONE,) else self._possible(heard, said)
             if not plan:

@@ -259,6 +259,34 @@ def of_several(inner: str) -> bool:
     return bool(re.match(r"which (?:\w+ )?(?:\w+[^s\W]s|men|women|people|children) ", inner))
 
 
+_DESCRIBES = re.compile(  # *the emperor who* lost a battle, *the* mountains between two countries
+    r"(?P<head>(?:.*\b)?)(?:the|that|this|an?) "
+    r"(?:(?!(?:the|an?|of|in|on|at|by|to|from|is|was|did|does)\b)[\w'’-]+ ){0,4}?"
+    r"(?:(?:who|that|which|whose|where|when|about|with|in which)(?: (?:an?|the|his|her|its))? )?",
+    re.IGNORECASE,
+)
+_ASKS_WHO_THAT_IS = re.compile(
+    r"(?:.*\b)?(?:(?:who|what|which)(?: one)?(?:['’]s| (?:is|was|are|were))|name|tell me|give me)(?: the name of)? ?$",
+    re.IGNORECASE,
+)
+
+
+def with_a_gap_for(text: str, start: int, end: int) -> str:
+    """A question with a gap in place of what it describes by a deed, *the emperor who lost the battle of Waterloo*.
+
+    Args:
+        text: the question.
+        start, end: where the deed stands in it.
+
+    Returns:
+        empty where nothing is described so, or nothing else is asked than who or what that is.
+    """
+    found = _DESCRIBES.fullmatch(text[:start])
+    if found is None or _ASKS_WHO_THAT_IS.fullmatch(found["head"]) or not re.search(r"\w", found["head"] + text[end:]):
+        return ""
+    return _with_a_gap(found["head"].rstrip(), text[end:]).lstrip()
+
+
 def _with_a_gap(before: str, behind: str) -> str:
     return f"{before.replace('{', '').replace('}', '')} {{}}{behind}"
 

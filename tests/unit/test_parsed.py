@@ -296,6 +296,10 @@ def test_what_was_chosen_by_hand_is_what_a_name_means(pipeline: Pipeline) -> Non
         ("wich mammals lay eggs?", "platypus"),
         ("Could you give me the six main actors of the sitcom Friends?", "Matthew Perry"),  # no number
         ("Is brass a chemical element?", "No"),
+        ("on what island did the emperor who lost the battle of Waterloo die?", "Saint Helena"),  # by what he did
+        ("What is the highest peak in the mountain range between France and Spain?", "Aneto"),
+        ("who is the father of the god with the hammer Mjölnir", "Odin"),
+        ("What was the name of the wife of the philosopher who had to drink hemlock?", "Xanthippe"),
     ],
 )
 def test_what_stands_around_a_name_acts(pipeline: Pipeline, question: str, answer: str) -> None:
