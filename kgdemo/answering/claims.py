@@ -5,25 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from kgdemo.answering.computation import Computation, MethodRun, computed_answer, listed, no_answer
+from kgdemo.answering.computation import MethodRun, listed, no_answer
 from kgdemo.answering.operands import (
     LIES_IN,
     PASSES_ON,
     PLACES,
-    ability,
-    called,
-    is_of_kind,
     names_of_kind,
-    number_of,
-    operand_of,
-    shown_value,
 )
+from kgdemo.answering.properties import SAYS_WHAT_IT_IS, Properties
 from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import bare, fold, spoken, with_article
 from kgdemo.kg.path import Path
-from kgdemo.linking.names import name_index
-from kgdemo.query.answer_type import kind_of, singulars
-from kgdemo.query.measures import NUMBERS, number_of_word, plural_of
+from kgdemo.query.answer_type import kind_of
 from kgdemo.ranking.scorer import path_words
 
 _SAYS_NOT_WHAT = frozenset(("part of", "has part", "consists of", "ingredient of", "named after"))
@@ -32,7 +25,6 @@ _IS_KIN = re.compile(  # is somebody *the father of*, or *the son of*, somebody
 )
 _ONE_KIND_OF_MANY = frozenset(("instance of", "has instance", "animal family"))  # others may be left unsaid
 _IS_IT = re.compile(r"^(?:is|are|was|were)\b", re.IGNORECASE)
-_IS_SO = re.compile(r"^(?:is|are|was|were) .+ (?P<adjective>[\w-]+)$", re.IGNORECASE)
 _DENIED = re.compile(r"\b(?:never|not)\b|\b\w+n't\b(?! (?:it|he|she|they|there)\b)", re.IGNORECASE)
 _GODS = frozenset("god goddess gods goddesses deity greek roman norse egyptian".split())
 _YEAR = re.compile(r"\b[12]\d{3}\b")
@@ -43,10 +35,8 @@ _COMPETES = re.compile(
     r"^(?:did|does|do|has|have) .+ (?:run|play|compete|swim|race|box|jump|ride|sail|row|ski)\w* for ", re.I
 )
 _NEITHER = "The graph says nothing that decides this, neither yes nor no."
-_CLASS = "animal class"
 _ALIVE = re.compile(r"^(?:is|are) .+ (?:still )?(?:alive|living|dead)$|^does .+ still live$", re.IGNORECASE)
 _DONE = re.compile(r"(?:did|has|have)\b", re.IGNORECASE)
-_IN_STATE = " at room temperature"
 _CLAIMS_A_TIME = re.compile(r"[<>=]+ \d{3,4}$")
 _LIVED_WHERE = re.compile(r"^(?:was|were|did) .+ (?P<verb>born|buried|die) in (?!\d)", re.IGNORECASE)
 _PAST = {"die": "died"}
@@ -55,52 +45,17 @@ _IS_IN = re.compile(r"^(?:is|was) (?P<x>.+?) in (?:the )?(?P<y>.+)$", re.IGNOREC
 _IS_NATIONAL = re.compile(  # *was Frida Kahlo Mexican*
     r"^(?i:is|was|were|are) [^,]+ [A-Z]\w*(?:n|sh|ese|ch|ss|k|i|h|er)$"
 )
-_SEAS = frozenset(("sea", "ocean"))
-_COAST = re.compile(
-    r"^(?:does|do|has|have) (?P<x>.+?) (?:(?:have |got )?(?:an?|any) (?:sea )?(?:coast(?:line)?|shore(?:line)?)"
-    r"|(?:have )?(?:an? |any )?access to (?:the|an?) (?:sea|ocean)"
-    r"|border (?:the|any|an) (?:sea|ocean|(?P<sea>.+?)))[?.! ]*$",
-    re.IGNORECASE,
-)
 _OF_PLACE = re.compile(r"\b(?:in|part|on|inside|within|located|lie|lies|belong|belongs)\b", re.IGNORECASE)
-_SAYS_WHAT_IT_IS = frozenset(("occupation", "genre", "position held", "instance of", "gender", "sport", _CLASS))
-_WIDER = frozenset("capital state province citizenship nationality".split())  # not every city is a capital
-_OF_ONE_TYPE = frozenset(  # nothing is of two of these; a country may be a city or an island as well
-    "person planet moon continent city river lake mountain sea ocean desert film book song album company language"
-    " currency band element substance deity bridge animal plant".split()
-) | {"dwarf planet"}
 _APART = frozenset(("region", "state", "province"))  # kinds of places of which a city lies in one
 _LARGEST = frozenset(("country", "continent"))
 _ANY_OF = re.compile(
     r"\b(?:won|win|received?|awarded|got|get|given) (?:an?|any|the) (?P<thing>[\w ]+?)[?.! ]*$", re.IGNORECASE
 )
-_HAS_ANY = re.compile(
-    r"^(?:do|does|did|has|have|had)\b.* (?:have )?(?:(?:an?|any) |(?=children|kids|moons|rings)"
-    r"|(?<=have )(?=(?:legs|wings|eyes|eyelids|teeth|hearts?|stomachs?|horns|bones|arms|tentacles|toes)\b))"
-    r"(?P<thing>\w+(?: \w+)?)[?.! ]*$",
-    re.IGNORECASE,
-)
 
 _NAMED = frozenset(("named after", "gave its name to"))
 _ASKS_NAME = re.compile(r"\b(?:name[ds]?|naming|called|eponym\w*)\b", re.IGNORECASE)
-_SAME = re.compile(
-    r"^(?:is|are|was|were) (?P<x>.+?) (?:and|as) (?P<y>.+?) (?:the same(?: \w+)?|one and the same|identical)[?.! ]*$",
-    re.I,
-)
-_CLAIMS_NUMBER = re.compile(
-    rf"^(?:do|does|did|has|have|had|is|are|was|were)\b.* (?:have|has|won|win|wins|got|hosted|written|made|of)?\b ?"
-    rf"(?:exactly |only )?(?P<number>{'|'.join(NUMBERS)}|\d{{1,3}}) (?P<thing>[a-z][\w ]*?s)(?: right)?[?.! ]*$",
-    re.IGNORECASE,
-)
 
-_IS_ABLE = re.compile(r"^(?:can|could) .+ (?P<verb>[a-z]+)[?.! ]*$", re.IGNORECASE)
 _TWO_OBJECTS = re.compile(r"\b(?:of|from|by|with|in) (?P<one>[\w'-]+(?: \w+)?) and (?P<other>[\w'-]+(?: \w+)?)$")
-_OFTEN = {"twice": 2, "thrice": 3}
-_CLAIMS_TIMES = re.compile(
-    rf"^(?:did|has|have) .+? (?:win|won) (?:an?|the) (?P<thing>.+?) "
-    rf"(?P<often>twice|thrice|(?:{'|'.join(NUMBERS)}) times)$",
-    re.IGNORECASE,
-)
 
 
 def _apart(topics: Sequence[str]) -> list[str]:
@@ -109,7 +64,7 @@ def _apart(topics: Sequence[str]) -> list[str]:
     return [topic for topic in topics if not any(named[topic] < named[other] for other in topics)]
 
 
-class Claims(Computation):
+class Claims(Properties):
     """Answers to questions that ask yes or no."""
 
     def yes_or_no(self) -> Iterator[Event]:
@@ -175,59 +130,6 @@ class Claims(Computation):
         else:
             yield from self._decided(ran, topics)
 
-    def _is_able(self) -> Iterator[Event] | None:
-        """Whether an animal can do something, *can penguins fly*; None where the graph says neither."""
-        found = _IS_ABLE.match(self.plan.asked)
-        meant = [topic for topic in self.query.topics if kind_of(self.kg, topic) == "animal"] if found else []
-        for answer, able in (("yes", True), ("no", False)):
-            told = ability(self.kg, meant[0], fold(found["verb"]), able) if found and len(meant) == 1 else None
-            if found and told is not None:
-                claimed = told.end if able else found["verb"]
-                return self._says(answer, claimed, [Operand(told.end, (told,))], f"{answer.capitalize()}: {told}.")
-        return None
-
-    def _has_a_coast(self) -> Iterator[Event] | None:
-        """Whether a country lies on any sea, or on the one that is named; None where that is not asked or not known."""
-        found = _COAST.match(self.query.text)
-        country = next(iter(self._link(found["x"])), "") if found else ""
-        if not found or not country:
-            return None
-        named = [one for one in self._link(found["sea"] or "") if kind_of(self.kg, one) in _SEAS]
-        if found["sea"] and not named:
-            return None
-        around = self.sets.ends(country, ("coast on",))
-        seas = {end: path for end, path in around.items() if kind_of(self.kg, end) in _SEAS}
-        if seas:
-            claimed = named[0] if named else next(iter(seas))
-            answer = "yes" if claimed in seas else "no"
-            said = f"{answer.capitalize()}: {country} has a coast on {listed(list(seas))}."
-            return self._says(answer, claimed, [Operand(end, (path,)) for end, path in seas.items()], said)
-        inland = next((end for end in self.sets.ends(country, ("instance of",)) if "landlocked" in end), "")
-        path = Path((country, inland), ("instance of",))
-        return self._says("no", "sea", [Operand(inland, (path,))], f"No: {path}.") if inland else None
-
-    def _is_coloured(self, topics: Sequence[str]) -> Iterator[Event] | None:
-        """Whether a thing has the colour that ends the question; None where it asks of none, or the graph grows.
-
-        *Red* is too plain a word to be linked as a name.
-        """
-        last = self.plan.asked.split()[-1]
-        called = () if self.kg.grows else (self.kg.entities[name.entity] for name in name_index(self.kg).called(last))
-        colour = next((one for one in called if kind_of(self.kg, one) == "colour"), "")
-        if not colour or len(topics) != 1 or topics[0] == colour:
-            return None
-        (topic,) = topics
-        stated = self.sets.ends(topic, ("colour",))
-        if not stated:
-            return iter((no_answer(f"The graph states no colour of {topic}, which does not decide this."),))
-        operands = [Operand(end, (path,)) for end, path in stated.items()]
-        said = f"{topic}: colour {listed(list(stated), 8)}."
-        return (
-            self._says("yes", colour, operands, f"Yes: {said}")
-            if colour in stated
-            else self._says("no", colour, operands, f"No, as far as the graph says: {said}")
-        )
-
     def _one_in_the_other(self) -> list[str]:
         """What two names mean of which one is said to be in the other, where together they name a third: a joining."""
         found = _IS_IN.match(self.plan.asked)
@@ -238,7 +140,7 @@ class Claims(Computation):
         """Yes where an edge says that one topic is what the other names, *warm-blooded*; None where none does."""
         for one in topics:
             for label, end in self.kg.neighbours(one, directed=True):
-                if end in topics and end != one and label in _SAYS_WHAT_IT_IS and _IS_IT.match(self.plan.asked):
+                if end in topics and end != one and label in SAYS_WHAT_IT_IS and _IS_IT.match(self.plan.asked):
                     path = Path((one, end), (label,))
                     return self._says("yes", end, [Operand(end, (path,))], f"Yes: {path}.")
         return None
@@ -270,14 +172,6 @@ class Claims(Computation):
         said_no = f"No, as far as the graph says: {series[0]} {relation} {listed(list(found), 12)}."
         return self._says("no", other, operands, said_no)
 
-    def _is_such(self, topic: str) -> Iterator[Event] | None:
-        """Yes where a thing is of a kind that an adjective tells, *landlocked*; None where the graph is silent."""
-        found = _IS_SO.match(self.plan.asked)
-        kinds = (end for label, end in self.kg.neighbours(topic, directed=True) if label == "instance of")
-        end = next((kind for kind in kinds if found and fold(kind).split()[0] == fold(found["adjective"])), "")
-        path = Path((topic, end), ("instance of",))
-        return self._says("yes", end, [Operand(end, (path,))], f"Yes: {path}.") if end else None
-
     def _other_way_round(self, path: Path) -> tuple[str, str, str] | None:
         """Who is said to be the parent of a parent, or the child of a child: the subject, the relation, the other."""
         found = _IS_KIN.match(self.plan.asked)
@@ -287,63 +181,6 @@ class Claims(Computation):
         subject, other = (child, parent) if found["parent"] else (parent, child)
         relation = "child" if found["parent"] else "child of"
         return (subject, relation, other) if fold(found["x"]) == fold(subject) else None
-
-    def _died(self) -> Operand | None:
-        """When the one whom the question is about died."""
-        topics = [topic for topic in self.query.topics if kind_of(self.kg, topic) in ("person", "animal")]
-        return operand_of(self.kg, topics[0], ("died",)) if len(topics) == 1 else None
-
-    def _no_longer_alive(self, died: Operand) -> Iterator[Event]:
-        text = f"{died.entity} died: {shown_value(died)}"
-        operation = yield from self._operate("value", text, [died], (f"{died.value} {died.unit}".strip(),))
-        if operation is not None:
-            answer = "No" if re.search(r"\b(?:alive|living|live)\b", self.query.text, re.IGNORECASE) else "Yes"
-            yield computed_answer(f"{answer}: {text}.", (answer,))
-
-    def _has_any_stated(self) -> Operand | None:
-        """The number that the graph states of what the question asks for any of: does Venus have *any moons*."""
-        found = _HAS_ANY.search(self.query.text)
-        numbers = (number_of(self.kg, topic, found["thing"]) for topic in self.query.topics) if found else ()
-        return next((number for number in numbers if number is not None), None)
-
-    def _same_thing(self) -> str:
-        """What two names that are said to be the same both name, *Farsi* and Persian; empty where they differ."""
-        found = _SAME.match(self.query.text)
-        meant = [next(iter(self._link(found[name])), "") for name in ("x", "y")] if found else ["", "?"]
-        return meant[0] if meant[0] == meant[1] else ""
-
-    def _number_claimed(self) -> tuple[int, Operand] | None:
-        """The number that the question gives, and the one that the graph states: does a spider have *eight legs*."""
-        found = _CLAIMS_NUMBER.search(self.query.text)
-        if not found:
-            return self._times_claimed()
-        stated = (number_of(self.kg, topic, found["thing"]) for topic in self.query.topics)
-        known = next((number for number in stated if number is not None), None)
-        return (number_of_word(found["number"]), known) if known is not None else None
-
-    def _times_claimed(self) -> tuple[int, Operand] | None:
-        """The same of what was won again: *did she win the Nobel Prize twice*."""
-        found = _CLAIMS_TIMES.match(self.plan.asked)
-        stated = (number_of(self.kg, topic, plural_of(found["thing"])) for topic in self.query.topics) if found else ()
-        known = next((number for number in stated if number is not None), None)
-        if not found or known is None:
-            return None
-        often = found["often"].lower()
-        return _OFTEN.get(often) or number_of_word(often.split()[0]), known
-
-    def _is_number(self, claimed: int, stated: Operand) -> Iterator[Event]:
-        text = f"{stated.entity}: {stated.attribute} {stated.value}"
-        operation = yield from self._operate("value", text, [stated], (f"{stated.value} {stated.unit}".strip(),))
-        if operation is not None:
-            answer = "Yes" if float(stated.value) == claimed else "No"
-            yield computed_answer(f"{answer}: {text}.", (answer,))
-
-    def _says_number(self, stated: Operand) -> Iterator[Event]:
-        text = f"{stated.entity}: {shown_value(stated)}"
-        operation = yield from self._operate("value", text, [stated], (f"{stated.value} {stated.unit}".strip(),))
-        if operation is not None:
-            answer = "Yes" if float(stated.value) else "No"
-            yield computed_answer(f"{answer}: {text}.", (answer,))
 
     def _has_one_called(self) -> list[tuple[str, Path]]:
         """What a topic has that is called by what stands behind *a* or *any*: has somebody won *an Oscar*."""
@@ -643,63 +480,6 @@ class Claims(Computation):
             yield from self._says("yes", last, operands, f"Yes: {'; '.join(map(str, found.values()))}.")
         else:
             yield no_answer(_NEITHER)
-
-    def _is_a(self, thing: str, noun: str) -> Iterator[Event] | None:
-        """Whether a thing is of a kind; None where paths have to tell, or nothing does.
-
-        What is of a kind by its type may be of another as well, a tomato is an ingredient and a fruit, so that *no* is
-        said between types alone of which nothing has two.
-        """
-        entity = self._of_which(thing)
-        if not entity:
-            return None
-        *narrowing, _ = noun.split()
-        names = names_of_kind(noun)
-        kinds = [kind for kind in names if kind == noun.lower() or _WIDER.isdisjoint(names)]
-        exactly = [kind for kind in kinds if " " in kind] if narrowing else kinds  # a greek god is more than a god
-        around = self.kg.neighbours(entity, directed=True)
-        classes = {end for label, end in around if label == _CLASS}
-        if classes and not narrowing and any(known.split()[-1] in kinds for known in self._animal_classes()):
-            end = next((end for end in classes if end.split()[-1] in kinds), "")
-            path = Path((entity, end or min(classes)), (_CLASS,))
-            return self._says(
-                "yes" if end else "no", end or noun, [Operand(path.end, (path,))], f"{'Yes' if end else 'No'}: {path}."
-            )
-        for label, end in self.kg.neighbours(entity):
-            kind = end.removesuffix(" (kind)").removesuffix(_IN_STATE)
-            told = {kind.lower(), kind.split()[-1]} if label == "instance of" else {end.lower()}
-            if (told & set(exactly) and label in _SAYS_WHAT_IT_IS) or label == f"{noun.lower()} of":
-                path = Path((entity, end), (label,))
-                return self._says("yes", end, [Operand(end, (path,))], f"Yes: {path}.")
-        own = kind_of(self.kg, entity) if entity in self.kg.info else ""
-        operand = Operand(entity, (), "type", own)
-        if exactly and is_of_kind(self.kg, entity, exactly):
-            return self._says("yes", entity, [operand], f"Yes: {entity} is {with_article(own)}.")
-        if (
-            own in _OF_ONE_TYPE
-            and own not in kinds
-            and any(kind in _OF_ONE_TYPE or kind == "country" for kind in kinds)
-        ):
-            return self._says("no", noun, [operand], f"No: {entity} is {with_article(own)}.")
-        return None
-
-    def _of_which(self, thing: str) -> str:
-        """The entity that is said to be of a kind: of namesakes one that is, or nearly; else one that was linked."""
-        topics = self.query.topics
-        meant = self._link(thing) or [one for form in singulars(thing.lower()) for one in self._link(form)]
-        heads = {kind.split()[-1] for kind in names_of_kind(self.plan.noun)}
-        of_kind = [entity for entity in meant if (kind_of(self.kg, entity) or "?").split()[-1] in heads]
-        of_kind += [entity for entity in meant if is_of_kind(self.kg, entity, names_of_kind(self.plan.noun))]
-        said = (self.plan.noun, f"{self.plan.noun}{_IN_STATE}")
-        of_kind += [entity for entity in meant if any(self.sets.leads(entity, ("instance of",), kind) for kind in said)]
-        linked = [entity for entity in meant if entity in topics]
-        return next(iter((*of_kind, *linked, *meant, *topics[: len(topics) == 1])), "")
-
-    def _animal_classes(self) -> set[str]:
-        animals = called(self.kg, "animal")
-        return {
-            end for animal in animals for label, end in self.kg.neighbours(animal, directed=True) if label == _CLASS
-        }
 
 
 _NAMES = re.compile(r"\b[A-Z]\w+(?: [A-Z]\w+)+")
