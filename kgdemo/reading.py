@@ -86,6 +86,9 @@ class Reading:
         named = [mention for mention in chosen if not _is_record(mention.candidates[0])]
         names = [mention.text for mention in named if mention.candidates[0].type != "position"]
         told = re.sub(r"^(?:the|an?) ", "", _WHO_IS.sub("", described).lower())
+        numbered = set(re.sub(r"\b(\d+)(?:st|nd|rd|th)\b", r"\1", told).split())
+        if any(numbered == set(fold(text).split()) for text in given):  # the *2nd period* is period 2
+            return True
         events = [mention.text.lower() for mention in chosen if mention.candidates[0].type in ("event", "games")]
         if any(f" the {' '.join(told.split()[:2])}" in name.lower() for name in names):  # *On the Origin of Species*
             return True
