@@ -180,7 +180,7 @@ def _about_what_was_named(question: str, graph: OpenedGraph) -> str:
         return _SEEN_THERE.sub(rf"\1 in {names[0]}", asked)
     named = _linked(_SPEAKS_OF_IT.sub("", asked), graph)
     named_too = {m.candidates[0].entity for m in named.mentions if m.text not in common_words()}
-    if len(names) != 1 or not named_too.isdisjoint(named.chosen):
+    if len(names) != 1 or names[0] in common_words() or not named_too.isdisjoint(named.chosen):
         return question
     return in_place_of_it(asked, names[0]) or question
 

@@ -26,6 +26,7 @@ from kgdemo.query.answer_type import Fit, fits, kind_of
 from kgdemo.query.measures import DATE, without_world
 from kgdemo.query.parser import AND_OF, ATTRIBUTE, BOTH, NAMES, NONE, Parser
 from kgdemo.query.plan import Form
+from kgdemo.query.wording import plain_question
 
 LIKELY = 0.5  # share of what is possible, from which a plan is taken
 _STATED_AS = {  # what may be asked of a thing of which it is stated in other words
@@ -138,7 +139,7 @@ class Parsed(Plans):
 
     def understood(self, text: str, mentions: Sequence[Mention], parser: Parser) -> list[Understood]:
         """What a text may mean, of each reading of it the likeliest plan if it can be done; the likeliest first."""
-        text = without_world(text) or text
+        text = without_world(_what_is_asked(text)) or text
         plain = readings(text, mentions, frozenset(self.query.topics), self.kg, self._only_says_more)
         every = [own for one in plain if (own := self._of_editions(text, one))] + plain
         there = [one for one in mentions if one.text.lower() in text.lower()]
@@ -218,7 +219,7 @@ class Parsed(Plans):
             heard.trusted = likely >= _TRUSTED
             result = self._done(heard, plan) if plan != (NONE,) else None
             result = result or (self._done(heard, other) if (other := _in_other_steps(plan)) != plan else None)
-            sure = plan == said and likely >= (_VERY_SURE if heard.masked.beside else _SURE)
+            sure = likely >= (_VERY_SURE if heard.masked.beside else _SURE if plan == said else _TRUSTED)
             if result is None:
                 missing = max(missing, likely)
             elif result[0] in done:  # one and the same in other words
@@ -304,6 +305,17 @@ class Parsed(Plans):
         spans = SPANS.get(attribute, ())
         names = [first for first, _ in spans] or [*_STATED_AS.get(attribute, (attribute,))]
         return any(not stated.isdisjoint(attributes_meant(name)) for name in names)
+
+
+def _what_is_asked(text: str) -> str:
+    """A question without what stands around it, unless it speaks of that."""
+    asked = plain_question(text)
+    return text if _SPEAKS_OF_IT.search(asked) or asked not in text else asked
+
+
+_SPEAKS_OF_IT = re.compile(
+    r"\b(?:it|its|he|him|his|she|her|they|them|their|this|that|these|those|there|one|ones)\b", re.IGNORECASE
+)
 
 
 def _in_other_steps(plan: tuple[str, ...]) -> tuple[str, ...]:

@@ -46,6 +46,7 @@ _TAG = re.compile(
 _TWICE = re.compile(  # another condition
     r"\b(?:both|also|as well|too|at the same time|and (?:are|is|was|were|has|have|had|lives?|lay|lays|can))\b", re.I
 )
+_EACH = re.compile(r"\b(?:each|per|apiece)\b", re.IGNORECASE)  # *how many pieces does each side have*
 _ORDERED = re.compile(
     r"\b(?:first|second|third|fourth|fifth|sixth|last|final|debut|latest|earliest|\w{3,}est|most|least|fewest|"
     r"number (?:one|two|three|four|five|\d+)|\d+(?:st|nd|rd|th)|next|previous|only)\b",
@@ -83,6 +84,8 @@ class Plans(Walks):
         if self.plan.form is Form.YES_NO and plan[0] != "IS":
             return None
         if _NOT.search(said) or _OFTEN.search(said) or _FAR_KIN.search(said) or not self._orders_alike(said, plan):
+            return None
+        if _EACH.search(said) and plan[0] in ("COUNT", *NAMES):
             return None
         if _TWICE.search(said) and BOTH not in plan and AND_OF not in plan:
             return None

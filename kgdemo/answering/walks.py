@@ -58,6 +58,8 @@ _SEXES = {"man": "m", "god": "m", "woman": "f", "goddess": "f"}
 _IS_A = "instance of"
 _INSIDE, _STATE = "located in", "country"
 _AROUND = re.compile(r"\b(state|province|continent|region|county)\b(?! (?:of|is|was)\b)", re.IGNORECASE)
+_HOLDS = "contains"  # what a place holds lies in that place
+_LYING = PLACES | frozenset(("museum", "building", "stadium", "university", "school", "theatre"))
 _UP = 4  # places that contain one another
 
 Ends = dict[str, Path | None]
@@ -209,14 +211,15 @@ class Walks(Spans):
 
     def _containing(self, path: Path) -> Path | None:
         """A walk on to the place of the kind asked for that its end lies in."""
-        for _ in range(_UP):
+        lies = kind_of(self.kg, path.end) in _LYING and path.relations[-1] != _HOLDS
+        for _ in range(_UP if lies else 0):
             around = [end for label, end in self.kg.neighbours(path.end, directed=True) if label == "located in"]
             fitting = [end for end in around if fits(self.query.answer_type, kind_of(self.kg, end)) is not Fit.NO]
             further = next((end for end in (*fitting, *around) if end not in path.entities), None)
             if further is None:
                 return None
             path = Path((*path.entities, further), (*path.relations, "located in"))
-            if fitting:
+            if further in fitting:
                 return path
         return None
 

@@ -180,9 +180,9 @@ class ExtendedLabelTable(LabelTable):
 
 
 FUNCTION_WORDS = frozenset(
-    "a an and are as at by did do does for from had has have how in is it its many me much name of on or please s tell "
-    "that the their there these they this to was were what whats when where which who whom whose whos why will with "
-    "you".split()
+    "a an and are as at by did do does for from had has have how i in is it its many me much my name of on or please "
+    "s tell that the their there these they this to was were what whats when where which who whom whose whos why will "
+    "with you".split()
 )
 
 

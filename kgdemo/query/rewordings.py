@@ -135,6 +135,10 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
         r"how many \2 did \1 win",
     ),
     (r"^(.+?) ((?:[a-z]+ )?[a-z]+s), how many(?: in total| altogether| in all)?$", r"how many \2 does \1 have"),
+    (
+        r"\b(?:independent|sovereign) (?:state|nation|countr(?:y|ie))(s)?\b",
+        lambda said: "countries" if said[1] else "country",
+    ),
     (r"\blifted (the (?:[\w'’]+ )*(?:cup|trophy|title|shield)s?)\b", r"won \1"),
     (r"^(.+?) (?:have|has) got how many (\w+)$", r"how many \2 does \1 have"),
     (

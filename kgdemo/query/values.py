@@ -65,7 +65,11 @@ _DATES = (  # what is asked of a date, and the attribute that says it
     (r"(?:when|on (?:what|which) (?:day|date)) did {x} (?:die|pass away)(?: on)?", "died"),
     (r"when {be} {x} (?:killed|assassinated|murdered|executed|shot)", "died"),
     (r"when did {x} (?:begin|start|break out|premiere|debut|first air)(?: as .+)?", "began"),
-    (r"when did {x} (?:end|finish|stop)", "ended"),
+    (
+        r"when (?:did|was|were) {x} (?:end|finish|stop|retired?|withdrawn|decommissioned|disband(?:ed)?|split up"
+        r"|break up|shut down|close(?:d down)?|dissolved)(?: from service| from use| for good)?",
+        "ended",
+    ),
     (
         r"when (?:was|did|were) {x} (?:first )?(?:open|opened|completed|finished|inaugurated|dedicated|unveiled)"
         r"(?: as .+| to .+)?",
