@@ -25,7 +25,7 @@ from kgdemo.linking.linker import LIKELY
 from kgdemo.linking.names import name_index, other_names_of
 from kgdemo.linking.words import common_words, ordinary_words
 from kgdemo.opened import OpenedGraph
-from kgdemo.query.answer_type import singulars
+from kgdemo.query.answer_type import kind_of, singulars
 from kgdemo.query.measures import COMPARING
 from kgdemo.query.plan import WITHOUT_TOPIC, Form
 from kgdemo.query.query import Query, understand
@@ -281,7 +281,7 @@ def _names_right(question: str, linked: EntitiesLinked, graph: OpenedGraph) -> s
 
 def _chosen_right(question: str, chosen: Sequence[str], graph: OpenedGraph) -> str:
     """The question with the mistyped names of entities that were chosen by hand as the graph spells them."""
-    for entity in chosen:
+    for entity in (one for one in chosen if kind_of(graph.kg, one) != "movement"):  # which *impressionists* are in
         named = {fold(name): name for own in graph.kg.names_of(entity) if len(name := bare(own)) >= _LONG_NAME}
         words = list(re.finditer(r"[^\W_]+", question))
         near: list[tuple[int, int, int, str]] = []  # slips, where it stands, what should

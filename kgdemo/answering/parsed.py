@@ -18,7 +18,7 @@ from kgdemo.answering.masked import KINDS, Masked, Named, mask, readings
 from kgdemo.answering.operands import PLACES, attribute_in_words, attributes_meant, number_of, operand_of
 from kgdemo.answering.plans import HOW_MANY, PLACES_SAID, Plans
 from kgdemo.answering.records import ACHIEVED
-from kgdemo.answering.walks import SPANS, Heard
+from kgdemo.answering.walks import MOVEMENT, SPANS, Heard
 from kgdemo.events import AnswerFinal, Event, Mention, Notice, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.kg.path import Path
@@ -34,12 +34,12 @@ _STATED_AS = {  # what may be asked of a thing of which it is stated in other wo
     "diameter": ("diameter", "width"), "lifespan": ("lifespan", "age"),
 }  # fmt: skip
 _INSTEAD = (  # steps that say the same of things of different types
+    ("located in", "lives in", "housed in", "took place in", "hosted by", "set in"),
     ("citizen of", "born in", "originates from", "headquartered in", "based in", "located in"),
     ("made by", "produced by", "production company", "created by", "designed by"),
     ("author", "composed by", "screenplay by", "painted by", "sculpted by", "created by", "invented by", "founded by",
      "directed by", "designed by", "developed by", "performed by"),
     ("wrote", "composed", "painted", "created", "directed", "designed", "performed"),
-    ("located in", "housed in", "took place in", "hosted by", "set in"),
     ("composed by", "music by"),
     ("starring", "performed by", "portrayed by"),
     ("released music by", "performed", "album by"),
@@ -56,14 +56,16 @@ _YEAR_BEHIND = re.compile(
 _ARTICLE = re.compile(r"^(?:the|an?) ", re.IGNORECASE)
 _SAYS_WHAT = ("occupation", "instance of", "genre", "sport")
 _KNOWN_AS = re.compile(
-    r"\b(?:by the name of|known|nicknamed|dubbed|called|referred to|famous|goes by|go by)"
-    r"(?: (?:also|popularly|often|commonly))?(?: as)?(?: the (?:nick)?name(?: of)?)? "
+    r"(?:^(?:what(?:['’]?s| is| was) )?(?:the )?name of|\b(?:by the name of|known|nicknamed|dubbed|called|referred to"
+    r"|famous|goes by|go by))(?: (?:also|popularly|often|commonly))?(?: as)?(?: the (?:nick)?name(?: of)?)? "
     r"[\"“'‘]?(?P<name>[^?!,]+?)[\"”'’]?\s*[?!.]*$",
     re.IGNORECASE,
 )
+_WITH_ANOTHER = re.compile(r" (?:in|of|on|by|from|at) |, ")
 _HOW_MANY = re.compile(r"\bhow (?:many|often)\b", re.IGNORECASE)
 _WORKS = re.compile(r" (?:book|novel|film|movie|album|song|game|part|instalment|installment)\b", re.IGNORECASE)
 _SURE = 0.5  # probability from which a plan is held against an answer that was found without it
+_ALONE = 0.9  # share of what is possible, from which nothing else is
 _VERY_SURE = 0.85  # the same where a name is left out of it
 _TRUSTED = 0.7  # probability from which a plan knows better what is asked for than the question word
 _LEAST = 0.2  # probability below which no plan is taken
@@ -144,10 +146,14 @@ class Parsed(Plans):
         every = [own for one in plain if (own := self._of_editions(text, one))] + plain
         there = [one for one in mentions if one.text.lower() in text.lower()]
         lost = [self._passed_over(masked, there, not mentions) for masked in every]
+        told = [
+            one.candidates[0].entity for one in there if " " in one.text
+        ]  # *Galilean moons*, if not as what it is of
+        told = [own for own in told if kind_of(self.kg, own) in KINDS and own not in self.query.topics]
         about = [  # all that the question is about; a kind of thing, or a record, may be said in the words of a plan
-            Heard(masked, kinds=tuple(own for own in left if kind_of(self.kg, own) in KINDS or self.sets.editions(own)))
+            Heard(masked, kinds=tuple(own for own in (*left, *told) if kind_of(self.kg, own) != "feat"))
             for masked, left in zip(every, lost, strict=True)
-            if all(kind_of(self.kg, own) in (*KINDS, "feat") or self.sets.editions(own) for own in left)
+            if all(kind_of(self.kg, own) in (*KINDS, "feat", MOVEMENT) or self.sets.editions(own) for own in left)
         ]
         found = [one for heard in about if (one := self._best(heard, parser)) is not None]
         whole = [one for one in found if not one.masked.beside]  # a name is left out only where no plan takes it in
@@ -208,6 +214,7 @@ class Parsed(Plans):
         """The likeliest plan of a reading; None where what is likeliest cannot be done."""
         done: dict[object, Understood] = {}
         whole = missing = 0.0
+        merged = any(_WITH_ANOTHER.search(name.text) for name in heard.masked.names)  # *Catwoman in Batman Returns*
         for proposal in parser.plans(heard.text):
             likely, said = proposal.likely, proposal.tokens
             if said[:1] == ("COUNT",) and not HOW_MANY.search(heard.text):
@@ -219,7 +226,8 @@ class Parsed(Plans):
             heard.trusted = likely >= _TRUSTED
             result = self._done(heard, plan) if plan != (NONE,) else None
             result = result or (self._done(heard, other) if (other := _in_other_steps(plan)) != plan else None)
-            sure = likely >= (_VERY_SURE if heard.masked.beside else _SURE if plan == said else _TRUSTED)
+            least = _VERY_SURE if heard.masked.beside else _SURE if plan == said else _TRUSTED
+            sure = likely >= least and (plan == said or not merged)
             if result is None:
                 missing = max(missing, likely)
             elif result[0] in done:  # one and the same in other words
@@ -232,6 +240,8 @@ class Parsed(Plans):
             return Understood(LIKELY, False, stated[0], heard.masked, stated[1])
         if best is None or missing >= best.likely or best.likely < _LEAST:
             return None
+        alone = best.likely >= max(_SURE, _ALONE * whole)  # nothing else is possible
+        best.sure |= alone and not (heard.masked.beside or merged)
         best.likely /= max(whole, _HALF)  # where hardly anything is possible, nothing is sure
         best.likely *= _KIND_NAMED ** sum(kind_of(self.kg, name.entities[0]) in KINDS for name in heard.masked.names)
         return best

@@ -55,6 +55,7 @@ _STEP_TO = {
     **dict.fromkeys("husband husbands wife wives spouse spouses".split(), "spouse"),
 }
 _SEXES = {"man": "m", "god": "m", "woman": "f", "goddess": "f"}
+MOVEMENT = "movement"
 _IS_A = "instance of"
 _INSIDE, _STATE = "located in", "country"
 _AROUND = re.compile(r"\b(state|province|continent|region|county)\b(?! (?:of|is|was)\b)", re.IGNORECASE)
@@ -190,17 +191,25 @@ class Walks(Spans):
         ends = {end: path for end, path in ends.items() if end not in named}
         for kind in heard.kinds:  # of a planet's moons the *Galilean moons*, where some of them are
             editions = self.sets.editions(kind)  # of what a team won the *World Cups*
+            movement = kind_of(self.kg, kind) == MOVEMENT  # of who was born in a place the *impressionists*
+            beside = {end: self.kg.neighbours(end) for end in ends}
             of_kind = {
-                end: path for end, path in ends.items() if end in editions or (_IS_A, kind) in self.kg.neighbours(end)
+                end: path
+                for end, path in ends.items()
+                if end in editions
+                or (_IS_A, kind) in beside[end]
+                or (movement and any(other == kind for _, other in beside[end]))
             }
-            ends = of_kind if editions else of_kind or ends
+            ends = of_kind if editions or movement else of_kind or ends
         asked = self.query.answer_type
         fit = {end: fits(asked, kind_of(self.kg, end)) for end in ends}
         best = max(fit.values(), default=Fit.NO)
         if best is Fit.NO:
             around = [self._containing(path) for path in ends.values() if path is not None] if asked.types else []
             found: Ends = {path.end: path for path in around if path is not None}
-            return found or (ends if heard.trusted and not asked.named else {})
+            last = {path.relations[-1] for path in ends.values() if path is not None}
+            meant = not asked.named or not asked.types.isdisjoint(path_words(tuple(last)))  # what *has symbol* leads to
+            return found or (ends if heard.trusted and meant else {})
         paths = {end: path for end, path in ends.items() if fit[end] is best and path is not None}
         nouns = list(self._nouns(heard.text))  # of those who were born in a place the *composers*
         narrowed = (own for noun in nouns if 0 < len(own := self.sets.of_noun(paths, noun) or {}) < len(paths))
