@@ -61,6 +61,9 @@ _KNOWN_AS = re.compile(
     r"[\"“'‘]?(?P<name>[^?!,]+?)[\"”'’]?\s*[?!.]*$",
     re.IGNORECASE,
 )
+_SPEAKS_OF_IT = re.compile(
+    r"\b(?:it|its|he|him|his|she|her|they|them|their|this|that|these|those|there|one|ones)\b", re.IGNORECASE
+)
 _WITH_ANOTHER = re.compile(r" (?:in|of|on|by|from|at) |, ")
 _HOW_MANY = re.compile(r"\bhow (?:many|often)\b", re.IGNORECASE)
 _WORKS = re.compile(r" (?:book|novel|film|movie|album|song|game|part|instalment|installment)\b", re.IGNORECASE)
@@ -141,7 +144,7 @@ class Parsed(Plans):
 
     def understood(self, text: str, mentions: Sequence[Mention], parser: Parser) -> list[Understood]:
         """What a text may mean, of each reading of it the likeliest plan if it can be done; the likeliest first."""
-        text = without_world(_what_is_asked(text)) or text
+        text = without_world(self._what_is_asked(text, mentions)) or text
         plain = readings(text, mentions, frozenset(self.query.topics), self.kg, self._only_says_more)
         every = [own for one in plain if (own := self._of_editions(text, one))] + plain
         there = [one for one in mentions if one.text.lower() in text.lower()]
@@ -158,6 +161,14 @@ class Parsed(Plans):
         found = [one for heard in about if (one := self._best(heard, parser)) is not None]
         whole = [one for one in found if not one.masked.beside]  # a name is left out only where no plan takes it in
         return sorted(whole or found, key=lambda one: -one.likely)
+
+    def _what_is_asked(self, text: str, mentions: Sequence[Mention]) -> str:
+        """A question without the sentence before it, if it neither speaks of that nor leaves to it what it is about."""
+        asked = plain_question(text)
+        before = text[: text.find(asked)].rstrip() if asked in text else ""
+        named = [one.text for one in mentions if one.candidates[0].entity in self.query.topics]
+        apart = before.endswith((".", "!", ":", ";", "…")) and all(name in asked for name in named)
+        return asked if apart and not _SPEAKS_OF_IT.search(asked) else text
 
     def _passed_over(self, masked: Masked, mentions: Sequence[Mention], chosen_by_hand: bool) -> list[str]:
         """What linking found the question to be about and a reading does not name, nor anything it is a part of."""
@@ -315,17 +326,6 @@ class Parsed(Plans):
         spans = SPANS.get(attribute, ())
         names = [first for first, _ in spans] or [*_STATED_AS.get(attribute, (attribute,))]
         return any(not stated.isdisjoint(attributes_meant(name)) for name in names)
-
-
-def _what_is_asked(text: str) -> str:
-    """A question without what stands around it, unless it speaks of that."""
-    asked = plain_question(text)
-    return text if _SPEAKS_OF_IT.search(asked) or asked not in text else asked
-
-
-_SPEAKS_OF_IT = re.compile(
-    r"\b(?:it|its|he|him|his|she|her|they|them|their|this|that|these|those|there|one|ones)\b", re.IGNORECASE
-)
 
 
 def _in_other_steps(plan: tuple[str, ...]) -> tuple[str, ...]:
