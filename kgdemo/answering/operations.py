@@ -142,8 +142,8 @@ def in_other_words(
         return
     given = (query, lambda _: iter(()), resources, link, directed)
     may_be_record = query.plan.form not in (Form.VALUE, Form.COUNT) and not in_steps
-    if may_be_record:
-        yield from Lists(*given).of_record_meant()
+    found = tuple(Lists(*given).of_record_meant()) if may_be_record else ()
+    yield from found or Spans(*given).quantity_named()
 
 
 def understood(

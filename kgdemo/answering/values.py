@@ -15,7 +15,7 @@ from kgdemo.answering.computation import (
     no_answer,
     unchanged,
 )
-from kgdemo.answering.operands import is_date, operand_of, shown_value
+from kgdemo.answering.operands import HARMLESS, is_date, operand_of, shown_value
 from kgdemo.answering.orders import BEGINNINGS, Orders
 from kgdemo.events import AnswerFinal, Event, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
@@ -132,6 +132,16 @@ class Values(Orders):
         left = [word for word in fold(self.plan.things[0]).split() if word not in told]
         is_verb = left and not left[0].endswith("s")  # the euro *notes* are a part of the name
         return " ".join(left) if len(left) > 1 and is_verb else ""
+
+    def quantity_named(self) -> Iterator[Event]:
+        """The value of a quantity that is all the question names: the *normal body temperature* of a human being."""
+        for topic in self.query.topics:
+            values = self.kg.literals.get(topic, {}) if kind_of(self.kg, topic) == "quantity" else {}
+            told = self.kg.words_of(topic) | SAYS_LITTLE | HARMLESS | FUNCTION_WORDS | {"person"}
+            stated = operand_of(self.kg, topic, tuple(values)) if values else None
+            if stated is not None and told.issuperset(self.query.content_words):
+                yield from self._stated(stated)
+                return
 
     def _stated(self, operand: Operand) -> Iterator[Event]:
         """A value as the graph states it, and in the unit that it is asked in."""

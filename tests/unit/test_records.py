@@ -100,7 +100,6 @@ def test_the_weights_are_those_that_the_questions_give() -> None:
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        ("At what height is the hoop mounted in basketball?", "3.05 m"),
         ("Mains voltage in the UK, does anyone know?", "230 V"),
         ("how hot is the suns surface", "5,500 °C"),
         ("How tall is the Eiffel Tower in feet?", "1,083 feet"),
@@ -144,13 +143,7 @@ def test_yes_or_no(pipeline: Pipeline, question: str, answer: str) -> None:
         ("what city has hosted the summer AND the winter olympics", {"Beijing"}),
         ("Which daughter of Zeus is the goddess of hunting?", {"Artemis"}),
         ("What is the biggest moon of the sixth planet from the Sun?", {"Titan (moon)"}),
-        pytest.param(
-            "which planet is named after the Roman god of the sea?",
-            {"Neptune (planet)"},
-            marks=pytest.mark.xfail(
-                reason="a path to all planets is trusted, and Neptune only comes first", strict=True
-            ),
-        ),
+        ("which planet is named after the Roman god of the sea?", {"Neptune (planet)"}),
         ("Which sign is number three in the zodiac?", {"Gemini"}),
         ("Which physicist was awarded the Nobel Prize in Physics twice?", {"John Bardeen"}),
         ("Which country has the second largest area in the world?", {"Canada"}),
