@@ -191,7 +191,8 @@ _INITIAL = re.compile(
 
 
 _NAMED_SO = re.compile(  # *kings named Henry*
-    r" (?:(?:were|was|are|is) )?(?:named|called) (?P<word>(?!what\b|who\b|after\b|by\b|in\b|the\b)[A-Za-z][\w'-]+)"
+    r" (?:(?:were|was|are|is|have been|has been) )?(?:named|called) "
+    r"(?P<word>(?!what\b|who\b|after\b|by\b|in\b|the\b)[A-Za-z][\w'-]+)"
     r"(?= (?:belong|rul|reign|were|was|are|have|had|has|from|of|in|that|who|before|after|did|to)|$)"
 )
 
