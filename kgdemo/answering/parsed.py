@@ -44,6 +44,7 @@ _INSTEAD = (  # steps that say the same of things of different types
     ("starring", "performed by", "portrayed by"),
     ("released music by", "performed", "album by"),
     ("won by", "awarded to"),
+    ("held by", "awarded to", "won by", "achieved by"),  # who *was* the person of a year
     ("genre of", "wrote", "composed", "directed", "painted", "created"),  # a *Dickens* novel
 )  # fmt: skip
 _MADE = ("wrote", "composed", "painted", "directed", "created", "performed")  # of whom stands for what is by him

@@ -139,10 +139,6 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
         r"\b(?:independent|sovereign) (?:state|nation|countr(?:y|ie))(s)?\b",
         lambda said: "countries" if said[1] else "country",
     ),
-    (
-        r"^who (?:was|is) (?:the )?((?:[\w'’]+ )*(?:person|man|woman|player|footballer) of the year)\b",
-        r"who won the \1",
-    ),
     (r"\blifted (the (?:[\w'’]+ )*(?:cup|trophy|title|shield)s?)\b", r"won \1"),
     (r"^(.+?) (?:have|has) got how many (\w+)$", r"how many \2 does \1 have"),
     (
