@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ARTEFACTS, press
 from tests.browser.test_page import LOOKS, ask, over
-from tests.helpers.page import NASTY, QUESTION
+from tests.helpers.small import NASTY, QUESTION
 
 pytestmark = pytest.mark.browser
 EDGE = "Inception → directed by → Christopher Nolan"

@@ -12,7 +12,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.lab.evaluation.runner import evaluate
 from kgdemo.settings import ChatSettings, Settings
 from tests.helpers.endpoint import Endpoint, serve
-from tests.helpers.page import SmallPipeline
+from tests.helpers.small import SmallPipeline
 from tests.helpers.two_hops import INVERSE, TRIPLES, Oracle, questions
 
 FAULTS = ("error 429", "error 500", "reset", "breaks off", "nonsense", "hang")

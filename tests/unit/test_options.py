@@ -14,8 +14,8 @@ from kgdemo.methods import METHODS
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import LOCAL, PUBLIC, ChatSettings, Profile, Settings, chosen, options_of, pairs
 from kgdemo.settings import given as as_given
-from tests.helpers.page import SmallPipeline
 from tests.helpers.reasoning import film_world, of, run
+from tests.helpers.small import SmallPipeline
 
 QUESTION = "Where was the director of Inception born?"
 WITH_OPTIONS = [card for card in METHODS.values() if card.options]
