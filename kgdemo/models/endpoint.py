@@ -314,6 +314,7 @@ class _Reader:
                 yield ""
                 continue
             if item is _END or isinstance(item, Exception):
+                self._came.put(_END)  # for ``rest``, which then need not wait
                 if buffer.strip():
                     yield self._line(buffer)
                 if isinstance(item, Exception):

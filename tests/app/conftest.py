@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from gradio_client import Client
 
-from tests.helpers.page import SmallPipeline
+from tests.helpers.small import SmallPipeline
 
 
 @pytest.fixture(scope="session")

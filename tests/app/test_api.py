@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from gradio_client.exceptions import AppError
 
-from tests.helpers.page import QUESTION
+from tests.helpers.small import QUESTION
 
 
 def test_exactly_four_endpoints_are_public(client):

@@ -17,7 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from kgdemo.settings import PUBLIC
 from kgdemo.ui.page import launch_arguments
 from tests.app.test_mcp import in_a_loop_of_its_own
-from tests.helpers.page import QUESTION
+from tests.helpers.small import QUESTION
 
 GOOD: dict[str, dict[str, Any]] = {
     "ask": {"question": QUESTION, "graph": "world", "method": "gcr", "beams": 2, "hops": 1, "options": ""},

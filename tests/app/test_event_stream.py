@@ -10,7 +10,7 @@ from kgdemo.ui.asking import ask, names_like
 from kgdemo.ui.fields import Fields
 from kgdemo.ui.runs import INTERVAL, EventStream
 from tests.helpers.long_run import long_run
-from tests.helpers.page import NASTY, QUESTION
+from tests.helpers.small import NASTY, QUESTION
 
 
 def fields(**changed) -> Fields:

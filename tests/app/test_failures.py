@@ -13,7 +13,7 @@ from kgdemo.lab.recording import FAILURES, Failure, answers_anyway, lets_through
 from kgdemo.methods import METHODS
 from kgdemo.settings import Settings
 from kgdemo.ui import assets
-from tests.helpers.page import QUESTION
+from tests.helpers.small import QUESTION
 
 
 def recorded(name: str) -> list[dict]:

@@ -10,7 +10,7 @@ from kgdemo.events import EntitiesLinked, Event, Notice, RunStarted
 from kgdemo.query.follow_up import meant_by, pronoun_of
 from kgdemo.ui.asking import LastRun, ask
 from kgdemo.ui.fields import Fields
-from tests.helpers.page import SmallPipeline
+from tests.helpers.small import SmallPipeline
 
 NOLAN, INCEPTION = "Christopher Nolan", "Inception"
 

@@ -25,7 +25,7 @@ from uvicorn.server import ServerState
 from kgdemo.settings import LOCAL, PUBLIC, Profile
 from kgdemo.ui.assets import ASSETS
 from kgdemo.ui.guard import HEADER, HEADERS, Guard, address_of, impatient
-from tests.helpers.page import CLOSED, ENDLESS
+from tests.helpers.small import CLOSED, ENDLESS
 
 read: list[int] = []
 

@@ -6,7 +6,7 @@ import pytest
 
 from kgdemo.errors import UserError
 from kgdemo.lab.benchmarks.load import Page, load, sentence
-from tests.helpers.page import FAILING, QUESTION
+from tests.helpers.small import FAILING, QUESTION
 
 
 def test_askers_share_the_questions_and_those_without_an_end_are_counted(address: str):

@@ -7,7 +7,7 @@ import pytest
 from kgdemo.facts import StatedFacts
 from kgdemo.methods import METHODS
 from kgdemo.verify import Verifier
-from tests.helpers.page import QUESTION, TRIPLES
+from tests.helpers.small import QUESTION, TRIPLES
 
 FREE = {"direct", "cot", "self-consistency"}
 

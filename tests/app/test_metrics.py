@@ -21,7 +21,8 @@ from kgdemo.events import Event, Notice, RunFailed, RunFinished
 from kgdemo.settings import Settings
 from kgdemo.ui.metrics import JsonLines, Metrics, SpareMemory, memory
 from tests.app.test_contract import post
-from tests.helpers.page import LONG, QUESTION, served, server_of
+from tests.helpers.page import served, server_of
+from tests.helpers.small import LONG, QUESTION
 
 LINE = re.compile(r'([a-z_]+)(?:\{(?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)+\})? (\S+)')
 SECRET = "Who is it that nobody may read of?"

@@ -10,7 +10,7 @@ from kgdemo.ui.asking import Visits
 from kgdemo.ui.runs import SharedRuns
 from kgdemo.ui.session_graphs import SessionGraphs
 from kgdemo.ui.stage import Reruns
-from tests.helpers.page import QUESTION, SmallPipeline
+from tests.helpers.small import QUESTION, SmallPipeline
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ from kgdemo.ui.asking import ask
 from kgdemo.ui.session_graphs import SECONDS_TO_LIVE, ClientGraph, SessionGraphs, Visitor, held_whole
 from tests.app.test_event_stream import fields
 from tests.helpers import sparql_server
-from tests.helpers.page import NASTY, TRIPLES, SmallPipeline
 from tests.helpers.reasoning import of
+from tests.helpers.small import NASTY, TRIPLES, SmallPipeline
 
 FILMS = b"Heat\tdirected by\tMichael Mann\nHeat\tcast\tAl Pacino\nAl Pacino\tborn in\tNew York\n"
 NO_NOLAN = {"edits": [["remove", "Inception", "directed by", "Christopher Nolan"]]}

@@ -20,7 +20,7 @@ from kgdemo.events import RunFailed, RunFinished
 from kgdemo.models.causal import CausalModel
 from kgdemo.settings import Settings
 from kgdemo.ui import zero
-from tests.helpers.page import QUESTION, SmallPipeline
+from tests.helpers.small import QUESTION, SmallPipeline
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -101,7 +101,7 @@ import torch  # made to look as on a server that lends GPUs: the package takes n
 torch.version.cuda, torch._C._cuda_init, torch.cuda._is_in_bad_fork = "12.8", int, int
 from kgdemo.ui import zero
 from kgdemo.settings import Settings
-from tests.helpers.page import QUESTION, SmallPipeline
+from tests.helpers.small import QUESTION, SmallPipeline
 pipeline = SmallPipeline()
 pipeline.add_model("large", pipeline.model("embedded"))
 for model in ("embedded", "large"):

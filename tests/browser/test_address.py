@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import drawn
 from tests.browser.test_edits import force, next_run, run_of
 from tests.browser.test_page import ask, over, replay
-from tests.helpers.page import QUESTION
+from tests.helpers.small import QUESTION
 
 pytestmark = pytest.mark.browser
 NUMBERS = """() => ['.where', '.card.grounded', '.card.invented .tree', '.card.allowed', '.linking']

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.test_everyone import complaints
 from tests.browser.test_page import ask, over
-from tests.helpers.page import QUESTION
+from tests.helpers.small import QUESTION
 
 pytestmark = pytest.mark.browser
 

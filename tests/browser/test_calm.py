@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import ARTEFACTS, PATIENCE
 from tests.browser.test_page import ask, over, replay
-from tests.helpers.page import ENDLESS, LONG, QUESTION
+from tests.helpers.small import ENDLESS, LONG, QUESTION
 
 pytestmark = pytest.mark.browser
 MAX_SENT = 600_000  # bytes of a run of ten beams and forty tokens

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ARTEFACTS, press
-from tests.browser.test_page import LOOKS, ask, over
-from tests.helpers.page import NASTY, QUESTION
+from tests.browser.test_page import ask, over
+from tests.helpers.small import NASTY, QUESTION
 
 pytestmark = pytest.mark.browser
 EDGE = "Inception → directed by → Christopher Nolan"
@@ -139,7 +139,7 @@ def test_an_edge_is_added_by_typing_and_mistakes_are_told(page: Page):
     expect(page.locator(".compared details tbody tr").first).to_contain_text("Triples")
 
 
-@pytest.mark.parametrize("look", LOOKS, indirect=True)
+@pytest.mark.parametrize("look", ["desktop-light", "phone-dark"], indirect=True)
 def test_a_graph_is_brought_asked_and_left(page: Page, look: str):
     expect(page.locator(".themes")).to_be_visible()
     page.locator(".own summary").click()

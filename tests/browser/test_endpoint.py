@@ -10,7 +10,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.test_page import ask, over
 from tests.helpers.endpoint import Endpoint, serve
-from tests.helpers.page import QUESTION, served
+from tests.helpers.page import served
+from tests.helpers.small import QUESTION
 
 pytestmark = pytest.mark.browser
 

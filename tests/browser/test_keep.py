@@ -19,7 +19,7 @@ from kgdemo.cli import main
 from kgdemo.events import AnswerFinal, from_json
 from tests.browser.conftest import drawn, press
 from tests.browser.test_page import ask, over, replay
-from tests.helpers.page import QUESTION
+from tests.helpers.small import QUESTION
 
 pytestmark = pytest.mark.browser
 SVG = "{http://www.w3.org/2000/svg}"

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import ARTEFACTS, drawn
 from tests.browser.test_page import over
-from tests.helpers.page import QUESTION
+from tests.helpers.small import QUESTION
 
 pytestmark = pytest.mark.browser
 STOPS = 150  # of the Tab key from one end of the page to the other, at most

@@ -13,7 +13,7 @@ from kgdemo.facts import tsv_triples
 from kgdemo.kg.io.catalogue import embedded_folder, embedded_names, themes
 from tests.browser.conftest import drawn
 from tests.browser.test_page import ask, replay
-from tests.helpers.page import QUESTION
+from tests.helpers.small import QUESTION
 
 pytestmark = pytest.mark.browser
 TEXT = json.loads(Path("assets/text.en.json").read_text("utf-8"))

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ARTEFACTS
-from tests.helpers.page import CLOSED, ENDLESS, QUESTION
+from tests.helpers.small import CLOSED, ENDLESS, QUESTION
 
 pytestmark = pytest.mark.browser
 LOOKS = ["desktop-light", "desktop-dark", "phone-light", "phone-dark"]

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import PATIENCE
 from tests.browser.test_keep import opened as open_trace
 from tests.browser.test_page import ask, over, replay
-from tests.helpers.page import QUESTION
+from tests.helpers.small import QUESTION
 
 pytestmark = pytest.mark.browser
 FIRST_SCREEN = 900  # pixels

@@ -12,7 +12,7 @@ from tests.browser.conftest import ARTEFACTS, press
 from tests.browser.test_everyone import complaints
 from tests.browser.test_keep import opened
 from tests.browser.test_page import ask, over, replay
-from tests.helpers.page import NASTY, QUESTION
+from tests.helpers.small import NASTY, QUESTION
 from tests.helpers.thinking import REASON, as_trace, thinking
 
 pytestmark = pytest.mark.browser

@@ -13,7 +13,7 @@ from tests.browser.conftest import press
 from tests.browser.test_everyone import complaints
 from tests.browser.test_keep import opened
 from tests.browser.test_page import ask, over, replay
-from tests.helpers.page import FAILING, QUESTION
+from tests.helpers.small import FAILING, QUESTION
 
 pytestmark = pytest.mark.browser
 

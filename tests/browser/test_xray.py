@@ -13,7 +13,7 @@ from tests.browser.test_edits import bring
 from tests.browser.test_everyone import complaints
 from tests.browser.test_keep import opened
 from tests.browser.test_page import replay
-from tests.helpers.page import NASTY
+from tests.helpers.small import NASTY
 
 pytestmark = pytest.mark.browser
 FLUTE = Path("assets/traces/1-flute.jsonl").read_text("utf-8")

@@ -26,6 +26,7 @@ class Endpoint:
         faults: the mode of a call by its number from 1; ``mode`` where it has none.
         refuses: parameters that it answers with status 400.
         headers: of an error.
+        error: the body of an error.
         status: of an error.
         works: how many calls are answered well before ``mode`` sets in.
     """
@@ -39,6 +40,7 @@ class Endpoint:
     faults: Callable[[int], str] | None = None
     refuses: tuple[str, ...] = ()
     headers: dict[str, str] = field(default_factory=dict)
+    error: bytes = b'{"error": {"message": "bad key"}}'
     bodies: list[dict] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
     prompts: list[str] = field(default_factory=list)
@@ -82,7 +84,7 @@ def serve(endpoint: Endpoint) -> Iterator[Endpoint]:
                 self._send(400, "application/json", json.dumps(said).encode())
             elif mode.startswith("error"):
                 status = int(mode.partition(" ")[2] or endpoint.status)
-                self._send(status, "application/json", b'{"error": {"message": "bad key"}}', endpoint.headers)
+                self._send(status, "application/json", endpoint.error, endpoint.headers)
             elif mode == "nonsense":
                 self._send(200, "text/html", b"<html>this is a wiki</html>")
             elif mode == "reset":

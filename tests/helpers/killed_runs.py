@@ -1,8 +1,8 @@
-"""An evaluation killed again and again: ``python -m tests.helpers.killed_runs QUESTIONS OUT WORKERS SEED KILLS``.
+"""Evaluations killed again and again: ``python -m tests.helpers.killed_runs QUESTIONS SEED OUT WORKERS KILLS ...``.
 
-Each start is a process forked from this one, so that models are loaded once. It is killed by SIGKILL when it has
-written so many bytes of its files, drawn from SEED, in the middle of a line as a rule; the last start runs to its end.
-The number of starts that were killed is written out.
+Each start is a process forked from this one, so that libraries and models are loaded once for all evaluations. It is
+killed by SIGKILL when it has written so many bytes of its files, drawn from SEED, in the middle of a line as a rule;
+the last start runs to its end. The number of starts that were killed is written out, a line for each evaluation.
 """
 
 from __future__ import annotations
@@ -18,26 +18,28 @@ import torch
 from kgdemo.lab.evaluation import predictions, runner
 from kgdemo.lab.evaluation.workers import Processes
 from kgdemo.settings import Settings
-from tests.helpers.page import SmallPipeline
+from tests.helpers.small import SmallPipeline
 
 ASKED = Settings(beams=2, hops=1, compare=False, explain=0)
 
 
-def main(questions: str, out: str, number: str, seed: str, kills: str) -> None:
+def main(questions: str, seed: str, *runs: str) -> None:
     """See above."""
     torch.set_num_threads(1)  # no threads of its own, which a fork would lose
     pipeline = SmallPipeline()
     pipeline.resources(ASKED).embedder.encode(["loaded with its first text"])
-    rng, killed = Random(seed), 0
-    budgets = [rng.randrange(1_300) for _ in range(int(kills))]
-    for budget in [*budgets, None]:
-        if (child := os.fork()) == 0:
-            _evaluate(pipeline, Path(questions), Path(out), int(number), budget)
-        _, status = os.waitpid(child, 0)
-        killed += os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
-        if not os.WIFSIGNALED(status) and os.WEXITSTATUS(status):
-            sys.exit("a start failed")
-    sys.stdout.write(str(killed))
+    for out, number, kills in zip(runs[::3], runs[1::3], runs[2::3], strict=True):
+        rng, killed = Random(seed), 0
+        budgets = [rng.randrange(1_300) for _ in range(int(kills))]
+        for budget in [*budgets, None]:
+            if (child := os.fork()) == 0:
+                _evaluate(pipeline, Path(questions), Path(out), int(number), budget)
+            _, status = os.waitpid(child, 0)
+            killed += os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+            if not os.WIFSIGNALED(status) and os.WEXITSTATUS(status):
+                sys.exit("a start failed")
+        sys.stdout.write(f"{killed}\n")
+        sys.stdout.flush()  # what a fork finds unwritten it would write again
 
 
 def _evaluate(pipeline: SmallPipeline, questions: Path, out: Path, number: int, budget: int | None) -> None:

@@ -23,7 +23,7 @@ from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.ui.runs import records
 from kgdemo.verify import Verifier
-from tests.helpers.page import QUESTION, TRIPLES
+from tests.helpers.small import QUESTION, TRIPLES
 
 KG = KnowledgeGraph.from_triples(TRIPLES, "world")
 DIRECTED = ("Inception", "directed by", "Christopher Nolan")

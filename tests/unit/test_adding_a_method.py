@@ -19,8 +19,8 @@ from kgdemo.methods.registry import as_markdown, register
 from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings, pairs
-from tests.helpers.page import SmallPipeline
 from tests.helpers.reasoning import of
+from tests.helpers.small import SmallPipeline
 
 README = (File(__file__).parents[2] / "kgdemo" / "methods" / "README.md").read_text("utf-8")
 NAMES = {

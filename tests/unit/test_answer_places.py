@@ -11,8 +11,8 @@ from kgdemo.query.query import understand
 from kgdemo.reasoners.base import Evidence
 from kgdemo.settings import Settings
 from tests.helpers.endpoint import Endpoint, serve
-from tests.helpers.page import SmallPipeline
 from tests.helpers.reasoning import Clerk, clerk_world, film_world
+from tests.helpers.small import SmallPipeline
 
 NOLAN = Path(("Christopher Nolan", "Inception"), ("directed",))
 BORN = Path(("Inception", "Christopher Nolan", "London"), ("directed by", "born in"))

@@ -10,7 +10,7 @@ from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.runner import evaluate
 from kgdemo.settings import Settings
 from tests.helpers.models import random_model
-from tests.helpers.page import SmallPipeline
+from tests.helpers.small import SmallPipeline
 
 ASKED = [
     ("who directed Inception?", "Inception", "Christopher Nolan"),

@@ -134,11 +134,6 @@ def test_kg_info_and_save(files, tmp_path, capsys):
     assert "2 triples, 3 entities, 2 relations" in capsys.readouterr().out
 
 
-def test_embedded_graphs_are_well_made(capsys):
-    for name in ("world", "chemistry"):
-        assert main(["kg", "check", name]) == 0, capsys.readouterr().out
-
-
 def test_linking_is_measured_without_a_model(files, tmp_path, capsys):
     arguments = ["evaluate", "--questions", files["questions"], "--kg", files["kg"], "--link-only"]
     assert main([*arguments, "--model", "/nowhere", "--out", str(tmp_path)]) == 0

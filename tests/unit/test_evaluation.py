@@ -36,7 +36,7 @@ from kgdemo.settings import ChatSettings, Settings
 from kgdemo.ui.metrics import give_back_memory
 from tests.helpers.endpoint import Endpoint, serve
 from tests.helpers.oracles import all_paths, backwards, verifier_of
-from tests.helpers.page import SmallPipeline
+from tests.helpers.small import SmallPipeline
 from tests.helpers.strategies import graphs
 
 KG = KnowledgeGraph.from_triples(

@@ -15,8 +15,8 @@ from kgdemo.reasoners.chat import ChatReasoner, FallbackReasoner
 from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.settings import ChatSettings, Settings
 from tests.helpers.endpoint import Endpoint, serve
-from tests.helpers.page import SmallPipeline
 from tests.helpers.reasoning import Clerk, SpellingEmbedder, ask, film_world, of, run, with_fallback
+from tests.helpers.small import SmallPipeline
 
 QUESTION = "Where was the director of Inception born?"
 CLERK = {"wanted": ["born in", "directed by"], "enough": "born in -> London"}

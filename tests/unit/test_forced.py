@@ -20,8 +20,8 @@ from kgdemo.methods import METHODS
 from kgdemo.settings import Settings
 from kgdemo.verify import Verifier
 from tests.helpers.oracles import all_paths, spelled
-from tests.helpers.page import QUESTION, SmallPipeline
 from tests.helpers.reasoning import of
+from tests.helpers.small import QUESTION, SmallPipeline
 from tests.helpers.strategies import graphs
 from tests.unit.test_decoding import PROMPT, finish, model_named, plain_score
 

@@ -7,8 +7,8 @@ import pytest
 from kgdemo.errors import UserError
 from kgdemo.events import LMCall, PathFound, RunFailed, RunFinished
 from kgdemo.settings import LOCAL, Settings, check
-from tests.helpers.page import SmallPipeline
 from tests.helpers.reasoning import of
+from tests.helpers.small import SmallPipeline
 
 QUESTION = "Where was the director of Inception born?"
 

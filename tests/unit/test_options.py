@@ -13,9 +13,9 @@ from kgdemo.events import CandidatesScored, RunFailed, Thought
 from kgdemo.methods import METHODS
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import LOCAL, PUBLIC, ChatSettings, Profile, Settings, chosen, options_of, pairs
-from tests.helpers.page import SmallPipeline
 from tests.helpers.reasoning import film_world, of, run
 from tests.helpers.reasoning import given as as_given
+from tests.helpers.small import SmallPipeline
 
 QUESTION = "Where was the director of Inception born?"
 WITH_OPTIONS = [card for card in METHODS.values() if card.options]

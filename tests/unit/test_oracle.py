@@ -87,10 +87,10 @@ def test_decisions_side_by_side_give_the_same_run(method):
 
 
 def test_decoding_on_graphs_answers_from_its_chains():
-    """Its chains are decoded by the shipped path model; the oracle reads them."""
+    """Its chains are decoded by the shipped path model, a second a question; the oracle reads them."""
     resources = world()
     model = CausalModel.load("embedded")
     resources = replace(resources, model=model, token_graph=TokenGraph(resources.kg, model.label_tokens))
     assert METHODS["dog"].constrained
-    right = [question.answer in asked("dog", question, resources)[-1].answers for question in questions()]
+    right = [question.answer in asked("dog", question, resources)[-1].answers for question in questions()[:25]]
     assert sum(right) / len(right) >= 0.95

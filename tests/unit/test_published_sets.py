@@ -19,7 +19,7 @@ from kgdemo.lab.questions import SHAPES, Question, read_questions
 from kgdemo.methods import METHODS
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.settings import Settings
-from tests.helpers.page import SmallPipeline
+from tests.helpers.small import SmallPipeline
 
 NOLAN = "Christopher Nolan"
 ASKED = "who directed Inception"

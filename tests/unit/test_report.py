@@ -20,7 +20,7 @@ from kgdemo.lab.evaluation.predictions import trace_file
 from kgdemo.lab.evaluation.report import html_report, read_runs, write_plot
 from kgdemo.lab.evaluation.runner import evaluate
 from kgdemo.settings import Settings
-from tests.helpers.page import SmallPipeline
+from tests.helpers.small import SmallPipeline
 
 EVIL = "<img src=x onerror=alert(1)>\"'&"
 

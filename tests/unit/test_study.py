@@ -34,7 +34,7 @@ from kgdemo.lab.questions import Question
 from kgdemo.methods import method_named
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import LOCAL, Settings, check
-from tests.helpers.page import SmallPipeline
+from tests.helpers.small import SmallPipeline
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from kgdemo.kg.io import formats as upload
 from kgdemo.kg.io.formats import PASTED, read_upload, starters
 from kgdemo.linking.linker import EntityLinker
 from kgdemo.settings import PUBLIC
-from tests.helpers.page import NASTY
+from tests.helpers.small import NASTY
 
 FILMS = [("Heat", "directed by", "Michael Mann"), ("Heat", "cast", "Al Pacino"), ("Al Pacino", "born_in", "New York")]
 TSV = "".join(f"{h}\t{r}\t{t}\n" for h, r, t in FILMS)

@@ -21,7 +21,7 @@ from kgdemo.lab.evaluation.study import compare_methods
 from kgdemo.lab.evaluation.workers import Processes, lost, opened_workers
 from kgdemo.lab.questions import Question
 from kgdemo.settings import Settings
-from tests.helpers.page import SmallPipeline
+from tests.helpers.small import SmallPipeline
 
 ROOT = Path(__file__).parents[2]
 TOPICS = ("Inception", "Christopher Nolan", "London", "Dunkirk")
@@ -37,22 +37,17 @@ def questions(tmp_path: Path) -> Path:
     return tmp_path / "questions.jsonl"
 
 
-def run(questions: Path, out: Path, workers: int, kills: int) -> int:
-    command = [sys.executable, "-m", "tests.helpers.killed_runs"]
-    arguments = map(str, (questions, out, workers, 7, kills))
-    done = subprocess.run([*command, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return int(done.stdout)
-
-
 def test_a_run_killed_twenty_times_ends_in_the_same_file(questions: Path, tmp_path: Path):
     """With one process and with two."""
-    assert run(questions, tmp_path / "whole", 1, 0) == 0
-    expected = (tmp_path / "whole" / "predictions.jsonl").read_bytes()
+    whole, killed = tmp_path / "whole", {workers: tmp_path / str(workers) for workers in (1, 2)}
+    runs = [(whole, 1, 0), *((out, workers, 20) for workers, out in killed.items())]
+    command = [sys.executable, "-m", "tests.helpers.killed_runs", questions, 7, *(told for one in runs for told in one)]
+    done = subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["0", "20", "20"]
+    expected = (whole / "predictions.jsonl").read_bytes()
     assert [json.loads(line)["id"] for line in expected.splitlines()] == [str(n) for n in range(14)]
-    for workers in (1, 2):
-        out = tmp_path / str(workers)
-        assert run(questions, out, workers, 20) == 20
+    for out in killed.values():
         assert (out / "predictions.jsonl").read_bytes() == expected
         assert all(prediction.seconds > 0 for prediction in read_predictions(out).values())
 
