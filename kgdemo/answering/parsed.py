@@ -65,6 +65,7 @@ _KNOWN_AS = re.compile(
 _SPEAKS_OF_IT = re.compile(
     r"\b(?:it|its|he|him|his|she|her|they|them|their|this|that|these|those|there|one|ones)\b", re.IGNORECASE
 )
+_BORN = re.compile(r"\bborn\b", re.IGNORECASE)  # which citizens of a country need not have been there
 _WITH_ANOTHER = re.compile(r" (?:in|of|on|by|from|at) |, ")
 _HOW_MANY = re.compile(r"\bhow (?:many|often)\b", re.IGNORECASE)
 _WORKS = re.compile(r" (?:book|novel|film|movie|album|song|game|part|instalment|installment)\b", re.IGNORECASE)
@@ -112,7 +113,7 @@ class Parsed(Plans):
         if called := tuple(self._known_as(text)):
             return called, True
         for one in self.understood(text, mentions, parser):
-            if one.likely < LIKELY:
+            if one.likely < LIKELY and not one.sure:
                 break
             events = tuple(one.events())
             if any(isinstance(event, AnswerFinal) and not event.refusal for event in events):
@@ -252,6 +253,7 @@ class Parsed(Plans):
             return Understood(LIKELY, False, stated[0], heard.masked, stated[1])
         if best is None or missing >= best.likely or best.likely < _LEAST:
             return None
+        best.sure |= best.likely >= _LEAST and _BORN.search(heard.text) is not None and "born in" in best.plan
         alone = best.likely >= max(_SURE, _ALONE * whole)  # nothing else is possible
         best.sure |= alone and not (heard.masked.beside or merged)
         best.likely /= max(whole, _HALF)  # where hardly anything is possible, nothing is sure

@@ -46,6 +46,7 @@ _TAG = re.compile(
 _TWICE = re.compile(  # another condition
     r"\b(?:both|also|as well|too|at the same time|and (?:are|is|was|were|has|have|had|lives?|lay|lays|can))\b", re.I
 )
+_OF_TWO = re.compile(r"\b(?:or|and|than|versus|vs|between|compared)\b|[,;:/]", re.IGNORECASE)
 _EACH = re.compile(r"\b(?:each|per|apiece)\b", re.IGNORECASE)  # *how many pieces does each side have*
 _ORDERED = re.compile(
     r"\b(?:first|second|third|fourth|fifth|sixth|last|final|debut|latest|earliest|\w{3,}est|most|least|fewest|"
@@ -221,6 +222,8 @@ class Plans(Walks):
 
     def _compared(self, heard: Heard, plan: list[str], greatest: bool) -> Result | None:
         attribute, at = plan[0][1:], plan.index(AND_OF)
+        if not _OF_TWO.search(heard.text):  # *X's first studio album* compares nothing
+            return None
         greatest = _end_said(heard.text, attribute, greatest)
         pair = [self._walk(heard, plan[1:at]), self._walk(heard, plan[at + 1 :])]
         if len(plan) == 4:  # of namesakes those that can be compared

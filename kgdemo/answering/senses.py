@@ -183,6 +183,8 @@ def _of_the_year(
         namesakes = [kg.entities[name.entity] for name in name_index(kg).called(said)]
         of_year = [f"{year}{entity[4:]}" if _YEAR.match(entity) else f"{year} {entity}"]
         of_year += [one for one in namesakes if f"({year}" in one]
+        if singles := _SINGLES.search(question):
+            of_year.append(f"{year} {entity} – {'Women' if singles['women'] else 'Men'}'s singles")
         if mention.candidates[0].type == "occupation":  # who was *pope* then is who held the office
             of_year += [one for one in namesakes if kind_of(kg, one) == "position"]
         if entity in chosen and (other := next((one for one in of_year if one in kg.entities), "")):
@@ -191,6 +193,7 @@ def _of_the_year(
 
 
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
+_SINGLES = re.compile(r"\b(?:(?P<women>women|ladies)|men|gentlemen)['’]?s? singles\b", re.IGNORECASE)
 _BOUND_BY_YEAR = re.compile(
     r"\b(?:before|after|since|until|till|from|between|by|than|to|including) (?:the year )?[12]\d{3}\b", re.IGNORECASE
 )

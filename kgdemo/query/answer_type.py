@@ -177,6 +177,8 @@ def fits(answer_type: AnswerType, kind: str) -> Fit:
     """Whether a thing of this type may be meant; what no type is known of is not held against it."""
     if not answer_type.types or not kind or kind in answer_type.types:
         return Fit.YES
+    if kind == "country" and "team" in answer_type.types:  # whose national team that is
+        return Fit.PERHAPS
     return Fit.PERHAPS if kind == "place" and not answer_type.types.isdisjoint(_PLACES) else Fit.NO
 
 

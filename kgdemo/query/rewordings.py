@@ -139,6 +139,14 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
         r"\b(?:independent|sovereign) (?:state|nation|countr(?:y|ie))(s)?\b",
         lambda said: "countries" if said[1] else "country",
     ),
+    (
+        r"^(?:the )?(?:total )?number of ([a-z]+s) ((?-i:[A-Z])[\w'’. -]+?) (won|wrote|made|[a-z]+ed)$",
+        lambda said: f"how many {said[1]} did {said[2]} {PRESENT.get(said[3], said[3].removesuffix('d'))}",
+    ),
+    (
+        r"^since (?:what year|which year|when) (?:is|has|have|are) (.+?) (?:been )?(?:in|part of|a member of) (.+)$",
+        r"when did \1 join \2",
+    ),
     (r"\blifted (the (?:[\w'’]+ )*(?:cup|trophy|title|shield)s?)\b", r"won \1"),
     (r"^(.+?) (?:have|has) got how many (\w+)$", r"how many \2 does \1 have"),
     (

@@ -113,7 +113,7 @@ _ADVERBS = re.compile(
 )
 _DOUBT_BEHIND = re.compile(r",? or (?:am i|do i|have i|is it the other|did i|are you)\b[^?]*", re.IGNORECASE)
 _AT_THE_END = re.compile(
-    r"(?:[\s,]*\b(?:(?:does|do) (?:anyone|anybody|someone|you) know|any ideas?|dear|love|mate|please|pls"
+    r"(?:[\s,]*\b(?:(?:does|do) (?:anyone|anybody|someone|you) know|any ideas?|(?<=, )(?:dear|love|mate)|please|pls"
     r"|plz|thanks|thank you|thx|exactly|by the way|do you know|right now"
     r"|at the moment"
     r"|at present|nowadays|these days|again|so far|(?<!in )today|or not|for (?:me|us)"
@@ -123,7 +123,8 @@ _AT_THE_END = re.compile(
 )
 
 _WHY = re.compile(
-    r"^(?:why|how come|for what reason|what(?: is|'s| was) the (?:reason|purpose|meaning|point)|what causes?d?)\b",
+    r"^(?:(?:please )?explain (?:to me |me |us |step by step )*(?:how|why|what)|why|how come|for what reason"
+    r"|what(?: is|'s| was) the (?:reason|purpose|meaning|point)|what causes?d?)\b",
     re.IGNORECASE,
 )
 _LIVE = re.compile(

@@ -296,6 +296,12 @@ def test_what_was_chosen_by_hand_is_what_a_name_means(pipeline: Pipeline) -> Non
         ("wich mammals lay eggs?", "platypus"),
         ("Could you give me the six main actors of the sitcom Friends?", "Matthew Perry"),  # no number
         ("Is brass a chemical element?", "No"),
+        ("Who is the Greek goddess of love?", "Aphrodite"),  # no endearment
+        ("The Beatles' first studio album?", "Please Please Me"),  # older than no *Studio*
+        ("In what country was the author of The Jungle Book born?", "India"),  # whose citizen he was not
+        ("Which team won the men's football World Cup in 1998?", "France"),
+        ("Who won the men's singles at Wimbledon in 2013?", "Andy Murray"),
+        ("Which country is the Mona Lisa in?", "France"),
         ("on what island did the emperor who lost the battle of Waterloo die?", "Saint Helena"),  # by what he did
         ("What is the highest peak in the mountain range between France and Spain?", "Aneto"),
         ("who is the father of the god with the hammer Mjölnir", "Odin"),
