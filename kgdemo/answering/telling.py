@@ -28,6 +28,7 @@ SAYS_WHAT = frozenset(  # what tells which one something is that a member is joi
 IN_YEAR = " in year"
 _RECORD = "achieved"
 _KIN = {"child": ("child", "children", "son", "daughter"), "child of": ("parent", "parents", "father", "mother")}
+_DEED = 5  # words
 _TELLS = SAYS_WHAT | {_RECORD, "deity of", "symbol of", "participant of", "position held", "field of work"}
 _HUB = 300  # links from which those that lead to a thing are not looked at, only its own statements
 _SAME = 0.42  # cosine from which a word says a relation
@@ -180,6 +181,8 @@ class Telling:
         if label not in _TELLS and fold(end) not in (word, *singulars(word)):
             return False
         if not any(same_stem(word, own) for own in _folded(end)):
+            return False
+        if kind_of(self.kg, end) == "feat" and len(_folded(end)) > _DEED:  # of which one word says too little
             return False
         begins = kind_of(self.kg, end) in ("event", "feat") and same_stem(word, _folded(end)[0])
         return begins or any(same_stem(word, fold(own)) for own in re.findall(r"\b[a-z][\w-]*", end))

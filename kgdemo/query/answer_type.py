@@ -148,7 +148,9 @@ def answer_type_of(question: str, types: Collection[str]) -> AnswerType:
     if not kinds[first:]:
         return ANYTHING
     heads = list(takewhile(lambda kind: kind.types, kinds[first:]))  # an *award winner* is no award
-    return kinds[first] if nouns[first].endswith("s") else heads[-1]  # *instruments play*
+    head, behind = nouns[first + len(heads) - 1], words[asking + first + len(heads) + 1 :]
+    is_verb = head.endswith("s") and bool(behind) and behind[0] not in _VERBS
+    return kinds[first] if nouns[first].endswith("s") or is_verb else heads[-1]  # *instruments play*, *film stars* who
 
 
 def _asks_who_that_is(words: list[str]) -> bool:
