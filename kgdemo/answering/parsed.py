@@ -70,8 +70,8 @@ _WITH_ANOTHER = re.compile(r" (?:in|of|on|by|from|at) |, ")
 _HOW_MANY = re.compile(r"\bhow (?:many|often)\b", re.IGNORECASE)
 _WORKS = re.compile(r" (?:book|novel|film|movie|album|song|game|part|instalment|installment)\b", re.IGNORECASE)
 _SURE = 0.5  # probability from which a plan is held against an answer that was found without it
-_ALONE = 0.9  # share of what is possible, from which nothing else is
 _VERY_SURE = 0.85  # the same where a name is left out of it
+_ALONE = 0.9  # share of what is possible, from which nothing else is
 _TRUSTED = 0.7  # probability from which a plan knows better what is asked for than the question word
 _LEAST = 0.2  # probability below which no plan is taken
 _HALF = 0.5  # of a set, of which a value has to be known before one is said to have the greatest
@@ -151,9 +151,8 @@ class Parsed(Plans):
         every = [own for one in plain if (own := self._of_editions(text, one))] + plain
         there = [one for one in mentions if one.text.lower() in text.lower()]
         lost = [self._passed_over(masked, there, not mentions) for masked in every]
-        told = [
-            one.candidates[0].entity for one in there if " " in one.text
-        ]  # *Galilean moons*, if not as what it is of
+        # *Galilean moons*, which are not what the question is about
+        told = [one.candidates[0].entity for one in there if " " in one.text]
         told = [own for own in told if kind_of(self.kg, own) in KINDS and own not in self.query.topics]
         about = [  # all that the question is about; a kind of thing, or a record, may be said in the words of a plan
             Heard(masked, kinds=tuple(own for own in (*left, *told) if kind_of(self.kg, own) != "feat"))

@@ -11,7 +11,7 @@ PRESENT = {
     "won": "win", "wrote": "write", "directed": "direct", "painted": "paint", "composed": "compose", "made": "make",
     "recorded": "record", "hosted": "host", "founded": "found", "invented": "invent", "produced": "produce",
     "published": "publish", "discovered": "discover", "released": "release", "built": "build",
-    "starred in": "star in",
+    "starred in": "star in", "completed": "complete",
 }  # fmt: skip
 _MADE_PAST = (
     "published|wrote|painted|composed|invented|discovered|founded|released|recorded|directed|built|won|hosted|found"
@@ -140,8 +140,8 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
         lambda said: "countries" if said[1] else "country",
     ),
     (
-        r"^(?:the )?(?:total )?number of ([a-z]+s) ((?-i:[A-Z])[\w'’. -]+?) (won|wrote|made|[a-z]+ed)$",
-        lambda said: f"how many {said[1]} did {said[2]} {PRESENT.get(said[3], said[3].removesuffix('d'))}",
+        rf"^(?:the )?(?:total )?number of ([a-z]+s) ((?-i:[A-Z])[\w'’. -]+?) ({'|'.join(PRESENT)})$",
+        lambda said: f"how many {said[1]} did {said[2]} {PRESENT[said[3].lower()]}",
     ),
     (
         r"^since (?:what year|which year|when) (?:is|has|have|are) (.+?) (?:been )?(?:in|part of|a member of) (.+)$",
