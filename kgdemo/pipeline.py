@@ -12,21 +12,17 @@ import re
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import partial
 
-from kgdemo.answering.clauses import belonging_to, common, led_to, number_unread, unread
-from kgdemo.answering.computation import BY, MethodRun, listed, no_answer
-from kgdemo.answering.operands import Sets
-from kgdemo.answering.operations import acting, answer, described, in_other_words, understood
-from kgdemo.answering.records import ACHIEVED, says_order
+from kgdemo.answering.clauses import not_so_many
+from kgdemo.answering.computation import no_answer
+from kgdemo.answering.operations import answer, in_other_words
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.errors import UserError
 from kgdemo.events import (
     AnswerFinal,
-    EntitiesLinked,
     Event,
-    LMCall,
     Notice,
-    Operand,
     Operation,
     RunFailed,
     RunStarted,
@@ -36,8 +32,6 @@ from kgdemo.facts import Facts
 from kgdemo.kg.cache import ArrayCache
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import known_names, open_facts, open_graph
-from kgdemo.kg.labels import bare
-from kgdemo.kg.path import Path
 from kgdemo.kg.stores.base import Meter, metered
 from kgdemo.linking.linker import Linker
 from kgdemo.methods import METHODS, method_named
@@ -47,19 +41,16 @@ from kgdemo.models.causal import BY_VLLM, CausalModel
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.models.vllm import VllmModel
 from kgdemo.opened import OncePerKey, OpenedGraph
-from kgdemo.query.answer_type import Fit, fits, kind_of
-from kgdemo.query.clauses import Clause, clauses_of, of_place
-from kgdemo.query.nested import asks_of_kin, is_neither, last_clause, of_several, two_steps, with_a_gap_for
 from kgdemo.query.plan import Form
-from kgdemo.query.query import Query, understand
-from kgdemo.reading import Reading, read
+from kgdemo.query.query import Query
+from kgdemo.reading import read
 from kgdemo.reasoners.base import Resources
 from kgdemo.reasoners.chat import FallbackReasoner, reasoner_for
 from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.reasoners.prompts import prompts_in
 from kgdemo.settings import LOCAL, ChatSettings, Profile, Settings, cache_folder, chat_from, check
+from kgdemo.steps import InSteps, held_against
 from kgdemo.verify import Verifier
-from kgdemo.verify_operations import verify_operation
 
 
 class Pipeline:
@@ -206,7 +197,7 @@ class Pipeline:
             settings.hops,
             settings.forced,
         )
-        yield from self._answered(question, method, graph, settings, entities)
+        yield from self.answered(question, method, graph, settings, entities)
         yield from (Notice(cut) for cut in graph.kg.cut if cut not in before)
 
     def _method(self, settings: Settings) -> MethodCard:
@@ -235,7 +226,7 @@ class Pipeline:
         graph.ask_anew()
         return graph
 
-    def _answered(
+    def answered(
         self, question: str, method: MethodCard, graph: OpenedGraph, settings: Settings, entities: Sequence[str]
     ) -> Iterator[Event]:
         """Read a question, then answer it by the method or by what is computed over the method's paths."""
@@ -250,18 +241,22 @@ class Pipeline:
             link = graph.linker.entities_in
             retold: tuple[Event, ...] = ()
             if not general:
-                steps = _InSteps(self, method, graph, resources, settings, reading)
+                steps = InSteps(self, method, graph, resources, settings, reading)
                 retold = tuple(in_other_words(query, resources, link, settings.directed, in_steps=True))
-                retold = retold or steps.meant(query, question if reading.typed else reading.text)[0]
+                retold = retold or steps.meant(query, question if reading.typed else reading.text).events
+                retold = retold or tuple(steps.described(query))
             yield from retold or (reading.refused,)
         elif general and query.plan.form in (Form.ENTITY, Form.UNANSWERABLE):
             yield from method.run(query, resources, settings)
         elif general:
-            yield from self._computed(query, method, graph, resources, settings)
+            yield from self.computed(query, method, graph, resources, settings)
         else:
-            steps = _InSteps(self, method, graph, resources, settings, reading)
+            steps = InSteps(self, method, graph, resources, settings, reading)
             text = question if reading.typed else reading.text  # with what was mistyped put right
-            yield from held_against(steps.answer(query), *steps.meant(query, text))
+            for event in held_against(steps.answer(query), partial(steps.meant, query, text)):
+                answered = isinstance(event, AnswerFinal) and not event.refusal
+                others = not_so_many(query.plan.asked, event.answers) if isinstance(event, AnswerFinal) else ""
+                yield no_answer(others) if others and answered else event
 
     def _fitted(self, settings: Settings, hops: int) -> Generator[Event, None, Settings]:
         """The settings as the model and the question need them; what differs from those chosen is said.
@@ -284,7 +279,7 @@ class Pipeline:
             settings = dataclasses.replace(settings, hops=hops)
         return settings
 
-    def _computed(
+    def computed(
         self, query: Query, method: MethodCard, graph: OpenedGraph, resources: Resources, settings: Settings
     ) -> Iterator[Event]:
         """Answer what is computed over paths; a general model answers beside it, and its answer stays its own."""
@@ -303,318 +298,6 @@ class Pipeline:
             yield from _beside(method.run(query, resources, settings), answer(query, ask_the_graph, *common))
         else:
             yield from answer(query, ask, *common)
-
-
-_IN_OTHER_WORDS = frozenset(  # the forms that may ask for a record or a value without naming it
-    (Form.ENTITY, Form.ALL, Form.COUNT, Form.SUPERLATIVE, Form.ORDINAL, Form.VALUE, Form.UNANSWERABLE)
-)
-_CONDITIONS = 2  # of a description from which what fits it is the answer, whatever path the model finds
-_TRIED = 3  # answers of a question within a question, of which the rest is asked
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _InSteps:
-    """Answers a question whole, or first what it describes and then the rest: *the capital of the country where …*.
-
-    Some questions are always taken in two steps (``query.nested``). Of the others those are whose whole has no answer,
-    or one that a single relation leads to though a clause describes something, *the film in which …*. A question of
-    several conditions is asked one condition at a time (``query.clauses``).
-    """
-
-    pipeline: Pipeline
-    method: MethodCard
-    graph: OpenedGraph
-    resources: Resources
-    settings: Settings
-    reading: Reading
-
-    def answer(self, query: Query) -> Iterator[Event]:
-        """The events of a question's run."""
-        if by_deed := tuple(self._by_deed()):
-            yield from by_deed
-            return
-        if query.plan.inner and not self.reading.names(query.plan.inner):
-            for event in self._step_by_step(query.plan.inner, query.plan.outer):
-                event = self._leading_on(event) if isinstance(event, AnswerFinal) else event
-                nothing = isinstance(event, AnswerFinal) and bool(event.refusal)
-                retold = tuple(self._in_other_words(query, in_steps=True)) if nothing else ()
-                yield from retold or (event,)
-            return
-        link, directed = self.graph.linker.entities_in, self.settings.directed
-        fitting = tuple(described(query, self.resources, link, directed, least=_CONDITIONS))
-        clauses = clauses_of(query.plan.asked, both=False) if query.plan.form is Form.ENTITY else ()
-        if not fitting and (yield from self._by_clauses(clauses, query)):
-            return
-        ran, operations = MethodRun(), list[Operation]()
-        for event in self._whole(query):
-            ran.see(event)
-            if isinstance(event, AnswerFinal):
-                ran.final = event
-            else:
-                yield event
-            if isinstance(event, Operation):
-                operations.append(event)
-        if fitting:
-            yield from fitting
-            return
-        refused = ran.final is None or bool(ran.final.refusal)
-        unbound = not refused and bool(query.plan.bound) and not operations  # the years did not act
-        if unbound and (bounded := tuple(described(query, self.resources, link, directed, least=1))):
-            yield from bounded
-            return
-        if not refused and query.plan.form is Form.ENTITY:
-            led = led_to(ran, operations, Sets(self.graph.kg, directed))
-            first = {one: paths[0] for one, paths in led.items()}
-            if narrowed := tuple(acting(query, self.resources, link, directed, first)) if len(first) > 1 else ():
-                yield from narrowed
-                return
-        both = re.search(r"\bboth\b", query.plan.asked, re.IGNORECASE)  # of one of the two the whole may know nothing
-        if (refused or both) and query.plan.form is Form.ENTITY:
-            every = clauses_of(query.plan.asked)
-            if every != clauses and (yield from self._by_clauses(every, query)):
-                return
-            if (yield from self._by_clauses(of_place(query.plan.asked), query)):
-                return
-        one_hop = bool(ran.cited) and all(len(path.relations) == 1 for path in ran.cited)
-        answers = ran.final.answers if ran.final is not None else ()
-        several = not refused and not one_hop and len(answers) > 1  # of *the lead singer of* a band there is one
-        of_kin = one_hop and asks_of_kin(query.plan.asked)
-        steps = two_steps(query.plan.asked, clauses_only=not (refused or several or of_kin))
-        # what is asked of *the films directed by* somebody is asked of all of them, as a path asks it
-        several &= steps is None or not of_several(steps[0])
-        one_hop &= steps is None or not of_several(steps[0])
-        stepwise = query.plan.form is Form.ENTITY and (refused or one_hop or several)
-        if stepwise and steps and not self.reading.names(steps[0]):
-            tried = list(self._step_by_step(*steps))  # one run has the paths of one search: shown where it answers
-            taken = self._answers_it(tried, steps[0], ran.final, fewer=several)
-            yield from (event for event in tried if taken or isinstance(event, LMCall))
-            if taken:
-                return
-        if ran.final is None:
-            return
-        if not refused and not operations and is_neither(query.plan.asked, self.graph.kg.words_of(*answers)):
-            yield no_answer("It asks which of two things it is, and what the graph holds here is neither of them.")
-            return
-        if answers and not (refused or operations) and not any(self._may_be_meant(one, query) for one in answers):
-            kinds = listed(sorted({kind_of(self.graph.kg, one) for one in answers}))
-            asked, told = listed(sorted(query.answer_type.types)), listed(list(answers), 3)
-            yield no_answer(f"It asks for {asked}; what was found, {told}, is of the kind {kinds}.")
-            return
-        if query.plan.form is Form.ENTITY and not operations:
-            ran.final = self._leading_on(ran.final)
-            refused = bool(ran.final.refusal)
-        said = [clause.question for clause in clauses] or list(filter(None, [last_clause(query.plan.asked)]))
-        lost = "" if refused else unread(said, ran, operations, self.graph.kg)
-        if not refused and not operations and query.plan.form is Form.ENTITY:
-            lost = lost or number_unread(query.plan.asked, ran, self.graph.kg)
-        if lost:
-            yield no_answer(f"The question has a condition that I find nothing for: “{lost}”. Ask without it.")
-            return
-        if refused and (by_deed := tuple(self._by_deed(chosen=False))):
-            yield from by_deed
-            return
-        may_be_retold = refused and query.plan.form in _IN_OTHER_WORDS
-        retold = tuple(self._in_other_words(query, in_steps=bool(steps))) if may_be_retold else ()
-        yield from retold or (ran.final,)
-
-    def _by_deed(self, chosen: bool = True) -> Iterator[Event]:
-        """The answer to what is asked of somebody who is described by a deed; nothing where that has none.
-
-        The graph holds what people are known by as things of their own, ``feat``, each with whoever did it.
-
-        Args:
-            chosen: the deed is what the question is about; else it is hardly named, and all that is has to do with it.
-        """
-        kg, sets = self.graph.kg, Sets(self.graph.kg, self.settings.directed)
-        topics = self.reading.linked.chosen
-        for mention in self.reading.linked.mentions:
-            deed = mention.candidates[0]
-            told = deed.type == "feat" and (deed.entity in topics) is chosen and not says_order(deed.entity)
-            outer = with_a_gap_for(self.reading.text, mention.start, mention.end) if told else ""
-            holders = sets.ends(deed.entity, (ACHIEVED,)) if outer else {}
-            if len(holders) != 1:
-                continue
-            ((holder, path),) = holders.items()
-            if not chosen and any(sets.joined(holder, topic) is None for topic in topics):
-                continue
-            asked = outer.format(bare(holder))
-            query = understand(asked, [holder], kg)
-            step = Operation("step", f"{deed.entity}: {holder}", (Operand(holder, (path,)),), (holder,))
-            after = dataclasses.replace(self, reading=Reading(asked, query, EntitiesLinked((), (holder,), given=True)))
-            events = tuple(held_against(after.answer(query), *after.meant(query, asked)))
-            if verify_operation(step, self.graph.verifier) and any(
-                isinstance(event, AnswerFinal) and not event.refusal for event in events
-            ):
-                yield dataclasses.replace(step, verified=True)
-                yield Notice(f"Read as: {asked}")
-                yield from events
-                return
-
-    def _leading_on(self, final: AnswerFinal) -> AnswerFinal:
-        """An answer; in place of one that only leads back to what was named, that it does."""
-        back = bool(final.answers) and set(final.answers) <= set(self.reading.linked.chosen)
-        return no_answer(f"What the graph holds only leads back to {listed(final.answers)}.") if back else final
-
-    def meant(self, query: Query, text: str) -> tuple[tuple[Event, ...], bool]:
-        """The answer to what a question means in the terms of the graph, if any, and whether that is sure.
-
-        Args:
-            query: the question.
-            text: its words.
-        """
-        fitted = self.resources.model.style.abstention is not None  # weights that know the vocabulary of these graphs
-        if query.plan.form is Form.UNANSWERABLE or self.graph.kg.grows or not fitted:
-            return (), False
-        link, mentions = self.graph.linker.entities_in, self.reading.linked.mentions
-        given = (self.resources, link, self.settings.directed, self.graph.vocabulary)
-        return understood(query, text, mentions, *given)
-
-    def _answers_it(self, tried: Sequence[Event], inner: str, whole: AnswerFinal | None, fewer: bool) -> bool:
-        """Whether two steps are the answer, and not what the whole question gave.
-
-        Args:
-            tried: the events of the two steps.
-            inner: the question that was asked first.
-            whole: the answer to the whole question.
-            fewer: the two steps have to leave fewer of its answers.
-        """
-        final = next((event for event in reversed(tried) if isinstance(event, AnswerFinal)), None)
-        if final is None or whole is None:
-            return final is not None
-        chosen = set(self.reading.linked.chosen)
-        described = {e.result for e in tried if isinstance(e, Operation) and e.text.startswith(inner)}
-        if any(found and set(found) <= chosen for found in (final.answers, *described)):
-            return False  # it only leads back to what was named
-        if fewer:
-            shared = not set(final.answers).isdisjoint(whole.answers)
-            held = len(self.graph.kg.entities.known(final.answers)) == len(final.answers)  # and none of them made up
-            return shared and held and len(final.answers) < len(whole.answers)
-        return not (final.refusal and whole.refusal)
-
-    def _in_other_words(self, query: Query, in_steps: bool) -> Iterator[Event]:
-        link = self.graph.linker.entities_in
-        yield from in_other_words(query, self.resources, link, self.settings.directed, in_steps)
-
-    def _whole(self, query: Query) -> Iterator[Event]:
-        return self.pipeline._computed(query, self.method, self.graph, self.resources, self.settings)
-
-    def _by_clauses(self, clauses: Sequence[Clause], query: Query) -> Generator[Event, None, bool]:
-        """Answer what fits several conditions, each asked by itself; nothing is shown where that gives no answer.
-
-        Args:
-            clauses: the conditions.
-            query: the whole question, which names the type of what is meant.
-
-        Returns:
-            whether it gave one.
-        """
-        found: list[dict[str, tuple[Path, ...]]] = []
-        shown: list[Event] = []  # one run has the paths of one search: the first condition's
-        for clause in clauses:
-            if clause.place:
-                found.append(belonging_to(found[0], clause.place, Sets(self.graph.kg, self.settings.directed)))
-                continue
-            seen, fitting = self._fitting(clause.question, self.settings if not found else self._unseen)
-            fitting = {one: paths for one, paths in fitting.items() if self._may_be_meant(one, query)}
-            calls = [event for event in seen if isinstance(event, LMCall)]
-            if not fitting:
-                yield from (event for event in shown if isinstance(event, LMCall))
-                yield from calls
-                return False
-            shown += (
-                calls if found else [event for event in seen if not isinstance(event, EntitiesLinked | AnswerFinal)]
-            )
-            shown.append(Notice(f"Asked by itself: {clause.question}? {listed(list(fitting), 8)}."))
-            found.append(fitting)
-        computed = list(common(clauses, found, self.graph.verifier)) if clauses else []
-        answered = any(isinstance(event, AnswerFinal) for event in computed)
-        yield from (event for event in (*shown, *computed) if answered or isinstance(event, LMCall))
-        return answered
-
-    def _may_be_meant(self, entity: str, query: Query) -> bool:
-        """Whether a thing is of the type that a question names, if it names one: of mountains no city."""
-        return not query.answer_type.named or fits(query.answer_type, kind_of(self.graph.kg, entity)) is not Fit.NO
-
-    @property
-    def _unseen(self) -> Settings:
-        """The settings of a question that is asked on the way, whose search is not shown."""
-        return dataclasses.replace(self.settings, compare=False, explain=0, forced=())
-
-    def _fitting(self, question: str, settings: Settings) -> tuple[list[Event], dict[str, tuple[Path, ...]]]:
-        """The events of a question's run, and all that answers it, each with the paths that lead to it."""
-        ran, events = MethodRun(), list[Event]()
-        for event in self.pipeline._answered(question, self.method, self.graph, settings, ()):
-            ran.see(event)
-            if isinstance(event, AnswerFinal):
-                ran.final = event
-            events.append(event)
-        operations = [event for event in events if isinstance(event, Operation)]
-        return events, led_to(ran, operations, Sets(self.graph.kg, self.settings.directed))
-
-    def _step_by_step(self, inner: str, outer: str) -> Iterator[Event]:
-        """Answer the inner question, then ask the outer one of its answers until that is answered."""
-        found, why = yield from self._inner_answer(inner)
-        refused = AnswerFinal(why, (), (), BY, refusal=why) if why else None
-        for entity in found[:_TRIED]:
-            asked = outer.format(bare(entity))
-            query = understand(asked, [entity], self.graph.kg)
-            for event in held_against(self.answer(query), *self.meant(query, asked)):
-                if not isinstance(event, AnswerFinal):
-                    yield event
-                elif event.refusal:
-                    refused = refused or event
-                else:
-                    yield event
-                    return
-        if refused is not None:
-            yield refused
-
-    def _inner_answer(self, question: str) -> Generator[Event, None, tuple[tuple[str, ...], str]]:
-        """Answer the question within a question; what it is computed from is shown, its search is not.
-
-        Returns:
-            the entities found, and why there are none.
-        """
-        ran = MethodRun()
-        for event in self.pipeline._answered(question, self.method, self.graph, self._unseen, ()):
-            ran.see(event)
-            if isinstance(event, AnswerFinal):
-                ran.final = event
-            elif isinstance(event, Operation):
-                yield event
-        final, known = ran.final, self.graph.kg.entities
-        if final is None or final.refusal or not final.answers or final.answers[0] not in known:
-            why = "Nothing was found." if final is None else final.text
-            return (), f"To answer this I first asked “{question}?”. {why}"
-        found = tuple(answer for answer in final.answers if answer in known)
-        step = Operation("step", f"{question}? {found[0]}", (Operand(found[0], tuple(ran.met[:1])),), found[:1])
-        if ran.met and verify_operation(step, self.graph.verifier):
-            yield dataclasses.replace(step, verified=True)
-        yield Notice(f"First asked: {question}? Answer: {listed(found, 8)}.")
-        return found, ""
-
-
-def held_against(run: Iterator[Event], meant: Sequence[Event], sure: bool) -> Iterator[Event]:
-    """A run's events with the answer to what the question means, where its own is none or another one.
-
-    Args:
-        run: how the question was answered, by the paths that a method found or by the rules of ``query``.
-        meant, sure: see ``_InSteps.meant``; against an answer that paths lead to only what is sure is held.
-    """
-    final = next((event for event in meant if isinstance(event, AnswerFinal)), None)
-    if final is None:
-        yield from run
-        return
-    told = list[Event]()  # what the run computes, shown if its answer stands
-    for event in run:
-        if isinstance(event, Operation | Notice):
-            told.append(event)
-        elif not isinstance(event, AnswerFinal):
-            yield event
-        elif set(event.answers) == set(final.answers) or (not sure and not event.refusal):
-            yield from (*told, event)
-            return
-    yield from meant
 
 
 def _beside(run: Iterator[Event], computed: Iterator[Event]) -> Iterator[Event]:

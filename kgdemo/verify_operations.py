@@ -116,11 +116,11 @@ def _filter(operation: Operation) -> bool:
 
 
 def _initial(operation: Operation) -> bool:
-    """The results are those whose names begin with a letter, or with a word, an article left aside."""
+    """The results are those whose names begin with a letter, or with a word, an article and *County* left aside."""
     wanted = operation.argument
 
     def begins(entity: str) -> bool:
-        name = unicodedata.normalize("NFKD", re.sub(r"^[tT]he ", "", entity))
+        name = unicodedata.normalize("NFKD", re.sub(r"^(?:[tT]he |County (?!of ))", "", entity))
         return name[:1].upper() == wanted if len(wanted) == 1 else bool(re.match(rf"{re.escape(wanted)}\b", name, re.I))
 
     return set(operation.result) == {o.entity for o in operation.operands if begins(o.entity)}

@@ -15,7 +15,7 @@ from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
 from kgdemo.query.answer_type import kind_of, same_stem
 from kgdemo.query.clauses import Clause
-from kgdemo.query.measures import NUMBERS
+from kgdemo.query.measures import NUMBERS, number_of_word
 from kgdemo.ranking.scorer import path_words
 from kgdemo.verify import Verifier
 from kgdemo.verify_operations import verify_operation
@@ -99,6 +99,30 @@ def number_unread(question: str, ran: MethodRun, kg: KnowledgeGraph) -> str:
     found = _OF_A_NUMBER.search(question)
     entities = {entity for path in ran.cited for entity in path.entities}
     return found[0] if found and found["number"].lower() not in kg.words_of(*entities) else ""
+
+
+_SO_MANY = re.compile(  # *the four inner planets*, but any of them in *one of the four*, and any two in *name two*
+    rf"(?:(?:which|what|who (?:are|were)|what (?:are|were)|name|list|all)(?: the)?|the) "
+    rf"(?P<number>(?:{'|'.join(NUMBERS)})|1?\d) "
+    r"(?P<what>(?:[\w'’-]+ ){0,4}?[a-z]+(?:s|men|women|people|children))\b",
+    re.IGNORECASE,
+)
+
+
+def not_so_many(question: str, answers: Sequence[str]) -> str:
+    """That a question speaks of another number of things than were found; empty where it does not.
+
+    Args:
+        question: in plain words.
+        answers: what was found.
+    """
+    found = _SO_MANY.match(question)
+    if found is None or re.match(r"(?:name|list) (?!the)", question, re.IGNORECASE):
+        return ""
+    said = found["number"].lower()
+    if number_of_word(said) == len(answers):
+        return ""
+    return f"The question speaks of {said} {found['what']}; what I find is {len(answers)}: {listed(list(answers), 8)}."
 
 
 def unread(clauses: Sequence[str], ran: MethodRun, operations: Sequence[Operation], kg: KnowledgeGraph) -> str:

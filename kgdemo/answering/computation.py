@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from rapidfuzz.distance import OSA
 
+from kgdemo.answering.marks import Marks
 from kgdemo.answering.operands import (
     HARMLESS,
     MAX_MEMBERS,
@@ -25,7 +26,7 @@ from kgdemo.answering.operands import (
     names_of_kind,
     operand_of,
 )
-from kgdemo.answering.records import ACHIEVED, MEANT, records_of, says_order
+from kgdemo.answering.records import ACHIEVED, says_order
 from kgdemo.events import AnswerFinal, Event, Notice, Operand, Operation, PathFound, PathVerified
 from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold, spoken
 from kgdemo.kg.literals import date_parts
@@ -34,9 +35,10 @@ from kgdemo.linking.names import name_index
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import fits, kind_of
 from kgdemo.query.measures import DATE
+from kgdemo.query.nested import WHOLE
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query, understand
-from kgdemo.query.wording import names_in
+from kgdemo.query.wording import names_in, plain_question
 from kgdemo.ranking.scorer import path_words
 from kgdemo.reasoners.base import Resources
 from kgdemo.verify_operations import verify_operation
@@ -401,9 +403,12 @@ class Computation:
         text = self.query.text
         if _OF_SEVERAL.search(text) or not says_order(text) or _IN_YEARS.search(text):
             return ""
-        record, probability = records_of(self.kg).meant(self.query.text, self.resources.embedder)
-        if probability < MEANT or not self._where_said(self.kg.names_of(record)):
+        marks = Marks(self.kg, self.resources.embedder)
+        whole = (one for one, gap in marks.of_question(plain_question(text), self.query.answer_type) if gap == WHOLE)
+        meant = next(whole, None)
+        if meant is None or not self._where_said(self.kg.names_of(meant.mark)):
             return ""
+        record = meant.mark
         known, holders = self.kg.info[record], self._holders(record)
         if self.of_sex(holders) == {}:  # the first person there was a man, and it is the first woman that is asked for
             return ""
@@ -411,8 +416,8 @@ class Computation:
         kinds = names_of_kind(self.plan.noun)
         held = {word[:_STEM] for one in holders for word in fold(one).split()}
         for name in names_in(self.plan.asked):  # of somebody whom linking has not taken
-            meant = () if fold(name)[:_STEM] in told | held else self._link(name)
-            if meant and all(self.sets.joined(one, other) is None for one in holders for other in meant):
+            linked = () if fold(name)[:_STEM] in told | held else self._link(name)
+            if linked and all(self.sets.joined(one, other) is None for one in holders for other in linked):
                 return ""
         said = {word[:_STEM] for word in fold(self.plan.asked).split()}
         for topic in self.query.topics:
@@ -469,6 +474,12 @@ class Computation:
         asked = fold(self.plan.asked or self.query.text).split()  # not what stands around the question
         kinds = {SEX[word] for word in self.query.content_words if word in SEX and word in asked}
         return kinds.pop() if len(kinds) == 1 else ()
+
+    def office_named(self, noun: str) -> str:
+        """The office that a noun names whole: *US presidents*."""
+        names = (name for one in names_of_kind(noun) for name in name_index(self.kg).called(one))
+        called_so = (self.kg.entities[name.entity] for name in names)
+        return next((one for one in called_so if kind_of(self.kg, one) == "position"), "")
 
     def _says(self, answer: str, claimed: str, operands: Sequence[Operand], text: str) -> Iterator[Event]:
         """Yes or no as the answer, with what says so."""

@@ -14,11 +14,11 @@ from itertools import product
 import numpy as np
 
 from kgdemo.answering.computation import Computation, MethodRun, computed_answer, listed, no_answer
-from kgdemo.answering.operands import PLACES, names_of_kind
+from kgdemo.answering.operands import PLACES
 from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import bare, fold, spoken
 from kgdemo.kg.path import Path
-from kgdemo.linking.names import entities_called, name_index
+from kgdemo.linking.names import entities_called
 from kgdemo.query.answer_type import Fit, fits, kind_of, same_stem
 from kgdemo.query.nested import two_steps
 from kgdemo.query.plan import Form
@@ -342,7 +342,8 @@ class Direct(Computation):
             ends = {**self._of_place(modifier, noun)}
         else:
             ends = self.sets.of_kind(noun)
-        ends = ends or self._people_called(noun)
+        groups = (own for topic in self.query.topics if (own := self.sets.members(topic)))  # *wives of Henry VIII*
+        ends = ends or self._people_called(noun) or next(groups, {})
         if not ends:
             yield no_answer(f"The graph knows no kind of thing called “{noun}”.")
             return
@@ -367,17 +368,11 @@ class Direct(Computation):
         office = self.office_named(noun)
         return {**self.sets.ends(office, ("held by",))} if office else {}
 
-    def office_named(self, noun: str) -> str:
-        """The office that a noun names whole: *US presidents*."""
-        names = (name for one in names_of_kind(noun) for name in name_index(self.kg).called(one))
-        called_so = (self.kg.entities[name.entity] for name in names)
-        return next((one for one in called_so if kind_of(self.kg, one) == "position"), "")
-
     def _of_type(self, entity: str) -> Operand:
         return Operand(entity, (), "type", self.kg.info[entity].type)
 
 
 def _begins(name: str, word: str) -> bool:
-    """Whether a name begins with a word, or with a single letter."""
-    name = unicodedata.normalize("NFKD", re.sub(r"^the ", "", name, flags=re.IGNORECASE))
+    """Whether a name begins with a word, or with a single letter: *County Antrim* with an A."""
+    name = unicodedata.normalize("NFKD", re.sub(r"^(?:[tT]he |County (?!of ))", "", name))
     return name[:1].upper() == word if len(word) == 1 else fold(name).split()[:1] == fold(word).split()

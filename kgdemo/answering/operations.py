@@ -14,7 +14,7 @@ from kgdemo.answering.computation import no_answer
 from kgdemo.answering.fitting import Fitting
 from kgdemo.answering.lists import Lists
 from kgdemo.answering.moments import Moments
-from kgdemo.answering.parsed import Parsed
+from kgdemo.answering.parsed import Meaning, Parsed
 from kgdemo.answering.spans import Spans
 from kgdemo.answering.whether import Whether
 from kgdemo.events import Event, Mention
@@ -154,8 +154,8 @@ def understood(
     link: Callable[[str], Sequence[str]],
     directed: bool,
     vocabulary: Collection[str],
-) -> tuple[tuple[Event, ...], bool]:
-    """The answer to what a question means by a plan that the graph can do, and whether it is sure; see ``Parsed``.
+) -> Meaning:
+    """What a question means by a plan that the graph can do; see ``Parsed``.
 
     Args:
         query, resources, link, directed, vocabulary: see ``Computation``.
@@ -166,4 +166,4 @@ def understood(
     try:
         return reader.parsed(text, mentions, parser())
     except StoreError:  # a word may name a hub that the search does not come near
-        return (), False
+        return Meaning()

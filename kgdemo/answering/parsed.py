@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from kgdemo.answering.computation import computed_answer, order_of
+from kgdemo.answering.computation import computed_answer, listed, order_of
 from kgdemo.answering.masked import KINDS, Masked, Named, mask, readings
 from kgdemo.answering.operands import PLACES, attribute_in_words, attributes_meant, number_of, operand_of
 from kgdemo.answering.plans import HOW_MANY, PLACES_SAID, Plans
@@ -70,12 +70,16 @@ _WITH_ANOTHER = re.compile(r" (?:in|of|on|by|from|at) |, ")
 _HOW_MANY = re.compile(r"\bhow (?:many|often)\b", re.IGNORECASE)
 _WORKS = re.compile(r" (?:book|novel|film|movie|album|song|game|part|instalment|installment)\b", re.IGNORECASE)
 _SURE = 0.5  # probability from which a plan is held against an answer that was found without it
+_VERY_LIKELY = 0.9  # probability from which a plan whose fact is missing says that nothing else answers
 _VERY_SURE = 0.85  # the same where a name is left out of it
 _ALONE = 0.9  # share of what is possible, from which nothing else is
 _TRUSTED = 0.7  # probability from which a plan knows better what is asked for than the question word
 _LEAST = 0.2  # probability below which no plan is taken
 _HALF = 0.5  # of a set, of which a value has to be known before one is said to have the greatest
 _KIND_NAMED = 0.9  # by which a reading is less likely where a kind of thing is taken for a name
+
+
+_Lacking = tuple[float, Heard, tuple[str, ...]]  # the probability of a plan that cannot be done, the reading, the plan
 
 
 @dataclass(slots=True)
@@ -96,29 +100,56 @@ class Understood:
     events: Callable[[], Iterator[Event]]
 
 
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a question means by a plan.
+
+    Attributes:
+        events: what doing it shows, the answer last; none where no plan is likely that can be done.
+        sure: whether the plan is.
+        lacking: where none can be done though one is very likely, which fact the graph lacks for it.
+    """
+
+    events: tuple[Event, ...] = ()
+    sure: bool = False
+    lacking: str = ""
+
+
 class Parsed(Plans):
     """Answers to what a question means by the likeliest plan that the graph can do."""
 
-    def parsed(self, text: str, mentions: Sequence[Mention], parser: Parser) -> tuple[tuple[Event, ...], bool]:
+    def parsed(self, text: str, mentions: Sequence[Mention], parser: Parser) -> Meaning:
         """The answer to what a text means by a plan.
 
         Args:
             text: the question as it was asked.
             mentions: what linking found in it.
             parser: proposes plans.
-
-        Returns:
-            its events, none where no plan is likely that can be done; and whether the plan is ``sure``.
         """
         if called := tuple(self._known_as(text)):
-            return called, True
-        for one in self.understood(text, mentions, parser):
+            return Meaning(called, sure=True)
+        lacking = list[_Lacking]()
+        found = self.understood(text, mentions, parser, lacking)
+        for one in found:
             if one.likely < LIKELY and not one.sure:
                 break
             events = tuple(one.events())
             if any(isinstance(event, AnswerFinal) and not event.refusal for event in events):
-                return (Notice(f"Understood as: {in_words(one.plan, one.masked)}."), *events), one.sure
-        return (), False
+                told = Notice(f"Understood as: {in_words(one.plan, one.masked)}.")
+                return Meaning((told, *events), one.sure)
+        missed = max(lacking, key=lambda one: one[0], default=None)
+        very_likely = missed is not None and missed[0] >= _VERY_LIKELY
+        return Meaning(lacking=self._what_is_lacking(*missed[1:]) if missed and very_likely and not found else "")
+
+    def _what_is_lacking(self, heard: Heard, plan: Sequence[str]) -> str:
+        """Which fact the graph lacks for a walk; empty where a plan is no walk, or leads somewhere all the same."""
+        if plan[0] not in NAMES or any(token in (BOTH, AND_OF) or token[0] == ATTRIBUTE for token in plan):
+            return ""
+        if self._walk(heard, plan):
+            return ""
+        last = max((length for length in range(1, len(plan)) if self._walk(heard, plan[:length])), default=1)
+        places = listed(list(self._walk(heard, plan[:last])), 3)
+        return f"The question asks for “{plan[last]}”, and the graph states none for {places}."
 
     def _known_as(self, text: str) -> Iterator[Event]:
         """Who or what another name belongs to, where that is asked: *which politician was nicknamed the Iron Lady*.
@@ -144,8 +175,15 @@ class Parsed(Plans):
         told = sorted(self.kg.neighbours(one, directed=True), key=lambda step: step[0] not in _SAYS_WHAT)
         return next((Path((end, one), (self.sets.inverse(label),)) for label, end in told), None)
 
-    def understood(self, text: str, mentions: Sequence[Mention], parser: Parser) -> list[Understood]:
-        """What a text may mean, of each reading of it the likeliest plan if it can be done; the likeliest first."""
+    def understood(
+        self, text: str, mentions: Sequence[Mention], parser: Parser, lacking: list[_Lacking] | None = None
+    ) -> list[Understood]:
+        """What a text may mean, of each reading of it the likeliest plan if it can be done; the likeliest first.
+
+        Args:
+            text, mentions, parser: see ``parsed``.
+            lacking: is given the plans for which a fact is missing.
+        """
         text = without_world(self._what_is_asked(text, mentions)) or text
         plain = readings(text, mentions, frozenset(self.query.topics), self.kg, self._only_says_more)
         every = [own for one in plain if (own := self._of_editions(text, one))] + plain
@@ -159,7 +197,8 @@ class Parsed(Plans):
             for masked, left in zip(every, lost, strict=True)
             if all(kind_of(self.kg, own) in (*KINDS, "feat", MOVEMENT) or self.sets.editions(own) for own in left)
         ]
-        found = [one for heard in about if (one := self._best(heard, parser)) is not None]
+        lacking = [] if lacking is None else lacking
+        found = [one for heard in about if (one := self._best(heard, parser, lacking)) is not None]
         whole = [one for one in found if not one.masked.beside]  # a name is left out only where no plan takes it in
         return sorted(whole or found, key=lambda one: -one.likely)
 
@@ -222,7 +261,7 @@ class Parsed(Plans):
             kind_of(self.kg, other) in PLACES and self.sets.containing(thing, other) is not None
         )
 
-    def _best(self, heard: Heard, parser: Parser) -> Understood | None:
+    def _best(self, heard: Heard, parser: Parser, lacking: list[_Lacking]) -> Understood | None:
         """The likeliest plan of a reading; None where what is likeliest cannot be done."""
         done: dict[object, Understood] = {}
         whole = missing = 0.0
@@ -242,6 +281,8 @@ class Parsed(Plans):
             sure = likely >= least and (plan == said or not merged)
             if result is None:
                 missing = max(missing, likely)
+                if plan == said != (NONE,):
+                    lacking.append((likely, heard, plan))
             elif result[0] in done:  # one and the same in other words
                 done[result[0]].likely += likely
                 done[result[0]].sure |= sure

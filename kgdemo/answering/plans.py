@@ -17,7 +17,6 @@ from kgdemo.answering.computation import (
     within_bound,
     years_between,
 )
-from kgdemo.answering.masked import Masked
 from kgdemo.answering.operands import (
     attribute_in_words,
     is_of_kind,
@@ -70,6 +69,8 @@ _YEAR = re.compile(r"(?<![\w'’])(?:1\d{3}|20\d{2})(?!\w)")
 _SQUARED = re.compile(r"\b(?:k?m|cm|mi)[23]\b")  # no number that says which are meant
 _BOUNDS = {"AFTER": ">", "BEFORE": "<", "IN": "="}
 _NUMBERED = (*_BOUNDS, "NTH", "MOST", "LEAST")  # operations for which a number in the question has a meaning
+_OFFICES = ("held by", "ruled by")  # of whom no birth says when that was
+_IN_OFFICE_FROM = ("took office", "reign began")
 _FEW = 6  # things whose values are told one by one
 _HALF = 0.5  # of a set, of which a value has to be known before one is said to have the greatest
 
@@ -337,7 +338,7 @@ class Plans(Walks):
         decade = _DECADE.search(heard.text)
         years = _YEAR.findall(_DECADE.sub("", heard.text))
         _, ends = self._of_noun_said(heard, self._of_type_asked(heard, self._walk(heard, plan)), plan[1:])
-        dated = self._valued(ends, (DATE,))
+        dated = self._valued(ends, _IN_OFFICE_FROM if plan[-1] in _OFFICES else (DATE,))
         bound = f"{sign} {years[0]}" if len(years) == 1 and not decade else ""
         if decade and not years and sign == "=":
             bound = f">= {decade[1]}0 and <= {decade[1]}9"
@@ -359,9 +360,8 @@ class Plans(Walks):
         meant = tuple(one for one, own in dated.items() if own is not None and int(order_of(own)) == year)
         if not meant:
             return None
-        own = Heard(
-            Masked(heard.text, tuple(replace(n, entities=meant) if n == name else n for n in heard.masked.names))
-        )
+        names = tuple(replace(n, entities=meant) if n == name else n for n in heard.masked.names)
+        own = Heard(replace(heard.masked, names=names), kinds=heard.kinds)
         return self._ends_of(own, plan)
 
     def _planned(self, plan: Plan, topics: tuple[str, ...]) -> Plans:

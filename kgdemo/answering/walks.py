@@ -12,7 +12,7 @@ from kgdemo.answering.orders import BEGINNINGS
 from kgdemo.answering.records import ACHIEVED
 from kgdemo.answering.spans import Spans
 from kgdemo.events import Operand
-from kgdemo.kg.labels import FUNCTION_WORDS, fold
+from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import Fit, fits, kind_of
 from kgdemo.query.measures import BEGINNING, COURSE, IN_OFFICE, LIFE, without_world
@@ -48,6 +48,17 @@ _WHO = re.compile(
     r"\bthe (?:(?P<f>woman|lady|girl|actress|authoress)|(?P<m>man|guy|bloke|gentleman|chap)) (?:who|that|behind)\b",
     re.I,
 )
+_SEX_SAID = re.compile(r"\b(?:(?P<f>women|woman|females?|ladies)|(?:men|males?))\b(?!['’]s)", re.IGNORECASE)
+_PARTS = {
+    **dict.fromkeys(("singer", "vocalist", "frontman", "frontwoman"), ("singer",)),
+    "guitarist": ("guitarist", "guitar", "electric guitar"),
+    "bassist": ("bassist", "bass guitar"),
+    "drummer": ("drummer", "drums"),
+    "keyboardist": ("keyboardist", "keyboard instrument", "keyboard", "synthesizer"),
+    "pianist": ("pianist", "piano"),
+}
+_ROLE_IN_BAND = re.compile(rf"\b(?P<role>{'|'.join(_PARTS)})s?\b", re.IGNORECASE)
+_WHICH_ONE = re.compile(r"(?:which|what) (?P<noun>[\w'’-]+(?: minister| president)?) ", re.IGNORECASE)
 _STEP_TO = {
     **dict.fromkeys("father dad daddy mother mum mom parent parents".split(), "child of"),
     **dict.fromkeys("son sons daughter daughters child children kid kids".split(), "child"),
@@ -55,7 +66,7 @@ _STEP_TO = {
     **dict.fromkeys("husband husbands wife wives spouse spouses".split(), "spouse"),
 }
 _SEXES = {"man": "m", "god": "m", "woman": "f", "goddess": "f"}
-MOVEMENT = "movement"
+MOVEMENT, _OFFICE = "movement", "position"
 _IS_A = "instance of"
 _INSIDE, _STATE = "located in", "country"
 _AROUND = re.compile(r"\b(state|province|continent|region|county)\b(?! (?:of|is|was)\b)", re.IGNORECASE)
@@ -133,7 +144,7 @@ class Walks(Spans):
         return [entity for entity, kind in kinds.items() if meant is None or kind == meant]
 
     def _led_to_by(self, heard: Heard, entity: str, steps: Sequence[str]) -> dict[str, Path]:
-        """Where steps lead, by way of the places around where something larger has what the place itself has not.
+        """Where steps lead, by way of the places around where something larger has what no place of such a kind has.
 
         That is a country, or a *state* or *continent* where the words say so.
         """
@@ -142,8 +153,13 @@ class Walks(Spans):
         for between in range(_UP if len(steps) > 1 else 1):
             for at in range(1, len(steps)) if between else (1,):
                 found = self.sets.ends(entity, (*steps[:at], *(_INSIDE,) * between, *steps[at:]))
-                by = {end: path.entities[at + between] for end, path in found.items()} if between else {}
-                found = {end: path for end, path in found.items() if not by or kind_of(self.kg, by[end]) in kinds}
+                if between:
+                    found = {
+                        end: path
+                        for end, path in found.items()
+                        if kind_of(self.kg, path.entities[at + between]) in kinds
+                        and steps[at] not in self.kg.steps_of_type(kind_of(self.kg, path.entities[at]))
+                    }
                 if found:
                     return found
         return {}
@@ -216,7 +232,48 @@ class Walks(Spans):
         paths = next(narrowed, paths)
         known = self.kg.degrees([place for end in paths if (place := self.kg.entities.find(end)) is not None])
         order = dict(zip(paths, known, strict=True))
+        paths = self._of_office(heard, self._of_role(heard, self._of_sex_said(heard, paths)))
         return {end: paths[end] for end in sorted(paths, key=lambda one: -order[one])}  # the best known first
+
+    def _of_sex_said(self, heard: Heard, paths: dict[str, Path]) -> dict[str, Path]:
+        """Of people the women, or the men, where the words say so: *the women who have been Prime Minister*."""
+        said = _SEX_SAID.search(heard.text)
+        sexes = {end: self._sex(end) for end in paths} if said else {}
+        if said is None or not any(sexes.values()):
+            return paths
+        return {end: path for end, path in paths.items() if sexes[end] == ("f" if said["f"] else "m")}
+
+    def _of_office(self, heard: Heard, paths: dict[str, Path]) -> dict[str, Path]:
+        """Of people those who held the office that is asked for, *which Taoiseach signed it*."""
+        asked = _WHICH_ONE.match(heard.text)
+        said = (one for name in heard.masked.beside for one in name.entities if kind_of(self.kg, one) == _OFFICE)
+        office = next(said, "") or (self.office_named(asked["noun"]) if asked else "")
+        holders = self.sets.ends(office, ("held by",)) if office else {}
+        return {end: path for end, path in paths.items() if end in holders} if holders else paths
+
+    def _of_role(self, heard: Heard, paths: dict[str, Path]) -> dict[str, Path]:
+        """Of the members of a band those of the part that the words say: the one who is known as its *lead singer*."""
+        said = _ROLE_IN_BAND.search(heard.text)
+        if said is None or any(path.relations[-1] != "band member" for path in paths.values()):
+            return paths
+        role, parts = said["role"].lower(), _PARTS[said["role"].lower()]
+
+        def known_as(band: str, label: str, other: str) -> bool:
+            own = fold(other).split()
+            return label == "achieved" and role in own[:2] and set(fold(bare(band)).split()) <= set(own)
+
+        def plays(_: str, label: str, other: str) -> bool:
+            return label in ("occupation", "plays instrument") and other in parts
+
+        for telling in (known_as, plays):
+            kept = {
+                end: path
+                for end, path in paths.items()
+                if any(telling(path.entities[-2], *one) for one in self.kg.neighbours(end))
+            }
+            if kept:
+                return kept
+        return {}
 
     def _containing(self, path: Path) -> Path | None:
         """A walk on to the place of the kind asked for that its end lies in."""
@@ -248,11 +305,14 @@ class Walks(Spans):
             if own := self.sets.of_noun(paths, noun):
                 return noun, {**own}
         asked = _COUNTED.search(heard.text)
-        told = {word[:_STEM] for word in path_words(tuple(steps))} | {
-            kind[:_STEM] for end in ends for kind in (kind_of(self.kg, end),)
-        }
+        told = {word[:_STEM] for word in path_words(tuple(steps))}
+        kinds = {kind_of(self.kg, end) for end in ends}
+        noun = asked["noun"].lower() if asked else ""
         alike = (
-            asked is None or asked["noun"].lower()[:_STEM] in told or asked["noun"].lower() in (*_KIN_WORDS, *_ANYTHING)
+            not noun
+            or noun[:_STEM] in told
+            or noun in (*_KIN_WORDS, *_ANYTHING)
+            or not kinds.isdisjoint(names_of_kind(noun))
         )
         return "", ends if alike else {}
 

@@ -80,12 +80,17 @@ class Matcher:
         self._kinds = frozenset(word for kind in kinds for word in kind.split())
 
     def find(self, words: Sequence[Word]) -> list[Match]:
-        """Every match, the best one for each stretch and entity."""
+        """Every match, the best one for each stretch and entity; but for whole names none that has another year."""
         words = words[:_MAX_WORDS]
+        years = {word.key for word in words if _is_year(word.key)}
         found = [*self._whole(words), *self._parts(words)]
         found += self._misspelt(words, {(m.first, m.last) for m in found if m.share == 1.0})
         best: dict[tuple[int, int, int], Match] = {}
         for match in found:
+            its_years = set(filter(_is_year, match.name.words))
+            in_part = match.kind is MatchKind.FUZZY or match.share < 1.0
+            if in_part and years and its_years and its_years.isdisjoint(years):
+                continue
             key = match.first, match.last, match.name.entity
             if key not in best or _rank(match) > _rank(best[key]):
                 best[key] = match
@@ -222,6 +227,10 @@ def _runs(places: dict[int, _Variant], words: Sequence[Word]) -> Iterator[tuple[
         run.append(place)
     if run:
         yield run[0], run[-1] + 1, [places[p] for p in run]
+
+
+def _is_year(word: str) -> bool:
+    return len(word) == len("1969") and word.isdigit()
 
 
 def _is_little(word: Word) -> bool:

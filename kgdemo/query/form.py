@@ -197,13 +197,20 @@ _NAMED_SO = re.compile(  # *kings named Henry*
 )
 
 
+_OF_SO_MANY = re.compile(  # *which of the six counties*
+    rf"^(which|what) of (?:the|these|those) (?:(?:{'|'.join(NUMBERS)}|\d+) )?(?=[a-z]+(?:s|men|people)\b)",
+    re.IGNORECASE,
+)
+
+
 def initial_of(question: str) -> tuple[str, str]:
     """The letter that the names asked for begin with, and the question without that; empty where it says none."""
-    named = _NAMED_SO.search(question)
-    if named and re.search(r"[a-z]s$|men$|people$|how many", question[: named.start()]):
-        return named["word"].capitalize(), question[: named.start()] + question[named.end() :]
-    found = _INITIAL.search(question)
-    return (found["letter"].upper(), question[: found.start()] + question[found.end() :]) if found else ("", question)
+    whole = _OF_SO_MANY.sub(r"\1 ", question)
+    named = _NAMED_SO.search(whole)
+    if named and re.search(r"[a-z]s$|men$|people$|how many|^(?:which|what) [a-z]+s ", whole[: named.start()], re.I):
+        return named["word"].capitalize(), whole[: named.start()] + whole[named.end() :]
+    found = _INITIAL.search(whole)
+    return (found["letter"].upper(), whole[: found.start()] + whole[found.end() :]) if found else ("", question)
 
 
 _KIND_AND_PLACE = patterns_of(

@@ -7,7 +7,7 @@ relations by itself, finds no answer to them whole (``two_steps``).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from kgdemo.kg.labels import fold
 from kgdemo.query.measures import OFFICE, SLOTS, first_match, patterns_of
@@ -236,9 +236,15 @@ _LAST_CLAUSE = re.compile(
 )
 
 
+_SAID_OF_THEM = re.compile(  # *which members of* a band *were knighted*
+    r"(?:which|what|how many) [\w'’ -]+ of .+? (?:were|was|are|is|have been|has been|got) (?P<clause>\w{3,}ed)$",
+    re.IGNORECASE,
+)
+
+
 def last_clause(question: str) -> str:
-    """What describes a thing at the end of a question, *whose currency is the real*; empty where nothing does."""
-    found = _LAST_CLAUSE.search(question)
+    """What is said of a thing at the end of a question, *whose currency is the real*; empty where nothing is."""
+    found = _LAST_CLAUSE.search(question) or _SAID_OF_THEM.match(question)
     return found["clause"] if found else ""
 
 
@@ -285,6 +291,57 @@ def with_a_gap_for(text: str, start: int, end: int) -> str:
     if found is None or _ASKS_WHO_THAT_IS.fullmatch(found["head"]) or not re.search(r"\w", found["head"] + text[end:]):
         return ""
     return _with_a_gap(found["head"].rstrip(), text[end:]).lstrip()
+
+
+WHOLE = "{}"  # a gap that is all of a question
+_CLAUSE_AT_THE_END = re.compile(  # *in which country was* the painter *born* who cut off his ear
+    rf"(?P<before>(?:where|when|(?:in|at|on) (?:which|what) \w+) (?:{_BEING}) )(?P<thing>the [\w' -]+?)"
+    r"(?P<behind> (?:born|buried|die|died|educated|set|made|found)) (?P<clause>(?:who|that|which|whose) .+)",
+    re.IGNORECASE,
+)
+
+
+def descriptions(question: str) -> Iterator[tuple[str, str]]:
+    """The parts of a question that may describe something, and the question with a gap in the place of each.
+
+    Args:
+        question: in plain words.
+
+    Yields:
+        the longer ones first; the gap is all there is where nothing else is asked than what is described.
+    """
+    if late := _CLAUSE_AT_THE_END.fullmatch(question):
+        yield f"{late['thing']} {late['clause']}", _with_a_gap(late["before"].rstrip(), late["behind"])
+        return
+    if asks := _ASKS_WHICH.match(question):
+        yield f"{asks['who'] or 'the'} {question[asks.end() :]}", WHOLE
+    elif not _ASKS.match(question):
+        yield question, WHOLE
+    asked = _ASKED_BEHIND.fullmatch(question) or _DOES_BEHIND.fullmatch(question)
+    question, behind = (asked["question"], asked["behind"]) if asked else (question, "")
+    for article in re.finditer(r"\b(?:the|an?) (?=\S+ \S)", question):
+        before, described = question[: article.start()], question[article.start() :]
+        if not before.strip() or _ASKS_WHO_THAT_IS.fullmatch(before):
+            yield described + behind, WHOLE
+        else:
+            yield described, _with_a_gap(before.rstrip(), behind)
+
+
+_ASKS = re.compile(rf"(?:{_BEING}|who|what|which|whose|when|how|why|in|on|at|the|an?|can|could|has|have|had)\b", re.I)
+_ASKS_WHEN = re.compile(
+    r"(?:when|(?:in|on) (?:which|what) (?:year|month|day|date)|(?:which|what) (?:year|date|day)|how long ago)"
+    r" (?:did|was|were|is|had) (?P<clause>.+?)(?: (?:happen|take place|occur))?",
+    re.IGNORECASE,
+)
+
+
+def when_asked(question: str) -> str:
+    """The clause of which a question asks when it happened; empty where none is asked so."""
+    found = _ASKS_WHEN.fullmatch(question)
+    return found["clause"] if found else ""
+
+
+_ASKS_WHICH = re.compile(rf"(?:which|what|(?P<who>who)) (?!(?:{_BEING}|has|have|had|can|could|would)\b)", re.I)
 
 
 def _with_a_gap(before: str, behind: str) -> str:

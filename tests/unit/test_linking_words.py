@@ -211,3 +211,14 @@ def test_no_slip_is_seen_where_a_word_is_right(index: NameIndex):
     assert not any(entity == "Turkish language" for _, entity, _ in matched(index, "irish language"))
     found = matched(index, "university of auburn")
     assert not any(entity == "University of Hamburg" and kind is MatchKind.FUZZY for _, entity, kind in found)
+
+
+@pytest.mark.parametrize("typed", ["summer games maraton", "sumer games marathon"])
+def test_another_year_is_no_slip(typed: str):
+    names = ("1924 Summer Games Marathon", "1948 Summer Games Marathon")
+    matcher = Matcher(NameIndex(KnowledgeGraph.from_triples([(name, "won by", "somebody") for name in names])))
+    found = {
+        year: {match.name.words[0] for match in matcher.find(words_of(f"{year} {typed}"))} for year in (1944, 1948)
+    }
+    assert found == {1944: set(), 1948: {"1948"}}
+    assert {match.name.words[0] for match in matcher.find(words_of(typed))} == {"1924", "1948"}

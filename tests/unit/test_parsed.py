@@ -9,14 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.answering.masked import Masked, readings
-from kgdemo.answering.parsed import Parsed, in_words
+from kgdemo.answering.parsed import Meaning, Parsed, in_words
 from kgdemo.answering.walks import kin_as_said
 from kgdemo.events import AnswerFinal, Event, Mention, Notice, Operation
-from kgdemo.pipeline import Pipeline, held_against
+from kgdemo.pipeline import Pipeline
 from kgdemo.query.measures import says_greater
 from kgdemo.query.parser import NAMES, Proposal, parser
 from kgdemo.query.query import understand
 from kgdemo.settings import Settings
+from kgdemo.steps import held_against
 from kgdemo.verify_operations import verify_operation
 
 
@@ -120,7 +121,7 @@ def test_a_condition_that_nothing_reads_is_no_answer(pipeline: Pipeline, questio
 def answers(pipeline: Pipeline, question: str, *plans: Sequence[str]) -> tuple[str, ...]:
     reader, mentions = reader_of(pipeline, question)
     final = [
-        event for event in reader.parsed(question, mentions, Proposing(*plans))[0] if isinstance(event, AnswerFinal)
+        event for event in reader.parsed(question, mentions, Proposing(*plans)).events if isinstance(event, AnswerFinal)
     ]
     return final[0].answers if final else ()
 
@@ -140,7 +141,7 @@ def test_what_is_missing_is_not_answered_by_the_next_best(pipeline: Pipeline) ->
         if not any(label == "spouse" for label, _ in kg.neighbours(one))
     )
     assert answers(pipeline, f"Who did {without} marry?", ("X", "spouse"), ("X", "born in")) == ()
-    assert answers(pipeline, f"Where was {without} born?", ("X", "born in"), ("X", "born in", "contains", "contains"))
+    assert answers(pipeline, f"Where was {without} born?", ("X", "born in"))
 
 
 @pytest.mark.parametrize(
@@ -242,11 +243,11 @@ def test_a_run_keeps_its_answer_where_it_is_the_same() -> None:
     def final(events: Iterator[Event]) -> AnswerFinal:
         return next(event for event in events if isinstance(event, AnswerFinal))
 
-    assert [type(event) for event in held_against(run("a"), meant, sure=True)] == [Notice, AnswerFinal]
-    assert final(held_against(run("a"), meant, sure=True)).by == "the model"
-    assert list(held_against(run("b"), meant, sure=True)) == list(meant)
-    assert final(held_against(run("b"), meant, sure=False)).answers == ("b",)
-    assert final(held_against(run("b"), (), sure=False)).answers == ("b",)
+    assert [type(event) for event in held_against(run("a"), lambda: Meaning(meant, sure=True))] == [Notice, AnswerFinal]
+    assert final(held_against(run("a"), lambda: Meaning(meant, sure=True))).by == "the model"
+    assert list(held_against(run("b"), lambda: Meaning(meant, sure=True))) == list(meant)
+    assert final(held_against(run("b"), lambda: Meaning(meant))).answers == ("b",)
+    assert final(held_against(run("b"), lambda: Meaning())).answers == ("b",)
 
 
 @pytest.mark.parametrize(

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Sequence
-from random import Random
-
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from kgdemo.answering import records
-from kgdemo.answering.records import MEANT, Records, records_of, says_order
+from kgdemo.answering.records import says_order
 from kgdemo.events import AnswerFinal, Operation
-from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.lab.training.records import NAMES, QUESTIONS, fit, measure, measured, questions
-from kgdemo.models.embedding import sentence_embedder
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.form import plan_of
 from kgdemo.query.measures import converted, unit_asked
@@ -38,7 +27,7 @@ def asked(pipeline: Pipeline, question: str) -> tuple[list[Operation], AnswerFin
     [
         ("Which film has made the most money at the box office ever?", "Avatar (2009 film)"),
         ("who was the 2nd man to walk on the moon?", "Buzz Aldrin"),
-        ("First man-made satellite ever put in orbit?", "Sputnik 1"),
+        ("First artificial satellite that was ever put in orbit?", "Sputnik 1"),
         ("I'd like to know which bird is the tiniest of them all", "bee hummingbird"),
         ("Where is more coffee grown than in any other country?", "Brazil"),
     ],
@@ -64,22 +53,6 @@ def test_what_only_looks_like_a_record_is_not_answered_by_one(pipeline: Pipeline
     assert final.refusal
 
 
-def test_a_record_is_looked_for_only_where_an_order_is_spoken_of() -> None:
-    graph = KnowledgeGraph.from_triples(
-        [("Largest pond", "achieved by", "Mill Pond"), ("Smallest pond", "achieved by", "Duck Pond")],
-        info={name: EntityInfo("feat") for name in ("Largest pond", "Smallest pond")},
-    )
-    records, embedder = Records(graph), sentence_embedder()
-    assert records.nearest("Where is Mill Pond?", embedder) is None
-    assert records.meant("Where is Mill Pond?", embedder) == ("", 0.0)
-    nearest = records.nearest("Which pond is bigger than any other pond?", embedder)
-    assert nearest is not None
-    label, features = nearest
-    assert label == "Largest pond"
-    assert not features.opposed
-    assert records_of(graph) is records_of(graph)
-
-
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -92,66 +65,6 @@ def test_a_record_is_looked_for_only_where_an_order_is_spoken_of() -> None:
 )
 def test_whether_a_question_says_an_order(text: str, says: bool) -> None:
     assert says_order(text) is says
-
-
-def test_the_weights_are_those_that_the_questions_give() -> None:
-    """By what was measured of each question, which the next tests measure again."""
-    weights, figures = fit(measured())
-    kept = json.loads((QUESTIONS.parents[2] / "answering" / "records.json").read_text("utf-8"))
-    assert set(weights) == {"bias", *NAMES}
-    assert weights == pytest.approx(kept, abs=0.02)
-    assert figures["precision"] > 0.6  # among questions written to mislead, which are half of them
-    assert 0.5 <= MEANT < 1
-
-
-class OnlyLike:
-    """A likeness that needs no model: whole for one name, none for the others."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def similarity(self, _: str, options: Sequence[str]) -> NDArray[np.float32]:
-        return np.array([option == self._name for option in options], np.float32)
-
-
-def test_what_was_measured_beside_likeness_is_what_is_measured_now(
-    world: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of every question, with the record that was the nearest. One in a hundred may differ, for the graph grows."""
-    kept, differ = measured(), []
-    assert set(kept) == {question["question"] for question in questions()}
-    beside = [NAMES.index(name) for name in NAMES if name not in ("likeness", "margin")]
-    for question, before in kept.items():
-        likeness = OnlyLike(before[0] if before else "")
-        monkeypatch.setattr(records, "embedding_cache", lambda _, likeness=likeness: likeness)
-        now = measure(question, records_of(world), sentence_embedder())
-        told = [found and (found[0], [found[1][place] for place in beside]) for found in (before, now)]
-        if told[0] != told[1]:
-            differ.append((question, *told))
-    assert len(differ) <= len(kept) / 100, differ
-
-
-def test_likeness_is_what_it_was_when_it_was_measured(world: KnowledgeGraph) -> None:
-    """Of forty questions drawn by chance: all take minutes, for each is compared with a hundred names.
-
-    Two may differ, for the graph grows: a new record is nearer to some question than the one before.
-    """
-    kept, embedder, differ = measured(), sentence_embedder(), []
-    for question in Random(5).sample(sorted(kept), 40):
-        before, now = kept[question], measure(question, records_of(world), embedder)
-        if before is None or now is None:
-            same = before is now
-        else:
-            same = before[0] == now[0] and before[1] == pytest.approx(now[1], abs=0.005)
-        if not same:
-            differ.append((question, before, now))
-    assert len(differ) <= 2, differ
-
-
-def test_a_question_that_was_not_measured_is_told() -> None:
-    left_out = next(iter(questions()))["question"]
-    with pytest.raises(KeyError, match=re.escape(left_out)):
-        fit({question: found for question, found in measured().items() if question != left_out})
 
 
 @pytest.mark.parametrize(

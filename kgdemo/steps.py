@@ -1,0 +1,433 @@
+"""A question answered whole, or first what it describes and then the rest; and what holds against its answer.
+
+``Pipeline`` reads a question and hands it to ``InSteps``, which asks the pipeline again for each question within it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import partial
+from typing import Protocol
+
+from kgdemo.answering.clauses import belonging_to, common, led_to, number_unread, unread
+from kgdemo.answering.computation import BY, MethodRun, computed_answer, listed, no_answer
+from kgdemo.answering.marks import VERY_LIKELY, Marks
+from kgdemo.answering.operands import Sets
+from kgdemo.answering.operations import acting, described, in_other_words, understood
+from kgdemo.answering.parsed import Meaning
+from kgdemo.answering.records import ACHIEVED, happenings_of, says_order
+from kgdemo.events import AnswerFinal, EntitiesLinked, Event, LMCall, Notice, Operand, Operation
+from kgdemo.kg.labels import bare
+from kgdemo.kg.path import Path
+from kgdemo.methods.registry import MethodCard
+from kgdemo.opened import OpenedGraph
+from kgdemo.query.answer_type import Fit, fits, kind_of
+from kgdemo.query.clauses import Clause, clauses_of, of_place
+from kgdemo.query.nested import (
+    WHOLE,
+    asks_of_kin,
+    is_neither,
+    last_clause,
+    of_several,
+    two_steps,
+    when_asked,
+    with_a_gap_for,
+)
+from kgdemo.query.plan import Form
+from kgdemo.query.query import Query, understand
+from kgdemo.query.wording import plain_question
+from kgdemo.reading import Reading
+from kgdemo.reasoners.base import Resources
+from kgdemo.settings import Settings
+from kgdemo.verify_operations import verify_operation
+
+
+class Asked(Protocol):
+    """What answers the questions within a question: the pipeline."""
+
+    def answered(
+        self, question: str, method: MethodCard, graph: OpenedGraph, settings: Settings, entities: Sequence[str]
+    ) -> Iterator[Event]:
+        """Read a question and answer it."""
+
+    def computed(
+        self, query: Query, method: MethodCard, graph: OpenedGraph, resources: Resources, settings: Settings
+    ) -> Iterator[Event]:
+        """Answer one that has been read by the method, or by what is computed over its paths."""
+
+
+_IN_OTHER_WORDS = frozenset(  # the forms that may ask for a record or a value without naming it
+    (Form.ENTITY, Form.ALL, Form.COUNT, Form.SUPERLATIVE, Form.ORDINAL, Form.VALUE, Form.UNANSWERABLE)
+)
+_CONDITIONS = 2  # of a description from which what fits it is the answer, whatever path the model finds
+_TRIED = 3  # answers of a question within a question, of which the rest is asked
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class InSteps:
+    """Answers a question whole, or first what it describes and then the rest: *the capital of the country where …*.
+
+    Some questions are always taken in two steps (``query.nested``). Of the others those are whose whole has no answer,
+    or one that a single relation leads to though a clause describes something, *the film in which …*. A question of
+    several conditions is asked one condition at a time (``query.clauses``).
+    """
+
+    pipeline: Asked
+    method: MethodCard
+    graph: OpenedGraph
+    resources: Resources
+    settings: Settings
+    reading: Reading
+    within: bool = False  # something was put in place of what the question describes, which is not looked for again
+
+    def answer(self, query: Query) -> Iterator[Event]:
+        """The events of a question's run."""
+        if by_deed := tuple(self._by_deed()):
+            yield from by_deed
+            return
+        if query.plan.inner and not self.reading.names(query.plan.inner):
+            for event in self._step_by_step(query.plan.inner, query.plan.outer):
+                event = self._leading_on(event) if isinstance(event, AnswerFinal) else event
+                nothing = isinstance(event, AnswerFinal) and bool(event.refusal)
+                retold = tuple(self._in_other_words(query, in_steps=True)) if nothing else ()
+                retold = retold or (tuple(self.described(query)) if nothing else ())
+                yield from retold or (event,)
+            return
+        link, directed = self.graph.linker.entities_in, self.settings.directed
+        fitting = tuple(described(query, self.resources, link, directed, least=_CONDITIONS))
+        clauses = clauses_of(query.plan.asked, both=False) if query.plan.form is Form.ENTITY else ()
+        if not fitting and (yield from self._by_clauses(clauses, query)):
+            return
+        ran, operations = MethodRun(), list[Operation]()
+        for event in self._whole(query):
+            ran.see(event)
+            if isinstance(event, AnswerFinal):
+                ran.final = event
+            else:
+                yield event
+            if isinstance(event, Operation):
+                operations.append(event)
+        if fitting and not any(operation.kind == "value" for operation in operations):  # a number that is stated
+            yield from fitting
+            return
+        refused = ran.final is None or bool(ran.final.refusal)
+        unbound = not refused and bool(query.plan.bound) and not operations  # the years did not act
+        if unbound and (bounded := tuple(described(query, self.resources, link, directed, least=1))):
+            yield from bounded
+            return
+        if not refused and query.plan.form is Form.ENTITY:
+            led = led_to(ran, operations, Sets(self.graph.kg, directed))
+            first = {one: paths[0] for one, paths in led.items()}
+            if narrowed := tuple(acting(query, self.resources, link, directed, first)) if len(first) > 1 else ():
+                yield from narrowed
+                return
+        both = re.search(r"\bboth\b", query.plan.asked, re.IGNORECASE)  # of one of the two the whole may know nothing
+        if (refused or both) and query.plan.form is Form.ENTITY:
+            every = clauses_of(query.plan.asked)
+            if every != clauses and (yield from self._by_clauses(every, query)):
+                return
+            if (yield from self._by_clauses(of_place(query.plan.asked), query)):
+                return
+        one_hop = bool(ran.cited) and all(len(path.relations) == 1 for path in ran.cited)
+        answers = ran.final.answers if ran.final is not None else ()
+        several = not refused and not one_hop and len(answers) > 1  # of *the lead singer of* a band there is one
+        of_kin = one_hop and asks_of_kin(query.plan.asked)
+        steps = two_steps(query.plan.asked, clauses_only=not (refused or several or of_kin))
+        # what is asked of *the films directed by* somebody is asked of all of them, as a path asks it
+        several &= steps is None or not of_several(steps[0])
+        one_hop &= steps is None or not of_several(steps[0])
+        stepwise = query.plan.form is Form.ENTITY and (refused or one_hop or several)
+        if stepwise and steps and not self.reading.names(steps[0]):
+            tried = list(self._step_by_step(*steps))  # one run has the paths of one search: shown where it answers
+            taken = self._answers_it(tried, steps[0], ran.final, fewer=several)
+            yield from (event for event in tried if taken or isinstance(event, LMCall))
+            if taken:
+                return
+        if ran.final is None:
+            return
+        if not refused and not operations and is_neither(query.plan.asked, self.graph.kg.words_of(*answers)):
+            yield no_answer("It asks which of two things it is, and what the graph holds here is neither of them.")
+            return
+        if answers and not (refused or operations) and not any(self._may_be_meant(one, query) for one in answers):
+            kinds = listed(sorted({kind_of(self.graph.kg, one) for one in answers}))
+            asked, told = listed(sorted(query.answer_type.types)), listed(list(answers), 3)
+            yield no_answer(f"It asks for {asked}; what was found, {told}, is of the kind {kinds}.")
+            return
+        if query.plan.form is Form.ENTITY and not operations:
+            ran.final = self._leading_on(ran.final)
+            refused = bool(ran.final.refusal)
+        said = [clause.question for clause in clauses] or list(filter(None, [last_clause(query.plan.asked)]))
+        lost = "" if refused else unread(said, ran, operations, self.graph.kg)
+        if not refused and not operations and query.plan.form is Form.ENTITY:
+            lost = lost or number_unread(query.plan.asked, ran, self.graph.kg)
+        if lost:
+            yield no_answer(f"The question has a condition that I find nothing for: “{lost}”. Ask without it.")
+            return
+        if refused and (by_deed := tuple(self._by_deed(chosen=False)) or tuple(self.described(query))):
+            yield from by_deed
+            return
+        may_be_retold = refused and query.plan.form in _IN_OTHER_WORDS
+        retold = tuple(self._in_other_words(query, in_steps=bool(steps))) if may_be_retold else ()
+        yield from retold or (ran.final,)
+
+    def _by_deed(self, chosen: bool = True) -> Iterator[Event]:
+        """The answer to what is asked of somebody who is described by a deed; nothing where that has none.
+
+        The graph holds what people are known by as things of their own, ``feat``, each with whoever did it.
+
+        Args:
+            chosen: the deed is what the question is about; else it is hardly named, and all that is has to do with it.
+        """
+        sets, topics = Sets(self.graph.kg, self.settings.directed), self.reading.linked.chosen
+        for mention in self.reading.linked.mentions:
+            deed = mention.candidates[0]
+            told = deed.type == "feat" and (deed.entity in topics) is chosen and not says_order(deed.entity)
+            outer = with_a_gap_for(self.reading.text, mention.start, mention.end) if told else ""
+            holders = sets.ends(deed.entity, (ACHIEVED,)) if outer else {}
+            if len(holders) != 1:
+                continue
+            ((holder, path),) = holders.items()
+            if not chosen and any(sets.joined(holder, topic) is None for topic in topics):
+                continue
+            if events := tuple(self._asked_of(holder, path, outer)):
+                yield from events
+                return
+
+    def _by_description(self, query: Query, surely: bool = False) -> Iterator[Event]:
+        """The answer to what is asked of something that is described by what it is known for; see ``answering.marks``.
+
+        Args:
+            query: the question.
+            surely: only of what is very likely described, and where more is asked than what that is.
+        """
+        if self.graph.kg.grows or self.within:
+            return
+        marks, sets = Marks(self.graph.kg, self.resources.embedder), Sets(self.graph.kg, self.settings.directed)
+        for meant, outer in marks.of_question(plain_question(self.reading.text), query.answer_type):
+            if surely and (outer == WHOLE or meant.likely < VERY_LIKELY):
+                return
+            alone = len(meant.record.holders) == 1
+            path = sets.leads(meant.mark, (ACHIEVED,), meant.holder) if alone else None
+            if path is not None and (events := tuple(self._asked_of(meant.holder, path, outer))):
+                yield from events
+                return
+
+    def described(self, query: Query) -> Iterator[Event]:
+        """The answer to a question about something that it describes, or of which it asks when it happened."""
+        yield from tuple(self._by_happening(query)) or self._by_description(query)
+
+    def _by_happening(self, query: Query) -> Iterator[Event]:
+        """When that happened of which the question asks it in a clause: *when did somebody run a mile so fast*."""
+        clause = when_asked(query.plan.asked)
+        if not clause or self.graph.kg.grows or self.within:
+            return
+        happenings = happenings_of(self.graph.kg)
+        if happened := Marks(self.graph.kg, self.resources.embedder, happenings).happened(clause):
+            yield from self._asked_instead("When did {} happen", happened)
+
+    def _asked_of(self, holder: str, path: Path, outer: str) -> Iterator[Event]:
+        """The answer to what is asked of whoever did something; nothing where that has none.
+
+        Args:
+            holder: who did it, or what it is true of.
+            path: from the deed.
+            outer: the question with a gap in place of the description; nothing else where it asks who that is.
+        """
+        deed = path.entities[0]
+        step = Operation("step", f"{deed}: {holder}", (Operand(holder, (path,)),), (holder,))
+        if not verify_operation(step, self.graph.verifier):
+            return
+        said = dataclasses.replace(step, verified=True)
+        if outer == WHOLE:
+            yield from (said, computed_answer(f"{holder} ({deed}).", (holder,)))
+            return
+        events = tuple(self._asked_instead(outer, holder))
+        yield from (said, *events) if events else ()
+
+    def _asked_instead(self, outer: str, holder: str) -> Iterator[Event]:
+        """The answer to a question that has something in its gap, and how it reads; nothing where it has none."""
+        asked = outer.format(bare(holder))
+        query = understand(asked, [holder], self.graph.kg)
+        reading = Reading(asked, query, EntitiesLinked((), (holder,), given=True))
+        after = dataclasses.replace(self, reading=reading, within=True)
+        events = tuple(held_against(after.answer(query), partial(after.meant, query, asked)))
+        if any(isinstance(event, AnswerFinal) and not event.refusal for event in events):
+            yield from (Notice(f"Read as: {asked}"), *events)
+
+    def _leading_on(self, final: AnswerFinal) -> AnswerFinal:
+        """An answer; in place of one that only leads back to what was named, that it does."""
+        back = bool(final.answers) and set(final.answers) <= set(self.reading.linked.chosen)
+        return no_answer(f"What the graph holds only leads back to {listed(final.answers)}.") if back else final
+
+    def meant(self, query: Query, text: str) -> Meaning:
+        """What a question means in the terms of the graph.
+
+        Args:
+            query: the question.
+            text: its words.
+        """
+        fitted = self.resources.model.style.abstention is not None  # weights that know the vocabulary of these graphs
+        if query.plan.form is Form.UNANSWERABLE or self.graph.kg.grows or not fitted:
+            return Meaning()
+        link, mentions = self.graph.linker.entities_in, self.reading.linked.mentions
+        given = (self.resources, link, self.settings.directed, self.graph.vocabulary)
+        meaning = understood(query, text, mentions, *given)
+        by_description = () if meaning.sure else tuple(self._by_description(query, surely=True))
+        return Meaning(by_description, sure=True) if by_description else meaning
+
+    def _answers_it(self, tried: Sequence[Event], inner: str, whole: AnswerFinal | None, fewer: bool) -> bool:
+        """Whether two steps are the answer, and not what the whole question gave.
+
+        Args:
+            tried: the events of the two steps.
+            inner: the question that was asked first.
+            whole: the answer to the whole question.
+            fewer: the two steps have to leave fewer of its answers.
+        """
+        final = next((event for event in reversed(tried) if isinstance(event, AnswerFinal)), None)
+        if final is None or whole is None:
+            return final is not None
+        chosen = set(self.reading.linked.chosen)
+        described = {e.result for e in tried if isinstance(e, Operation) and e.text.startswith(inner)}
+        if any(found and set(found) <= chosen for found in (final.answers, *described)):
+            return False  # it only leads back to what was named
+        if fewer:
+            shared = not set(final.answers).isdisjoint(whole.answers)
+            held = len(self.graph.kg.entities.known(final.answers)) == len(final.answers)  # and none of them made up
+            return shared and held and len(final.answers) < len(whole.answers)
+        return not (final.refusal and whole.refusal)
+
+    def _in_other_words(self, query: Query, in_steps: bool) -> Iterator[Event]:
+        link = self.graph.linker.entities_in
+        yield from in_other_words(query, self.resources, link, self.settings.directed, in_steps)
+
+    def _whole(self, query: Query) -> Iterator[Event]:
+        return self.pipeline.computed(query, self.method, self.graph, self.resources, self.settings)
+
+    def _by_clauses(self, clauses: Sequence[Clause], query: Query) -> Generator[Event, None, bool]:
+        """Answer what fits several conditions, each asked by itself; nothing is shown where that gives no answer.
+
+        Args:
+            clauses: the conditions.
+            query: the whole question, which names the type of what is meant.
+
+        Returns:
+            whether it gave one.
+        """
+        found: list[dict[str, tuple[Path, ...]]] = []
+        shown: list[Event] = []  # one run has the paths of one search: the first condition's
+        for clause in clauses:
+            if clause.place:
+                found.append(belonging_to(found[0], clause.place, Sets(self.graph.kg, self.settings.directed)))
+                continue
+            seen, fitting = self._fitting(clause.question, self.settings if not found else self._unseen)
+            fitting = {one: paths for one, paths in fitting.items() if self._may_be_meant(one, query)}
+            calls = [event for event in seen if isinstance(event, LMCall)]
+            if not fitting:
+                yield from (event for event in shown if isinstance(event, LMCall))
+                yield from calls
+                return False
+            shown += (
+                calls if found else [event for event in seen if not isinstance(event, EntitiesLinked | AnswerFinal)]
+            )
+            shown.append(Notice(f"Asked by itself: {clause.question}? {listed(list(fitting), 8)}."))
+            found.append(fitting)
+        computed = list(common(clauses, found, self.graph.verifier)) if clauses else []
+        answered = any(isinstance(event, AnswerFinal) for event in computed)
+        yield from (event for event in (*shown, *computed) if answered or isinstance(event, LMCall))
+        return answered
+
+    def _may_be_meant(self, entity: str, query: Query) -> bool:
+        """Whether a thing is of the type that a question names, if it names one: of mountains no city."""
+        return not query.answer_type.named or fits(query.answer_type, kind_of(self.graph.kg, entity)) is not Fit.NO
+
+    @property
+    def _unseen(self) -> Settings:
+        """The settings of a question that is asked on the way, whose search is not shown."""
+        return dataclasses.replace(self.settings, compare=False, explain=0, forced=())
+
+    def _fitting(self, question: str, settings: Settings) -> tuple[list[Event], dict[str, tuple[Path, ...]]]:
+        """The events of a question's run, and all that answers it, each with the paths that lead to it."""
+        ran, events = MethodRun(), list[Event]()
+        for event in self.pipeline.answered(question, self.method, self.graph, settings, ()):
+            ran.see(event)
+            if isinstance(event, AnswerFinal):
+                ran.final = event
+            events.append(event)
+        operations = [event for event in events if isinstance(event, Operation)]
+        return events, led_to(ran, operations, Sets(self.graph.kg, self.settings.directed))
+
+    def _step_by_step(self, inner: str, outer: str) -> Iterator[Event]:
+        """Answer the inner question, then ask the outer one of its answers until that is answered."""
+        found, why = yield from self._inner_answer(inner)
+        refused = AnswerFinal(why, (), (), BY, refusal=why) if why else None
+        for entity in found[:_TRIED]:
+            asked = outer.format(bare(entity))
+            query = understand(asked, [entity], self.graph.kg)
+            after = dataclasses.replace(self, within=True)
+            for event in held_against(after.answer(query), partial(self.meant, query, asked)):
+                if not isinstance(event, AnswerFinal):
+                    yield event
+                elif event.refusal:
+                    refused = refused or event
+                else:
+                    yield event
+                    return
+        if refused is not None:
+            yield refused
+
+    def _inner_answer(self, question: str) -> Generator[Event, None, tuple[tuple[str, ...], str]]:
+        """Answer the question within a question; what it is computed from is shown, its search is not.
+
+        Returns:
+            the entities found, and why there are none.
+        """
+        ran = MethodRun()
+        for event in self.pipeline.answered(question, self.method, self.graph, self._unseen, ()):
+            ran.see(event)
+            if isinstance(event, AnswerFinal):
+                ran.final = event
+            elif isinstance(event, Operation):
+                yield event
+        final, known = ran.final, self.graph.kg.entities
+        if final is None or final.refusal or not final.answers or final.answers[0] not in known:
+            why = "Nothing was found." if final is None else final.text
+            return (), f"To answer this I first asked “{question}?”. {why}"
+        found = tuple(answer for answer in final.answers if answer in known)
+        step = Operation("step", f"{question}? {found[0]}", (Operand(found[0], tuple(ran.met[:1])),), found[:1])
+        if ran.met and verify_operation(step, self.graph.verifier):
+            yield dataclasses.replace(step, verified=True)
+        yield Notice(f"First asked: {question}? Answer: {listed(found, 8)}.")
+        return found, ""
+
+
+def held_against(run: Iterator[Event], meant: Callable[[], Meaning]) -> Iterator[Event]:
+    """A run's events with the answer to what the question means, where its own is none or another one.
+
+    Where what the question means is a fact that the graph lacks, another relation does not answer in its place.
+
+    Args:
+        run: how the question was answered, by the paths that a method found or by the rules of ``query``.
+        meant: see ``InSteps.meant``, asked for when the run has its answer; against one that paths lead to only what is
+            sure is held.
+    """
+    told = list[Event]()  # what the run computes, shown if its answer stands
+    for event in run:
+        if isinstance(event, Operation | Notice):
+            told.append(event)
+        elif not isinstance(event, AnswerFinal):
+            yield event
+        else:
+            meaning = meant()
+            final = next((own for own in meaning.events if isinstance(own, AnswerFinal)), None)
+            computed = event.refusal or any(isinstance(one, Operation) for one in told)
+            if final is None and meaning.lacking and not computed:
+                yield no_answer(meaning.lacking)
+            elif final is None or set(event.answers) == set(final.answers) or not (meaning.sure or event.refusal):
+                yield from (*told, event)
+            else:
+                yield from meaning.events
+            return
+    yield from meant().events or told
