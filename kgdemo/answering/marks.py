@@ -31,6 +31,8 @@ _CANDIDATES = 16  # marks that share the rarest words with a description, whose 
 _NO_LESS = 0.05  # probability by which a part of a description may be less likely than the whole
 _MOST_BESIDE = 400  # links of a thing whose ends are looked at
 _MOST_HOLDERS = 3  # of a record, which two may have reached together
+_LEAST_ALIKE = 0.5  # cosine below which nothing is meant, however many words it shares
+_LEAST_APART = 0.03  # by how much a record has to be nearer than the next one, *most nominations* and *most prizes*
 _LEAST_WORDS = 3  # that tell something, without which nothing is described
 _NAME = re.compile(r"(?<=[\w,] )(?:[A-Z][\w'’-]+|\d{3,4})\b")
 _HEAD = re.compile(
@@ -164,6 +166,8 @@ class Marks:
         if nearest is None:
             return None
         record, features = nearest
+        if features.likeness < _LEAST_ALIKE or (record.end and features.margin < _LEAST_APART):
+            return None
         probable, named = probability(features), self._unknown_beside(description, record)
         least = VERY_LIKELY if named else MEANT_IN_ORDER if record.end else MEANT
         if probable < least or any(name.isdigit() for name in named):

@@ -356,7 +356,16 @@ _BY_KIND = PerGraph(_by_kind)
 
 _CAME_TO_BE = (  # the attributes and the relations to a year that say when a thing did
     *("opened", "completed", "founded", "founded in year", "released", "released in year", "published in year"),
-    *("painted", "composed", "created in year", "invented", "discovered", "invented in year", "discovered in year"),
+    *(
+        "first performed",
+        "painted",
+        "composed",
+        "created in year",
+        "invented",
+        "discovered",
+        "invented in year",
+        "discovered in year",
+    ),
     *("happened", "began", "happened in year", "began in year"),
 )
 # a date that a question may mean -> what says it, the first one that is known

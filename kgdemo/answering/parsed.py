@@ -9,16 +9,16 @@ graph-constrained decoding (GCR) of what is asked instead of the path, with exec
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 
 from kgdemo.answering.computation import computed_answer, listed, order_of
 from kgdemo.answering.masked import KINDS, Masked, Named, mask, readings
 from kgdemo.answering.operands import PLACES, attribute_in_words, attributes_meant, number_of, operand_of
-from kgdemo.answering.plans import HOW_MANY, PLACES_SAID, Plans
+from kgdemo.answering.plans import BOUNDS, HOW_MANY, PLACES_SAID, Plans
 from kgdemo.answering.records import ACHIEVED
-from kgdemo.answering.walks import MOVEMENT, SPANS, Heard
+from kgdemo.answering.walks import LYING, MOVEMENT, SPANS, Heard
 from kgdemo.events import AnswerFinal, Event, Mention, Notice, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.kg.path import Path
@@ -44,6 +44,7 @@ _INSTEAD = (  # steps that say the same of things of different types
     ("starring", "performed by", "portrayed by"),
     ("released music by", "performed", "album by"),
     ("won by", "awarded to"),
+    ("participant", "contains"),  # what *is in* a country
     ("held by", "awarded to", "won by", "achieved by"),  # who *was* the person of a year
     ("genre of", "wrote", "composed", "directed", "painted", "created"),  # a *Dickens* novel
 )  # fmt: skip
@@ -270,11 +271,11 @@ class Parsed(Plans):
             likely, said = proposal.likely, proposal.tokens
             if said[:1] == ("COUNT",) and not HOW_MANY.search(heard.text):
                 said = said[1:]  # *the six actors of* a series are to be named
+            heard.trusted = likely >= _TRUSTED
             plan = said if said == (NONE,) else self._possible(heard, said)
             if not plan:
                 continue
             whole += likely
-            heard.trusted = likely >= _TRUSTED
             result = self._done(heard, plan) if plan != (NONE,) else None
             result = result or (self._done(heard, other) if (other := _in_other_steps(plan)) != plan else None)
             least = _VERY_SURE if heard.masked.beside else _SURE if plan == said else _TRUSTED
@@ -357,7 +358,15 @@ class Parsed(Plans):
                 types = {end for kind in (*types, *inside) for end in self.kg.steps_of_type(kind).get(token, ())}
                 if not types:
                     return False
-        return True
+        return heard.trusted or self._may_end_so(plan, types)
+
+    def _may_end_so(self, plan: Sequence[str], types: Set[str]) -> bool:
+        """Whether a walk ends in things of the kind that is asked for, or in places, which may lie in such."""
+        asked = self.query.answer_type
+        walks = plan[0] in (*NAMES, *BOUNDS) and BOTH not in plan and not plan[-1].startswith(ATTRIBUTE)
+        if not (walks and asked.named and types):
+            return True
+        return not LYING.isdisjoint(types) or any(fits(asked, kind) is not Fit.NO for kind in types)
 
     def _type_of(self, entity: str) -> str:
         """The type of a thing; of a feat that of who achieved it, for whom it stands."""

@@ -18,6 +18,7 @@ from kgdemo.answering.computation import (
     years_between,
 )
 from kgdemo.answering.operands import (
+    PLACES,
     attribute_in_words,
     is_of_kind,
     names_of_kind,
@@ -30,6 +31,7 @@ from kgdemo.answering.walks import SPANS, Ends, Heard, Walks, attributes_of, kin
 from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS
 from kgdemo.kg.literals import date_parts
+from kgdemo.query.answer_type import kind_of, same_stem
 from kgdemo.query.measures import AGE, BEGINNING, DATE, says_greater
 from kgdemo.query.parser import AND_OF, ATTRIBUTE, BOTH, NAMES
 from kgdemo.query.plan import Form, Plan
@@ -53,7 +55,9 @@ _ORDERED = re.compile(
     re.IGNORECASE,
 )
 _NO_ORDER = re.compile(
-    r"\b(?:first name|last name|at least|at most|in the first place|latest|west|forest|guest)\b", re.I
+    r"\b(?:first name|last name|at least|at most|in the first place|latest|west|forest|guest"
+    r"|first (?:performed|published|released|shown|broadcast|aired|staged|printed))\b",
+    re.I,
 )
 PLACES_SAID = {
     **{word: place for place, word in enumerate("first second third fourth fifth sixth seventh eighth".split(), 1)},
@@ -67,8 +71,8 @@ _UNIT = re.compile(r"\b(?:how many|in) ((?:square |cubic )?[a-z]+)\b", re.IGNORE
 _DECADE = re.compile(r"\b(1\d\d|20\d)0['’]?s\b")
 _YEAR = re.compile(r"(?<![\w'’])(?:1\d{3}|20\d{2})(?!\w)")
 _SQUARED = re.compile(r"\b(?:k?m|cm|mi)[23]\b")  # no number that says which are meant
-_BOUNDS = {"AFTER": ">", "BEFORE": "<", "IN": "="}
-_NUMBERED = (*_BOUNDS, "NTH", "MOST", "LEAST")  # operations for which a number in the question has a meaning
+BOUNDS = {"AFTER": ">", "BEFORE": "<", "IN": "="}
+_NUMBERED = (*BOUNDS, "NTH", "MOST", "LEAST")  # operations for which a number in the question has a meaning
 _OFFICES = ("held by", "ruled by")  # of whom no birth says when that was
 _IN_OFFICE_FROM = ("took office", "reign began")
 _FEW = 6  # things whose values are told one by one
@@ -99,7 +103,7 @@ class Plans(Walks):
             "AGE": self._age_at, "NTH": self._nth, "LAST": self._last,
             "MORE": partial(self._compared, greatest=True), "LESS": partial(self._compared, greatest=False),
             "MOST": partial(self._extreme_of, greatest=True), "LEAST": partial(self._extreme_of, greatest=False),
-            **{name: partial(self._bounded, sign=sign) for name, sign in _BOUNDS.items()},
+            **{name: partial(self._bounded, sign=sign) for name, sign in BOUNDS.items()},
         }  # fmt: skip
         rest = kin_as_said(heard.text, rest)
         try:
@@ -114,7 +118,7 @@ class Plans(Walks):
             said = re.sub(r"\b\w+est\b", "", said)
         if plan[0] in ("MOST", "LEAST"):
             return bool(_ORDERED.search(said)) and not re.search(r"\bor\b", said)
-        by_order = plan[0] not in (*NAMES, "COUNT", "IS", *_BOUNDS)
+        by_order = plan[0] not in (*NAMES, "COUNT", "IS", *BOUNDS)
         dated = plan[-1] in ("#first climbed", "#discovered", "#invented", "#opened", "#lasted")
         return by_order or dated or not _ORDERED.search(said)
 
@@ -134,9 +138,17 @@ class Plans(Walks):
         one, other = self._walk(heard, plan[:at]), self._walk(heard, plan[at + 1 :])
         other = {**self._within(one, heard, plan[at + 1 :]), **other}
         one = {**self._within(other, heard, plan[:at]), **one}
+        other = other if not other.keys().isdisjoint(one) else self._lying_in(heard, plan[at + 1], one)
         ends = self._of_type_asked(heard, {end: path for end, path in one.items() if end in other})
         pairs = {end: (path, second) for end, path in ends.items() if path and (second := other[end])}
         return (frozenset(pairs), lambda: self._shown_by_paths("both", pairs)) if pairs else None
+
+    def _lying_in(self, heard: Heard, name: str, ends: Ends) -> Ends:
+        """Those ends that lie in a place of which the words say no more than that: *which of them are in Egypt*."""
+        said = re.search(rf"\bin (?:the )?{name}\b", heard.text) and name in heard.names
+        places = [one for one in heard.names[name].entities if kind_of(self.kg, one) in PLACES] if said else []
+        inside = {end: self.sets.containing(end, places[0]) for end in ends} if places else {}
+        return {end: path for end, path in inside.items() if path is not None}
 
     def _values_of(self, heard: Heard, plan: list[str]) -> Result | None:
         ends, attribute = self._walk(heard, plan[:-1]), plan[-1][1:]
@@ -338,7 +350,9 @@ class Plans(Walks):
         decade = _DECADE.search(heard.text)
         years = _YEAR.findall(_DECADE.sub("", heard.text))
         _, ends = self._of_noun_said(heard, self._of_type_asked(heard, self._walk(heard, plan)), plan[1:])
-        dated = self._valued(ends, _IN_OFFICE_FROM if plan[-1] in _OFFICES else (DATE,))
+        dated = self._valued(
+            ends, (*self._dates_said(heard, ends), *(_IN_OFFICE_FROM if plan[-1] in _OFFICES else (DATE,)))
+        )
         bound = f"{sign} {years[0]}" if len(years) == 1 and not decade else ""
         if decade and not years and sign == "=":
             bound = f">= {decade[1]}0 and <= {decade[1]}9"
@@ -352,6 +366,12 @@ class Plans(Walks):
                 yield computed_answer(f"{listed(result)}: {said}.", result)
 
         return (frozenset(result), within) if result else None
+
+    def _dates_said(self, heard: Heard, ends: Ends) -> list[str]:
+        """The dates of things that the words name: of plays when they were *first performed*."""
+        words = [word for word in re.findall(r"[a-z]+", heard.text.lower()) if word not in FUNCTION_WORDS]
+        dates = {name for end in ends for name, own in self.kg.literals.get(end, {}).items() if own.is_date}
+        return sorted(name for name in dates if all(any(same_stem(w, word) for word in words) for w in name.split()))
 
     def _of_that_year(self, heard: Heard, plan: list[str], year: int) -> Result | None:
         """What a walk gives from the one of several namesakes that is of a year: *Psycho, the one from 1960*."""

@@ -71,7 +71,7 @@ _IS_A = "instance of"
 _INSIDE, _STATE = "located in", "country"
 _AROUND = re.compile(r"\b(state|province|continent|region|county)\b(?! (?:of|is|was)\b)", re.IGNORECASE)
 _HOLDS = "contains"  # what a place holds lies in that place
-_LYING = PLACES | frozenset(("museum", "building", "stadium", "university", "school", "theatre"))
+LYING = PLACES | frozenset(("museum", "building", "stadium", "university", "school", "theatre"))
 _UP = 4  # places that contain one another
 
 Ends = dict[str, Path | None]
@@ -277,7 +277,7 @@ class Walks(Spans):
 
     def _containing(self, path: Path) -> Path | None:
         """A walk on to the place of the kind asked for that its end lies in."""
-        lies = kind_of(self.kg, path.end) in _LYING and path.relations[-1] != _HOLDS
+        lies = kind_of(self.kg, path.end) in LYING and path.relations[-1] != _HOLDS
         for _ in range(_UP if lies else 0):
             around = [end for label, end in self.kg.neighbours(path.end, directed=True) if label == "located in"]
             fitting = [end for end in around if fits(self.query.answer_type, kind_of(self.kg, end)) is not Fit.NO]

@@ -327,7 +327,9 @@ def descriptions(question: str) -> Iterator[tuple[str, str]]:
             yield described, _with_a_gap(before.rstrip(), behind)
 
 
-_ASKS = re.compile(rf"(?:{_BEING}|who|what|which|whose|when|how|why|in|on|at|the|an?|can|could|has|have|had)\b", re.I)
+_ASKS = re.compile(
+    rf"(?:{_BEING}|who|where|what|which|whose|when|how|why|in|on|at|the|an?|can|could|has|have|had)\b", re.IGNORECASE
+)
 _ASKS_WHEN = re.compile(
     r"(?:when|(?:in|on) (?:which|what) (?:year|month|day|date)|(?:which|what) (?:year|date|day)|how long ago)"
     r" (?:did|was|were|is|had) (?P<clause>.+?)(?: (?:happen|take place|occur))?",

@@ -296,6 +296,14 @@ def test_what_was_chosen_by_hand_is_what_a_name_means(pipeline: Pipeline) -> Non
         ("what r the four houses at hogwarts", "Gryffindor"),
         ("wich mammals lay eggs?", "platypus"),
         ("Could you give me the six main actors of the sitcom Friends?", "Matthew Perry"),  # no number
+        ("Which plays by Oscar Wilde were first performed in 1895?", "An Ideal Husband"),  # he composed nothing
+        ("Which of the Seven Wonders of the Ancient World were in Egypt?", "Great Pyramid of Giza"),
+        ("Which Taoiseach signed the Good Friday Agreement in 1998?", "Bertie Ahern"),  # no country, nor Tony Blair
+        ("Which women have been Prime Minister of the United Kingdom?", "Margaret Thatcher"),
+        ("Who was the drummer of the band that recorded Smells Like Teen Spirit?", "Dave Grohl"),
+        ("Which of the six counties of Northern Ireland begin with the letter A?", "County Antrim"),
+        ("Which wives of Henry VIII were called Catherine?", "Catherine Howard"),
+        ("How many bits make one byte?", "8"),
         ("Is brass a chemical element?", "No"),
         ("Who is the Greek goddess of love?", "Aphrodite"),  # no endearment
         ("The Beatles' first studio album?", "Please Please Me"),  # older than no *Studio*
