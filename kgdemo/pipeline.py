@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 
-from kgdemo.answering.clauses import not_so_many
-from kgdemo.answering.computation import no_answer
+from kgdemo.answering.clauses import name_passed_over, not_so_many
+from kgdemo.answering.computation import listed, no_answer
 from kgdemo.answering.operations import answer, in_other_words
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.errors import UserError
@@ -41,6 +41,7 @@ from kgdemo.models.causal import BY_VLLM, CausalModel
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.models.vllm import VllmModel
 from kgdemo.opened import OncePerKey, OpenedGraph
+from kgdemo.query.answer_type import kind_of
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query
 from kgdemo.reading import read
@@ -253,10 +254,8 @@ class Pipeline:
         else:
             steps = InSteps(self, method, graph, resources, settings, reading)
             text = question if reading.typed else reading.text  # with what was mistyped put right
-            for event in held_against(steps.answer(query), partial(steps.meant, query, text)):
-                answered = isinstance(event, AnswerFinal) and not event.refusal
-                others = not_so_many(query.plan.asked, event.answers) if isinstance(event, AnswerFinal) else ""
-                yield no_answer(others) if others and answered else event
+            run = held_against(steps.answer(query), partial(steps.meant, query, text))
+            yield from _as_asked(query, run, graph.kg)
 
     def _fitted(self, settings: Settings, hops: int) -> Generator[Event, None, Settings]:
         """The settings as the model and the question need them; what differs from those chosen is said.
@@ -298,6 +297,23 @@ class Pipeline:
             yield from _beside(method.run(query, resources, settings), answer(query, ask_the_graph, *common))
         else:
             yield from answer(query, ask, *common)
+
+
+def _as_asked(query: Query, run: Iterator[Event], kg: KnowledgeGraph) -> Iterator[Event]:
+    """A run's events; in place of an answer that leaves aside what the question says, what that is."""
+    operations = list[Operation]()
+    for event in run:
+        if isinstance(event, Operation):
+            operations.append(event)
+        why = ""
+        if isinstance(event, AnswerFinal) and not event.refusal:
+            yes = query.plan.form is Form.YES_NO and [one.lower() for one in event.answers] == ["yes"]
+            name = name_passed_over(query.plan.asked, operations, kg) if yes and operations else ""
+            why = not_so_many(query.plan.asked, event.answers)
+            why = why or (f"{event.text} But of “{name}” that says nothing, so neither yes nor no." if name else "")
+            if event.answers and all(kind_of(kg, one) == "feat" for one in event.answers):
+                why = f"What the graph holds here is only what is known of something: {listed(event.answers)}."
+        yield no_answer(why) if why else event
 
 
 def _beside(run: Iterator[Event], computed: Iterator[Event]) -> Iterator[Event]:

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
 from kgdemo.answering.clauses import belonging_to, common, led_to, number_unread, unread
 from kgdemo.answering.computation import BY, MethodRun, computed_answer, listed, no_answer
-from kgdemo.answering.marks import VERY_LIKELY, Marks
+from kgdemo.answering.marks import VERY_LIKELY, Marks, Meant
 from kgdemo.answering.operands import Sets
 from kgdemo.answering.operations import acting, described, in_other_words, understood
 from kgdemo.answering.parsed import Meaning
-from kgdemo.answering.records import ACHIEVED, happenings_of, says_order
-from kgdemo.events import AnswerFinal, EntitiesLinked, Event, LMCall, Notice, Operand, Operation
+from kgdemo.answering.records import ACHIEVED, happenings_of
+from kgdemo.events import AnswerFinal, EntitiesLinked, Event, LMCall, Notice, Operand, Operation, PathFound
 from kgdemo.kg.labels import bare
 from kgdemo.kg.path import Path
 from kgdemo.methods.registry import MethodCard
@@ -33,7 +33,6 @@ from kgdemo.query.nested import (
     of_several,
     two_steps,
     when_asked,
-    with_a_gap_for,
 )
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query, understand
@@ -62,6 +61,7 @@ _IN_OTHER_WORDS = frozenset(  # the forms that may ask for a record or a value w
     (Form.ENTITY, Form.ALL, Form.COUNT, Form.SUPERLATIVE, Form.ORDINAL, Form.VALUE, Form.UNANSWERABLE)
 )
 _CONDITIONS = 2  # of a description from which what fits it is the answer, whatever path the model finds
+_MOST_LIKELY = 0.95  # probability from which something is described though its kind is not told
 _TRIED = 3  # answers of a question within a question, of which the rest is asked
 
 
@@ -84,9 +84,6 @@ class InSteps:
 
     def answer(self, query: Query) -> Iterator[Event]:
         """The events of a question's run."""
-        if by_deed := tuple(self._by_deed()):
-            yield from by_deed
-            return
         if query.plan.inner and not self.reading.names(query.plan.inner):
             for event in self._step_by_step(query.plan.inner, query.plan.outer):
                 event = self._leading_on(event) if isinstance(event, AnswerFinal) else event
@@ -165,54 +162,37 @@ class InSteps:
         if lost:
             yield no_answer(f"The question has a condition that I find nothing for: “{lost}”. Ask without it.")
             return
-        if refused and (by_deed := tuple(self._by_deed(chosen=False)) or tuple(self.described(query))):
-            yield from by_deed
+        if refused and (found := tuple(self.described(query))):
+            yield from found
             return
         may_be_retold = refused and query.plan.form in _IN_OTHER_WORDS
         retold = tuple(self._in_other_words(query, in_steps=bool(steps))) if may_be_retold else ()
         yield from retold or (ran.final,)
 
-    def _by_deed(self, chosen: bool = True) -> Iterator[Event]:
-        """The answer to what is asked of somebody who is described by a deed; nothing where that has none.
-
-        The graph holds what people are known by as things of their own, ``feat``, each with whoever did it.
-
-        Args:
-            chosen: the deed is what the question is about; else it is hardly named, and all that is has to do with it.
-        """
-        sets, topics = Sets(self.graph.kg, self.settings.directed), self.reading.linked.chosen
-        for mention in self.reading.linked.mentions:
-            deed = mention.candidates[0]
-            told = deed.type == "feat" and (deed.entity in topics) is chosen and not says_order(deed.entity)
-            outer = with_a_gap_for(self.reading.text, mention.start, mention.end) if told else ""
-            holders = sets.ends(deed.entity, (ACHIEVED,)) if outer else {}
-            if len(holders) != 1:
-                continue
-            ((holder, path),) = holders.items()
-            if not chosen and any(sets.joined(holder, topic) is None for topic in topics):
-                continue
-            if events := tuple(self._asked_of(holder, path, outer)):
+    def _by_description(self, query: Query) -> Iterator[Event]:
+        """The answer to what is asked of something described by what it is known for; see ``answering.marks``."""
+        for meant, outer in self._meant_by_parts(query):
+            if events := tuple(self._asked_of(meant, outer)):
                 yield from events
                 return
 
-    def _by_description(self, query: Query, surely: bool = False) -> Iterator[Event]:
-        """The answer to what is asked of something that is described by what it is known for; see ``answering.marks``.
-
-        Args:
-            query: the question.
-            surely: only of what is very likely described, and where more is asked than what that is.
-        """
+    def _meant_by_parts(self, query: Query) -> Sequence[tuple[Meant, str]]:
         if self.graph.kg.grows or self.within:
-            return
-        marks, sets = Marks(self.graph.kg, self.resources.embedder), Sets(self.graph.kg, self.settings.directed)
-        for meant, outer in marks.of_question(plain_question(self.reading.text), query.answer_type):
-            if surely and (outer == WHOLE or meant.likely < VERY_LIKELY):
-                return
-            alone = len(meant.record.holders) == 1
-            path = sets.leads(meant.mark, (ACHIEVED,), meant.holder) if alone else None
-            if path is not None and (events := tuple(self._asked_of(meant.holder, path, outer))):
-                yield from events
-                return
+            return ()
+        marks = Marks(self.graph.kg, self.resources.embedder)
+        every = marks.of_question(plain_question(self.reading.text), query.answer_type)
+        return [(meant, outer) for meant, outer in every if len(meant.record.holders) == 1]
+
+    def _surely_described(self, query: Query) -> Meaning:
+        """What is asked of something that is very likely described, where more is asked than what that is."""
+        meant, outer = next(iter(self._meant_by_parts(query)), (None, WHOLE))
+        least = VERY_LIKELY if meant is not None and meant.of_kind else _MOST_LIKELY
+        if meant is None or outer == WHOLE or meant.likely < least:
+            return Meaning()
+        if events := tuple(self._asked_of(meant, outer)):
+            return Meaning(events, sure=True)
+        taken = f"I take what the question describes for {meant.holder} ({meant.mark})"
+        return Meaning(lacking=f"{taken}, and of that the graph does not say what is asked.", about=meant.holder)
 
     def described(self, query: Query) -> Iterator[Event]:
         """The answer to a question about something that it describes, or of which it asks when it happened."""
@@ -227,23 +207,25 @@ class InSteps:
         if happened := Marks(self.graph.kg, self.resources.embedder, happenings).happened(clause):
             yield from self._asked_instead("When did {} happen", happened)
 
-    def _asked_of(self, holder: str, path: Path, outer: str) -> Iterator[Event]:
-        """The answer to what is asked of whoever did something; nothing where that has none.
+    def _asked_of(self, meant: Meant, outer: str) -> Iterator[Event]:
+        """The answer to what is asked of something that is described; nothing where that has none.
 
         Args:
-            holder: who did it, or what it is true of.
-            path: from the deed.
-            outer: the question with a gap in place of the description; nothing else where it asks who that is.
+            meant: it.
+            outer: the question with a gap in place of the description.
         """
-        deed = path.entities[0]
-        step = Operation("step", f"{deed}: {holder}", (Operand(holder, (path,)),), (holder,))
+        path = Sets(self.graph.kg, self.settings.directed).leads(meant.mark, (ACHIEVED,), meant.holder)
+        if path is None:
+            return
+        operands = (Operand(meant.holder, (path,)),)
+        step = Operation("step", f"{meant.mark}: {meant.holder}", operands, (meant.holder,))
         if not verify_operation(step, self.graph.verifier):
             return
         said = dataclasses.replace(step, verified=True)
         if outer == WHOLE:
-            yield from (said, computed_answer(f"{holder} ({deed}).", (holder,)))
+            yield from (said, computed_answer(f"{meant.holder} ({meant.mark}).", (meant.holder,)))
             return
-        events = tuple(self._asked_instead(outer, holder))
+        events = tuple(self._asked_instead(outer, meant.holder))
         yield from (said, *events) if events else ()
 
     def _asked_instead(self, outer: str, holder: str) -> Iterator[Event]:
@@ -274,8 +256,8 @@ class InSteps:
         link, mentions = self.graph.linker.entities_in, self.reading.linked.mentions
         given = (self.resources, link, self.settings.directed, self.graph.vocabulary)
         meaning = understood(query, text, mentions, *given)
-        by_description = () if meaning.sure else tuple(self._by_description(query, surely=True))
-        return Meaning(by_description, sure=True) if by_description else meaning
+        by_description = Meaning() if meaning.sure else self._surely_described(query)
+        return by_description if by_description.events or by_description.about else meaning
 
     def _answers_it(self, tried: Sequence[Event], inner: str, whole: AnswerFinal | None, fewer: bool) -> bool:
         """Whether two steps are the answer, and not what the whole question gave.
@@ -366,8 +348,9 @@ class InSteps:
         for entity in found[:_TRIED]:
             asked = outer.format(bare(entity))
             query = understand(asked, [entity], self.graph.kg)
-            after = dataclasses.replace(self, within=True)
-            for event in held_against(after.answer(query), partial(self.meant, query, asked)):
+            reading = Reading(asked, query, EntitiesLinked((), (entity,), given=True))
+            after = dataclasses.replace(self, reading=reading)
+            for event in held_against(after.answer(query), partial(after.meant, query, asked)):
                 if not isinstance(event, AnswerFinal):
                     yield event
                 elif event.refusal:
@@ -414,20 +397,35 @@ def held_against(run: Iterator[Event], meant: Callable[[], Meaning]) -> Iterator
             sure is held.
     """
     told = list[Event]()  # what the run computes, shown if its answer stands
+    paths: dict[int, Path] = {}
     for event in run:
+        if isinstance(event, PathFound) and event.constrained and event.path:
+            paths[event.index] = event.path
         if isinstance(event, Operation | Notice):
             told.append(event)
         elif not isinstance(event, AnswerFinal):
             yield event
         else:
-            meaning = meant()
-            final = next((own for own in meaning.events if isinstance(own, AnswerFinal)), None)
-            computed = event.refusal or any(isinstance(one, Operation) for one in told)
-            if final is None and meaning.lacking and not computed:
-                yield no_answer(meaning.lacking)
-            elif final is None or set(event.answers) == set(final.answers) or not (meaning.sure or event.refusal):
-                yield from (*told, event)
-            else:
-                yield from meaning.events
+            yield from _which_stands(event, told, paths, meant())
             return
     yield from meant().events or told
+
+
+def _which_stands(
+    answer: AnswerFinal, told: Sequence[Event], paths: Mapping[int, Path], meaning: Meaning
+) -> Iterator[Event]:
+    """The answer of a run, with what it computed, or that of what the question means; see ``held_against``."""
+    final = next((own for own in meaning.events if isinstance(own, AnswerFinal)), None)
+    operands = [operand for one in told if isinstance(one, Operation) for operand in one.operands]
+    rests_on = [
+        *(paths[i] for cited in answer.citations for i in cited if i in paths),
+        *(p for o in operands for p in o.paths),
+    ]
+    named = {*answer.answers, *(o.entity for o in operands), *(entity for path in rests_on for entity in path.entities)}
+    beside = meaning.about not in named if meaning.about else bool(meaning.lacking) and not operands
+    if final is None and beside and not answer.refusal:
+        yield no_answer(meaning.lacking)
+    elif final is None or set(answer.answers) == set(final.answers) or not (meaning.sure or answer.refusal):
+        yield from (*told, answer)
+    else:
+        yield from meaning.events

@@ -16,6 +16,7 @@ from kgdemo.linking.names import name_index
 from kgdemo.query.answer_type import kind_of, same_stem
 from kgdemo.query.clauses import Clause
 from kgdemo.query.measures import NUMBERS, number_of_word
+from kgdemo.query.wording import names_in
 from kgdemo.ranking.scorer import path_words
 from kgdemo.verify import Verifier
 from kgdemo.verify_operations import verify_operation
@@ -123,6 +124,23 @@ def not_so_many(question: str, answers: Sequence[str]) -> str:
     if number_of_word(said) == len(answers):
         return ""
     return f"The question speaks of {said} {found['what']}; what I find is {len(answers)}: {listed(list(answers), 8)}."
+
+
+def name_passed_over(question: str, operations: Sequence[Operation], kg: KnowledgeGraph) -> str:
+    """What a question names that nothing of what says *yes* to it has to do with; empty where it names nothing else.
+
+    Args:
+        question: in plain words.
+        operations: what was computed of it.
+        kg: knows by what names things go.
+    """
+    operands = [operand for operation in operations for operand in operation.operands]
+    paths = [path for operand in operands for path in operand.paths]
+    said = {word for path in paths for word in path_words(path.relations)}
+    said |= kg.words_of(*{o.entity for o in operands}, *{entity for path in paths for entity in path.entities})
+    said |= {word for operation in operations for word in fold(f"{operation.text} {operation.argument}").split()}
+    names = [name for name in names_in(question) if fold(name) not in FUNCTION_WORDS]
+    return " ".join(name for name in names if not any(same_stem(fold(name), one) for one in said))
 
 
 def unread(clauses: Sequence[str], ran: MethodRun, operations: Sequence[Operation], kg: KnowledgeGraph) -> str:

@@ -22,9 +22,10 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import bare, fold
 from kgdemo.models.embedding import Embedder, embedding_cache
 from kgdemo.query.answer_type import ANYTHING, AnswerType, Fit, answer_type_of, fits, kind_of
-from kgdemo.query.nested import WHOLE, descriptions
+from kgdemo.query.nested import BEING, WHOLE, descriptions
 
 MEANT = 0.6  # probability from which a thing is taken for the one described
+MEANT_OF_KIND = 0.5  # the same where the description says a type of the graph, *film*
 MEANT_IN_ORDER = 0.3  # the same where both speak of the same end of an order, *largest*
 VERY_LIKELY = 0.85  # the same where the graph does not join it to all that is named: *the Florentine lady*
 _CANDIDATES = 16  # marks that share the rarest words with a description, whose embeddings are compared
@@ -41,8 +42,20 @@ _HEAD = re.compile(
     r"|under|over|into|\w+ed|\w+ing)\b)",
     re.IGNORECASE,
 )
+_WHO_DID = re.compile(rf"who (?!(?:{BEING}|has|have|had|got|won)\b)(?P<verb>\w+)", re.IGNORECASE)
+_MAKERS = frozenset("author writer composer director painter sculptor architect inventor creator founder poet".split())
 _NO_PLURAL = frozenset("series species news gas bus lens canvas corps always mathematics physics olympics".split())
 _OF_ANOTHER = re.compile(r"(?:the|an?) (?:[\w-]+ )??(?P<noun>[\w-]+) (?:of|in|to|from) (?:the|an?) ", re.IGNORECASE)
+_ALSO_CALLED = {
+    **dict.fromkeys(("story", "tale", "bestseller", "trilogy", "classic"), "book"),
+    **dict.fromkeys(("blockbuster", "picture", "thriller", "comedy", "western", "musical"), "film"),
+    **dict.fromkeys(("sitcom", "soap", "show", "cartoon"), "series"),
+    **dict.fromkeys(("liquor", "spirit", "beverage", "cocktail"), "drink"),
+    **dict.fromkeys(("hit", "tune", "ballad", "anthem"), "song"),
+    **dict.fromkeys(("portrait", "fresco", "canvas"), "painting"),
+    **dict.fromkeys(("bronze", "statue"), "sculpture"),
+    **dict.fromkeys(("chain", "maker", "manufacturer", "airline", "retailer", "brand"), "company"),
+}
 _PERSONS = frozenset(
     "man woman boy girl person hero heroine lady guy gentleman people president king queen emperor leader prince "
     "princess".split()
@@ -116,8 +129,13 @@ class Marks:
         whose, beside = _OF_ANOTHER.match(description), self._words_beside(found.record)
         if whose and telling_words(whose["noun"]).isdisjoint(beside):
             return None  # *the score of the film about …* is no film
+        if whose and whose["noun"].lower() in _MAKERS and kind_of(self._kg, found.holder) not in ("person", "band"):
+            return None  # and the writer of a story no character of it
         of_kind = bool(asked.types or self.kind_described(description).types)
         known = of_kind or not telling_words(_head_of(description)).isdisjoint(beside)
+        done = _WHO_DID.match(description)
+        if done and telling_words(done["verb"]).isdisjoint(found.record.every_word):
+            return None  # *who built the maze in which a monster lived* is not that monster
         return replace(found, of_kind=of_kind) if known else None
 
     def of_question(self, question: str, asked: AnswerType) -> list[tuple[Meant, str]]:
@@ -169,7 +187,8 @@ class Marks:
         if features.likeness < _LEAST_ALIKE or (record.end and features.margin < _LEAST_APART):
             return None
         probable, named = probability(features), self._unknown_beside(description, record)
-        least = VERY_LIKELY if named else MEANT_IN_ORDER if record.end else MEANT
+        least = MEANT_OF_KIND if asked.types or self.kind_described(description).types else MEANT
+        least = VERY_LIKELY if named else MEANT_IN_ORDER if record.end else least
         if probable < least or any(name.isdigit() for name in named):
             return None
         return Meant(record, probable)
@@ -220,6 +239,7 @@ class Marks:
     def kind_described(self, description: str) -> AnswerType:
         """The kind of thing that a noun phrase speaks of: of *the black and white bear that eats bamboo* a bear."""
         noun = _head_of(description).lower()
+        noun = _ALSO_CALLED.get(noun, noun)
         if description.lower().startswith("who ") or noun in _PERSONS:
             return answer_type_of("who did it", self._kg.types)
         return answer_type_of(f"which {noun} is it", self._kg.types) if noun else ANYTHING

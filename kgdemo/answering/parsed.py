@@ -109,11 +109,13 @@ class Meaning:
         events: what doing it shows, the answer last; none where no plan is likely that can be done.
         sure: whether the plan is.
         lacking: where none can be done though one is very likely, which fact the graph lacks for it.
+        about: what the question is about for certain, so that no answer that has nothing to do with it is one.
     """
 
     events: tuple[Event, ...] = ()
     sure: bool = False
     lacking: str = ""
+    about: str = ""
 
 
 class Parsed(Plans):
@@ -363,8 +365,8 @@ class Parsed(Plans):
     def _may_end_so(self, plan: Sequence[str], types: Set[str]) -> bool:
         """Whether a walk ends in things of the kind that is asked for, or in places, which may lie in such."""
         asked = self.query.answer_type
-        walks = plan[0] in (*NAMES, *BOUNDS) and BOTH not in plan and not plan[-1].startswith(ATTRIBUTE)
-        if not (walks and asked.named and types):
+        walks = {*plan[:1]} <= {*NAMES, *BOUNDS} and BOTH not in plan
+        if not (walks and asked.named and types) or plan[-1].startswith(ATTRIBUTE):
             return True
         return not LYING.isdisjoint(types) or any(fits(asked, kind) is not Fit.NO for kind in types)
 

@@ -52,7 +52,7 @@ _SEX_SAID = re.compile(r"\b(?:(?P<f>women|woman|females?|ladies)|(?:men|males?))
 _PARTS = {
     **dict.fromkeys(("singer", "vocalist", "frontman", "frontwoman"), ("singer",)),
     "guitarist": ("guitarist", "guitar", "electric guitar"),
-    "bassist": ("bassist", "bass guitar"),
+    **dict.fromkeys(("bassist", "bass player", "bass guitarist"), ("bassist", "bass guitar")),
     "drummer": ("drummer", "drums"),
     "keyboardist": ("keyboardist", "keyboard instrument", "keyboard", "synthesizer"),
     "pianist": ("pianist", "piano"),
@@ -256,11 +256,11 @@ class Walks(Spans):
         said = _ROLE_IN_BAND.search(heard.text)
         if said is None or any(path.relations[-1] != "band member" for path in paths.values()):
             return paths
-        role, parts = said["role"].lower(), _PARTS[said["role"].lower()]
+        parts = _PARTS[said["role"].lower()]
 
         def known_as(band: str, label: str, other: str) -> bool:
             own = fold(other).split()
-            return label == "achieved" and role in own[:2] and set(fold(bare(band)).split()) <= set(own)
+            return label == "achieved" and parts[0] in own[:2] and set(fold(bare(band)).split()) <= set(own)
 
         def plays(_: str, label: str, other: str) -> bool:
             return label in ("occupation", "plays instrument") and other in parts

@@ -136,15 +136,15 @@ def nested(question: str) -> Plan | None:
 
 
 _PERSONS = frozenset("person man woman guy girl boy lady one people".split())
-_BEING = "is|are|was|were|did|does|do"
+BEING = "is|are|was|were|did|does|do"
 _JOINING = re.compile(  # what may stand before the thing that is described
-    rf"\b(?:of|in|by|for|to|with|from|through|on|near|at|after|{_BEING}|has|have|had|won|wrote|bought|made|led"
+    rf"\b(?:of|in|by|for|to|with|from|through|on|near|at|after|{BEING}|has|have|had|won|wrote|bought|made|led"
     r"|taught|\w\w\w+ed)$",
     re.I,
 )
 _ASKED_BEHIND = re.compile(  # *where was* the author of a book *born*
     rf"(?P<question>(?:where|when|how \w+|(?:in|at|on) (?:which|what) \w+|(?:which|what) (?:country|city|state|town)) "
-    rf"(?:{_BEING}) .+)"
+    rf"(?:{BEING}) .+)"
     r"(?P<behind> (?:born|die|died|built|founded|released|published|located|educated|buried|married|from|come from"
     r"|set|made|invented|discovered|killed|assassinated))",
     re.IGNORECASE,
@@ -265,37 +265,15 @@ def of_several(inner: str) -> bool:
     return bool(re.match(r"which (?:\w+ )?(?:\w+[^s\W]s|men|women|people|children) ", inner))
 
 
-_DESCRIBES = re.compile(  # *the emperor who* lost a battle, *the* mountains between two countries
-    r"(?P<head>(?:.*\b)?)(?:the|that|this|an?) "
-    r"(?:(?!(?:the|an?|of|in|on|at|by|to|from|is|was|did|does)\b)[\w'’-]+ ){0,4}?"
-    r"(?:(?:who|that|which|whose|where|when|about|with|in which)(?: (?:an?|the|his|her|its))? )?",
-    re.IGNORECASE,
-)
 _ASKS_WHO_THAT_IS = re.compile(
     r"(?:.*\b)?(?:(?:who|what|which)(?: one)?(?:['’]s| (?:is|was|are|were))|name|tell me|give me)(?: the name of)? ?$",
     re.IGNORECASE,
 )
 
 
-def with_a_gap_for(text: str, start: int, end: int) -> str:
-    """A question with a gap in place of what it describes by a deed, *the emperor who lost the battle of Waterloo*.
-
-    Args:
-        text: the question.
-        start, end: where the deed stands in it.
-
-    Returns:
-        empty where nothing is described so, or nothing else is asked than who or what that is.
-    """
-    found = _DESCRIBES.fullmatch(text[:start])
-    if found is None or _ASKS_WHO_THAT_IS.fullmatch(found["head"]) or not re.search(r"\w", found["head"] + text[end:]):
-        return ""
-    return _with_a_gap(found["head"].rstrip(), text[end:]).lstrip()
-
-
 WHOLE = "{}"  # a gap that is all of a question
 _CLAUSE_AT_THE_END = re.compile(  # *in which country was* the painter *born* who cut off his ear
-    rf"(?P<before>(?:where|when|(?:in|at|on) (?:which|what) \w+) (?:{_BEING}) )(?P<thing>the [\w' -]+?)"
+    rf"(?P<before>(?:where|when|(?:in|at|on) (?:which|what) \w+) (?:{BEING}) )(?P<thing>the [\w' -]+?)"
     r"(?P<behind> (?:born|buried|die|died|educated|set|made|found)) (?P<clause>(?:who|that|which|whose) .+)",
     re.IGNORECASE,
 )
@@ -328,7 +306,7 @@ def descriptions(question: str) -> Iterator[tuple[str, str]]:
 
 
 _ASKS = re.compile(
-    rf"(?:{_BEING}|who|where|what|which|whose|when|how|why|in|on|at|the|an?|can|could|has|have|had)\b", re.IGNORECASE
+    rf"(?:{BEING}|who|where|what|which|whose|when|how|why|in|on|at|the|an?|can|could|has|have|had)\b", re.IGNORECASE
 )
 _ASKS_WHEN = re.compile(
     r"(?:when|(?:in|on) (?:which|what) (?:year|month|day|date)|(?:which|what) (?:year|date|day)|how long ago)"
@@ -343,7 +321,7 @@ def when_asked(question: str) -> str:
     return found["clause"] if found else ""
 
 
-_ASKS_WHICH = re.compile(rf"(?:which|what|(?P<who>who)) (?!(?:{_BEING}|has|have|had|can|could|would)\b)", re.I)
+_ASKS_WHICH = re.compile(rf"(?:which|what|(?P<who>who)) (?!(?:{BEING}|has|have|had|can|could|would)\b)", re.I)
 
 
 def _with_a_gap(before: str, behind: str) -> str:

@@ -167,7 +167,7 @@ def test_each_condition_acts(pipeline: Pipeline, question: str, answers: set[str
     "question",
     [
         "Which of Henry VIII's wives were beheaded?",
-        "Who captained the side that won the 1986 FIFA World Cup?",
+        "Who was the groundsman of the side that won the 1986 FIFA World Cup?",
         "When is Diwali?",
         "Is Hades the Greek god of the sea?",
         "Was Julius Caesar never emperor of Rome?",
