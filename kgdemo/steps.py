@@ -180,7 +180,9 @@ class InSteps:
         if self.graph.kg.grows or self.within:
             return ()
         marks = Marks(self.graph.kg, self.resources.embedder)
-        every = marks.of_question(plain_question(self.reading.text), query.answer_type)
+        linked = self.reading.linked
+        named = [one.text for one in linked.mentions if one.candidates[0].entity in linked.chosen]
+        every = marks.of_question(plain_question(self.reading.text), query.answer_type, named)
         return [(meant, outer) for meant, outer in every if len(meant.record.holders) == 1]
 
     def _surely_described(self, query: Query) -> Meaning:

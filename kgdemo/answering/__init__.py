@@ -9,5 +9,6 @@ what one thing is or has, ``whether.py`` what a yes/no question claims, ``moment
 each, ``direct.py`` has what the question itself says by which relation, ``conditions.py`` what narrows a list down,
 ``clauses.py`` what the answers to several conditions share. What a model reads off a question's words as a plan is
 chosen in ``parsed.py``, done in ``plans.py`` over the ``walks.py``, and begins with its names left out, ``masked.py``;
-what linking found is first taken as the question means it, ``senses.py``.
+what linking found is first taken as the question means it, ``senses.py``. What is described instead of named is found
+among what things are known for by ``marks.py``, over the ``records.py``.
 """

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -21,12 +22,13 @@ from kgdemo.answering.records import HAPPENING, Record, Records, negates, order_
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import bare, fold
 from kgdemo.models.embedding import Embedder, embedding_cache
-from kgdemo.query.answer_type import ANYTHING, AnswerType, Fit, answer_type_of, fits, kind_of
+from kgdemo.query.answer_type import ANYTHING, AnswerType, Fit, answer_type_of, fits, kind_of, singulars
 from kgdemo.query.nested import BEING, WHOLE, descriptions
 
 MEANT = 0.6  # probability from which a thing is taken for the one described
 MEANT_OF_KIND = 0.5  # the same where the description says a type of the graph, *film*
 MEANT_IN_ORDER = 0.3  # the same where both speak of the same end of an order, *largest*
+HAPPENED = 0.7  # the same of what happened, for a clause may as well tell what never did
 VERY_LIKELY = 0.85  # the same where the graph does not join it to all that is named: *the Florentine lady*
 _CANDIDATES = 16  # marks that share the rarest words with a description, whose embeddings are compared
 _NO_LESS = 0.05  # probability by which a part of a description may be less likely than the whole
@@ -34,6 +36,7 @@ _MOST_BESIDE = 400  # links of a thing whose ends are looked at
 _MOST_HOLDERS = 3  # of a record, which two may have reached together
 _LEAST_ALIKE = 0.5  # cosine below which nothing is meant, however many words it shares
 _LEAST_APART = 0.03  # by how much a record has to be nearer than the next one, *most nominations* and *most prizes*
+_LEAST_UNNAMED = 2  # telling words beside the names, without which a part of a question is a name
 _LEAST_WORDS = 3  # that tell something, without which nothing is described
 _NAME = re.compile(r"(?<=[\w,] )(?:[A-Z][\w'’-]+|\d{3,4})\b")
 _HEAD = re.compile(
@@ -138,19 +141,23 @@ class Marks:
             return None  # *who built the maze in which a monster lived* is not that monster
         return replace(found, of_kind=of_kind) if known else None
 
-    def of_question(self, question: str, asked: AnswerType) -> list[tuple[Meant, str]]:
+    def of_question(self, question: str, asked: AnswerType, named: Collection[str] = ()) -> list[tuple[Meant, str]]:
         """What the parts of a question mean, the likeliest first, each with the question that has a gap in its place.
 
         Args:
             question: in plain words.
             asked: of what kind the answer is.
+            named: what linking found in it, of which no part that says hardly more is a description.
 
         Returns:
             for the whole question, whose gap is all of it, only what no part of it means: in *the father of the hero
             who killed a monster* that hero is described, but not asked for.
         """
         found = list[tuple[Meant, str]]()
+        linked = frozenset().union(*map(telling_words, named))
         for part, outer in descriptions(question):
+            if len(telling_words(part) - linked) < _LEAST_UNNAMED:
+                continue
             meant = self.meant(part, asked if outer == WHOLE else ANYTHING)
             if meant is not None:
                 found.append((meant, outer))
@@ -171,7 +178,7 @@ class Marks:
     def happened(self, clause: str) -> str:
         """What happened, if a clause likely says so, *Roger Bannister run a mile in four minutes*; else empty."""
         found = self.likely(clause, AnswerType(HAPPENING))
-        return found.holder if found is not None else ""
+        return found.holder if found is not None and found.likely >= HAPPENED else ""
 
     def likely(self, description: str, asked: AnswerType) -> Meant | None:
         """What is nearest to some words, if they are likely to mean it.
@@ -247,7 +254,14 @@ class Marks:
     def _speaks_of_several(self, description: str) -> bool:
         """Whether a noun phrase speaks of more things than one: *the countries that have no coast*."""
         noun = _head_of(description).lower()
-        return noun.endswith(("s", "men", "people", "children")) and noun not in _NO_PLURAL and noun[-2:] != "ss"
+        if noun.endswith(("s", "men", "people", "children")) and noun not in _NO_PLURAL and noun[-2:] != "ss":
+            return True
+        return any(self._names_several(word) for word in description.split()[1:3])  # *the actors* won it
+
+    def _names_several(self, word: str) -> bool:
+        """Whether a word is a plural of what things of the graph are."""
+        kinds = singulars(word)[1:] if word.islower() else ()
+        return any(one in self._kg.types or kind_of(self._kg, one) in ("occupation", "kind") for one in kinds)
 
     def _fit(self, asked: AnswerType, holder: str) -> bool:
         told = not asked.types or is_of_kind(self._kg, holder, asked.types)

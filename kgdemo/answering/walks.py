@@ -57,7 +57,10 @@ _PARTS = {
     "keyboardist": ("keyboardist", "keyboard instrument", "keyboard", "synthesizer"),
     "pianist": ("pianist", "piano"),
 }
-_ROLE_IN_BAND = re.compile(rf"\b(?P<role>{'|'.join(_PARTS)})s?\b", re.IGNORECASE)
+_PLAYS = {"guitar": "guitarist", "bass": "bassist", "drums": "drummer", "piano": "pianist", "keyboards": "keyboardist"}
+_ROLE_IN_BAND = re.compile(
+    rf"\b(?P<role>{'|'.join(_PARTS)})s?\b|\b(?:plays?|played) (?:the )?(?P<played>{'|'.join(_PLAYS)})\b", re.IGNORECASE
+)
 _WHICH_ONE = re.compile(r"(?:which|what) (?P<noun>[\w'’-]+(?: minister| president)?) ", re.IGNORECASE)
 _STEP_TO = {
     **dict.fromkeys("father dad daddy mother mum mom parent parents".split(), "child of"),
@@ -256,7 +259,7 @@ class Walks(Spans):
         said = _ROLE_IN_BAND.search(heard.text)
         if said is None or any(path.relations[-1] != "band member" for path in paths.values()):
             return paths
-        parts = _PARTS[said["role"].lower()]
+        parts = _PARTS[(said["role"] or _PLAYS[said["played"].lower()]).lower()]
 
         def known_as(band: str, label: str, other: str) -> bool:
             own = fold(other).split()

@@ -121,6 +121,25 @@ def test_what_is_described_is_found_first(pipeline: Pipeline, question: str, ans
     assert step.verified
 
 
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("Did Einstein get his Nobel Prize for the theory of relativity?", "Nobel"),  # of which no path speaks
+        ("Which country is the native home of the black and white bear that eats bamboo?", "giant panda"),
+        ("Which actors won an Oscar for the role of the Joker?", ""),  # several, of whom one is known by it
+    ],
+)
+def test_what_has_nothing_to_do_with_what_is_meant_is_refused(pipeline: Pipeline, question: str, says: str) -> None:
+    answer = final(list(pipeline.run(question, Settings(compare=False, explain=0))))
+    assert answer.refusal
+    assert says in answer.text
+
+
+def test_a_name_is_no_description(pipeline: Pipeline) -> None:
+    question = "How many floors does the Empire State Building have?"  # which is no state
+    assert final(list(pipeline.run(question, Settings(compare=False, explain=0)))).answers == ("102",)
+
+
 def test_when_something_happened_that_is_told_in_a_clause(pipeline: Pipeline) -> None:
     events = list(pipeline.run("When did Nelson Mandela walk free from prison?", Settings(compare=False, explain=0)))
     assert final(events).answers == ("11 February 1990",) or "1990" in final(events).text
