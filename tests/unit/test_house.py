@@ -23,6 +23,7 @@ FLOORS = [
     ["ranking"],
     ["answering"],
     ["methods", "reading"],
+    ["steps"],
     ["pipeline"],
     ["ui"],
     ["lab"],
