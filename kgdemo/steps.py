@@ -182,6 +182,7 @@ class InSteps:
         marks = Marks(self.graph.kg, self.resources.embedder)
         linked = self.reading.linked
         named = [one.text for one in linked.mentions if one.candidates[0].entity in linked.chosen]
+        named += [bare(one) for one in linked.chosen if linked.given]
         every = marks.of_question(plain_question(self.reading.text), query.answer_type, named)
         return [(meant, outer) for meant, outer in every if len(meant.record.holders) == 1]
 

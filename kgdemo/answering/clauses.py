@@ -136,6 +136,8 @@ def name_passed_over(question: str, operations: Sequence[Operation], kg: Knowled
     """
     operands = [operand for operation in operations for operand in operation.operands]
     paths = [path for operand in operands for path in operand.paths]
+    if not any(str(path) in operation.text for operation in operations for path in paths):
+        return ""  # it is said in words of its own, *Paris*, which do not tell what it rests on
     said = {word for path in paths for word in path_words(path.relations)}
     said |= kg.words_of(*{o.entity for o in operands}, *{entity for path in paths for entity in path.entities})
     said |= {word for operation in operations for word in fold(f"{operation.text} {operation.argument}").split()}
