@@ -181,7 +181,8 @@ class InSteps:
             return ()
         marks = Marks(self.graph.kg, self.resources.embedder)
         linked = self.reading.linked
-        named = [one.text for one in linked.mentions if one.candidates[0].entity in linked.chosen]
+        found = ((one.text, one.candidates[0]) for one in linked.mentions)
+        named = [text for text, meant in found if meant.entity in linked.chosen and meant.type != "feat"]
         named += [bare(one) for one in linked.chosen if linked.given]
         every = marks.of_question(plain_question(self.reading.text), query.answer_type, named)
         return [(meant, outer) for meant, outer in every if len(meant.record.holders) == 1]
@@ -239,7 +240,24 @@ class InSteps:
         after = dataclasses.replace(self, reading=reading, within=True)
         events = tuple(held_against(after.answer(query), partial(after.meant, query, asked)))
         if any(isinstance(event, AnswerFinal) and not event.refusal for event in events):
-            yield from (Notice(f"Read as: {asked}"), *events)
+            yield from (Notice(f"Read as: {asked}"), *self._without_search(events))
+
+    def _without_search(self, events: Sequence[Event]) -> Iterator[Event]:
+        """What a run within another one shows there: no second search; the paths that its answer cites, as a step."""
+        paths = {e.index: e.path for e in events if isinstance(e, PathFound) and e.constrained and e.path}
+        for event in events:
+            if isinstance(event, Operation | Notice | LMCall):
+                yield event
+            elif isinstance(event, AnswerFinal):
+                cited = zip(event.answers, event.citations, strict=False)
+                own = {one: tuple(paths[i] for i in indices if i in paths)[:1] for one, indices in cited}
+                operands = tuple(Operand(one, found) for one, found in own.items() if found)
+                text = "; ".join(str(operand.paths[0]) for operand in operands)
+                step = Operation("step", text, operands, tuple(operand.entity for operand in operands))
+                if operands and verify_operation(step, self.graph.verifier):
+                    yield dataclasses.replace(step, verified=True)
+                    event = computed_answer(f"{listed(step.result)} ({text}).", step.result)
+                yield event
 
     def _leading_on(self, final: AnswerFinal) -> AnswerFinal:
         """An answer; in place of one that only leads back to what was named, that it does."""
