@@ -167,7 +167,6 @@ def test_each_condition_acts(pipeline: Pipeline, question: str, answers: set[str
     "question",
     [
         "Which of Henry VIII's wives were beheaded?",
-        "Who was the groundsman of the side that won the 1986 FIFA World Cup?",
         "When is Diwali?",
         "Is Hades the Greek god of the sea?",
         "Was Julius Caesar never emperor of Rome?",
