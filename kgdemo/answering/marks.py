@@ -18,7 +18,16 @@ from functools import cache
 from pathlib import Path
 
 from kgdemo.answering.operands import is_of_kind
-from kgdemo.answering.records import HAPPENING, Record, Records, negates, order_of, records_of, telling_words
+from kgdemo.answering.records import (
+    HAPPENING,
+    Record,
+    Records,
+    negates,
+    order_of,
+    records_of,
+    says_order,
+    telling_words,
+)
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import bare, fold
 from kgdemo.models.embedding import Embedder, embedding_cache
@@ -156,8 +165,10 @@ class Marks:
         found = list[tuple[Meant, str]]()
         linked = frozenset().union(*map(telling_words, named))
         for part, outer in descriptions(question):
-            if len(telling_words(part) - linked) < _LEAST_UNNAMED:
+            if len(telling_words(part) - linked) < _LEAST_UNNAMED and not says_order(part):
                 continue
+            if outer == WHOLE and part.lower().startswith("where ") and not says_order(part):
+                continue  # of a place that is described it is not asked where that is
             meant = self.meant(part, asked if outer == WHOLE else ANYTHING)
             if meant is not None:
                 found.append((meant, outer))

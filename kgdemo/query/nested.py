@@ -306,7 +306,7 @@ def descriptions(question: str) -> Iterator[tuple[str, str]]:
 
 
 _ASKS = re.compile(
-    rf"(?:{BEING}|who|where|what|which|whose|when|how|why|in|on|at|the|an?|can|could|has|have|had)\b", re.IGNORECASE
+    rf"(?:{BEING}|who|what|which|whose|when|how|why|in|on|at|the|an?|can|could|has|have|had)\b", re.IGNORECASE
 )
 _ASKS_WHEN = re.compile(
     r"(?:when|(?:in|on) (?:which|what) (?:year|month|day|date)|(?:which|what) (?:year|date|day)|how long ago)"

@@ -167,6 +167,10 @@ def test_each_condition_acts(pipeline: Pipeline, question: str, answers: set[str
     "question",
     [
         "Which of Henry VIII's wives were beheaded?",
+        pytest.param(
+            "Who was the groundsman of the side that won the 1986 FIFA World Cup?",
+            marks=pytest.mark.xfail(strict=True, reason="the path model takes its coach"),
+        ),
         "When is Diwali?",
         "Is Hades the Greek god of the sea?",
         "Was Julius Caesar never emperor of Rome?",

@@ -27,8 +27,10 @@ def asked(pipeline: Pipeline, question: str) -> tuple[list[Operation], AnswerFin
     [
         ("Which film has made the most money at the box office ever?", "Avatar (2009 film)"),
         ("who was the 2nd man to walk on the moon?", "Buzz Aldrin"),
+        ("First man-made satellite ever put in orbit?", "Sputnik 1"),
         ("Which country was the first one to give women the vote?", "New Zealand"),
         ("I'd like to know which bird is the tiniest of them all", "bee hummingbird"),
+        ("Where is more coffee grown than in any other country?", "Brazil"),
         ("Which country grows more coffee than any other?", "Brazil"),
     ],
 )
