@@ -134,13 +134,10 @@ def name_passed_over(question: str, operations: Sequence[Operation], kg: Knowled
         operations: what was computed of it.
         kg: knows by what names things go.
     """
-    operands = [operand for operation in operations for operand in operation.operands]
-    paths = [path for operand in operands for path in operand.paths]
+    paths = [path for operation in operations for operand in operation.operands for path in operand.paths]
     if not any(str(path) in operation.text for operation in operations for path in paths):
         return ""  # it is said in words of its own, *Paris*, which do not tell what it rests on
-    said = {word for path in paths for word in path_words(path.relations)}
-    said |= kg.words_of(*{o.entity for o in operands}, *{entity for path in paths for entity in path.entities})
-    said |= {word for operation in operations for word in fold(f"{operation.text} {operation.argument}").split()}
+    said = _words_said(paths, operations, kg)
     names = [name for name in names_in(question) if fold(name) not in FUNCTION_WORDS]
     return " ".join(name for name in names if not any(same_stem(fold(name), one) for one in said))
 
@@ -155,9 +152,7 @@ def unread(clauses: Sequence[str], ran: MethodRun, operations: Sequence[Operatio
         kg: knows by what names things go.
     """
     paths = [*ran.cited, *(path for operation in operations for o in operation.operands for path in o.paths)]
-    said = {word for path in paths for word in path_words(path.relations)}
-    said |= kg.words_of(*{entity for path in paths for entity in path.entities})
-    said |= {word for operation in operations for word in fold(operation.text).split()}
+    said = _words_said(paths, operations, kg)
     asked = [fold(clause).split() for clause in clauses]
     # the noun, which all of them begin with
     everywhere = set(asked[0]).intersection(*asked) if len(asked) > 1 else set()
@@ -166,3 +161,11 @@ def unread(clauses: Sequence[str], ran: MethodRun, operations: Sequence[Operatio
         if own and not any(same_stem(word, one) for word in own for one in said):
             return clause
     return ""
+
+
+def _words_said(paths: Sequence[Path], operations: Sequence[Operation], kg: KnowledgeGraph) -> set[str]:
+    """The words of what an answer rests on: of its relations, of the names on its paths, and of what was computed."""
+    said = {word for path in paths for word in path_words(path.relations)}
+    said |= kg.words_of(*{entity for path in paths for entity in path.entities})
+    said |= kg.words_of(*{operand.entity for operation in operations for operand in operation.operands})
+    return said | {w for one in operations for w in fold(f"{one.text} {one.argument}").split()}

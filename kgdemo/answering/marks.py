@@ -15,6 +15,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from kgdemo.answering.operands import is_of_kind
@@ -45,6 +46,7 @@ _MOST_BESIDE = 400  # links of a thing whose ends are looked at
 _MOST_HOLDERS = 3  # of a record, which two may have reached together
 _LEAST_ALIKE = 0.5  # cosine below which nothing is meant, however many words it shares
 _LEAST_APART = 0.03  # by how much a record has to be nearer than the next one, *most nominations* and *most prizes*
+_MOST_PARTS = 8  # of a question that are looked at, however many articles it has
 _LEAST_UNNAMED = 2  # telling words beside the names, without which a part of a question is a name
 _LEAST_WORDS = 3  # that tell something, without which nothing is described
 _NAME = re.compile(r"(?<=[\w,] )(?:[A-Z][\w'’-]+|\d{3,4})\b")
@@ -164,7 +166,7 @@ class Marks:
         """
         found = list[tuple[Meant, str]]()
         linked = frozenset().union(*map(telling_words, named))
-        for part, outer in descriptions(question):
+        for part, outer in islice(descriptions(question), _MOST_PARTS):
             if len(telling_words(part) - linked) < _LEAST_UNNAMED and not says_order(part):
                 continue
             if outer == WHOLE and part.lower().startswith("where ") and not says_order(part):

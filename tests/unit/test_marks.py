@@ -19,6 +19,7 @@ from kgdemo.lab.training.marks import NAMES, fit
 from kgdemo.lab.training.marks import descriptions as descriptions_written
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.pipeline import Pipeline
+from kgdemo.query.answer_type import ANYTHING
 from kgdemo.query.nested import descriptions, when_asked
 from kgdemo.settings import Settings
 
@@ -92,6 +93,13 @@ def small() -> KnowledgeGraph:
 def test_what_a_description_means(description: str, holder: str) -> None:
     found = Marks(small(), sentence_embedder()).meant(description)
     assert (found.holder if found else "") == holder
+
+
+def test_a_question_of_many_articles_takes_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    known, looked_at = Marks(small(), sentence_embedder()), list[str]()
+    monkeypatch.setattr(Marks, "meant", lambda _, part, asked: looked_at.append(part))
+    assert known.of_question("who painted " + "the red dog of a blue house in " * 60, ANYTHING) == []
+    assert 0 < len(looked_at) <= 8
 
 
 def test_what_a_clause_says_to_have_happened() -> None:
