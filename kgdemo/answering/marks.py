@@ -175,6 +175,7 @@ class Marks:
             if meant is not None:
                 found.append((meant, outer))
         parts = [meant for meant, outer in found if outer != WHOLE and meant.of_kind]
+        within = {meant.holder for meant in parts}  # in *the country that mines the most copper*, *the most copper*
         whole = {
             meant.holder: meant
             for meant, outer in found
@@ -184,7 +185,7 @@ class Marks:
         left = [
             (meant, outer)
             for meant, outer in found
-            if (meant.holder in whole if outer == WHOLE else meant.of_kind or meant.holder not in whole)
+            if (meant.holder in whole if outer == WHOLE else meant.of_kind or meant.holder not in {*whole, *within})
         ]
         return sorted(left, key=lambda one: -one[0].likely - _NO_LESS * (one[1] == WHOLE))
 

@@ -35,6 +35,7 @@ _SAME = 0.42  # cosine from which a word says a relation
 _NEAREST = 0.35  # from which it does where no relation of the member says it better
 _SAID = 0.6  # of a date, where something else in the phrase may be what it is the date of
 CLOSER = 0.12  # by how much another relation, or the statements of another member, may say it better
+_OF_A_YEAR = re.compile(r"\b\d{4}\b")
 _CAME = frozenset(
     "first appeared appear came out released published made year years started introduced announced".split()
 )
@@ -176,8 +177,11 @@ class Telling:
     def _tells(self, label: str, end: str, word: str) -> bool:
         """Whether what something is, or what it did, says a word: *liquid at room temperature*, *Cut off his ear*.
 
-        A title or a name does not: *The Merry Wives of Windsor* says of nobody that she was his wife.
+        A title or a name does not: *The Merry Wives of Windsor* says of nobody that she was his wife. Nor does what
+        holds of a year alone: of those who joined it, *country that joined the EU in 2004* tells no more than some.
         """
+        if _OF_A_YEAR.search(end):
+            return False
         if label not in _TELLS and fold(end) not in (word, *singulars(word)):
             return False
         if not any(same_stem(word, own) for own in _folded(end)):
