@@ -23,7 +23,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold, spoken
 from kgdemo.linking.linker import LIKELY
 from kgdemo.linking.names import name_index, other_names_of
-from kgdemo.linking.words import common_words, ordinary_words
+from kgdemo.linking.words import common_words, frequent_words, ordinary_words
 from kgdemo.opened import OpenedGraph
 from kgdemo.query.answer_type import kind_of, singulars
 from kgdemo.query.measures import COMPARING
@@ -323,7 +323,9 @@ def _is_meant(kg: KnowledgeGraph) -> Callable[[str, str], bool]:
     def is_form_of(word: str, better: str) -> bool:
         return better.startswith(word) or (word.startswith(better) and len(word) > len(better) + 1)
 
-    return lambda word, better: _is_english(word) and (better not in asking or is_form_of(word, better))
+    return lambda word, better: (
+        word in frequent_words() or (_is_english(word) and (better not in asking or is_form_of(word, better)))
+    )
 
 
 def _is_english(word: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
-from kgdemo.answering.clauses import belonging_to, common, led_to, number_unread, unread
+from kgdemo.answering.clauses import belonging_to, common, led_to, number_unread, order_unread, unread
 from kgdemo.answering.computation import BY, MethodRun, computed_answer, listed, no_answer
 from kgdemo.answering.marks import VERY_LIKELY, Marks, Meant
 from kgdemo.answering.operands import Sets
@@ -66,6 +66,38 @@ _TRIED = 3  # answers of a question within a question, of which the rest is aske
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Whole:
+    """How a whole question was answered.
+
+    Attributes:
+        query: the question.
+        ran: its run.
+        operations: what was computed in it.
+    """
+
+    query: Query
+    ran: MethodRun
+    operations: tuple[Operation, ...]
+
+    @property
+    def final(self) -> AnswerFinal | None:
+        return self.ran.final
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        return () if self.refused or self.final is None else self.final.answers
+
+    @property
+    def refused(self) -> bool:
+        return self.final is None or bool(self.final.refusal)
+
+    @property
+    def one_hop(self) -> bool:
+        """Whether single relations lead to all that it cites."""
+        return bool(self.ran.cited) and all(len(path.relations) == 1 for path in self.ran.cited)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class InSteps:
     """Answers a question whole, or first what it describes and then the rest: *the capital of the country where …*.
 
@@ -85,20 +117,33 @@ class InSteps:
     def answer(self, query: Query) -> Iterator[Event]:
         """The events of a question's run."""
         if query.plan.inner and not self.reading.names(query.plan.inner):
-            for event in self._step_by_step(query.plan.inner, query.plan.outer):
-                event = self._leading_on(event) if isinstance(event, AnswerFinal) else event
-                nothing = isinstance(event, AnswerFinal) and bool(event.refusal)
-                retold = tuple(self._in_other_words(query, in_steps=True)) if nothing else ()
-                retold = retold or (tuple(self.described(query)) if nothing else ())
-                yield from retold or (event,)
+            yield from self._inner_first(query)
             return
-        link, directed = self.graph.linker.entities_in, self.settings.directed
-        fitting = tuple(described(query, self.resources, link, directed, least=_CONDITIONS))
-        clauses = clauses_of(query.plan.asked, both=False) if query.plan.form is Form.ENTITY else ()
+        fitting = self._described_by(query, _CONDITIONS)
+        # one that is *smaller than the Earth and has a moon* is compared, and more is said of it
+        several = query.plan.form is Form.ENTITY or " than " in query.plan.asked
+        clauses = clauses_of(query.plan.asked, both=False) if several else ()
         if not fitting and (yield from self._by_clauses(clauses, query)):
             return
+        whole = yield from self._whole(query)
+        if instead := self._fitting_better(whole, fitting):
+            yield from instead
+        elif not (yield from self._in_parts(whole, clauses)) and whole.final is not None:
+            yield from self._as_it_stands(whole, whole.final, clauses)
+
+    def _inner_first(self, query: Query) -> Iterator[Event]:
+        """The answer to a question that always takes two steps, or to what it means in other words."""
+        for event in self._step_by_step(query.plan.inner, query.plan.outer):
+            event = self._leading_on(event) if isinstance(event, AnswerFinal) else event
+            instead: tuple[Event, ...] = ()
+            if isinstance(event, AnswerFinal) and event.refusal:
+                instead = tuple(self._in_other_words(query, in_steps=True)) or tuple(self.described(query))
+            yield from instead or (event,)
+
+    def _whole(self, query: Query) -> Generator[Event, None, Whole]:
+        """Ask the whole question; everything but its answer is shown."""
         ran, operations = MethodRun(), list[Operation]()
-        for event in self._whole(query):
+        for event in self.pipeline.computed(query, self.method, self.graph, self.resources, self.settings):
             ran.see(event)
             if isinstance(event, AnswerFinal):
                 ran.final = event
@@ -106,68 +151,110 @@ class InSteps:
                 yield event
             if isinstance(event, Operation):
                 operations.append(event)
-        if fitting and not any(operation.kind == "value" for operation in operations):  # a number that is stated
-            yield from fitting
-            return
-        refused = ran.final is None or bool(ran.final.refusal)
-        unbound = not refused and bool(query.plan.bound) and not operations  # the years did not act
-        if unbound and (bounded := tuple(described(query, self.resources, link, directed, least=1))):
-            yield from bounded
-            return
-        if not refused and query.plan.form is Form.ENTITY:
-            led = led_to(ran, operations, Sets(self.graph.kg, directed))
-            first = {one: paths[0] for one, paths in led.items()}
-            if narrowed := tuple(acting(query, self.resources, link, directed, first)) if len(first) > 1 else ():
-                yield from narrowed
-                return
-        both = re.search(r"\bboth\b", query.plan.asked, re.IGNORECASE)  # of one of the two the whole may know nothing
-        if (refused or both) and query.plan.form is Form.ENTITY:
-            every = clauses_of(query.plan.asked)
+        return Whole(query, ran, tuple(operations))
+
+    def _described_by(self, query: Query, least: int) -> tuple[Event, ...]:
+        """What fits the question as a description, if so many of its conditions act on that."""
+        link, directed = self.graph.linker.entities_in, self.settings.directed
+        return tuple(described(query, self.resources, link, directed, least=least))
+
+    def _fitting_better(self, whole: Whole, fitting: Sequence[Event]) -> Sequence[Event]:
+        """What fits more of the question than the answer to the whole; nothing where that fits all of it.
+
+        Args:
+            whole: how the whole question was answered.
+            fitting: what fits it as a description.
+        """
+        query = whole.query
+        stated = any(operation.kind == "value" for operation in whole.operations)  # a number
+        wider = {one for event in fitting if isinstance(event, AnswerFinal) for one in event.answers}
+        computed = bool(whole.operations and whole.answers) and set(whole.answers) < wider  # of these those that count
+        if fitting and not (stated or computed):
+            return fitting
+        if whole.refused:
+            return ()
+        if query.plan.bound and not whole.operations and (bounded := self._described_by(query, least=1)):
+            return bounded  # the years did not act
+        if query.plan.form is not Form.ENTITY:
+            return ()
+        link, directed = self.graph.linker.entities_in, self.settings.directed
+        led = led_to(whole.ran, whole.operations, Sets(self.graph.kg, directed))
+        first = {one: paths[0] for one, paths in led.items()}
+        return tuple(acting(query, self.resources, link, directed, first)) if len(first) > 1 else ()
+
+    def _in_parts(self, whole: Whole, clauses: Sequence[Clause]) -> Generator[Event, None, bool]:
+        """Answer one condition at a time, or in two steps, where the whole has no answer or may pass something over.
+
+        Args:
+            whole: how the whole question was answered.
+            clauses: its conditions that were tried before.
+
+        Returns:
+            whether that gave an answer.
+        """
+        query, asked = whole.query, whole.query.plan.asked
+        if query.plan.form is not Form.ENTITY:
+            return False
+        both = re.search(r"\bboth\b", asked, re.IGNORECASE)  # of one of the two the whole may know nothing
+        if whole.refused or both:
+            every = clauses_of(asked)
             if every != clauses and (yield from self._by_clauses(every, query)):
-                return
-            if (yield from self._by_clauses(of_place(query.plan.asked), query)):
-                return
-        one_hop = bool(ran.cited) and all(len(path.relations) == 1 for path in ran.cited)
-        answers = ran.final.answers if ran.final is not None else ()
-        several = not refused and not one_hop and len(answers) > 1  # of *the lead singer of* a band there is one
-        of_kin = one_hop and asks_of_kin(query.plan.asked)
-        steps = two_steps(query.plan.asked, clauses_only=not (refused or several or of_kin))
+                return True
+            if (yield from self._by_clauses(of_place(asked), query)):
+                return True
+        of_kin = whole.one_hop and asks_of_kin(asked)
+        several = not whole.one_hop and len(whole.answers) > 1  # of *the lead singer of* a band there is one
+        steps = two_steps(asked, clauses_only=not (whole.refused or several or of_kin))
+        if steps is None or self.reading.names(steps[0]):
+            return False
         # what is asked of *the films directed by* somebody is asked of all of them, as a path asks it
-        several &= steps is None or not of_several(steps[0])
-        one_hop &= steps is None or not of_several(steps[0])
-        stepwise = query.plan.form is Form.ENTITY and (refused or one_hop or several)
-        if stepwise and steps and not self.reading.names(steps[0]):
-            tried = list(self._step_by_step(*steps))  # one run has the paths of one search: shown where it answers
-            taken = self._answers_it(tried, steps[0], ran.final, fewer=several)
-            yield from (event for event in tried if taken or isinstance(event, LMCall))
-            if taken:
-                return
-        if ran.final is None:
+        passes_over = (whole.one_hop or several) and not of_several(steps[0])
+        if not (whole.refused or passes_over):
+            return False
+        tried = list(self._step_by_step(*steps))  # one run has the paths of one search: shown where it answers
+        taken = self._answers_it(tried, steps[0], whole.final, fewer=several and not of_several(steps[0]))
+        yield from (event for event in tried if taken or isinstance(event, LMCall))
+        return taken
+
+    def _as_it_stands(self, whole: Whole, final: AnswerFinal, clauses: Sequence[Clause]) -> Iterator[Event]:
+        """The answer to the whole question, what is held against it, or what a refused question may mean."""
+        query, form = whole.query, whole.query.plan.form
+        if objection := self._held_against(whole):
+            yield no_answer(objection)
             return
-        if not refused and not operations and is_neither(query.plan.asked, self.graph.kg.words_of(*answers)):
-            yield no_answer("It asks which of two things it is, and what the graph holds here is neither of them.")
+        if form is Form.ENTITY and not whole.operations:
+            final = self._leading_on(final)
+        if not final.refusal and (lost := self._passed_over(whole, clauses)):
+            refused = no_answer(f"The question has a condition that I find nothing for: “{lost}”. Ask without it.")
+            yield from tuple(self.described(query)) or (refused,)
             return
-        if answers and not (refused or operations) and not any(self._may_be_meant(one, query) for one in answers):
-            kinds = listed(sorted({kind_of(self.graph.kg, one) for one in answers}))
-            asked, told = listed(sorted(query.answer_type.types)), listed(list(answers), 3)
-            yield no_answer(f"It asks for {asked}; what was found, {told}, is of the kind {kinds}.")
-            return
-        if query.plan.form is Form.ENTITY and not operations:
-            ran.final = self._leading_on(ran.final)
-            refused = bool(ran.final.refusal)
-        said = [clause.question for clause in clauses] or list(filter(None, [last_clause(query.plan.asked)]))
-        lost = "" if refused else unread(said, ran, operations, self.graph.kg)
-        if not refused and not operations and query.plan.form is Form.ENTITY:
-            lost = lost or number_unread(query.plan.asked, ran, self.graph.kg)
-        if lost:
-            yield no_answer(f"The question has a condition that I find nothing for: “{lost}”. Ask without it.")
-            return
-        if refused and (found := tuple(self.described(query))):
-            yield from found
-            return
-        may_be_retold = refused and query.plan.form in _IN_OTHER_WORDS
-        retold = tuple(self._in_other_words(query, in_steps=bool(steps))) if may_be_retold else ()
-        yield from retold or (ran.final,)
+        instead = tuple(self.described(query)) if final.refusal else ()
+        if final.refusal and not instead and form in _IN_OTHER_WORDS:
+            instead = tuple(self._in_other_words(query, in_steps=two_steps(query.plan.asked) is not None))
+        yield from instead or (final,)
+
+    def _held_against(self, whole: Whole) -> str:
+        """Why what was found is no answer to what is asked; empty where it may be one, or nothing was found."""
+        if whole.refused or whole.operations:
+            return ""
+        query, answers = whole.query, whole.answers
+        if is_neither(query.plan.asked, self.graph.kg.words_of(*answers)):
+            return "It asks which of two things it is, and what the graph holds here is neither of them."
+        if not answers or any(self._may_be_meant(one, query) for one in answers):
+            return ""
+        kinds = listed(sorted({kind_of(self.graph.kg, one) for one in answers}))
+        asked, told = listed(sorted(query.answer_type.types)), listed(list(answers), 3)
+        return f"It asks for {asked}; what was found, {told}, is of the kind {kinds}."
+
+    def _passed_over(self, whole: Whole, clauses: Sequence[Clause]) -> str:
+        """A condition of the question that its answer has nothing to do with; empty where there is none."""
+        asked, kg = whole.query.plan.asked, self.graph.kg
+        said = [clause.question for clause in clauses] or list(filter(None, [last_clause(asked)]))
+        lost = unread(said, whole.ran, whole.operations, kg)
+        if whole.query.plan.form is Form.ENTITY:
+            lost = lost or order_unread(asked, whole.ran, whole.operations)
+            lost = lost or ("" if whole.operations else number_unread(asked, whole.ran, kg))
+        return lost
 
     def _by_description(self, query: Query) -> Iterator[Event]:
         """The answer to what is asked of something described by what it is known for; see ``answering.marks``."""
@@ -277,6 +364,9 @@ class InSteps:
         link, mentions = self.graph.linker.entities_in, self.reading.linked.mentions
         given = (self.resources, link, self.settings.directed, self.graph.vocabulary)
         meaning = understood(query, text, mentions, *given)
+        told = [event for event in meaning.events if isinstance(event, Operation)]
+        if unread([clause.question for clause in clauses_of(query.plan.asked)], MethodRun(), told, self.graph.kg):
+            meaning = Meaning(lacking=meaning.lacking, about=meaning.about)  # it passes a condition over
         by_description = Meaning() if meaning.sure else self._surely_described(query)
         return by_description if by_description.events or by_description.about else meaning
 
@@ -306,9 +396,6 @@ class InSteps:
         link = self.graph.linker.entities_in
         yield from in_other_words(query, self.resources, link, self.settings.directed, in_steps)
 
-    def _whole(self, query: Query) -> Iterator[Event]:
-        return self.pipeline.computed(query, self.method, self.graph, self.resources, self.settings)
-
     def _by_clauses(self, clauses: Sequence[Clause], query: Query) -> Generator[Event, None, bool]:
         """Answer what fits several conditions, each asked by itself; nothing is shown where that gives no answer.
 
@@ -320,14 +407,17 @@ class InSteps:
             whether it gave one.
         """
         found: list[dict[str, tuple[Path, ...]]] = []
+        bounded: dict[int, Operation] = {}
         shown: list[Event] = []  # one run has the paths of one search: the first condition's
-        for clause in clauses:
+        for place, clause in enumerate(clauses):
             if clause.place:
                 found.append(belonging_to(found[0], clause.place, Sets(self.graph.kg, self.settings.directed)))
                 continue
-            seen, fitting = self._fitting(clause.question, self.settings if not found else self._unseen)
+            seen, fitting, told = self._fitting(clause.question, self.settings if not found else self._unseen)
             fitting = {one: paths for one, paths in fitting.items() if self._may_be_meant(one, query)}
             calls = [event for event in seen if isinstance(event, LMCall)]
+            if told is not None:
+                bounded[place] = told
             if not fitting:
                 yield from (event for event in shown if isinstance(event, LMCall))
                 yield from calls
@@ -337,7 +427,12 @@ class InSteps:
             )
             shown.append(Notice(f"Asked by itself: {clause.question}? {listed(list(fitting), 8)}."))
             found.append(fitting)
-        computed = list(common(clauses, found, self.graph.verifier)) if clauses else []
+        computed = list(common(clauses, found, self.graph.verifier, bounded)) if clauses else []
+        if bounded and not computed:
+            each = " and ".join(
+                f"{len(own)} for “{clause.question}”" for clause, own in zip(clauses, found, strict=True)
+            )
+            computed = [no_answer(f"The graph holds {each}, and nothing that is among all of them.")]
         answered = any(isinstance(event, AnswerFinal) for event in computed)
         yield from (event for event in (*shown, *computed) if answered or isinstance(event, LMCall))
         return answered
@@ -351,8 +446,13 @@ class InSteps:
         """The settings of a question that is asked on the way, whose search is not shown."""
         return dataclasses.replace(self.settings, compare=False, explain=0, forced=())
 
-    def _fitting(self, question: str, settings: Settings) -> tuple[list[Event], dict[str, tuple[Path, ...]]]:
-        """The events of a question's run, and all that answers it, each with the paths that lead to it."""
+    def _fitting(
+        self, question: str, settings: Settings
+    ) -> tuple[list[Event], dict[str, tuple[Path, ...]], Operation | None]:
+        """The events of a question's run, and all that answers it, each with the paths that lead to it.
+
+        Where no path does but a value says that it fits, *longer than the Rhine*, the operation that tells it as well.
+        """
         ran, events = MethodRun(), list[Event]()
         for event in self.pipeline.answered(question, self.method, self.graph, settings, ()):
             ran.see(event)
@@ -360,7 +460,10 @@ class InSteps:
                 ran.final = event
             events.append(event)
         operations = [event for event in events if isinstance(event, Operation)]
-        return events, led_to(ran, operations, Sets(self.graph.kg, self.settings.directed))
+        led = led_to(ran, operations, Sets(self.graph.kg, self.settings.directed))
+        last, answers = operations[-1] if operations else None, ran.final.answers if ran.final is not None else ()
+        bounded = last is not None and last.kind == "filter" and len(answers) > 0 and set(answers) <= set(last.result)
+        return (events, led, None) if led or not bounded else (events, dict.fromkeys(answers, ()), last)
 
     def _step_by_step(self, inner: str, outer: str) -> Iterator[Event]:
         """Answer the inner question, then ask the outer one of its answers until that is answered."""

@@ -40,11 +40,27 @@ _DONE = re.compile(r"(?:did|has|have)\b", re.IGNORECASE)
 _CLAIMS_A_TIME = re.compile(r"[<>=]+ \d{3,4}$")
 _LIVED_WHERE = re.compile(r"^(?:was|were|did) .+ (?P<verb>born|buried|die) in (?!\d)", re.IGNORECASE)
 _PAST = {"die": "died"}
-_OUTCOME = frozenset("win won lose lost beat defeat defeated".split())
+_OUTCOME = frozenset("win won lose lost beat defeat defeated survive survived".split())
 _IS_IN = re.compile(r"^(?:is|was) (?P<x>.+?) in (?:the )?(?P<y>.+)$", re.IGNORECASE)
 _IS_NATIONAL = re.compile(  # *was Frida Kahlo Mexican*
     r"^(?i:is|was|were|are) [^,]+ [A-Z]\w*(?:n|sh|ese|ch|ss|k|i|h|er)$"
 )
+_OF_A_COUNTRY = re.compile(  # *is Lego a Swedish company*
+    r"^(?i:is|was) .+ (?:an?|the) (?:[\w-]+ )*?[A-Z]\w*(?:n|sh|ese|ch|ss|k|i) [a-z]\w+$"
+)
+_COMES_FROM = ("citizen of", "originates from", "located in", "headquartered in", "based in")
+_IS_WHERE = (
+    "housed in",
+    "located in",
+    "exhibited in",
+    "headquartered in",
+    "based in",
+    "stands on",
+    "buried in",
+    "set in",
+)
+_DONE_TO = re.compile(r"\b(?:born|\w+ed|found|held|built|made|set|spoken|worn|sung|won)$", re.IGNORECASE)
+_IN_TIME = re.compile(r"\b(?:before|after|earlier|later|sooner|until)\b", re.IGNORECASE)
 _OF_PLACE = re.compile(r"\b(?:in|part|on|inside|within|located|lie|lies|belong|belongs)\b", re.IGNORECASE)
 _APART = frozenset(("region", "state", "province"))  # kinds of places of which a city lies in one
 _LARGEST = frozenset(("country", "continent"))
@@ -206,6 +222,10 @@ class Claims(Properties):
         walks = [walk for walk in walks if named & set(path_words(walk[1]))] or walks  # *capital*, not *largest city*
         if where := _LIVED_WHERE.match(self.plan.asked):  # a citizen of a country need not have been born there
             walks = [(one, (f"{_PAST.get(where['verb'].lower(), where['verb'].lower())} in",)) for one in topics]
+        is_in = _IS_IN.match(self.plan.asked)
+        there: Sequence[str] = _IS_WHERE if is_in and not _DONE_TO.search(is_in["x"]) else ()
+        there = _COMES_FROM if _OF_A_COUNTRY.match(self.plan.asked) else there
+        walks = [*((one, (label,)) for one in topics for label in there if self.sets.ends(one, (label,))), *walks]
         a_country = any(kind_of(self.kg, topic) == "country" for topic in topics)  # it may be a club
         of_country = a_country and (_COMPETES.match(self.query.text) or _IS_NATIONAL.match(self.plan.asked))
         country = [(one, ("citizen of",)) for one in topics] if of_country else []
@@ -247,6 +267,10 @@ class Claims(Properties):
             yield from self._not_among(topics) or iter((no_answer(_NEITHER),))
             return
         subject, relation, claimed, stated = instead
+        done = _DONE.match(self.plan.asked) is not None
+        if done and (_IN_TIME.search(self.plan.asked) or self._uncovered(next(iter(stated.values())))):
+            yield no_answer(_NEITHER)  # what is stated instead is not what somebody is said to have done
+            return
         if len(topics) > 2 and set(path_words((relation,))).isdisjoint(self.query.content_words):
             yield no_answer(_NEITHER)  # of three things that are named it is about two, and says what is not asked
             return

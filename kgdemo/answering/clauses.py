@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from kgdemo.answering.computation import SAYS_LITTLE, MethodRun, computed_answer, listed
 from kgdemo.answering.operands import PLACES, Sets
+from kgdemo.answering.records import order_of
 from kgdemo.events import Event, Operand, Operation
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, fold
@@ -57,35 +58,51 @@ def belonging_to(found: Paths, adjective: str, sets: Sets) -> dict[str, tuple[Pa
     return belong
 
 
-def common(clauses: Sequence[Clause], found: Sequence[Paths], verifier: Verifier) -> Iterator[Event]:
+def common(
+    clauses: Sequence[Clause], found: Sequence[Paths], verifier: Verifier, bounded: Mapping[int, Operation]
+) -> Iterator[Event]:
     """What fits every condition, computed and verified; nothing where there is none.
 
     Args:
         clauses: the conditions, the first of which is not negated.
         found: for each of them what fits it, with its paths.
         verifier: of the graph.
+        bounded: the place of each condition that no path says but a value, *longer than the Rhine*, with what told it.
     """
-    asked = [own for clause, own in zip(clauses, found, strict=True) if not clause.negated]
-    shared = {one: [own[one] for own in asked] for one in asked[0] if all(one in own for own in asked)}
-    if not shared:
-        return
-    if len(asked) > 1:
+    led = [own for place, own in enumerate(found) if place not in bounded and not clauses[place].negated]
+    first = led[0] if led else found[0]
+    shared = {one: [own[one] for own in led] for one in first if all(one in own for own in led)}
+    if len(led) > 1:
         operands = [Operand(one, tuple(dict.fromkeys(p for own in ways for p in own))) for one, ways in shared.items()]
-        numbers = " and ".join(str(len(own)) for own in asked)
+        numbers = " and ".join(str(len(own)) for own in led)
         both = Operation("both", f"in common of {numbers}: {len(shared)}", tuple(operands), tuple(shared))
-        if not verify_operation(both, verifier):
+        if not shared or not verify_operation(both, verifier):
             return
         yield replace(both, verified=True)
+    for place, told in bounded.items():
+        valued = [replace(o, paths=_first(shared[o.entity])) for o in told.operands if o.entity in shared]
+        shared = {o.entity: shared[o.entity] for o in valued if o.entity in found[place]}
+        within = replace(told, text=f"{clauses[place].question}: {len(shared)}", operands=tuple(valued))
+        within = replace(within, result=tuple(shared))
+        if not shared or not verify_operation(within, verifier):
+            return
+        yield replace(within, verified=True)
     for clause, own in zip(clauses, found, strict=True):
         if not clause.negated:
             continue
-        operands = [Operand(one, (ways[0][0], *own.get(one, ())[:1])) for one, ways in shared.items()]
+        operands = [Operand(one, (*_first(ways), *own.get(one, ())[:1])) for one, ways in shared.items()]
         shared = {one: ways for one, ways in shared.items() if one not in own}
         left = Operation("without", f"without those of “{clause.question}”", tuple(operands), tuple(shared))
         if not shared or not verify_operation(left, verifier):
             return
         yield replace(left, verified=True)
-    yield computed_answer(f"{listed(list(shared))}.", tuple(shared))
+    if shared:
+        yield computed_answer(f"{listed(list(shared))}.", tuple(shared))
+
+
+def _first(ways: Sequence[tuple[Path, ...]]) -> tuple[Path, ...]:
+    """One path that leads to a thing; none where only a value says that it fits."""
+    return next((own[:1] for own in ways if own), ())
 
 
 _OF_A_NUMBER = re.compile(
@@ -100,6 +117,26 @@ def number_unread(question: str, ran: MethodRun, kg: KnowledgeGraph) -> str:
     found = _OF_A_NUMBER.search(question)
     entities = {entity for path in ran.cited for entity in path.entities}
     return found[0] if found and found["number"].lower() not in kg.words_of(*entities) else ""
+
+
+_AN_ORDER = re.compile(r"\b(?:(?:most|least|fewest) [a-z]+|[a-z]+est)\b", re.IGNORECASE)
+_FEW = 3  # answers that may all be the *most famous* ones
+
+
+def order_unread(question: str, ran: MethodRun, operations: Sequence[Operation]) -> str:
+    """What picks one of many, *the most beautiful*, where many are the answer and nothing says it of them; else empty.
+
+    Args:
+        question: in plain words.
+        ran: how it was answered.
+        operations: what was computed of it.
+    """
+    end, _ = order_of(question)
+    found = _AN_ORDER.search(question) if end in ("more", "less") else None
+    if found is None or ran.final is None or len(ran.final.answers) <= _FEW:
+        return ""
+    told = (*(operation.text for operation in operations), *map(str, ran.cited))
+    return "" if any(order_of(text)[0] == end for text in told) else found[0]
 
 
 _SO_MANY = re.compile(  # *the four inner planets*, but any of them in *one of the four*, and any two in *name two*
@@ -138,7 +175,13 @@ def name_passed_over(question: str, operations: Sequence[Operation], kg: Knowled
     if not any(str(path) in operation.text for operation in operations for path in paths):
         return ""  # it is said in words of its own, *Paris*, which do not tell what it rests on
     said = _words_said(paths, operations, kg)
-    names = [name for name in names_in(question) if fold(name) not in FUNCTION_WORDS]
+    passed = {entity for path in paths for entity in path.entities}
+    names = [
+        name
+        for name in names_in(question)
+        if fold(name) not in FUNCTION_WORDS
+        and passed.isdisjoint(kg.entities[one.entity] for one in name_index(kg).called(name))  # *Swedish*
+    ]
     return " ".join(name for name in names if not any(same_stem(fold(name), one) for one in said))
 
 

@@ -105,10 +105,13 @@ class Described:
         sets: of the graph.
         embedder: of words.
         office: the office that a noun names; empty where none.
+        meant: what the question is known to be about.
     """
 
-    def __init__(self, sets: Sets, embedder: Embedder, office: Callable[[str], str]) -> None:
-        self.sets, self.kg, self._office = sets, sets.kg, office
+    def __init__(
+        self, sets: Sets, embedder: Embedder, office: Callable[[str], str], meant: Collection[str] = ()
+    ) -> None:
+        self.sets, self.kg, self._office, self._meant = sets, sets.kg, office, meant
         self._telling = Telling(sets, embedder, self._read)
         self._unread: Collection[str] = ()  # members of a graph that grows
         self._too_far = False  # more lies around these than may be read
@@ -132,7 +135,7 @@ class Described:
             if places.start >= named:
                 continue
             named = min(named, places.stop) if noun.lower() not in ANYBODY and noun.endswith("s") else named
-            description = Description(self.kg, raw, places, _LITTLE)
+            description = Description(self.kg, raw, places, _LITTLE, self._meant)
             if len(description.phrases) + len(description.must_act) + len(description.named) < least:
                 continue
             if self.kg.grows and not self._may_be_read(description):
@@ -168,7 +171,7 @@ class Described:
         if able is not None:
             return able
         begins = next((i for i, word in enumerate(raw) if i and (word[0].isupper() or word.endswith("ed"))), len(raw))
-        description = Description(self.kg, raw, range(min(begins, _first_said(raw))), _LITTLE)
+        description = Description(self.kg, raw, range(min(begins, _first_said(raw))), _LITTLE, self._meant)
         phrases = description.phrases
         if len(phrases) < 2 or any(phrase.negated for phrase in phrases):
             return Found(), ""

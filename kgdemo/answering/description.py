@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kgdemo.kg.graph import KnowledgeGraph
@@ -55,6 +55,7 @@ class Description:
         raw: the words, as they were typed; a comma is one as well.
         of_set: the places of those that name the set.
         little: more words that say nothing of a thing.
+        meant: entities of which it is known that they are meant.
 
     Attributes:
         words: all of them, folded.
@@ -65,7 +66,14 @@ class Description:
         numbers: how many there are of what the word at the next place names, by their own place.
     """
 
-    def __init__(self, kg: KnowledgeGraph, raw: Sequence[str], of_set: range, little: frozenset[str]) -> None:
+    def __init__(
+        self,
+        kg: KnowledgeGraph,
+        raw: Sequence[str],
+        of_set: range,
+        little: frozenset[str],
+        meant: Collection[str] = (),
+    ) -> None:
         self.words = [fold(re.sub("['’]", "", word)) for word in raw]
         content = {
             place
@@ -76,7 +84,7 @@ class Description:
         }
         self.bounds = dict(self._bounds(content))
         self.numbers = dict(self._numbers(content))
-        self.named: Mapping[str, frozenset[int]] = dict(self._named(kg, raw, content, of_set))
+        self.named: Mapping[str, frozenset[int]] = dict(self._named(kg, raw, content, of_set, meant))
         places = {p for end, own in self.named.items() if len(own) == 1 and kind_of(kg, end) in _PLACES for p in own}
         capitals = {place for place in content if raw[place][0].isupper() or raw[place][0].isdigit()}
         self.phrases = tuple(self._phrases(content))
@@ -89,7 +97,7 @@ class Description:
         return self.names | self.bounds.keys() | self.numbers.keys()
 
     def _named(
-        self, kg: KnowledgeGraph, raw: Sequence[str], content: set[int], of_set: range
+        self, kg: KnowledgeGraph, raw: Sequence[str], content: set[int], of_set: range, meant: Collection[str]
     ) -> Iterator[tuple[str, frozenset[int]]]:
         spans: list[tuple[frozenset[int], tuple[str, ...]]] = []
         for length in range(1, _NAME_WORDS + 1):
@@ -103,8 +111,10 @@ class Description:
                 spans.append((places, forms))
         called = entities_called(kg, list(dict.fromkeys(form for _, forms in spans for form in forms)))
         for places, forms in spans:
-            for entity in (entity for form in forms for entity in called[form]):
-                yield kg.entities[entity], places
+            entities = [kg.entities[entity] for form in forms for entity in called[form]]
+            people = [one for one in entities if one in meant and kind_of(kg, one) == "person"]
+            for entity in people or entities:  # somebody, and not what was named after him
+                yield entity, places
 
     def _phrases(self, content: set[int]) -> Iterator[Phrase]:
         begins = 0

@@ -16,7 +16,7 @@ import numpy as np
 from kgdemo.answering.computation import Computation, MethodRun, computed_answer, listed, no_answer
 from kgdemo.answering.operands import PLACES
 from kgdemo.events import Event, Operand
-from kgdemo.kg.labels import bare, fold, spoken
+from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold, spoken
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import entities_called
 from kgdemo.query.answer_type import Fit, fits, kind_of, same_stem
@@ -209,7 +209,7 @@ class Direct(Computation):
     def won_when(self) -> Iterator[Event] | None:
         """The year of the edition that somebody won or was given; None where that is not asked or not known."""
         found = _WON_WHEN.match(self.plan.asked)
-        words = set(fold(bare(found["what"])).split()) if found else set()
+        words = set(fold(bare(found["what"])).split()) - FUNCTION_WORDS if found else set()
         ends = self._years_won(words) if found else {}
         for topic in self.query.topics if found and not ends else ():  # of the series that is named no other one's
             for label, end in self.kg.neighbours(topic):

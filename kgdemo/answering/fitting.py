@@ -37,7 +37,7 @@ class Fitting(Direct):
         if two_steps(asked, clauses_only=not asked.lower().startswith(("who ", "where "))):
             return
         try:
-            found = Described(self.sets, self.resources.embedder, self.office_named).fitting(asked, least)
+            found = self._described().fitting(asked, least)
         except StoreError:  # a word may name a hub that the search does not come near
             return
         counted = self.plan.form is Form.COUNT and any(fit.likeness < 1 for fit in found.members.values())
@@ -49,14 +49,15 @@ class Fitting(Direct):
 
         Where a clause names something that nothing joins to any of them, that is said in their place.
         """
-        fitting, unmet = Described(self.sets, self.resources.embedder, self.office_named).acting(
-            self.plan.asked, answers
-        )
+        fitting, unmet = self._described().acting(self.plan.asked, answers)
         if unmet:
             held = f"The graph holds {len(answers)} that fit the rest of the question ({listed(list(answers), 8)})"
             yield no_answer(f"{held}, but nothing by which I could tell which of them “{unmet}” means.")
         elif fitting.members:
             yield from self.events(fitting)
+
+    def _described(self) -> Described:
+        return Described(self.sets, self.resources.embedder, self.office_named, self.query.topics)
 
     def events(self, found: Found) -> Iterator[Event]:
         """What fits a description as the answer, each step of it checked.

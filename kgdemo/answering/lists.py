@@ -461,6 +461,8 @@ class Lists(Editions):
         used = {path.entities[0] for path in ends.values()}
         for other in (topic for topic in self.query.topics if topic not in used):
             joined = {e: (*paths, second) for e, paths in remaining.items() if (second := self.sets.joined(e, other))}
+            # of *US states* those that are some, before what one of them only borders
+            joined = {e: paths for e, paths in joined.items() if len(paths[-1].relations) == 1} or joined
             joined = joined or {e: paths for e, paths in remaining.items() if other in e}
             remaining = joined or remaining
         return remaining

@@ -244,14 +244,16 @@ class Marks:
         similarity = embedding_cache(self._embedder).similarity(description, names)
         likeness = dict(zip(names, similarity.tolist(), strict=True))
         like = {one.label: float(max(likeness[name] for name in one.names)) for one in near}
-        best = max(near, key=lambda one: like[one.label])
+        said = {one.label: any(len(own) >= _LEAST_WORDS and own <= words for own in one.words) for one in near}
+        best = max(near, key=lambda one: (said[one.label], like[one.label]))  # first one whose very words stand there
         others = [one for one in near if one.holders != best.holders]
+        apart = like[best.label] - max((like[one.label] for one in others), default=0.0)
         shared = {one.label: sum(map(self._records.rarity, words & one.every_word)) for one in near}
         beside = self._words_beside(best) | {word for kind in asked.types for word in telling_words(kind)}
         told = {word: self._records.rarity(word) for word in words}
         features = MarkFeatures(
             likeness=like[best.label],
-            margin=like[best.label] - max((like[one.label] for one in others), default=0.0),
+            margin=max(apart, 0.0) if said[best.label] else apart,
             told=sum(told[word] for word in words & beside) / (sum(told.values()) or 1.0),
             alone=all(shared[one.label] < shared[best.label] for one in others),
         )

@@ -106,9 +106,8 @@ def readings(
     for one, other in combinations(sure, 2):
         for kept, place in ((one, other), (other, one)):
             rest = [own for own in sure if own not in (kept, place)]
-            only_says_more = _SAYS_MORE.fullmatch(text[one.end : other.start]) or _ADJECTIVE.fullmatch(
-                text[one.end : other.start]
-            )
+            between = text[one.end : other.start]  # *Maximus in Gladiator* is no Gladiator
+            only_says_more = (_SAYS_MORE if kept is one else _ADJECTIVE).fullmatch(between)
             if only_says_more and joined(kept.entities[0], place.entities[0]) and len(rest) < len(NAMES):
                 whole = Named(text[one.start : other.end], one.start, other.end, kept.entities)
                 found[tuple(sorted((whole, *rest), key=lambda own: own.start))] = None
@@ -158,7 +157,7 @@ def _says_whose(text: str, name: Named) -> bool:
 
 def _named(text: str, mentions: Sequence[Mention], kg: KnowledgeGraph) -> Iterator[Named]:
     """All stretches that are names: those that linking found, with its candidates first, and those of the index."""
-    meant = {fold(one.text): _of_such_name(one, kg) for one in mentions}
+    meant = {_as_it_stands(one.text, text): _of_such_name(one, kg) for one in mentions}
     words = list(_WORD.finditer(text))
     seen = set()
     for first in range(len(words)):
@@ -180,6 +179,12 @@ def _named(text: str, mentions: Sequence[Mention], kg: KnowledgeGraph) -> Iterat
             if entities and (start, end) not in seen and not told and not refers_back(text, start):
                 seen.add((start, end))
                 yield Named(said, start, end, tuple(entities))
+
+
+def _as_it_stands(name: str, text: str) -> str:
+    """A name that linking found, folded: its first word where it shares the last with another, *Charlotte or Emily*."""
+    words = fold(name).split()
+    return " ".join(words) if " ".join(words) in fold(text) else next(iter(words), "")
 
 
 def refers_back(text: str, start: int) -> bool:

@@ -266,7 +266,7 @@ class Orders(Computation):
         besides = [topic for topic in self.query.topics if topic.lower() not in names_of_kind(noun)]
         if modifier and not inside and not self.plan.base and not besides:
             yield no_answer(
-                f"The graph does not tell {modifier} {noun.split()[-1]}s from others, so it cannot compare them."
+                f"The graph does not tell “{modifier} {noun.split()[-1]}” from others, so it cannot compare them."
             )
             return
         if inside or (inside := self._of_group(noun)):

@@ -49,7 +49,9 @@ _INSTEAD = (  # steps that say the same of things of different types
     ("genre of", "wrote", "composed", "directed", "painted", "created"),  # a *Dickens* novel
 )  # fmt: skip
 _MADE = ("wrote", "composed", "painted", "directed", "created", "performed")  # of whom stands for what is by him
-_NEARLY = {"appears in": "starred in", "starred in": "appears in"}
+_NEARLY = {
+    "appears in": "starred in", "starred in": "appears in", "won by": "awarded to", "awarded to": "won by"
+}  # fmt: skip
 _NTH_OF = re.compile(r"(first|second|third|fourth|fifth) (?:ever |modern |men['’]s )*$", re.IGNORECASE)
 _YEAR_BEFORE = re.compile(r"\b((?:1[89]|20)\d\d) (?:men['’]s )?$", re.IGNORECASE)
 _YEAR_BEHIND = re.compile(
@@ -345,6 +347,7 @@ class Parsed(Plans):
         if {token for token in plan if token in NAMES} != set(heard.names):
             return False
         types: set[str] = set()
+        other: set[str] = set()  # of the first of two walks that meet
         for token in plan:
             if token in NAMES:
                 types = {self._type_of(entity) for entity in heard.names[token].entities}
@@ -352,7 +355,7 @@ class Parsed(Plans):
                 if types and not any(self._may_state(kind, token[1:]) for kind in types):
                     return False
             elif token in (BOTH, AND_OF) or token.isupper():
-                types = set()
+                types, other = set(), types if token == BOTH else set()
             else:
                 inside = (
                     PLACES if not PLACES.isdisjoint(types) and plan.index(token) > 1 else ()
@@ -360,6 +363,8 @@ class Parsed(Plans):
                 types = {end for kind in (*types, *inside) for end in self.kg.steps_of_type(kind).get(token, ())}
                 if not types:
                     return False
+        if other and types and other.isdisjoint(types) and (LYING.isdisjoint(other) or LYING.isdisjoint(types)):
+            return False  # nothing is both a *child of* somebody and what somebody *appears in*
         return heard.trusted or self._may_end_so(plan, types)
 
     def _may_end_so(self, plan: Sequence[str], types: Set[str]) -> bool:

@@ -31,7 +31,7 @@ from kgdemo.answering.walks import SPANS, Ends, Heard, Walks, attributes_of, kin
 from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS
 from kgdemo.kg.literals import date_parts
-from kgdemo.query.answer_type import kind_of, same_stem
+from kgdemo.query.answer_type import Fit, fits, kind_of, same_stem
 from kgdemo.query.measures import AGE, BEGINNING, DATE, says_greater
 from kgdemo.query.parser import AND_OF, ATTRIBUTE, BOTH, NAMES
 from kgdemo.query.plan import Form, Plan
@@ -249,6 +249,9 @@ class Plans(Walks):
         ends = {**pair[0], **pair[-1]}
         if any(len(own) != 1 for own in pair) or len(ends) < 2:
             return None
+        asked = self.query.answer_type
+        if asked.named and any(fits(asked, kind_of(self.kg, end)) is Fit.NO for end in ends):
+            return None  # *which planet is smaller than the Earth and has a moon* compares no moon
         key = ("extreme", greatest, frozenset(ends))
         if attribute in SPANS:
             names, span = tuple(name.text for name in heard.masked.names), SPANS[attribute][0]

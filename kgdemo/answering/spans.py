@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
 
 from kgdemo.answering.computation import (
@@ -19,21 +19,27 @@ from kgdemo.answering.operands import all_of_kind, names_of_kind, operand_of, sa
 from kgdemo.answering.orders import are_consecutive
 from kgdemo.answering.values import Values
 from kgdemo.events import AnswerFinal, Event, Operand, Operation
+from kgdemo.kg.labels import bare, fold
 from kgdemo.kg.path import Path
+from kgdemo.linking.names import name_index
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.measures import AGE, DATE, IN_OFFICE, LIFE, TODAY
 from kgdemo.query.plan import Form
 
 _COMES_NEXT = re.compile(
-    r"^(?:which|what) (?:\w+ )?(?:comes|come|is|follows|stands)(?: the)?(?: next| one)? ?"
-    r"(?:the )?(?P<way>after|before|behind) (?P<x>.+)$",
+    r"^(?:(?:in|on) (?:the )?(?P<first>[^,]+), )?(?:which|what|who) (?:[\w'-]+ ){0,4}?"
+    r"(?:comes|come|came|is|was|follows|stands)(?: the)?(?: next| one| directly| right| straight| immediately| just)*"
+    r" ?(?:the )?(?P<way>after|before|behind) "
+    r"(?:the )?(?P<x>.+?)(?:,? (?:in|on) (?:the )?(?P<within>.+))?$",
     re.IGNORECASE,
 )
+_NUMBERED_BY = {"planet": "distance from the Sun", "element": "atomic number"}  # all of a kind
 _STILL_THERE = re.compile(  # *did the Ottoman Empire still exist in 1910*
     r"^(?:did|was|were) (?P<x>.+?) (?:(?:still|already|yet) )?(?:exist|alive|around|in existence|there|living)"
     r"(?: (?:still|already))? (?:in|during) (?:the year )?(?P<year>\d{3,4})$",
     re.IGNORECASE,
 )
+_GROUPS = ("part of", "instance of", "part of series")
 _A_DAY, _A_YEAR = 1 / 372, 1.0
 Span = tuple[Operand, Operand]
 
@@ -106,17 +112,32 @@ class Spans(Values):
     def beside(self) -> Iterator[Event] | None:
         """What comes right after or before one of a numbered group, or of the planets; None where not asked."""
         found = _COMES_NEXT.match(self.plan.asked)
-        one = next(iter(self._link(found["x"])), "") if found else ""
-        if not found or not one:
+        if not found:
             return None
-        groups = [end for label, end in self.kg.neighbours(one, directed=True) if label in ("part of", "instance of")]
+        within = set(self._link(found["within"] or found["first"] or ""))
+        called_so = (self.kg.entities[name.entity] for name in name_index(self.kg).called(found["x"]))
+        for one in dict.fromkeys((*self._link(found["x"]), *called_so, *self._parts_called(found["x"], within))):
+            ordered = self._in_order_with(one, within)
+            names = [operand.entity for operand in ordered]
+            place = names.index(one) + (0 if found["way"].lower() == "before" else 2) if one in names else 0
+            if 0 < place <= len(names):
+                return self._nth_of(MethodRun(), ordered, place)
+        return None
+
+    def _parts_called(self, name: str, wholes: Iterable[str]) -> list[str]:
+        """The parts of something that bear a name but for what stands in brackets behind it: *Rat (Chinese zodiac)*."""
+        parts = (end for whole in wholes for end in self.sets.members(whole))
+        return [end for end in parts if fold(bare(end)) == fold(name)]
+
+    def _in_order_with(self, one: str, within: Collection[str]) -> list[Operand]:
+        """All that is numbered in one order with a thing: the parts of one whole, the planets, the elements."""
+        kind = kind_of(self.kg, one)
+        if kind in _NUMBERED_BY:
+            return sorted(same_attribute(self.kg, all_of_kind(self.kg, kind), [_NUMBERED_BY[kind]]), key=order_of)
+        around = [(label, end) for label, end in self.kg.neighbours(one, directed=True) if label in _GROUPS]
+        groups = sorted((end for _, end in around), key=lambda end: end not in within)
         numbered = (same_attribute(self.kg, list(self.sets.members(group)), ["order"]) for group in groups)
-        ordered = next((own for own in numbered if are_consecutive(own)), [])
-        if kind_of(self.kg, one) == "planet":
-            ordered = same_attribute(self.kg, all_of_kind(self.kg, "planet"), ["distance from the Sun"])
-        names = [operand.entity for operand in sorted(ordered, key=order_of)]
-        place = names.index(one) + (0 if found["way"].lower() == "before" else 2) if one in names else 0
-        return self._nth_of(MethodRun(), ordered, place) if 0 < place <= len(names) else None
+        return sorted(next((own for own in numbered if are_consecutive(own)), []), key=order_of)
 
     def existed(self) -> Iterator[Event] | None:
         """Whether somebody was alive, or something was there, in a year; None where that is not asked or not known."""

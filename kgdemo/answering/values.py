@@ -81,7 +81,9 @@ class Values(Orders):
             yield from self._shown_by_paths("step", {end: (path,) for end, path in days.items()})
             return
         if operand is not None and dates and operand.unit == "year":
-            if (yield from self._led_to_when()):
+            led = tuple(self._when())  # a path to the year shows more than the year
+            if any(isinstance(event, AnswerFinal) and not event.refusal for event in led):
+                yield from led
                 return
         elif operand is None:
             if dates and entity and self.kg.literals:

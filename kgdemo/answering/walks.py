@@ -121,7 +121,7 @@ class Walks(Spans):
             ends = {
                 end: path
                 for end, path in ends.items()
-                if any(self._has_to_do(one, name) for one in ((end,) if path is None else path.entities))
+                if any(self._has_to_do(one, name) for one in ((end,) if path is None else path.entities[1:]))
             }
         return ends
 

@@ -31,6 +31,7 @@ _AS_TYPED: dict[int, str | int | None] = {
 _LETTERS_APART = re.compile(r"[\s.]*")
 _NOTHING_TO_FOLD = re.compile("[A-Za-z0-9]{2,}(?: [A-Za-z0-9]{2,})*")
 _SIGNS_OR_INITIALS = re.compile(rf"[{_APOSTROPHES}+#&_]|\b[A-Za-z][\s.]+[A-Za-z]\b")
+_FREQUENT = 8000  # place in the vocabulary
 _ASCII_WORD = re.compile("[a-z0-9]+")
 
 
@@ -90,6 +91,13 @@ def common_words() -> frozenset[str]:
     """
     tokens = json.loads((EMBEDDED_FOLDER / "tokenizer.json").read_text("utf-8"))["model"]["vocab"]
     return frozenset(token for token in tokens if len(token) > 2 and token.isalpha())
+
+
+@cache
+def frequent_words() -> frozenset[str]:
+    """The English words of which every text has some: *hill* is no mistyped *will*. BERT's vocabulary goes by that."""
+    tokens = json.loads((EMBEDDED_FOLDER / "tokenizer.json").read_text("utf-8"))["model"]["vocab"]
+    return frozenset(word for word in common_words() if tokens[word] < _FREQUENT)
 
 
 def name_words(name: str) -> tuple[str, ...]:

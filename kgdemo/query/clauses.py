@@ -55,7 +55,7 @@ _SHARES_ITS_NOUN = re.compile(rf"(?:summer|winter|men's|women's|{_PAST}|\w+ed)$"
 _THE_THINGS = re.compile(r"\b(?:the|these|those|all) (?-i:[a-z]\w+)$", re.IGNORECASE)
 _SAID_OF_THEM = re.compile(r"(?:starring|set|born|written|composed|directed|founded)\b", re.IGNORECASE)
 _ONLY_A_TIME = re.compile(r"\b(?:before|after|since|until|between|in)(?: the year)? (?:the )?\d", re.IGNORECASE)
-_OF_TWO = re.compile(r"\b(?:or|than)\b", re.IGNORECASE)
+_OF_TWO = re.compile(r"\bor\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,12 +165,19 @@ def greater_end(word: str) -> bool | None:
 LESSER = frozenset("fewer fewest less least smaller smallest lower lowest".split())
 
 
-NUMBERS = "two three four five six seven eight nine ten eleven twelve".split()
+NUMBERS = {  # as they are said
+    word: number
+    for number, word in enumerate(
+        "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+        "eighteen nineteen twenty".split(),
+        2,
+    )
+} | {"thirty": 30, "forty": 40, "fifty": 50, "hundred": 100}
 
 
 def number_of_word(word: str) -> int:
     """Of ``four`` or ``4``: 4."""
-    return int(word) if word.isdigit() else NUMBERS.index(word.lower()) + 2
+    return int(word) if word.isdigit() else NUMBERS[word.lower()]
 
 
 def place_of(word: str) -> int:

@@ -209,6 +209,8 @@ def two_steps(question: str, clauses_only: bool = False) -> tuple[str, str] | No
         before, described = question[: article.start()].strip(), question[article.start() :]
         if _WAS.search(before) and _DONE.search(described) and not _CLAUSE.search(described):
             continue  # *when was the National Health Service in Britain started*: the verb is the question's own
+        if _IS_SAID.search(described) and not _CLAUSE.search(described):
+            continue  # *which volcanoes in the North Island of New Zealand are higher than 2,500 m*
         first = _first_asked(described, clauses_only) if _JOINING.search(before) else ""
         if first and not _ONLY_ASKS.fullmatch(before) and not _WHO_WON.fullmatch(before):
             return first, _with_a_gap(before, behind)
@@ -248,16 +250,22 @@ def last_clause(question: str) -> str:
     return found["clause"] if found else ""
 
 
+_IS_SAID = re.compile(r"\b(?:is|are|was|were) (?!called|known|named)", re.IGNORECASE)
 _OF_TWO = re.compile(
     r"^(?:which|who|what)\b.+[,:] *(?:the |an? )?(?P<x>[^,]+?),? or (?:the |an? )?(?P<y>[^,]+)$", re.IGNORECASE
 )
 
 
 def is_neither(question: str, said: Collection[str]) -> bool:
-    """Whether it is asked which of two it is, *…, Poland or Bulgaria*, and neither has a word of the answers' names."""
+    """Whether it is asked which of two it is, *…, Poland or Bulgaria*, and the answers' names are not those of either.
+
+    Of the first all words have to be among these, of the second the first one, behind which the question may go on.
+    """
     found = _OF_TWO.match(question)
-    words = set(fold(f"{found['x']} {found['y']}").split()) if found else set()
-    return bool(words) and words.isdisjoint(said)
+    if not found:
+        return False
+    one, other = fold(found["x"]).split(), fold(found["y"]).split()
+    return not set(one) <= set(said) and other[0] not in said
 
 
 def of_several(inner: str) -> bool:
@@ -273,7 +281,7 @@ _ASKS_WHO_THAT_IS = re.compile(
 
 WHOLE = "{}"  # a gap that is all of a question
 _CLAUSE_AT_THE_END = re.compile(  # *in which country was* the painter *born* who cut off his ear
-    rf"(?P<before>(?:where|when|(?:in|at|on) (?:which|what) \w+) (?:{BEING}) )(?P<thing>the [\w' -]+?)"
+    rf"(?P<before>(?:where|when|(?:in|at|on) (?:which|what)(?: [\w-]+){{1,3}}) (?:{BEING}) )(?P<thing>the [\w' -]+?)"
     r"(?P<behind> (?:born|buried|die|died|educated|set|made|found)) (?P<clause>(?:who|that|which|whose) .+)",
     re.IGNORECASE,
 )

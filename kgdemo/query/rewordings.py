@@ -431,11 +431,24 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
         r"^(?:what|how much) do (?:the |all )*(?:interior |inner )?angles (?:of|in) (.+?) add up to(?: in degrees)?$",
         r"what is the angle sum of \1",
     ),
+    (r"\b(planets?|moons?) (?:in|of) (?:our|the) solar system\b", r"\1"),
+    (r"\b(?:lie|sit|orbit) (?=(?:closer|nearer|farther|further) )", "are "),
+    (r"\b(?:lies|sits|orbits) (?=(?:closer|nearer|farther|further) )", "is "),
+    (r"\b(has|have) no (moon|ring)\b", r"\1 no \2s"),
+    (r"\b(has|have) at least (?:one|1) (moon|ring)s?\b", r"\1 \2s"),
     (r"\b(?:normal |average |usual )*body temperature (?:of|in|for)\b", "temperature of"),
     (r"^(?:the )?(\w+s of .+?),? how many (?:are there|of them|is there)(?: are there)?$", r"how many \1 are there"),
     (r"\b(?:an? )?(?:neutral |single )?((?-i:[a-z])\w+) atom (?=have\b|has\b|contain)", r"\1 "),
     (r"\bthe (\w+est) single (?=\w)", r"the \1 "),
-    (r"^(who .+|which person .+) (the most .+) of all$", r"\1 \2"),
+    (r"^(who .+|which person .+) (the most .+) of (?:all|anyone|anybody|everybody)$", r"\1 \2"),
+    (
+        r"^((?:what|which)(?: one)? (?:is|are|was|were) the (?:\w+est|most \w+)) of (?:all )?the ([a-z ]+s\b.*)$",
+        r"\1 \2",
+    ),
+    (
+        r"^which of ((?-i:[A-Z])[\w .-]+['’]s?) ([a-z ]+s) (?:is|was) the (\w+est|most \w+)$",
+        r"what is \1 \3 \2",
+    ),
     (r"\b(country|nation) ((?-i:[A-Z])[\w .'-]+?) (?:plays|played|competes|competed) for\b", r"\1 of \2"),
     (
         r"^are there (more|fewer) people (?:living )?in (.+?) than (?:there are )?in (.+)$",
@@ -567,12 +580,16 @@ _MADE_IN_WHAT_YEAR = re.compile(  # *Clyde Tombaugh found Pluto in which year*, 
 _CENTURY = re.compile(rf"\b({'|'.join(word for word in ORDINALS if word.endswith('th'))}) century\b", re.IGNORECASE)
 
 
+def _nth(number: int) -> str:
+    return _NTH.get(number, f"{number}th")
+
+
 def in_other_words(question: str) -> str:
     """A question in the words that the readers of forms know."""
     question = _CENTURY.sub(lambda said: f"{ORDINALS[said[1].lower()]}th century", question)
     for pattern, other in _IN_OTHER_WORDS_PATTERNS:
         question = pattern.sub(other, question)
-    question = _NUMBERED.sub(lambda said: f"the {_NTH[number_of_word(said['number'])]}", question)
+    question = _NUMBERED.sub(lambda said: f"the {_nth(number_of_word(said['number']))}", question)
     question = _RANKED.sub(lambda said: f"{said['nth']} {_LARGEST_BY[said['measure']]} of", question)
     made = _MADE_IN_WHAT_YEAR.match(question)
     if not made:

@@ -35,6 +35,7 @@ _POLITE = re.compile(
       (?:\ to\ know|\ to\ find\ out|\ to\ ask)? [\s,:]*
     | (?:i'm|i\ am)\ (?:curious|wondering|trying\ to\ find\ out|interested\ in)\b [\s,:]*
     | (?:i'm\ |i\ am\ |we're\ |we\ are\ )?(?:looking|searching)\ for\b [\s,:]*
+    | (?:i'm\ |i\ am\ )?trying\ to\ (?:rem(?:em)?ber|recall|think\ of|work\ out)\ (?=(?:the|what|which|who)\b)
     | (?:botanically|biologically|strictly|technically|historically|generally|scientifically)(?:\ speaking)?,\ (?=\w)
     | according\ to\ (?:\w+\ ){1,3}?\w+,\ (?=(?:what|which|who|where|when|how|is|was|are|were)\b)
     | (?:exactly|roughly|approximately)\b [\s,]*(?=(?:how|what|when)\b)
@@ -49,7 +50,7 @@ _ASKING_SENTENCE = re.compile(  # "…, so here goes: what is …?"; a full stop
     r"|\b(?:know|wonder|wondering|ask|asking),?\s+"
     r"|\b(?:tell|telling|remind|reminding|inform|enlighten|show) (?:me|us)(?: about)?,?\s+)"
     r"(?P<asked>(?:(?:in|at|on|of|for|from|to|by|during)\s+)?"
-    r"(?:what|who|whose|whom|which|where|when|how|is|are|was|were|did|does|do|name|list)\b[^?!]*\?)",
+    r"(?:whats?|whos?|whose|whom|which|wheres?|when|how|is|are|was|were|did|does|do|name|list)\b[^?!]*\?)",
     re.IGNORECASE,
 )
 # *we were wondering over coffee which country …*, without a question mark
@@ -116,7 +117,8 @@ _AT_THE_END = re.compile(
     r"(?:[\s,]*\b(?:(?:does|do) (?:anyone|anybody|someone|you) know|any ideas?|(?<=, )(?:dear|love|mate)|please|pls"
     r"|plz|thanks|thank you|thx|exactly|by the way|do you know|right now"
     r"|at the moment"
-    r"|at present|nowadays|these days|again|so far|(?<!in )today|or not|for (?:me|us)"
+    r"|at present|on average|approximately|though|tho|(?<=, )help|nowadays|these days|again|so far|(?<!in )today"
+    r"|or not|for (?:me|us)"
     r"|for (?:an?|my|our|the) (?:\w+ ){0,3}?(?:poster|project|quiz|homework|presentation|essay|lesson|class)))*"
     r"(?:[\s?!]|(?<=[a-z])\.)*$",
     re.IGNORECASE,
@@ -160,6 +162,7 @@ _OPINION = re.compile(
      |weird|stupid|fun|evil|overrated|underrated|worth\ \w+)[?.!\s]*$""",
     re.IGNORECASE | re.VERBOSE,
 )
+_SAID_TO_BE = re.compile(r"\b(?:said|thought|believed|held|supposed|considered) to (?:be|have been)\b", re.IGNORECASE)
 _FUTURE = re.compile(  # not *Will* that is somebody's name
     r"""^(?:(?:who|what|when|where|how|which)\b(?:\ \w+){0,3}?\ (?:will|shall)\b|will)
     (?!\ (?:i|we|you|he|she|they|one|people)\ need\b)
@@ -248,9 +251,35 @@ def plain_question(text: str) -> str:
         text = f"name {requested['asked']}"
     for _ in range(3):  # "Hello! Could you tell me, please, …"
         text = _POLITE.sub("", text).lstrip(" ,.:;!")
+    for pattern, better in _SAID_AT_EASE:
+        text = pattern.sub(better, text)
     return _AT_THE_END.sub("", text) or text or whole
 
 
+_SAID_AT_EASE = (
+    # *there's this film with a boy who is left at home, what's it called*
+    (
+        re.compile(
+            r"^there(?:['’]?s| is| was) (?:this|that|an?) (?P<x>.+?),? what(?:['’]?s| is| was) (?:it|he|she|its name"
+            r"|the name)(?: called)?\b",
+            re.IGNORECASE,
+        ),
+        r"what is the \g<x>",
+    ),
+    (
+        re.compile(
+            r"^(?P<who>who|what)(?:['’]?s| is| was) (?:that|this) (?=\w+ (?:\w+ ){0,4}?(?:who|that|which)\b)", re.I
+        ),
+        r"\g<who> is the ",
+    ),
+    (re.compile(r"^(?:the )?names of (?:all |each of )?(?:the )?(?=[a-z])", re.IGNORECASE), "name the "),
+    (
+        re.compile(
+            r"^(?P<much>how (?:many|much|long) [\w ]*?)\bshould (?P<x>an? [\w ]+) (?=have|last|be)", re.IGNORECASE
+        ),
+        r"\g<much>does \g<x> ",
+    ),
+)
 _NAME = re.compile(r"(?<=[^.?!\s] )[A-Z][^\W\d_]+")  # a capital letter that does not begin a sentence
 
 
@@ -439,7 +468,8 @@ def _kind_beyond(question: str, text: str) -> str:
         return "private"
     if _FUTURE.search(question):
         return "future"
-    if (opinion := _OPINION.search(question)) and not _in_a_title(question, opinion):
+    opinion = _OPINION.search(question)
+    if opinion and not (_in_a_title(question, opinion) or _SAID_TO_BE.search(question)):
         return "opinion"
     return "how" if _HOW_TO.search(question) and not _HOW_IT_IS.search(question) else ""
 
@@ -531,7 +561,8 @@ def _is_strange(word: str, start: int, vocabulary: Collection[str]) -> bool:
     plain = word.lower()
     if _plural_of(plain, vocabulary):
         return True
-    forms = [plain, *(plain.removesuffix(ending) for ending in ("s", "es", "ed", "ing"))]
+    forms = [plain, *(plain.removesuffix(ending) for ending in ("s", "es", "ed", "ing", "ly"))]  # *directly*
+    forms += [form.removeprefix(first) for form in forms for first in ("be", "un", "re") if len(form) > _SLIP]
     if plain.endswith("ed"):
         forms.append(plain[:-1])
     return not any(form in vocabulary for form in forms)

@@ -313,7 +313,7 @@ def test_it_is_computed_and_verified(question, topics, path, answers):
         ("who lived longer, Wagner or Heuss", ["Wagner", "Heuss"], OPERA, "does not hold when Heuss was born"),
         ("who was German president in 1940", ["German president"], PRESIDENT, "none was in office in 1940"),
         ("operas of Wagner from his last years", ["Wagner"], OPERA, "which of them “last” means"),
-        ("what is the longest holy river", [], RIVER, "does not tell holy rivers from others"),
+        ("what is the longest holy river", [], RIVER, "does not tell “holy river” from others"),
         (
             "how many marches did Wagner compose",
             ["Wagner"],

@@ -87,6 +87,11 @@ def test_a_claim_is_a_yes_no_question_whatever_else_its_words_fit() -> None:
         ("are the Beatles older than the Rolling Stones", "Yes", "1960"),
         ("are there more people in China than in India", "No", "1,430,000,000"),
         ("did Germany win the first World Cup", "No", "Uruguay"),
+        ("Is the Mona Lisa in the Louvre?", "Yes", "housed in -> Louvre"),
+        ("Is the Mona Lisa in Paris?", "Yes", "Louvre -> located in -> Paris"),
+        ("Is the Mona Lisa in the Prado?", "No", "housed in Louvre"),
+        ("Is Lego a Swedish company?", "No", "Denmark"),
+        ("Is Ikea a Swedish company?", "Yes", "Sweden"),
     ],
 )
 def test_the_answer_is_held_against_the_claim(pipeline: Pipeline, question: str, answer: str, says: str) -> None:
@@ -148,6 +153,19 @@ def test_the_answer_is_held_against_the_claim(pipeline: Pipeline, question: str,
         ("how many electrons does a neutral carbon atom have", {"6"}),
         ("in what year did the films directed by Stanley Kubrick come out", {"1968", "1971", "1980"}),
         ("In what year did On the Origin of Species first appear?", {"1859"}),
+        ("In what year did Charles Darwin publish On the Origin of Species?", {"1859"}),
+        ("What year did Marie Curie win the Nobel Prize for Chemistry?", {"1911"}),
+        ("Which element comes directly after oxygen in the periodic table?", {"Fluorine"}),
+        ("In the Bible, which book comes before Exodus?", {"Book of Genesis"}),
+        ("Who became US president straight after Abraham Lincoln?", {"Andrew Johnson"}),
+        ("Who was the elder, Charlotte or Emily Brontë?", {"Charlotte Brontë"}),
+        ("How many US states have a coast on the Pacific Ocean?", {"5"}),
+        ("In which country was the actor who played Maximus in Gladiator born?", {"New Zealand"}),
+        ("On which island did the French emperor who lost the Battle of Waterloo die?", {"Saint Helena"}),
+        ("what is the lightest of all the elements", {"Hydrogen"}),
+        ("Can you give me the names of all six wives of Henry VIII?", {"Anne Boleyn", "Catherine Parr"}),
+        ("How many lines should a limerick have?", {"5"}),
+        ("whats a baby hare called again? its gone clean out of my head", {"leveret"}),
     ],
 )
 def test_what_lies_came_or_is_beyond_something_else_is_found(
@@ -180,3 +198,29 @@ def test_what_nobody_can_say_is_refused_with_its_reason(pipeline: Pipeline, ques
     final = [event for event in pipeline.run(question, Settings(compare=False)) if isinstance(event, AnswerFinal)][-1]
     assert not final.answers
     assert reason in final.refusal
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("Which Thor movies did Taika Waititi direct?", {"Thor: Ragnarok", "Thor: Love and Thunder"}),
+        ("Who became US president straight after Abraham Lincoln?", {"Andrew Johnson"}),
+        ("Which countries in South America have no coast?", {"Bolivia", "Paraguay"}),
+    ],
+)
+def test_no_more_than_what_fits_is_the_answer(pipeline: Pipeline, question: str, answers: set[str]) -> None:
+    final = [event for event in pipeline.run(question, Settings(compare=False)) if isinstance(event, AnswerFinal)][-1]
+    assert set(final.answers) == answers
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Did women in New Zealand get the vote before women in Switzerland?",  # a seat of government says nothing of it
+        "Did Brian Boru survive the Battle of Clontarf?",  # who commanded there may have fallen
+        "Which planet in our solar system is smaller than the Earth and has at least one moon?",  # not the Moon
+    ],
+)
+def test_what_says_something_else_is_no_answer(pipeline: Pipeline, question: str) -> None:
+    final = [event for event in pipeline.run(question, Settings(compare=False)) if isinstance(event, AnswerFinal)][-1]
+    assert final.refusal or final.answers == ("Mars (planet)",)
