@@ -132,7 +132,8 @@ def order_unread(question: str, ran: MethodRun, operations: Sequence[Operation])
         operations: what was computed of it.
     """
     end, _ = order_of(question)
-    found = _AN_ORDER.search(question) if end in ("more", "less") else None
+    said = (one for one in _AN_ORDER.finditer(question) if order_of(one[0])[0] == end)
+    found = next(said, None) if end in ("more", "less") else None
     if found is None or ran.final is None or len(ran.final.answers) <= _FEW:
         return ""
     told = (*(operation.text for operation in operations), *map(str, ran.cited))

@@ -61,7 +61,7 @@ SAYS_LITTLE = frozenset(
     "grandparents grandchildren cousins uncle aunt modern today current currently official officially famous in on at "
     "off over under next behind near beside beyond between either them they neighbours neighbors neighbouring side "
     "two three four five six seven eight nine ten rule every each still please have has had having some any few "
-    "very history "
+    "very history times "
     "up place usually normally typically often mainly mostly commonly generally same cinema cinemas theaters "
     "theatres native several give gives gave given ones also proper real traditional typical classic authentic".split()
 )

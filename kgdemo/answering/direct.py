@@ -18,7 +18,7 @@ from kgdemo.answering.operands import PLACES
 from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold, spoken
 from kgdemo.kg.path import Path
-from kgdemo.linking.names import entities_called
+from kgdemo.linking.names import entities_called, name_index
 from kgdemo.query.answer_type import Fit, fits, kind_of, same_stem
 from kgdemo.query.nested import two_steps
 from kgdemo.query.plan import Form
@@ -86,8 +86,32 @@ _WHERE = {"born": "born in", "buried": "buried in", "die": "died in", "died": "d
 _AROUND = frozenset("country continent state province region".split())
 
 
+_MEANS = ("means", "stands for")
+_ASKS_MEANING = re.compile(
+    r"^(?:in (?:the )?(?P<work>[^,]+), )?(?:what (?:does|do|did|is|was) (?:the )?(?:literal )?(?:meaning of )?(?:the )?"
+    r"(?:(?:musical |latin |french |italian |spanish |irish |german )?(?:word|phrase|name|term|title|saying|expression"
+    r"|abbreviation|acronym|letters|motto|idiom)s? )?|(?:the )?meaning of (?:the (?:word|phrase|name|term|title) )?)"
+    r"[\"“'‘]?(?P<x>.+?)[\"”'’]?(?P<asks> (?:really |actually |literally )?"
+    r"(?:mean|stand for|translate (?:to|as|into))\b.*)?$",
+    re.IGNORECASE,
+)
+
+
 class Direct(Computation):
     """Answers by a relation that the question names in other words."""
+
+    def meaning(self) -> Iterator[Event] | None:
+        """What a word, a sign or a name means, or is short for; None where the question asks for something else."""
+        found = _ASKS_MEANING.match(self.plan.asked)
+        if not found or not (found["asks"] or "meaning of" in self.plan.asked.lower()):
+            return None
+        called_so = (self.kg.entities[name.entity] for name in name_index(self.kg).called(found["x"]))
+        words = self.kg.entities.known((f"word “{found['x']}”", f"word “{found['x'].lower()}”"))
+        for one in dict.fromkeys((*words, *called_so)):
+            for relation in _MEANS:
+                if ends := self.sets.ends(one, (relation,)):
+                    return self._shown_by_paths("step", {end: (path,) for end, path in ends.items()})
+        return None
 
     def in_role(self) -> Iterator[Event] | None:
         """Who played a character in a work; None where the question asks for something else or the graph does not say.

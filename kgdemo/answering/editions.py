@@ -22,7 +22,7 @@ from kgdemo.answering.operands import PLACES, operand_of, shown_value
 from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
-from kgdemo.query.answer_type import kind_of
+from kgdemo.query.answer_type import Fit, fits, kind_of
 from kgdemo.query.clauses import of_place
 from kgdemo.query.measures import ORDINALS
 
@@ -59,6 +59,10 @@ class Editions(Bounded):
         for edition in editions:
             for end, path in self.sets.ends(edition, relations).items():
                 paths[end] = (*paths.get(end, ()), path)
+        asked = self.query.answer_type
+        fit = {end: fits(asked, kind_of(self.kg, end)) for end in paths} if asked.named else {}
+        if best := max(fit.values(), default=Fit.NO):  # of those who won it the *countries*
+            paths = {end: own for end, own in paths.items() if fit[end] is best}
         text = f"{relations[0]} of {len(editions)} that the graph holds"
         operands = [Operand(end, own) for end, own in paths.items()]
         if (yield from self._operate("step", text, operands, tuple(paths))):

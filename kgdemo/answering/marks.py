@@ -60,6 +60,11 @@ _WHO_DID = re.compile(rf"who (?!(?:{BEING}|has|have|had|got|won)\b)(?P<verb>\w+)
 _MAKERS = frozenset("author writer composer director painter sculptor architect inventor creator founder poet".split())
 _NO_PLURAL = frozenset("series species news gas bus lens canvas corps always mathematics physics olympics".split())
 _OF_ANOTHER = re.compile(r"(?:the|an?) (?:[\w-]+ )??(?P<noun>[\w-]+) (?:of|in|to|from) (?:the|an?) ", re.IGNORECASE)
+_BELONGS_TO = re.compile(
+    r"(?:the )?(?:\w+ )??(?P<noun>mother|father|parent|son|daughter|wife|husband|widow|brother|sister|mentor|teacher"
+    r"|pupil|friend|rival|lover|actor|actress) (?:of|to|who)\b",
+    re.IGNORECASE,
+)
 _ALSO_CALLED = {
     **dict.fromkeys(("story", "tale", "bestseller", "trilogy", "classic"), "book"),
     **dict.fromkeys(("blockbuster", "picture", "thriller", "comedy", "western", "musical"), "film"),
@@ -145,6 +150,8 @@ class Marks:
             return None  # *the score of the film about …* is no film
         if whose and whose["noun"].lower() in _MAKERS and kind_of(self._kg, found.holder) not in ("person", "band"):
             return None  # and the writer of a story no character of it
+        if self._is_of_kin(found.record, description):
+            return None  # who is the *mother of the woman who wrote* it did not write it
         of_kind = bool(asked.types or self.kind_described(description).types)
         known = of_kind or not telling_words(_head_of(description)).isdisjoint(beside)
         done = _WHO_DID.match(description)
@@ -266,6 +273,12 @@ class Marks:
         if description.lower().startswith("who ") or noun in _PERSONS:
             return answer_type_of("who did it", self._kg.types)
         return answer_type_of(f"which {noun} is it", self._kg.types) if noun else ANYTHING
+
+    def _is_of_kin(self, record: Record, description: str) -> bool:
+        """Whether a mark says that something belongs to another thing, *mother of*, and a description does not."""
+        said = telling_words(description)
+        belonging = (one["noun"] for name in record.names if (one := _BELONGS_TO.match(name)))
+        return any(telling_words(noun).isdisjoint(said) for noun in belonging)
 
     def _speaks_of_several(self, description: str) -> bool:
         """Whether a noun phrase speaks of more things than one: *the countries that have no coast*."""

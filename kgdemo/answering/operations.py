@@ -79,7 +79,7 @@ def answer(
         yield from orders.same_time()
         return
     known = orders.beside() or (orders.existed() if query.plan.form is Form.YES_NO else None)
-    known = known or (lists.won_when() if query.plan.form is Form.VALUE else None)
+    known = known or lists.meaning() or (lists.won_when() if query.plan.form is Form.VALUE else None)
     if known is not None:
         yield from known
         return

@@ -147,7 +147,7 @@ def order_of(text: str) -> tuple[str, int]:
     for end, telling in (("last", _LAST), ("only", _ONLY), ("less", _LESS), ("more", _MORE)):
         if said & telling:
             return end, rank
-    return ("more" if any(re.fullmatch(r"[a-z]{3,}est", word) for word in words) else ""), rank
+    return ("more" if any(re.fullmatch(r"[a-z]{3,}est", word) for word in said - _NO_ORDER) else ""), rank
 
 
 def telling_words(text: str) -> frozenset[str]:

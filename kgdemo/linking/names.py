@@ -192,6 +192,7 @@ class NameIndex:
 _KINDS = tuple(NameKind)
 _NUMBER_OF_KIND = {kind: number for number, kind in enumerate(_KINDS)}
 _LONG = 1 << 10  # letters of a name that nobody mistypes
+_MEANING = "meaning"  # of what a word means, *of the country*, which is the name of nothing
 _NUMBERS = 32  # bits of a name's number
 
 
@@ -248,7 +249,9 @@ class _Naming:
         labels = list(kg.entities)
         for entity in np.argsort(-kg.known_degrees(), kind="stable").tolist():
             label = labels[entity]
-            self._add_entity(entity, label, kg.info.get(label))
+            known = kg.info.get(label)
+            if known is None or known.type != _MEANING:
+                self._add_entity(entity, label, known)
             COURTESY.pause()
         self._add_synonyms()
 

@@ -431,6 +431,7 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
         r"^(?:what|how much) do (?:the |all )*(?:interior |inner )?angles (?:of|in) (.+?) add up to(?: in degrees)?$",
         r"what is the angle sum of \1",
     ),
+    (r" at (?:its|their) (?:deepest|highest|widest|longest|tallest)(?: point)?$", ""),
     (r"\b(planets?|moons?) (?:in|of) (?:our|the) solar system\b", r"\1"),
     (r"\b(?:lie|sit|orbit) (?=(?:closer|nearer|farther|further) )", "are "),
     (r"\b(?:lies|sits|orbits) (?=(?:closer|nearer|farther|further) )", "is "),

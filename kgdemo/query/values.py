@@ -64,6 +64,7 @@ _DATES = (  # what is asked of a date, and the attribute that says it
     (r"what {be} the (?:birthday|birth ?date|date of birth) of {x}", "born"),
     (r"(?:when|on (?:what|which) (?:day|date)) did {x} (?:die|pass away)(?: on)?", "died"),
     (r"when {be} {x} (?:killed|assassinated|murdered|executed|shot)", "died"),
+    (r"when did {x} (?:die out|go extinct|become extinct)", "extinct"),
     (r"when did {x} (?:begin|start|break out|premiere|debut|first air)(?: as .+)?", "began"),
     (
         r"when (?:did|was|were) {x} (?:end|finish|stop|retired?|withdrawn|decommissioned|disband(?:ed)?|split up"

@@ -126,7 +126,7 @@ _AT_THE_END = re.compile(
 
 _WHY = re.compile(
     r"^(?:(?:please )?explain (?:to me |me |us |step by step )*(?:how|why|what)|why|how come|for what reason"
-    r"|what(?: is|'s| was) the (?:reason|purpose|meaning|point)|what causes?d?)\b",
+    r"|what(?: is|'s| was) the (?:reason|purpose|meaning (?=of life)|point)|what causes?d?)\b",
     re.IGNORECASE,
 )
 _LIVE = re.compile(
@@ -177,7 +177,8 @@ _ASKS_AT_ONCE = re.compile(
     r"^(?:in |on |at |of )?(?:what|which|who|whose|where|when|how|is|are|do|does|did|name|tell)\b", re.I
 )
 _PERSONAL = re.compile(
-    r"""\bmy\ (?:own\ |best\ )?(?:neighbou?r(?!\ totoro)|name|friend|mother|mum|mom|father|dad|brother|sister|wife
+    r"""\b(?:my|our)\ (?:own\ |best\ |(?:\w+\ )(?=teacher))?
+    (?:neighbou?r(?!\ totoro)|name|friend|mother|mum|mom|father|dad|brother|sister|wife
     |husband|son|daughter|teacher|boss|girlfriend|boyfriend|dog|cat|pet|car|phone|house|home|school|class|birthday
     |age|address|password|uncle|aunt|cousin|grand\w+)s?\b
     |\b(?:most\ )?like\ me\b|\b(?:am|did|have|was)\ i\b(?!\ (?:right|correct))|\bmy\ \w+[’']s\b""",
@@ -271,6 +272,10 @@ _SAID_AT_EASE = (
             r"^(?P<who>who|what)(?:['’]?s| is| was) (?:that|this) (?=\w+ (?:\w+ ){0,4}?(?:who|that|which)\b)", re.I
         ),
         r"\g<who> is the ",
+    ),
+    (
+        re.compile(r"^what (?:do|would) (?:you|we|they|people) call (?:that|this|the|an?) ", re.IGNORECASE),
+        "what is the ",
     ),
     (re.compile(r"^(?:the )?names of (?:all |each of )?(?:the )?(?=[a-z])", re.IGNORECASE), "name the "),
     (

@@ -50,6 +50,10 @@ from kgdemo.verify_operations import verify_operation
         ("who acted in the films directed by Ida Lupino", []),  # said of the films
         ("what types are the films written by Ida Lupino", []),
         ("Which is longer, the Nile or the Amazon?", []),
+        (
+            "Which rivers are longer than the Rhine and flow through Germany?",
+            ["which rivers are longer than the Rhine", "which rivers flow through Germany"],
+        ),
     ],
 )
 def test_a_question_is_taken_apart_where_another_condition_begins(question: str, clauses: list[str]) -> None:
@@ -84,10 +88,28 @@ def test_what_fits_every_condition_and_no_negated_one_is_the_answer(
         return {name: (Path((f"topic {number}", name), ("has",)),) for name in sorted(names)}
 
     clauses = (Clause("one"), Clause("other"), Clause("not that", negated=True))
-    events = list(common(clauses, [led(0, first), led(1, second), led(2, left_out)], verifier))
+    events = list(common(clauses, [led(0, first), led(1, second), led(2, left_out)], verifier, {}))
     answers = [event.answers for event in events if isinstance(event, AnswerFinal)]
     assert (set(answers[0]) if answers else set()) == (first & second) - left_out
     assert all(verify_operation(event, verifier) for event in events if isinstance(event, Operation))
+
+
+@given(first=st.sets(NAMES), heights=st.dictionaries(NAMES, st.integers(1, 9)), least=st.integers(1, 9))
+def test_a_value_is_one_of_several_conditions(first: set[str], heights: dict[str, int], least: int) -> None:
+    stated = [(name, "height", str(height), "m") for name, height in heights.items()]
+    verifier = Verifier(StatedFacts([("topic", "has", name) for name in first], statements=stated))
+    operands = tuple(Operand(name, (), "height", str(height), "m") for name, height in sorted(heights.items()))
+    tall = tuple(name for name, height in sorted(heights.items()) if height > least)
+    told = Operation("filter", "", operands, tall, f"> {least}")
+    led = {name: (Path(("topic", name), ("has",)),) for name in sorted(first)}
+    for clauses, found, place in (
+        ((Clause("one"), Clause("taller")), [led, dict.fromkeys(tall, ())], 1),
+        ((Clause("taller"), Clause("one")), [dict.fromkeys(tall, ()), led], 0),
+    ):
+        events = list(common(clauses, found, verifier, {place: told}))
+        answers = [event.answers for event in events if isinstance(event, AnswerFinal)]
+        assert (set(answers[0]) if answers else set()) == first & set(tall)
+        assert all(verify_operation(event, verifier) for event in events if isinstance(event, Operation))
 
 
 def test_two_relations_of_one_topic_are_two_conditions_and_one_path_is_one() -> None:

@@ -67,9 +67,11 @@ def small() -> KnowledgeGraph:
         "Great white shark terrorises a beach town": ("Teeth", ("shark attacks the bathers of a resort",)),
         "Ocean liner sinks after hitting an iceberg": ("Cold Water", ("ship goes down in icy water",)),
         "First country to give women the vote": ("Elsewhere", ()),
+        "Mother of the man who filmed a great white shark": ("Ann", ()),
     }
     info = {label: EntityInfo("feat", names) for label, (_, names) in feats.items()}
     info |= {"Teeth": EntityInfo("film"), "Cold Water": EntityInfo("film"), "Elsewhere": EntityInfo("country")}
+    info["Ann"] = EntityInfo("person")
     info |= {"Fall of the Old Wall": EntityInfo("event", ("opening of the old wall",))}
     triples = [(label, "achieved by", holder) for label, (holder, _) in feats.items()]
     triples += [("Teeth", "set in", "Amity"), ("Fall of the Old Wall", "took place in", "Elsewhere")]
@@ -88,6 +90,8 @@ def small() -> KnowledgeGraph:
         ("the second country to give women the vote", ""),
         ("the first country to give women the vote", "Elsewhere"),
         ("the film about a talking lighthouse keeper", ""),
+        ("the mother of the man who filmed a great white shark", "Ann"),
+        ("the man who filmed a great white shark", ""),  # who filmed it is not his mother
     ],
 )
 def test_what_a_description_means(description: str, holder: str) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kgdemo.answering.clauses import not_so_many
+from kgdemo.answering.clauses import not_so_many, order_unread
+from kgdemo.answering.computation import MethodRun
+from kgdemo.events import AnswerFinal, Operation
 
 
 @pytest.mark.parametrize(
@@ -24,3 +26,18 @@ def test_a_list_of_another_length_is_told(question: str, found: int, said: str) 
     told = not_so_many(question, [f"thing {number}" for number in range(found)])
     assert said in told
     assert bool(told) is bool(said)
+
+
+@pytest.mark.parametrize(
+    ("question", "found", "said", "unread"),
+    [
+        ("who was the most beautiful woman", 12, "12 from Greek mythology", "most beautiful"),
+        ("who was the most beautiful woman", 1, "1 from Greek mythology", ""),  # which may be her
+        ("which cities are the largest cities of a country", 12, "country -> largest city -> city", ""),
+        ("which people live in most countries", 12, "12 people", "most countries"),
+        ("which gods are there", 12, "12 gods", ""),
+    ],
+)
+def test_what_picks_one_of_many_has_to_be_said_of_them(question: str, found: int, said: str, unread: str) -> None:
+    ran = MethodRun(final=AnswerFinal("", tuple(map(str, range(found))), (), ""))
+    assert order_unread(question, ran, [Operation("step", said, (), ())]) == unread
