@@ -32,6 +32,7 @@ from kgdemo.query.query import Query, understand
 from kgdemo.query.sentences import in_place_of_it, referring
 from kgdemo.query.wording import (
     corrected,
+    in_fewer_words,
     in_full,
     in_plain_verbs,
     plain_question,
@@ -124,17 +125,19 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
     Raises:
         UserError: the graph has no such entity.
     """
-    question = " ".join(question.split())
+    question, typed = " ".join(question.split()), True
     if graph.linker.knows_all_names:
 
         def is_name(text: str) -> bool:
             return bool(name_index(graph.kg).called(text))
 
-        question = in_full(with_apostrophes(question, is_name), is_name)
+        whole = in_full(with_apostrophes(question, is_name), is_name)
+        question = in_fewer_words(whole, is_name)
+        typed = question == whole
     question = in_plain_verbs(referring(question))
     about = question if entities else _about_what_was_named(question, graph)
     meant, linked = _put_right(about, entities, graph)
-    typed = meant == question
+    typed &= meant == question
     if not typed:
         yield Notice(f"Read as: {meant}")
     question = meant

@@ -60,6 +60,7 @@ class Asked(Protocol):
 _IN_OTHER_WORDS = frozenset(  # the forms that may ask for a record or a value without naming it
     (Form.ENTITY, Form.ALL, Form.COUNT, Form.SUPERLATIVE, Form.ORDINAL, Form.VALUE, Form.UNANSWERABLE)
 )
+_WHO = re.compile(r"who\b(?!se)", re.IGNORECASE)
 _CONDITIONS = 2  # of a description from which what fits it is the answer, whatever path the model finds
 _MOST_LIKELY = 0.95  # probability from which something is described though its kind is not told
 _TRIED = 3  # answers of a question within a question, of which the rest is asked
@@ -222,7 +223,7 @@ class InSteps:
         if objection := self._held_against(whole):
             yield no_answer(objection)
             return
-        if form is Form.ENTITY and not whole.operations:
+        if form is Form.ENTITY or (form in (Form.SUPERLATIVE, Form.ORDINAL) and not query.plan.things):
             final = self._leading_on(final)
         if not final.refusal and (lost := self._passed_over(whole, clauses)):
             refused = no_answer(f"The question has a condition that I find nothing for: “{lost}”. Ask without it.")
@@ -253,7 +254,7 @@ class InSteps:
         lost = unread(said, whole.ran, whole.operations, kg)
         if whole.query.plan.form is Form.ENTITY:
             lost = lost or order_unread(asked, whole.ran, whole.operations)
-            lost = lost or ("" if whole.operations else number_unread(asked, whole.ran, kg))
+            lost = lost or number_unread(asked, whole.ran, whole.operations, kg)
         return lost
 
     def _by_description(self, query: Query) -> Iterator[Event]:
@@ -367,6 +368,9 @@ class InSteps:
         told = [event for event in meaning.events if isinstance(event, Operation)]
         if unread([clause.question for clause in clauses_of(query.plan.asked)], MethodRun(), told, self.graph.kg):
             meaning = Meaning(lacking=meaning.lacking, about=meaning.about)  # it passes a condition over
+        answers = next((event.answers for event in meaning.events if isinstance(event, AnswerFinal)), ())
+        if _WHO.match(query.plan.asked) and answers and not any(self._may_be_somebody(one, query) for one in answers):
+            return Meaning(lacking=meaning.lacking, about=meaning.about)  # *who wrote the anthem* is no symbol
         by_description = Meaning() if meaning.sure else self._surely_described(query)
         return by_description if by_description.events or by_description.about else meaning
 
@@ -440,6 +444,11 @@ class InSteps:
     def _may_be_meant(self, entity: str, query: Query) -> bool:
         """Whether a thing is of the type that a question names, if it names one: of mountains no city."""
         return not query.answer_type.named or fits(query.answer_type, kind_of(self.graph.kg, entity)) is not Fit.NO
+
+    def _may_be_somebody(self, answer: str, query: Query) -> bool:
+        """Whether an answer may be what *who* asks for; a number or a name that the graph lacks may be anything."""
+        kind = kind_of(self.graph.kg, answer)
+        return not kind or fits(query.answer_type, kind) is not Fit.NO
 
     @property
     def _unseen(self) -> Settings:

@@ -13,9 +13,11 @@ from kgdemo.answering.operands import (
     names_of_kind,
 )
 from kgdemo.answering.properties import SAYS_WHAT_IT_IS, Properties
+from kgdemo.answering.records import ACHIEVED
 from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import bare, fold, spoken, with_article
 from kgdemo.kg.path import Path
+from kgdemo.linking.names import name_index
 from kgdemo.query.answer_type import kind_of
 from kgdemo.ranking.scorer import path_words
 
@@ -60,6 +62,7 @@ _IS_WHERE = (
     "set in",
 )
 _DONE_TO = re.compile(r"\b(?:born|\w+ed|found|held|built|made|set|spoken|worn|sung|won)$", re.IGNORECASE)
+_IS_ONE_BY = re.compile(r"^(?:is|was|are|were) .+ (?:an?|the) (?:\w+ )?(?P<noun>[a-z]+) (?:by|of|from) ", re.IGNORECASE)
 _IN_TIME = re.compile(r"\b(?:before|after|earlier|later|sooner|until)\b", re.IGNORECASE)
 _OF_PLACE = re.compile(r"\b(?:in|part|on|inside|within|located|lie|lies|belong|belongs)\b", re.IGNORECASE)
 _APART = frozenset(("region", "state", "province"))  # kinds of places of which a city lies in one
@@ -226,6 +229,7 @@ class Claims(Properties):
         there: Sequence[str] = _IS_WHERE if is_in and not _DONE_TO.search(is_in["x"]) else ()
         there = _COMES_FROM if _OF_A_COUNTRY.match(self.plan.asked) else there
         walks = [*((one, (label,)) for one in topics for label in there if self.sets.ends(one, (label,))), *walks]
+        walks = [*((one, (ACHIEVED,)) for one in topics if kind_of(self.kg, one) == "feat"), *walks]
         a_country = any(kind_of(self.kg, topic) == "country" for topic in topics)  # it may be a club
         of_country = a_country and (_COMPETES.match(self.query.text) or _IS_NATIONAL.match(self.plan.asked))
         country = [(one, ("citizen of",)) for one in topics] if of_country else []
@@ -253,6 +257,9 @@ class Claims(Properties):
         if path is not None:
             claimed = next(topic for topic in topics if topic in (path.entities[0], path.end))
             yield from self._says("yes", claimed, [Operand(path.end, (path,))], f"Yes: {path}.")
+            return
+        if namesake := self._by_a_namesake(topics):
+            yield from self._says("yes", namesake.end, [Operand(namesake.end, (namesake,))], f"Yes: {namesake}.")
             return
         held = self._of_an_edition(topics)
         if held is not None:
@@ -283,6 +290,18 @@ class Claims(Properties):
         operands = [Operand(end, (path,)) for end, path in stated.items()]
         said = f"{subject} {relation} {listed(list(stated), 8)}"
         yield from self._says("no", claimed, operands, f"No, as far as the graph says: {said}.")
+
+    def _by_a_namesake(self, topics: Sequence[str]) -> Path | None:
+        """What joins one of two topics to a namesake of the other that is of the kind named: *a play by* him."""
+        found = _IS_ONE_BY.match(self.plan.asked)
+        for one in topics if found and len(topics) > 1 else ():
+            for other in (self.kg.entities[name.entity] for name in name_index(self.kg).called(bare(one))):
+                of_kind = found is not None and kind_of(self.kg, other) in names_of_kind(found["noun"])
+                for third in topics if of_kind else ():
+                    made = [(label, end) for label, end in self.kg.neighbours(other, directed=True) if end == third]
+                    if made and third != one:
+                        return Path((third, other), (self.sets.inverse(made[0][0]),))
+        return None
 
     def _of_two_objects(self, topics: Sequence[str]) -> Iterator[Event] | None:
         """Whether something is joined alike to two things, *made of copper and tin*; None where it is to neither."""

@@ -112,11 +112,12 @@ _OF_A_NUMBER = re.compile(
 )
 
 
-def number_unread(question: str, ran: MethodRun, kg: KnowledgeGraph) -> str:
-    """How many of something the answers have to have, *five victories*, where no path says so; else empty."""
+def number_unread(question: str, ran: MethodRun, operations: Sequence[Operation], kg: KnowledgeGraph) -> str:
+    """How many of something the answers have to have, *five victories*, where nothing says so; else empty."""
     found = _OF_A_NUMBER.search(question)
-    entities = {entity for path in ran.cited for entity in path.entities}
-    return found[0] if found and found["number"].lower() not in kg.words_of(*entities) else ""
+    said = _words_said(ran.cited, operations, kg) if found else set()
+    number = found["number"].lower() if found else ""
+    return found[0] if found and said.isdisjoint((number, str(number_of_word(number)))) else ""
 
 
 _AN_ORDER = re.compile(r"\b(?:(?:most|least|fewest) [a-z]+|[a-z]+est)\b", re.IGNORECASE)

@@ -99,6 +99,7 @@ _BEYOND_EARTH = re.compile(
 _OF_THE_PAST = re.compile(
     r"\b(?:was|were|ever|history|historical|former|ancient|had been|of all time)\b", re.IGNORECASE
 )
+_SEVERAL_OF = re.compile(r"(?P<one>(?:\w+ )?\w+[^s\W])s (?P<of>of .+)")
 _STATES = frozenset(("country", "empire", "state", "territory"))
 _EXTINCT = frozenset(("extinct", "prehistoric", "dinosaur"))
 _CELESTIAL = frozenset(("planet", "moon", "dwarf planet", "celestial body"))
@@ -477,7 +478,9 @@ class Computation:
 
     def office_named(self, noun: str) -> str:
         """The office that a noun names whole: *US presidents*."""
-        names = (name for one in names_of_kind(noun) for name in name_index(self.kg).called(one))
+        several = _SEVERAL_OF.fullmatch(noun)  # *presidents of the USA*
+        single = (f"{several['one']} {several['of']}",) if several else ()
+        names = (name for one in (*names_of_kind(noun), *single) for name in name_index(self.kg).called(one))
         called_so = (self.kg.entities[name.entity] for name in names)
         return next((one for one in called_so if kind_of(self.kg, one) == "position"), "")
 

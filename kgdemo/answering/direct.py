@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
 import numpy as np
@@ -20,6 +20,7 @@ from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold, spoken
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import entities_called, name_index
 from kgdemo.query.answer_type import Fit, fits, kind_of, same_stem
+from kgdemo.query.measures import place_of
 from kgdemo.query.nested import two_steps
 from kgdemo.query.plan import Form
 
@@ -53,7 +54,8 @@ _CAME_SECOND = re.compile(
 )
 _WON_WHEN = re.compile(
     r"^(?:when|in (?:what|which) years?|(?:what|which) years?) (?:did|was|were|has) .+? "
-    r"(?:win|won|receive|get|given|awarded) (?:the |an? )?(?P<what>.+?)$",
+    r"(?:win|won|receive|get|given|awarded) (?:(?:its|his|her|their|the) (?P<nth>first|second|third|last|latest) )?"
+    r"(?:the |an? )?(?P<what>.+?)$",
     re.I,
 )
 _HOSTS_WITHIN = re.compile(
@@ -67,6 +69,13 @@ _WON_IN_YEAR = re.compile(
     re.IGNORECASE,
 )
 _WON, _YEAR_OF_IT = frozenset(("award received", "won", "awarded")), "happened in year"
+_OF_WOMEN = frozenset(("womens", "women"))
+_YEAR = re.compile(r"\b[12]\d{3}\b")
+_NEXT_EDITION = re.compile(
+    r"^(?:which|what|who)(?: [\w']+){0,2}? (?P<verb>hosted|held|won) (?:the )?(?:next )?(?P<what>[^\d,]+?) "
+    r"(?:directly |right |immediately |straight |just )?(?P<way>after|before) (?:the one (?:in|of) )?(?P<x>.+)$",
+    re.IGNORECASE,
+)
 _TIMES = {"twice": 2, "two times": 2, "more than once": 2, "thrice": 3, "three times": 3, "four times": 4}
 _WON_OFTEN = re.compile(
     rf"^(?:who|which|what)\b.*\b(?:won|awarded|received|given|got|hosted)\b.* (?P<often>{'|'.join(_TIMES)})$",
@@ -168,6 +177,21 @@ class Direct(Computation):
                 return self._shown_by_paths("step", {end: (path,) for end, path in ends.items()})
         return None
 
+    def of_next_edition(self) -> Iterator[Event] | None:
+        """Who hosted or won the edition after another, *the next Olympics after London 2012*; None where not asked."""
+        found = _NEXT_EDITION.match(self.plan.asked)
+        editions = sorted(set(self._editions_called(found["what"])) if found else ())
+        relation = "hosted by" if found and found["verb"].lower().startswith("h") else "won by"
+        for place, edition in enumerate(editions if found else ()):
+            year = _YEAR.search(found["x"]) if found else None
+            around = () if year else (*self._link(found["x"]), found["x"]) if found else ()
+            ends = self.sets.ends(edition, ("hosted by",)) | self.sets.ends(edition, ("won by",))
+            if (year and edition.startswith(year[0])) or not ends.keys().isdisjoint(around):
+                at = place + (1 if found and found["way"].lower() == "after" else -1)
+                beside = self.sets.ends(editions[at], (relation,)) if 0 <= at < len(editions) else {}
+                return self._shown_by_paths("step", {e: (path,) for e, path in beside.items()}) if beside else None
+        return None
+
     def hosts_within(self) -> Iterator[Event] | None:
         """The places of a country or continent that hosted one of a series; None where not asked or not known."""
         found = _HOSTS_WITHIN.match(self.plan.asked)
@@ -234,23 +258,27 @@ class Direct(Computation):
         """The year of the edition that somebody won or was given; None where that is not asked or not known."""
         found = _WON_WHEN.match(self.plan.asked)
         words = set(fold(bare(found["what"])).split()) - FUNCTION_WORDS if found else set()
-        ends = self._years_won(words) if found else {}
+        ends = self._years_won(words, self._link(found["what"])) if found else {}
         for topic in self.query.topics if found and not ends else ():  # of the series that is named no other one's
             for label, end in self.kg.neighbours(topic):
                 year = re.match(r"\d{4}(?= )", end)
                 if (
                     year
                     and label in _WON
-                    and words <= set(fold(end).split())
+                    and words <= (said := set(fold(end).split()))
+                    and words.isdisjoint(_OF_WOMEN) is said.isdisjoint(_OF_WOMEN)
                     and (_YEAR_OF_IT, year[0]) in self.kg.neighbours(end)
                 ):
                     ends[year[0]] = (Path((topic, end, year[0]), (label, _YEAR_OF_IT)),)
+        if found and (nth := found["nth"]) and ends:
+            ordered, place = sorted(ends), place_of(nth.lower().replace("latest", "last"))
+            ends = {year: ends[year] for year in ordered[place - 1 if place > 0 else place :][:1]}
         return self._shown_by_paths("step", ends) if ends else None
 
-    def _years_won(self, words: Collection[str]) -> dict[str, tuple[Path, ...]]:
+    def _years_won(self, words: Collection[str], called: Iterable[str]) -> dict[str, tuple[Path, ...]]:
         """The years of those editions of a series that another topic, or its national team, won."""
         ends: dict[str, tuple[Path, ...]] = {}
-        for series in self.query.topics:
+        for series in dict.fromkeys((*self.query.topics, *called)):
             if self.kg.words_of(series).isdisjoint(words):
                 continue
             others = [topic for topic in self.query.topics if topic != series]

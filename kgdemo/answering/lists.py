@@ -28,6 +28,8 @@ from kgdemo.answering.operands import PLACES, names_of_kind, number_of, operand_
 from kgdemo.events import AnswerFinal, Event, Notice, Operand, Operation
 from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.path import Path
+from kgdemo.linking.names import name_index
+from kgdemo.linking.words import demonyms
 from kgdemo.query.answer_type import fits, kind_of
 from kgdemo.query.measures import DATE, NUMBERS
 from kgdemo.query.nested import two_steps
@@ -47,6 +49,7 @@ _NAMES_ALL = re.compile(
     r"|nine|ten|twelve|\d+) )?(?P<noun>[\w' -]+?s)(?: (?:of|in|from) .+)?$",
     re.IGNORECASE,
 )
+_OF_A_PLACE = re.compile(r"(?:the )?(?P<place>[A-Z][\w .-]*?)['’]s? (?P<what>[a-z][a-z ]*s)")
 _VICTORY = frozenset("won win winner winners champion champions received awarded".split())
 _TOOK_OFFICE = frozenset(("took", "office"))
 _OF_ONE_SEX = frozenset("daughter son brother sister".split())
@@ -112,6 +115,7 @@ class Lists(Editions):
             or self.hosted_both()
             or self.won_when()
             or self.winner_of_edition()
+            or self.of_next_edition()
             or self.hosts_within()
             or self.won_often()
             or self.runner_up()
@@ -273,6 +277,8 @@ class Lists(Editions):
     def _group_called(self) -> Iterator[Event] | None:
         """All of a group that a topic names by the noun that is asked for, *the Axis powers*; None where none does."""
         found = _NAMES_ALL.match(self.plan.asked)
+        if found and (own := self._members_called(found["noun"])):
+            return self._all(found["noun"], own)
         kinds = names_of_kind(found["noun"]) if found else ()
         called_so = [
             topic
@@ -283,6 +289,20 @@ class Lists(Editions):
         if any(kind_of(self.kg, topic) in PLACES for topic in self.query.topics if topic not in called_so):
             return None  # those *of South America*
         return self._all(found["noun"], members) if found and len(members) > 1 else None
+
+    def _members_called(self, noun: str) -> Mapping[str, Path]:
+        """The members of a band, *the Beatles*, or of a group of a place, *Canada's territories*, that a noun names."""
+        bands = [one for one in self._link(noun) if kind_of(self.kg, one) == "band"] if noun[:1].isupper() else []
+        if bands and name_index(self.kg).called(noun):
+            return self.sets.ends(bands[0], ("band member",))
+        own = _OF_A_PLACE.fullmatch(noun)
+        for place in self._link(own["place"])[:1] if own else ():
+            adjectives = (word for places, words in demonyms() if place in places for word in words)
+            for adjective in adjectives:
+                group = self.sets.members(f"{adjective} {own['what']}") if own else {}
+                if len(group) > 1:
+                    return {one: path for one, path in group.items() if path is not None}
+        return {}
 
     def _whole_group(self) -> Iterator[Event] | None:
         """All of a group that the question names whole, *the Grand Slam tournaments in tennis*; else None."""

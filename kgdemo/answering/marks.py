@@ -46,6 +46,7 @@ _MOST_BESIDE = 400  # links of a thing whose ends are looked at
 _MOST_HOLDERS = 3  # of a record, which two may have reached together
 _LEAST_ALIKE = 0.5  # cosine below which nothing is meant, however many words it shares
 _LEAST_APART = 0.03  # by how much a record has to be nearer than the next one, *most nominations* and *most prizes*
+_LEAST_TOLD = 0.5  # of what a description tells beside an order
 _MOST_PARTS = 8  # of a question that are looked at, however many articles it has
 _LEAST_UNNAMED = 2  # telling words beside the names, without which a part of a question is a name
 _LEAST_WORDS = 3  # that tell something, without which nothing is described
@@ -214,6 +215,8 @@ class Marks:
         record, features = nearest
         if features.likeness < _LEAST_ALIKE or (record.end and features.margin < _LEAST_APART):
             return None
+        if record.end and features.told < _LEAST_TOLD:
+            return None  # *Napoleon's first wife* is no *first exile of Napoleon*
         probable, named = probability(features), self._unknown_beside(description, record)
         least = MEANT_OF_KIND if asked.types or self.kind_described(description).types else MEANT
         least = VERY_LIKELY if named else MEANT_IN_ORDER if record.end else least

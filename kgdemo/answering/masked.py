@@ -36,6 +36,7 @@ _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth el
 _ROMAN = dict(zip(_ORDINALS, "I II III IV V VI VII VIII IX X XI XII".split(), strict=True))
 _NTH = re.compile(rf",? the (?P<nth>{'|'.join(_ORDINALS)})$", re.IGNORECASE)
 _WITH_PLACE = re.compile(r"(?:the )?(?P<thing>.+?) (?:in|of|at)(?: the)? (?P<place>\S.*)", re.IGNORECASE)
+_SEVERAL_OF = re.compile(r"(?P<one>(?:\w+ )?\w+[^s\W])s (?P<of>of .+)")  # *prime ministers of Canada*
 _OWN = re.compile(r"['’]s?$")
 _NO_NAMES = frozenset(("one", "man", "woman", "people", "it", "he", "she", "they", "name", "who", "us"))
 _ARTICLE = re.compile(r"(?:the|a|an) ", re.IGNORECASE)
@@ -214,6 +215,8 @@ def _called(said: str, kg: KnowledgeGraph) -> Iterator[str]:
 def _spellings(said: str) -> Iterator[str]:
     """A name as it stands there, and as it may be written: *Henry the Eighth*, *the Guggenheim Museum in Bilbao*."""
     yield said
+    if found := _SEVERAL_OF.fullmatch(said):
+        yield f"{found['one']} {found['of']}"
     if found := _NTH.search(said):
         yield f"{said[: found.start()]} {_ROMAN[found['nth'].lower()]}"
     if found := _WITH_PLACE.fullmatch(said):

@@ -154,6 +154,8 @@ class Parsed(Plans):
             return ""
         last = max((length for length in range(1, len(plan)) if self._walk(heard, plan[:length])), default=1)
         places = listed(list(self._walk(heard, plan[:last])), 3)
+        if not places:
+            return ""
         return f"The question asks for “{plan[last]}”, and the graph states none for {places}."
 
     def _known_as(self, text: str) -> Iterator[Event]:

@@ -32,7 +32,7 @@ from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS
 from kgdemo.kg.literals import date_parts
 from kgdemo.query.answer_type import Fit, fits, kind_of, same_stem
-from kgdemo.query.measures import AGE, BEGINNING, DATE, says_greater
+from kgdemo.query.measures import AGE, BEGINNING, DATE, IN_OFFICE, says_greater
 from kgdemo.query.parser import AND_OF, ATTRIBUTE, BOTH, NAMES
 from kgdemo.query.plan import Form, Plan
 
@@ -79,6 +79,14 @@ _FEW = 6  # things whose values are told one by one
 _HALF = 0.5  # of a set, of which a value has to be known before one is said to have the greatest
 
 Result = tuple[object, Callable[[], Iterator[Event]]]  # what tells it from others, and its events
+
+
+_OFFICE = (IN_OFFICE[0], "took office")
+_IN_POWER = re.compile(
+    r"\b(?:office|power|throne|rul\w+|reign\w*|serv\w+|govern\w*|president|minister|king|queen|emperor|pope|chancellor"
+    r"|leader|head|last\w*|was|were)\b",
+    re.IGNORECASE,
+)
 
 
 class Plans(Walks):
@@ -158,6 +166,8 @@ class Plans(Walks):
             ends = dict([*ends.items()][:1])
         if attribute in SPANS:
             spans = [span for end, path in ends.items() if (span := self._pair_of(end, path, attribute))]
+            if any(first.attribute in _OFFICE for first, _ in spans) and not _IN_POWER.search(heard.text):
+                return None  # how long somebody *spent in prison*
             key: tuple[object, ...] = ("lasted", *(first.entity for first, _ in spans))
             return (key, lambda: self._differences(spans)) if 0 < len(spans) <= _FEW else None
         stated = self._valued(ends, attributes_of(attribute))

@@ -144,9 +144,10 @@ def order_of(text: str) -> tuple[str, int]:
         return "first", rank
     if "than" in said and said & _OTHERS:  # *bigger than any other*
         return ("less" if said & _LESSER else "more"), rank
-    for end, telling in (("last", _LAST), ("only", _ONLY), ("less", _LESS), ("more", _MORE)):
-        if said & telling:
-            return end, rank
+    for word in words:  # the first that is said: *the largest and lowest*
+        for end, telling in (("last", _LAST), ("only", _ONLY), ("less", _LESS), ("more", _MORE)):
+            if word in telling:
+                return end, rank
     return ("more" if any(re.fullmatch(r"[a-z]{3,}est", word) for word in said - _NO_ORDER) else ""), rank
 
 

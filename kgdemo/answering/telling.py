@@ -33,6 +33,7 @@ _TELLS = SAYS_WHAT | {_RECORD, "deity of", "symbol of", "participant of", "posit
 _HUB = 300  # links from which those that lead to a thing are not looked at, only its own statements
 _SAME = 0.42  # cosine from which a word says a relation
 _NEAREST = 0.35  # from which it does where no relation of the member says it better
+_OF_ONE_STEM = 0.85  # how alike two words of one stem are
 _SAID = 0.6  # of a date, where something else in the phrase may be what it is the date of
 CLOSER = 0.12  # by how much another relation, or the statements of another member, may say it better
 _OF_A_YEAR = re.compile(r"\b\d{4}\b")
@@ -165,6 +166,8 @@ class Telling:
             to_it += [(label, end) for label, end in around() if any(same_stem(word, w) for w in path_words((label,)))]
         if to_it:
             to_it.sort(key=lambda statement: statement[0] == _RECORD)
+            exactly = any(word in _folded(end) or word in path_words((label,)) for label, end in to_it)
+            fit.likeness = min(fit.likeness, 1.0 if exactly else _OF_ONE_STEM)  # *assassination attempt*
             fit.by_record |= to_it[0][0] == _RECORD
             fit.paths.append(Path((to_it[0][1], member), (self.sets.inverse(to_it[0][0]),)))
             return True

@@ -29,7 +29,9 @@ _RELATIVE = re.compile(r"\b(?:that|which|who|whose|where|with)\b", re.IGNORECASE
 _ASKS_YEAR = re.compile(r"\byear\b", re.IGNORECASE)
 _HOSTED_WHEN = re.compile(
     r"^(?:when|in (?:what|which) years?|(?:what|which) years?) (?:did|has|have) (?P<x>.+?) (?:(?P<which>last|first) )?"
-    r"host(?:ed)? (?:the |an? )?(?P<what>[^\d]+?)$",
+    r"host(?:ed)? (?:the |an? )?(?P<what>[^\d]+?)$"
+    r"|^(?:when|in (?:what|which) years?|(?:what|which) years?) (?:was|were) (?:the )?(?P<what2>[^\d]+?) "
+    r"(?:(?P<which2>last|first) )?(?:held|hosted|staged) (?:in|by) (?P<x2>.+?)$",
     re.IGNORECASE,
 )
 _MAKERS = frozenset("person company band organization team".split())
@@ -160,16 +162,16 @@ class Values(Orders):
     def _hosted_when(self) -> Iterator[Event] | None:
         """The years in which a place hosted one of a series; None where that is not asked or not known."""
         found = _HOSTED_WHEN.match(self.plan.asked)
-        editions = self._editions_called(found["what"]) if found else []
+        editions = self._editions_called(found["what"] or found["what2"]) if found else []
         ends: dict[str, tuple[Path, ...]] = {}
-        for place in self._link(found["x"])[:1] if found and editions else ():
+        for place in self._link(found["x"] or found["x2"])[:1] if found and editions else ():
             for edition in editions:
                 for year in self.sets.ends(edition, ("happened in year",)):
                     for way in ("hosted by", "took place in"):
                         if self.sets.leads(edition, (way,), place) is not None:
                             relations = (self.sets.inverse(way), "happened in year")
                             ends[year] = (Path((place, edition, year), relations),)
-        if found and ends and (which := (found["which"] or "").lower()):
+        if found and ends and (which := (found["which"] or found["which2"] or "").lower()):
             year = min(ends) if which == "first" else max(ends)
             ends = {year: ends[year]}
         return self._shown_by_paths("step", ends) if ends else None

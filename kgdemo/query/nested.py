@@ -190,6 +190,7 @@ _WAS = re.compile(
     r"^(?:when|where|how|(?:in )?(?:what|which) (?:year|month|country|city)) (?:was|were)$", re.IGNORECASE
 )
 _DONE = re.compile(r" (?:\w+(?:ed|nd|ght)|born|built|begun|held|made|written|shot|won|found)$", re.IGNORECASE)
+_HELD_THERE = re.compile(r" (?:held|hosted|staged) (?:in|by|at) ", re.IGNORECASE)
 _CLAUSE = re.compile(r"\b(?:that|which|who|whose|whom|where|when|by)\b", re.IGNORECASE)
 
 
@@ -207,7 +208,8 @@ def two_steps(question: str, clauses_only: bool = False) -> tuple[str, str] | No
     question, behind = (asked["question"], asked["behind"]) if asked else (question, "")
     for article in reversed(list(re.finditer(r"\b(?:the|an?) ", question))):
         before, described = question[: article.start()].strip(), question[article.start() :]
-        if _WAS.search(before) and _DONE.search(described) and not _CLAUSE.search(described):
+        done = _DONE.search(described) or _HELD_THERE.search(described)
+        if _WAS.search(before) and done and not _CLAUSE.search(described):
             continue  # *when was the National Health Service in Britain started*: the verb is the question's own
         if _IS_SAID.search(described) and not _CLAUSE.search(described):
             continue  # *which volcanoes in the North Island of New Zealand are higher than 2,500 m*

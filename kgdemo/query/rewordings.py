@@ -431,6 +431,13 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
         r"^(?:what|how much) do (?:the |all )*(?:interior |inner )?angles (?:of|in) (.+?) add up to(?: in degrees)?$",
         r"what is the angle sum of \1",
     ),
+    (r" while (?:(?:they|he|she) (?:was|were) )?(?:still )?in office$", ""),
+    (r"\bdo(?: not|n['’]?t) have any (?=\w)", "have no "),
+    (r"\bdoes(?: not|n['’]?t) have any (?=\w)", "has no "),
+    (
+        r"^(?:after|behind) ([^,]+), ((?:what|which)(?:['’]?s| is| was) the) next (\w+est) (.+)$",
+        r"\2 second \3 \4 after \1",
+    ),
     (r" at (?:its|their) (?:deepest|highest|widest|longest|tallest)(?: point)?$", ""),
     (r"\b(planets?|moons?) (?:in|of) (?:our|the) solar system\b", r"\1"),
     (r"\b(?:lie|sit|orbit) (?=(?:closer|nearer|farther|further) )", "are "),

@@ -14,6 +14,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from kgdemo.kg.labels import FUNCTION_WORDS
+from kgdemo.query.measures import NUMBERS
 
 _LATIN = 0x24F  # the last letter of the Latin alphabets' code points
 
@@ -235,6 +236,7 @@ _CALLED_BEHIND = re.compile(  # *the deepest lake, how is it called*
 def plain_question(text: str) -> str:
     """A question without greetings, politeness and what stands around it; of several sentences the one that asks."""
     text = whole = re.sub(r"\bu\b(?= \w)", "you", " ".join(text.split()))
+    text = _WHICH_ONES.sub(r"which \g<x> \g<y>", text)
     text = _CALLED_BEHIND.sub(r"what is \g<x>", _IN_A_MYTH.sub("", _DOUBT_BEHIND.sub("", text)))
     text = _ADVERBS.sub("", _SAID_BEHIND.sub("", _COURTESY_BEHIND.sub("", text)))
     behind = _BEHIND_A_DASH.match(text)
@@ -252,16 +254,57 @@ def plain_question(text: str) -> str:
         text = f"name {requested['asked']}"
     for _ in range(3):  # "Hello! Could you tell me, please, …"
         text = _POLITE.sub("", text).lstrip(" ,.:;!")
+    text = _AT_THE_END.sub("", text) or text or whole
     for pattern, better in _SAID_AT_EASE:
         text = pattern.sub(better, text)
-    return _AT_THE_END.sub("", text) or text or whole
+    return text
 
 
+_IN_FEWER_WORDS = (
+    (
+        re.compile(r"\bpresidents of (?:the )?(?:USA?|U\.S\.(?:A\.)?|United States(?: of America)?|America)(?!\w)"),
+        "US presidents",
+    ),
+    (re.compile(r"\b(?:the )?second world war\b", re.IGNORECASE), "World War II"),
+    (re.compile(r"\b(?:the )?first world war\b", re.IGNORECASE), "World War I"),
+    (re.compile(r"\b(?:King|Queen|Emperor|Empress|Tsar|Pope) (?=[A-Z][a-z]+ [IVX]+\b)"), ""),
+    (re.compile(r" together with (?:his|her|their) (?:husband|wife|brother|sister|partner)\b", re.IGNORECASE), ""),
+)
+_SO_MANY_OF_THEM = re.compile(  # *name the five great lakes*
+    r"^(?P<lead>(?i:(?:.*\b)?(?:name|list|(?:what|who|which) (?:are|were))(?: all)?(?: of)?(?: the)?)"
+    rf"(?: [A-Z]\w+['’]s)?) (?:{'|'.join(NUMBERS)}|\d\d?) (?P<rest>[\w ]+s\b.*)$"
+)
+
+
+def in_fewer_words(question: str, is_name: Callable[[str], bool]) -> str:
+    """A question with what it names in the words that names have, and without how many things it asks for.
+
+    Args:
+        question: as it was typed.
+        is_name: whether some words are a name, *three musketeers*.
+    """
+    for pattern, better in _IN_FEWER_WORDS:
+        question = pattern.sub(better, question)
+    found = _SO_MANY_OF_THEM.match(question)
+    if not found:
+        return question
+    words = question[found.end("lead") :].split()
+    names = (" ".join(words[:length]).strip("?.!, ") for length in range(2, 5))
+    return question if any(map(is_name, names)) else f"{found['lead']} {found['rest']}"
+
+
+_WHICH_ONES = re.compile(  # *are there mammals that lay eggs? Which ones?*
+    r"^(?:are|is) there (?:any |an? )?(?P<x>\w+) (?:that|which|who) (?P<y>[^?]+)\?,? (?:and )?(?:if so,? )?which"
+    r"(?: ones?)?(?: are they| is it)?\W*$",
+    re.IGNORECASE,
+)
 _SAID_AT_EASE = (
+    (re.compile(r"^(?P<who>who|what) (?P<x>the .+) (?P<be>was|is|were|are)$", re.IGNORECASE), r"\g<who> \g<be> \g<x>"),
     # *there's this film with a boy who is left at home, what's it called*
     (
         re.compile(
-            r"^there(?:['’]?s| is| was) (?:this|that|an?) (?P<x>.+?),? what(?:['’]?s| is| was) (?:it|he|she|its name"
+            r"^(?:my \w+ (?:says|said|told me|thinks)(?: that)? )?there(?:['’]?s| is| was) (?:this|that|an?) "
+            r"(?P<x>.+?),? what(?:['’]?s| is| was) (?:it|he|she|its name"
             r"|the name)(?: called)?\b",
             re.IGNORECASE,
         ),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
-from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.linking.matching import Matcher, MatchKind
 from kgdemo.linking.names import (
     CUT,
@@ -211,6 +211,14 @@ def test_no_slip_is_seen_where_a_word_is_right(index: NameIndex):
     assert not any(entity == "Turkish language" for _, entity, _ in matched(index, "irish language"))
     found = matched(index, "university of auburn")
     assert not any(entity == "University of Hamburg" and kind is MatchKind.FUZZY for _, entity, kind in found)
+
+
+def test_what_a_word_means_is_the_name_of_nothing():
+    info = {"loud": EntityInfo("meaning", ("with force",)), "forte": EntityInfo("symbol")}
+    index = NameIndex(KnowledgeGraph.from_triples([("forte", "means", "loud")], info=info))
+    assert index.called("forte")
+    assert not index.called("loud")
+    assert not index.called("with force")
 
 
 @pytest.mark.parametrize("typed", ["summer games maraton", "sumer games marathon"])

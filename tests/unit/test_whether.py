@@ -92,6 +92,9 @@ def test_a_claim_is_a_yes_no_question_whatever_else_its_words_fit() -> None:
         ("Is the Mona Lisa in the Prado?", "No", "housed in Louvre"),
         ("Is Lego a Swedish company?", "No", "Denmark"),
         ("Is Ikea a Swedish company?", "Yes", "Sweden"),
+        ("Is Sydney the capital of Australia?", "No", "Canberra"),
+        ("Is Macbeth a play by Shakespeare?", "Yes", "William Shakespeare"),
+        ("did canada fight in the second world war", "Yes", "World War II"),
     ],
 )
 def test_the_answer_is_held_against_the_claim(pipeline: Pipeline, question: str, answer: str, says: str) -> None:
@@ -165,6 +168,23 @@ def test_the_answer_is_held_against_the_claim(pipeline: Pipeline, question: str,
         ("what is the lightest of all the elements", {"Hydrogen"}),
         ("Can you give me the names of all six wives of Henry VIII?", {"Anne Boleyn", "Catherine Parr"}),
         ("How many lines should a limerick have?", {"5"}),
+        ("what does forte mean in music", {"loud"}),
+        ("Name Canada's three territories.", {"Yukon", "Nunavut", "Northwest Territories"}),
+        ("name the five great lakes please", {"Lake Superior", "Lake Erie"}),
+        ("Which prime ministers of Canada were born in Scotland?", {"John A. Macdonald"}),
+        ("Please tell me who the first woman in space was.", {"Valentina Tereshkova"}),
+        ("In which city was the wife of King Louis XVI of France born?", {"Vienna"}),
+        ("When were the Olympic Games held in Montreal?", {"1976"}),
+        ("After Russia, what's the next biggest country by area?", {"Canada"}),
+        ("Which city hosted the Summer Olympics directly after Beijing 2008?", {"London"}),
+        ("which year did india win its first cricket world cup", {"1983"}),
+        ("Are there mammals that lay eggs? Which ones?", {"platypus"}),
+        ("In The Lion King, what does 'Hakuna Matata' mean?", {"no worries"}),
+        ("What is the meaning of carpe diem?", {"“Seize the day”"}),
+        ("How long ago did the dinosaurs die out?", {"66 million years ago"}),
+        ("Which Irish physicist won the Nobel Prize in 1951?", {"Ernest Walton"}),
+        ("How many times has Ireland won the Eurovision Song Contest?", {"7"}),
+        ("How deep is the Mariana Trench at its deepest point?", {"10,935 m"}),
         ("whats a baby hare called again? its gone clean out of my head", {"leveret"}),
     ],
 )
@@ -206,6 +226,12 @@ def test_what_nobody_can_say_is_refused_with_its_reason(pipeline: Pipeline, ques
         ("Which Thor movies did Taika Waititi direct?", {"Thor: Ragnarok", "Thor: Love and Thunder"}),
         ("Who became US president straight after Abraham Lincoln?", {"Andrew Johnson"}),
         ("Which countries in South America have no coast?", {"Bolivia", "Paraguay"}),
+        ("Which planets are nearer to the Sun than the Earth and have no moon?", {"Mercury (planet)", "Venus (planet)"}),
+        ("Which rivers are longer than the Rhine and flow through Germany?", {"Danube"}),
+        (
+            "Which presidents of the USA were assassinated while in office?",
+            {"Abraham Lincoln", "James A. Garfield", "William McKinley", "John F. Kennedy"},
+        ),
     ],
 )
 def test_no_more_than_what_fits_is_the_answer(pipeline: Pipeline, question: str, answers: set[str]) -> None:
@@ -217,6 +243,10 @@ def test_no_more_than_what_fits_is_the_answer(pipeline: Pipeline, question: str,
     "question",
     [
         "Did women in New Zealand get the vote before women in Switzerland?",  # a seat of government says nothing of it
+        "Which countries are larger than France and border Germany?",  # there is none
+        "how old is our geography teacher mrs thompson",
+        "How long did Nelson Mandela have to spend in prison?",  # his years in office were others
+        "Who took over as US president when Abraham Lincoln was shot?",
         "Did Brian Boru survive the Battle of Clontarf?",  # who commanded there may have fallen
         "Which planet in our solar system is smaller than the Earth and has at least one moon?",  # not the Moon
     ],
