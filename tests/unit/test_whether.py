@@ -226,7 +226,10 @@ def test_what_nobody_can_say_is_refused_with_its_reason(pipeline: Pipeline, ques
         ("Which Thor movies did Taika Waititi direct?", {"Thor: Ragnarok", "Thor: Love and Thunder"}),
         ("Who became US president straight after Abraham Lincoln?", {"Andrew Johnson"}),
         ("Which countries in South America have no coast?", {"Bolivia", "Paraguay"}),
-        ("Which planets are nearer to the Sun than the Earth and have no moon?", {"Mercury (planet)", "Venus (planet)"}),
+        (
+            "Which planets are nearer to the Sun than the Earth and have no moon?",
+            {"Mercury (planet)", "Venus (planet)"},
+        ),
         ("Which rivers are longer than the Rhine and flow through Germany?", {"Danube"}),
         (
             "Which presidents of the USA were assassinated while in office?",
