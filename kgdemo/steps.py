@@ -19,7 +19,7 @@ from kgdemo.answering.operations import acting, described, in_other_words, under
 from kgdemo.answering.parsed import Meaning
 from kgdemo.answering.records import ACHIEVED, happenings_of
 from kgdemo.events import AnswerFinal, EntitiesLinked, Event, LMCall, Notice, Operand, Operation, PathFound
-from kgdemo.kg.labels import bare
+from kgdemo.kg.labels import bare, fold
 from kgdemo.kg.path import Path
 from kgdemo.methods.registry import MethodCard
 from kgdemo.opened import OpenedGraph
@@ -60,6 +60,8 @@ class Asked(Protocol):
 _IN_OTHER_WORDS = frozenset(  # the forms that may ask for a record or a value without naming it
     (Form.ENTITY, Form.ALL, Form.COUNT, Form.SUPERLATIVE, Form.ORDINAL, Form.VALUE, Form.UNANSWERABLE)
 )
+_LIES_THERE = re.compile(r"\b(?:lie|lies|are|is|located) in\b", re.IGNORECASE)
+_NOWHERE = frozenset(("album", "song", "person", "year"))  # kinds of things that are no place to be
 _WHO = re.compile(r"who\b(?!se)", re.IGNORECASE)
 _CONDITIONS = 2  # of a description from which what fits it is the answer, whatever path the model finds
 _MOST_LIKELY = 0.95  # probability from which something is described though its kind is not told
@@ -124,6 +126,8 @@ class InSteps:
         # one that is *smaller than the Earth and has a moon* is compared, and more is said of it
         several = query.plan.form is Form.ENTITY or " than " in query.plan.asked
         clauses = clauses_of(query.plan.asked, both=False) if several else ()
+        if query.plan.form is not Form.ENTITY and any(_LIES_THERE.search(clause.question) for clause in clauses):
+            clauses = ()  # a place narrows what is compared
         if not fitting and (yield from self._by_clauses(clauses, query)):
             return
         whole = yield from self._whole(query)
@@ -223,7 +227,10 @@ class InSteps:
         if objection := self._held_against(whole):
             yield no_answer(objection)
             return
-        if form is Form.ENTITY or (form in (Form.SUPERLATIVE, Form.ORDINAL) and not query.plan.things):
+        one_of_all = form in (Form.SUPERLATIVE, Form.ORDINAL) and not query.plan.things
+        if (form is Form.ENTITY and not whole.operations) or (
+            (form is Form.ENTITY or one_of_all) and self._are_named(final.answers)
+        ):
             final = self._leading_on(final)
         if not final.refusal and (lost := self._passed_over(whole, clauses)):
             refused = no_answer(f"The question has a condition that I find nothing for: “{lost}”. Ask without it.")
@@ -236,9 +243,12 @@ class InSteps:
 
     def _held_against(self, whole: Whole) -> str:
         """Why what was found is no answer to what is asked; empty where it may be one, or nothing was found."""
+        query, answers = whole.query, whole.answers
+        found = {kind_of(self.graph.kg, one) for one in answers}
+        if answers and query.plan.asked.lower().startswith("where ") and found <= _NOWHERE:
+            return f"It asks for a place; what was found, {listed(list(answers), 3)}, is none."
         if whole.refused or whole.operations:
             return ""
-        query, answers = whole.query, whole.answers
         if is_neither(query.plan.asked, self.graph.kg.words_of(*answers)):
             return "It asks which of two things it is, and what the graph holds here is neither of them."
         if not answers or any(self._may_be_meant(one, query) for one in answers):
@@ -346,6 +356,10 @@ class InSteps:
                     yield dataclasses.replace(step, verified=True)
                     event = computed_answer(f"{listed(step.result)} ({text}).", step.result)
                 yield event
+
+    def _are_named(self, answers: Sequence[str]) -> bool:
+        """Whether these stand in the question by their own names, not as *Thor's hammer* or *the Iron Chancellor*."""
+        return all(fold(bare(one)) in fold(self.reading.text) for one in answers)
 
     def _leading_on(self, final: AnswerFinal) -> AnswerFinal:
         """An answer; in place of one that only leads back to what was named, that it does."""

@@ -283,7 +283,8 @@ _ASKS_WHO_THAT_IS = re.compile(
 
 WHOLE = "{}"  # a gap that is all of a question
 _CLAUSE_AT_THE_END = re.compile(  # *in which country was* the painter *born* who cut off his ear
-    rf"(?P<before>(?:where|when|(?:in|at|on) (?:which|what)(?: [\w-]+){{1,3}}) (?:{BEING}) )(?P<thing>the [\w' -]+?)"
+    rf"(?P<before>(?:where|when|(?:(?:in|at|on) )?(?:which|what)(?: [\w-]+){{1,3}}) (?:{BEING}) )"
+    r"(?P<thing>the [\w' -]+?)"
     r"(?P<behind> (?:born|buried|die|died|educated|set|made|found)) (?P<clause>(?:who|that|which|whose) .+)",
     re.IGNORECASE,
 )
@@ -325,10 +326,13 @@ _ASKS_WHEN = re.compile(
 )
 
 
+_OF_A_LIFE = re.compile(r"\b(?:born|die|died|married)\b", re.IGNORECASE)
+
+
 def when_asked(question: str) -> str:
     """The clause of which a question asks when it happened; empty where none is asked so."""
     found = _ASKS_WHEN.fullmatch(question)
-    return found["clause"] if found else ""
+    return found["clause"] if found and not _OF_A_LIFE.search(found["clause"]) else ""
 
 
 _ASKS_WHICH = re.compile(rf"(?:which|what|(?P<who>who)) (?!(?:{BEING}|has|have|had|can|could|would)\b)", re.I)

@@ -295,7 +295,7 @@ def test_what_was_chosen_by_hand_is_what_a_name_means(pipeline: Pipeline) -> Non
         ("Portugal in NATO?", "Yes"),
         ("what r the four houses at hogwarts", "Gryffindor"),
         ("wich mammals lay eggs?", "platypus"),
-        ("Could you give me the six main actors of the sitcom Friends?", "Matthew Perry"),  # no number
+        ("Could you give me the six main actors of the sitcom Friends?", "Courteney Cox"),  # no number
         ("Which plays by Oscar Wilde were first performed in 1895?", "An Ideal Husband"),  # he composed nothing
         ("Which of the Seven Wonders of the Ancient World were in Egypt?", "Great Pyramid of Giza"),
         ("Which Taoiseach signed the Good Friday Agreement in 1998?", "Bertie Ahern"),  # no country, nor Tony Blair

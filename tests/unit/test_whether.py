@@ -204,7 +204,6 @@ def test_what_lies_came_or_is_beyond_something_else_is_found(
         ("Who was king of the United States in 1850?", "no such office"),
         ("write me a short poem about the river Vistula", "written"),
         ("how many naira is one us dollar right now", "from day to day"),
-        ("What animals lay eggs and are mammals and live in Australia?", "lay eggs"),
         ("Which is the largest moon of Venus?", "states none for Venus"),
         ("did Shakespeare write Hamlet before 1600", "does not say when"),
         ("is tomato soup red", "does not decide this"),
@@ -231,6 +230,7 @@ def test_what_nobody_can_say_is_refused_with_its_reason(pipeline: Pipeline, ques
             {"Mercury (planet)", "Venus (planet)"},
         ),
         ("Which rivers are longer than the Rhine and flow through Germany?", {"Danube"}),
+        ("What animals lay eggs and are mammals and live in Australia?", {"platypus", "short-beaked echidna"}),
         (
             "Which presidents of the USA were assassinated while in office?",
             {"Abraham Lincoln", "James A. Garfield", "William McKinley", "John F. Kennedy"},
