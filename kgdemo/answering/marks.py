@@ -66,6 +66,10 @@ _BELONGS_TO = re.compile(
     r"|pupil|friend|rival|lover|actor|actress) (?:of|to|who)\b",
     re.IGNORECASE,
 )
+_SUCCEEDS = re.compile(
+    r"\b(?:who|that|which) (?:came|was|ruled|reigned|served|governed|took over|took office)(?: \w+)? (?:after|before) ",
+    re.IGNORECASE,
+)
 _ALSO_CALLED = {
     **dict.fromkeys(("story", "tale", "bestseller", "trilogy", "classic"), "book"),
     **dict.fromkeys(("blockbuster", "picture", "thriller", "comedy", "western", "musical"), "film"),
@@ -142,8 +146,8 @@ class Marks:
             asked: of what kind it is, where something else says so.
         """
         found = self.likely(description, asked)
-        if found is None or self._speaks_of_several(description):
-            return None
+        if found is None or self._speaks_of_several(description) or _SUCCEEDS.search(description):
+            return None  # whoever *came after* somebody is told by who succeeded him
         if set(fold(bare(found.holder)).split()) <= set(fold(description).split()):
             return None  # it is named
         whose, beside = _OF_ANOTHER.match(description), self._words_beside(found.record)
