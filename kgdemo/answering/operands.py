@@ -60,6 +60,8 @@ class Sets:
 
     def __init__(self, kg: KnowledgeGraph, directed: bool = False) -> None:
         self.kg, self._directed = kg, directed
+        self._chains: dict[tuple[str, str], Path | None] = {}  # asked for again for each of many answers
+        self._holding: dict[str, bool] = {}
 
     def ends(self, topic: str, relations: Sequence[str]) -> dict[str, Path]:
         """Where relations lead from a topic, without detours; each end with one of its paths."""
@@ -153,6 +155,23 @@ class Sets:
 
     def containing(self, inner: str, outer: str) -> Path | None:
         """The path from a place to one that lies within it; on a continent not by way of a place that lies on two."""
+        if self.kg.grows:  # what is met later may join them
+            return self._chain(inner, outer)
+        if not self._holds_anything(outer):
+            return None
+        if (inner, outer) not in self._chains:
+            self._chains[inner, outer] = self._chain(inner, outer)
+        return self._chains[inner, outer]
+
+    def _holds_anything(self, outer: str) -> bool:
+        """Whether anything lies in it."""
+        if outer not in self._holding:
+            place, labels = self.kg.entities.find(outer), {self.inverse(label) for label in LIES_IN}
+            steps = () if place is None else np.unique(self.kg.steps(place)[0]).tolist()
+            self._holding[outer] = any(self.kg.step_labels[step] in labels for step in steps)
+        return self._holding[outer]
+
+    def _chain(self, inner: str, outer: str) -> Path | None:
         frontier: list[Path] = [Path((inner,), ())]
         is_continent = kind_of(self.kg, outer) == "continent"
         for _ in range(_DEEPEST):
