@@ -245,7 +245,8 @@ class InSteps:
         """Why what was found is no answer to what is asked; empty where it may be one, or nothing was found."""
         query, answers = whole.query, whole.answers
         found = {kind_of(self.graph.kg, one) for one in answers}
-        if answers and query.plan.asked.lower().startswith("where ") and found <= _NOWHERE:
+        where = query.plan.asked.lower().startswith("where ")
+        if answers and where and whole.operations and found <= _NOWHERE:
             return f"It asks for a place; what was found, {listed(list(answers), 3)}, is none."
         if whole.refused or whole.operations:
             return ""

@@ -251,7 +251,7 @@ class Marks:
             fit = any(holder != without and self._fit(asked, holder) for holder in record.holders)
             return fit and len(record.holders) <= _MOST_HOLDERS
 
-        near = self._records.sharing_words(description, _CANDIDATES, may_be_meant)
+        near = self._records.sharing_words(description, _CANDIDATES, may_be_meant, end)
         if not near or len(words) < (1 if end else _LEAST_WORDS):
             return None
         names = [name for one in near for name in one.names]

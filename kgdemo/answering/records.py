@@ -36,7 +36,7 @@ _LAST = frozenset("last final latest newest".split())
 _ONLY = frozenset(("only", "sole"))
 _OTHERS = frozenset("any anyone anybody everyone everybody all others".split())
 _SAYS_ORDER = _MORE | _LESS | _FIRST | _LAST | _ONLY | _OTHERS | frozenset("ever else other before than".split())
-_ASKING = frozenset("what which who whom whose where when how can could you tell name me please know".split())
+_ASKING = frozenset("what which who whom whose where when how can could you tell name me please know them they".split())
 _NO_ORDER = frozenset(
     "west midwest forest priest guest nest test contest conquest quest harvest chest rest interest protest tempest "
     "pest vest arrest request everest budapest bucharest".split()
@@ -98,13 +98,14 @@ class Records:
         around = self._kg.neighbours(label, directed=True) if kind == _FEAT else []
         return tuple(end for relation, end in around if relation == ACHIEVED)
 
-    def sharing_words(self, text: str, limit: int, fitting: Callable[[Record], bool]) -> list[Record]:
+    def sharing_words(self, text: str, limit: int, fitting: Callable[[Record], bool], end: str = "") -> list[Record]:
         """The records that share most words with a text, rare words counting most.
 
         Args:
             text: of a question, or a part of one.
             limit: how many.
             fitting: whether a record may be meant.
+            end: of an order; of those that share as much, the ones that speak of it come first.
         """
         shared: dict[str, float] = defaultdict(float)
         found: dict[str, Record] = {}
@@ -112,7 +113,8 @@ class Records:
             for record in self._having.get(word, ()):
                 found[record.label] = record
                 shared[record.label] += self.rarity(word)
-        likely = (found[label] for label in sorted(shared, key=lambda label: -shared[label]))
+        ordered = sorted(shared, key=lambda label: (-shared[label], found[label].end != end))
+        likely = (found[label] for label in ordered)
         return list(islice(filter(fitting, likely), limit))
 
     def rarity(self, word: str) -> float:

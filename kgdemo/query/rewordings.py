@@ -432,8 +432,8 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
         r"what is the angle sum of \1",
     ),
     (r" while (?:(?:they|he|she) (?:was|were) )?(?:still )?in office$", ""),
-    (r"\bdo(?: not|n['’]?t) have any (?=\w)", "have no "),
-    (r"\bdoes(?: not|n['’]?t) have any (?=\w)", "has no "),
+    (r"\bdo(?: not|n['’]?t) have any (?=(?:moon|ring)s?\b)", "have no "),
+    (r"\bdoes(?: not|n['’]?t) have any (?=(?:moon|ring)s?\b)", "has no "),
     (
         r"^(?:after|behind) ([^,]+), ((?:what|which)(?:['’]?s| is| was) the) next (\w+est) (.+)$",
         r"\2 second \3 \4 after \1",

@@ -265,8 +265,8 @@ _IN_FEWER_WORDS = (
         re.compile(r"\bpresidents of (?:the )?(?:USA?|U\.S\.(?:A\.)?|United States(?: of America)?|America)(?!\w)"),
         "US presidents",
     ),
-    (re.compile(r"\b(?:the )?second world war\b", re.IGNORECASE), "World War II"),
-    (re.compile(r"\b(?:the )?first world war\b", re.IGNORECASE), "World War I"),
+    (re.compile(r"\b(?:the )?second world war\b"), "World War II"),  # in small letters the *second* is a place
+    (re.compile(r"\b(?:the )?first world war\b"), "World War I"),
     (re.compile(r"\b(?:King|Queen|Emperor|Empress|Tsar|Pope) (?=[A-Z][a-z]+ [IVX]+\b)"), ""),
     (re.compile(r" together with (?:his|her|their) (?:husband|wife|brother|sister|partner)\b", re.IGNORECASE), ""),
 )

@@ -30,7 +30,7 @@ def asked(pipeline: Pipeline, question: str) -> tuple[list[Operation], AnswerFin
         ("First man-made satellite ever put in orbit?", "Sputnik 1"),
         ("Which country was the first one to give women the vote?", "New Zealand"),
         ("I'd like to know which bird is the tiniest of them all", "bee hummingbird"),
-        ("Where is more coffee grown than in any other country?", "Brazil"),
+        ("Where is more coffee produced than in any other country?", "Brazil"),
         ("Which country grows more coffee than any other?", "Brazil"),
     ],
 )
