@@ -115,7 +115,8 @@ class Direct(Computation):
         if not found or not (found["asks"] or "meaning of" in self.plan.asked.lower()):
             return None
         called_so = (self.kg.entities[name.entity] for name in name_index(self.kg).called(found["x"]))
-        words = self.kg.entities.known((f"word “{found['x']}”", f"word “{found['x'].lower()}”"))
+        said = found["x"]
+        words = self.kg.entities.known(f"word “{one}”" for one in (said, said.lower(), said.capitalize()))
         for one in dict.fromkeys((*words, *called_so)):
             for relation in _MEANS:
                 if ends := self.sets.ends(one, (relation,)):
