@@ -15,25 +15,96 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.constraint.base import Successors
-from kgdemo.constraint.label_tokens import TokenTable
-from kgdemo.constraint.sub_tries import (
-    FEW,
-    AutomatonState,
-    Branching,
-    Branchings,
-    PathNode,
-    Position,
-    Segment,
-    SubTrie,
-    branching,
-    starts_of_runs,
-)
+from kgdemo.constraint.label_tokens import FEW, Branching, Branchings, SubTrie, TokenTable, branching, starts_of_runs
 from kgdemo.constraint.token_graph import TokenGraph
+from kgdemo.kg.path import PathIds
+
+
+class Segment(IntEnum):
+    """The part of a path that a position is in."""
+
+    TOPIC = 0  # inside the label of e0
+    ARROW_BEFORE_STEP = 1
+    STEP = 2
+    ARROW_BEFORE_ENTITY = 3
+    ENTITY = 4
+    END = 5  # inside the end mark
+    DONE = 6
+
+
+@dataclass(frozen=True, slots=True)
+class PathNode:
+    """The hops taken so far, newest first."""
+
+    entity: int
+    step: int = -1
+    before: PathNode | None = None
+    hops: int = 0
+
+    def path(self) -> PathIds:
+        """The trail as a path, oldest first."""
+        entities, steps = [self.entity], []
+        node = self
+        while node.before is not None:
+            steps.append(node.step)
+            node = node.before
+            entities.append(node.entity)
+        return PathIds(tuple(reversed(entities)), tuple(reversed(steps)))
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place inside a path: ``depth`` tokens into a segment, with rows ``low..high`` still possible.
+
+    Attributes:
+        unread: what may follow had not been read from a store when a path first came here.
+    """
+
+    segment: Segment
+    path_node: PathNode | None
+    low: int = 0
+    high: int = 0
+    depth: int = 0
+    unread: bool = False
+
+    @property
+    def so_far(self) -> PathNode:
+        """The trail, which every position behind the first entity has."""
+        assert self.path_node is not None, "nothing has been walked yet"
+        return self.path_node
+
+
+@dataclass(frozen=True, slots=True)
+class AutomatonState:
+    """A set of positions reached by one token sequence."""
+
+    positions: tuple[Position, ...]
+
+    @property
+    def complete(self) -> bool:
+        """See ``base.State``."""
+        return any(p.segment is Segment.DONE for p in self.positions)
+
+    @property
+    def paths(self) -> Sequence[PathIds]:
+        """See ``base.State``."""
+        return [p.so_far.path() for p in self.positions if p.segment is Segment.DONE]
+
+    @property
+    def alive(self) -> bool:
+        """See ``base.State``."""
+        return any(p.segment is not Segment.DONE for p in self.positions)
+
+    @property
+    def unread(self) -> bool:
+        """Whether a store has to be waited for to know what may follow, as far as it was known here."""
+        return any(p.unread for p in self.positions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kgdemo.constraint.label_tokens import LabelTokens, TokenTable, ranks
-from kgdemo.constraint.sub_tries import FEW, Branching
+from kgdemo.constraint.label_tokens import FEW, Branching, LabelTokens, TokenTable, ranks
 from kgdemo.kg.adjacency import Adjacency
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.building import GrowingArray
@@ -58,7 +57,7 @@ class Hub:
         return len(self.targets)
 
     def branching(self, low: int, high: int, depth: int) -> Branching:
-        """What follows a node of more than ``FEW`` rows; see ``sub_tries.branching``.
+        """What follows a node of more than ``FEW`` rows; see ``label_tokens.branching``.
 
         Args:
             low, high: its rows.

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.constraint.hub_index import Hub, open_hubs
-from kgdemo.constraint.label_tokens import LabelTokens, TokenTable, ranks
-from kgdemo.constraint.sub_tries import FEW, Branching, Cache, SubTrie, branching
+from kgdemo.constraint.label_tokens import FEW, Branching, LabelTokens, SubTrie, TokenTable, branching, ranks
 from kgdemo.kg.adjacency import Adjacency
-from kgdemo.kg.cache import ArrayCache, key_of
+from kgdemo.kg.cache import ArrayCache, Cache, key_of
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import PathIds
 from kgdemo.kg.stores.graph import MAX_ENDS, StoreGraph

@@ -25,8 +25,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from kgdemo.constraint.automaton import AutomatonState
 from kgdemo.constraint.base import Constraint, State, Successors
-from kgdemo.constraint.sub_tries import AutomatonState
 from kgdemo.decoding.base import (
     BeamSettings,
     BeamView,
@@ -42,8 +42,7 @@ from kgdemo.decoding.base import (
 )
 from kgdemo.errors import UserError
 from kgdemo.events import Fate
-from kgdemo.models.base import PROMPT_END, TokenTree
-from kgdemo.models.joint_tree import JointTree, Reading
+from kgdemo.models.base import PROMPT_END, JointTree, Reading, TokenTree
 
 
 def beam_search(

@@ -26,14 +26,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kgdemo.constraint.automaton import KGAutomaton
+from kgdemo.constraint.automaton import AutomatonState, KGAutomaton, Position, Segment
 from kgdemo.constraint.base import Constraint, Successors
-from kgdemo.constraint.sub_tries import AutomatonState, Position, Segment
 from kgdemo.decoding.base import BeamSettings, BeamView, Choice, Hypothesis, Step, best_candidates
 from kgdemo.decoding.beam import LookAhead, beam_search, settled, sort_out, views_of, without_hope
 from kgdemo.events import Fate
-from kgdemo.models.base import TokenTree
-from kgdemo.models.joint_tree import JointTree
+from kgdemo.models.base import JointTree, TokenTree
 
 
 def search_named(

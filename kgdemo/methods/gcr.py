@@ -43,7 +43,7 @@ from kgdemo.methods.search_branch import (
     unconstrained_branch,
     ungrounded,
 )
-from kgdemo.models.joint_tree import JointTree, Reading, in_step, read_out
+from kgdemo.models.base import JointTree, Reading, in_step, read_out
 from kgdemo.models.prompt_style import unseen_labels
 from kgdemo.query.query import Query
 from kgdemo.ranking.abstention import RelationBelief, abstained, believing, judges

@@ -27,9 +27,8 @@ from kgdemo.events import Answerability, AnswerFinal
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import spoken, with_article
 from kgdemo.kg.path import Path, PathIds
-from kgdemo.models.base import PROMPT_END, TokenTree
+from kgdemo.models.base import PROMPT_END, JointTree, Reading, TokenTree, in_step, read_out
 from kgdemo.models.embedding import embedding_cache
-from kgdemo.models.joint_tree import JointTree, Reading, in_step, read_out
 from kgdemo.models.prompt_style import path_sentence, unseen_labels
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.parser import BETWEEN_WALKS, NONE, parser, value_of_year, with_placeholders

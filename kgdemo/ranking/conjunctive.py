@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from kgdemo.constraint.sub_tries import AutomatonState, PathNode, Position, Segment
+from kgdemo.constraint.automaton import AutomatonState, PathNode, Position, Segment
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.base import Hypothesis
 from kgdemo.decoding.searches import topic_log_probs

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.label_tokens import LabelTokens
-from kgdemo.constraint.sub_tries import Cache
 from kgdemo.constraint.token_graph import TokenGraph
+from kgdemo.kg.cache import Cache
 from kgdemo.kg.graph import KnowledgeGraph
 from tests.helpers.models import byte_level_tokenizer
 from tests.helpers.strategies import graphs

@@ -32,17 +32,19 @@ from kgdemo.kg.stores.base import (
     readable,
 )
 from kgdemo.kg.stores.patterns import (
+    SEARCHES,
+    SPELLINGS,
     Patterns,
     Row,
     SparqlProfile,
     as_iri,
     as_literal,
+    found_by,
     id_in,
     ids_in,
     number_in,
     text_in,
 )
-from kgdemo.kg.stores.text_search import SEARCHES, SPELLINGS, found_by
 
 logger = logging.getLogger(__name__)
 _AT_ONCE = 1000  # ids in one query

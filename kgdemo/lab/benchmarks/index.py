@@ -23,13 +23,12 @@ from transformers.generation.logits_process import PrefixConstrainedLogitsProces
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.base import Constraint, FreeText, State
 from kgdemo.constraint.label_tokens import LabelTokens
-from kgdemo.constraint.sub_tries import Cache
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.constraint.trie import EnumeratedTrie
 from kgdemo.decoding.base import BeamSettings, Hypothesis, Step, best_candidates
 from kgdemo.decoding.beam import beam_search
 from kgdemo.facts import StatedFacts
-from kgdemo.kg.cache import ArrayCache
+from kgdemo.kg.cache import ArrayCache, Cache
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io import catalogue
 from kgdemo.kg.io.formats import read_triples
