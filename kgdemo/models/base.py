@@ -51,17 +51,13 @@ class TokenTree(Protocol):
         """
         ...
 
-    def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
-        """Append tokens one behind the other, read in one pass.
 
-        Returns:
-            the new nodes' ids, and log-probabilities of what follows the last, ``(V,)``.
-        """
-        ...
+def extend_chain(tree: TokenTree, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
+    """Append tokens one behind the other, read in one pass.
 
-
-def read_chain(tree: TokenTree, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
-    """``TokenTree.follow`` by ``extend``: each token stands behind the one before it."""
+    Returns:
+        the new nodes' ids, and log-probabilities of what follows the last, ``(V,)``.
+    """
     nodes, log_probs = tree.extend([parent, *range(tree.size, tree.size + len(tokens) - 1)], tokens)
     return nodes, log_probs[-1]
 
@@ -167,11 +163,6 @@ class JointTree:
         """See ``TokenTree``."""
         self._read_added()
         return self._tree.extend(parents, tokens)
-
-    def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
-        """See ``TokenTree``."""
-        self._read_added()
-        return self._tree.follow(parent, tokens)
 
     def _read_added(self) -> None:
         if not self._unread:

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from kgdemo.errors import ModelError
-from kgdemo.models.base import PROMPT_END, TokenTree, read_chain
+from kgdemo.models.base import PROMPT_END, TokenTree, extend_chain
 from kgdemo.models.courtesy import COURTESY, IDLE_PROCESSORS
 
 if TYPE_CHECKING:
@@ -228,10 +228,6 @@ class PooledTokenTree:
         log_probs = self._read(parents, tokens)
         return list(range(first, len(self.depths))), log_probs
 
-    def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
-        """See ``base.TokenTree``."""
-        return read_chain(self, parent, tokens)
-
     def _read(self, parents: Sequence[int], tokens: Sequence[int]) -> Tensor:
         """Append tokens, and read the prompt along with them if it has not been read; ``(n, V)``."""
         first, begun = len(self.depths), self._first is not None
@@ -329,10 +325,6 @@ class WholeTexts:
             return nodes, self._read_checked(wanted)
         self._first, *_ = log_probs = self._read_checked([(), *wanted])
         return nodes, log_probs[1:]
-
-    def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
-        """See ``base.TokenTree``."""
-        return read_chain(self, parent, tokens)
 
     def _read_checked(self, texts: Sequence[tuple[int, ...]]) -> Tensor:
         self.calls += 1
@@ -455,10 +447,6 @@ class RootedTree:
         """See ``TokenTree``."""
         return self.tree.extend([self.root.node if p == PROMPT_END else p for p in parents], tokens)
 
-    def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
-        """See ``TokenTree``."""
-        return self.tree.follow(self.root.node if parent == PROMPT_END else parent, tokens)
-
 
 class Writer:
     """Walks a token tree along given tokens and remembers the nodes, so that hardly a token is read twice.
@@ -479,7 +467,7 @@ class Writer:
         if tokens not in self._rows:
             # a node whose log-probabilities have been dropped is read again: one token
             known = next(n for n in range(len(tokens) - 1, -1, -1) if tokens[:n] in self._nodes)
-            nodes, row = self.tree.follow(self._nodes[tokens[:known]], tokens[known:])
+            nodes, row = extend_chain(self.tree, self._nodes[tokens[:known]], tokens[known:])
             self._nodes.update((tokens[: known + count], node) for count, node in enumerate(nodes, 1))
             self._rows[tokens] = row
             while len(self._rows) > _CACHED_ROWS:

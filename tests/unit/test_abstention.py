@@ -17,7 +17,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.lab.evaluation.metrics import Prediction, summarise
 from kgdemo.lab.training.abstention import NAMES, Judged, calibrate
-from kgdemo.models.base import PROMPT_END
+from kgdemo.models.base import PROMPT_END, extend_chain
 from kgdemo.models.prompt_style import PromptStyle
 from kgdemo.query.query import understand
 from kgdemo.ranking import abstention
@@ -80,7 +80,7 @@ def test_beliefs_read_in_the_tree_of_the_search_are_the_same_and_no_prompt_is_re
     query = understand("where was the director of Inception born", ["Inception"], WORLD.kg)
     model = WORLD.model
     tree = model.tree(model.style.encode(model.label_tokens, query.text, query.topics, query.topic_types))
-    tree.follow(PROMPT_END, [5, 6, 7])  # the search has been here
+    extend_chain(tree, PROMPT_END, [5, 6, 7])  # the search has been here
     alone = relation_beliefs(query, path, WORLD)
     made: list[object] = []
     monkeypatch.setattr(type(model), "tree", lambda *_: made.append(_))
@@ -114,10 +114,10 @@ def test_beliefs_are_shares_among_what_is_stated_of_such_things():
             if label not in possible:
                 continue
             tree, tokens = model.tree(prompt), [*graph.steps.row(step).tolist(), arrow[0]]
-            nodes, row = tree.follow(PROMPT_END, before)
+            nodes, row = extend_chain(tree, PROMPT_END, before)
             log_prob = float(row[tokens[0]])
             for token, following in pairwise(tokens):
-                nodes, row = tree.follow(nodes[-1], [token])
+                nodes, row = extend_chain(tree, nodes[-1], [token])
                 log_prob += float(row[following])
             shares[label] = np.exp(log_prob)
         total = sum(shares.values())

@@ -54,11 +54,6 @@ class NoiseTree:
         self.calls += 1
         return list(range(self.size - len(tokens), self.size)), self.rows[: len(tokens)]
 
-    def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
-        """See ``TokenTree``."""
-        nodes, rows = self.extend([parent] * len(tokens), [tokens[-1]] * len(tokens))
-        return nodes, rows[-1]
-
 
 def candidate_rows(
     label_tokens: LabelTokens, beams: int, repeats: int, clock: Clock, paths: int = 9_000
