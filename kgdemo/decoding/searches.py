@@ -377,25 +377,3 @@ def _merged(one: BeamView, other: BeamView) -> BeamView:
         tuple(sorted(masked.items(), key=lambda pair: -pair[1])),
         tuple(sorted(top.items(), key=lambda pair: -pair[1])),
     )
-
-
-def topic_log_probs(labels: Sequence[Sequence[int]], log_probs: Sequence[Sequence[float]]) -> list[float]:
-    """How likely the model is to start from each topic, of those there are: normalised wherever labels part.
-
-    Args:
-        labels: token ids of each topic's label.
-        log_probs: their full-vocabulary log-probabilities, as many.
-    """
-    totals = []
-    for own, own_log_probs in zip(labels, log_probs, strict=True):
-        total = 0.0
-        for depth, log_prob in enumerate(own_log_probs):
-            rivals = {
-                label[depth]: row[depth]
-                for label, row in zip(labels, log_probs, strict=True)
-                if len(label) > depth and list(label[:depth]) == list(own[:depth])
-            }
-            peak = max(rivals.values())
-            total += log_prob - peak - math.log(sum(math.exp(rival - peak) for rival in rivals.values()))
-        totals.append(total)
-    return totals

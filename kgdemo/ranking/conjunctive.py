@@ -32,7 +32,6 @@ from torch import Tensor
 from kgdemo.constraint.automaton import AutomatonState, PathNode, Position, Segment
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.base import Hypothesis
-from kgdemo.decoding.searches import topic_log_probs
 from kgdemo.kg.graph import Layers
 from kgdemo.kg.path import PathIds
 from kgdemo.models.base import PROMPT_END, TokenTree
@@ -136,6 +135,28 @@ def with_topics(graph: TokenGraph, finished: Sequence[Hypothesis]) -> list[Hypot
     priors = topic_log_probs([label for label, _ in rows.values()], [own for _, own in rows.values()])
     prior = dict(zip(rows, priors, strict=True))
     return [replace(h, score=h.score + prior[h.state.paths[0].entities[0]]) for h in finished]
+
+
+def topic_log_probs(labels: Sequence[Sequence[int]], log_probs: Sequence[Sequence[float]]) -> list[float]:
+    """How likely the model is to start from each topic, of those there are: normalised wherever labels part.
+
+    Args:
+        labels: token ids of each topic's label.
+        log_probs: their full-vocabulary log-probabilities, as many.
+    """
+    totals = []
+    for own, own_log_probs in zip(labels, log_probs, strict=True):
+        total = 0.0
+        for depth, log_prob in enumerate(own_log_probs):
+            rivals = {
+                label[depth]: row[depth]
+                for label, row in zip(labels, log_probs, strict=True)
+                if len(label) > depth and list(label[:depth]) == list(own[:depth])
+            }
+            peak = max(rivals.values())
+            total += log_prob - peak - math.log(sum(math.exp(rival - peak) for rival in rivals.values()))
+        totals.append(total)
+    return totals
 
 
 def conjunctive_first(
