@@ -140,6 +140,7 @@ class KGAutomaton:
             Segment.ARROW_BEFORE_ENTITY: _column(label_tokens.to_entity),
             Segment.END: _column(label_tokens.end),
         }
+        self._names_again = bool(label_tokens.path_format.again)
         self._named_again: dict[int, NDArray[np.int64]] = {}  # by entity, where the format names it once more
         self._met: dict[int, SubTrie] = {}
 
@@ -252,11 +253,7 @@ class KGAutomaton:
 
     def _mark_ids(self, segment: Segment, path_node: PathNode) -> NDArray[np.int64]:
         """The tokens of a mark, each in a row of its own."""
-        if (
-            segment is not Segment.ARROW_BEFORE_STEP
-            or not path_node.hops
-            or not self.graph.label_tokens.path_format.again
-        ):
+        if segment is not Segment.ARROW_BEFORE_STEP or not path_node.hops or not self._names_again:
             return self._marks[segment]
         entity = path_node.entity
         if entity not in self._named_again:

@@ -24,10 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.constraint.label_tokens import FEW, Branching, LabelTokens, TokenTable, ranks
-from kgdemo.kg.adjacency import Adjacency
+from kgdemo.kg.arrays import Adjacency, LabelTable
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.building import GrowingArray
-from kgdemo.kg.labels import LabelTable
 from kgdemo.kg.stores.base import Step
 from kgdemo.kg.stores.graph import MAX_ENDS
 

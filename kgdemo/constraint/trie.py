@@ -129,11 +129,6 @@ def tokenise_paths(graph: TokenGraph, paths: PathTable, whole: bool = False) -> 
     return TokenPaths(TokenTable(offsets, ids), depths, in_label)
 
 
-def token_order(graph: TokenGraph, paths: PathTable) -> NDArray[np.int64]:
-    """The walks in the order of their tokens: exact whatever the labels hold, and slower than ranks of labels."""
-    return np.argsort(ranks(tokenise_paths(graph, paths, whole=True).tails))
-
-
 def _one_hop(
     graph: TokenGraph, frontier: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
@@ -352,7 +347,7 @@ class EnumeratedTrie:
         paths = enumerate_paths(graph, chosen, hops)
         nodes = cut(tokenise_paths(graph, paths))
         if nodes is None:  # labels spelled alike, or with an arrow inside: order by tokens, not by labels
-            order = token_order(graph, paths)
+            order = np.argsort(ranks(tokenise_paths(graph, paths, whole=True).tails))
             paths = PathTable(paths.entities[order], paths.steps[order])
             nodes = cut(tokenise_paths(graph, paths))
             assert nodes is not None, "rows in token order have one run of rows for each prefix"

@@ -82,10 +82,7 @@ def _steps(first: Hypothesis, scorer: LookAhead, settings: BeamSettings) -> Gene
         views = views_of(live, followers, log_probs, settings.masked)
         if next_live and number + 1 < settings.max_tokens:
             nodes = scorer.ask_for(next_live)
-            next_live = [
-                Hypothesis(h.tokens, h.log_probs, h.state, node, h.score)
-                for h, node in zip(next_live, nodes, strict=True)
-            ]
+            next_live = [replace(beam, node=node) for beam, node in zip(next_live, nodes, strict=True)]
         yield Step(number, views, tuple(choices), tuple(next_live), tuple(finished))
         live = next_live
     return finished
@@ -345,7 +342,7 @@ class LookAhead:
         """
         root = _Node(PROMPT_END, -1, 0, state, 0.0, node=PROMPT_END)
         if self.settings.look_ahead is not None:
-            self._rehearse([self._run(self._chosen(root, self._planned), self._planned)], self._planned)
+            self._rehearse([self._run(self._forced_beginning(root))])
             self._at = {PROMPT_END: root}
         self._wanted = [root]
 
@@ -370,11 +367,11 @@ class LookAhead:
             wanted[-1].score, wanted[-1].chance = beam.score, 1.0
         missing = [node for node in wanted if node.row is None]
         for node in missing:
-            self._plan(node, self._planned)
+            self._plan(node)
         if missing and self.settings.look_ahead is not None:
             for node in missing:
-                self._run(node, self._planned)
-            self._rehearse(wanted, self._planned)
+                self._run(node)
+            self._rehearse(wanted)
         if self.settings.look_ahead is not None:
             self._at = {node.node: node for node in wanted}  # what the search has left behind is forgotten
         self._wanted = wanted
@@ -423,25 +420,24 @@ class LookAhead:
                 self._shares += 1
                 self._share += (masses[place] - self._share) / self._shares
 
-    def _chosen(self, node: _Node, plan: list[_Node]) -> _Node:
+    def _forced_beginning(self, node: _Node) -> _Node:
         """Plan the tokens that the settings force on every path, as far as the constraint allows them; the last."""
         for token in self.settings.forced:
-            allowed = self._followers(node).tokens
-            found = [token] if allowed is None else np.flatnonzero(allowed == token).tolist()
+            found = _places(self._followers(node), token)
             if not found or not self._worth_scoring(child := self._child(node, found[0])):
                 break
-            self._plan(child, plan)
+            self._plan(child)
             node = child
         return node
 
-    def _plan(self, node: _Node, plan: list[_Node]) -> None:
+    def _plan(self, node: _Node) -> None:
         node.node = self.tree.add(node.parent, node.token)
-        plan.append(node)
+        self._planned.append(node)
 
-    def _run(self, node: _Node, plan: list[_Node]) -> _Node:
+    def _run(self, node: _Node) -> _Node:
         """Plan the forced run behind a node; its last node."""
         while (child := self._only_child(node)) is not None:
-            self._plan(child, plan)
+            self._plan(child)
             node = child
         return node
 
@@ -460,12 +456,11 @@ class LookAhead:
                 found = child
         return found
 
-    def _rehearse(self, live: Sequence[_Node], plan: list[_Node]) -> None:
+    def _rehearse(self, live: Sequence[_Node]) -> None:
         """Go through the search's next steps and plan what it will ask for; past what is certain, as the budget lasts.
 
         Args:
             live: the search's beams, scored or planned.
-            plan: what this pass will score.
         """
         budget, beams, certain = self.settings.look_ahead or 0, self.settings.beams, True
         while live and (certain or budget > 0) and not any(map(_is_unread, live)):
@@ -479,10 +474,10 @@ class LookAhead:
             certain = certain and (known or (count <= 2 * beams and len(following) <= beams))
             for child in following[:beams]:
                 if child.node < 0 and (certain or (budget > 0 and child.chance >= _MIN_CHANCE)):
-                    before = len(plan)
-                    self._plan(child, plan)
-                    self._run(child, plan)
-                    budget -= 0 if certain else len(plan) - before
+                    before = len(self._planned)
+                    self._plan(child)
+                    self._run(child)
+                    budget -= 0 if certain else len(self._planned) - before
             live = [child for child in following[:beams] if child.node >= 0]
 
     def _continuations(self, live: Sequence[_Node]) -> tuple[list[_Node], int]:

@@ -160,9 +160,7 @@ def sample(
         views = tuple(BeamView(chain, count, 0.0) for chain, count in zip(live, counts, strict=True))
         if going:
             nodes, log_probs = tree.extend([c.node for c in going], [c.tokens[-1] for c in going])
-            going = [
-                Hypothesis(c.tokens, c.log_probs, c.state, node, c.score) for c, node in zip(going, nodes, strict=True)
-            ]
+            going = [replace(chain, node=node) for chain, node in zip(going, nodes, strict=True)]
         yield Step(number, views, tuple(choices), tuple(going), tuple(finished))
         live = going
         if not live:
@@ -218,13 +216,13 @@ def diverse_search(
     each = replace(settings.search, beams=settings.search.beams // settings.groups)
     scorer = LookAhead(tree, constraint, settings.search)
     first = Hypothesis((), (), constraint.start())
-    groups = [_Group([first], tree.prompt_log_probs()[None], []) for _ in range(settings.groups)]
+    live = [first] if first.state.alive else []  # later ones are alive, or they were not kept
+    groups = [_Group(live, tree.prompt_log_probs()[None], []) for _ in range(settings.groups)]
     for number in range(settings.search.max_tokens):
         said: Counter[int] = Counter()
         views: list[BeamView] = []
         choices: list[Choice] = []
         for group in groups:
-            _drop_the_dead(group)
             if not group.live or settled(group.live, group.finished, each):
                 group.live = []
                 continue
@@ -235,15 +233,9 @@ def diverse_search(
         if not views:
             break
         _score(groups, scorer)
-        live = tuple(hypothesis for group in groups for hypothesis in group.live)
-        yield Step(number, tuple(views), tuple(choices), live, tuple(_best(groups)))
+        beams = tuple(hypothesis for group in groups for hypothesis in group.live)
+        yield Step(number, tuple(views), tuple(choices), beams, tuple(_best(groups)))
     return _best(groups)
-
-
-def _drop_the_dead(group: _Group) -> None:
-    alive = [i for i, beam in enumerate(group.live) if beam.state.alive]
-    if len(alive) < len(group.live):
-        group.live, group.log_probs = [group.live[i] for i in alive], group.log_probs[alive]
 
 
 def _advance(

@@ -20,8 +20,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kgdemo.kg.adjacency import Adjacency
-from kgdemo.kg.labels import LabelTable, fold
+from kgdemo.kg.arrays import Adjacency, LabelTable
+from kgdemo.kg.labels import fold
 from kgdemo.kg.literals import Literals
 from kgdemo.kg.path import Path, PathIds, is_detour, turns_back
 

@@ -12,8 +12,8 @@ from rapidfuzz.distance import OSA
 
 from kgdemo import events
 from kgdemo.errors import UserError
+from kgdemo.kg.arrays import LabelTable
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.kg.labels import LabelTable
 from kgdemo.kg.stores import sparql
 from kgdemo.kg.stores.base import METER, Meter, Store
 from kgdemo.kg.stores.cypher import CypherStore

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from kgdemo.kg.arrays import LabelTable
 from kgdemo.kg.graph import Triple
-from kgdemo.kg.labels import LabelTable
 
 ROWS = 2_000_000  # triples that are held at once
 _READ = 50_000  # labels taken from a run, or written, at once

@@ -19,14 +19,13 @@ from numpy.typing import NDArray
 
 from kgdemo.errors import GraphFormatError
 from kgdemo.facts import SavedFacts, StatedFacts, tsv_statements, tsv_triples, write_index
-from kgdemo.kg.adjacency import Adjacency
+from kgdemo.kg.arrays import Adjacency, LabelTable
 from kgdemo.kg.cache import ArrayCache, key_of
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph, Triple
 from kgdemo.kg.io.building import build_arrays
 from kgdemo.kg.io.entities import entity_rows, joined, read_entity_info, with_entity_kinds
 from kgdemo.kg.io.formats import SUFFIXES, kind_of, read_triples
 from kgdemo.kg.io.published import published, unknown_graph
-from kgdemo.kg.labels import LabelTable
 from kgdemo.kg.literals import Literal, Literals, read_literals
 from kgdemo.kg.stores.graph import StoreGraph
 from kgdemo.kg.stores.opening import StoreFacts, is_store, open_store, open_store_facts, operators_stores

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from kgdemo.kg.adjacency import Adjacency
+from kgdemo.kg.arrays import Adjacency
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.stores.base import Edge, Ends, Node, RelationEnds, Step, Survey
 
