@@ -43,9 +43,7 @@ class HopVerdict(str, Enum):
     MATCHED = "matched"  # in the graph, but a name was written otherwise than the graph spells it
     UNKNOWN_ENTITY = "unknown entity"
     UNKNOWN_RELATION = "unknown relation"
-    AMBIGUOUS = (
-        "ambiguous name"  # a name that several labels could be meant by, or text that can be cut in several ways
-    )
+    AMBIGUOUS = "ambiguous name"  # several labels may be meant, or the text can be cut in several ways
     NO_EDGE = "no such edge"
     OTHER_WAY = "edge runs the other way"
     MALFORMED = "malformed"

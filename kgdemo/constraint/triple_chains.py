@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.constraint.base import State, Successors
-from kgdemo.constraint.label_tokens import PATH_START, LabelTokens, TokenTable, ranks
+from kgdemo.constraint.label_tokens import PATH_START, LabelTokens, TokenTable, branching, ranks
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.kg.graph import IdTriple, KnowledgeGraph
 from kgdemo.kg.path import PathIds
@@ -227,11 +227,10 @@ class TripleTrie:
         flat = np.fromiter((token for row in rows for token in row), dtype=np.int32, count=int(offsets[-1]))
         table = TokenTable(offsets, flat)
         order = np.argsort(ranks(table), kind="stable")
+        self._table = table.rows(order)
         lengths = np.array([(len(t.first), len(t.relation), len(t.last)) for t in spelled], np.int64).reshape(-1, 3)
         # per sorted row: where the first entity ends, where the last begins and ends
         self._parts = np.repeat(np.cumsum(lengths, axis=1), len(ends), axis=0)[order]
-        self._begins, self._ends = table.offsets[order], table.offsets[order + 1]
-        self._ids = table.ids
         self._leaves = [Leaf(link, number) for link in links for number in range(len(ends))]
         self._order, self._marks = order, len(ends)
         self.longest = int(self._parts[:, 2].max(initial=0)) + max(len(end) for end in ends)
@@ -242,18 +241,15 @@ class TripleTrie:
 
     def successors(self, state: TripleState) -> Successors[TripleState]:
         """See ``base.Constraint`` (DoG equation 2: the valid tokens)."""
-        first = state.low + self.ended(state)
-        depth, rows = state.depth, slice(first, state.high)
-        tokens = self._ids[self._begins[rows] + depth]
-        starts = np.flatnonzero(np.diff(tokens, prepend=-1))
-        bounds = np.append(starts, len(tokens)) + first
+        first, depth = state.low + self.ended(state), state.depth
+        node = branching(self._table, np.arange(first, state.high, dtype=np.int32), first, depth)
 
         def take(i: int) -> TripleState:
-            return TripleState(self, int(bounds[i]), int(bounds[i + 1]), depth + 1)
+            return TripleState(self, int(node.edges[i]), int(node.edges[i + 1]), depth + 1)
 
-        parts = self._parts[rows]
+        parts = self._parts[first : state.high]
         in_last = (parts[:, 1] <= depth) & (depth < parts[:, 2])
-        return Successors(tokens[starts], take, bool((depth < parts[:, 0]).all() or in_last.all()))
+        return Successors(node.tokens, take, bool((depth < parts[:, 0]).all() or in_last.all()))
 
     def paths_left(self, state: TripleState) -> int:
         """See ``base.Constraint``: how many triples can still be written."""
@@ -261,8 +257,8 @@ class TripleTrie:
 
     def ended(self, state: TripleState) -> int:
         """How many of the state's rows are complete; they sort before the longer ones."""
-        rows = slice(state.low, state.high)
-        return int(np.count_nonzero(self._ends[rows] - self._begins[rows] == state.depth))
+        lengths = np.diff(self._table.offsets[state.low : state.high + 1])
+        return int(np.count_nonzero(lengths == state.depth))
 
     def leaf(self, row: int) -> Leaf:
         """The triple of a sorted row."""
@@ -276,8 +272,7 @@ class TripleTrie:
         around = " or ".join(dict.fromkeys(kg.entities[self.leaf(row).link.first] for row in rows[:50]))
         if not state.depth:
             return f"the next triple must touch {around}"
-        begin = int(self._begins[state.low])
-        written = self.graph.label_tokens.tokenizer.decode(self._ids[begin : begin + state.depth].tolist())
+        written = self.graph.label_tokens.tokenizer.decode(self._table.row(state.low)[: state.depth].tolist())
         if state.depth >= self._parts[state.low, 2]:
             return "the triple ends here"
         return f"no triple around {around} reads “{(written + token_text).strip()}…”"

@@ -74,11 +74,11 @@ def _steps(first: Hypothesis, scorer: LookAhead, settings: BeamSettings) -> Gene
         log_probs = scorer.rows()  # (beams, V)
         followers = [scorer.followers(beam) for beam in live]
         candidates = _candidates(live, followers, log_probs, settings, number)
-        choices, next_live, ended = sort_out(live, followers, candidates, settings)
+        choices, next_live, ended = split_candidates(live, followers, candidates, settings)
         if number + 1 < len(settings.forced):
             ended = []  # an end mark spelled in plain letters inside what is forced: shorter than asked for
         finished = sorted([*finished, *ended], key=lambda h: -h.score)[: settings.wanted]
-        choices, next_live = without_hope(choices, next_live, finished, settings)
+        choices, next_live = prune_hopeless(choices, next_live, finished, settings)
         views = views_of(live, followers, log_probs, settings.masked)
         if next_live and number + 1 < settings.max_tokens:
             nodes = scorer.ask_for(next_live)
@@ -109,7 +109,7 @@ def _places(allowed: Successors[Any], token: int) -> list[int]:
     return [token] if allowed.tokens is None else np.flatnonzero(allowed.tokens == token).tolist()
 
 
-def sort_out(
+def split_candidates(
     live: Sequence[Hypothesis],
     followers: Sequence[Successors[Any]],
     candidates: Sequence[TokenCandidate],
@@ -137,7 +137,7 @@ def sort_out(
     return choices, kept, ended
 
 
-def settled(live: Sequence[Hypothesis], finished: Sequence[Hypothesis], settings: BeamSettings) -> bool:
+def is_settled(live: Sequence[Hypothesis], finished: Sequence[Hypothesis], settings: BeamSettings) -> bool:
     """Whether no live beam can still enter the best that are wanted."""
     return not any(_may_enter(beam, finished, settings) for beam in live)
 
@@ -155,7 +155,7 @@ def _may_enter(beam: Hypothesis, finished: Sequence[Hypothesis], settings: BeamS
     return result
 
 
-def without_hope(
+def prune_hopeless(
     choices: list[Choice], live: list[Hypothesis], finished: Sequence[Hypothesis], settings: BeamSettings
 ) -> tuple[list[Choice], list[Hypothesis]]:
     """Prune the beams that can no longer enter the best: what follows them would be read for nothing.
@@ -178,19 +178,19 @@ def views_of(
         return tuple(
             BeamView(h, -1 if f.tokens is None else len(f.tokens), 0.0) for h, f in zip(live, followers, strict=True)
         )
-    bound = [i for i, allowed in enumerate(followers) if allowed.tokens is not None]
+    constrained = [i for i, allowed in enumerate(followers) if allowed.tokens is not None]
     views = [BeamView(hypothesis, -1, 0.0) for hypothesis in live]
-    if len(bound) < len(live):
+    if len(constrained) < len(live):
         values, ids = (t.tolist() for t in log_probs.topk(masked, dim=-1))
         views = [
             BeamView(view.hypothesis, -1, 0.0, (), tuple(zip(i, v, strict=True)))
             for view, i, v in zip(views, ids, values, strict=True)
         ]
-    if bound:
-        rows = log_probs[bound]
-        ragged = Ragged.of([followers[i] for i in bound])
+    if constrained:
+        rows = log_probs[constrained]
+        ragged = Ragged.of([followers[i] for i in constrained])
         taken = forbidden_mass(rows, ragged)
-        for i, mass, top, left in zip(bound, taken, *split_best(rows, ragged, masked), strict=True):
+        for i, mass, top, left in zip(constrained, taken, *split_best(rows, ragged, masked), strict=True):
             views[i] = BeamView(live[i], len(followers[i].tokens), mass, tuple(left), tuple(top))
     return tuple(views)
 

@@ -29,7 +29,7 @@ from torch import Tensor
 from kgdemo.constraint.automaton import AutomatonState, KGAutomaton, Position, Segment
 from kgdemo.constraint.base import Constraint, Successors
 from kgdemo.decoding.base import BeamSettings, BeamView, Choice, Hypothesis, Step, best_candidates
-from kgdemo.decoding.beam import LookAhead, beam_search, settled, sort_out, views_of, without_hope
+from kgdemo.decoding.beam import LookAhead, beam_search, is_settled, prune_hopeless, split_candidates, views_of
 from kgdemo.events import Fate
 from kgdemo.models.base import JointTree, TokenTree
 
@@ -223,7 +223,7 @@ def diverse_search(
         views: list[BeamView] = []
         choices: list[Choice] = []
         for group in groups:
-            if not group.live or settled(group.live, group.finished, each):
+            if not group.live or is_settled(group.live, group.finished, each):
                 group.live = []
                 continue
             seen, made = _advance(group, constraint, each, said, settings)
@@ -256,10 +256,10 @@ def _advance(
         allowed = followers[found.beam].tokens
         token = found.index if allowed is None else int(allowed[found.index])
         penalised.append(replace(found, log_prob=found.log_prob + penalty * said[token]))
-    choices, live, ended = sort_out(group.live, followers, penalised, limits)
+    choices, live, ended = split_candidates(group.live, followers, penalised, limits)
     group.finished = sorted([*group.finished, *ended], key=lambda h: -h.score)[: limits.beams]
     if settings.groups == 1:  # of several a beam without hope still tells the later groups what has been said
-        choices, live = without_hope(choices, live, group.finished, limits)
+        choices, live = prune_hopeless(choices, live, group.finished, limits)
     views = views_of(group.live, followers, group.log_probs, limits.masked)
     group.live = live
     return views, choices

@@ -47,6 +47,12 @@ class Adjacency:
         """The slice of the edge arrays that belongs to ``entity``."""
         return slice(int(self.offsets[entity]), int(self.offsets[entity + 1]))
 
+    def ends(self, entity: int, relation: int) -> NDArray[np.int32]:
+        """Where edges of a relation lead from an entity, in order."""
+        row = self.row(entity)
+        first, behind = np.searchsorted(self.relations[row], [relation, relation + 1])
+        return self.targets[row][first:behind]
+
     def places(self, entities: NDArray[np.integer]) -> NDArray[np.int64]:
         """Where the edges of all these entities stand in the edge arrays, ``(edges of theirs,)``."""
         begins, counts = self.offsets[entities], self.offsets[entities + 1] - self.offsets[entities]

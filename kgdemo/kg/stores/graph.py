@@ -208,18 +208,19 @@ class StoreGraph(KnowledgeGraph):
             place = self._ids[node.id] = self._met.ids[label] = len(self._iris)
             self._iris.append(node.id)
             self._met.labels.append(label)
-            kind = self._type_labels.get(node.type) or (local_name(node.type) if node.type else "")
-            if kind or node.aliases or node.description:
-                self._met_info.known[label] = EntityInfo(kind, node.aliases, node.description)
+            if node.type or node.aliases or node.description:
+                self._met_info.known[label] = self._info_of(node)
             return place
+
+    def _info_of(self, node: Node) -> EntityInfo:
+        kind = self._type_labels.get(node.type) or (local_name(node.type) if node.type else "")
+        return EntityInfo(kind, node.aliases, node.description)
 
     def describe(self, labels: Iterable[str]) -> None:
         """Fetch aliases, types and descriptions of a few entities by their labels."""
         iris = [self._iris[place] for place in self.entities.ids_of(labels)]
         for node in self.store.labels(iris):
-            label = self._met.labels[self._ids[node.id]]
-            kind = self._type_labels.get(node.type) or (local_name(node.type) if node.type else "")
-            self._met_info.known[label] = EntityInfo(kind, node.aliases, node.description)
+            self._met_info.known[self._met.labels[self._ids[node.id]]] = self._info_of(node)
 
     @property
     def _met(self) -> MetLabels:
