@@ -67,6 +67,11 @@ class Adjacency:
         return self.targets[places[np.isin(self.relations[places], list(relations))]]
 
 
+def encoded(label: str) -> bytes:
+    """A label as the bytes that it is stored and ordered by."""
+    return label.encode("utf-8", "surrogatepass")
+
+
 class LabelTable(Sequence[str]):
     """An immutable sorted set of labels, ``id <-> label``.
 
@@ -87,12 +92,12 @@ class LabelTable(Sequence[str]):
     @classmethod
     def ranked(cls, labels: Iterable[str]) -> tuple[LabelTable, NDArray[np.int32]]:
         """A table of labels that are all different, and the id of each, in the order given."""
-        encoded = [label.encode("utf-8", "surrogatepass") for label in labels]
-        order = sorted(range(len(encoded)), key=encoded.__getitem__)
-        ids = np.empty(len(encoded), dtype=np.int32)
-        ids[order] = np.arange(len(encoded), dtype=np.int32)
-        in_order = [encoded[place] for place in order]
-        offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
+        keys = [label.encode("utf-8", "surrogatepass") for label in labels]
+        order = sorted(range(len(keys)), key=keys.__getitem__)
+        ids = np.empty(len(keys), dtype=np.int32)
+        ids[order] = np.arange(len(keys), dtype=np.int32)
+        in_order = [keys[place] for place in order]
+        offsets = np.zeros(len(keys) + 1, dtype=np.int64)
         np.cumsum([len(item) for item in in_order], out=offsets[1:])
         return cls(np.frombuffer(b"".join(in_order), dtype=np.uint8), offsets), ids
 
@@ -123,7 +128,7 @@ class LabelTable(Sequence[str]):
 
     def find(self, label: str) -> int | None:
         """Return the id of ``label``, or None when the table has no such label."""
-        key = label.encode("utf-8", "surrogatepass")
+        key = encoded(label)
         place = self._first_from(key, 0, len(self))
         return place if place < len(self) and self._bytes(place) == key else None
 
@@ -149,15 +154,15 @@ class LabelTable(Sequence[str]):
         low, high = 0, len(self)
         for place in range(len(text) + 1):
             head, rest = text[:place], text[place:]
-            low = self._first_from(_encoded(head), low, high)
-            high = self._first_from(_encoded(head + _LAST), low, high)
+            low = self._first_from(encoded(head), low, high)
+            high = self._first_from(encoded(head + _LAST), low, high)
             if low == high:
                 break
             made = {rest[1:], rest[1:2] + rest[:1] + rest[2:]} if rest else set()
             for letter in self._going_on(head, low, high):
                 made |= {letter + rest, letter + rest[1:]} if rest else {letter}
             for ending in made - {rest}:
-                for key in (_encoded(head + ending), _encoded(f"{head}{ending} (")):
+                for key in (encoded(head + ending), encoded(f"{head}{ending} (")):
                     first = self._first_from(key, low, high)
                     if (
                         first < high
@@ -176,7 +181,7 @@ class LabelTable(Sequence[str]):
                 continue
             letter = label[len(head)]
             yield letter
-            low = self._first_from(_encoded(head + letter + _LAST), low, high)
+            low = self._first_from(encoded(head + letter + _LAST), low, high)
 
     def known(self, labels: Iterable[str]) -> list[str]:
         """Those of some labels that the table has, in their order; asked for at once, where it has to be asked."""
@@ -197,10 +202,6 @@ class LabelTable(Sequence[str]):
         return [str(text[begin:end], "utf-8", "surrogatepass") for begin, end in zip(begins, ends, strict=True)]
 
 
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
 class ExtendedLabelTable(LabelTable):
     """A table with a few labels more; the old ones keep their ids, the new ones come behind them.
 
@@ -210,9 +211,9 @@ class ExtendedLabelTable(LabelTable):
     """
 
     def __init__(self, base: LabelTable, added: Sequence[str]) -> None:
-        encoded = [label.encode("utf-8", "surrogatepass") for label in added]
-        ends = base.offsets[-1] + np.cumsum([len(item) for item in encoded], dtype=np.int64)
-        blob = np.concatenate([base.blob, np.frombuffer(b"".join(encoded), dtype=np.uint8)])
+        keys = [encoded(label) for label in added]
+        ends = base.offsets[-1] + np.cumsum([len(key) for key in keys], dtype=np.int64)
+        blob = np.concatenate([base.blob, np.frombuffer(b"".join(keys), dtype=np.uint8)])
         super().__init__(blob, np.concatenate([base.offsets, ends]))
         self.base = base
         self._added = {label: len(base) + place for place, label in enumerate(added)}

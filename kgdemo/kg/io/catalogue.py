@@ -36,8 +36,8 @@ _HERE = Path(__file__).parent.parent / "data"
 SCHEMA_FILE = "schema.tsv"
 _TABLES, _TABLE_PARTS = ("entities", "relations"), ("blob", "offsets")
 _SIDES, _SIDE_PARTS = ("outgoing", "incoming"), ("offsets", "relations", "targets")
-_TOLD = ("type", "aliases", "description", "attributes")  # of an entity, in the order of ``EntityInfo``
-_JSON = "told"  # the array of a kept graph with all that is no array
+_INFO = ("type", "aliases", "description", "attributes")  # of an entity, in the order of ``EntityInfo``
+_RECORD = "told"  # the array of a cached graph with all that is no array, as JSON
 _LABEL_BYTES = 100  # of an embedded graph's files for each entity, at least
 
 
@@ -205,37 +205,37 @@ def _embedded(folder: Path, cache: ArrayCache | None) -> KnowledgeGraph:
     """An embedded graph; from the cache, if what these files say when this code reads them is kept."""
     files = sorted(folder.glob("*.tsv"))
     if cache is None or sum(file.stat().st_size for file in files) < cache.min_labels * _LABEL_BYTES:
-        return _read(folder)
+        return _read_embedded(folder)
     here = Path(__file__).parent
     code = sorted([*here.glob("*.py"), *here.parent.glob("*.py")])
     content = [part for file in (*files, *code) for part in (file.name, file.read_bytes())]
 
     def arrays() -> dict[str, NDArray[Any]]:
-        kg = _read(folder)
-        told = {
+        kg = _read_embedded(folder)
+        record = {
             "inverse_labels": kg.inverse_labels,
-            "info": [(label, *(getattr(info, name) for name in _TOLD)) for label, info in kg.info.items()],
+            "info": [(label, *(getattr(info, name) for name in _INFO)) for label, info in kg.info.items()],
             "literals": {
                 entity: {attribute: (literal.value, literal.unit) for attribute, literal in own.items()}
                 for entity, own in kg.literals.items()
             },
         }
-        return {**_arrays(kg), _JSON: np.frombuffer(json.dumps(told).encode(), np.uint8)}
+        return {**_arrays(kg), _RECORD: np.frombuffer(json.dumps(record).encode(), np.uint8)}
 
     found = cache.get(key_of("graph", *content), arrays)
-    told = json.loads(found[_JSON].tobytes())
+    record = json.loads(found[_RECORD].tobytes())
     info = {
         label: EntityInfo(kind, tuple(aliases), description, attributes)
-        for label, kind, aliases, description, attributes in told["info"]
+        for label, kind, aliases, description, attributes in record["info"]
     }
     literals = {
         entity: {attribute: Literal(*literal) for attribute, literal in own.items()}
-        for entity, own in told["literals"].items()
+        for entity, own in record["literals"].items()
     }
-    return _of_arrays(found.__getitem__, folder.name, told["inverse_labels"], info, literals)
+    return _from_arrays(found.__getitem__, folder.name, record["inverse_labels"], info, literals)
 
 
-def _read(folder: Path) -> KnowledgeGraph:
+def _read_embedded(folder: Path) -> KnowledgeGraph:
     """An embedded graph from its files."""
     inverse = {relation.name: relation.inverse for relation in read_schema(folder).values()}
     triples = (triple for theme in themes(folder) for triple in read_triples(theme))
@@ -253,7 +253,7 @@ def _arrays(kg: KnowledgeGraph) -> dict[str, NDArray[Any]]:
     }
 
 
-def _of_arrays(
+def _from_arrays(
     array: Callable[[str], NDArray[Any]],
     name: str,
     inverse_labels: Mapping[str, str],
@@ -329,9 +329,9 @@ def save_source(source: str, folder: Path, entities: Path | None = None) -> int:
         triples = read_triples(path)
     begin(folder, _SAVED)
     build_arrays(triples, folder)
-    built = _built(folder, graph_name(path), {})
+    built = _mapped(folder, graph_name(path), {})
     known = {label: about for label, about in info.items() if label in built.entities}
-    built = with_entity_kinds(_built(folder, built.name, {}, known))
+    built = with_entity_kinds(_mapped(folder, built.name, {}, known))
     write_index(_stated(path), {}, folder)
     _finish(built, folder)
     return len(built)
@@ -366,12 +366,12 @@ def load(folder: Path) -> KnowledgeGraph:
         if header["version"] != _SAVED_VERSION:
             raise GraphFormatError(f"{folder} was saved by another version; save the graph again.")
         lines = (folder / "info.jsonl").read_text("utf-8").split("\n")
-        return _built(folder, header["name"], header["inverse_readings"], dict(_info(line) for line in lines if line))
+        return _mapped(folder, header["name"], header["inverse_readings"], dict(_info(line) for line in lines if line))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise GraphFormatError(f"{folder} is no saved graph or is incomplete ({error}); save it again.") from error
 
 
-def _built(
+def _mapped(
     folder: Path, name: str, inverse_readings: Mapping[str, str], info: Mapping[str, EntityInfo] | None = None
 ) -> KnowledgeGraph:
     """The arrays in a folder as a graph."""
@@ -380,7 +380,7 @@ def _built(
         mapped: NDArray[Any] = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
         return mapped
 
-    return _of_arrays(array, name, inverse_readings, info)
+    return _from_arrays(array, name, inverse_readings, info)
 
 
 def _symmetric(folder: Path) -> list[str] | None:

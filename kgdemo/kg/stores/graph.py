@@ -20,6 +20,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import SupportsIndex, overload
 
@@ -27,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.errors import UserError
-from kgdemo.kg.arrays import Adjacency, LabelTable
+from kgdemo.kg.arrays import Adjacency, LabelTable, encoded
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph, Triple
 from kgdemo.kg.stores.base import Node, RelationEnds, Step, Store, StoreError, distinct_labels, local_name
 
@@ -187,7 +188,9 @@ class StoreGraph(KnowledgeGraph):
                 found, relations = (
                     self.store.look_up(missing, MAX_ENDS) if with_relations else (self.store.find(missing), [])
                 )
-                for node in sorted({node.id: node for text, node in found if node.label == text}.values(), key=_by_id):
+                for node in sorted(
+                    {node.id: node for text, node in found if node.label == text}.values(), key=attrgetter("id")
+                ):
                     self.met(node)
                 self._keep({self._ids[one.entity] for one in relations if one.entity in self._ids}, relations)
                 if len(self._strangers) > MAX_ENTITIES:
@@ -401,7 +404,7 @@ class StoreGraph(KnowledgeGraph):
     def in_order(self, entities: NDArray[np.int32]) -> NDArray[np.int32]:
         """See ``KnowledgeGraph``."""
         labels = self._met.labels
-        return np.array(sorted(entities.tolist(), key=lambda e: _key(labels[e])), np.int32)
+        return np.array(sorted(entities.tolist(), key=lambda e: encoded(labels[e])), np.int32)
 
     def relation_paths(
         self, topic: int, hops: int, directed: bool = False, width: int = MAX_LOOKED
@@ -453,7 +456,8 @@ class StoreGraph(KnowledgeGraph):
                         led[target].append((self.inverse(step), source))
                 labels = self._met.labels
                 self._back[key] = {
-                    target: sorted(own, key=lambda one: (one[0], _key(labels[one[1]]))) for target, own in led.items()
+                    target: sorted(own, key=lambda one: (one[0], encoded(labels[one[1]])))
+                    for target, own in led.items()
                 }
         own = np.array(self._back[key].get(entity, []), np.int32).reshape(-1, 2)
         return own[:, 0], own[:, 1]
@@ -601,12 +605,3 @@ class StoreGraph(KnowledgeGraph):
 
 _NOTHING = np.empty(0, np.int32)
 _LATELY = 32  # entities that paths have gone on from
-
-
-def _key(label: str) -> bytes:
-    """Labels sort as those of a local graph do."""
-    return label.encode("utf-8", "surrogatepass")
-
-
-def _by_id(node: Node) -> str:
-    return node.id
