@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from kgdemo.constraint.label_tokens import FEW, Branching, LabelTokens, TokenTable, ranks
 from kgdemo.kg.arrays import Adjacency, LabelTable
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.io.building import GrowingArray
+from kgdemo.kg.io.saved import GrowingArray
 from kgdemo.kg.stores.base import Step
 from kgdemo.kg.stores.graph import MAX_ENDS
 

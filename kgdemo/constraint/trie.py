@@ -23,7 +23,7 @@ from kgdemo.constraint.base import Successors
 from kgdemo.constraint.label_tokens import TokenTable, ranks
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.errors import UserError
-from kgdemo.kg.io.catalogue import begin
+from kgdemo.kg.io.saved import begin
 from kgdemo.kg.path import PathIds
 
 

@@ -20,7 +20,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from itertools import islice
-from operator import attrgetter
 from pathlib import Path
 from typing import SupportsIndex, overload
 
@@ -188,10 +187,9 @@ class StoreGraph(KnowledgeGraph):
                 found, relations = (
                     self.store.look_up(missing, MAX_ENDS) if with_relations else (self.store.find(missing), [])
                 )
-                for node in sorted(
-                    {node.id: node for text, node in found if node.label == text}.values(), key=attrgetter("id")
-                ):
-                    self.met(node)
+                nodes = {node.id: node for text, node in found if node.label == text}
+                for id_ in sorted(nodes):
+                    self.met(nodes[id_])
                 self._keep({self._ids[one.entity] for one in relations if one.entity in self._ids}, relations)
                 if len(self._strangers) > MAX_ENTITIES:
                     self._strangers.clear()

@@ -30,7 +30,8 @@ from kgdemo.decoding.beam import beam_search
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.cache import ArrayCache, Cache
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.io import catalogue
+from kgdemo.kg.io import saved as saved_graphs
+from kgdemo.kg.io.catalogue import build_graph
 from kgdemo.kg.io.formats import read_triples
 from kgdemo.lab.benchmarks.comparison import Clock, ReferenceTrie, Row, alone, networkx_graph, side_by_side, timed
 from kgdemo.lab.benchmarks.synthetic import HUB, large_graph, tokenizer_of_size, two_hop_graph
@@ -251,10 +252,10 @@ def _large_rows(label_tokens: LabelTokens, sizes: IndexSizes, clock: Clock) -> I
         file, saved = Path(folder) / "large.tsv", Path(folder) / "large"
         with file.open("w", encoding="utf-8") as stream:
             stream.writelines("\t".join(triple) + "\n" for triple in large_graph(sizes.triples, sizes.hub_edges))
-        ms, kg = timed(lambda: catalogue.build_graph(read_triples(file)), clock)
+        ms, kg = timed(lambda: build_graph(read_triples(file)), clock)
         yield Row(f"{name}: read TSV", ms, target="≤ 6 s", note="the reference has no loader of its own")
-        catalogue.save(kg, StatedFacts(read_triples(file)), saved)
-        ms, opened = timed(lambda: catalogue.load(saved), clock)
+        saved_graphs.save(kg, StatedFacts(read_triples(file)), saved)
+        ms, opened = timed(lambda: saved_graphs.load(saved), clock)
         equal = len(opened) == len(kg) and opened.entities.find(HUB) == kg.entities.find(HUB)
         yield Row(f"{name}: re-open memory-mapped", ms, equal=equal, target="≤ 0.5 s")
         ms, graph = timed(partial(TokenGraph, opened, label_tokens, directed=True), clock)
