@@ -330,44 +330,56 @@ def reason(automaton: KGAutomaton, state: AutomatonState, token: int, token_text
     """One short sentence on why ``token`` may not follow ``state``."""
     position = state.positions[0]
     kg = automaton.graph.kg
-    segment, path_node = position.segment, position.path_node
+    segment = position.segment
     if segment is Segment.TOPIC:
         names = [kg.entities[int(e)] for e in automaton.topics[:3]]
         return f"a path starts at {' or '.join(names)}"
-    assert path_node is not None
-    here = kg.entities[path_node.entity]
-    done = _complete_label(automaton, position)
-    if done:
-        return f"after “{done}” " + (
+    here = kg.entities[position.so_far.entity]
+    in_label = segment in (Segment.STEP, Segment.ENTITY) and position.depth > 0 and position.low < position.high
+    label, tokens = _label_at(automaton, position) if in_label else ("", np.empty(0, np.int32))
+    if in_label and position.high - position.low == 1 and len(tokens) == position.depth:
+        return f"after “{label}” " + (
             "only an arrow may follow" if segment is Segment.STEP else "the path ends or goes on with an arrow"
         )
-    written = _written(automaton, position) + token_text
+    begun = tokens[: position.depth]
+    written = str(automaton.graph.label_tokens.tokenizer.decode(begun.tolist())) if in_label else ""
+    written = (written + token_text).strip()
     if segment is Segment.STEP:
-        return f"{here} has no relation “{written.strip()}…”"
+        return f"{here} has no relation “{written}…”"
     if segment is Segment.ENTITY:
-        return _no_edge(automaton, position, token, written)
+        return _no_edge(automaton, position, np.append(begun, token), written)
     if segment is Segment.END:
         return "the path ends here"
     return f"after “{_last_label(automaton, position)}” only an arrow may follow"
 
 
-def _no_edge(automaton: KGAutomaton, position: Position, token: int, written: str) -> str:
-    """Inside an entity label: say which edge is missing, and where the graph has that entity instead."""
-    graph = automaton.graph
-    kg = graph.kg
-    path_node = position.path_node
-    assert path_node is not None
-    trie = automaton.sub_trie(path_node.entity)
-    here, relation = kg.entities[path_node.entity], _last_label(automaton, position)
-    if position.low < position.high:
-        first = graph.target(trie, path_node.entity, position.low)
-        prefix = graph.entities.row(first)[: position.depth]
-        elsewhere = first_spelled(graph.entities, trie.targets, np.append(prefix, token))
-        if elsewhere is not None:
-            step = int(trie.steps[np.searchsorted(trie.bounds, elsewhere, side="right") - 1])
-            name = kg.entities[int(trie.targets[elsewhere])]
-            return f"the graph has {name} as “{kg.step_labels[step]}”, not “{relation}”"
-    return f"no edge {here} → {relation} → {written.strip()}…"
+def _label_at(automaton: KGAutomaton, position: Position) -> tuple[str, NDArray[np.int32]]:
+    """The first label that a position inside one may become, and its tokens."""
+    graph, entity = automaton.graph, position.so_far.entity
+    trie = automaton.sub_trie(entity)
+    if position.segment is Segment.STEP:
+        step = int(trie.steps[position.low])
+        return graph.kg.step_labels[step], graph.steps.row(step)
+    target = graph.target(trie, entity, position.low)
+    return graph.kg.entities[target], graph.entities.row(target)
+
+
+def _no_edge(automaton: KGAutomaton, position: Position, tokens: NDArray[np.int32], written: str) -> str:
+    """Inside an entity label: say which edge is missing, and where the graph has that entity instead.
+
+    Args:
+        automaton, position: where the path stands.
+        tokens: of the label, as far as it is written, with the forbidden one.
+        written: the same as text.
+    """
+    graph, entity = automaton.graph, position.so_far.entity
+    kg, trie = graph.kg, automaton.sub_trie(entity)
+    here, relation = kg.entities[entity], _last_label(automaton, position)
+    elsewhere = first_spelled(graph.entities, trie.targets, tokens) if position.low < position.high else None
+    if elsewhere is None:
+        return f"no edge {here} → {relation} → {written}…"
+    step = int(trie.steps[np.searchsorted(trie.bounds, elsewhere, side="right") - 1])
+    return f"the graph has {kg.entities[int(trie.targets[elsewhere])]} as “{kg.step_labels[step]}”, not “{relation}”"
 
 
 def first_spelled(table: TokenTable, targets: NDArray[np.int32], prefix: NDArray[np.int32]) -> int | None:
@@ -379,42 +391,9 @@ def first_spelled(table: TokenTable, targets: NDArray[np.int32], prefix: NDArray
     return int(rows[0]) if len(rows) else None
 
 
-def _complete_label(automaton: KGAutomaton, position: Position) -> str:
-    """The label that is complete at this position and that no sibling continues; else empty."""
-    graph, path_node = automaton.graph, position.path_node
-    if path_node is None or not position.depth or position.high - position.low != 1:
-        return ""
-    if position.segment not in (Segment.STEP, Segment.ENTITY):
-        return ""
-    trie = automaton.sub_trie(path_node.entity)
-    if position.segment is Segment.STEP:
-        step = int(trie.steps[position.low])
-        return graph.kg.step_labels[step] if len(graph.steps.row(step)) == position.depth else ""
-    entity = graph.target(trie, path_node.entity, position.low)
-    return graph.kg.entities[entity] if len(graph.entities.row(entity)) == position.depth else ""
-
-
-def _written(automaton: KGAutomaton, position: Position) -> str:
-    """The part of the current label that has been written."""
-    graph, depth = automaton.graph, position.depth
-    if not depth or position.low >= position.high or position.path_node is None:
-        return ""
-    trie = automaton.sub_trie(position.path_node.entity)
-    if position.segment is Segment.STEP:
-        ids = graph.steps.row(int(trie.steps[position.low]))
-    elif position.segment is Segment.ENTITY:
-        target = graph.target(trie, position.path_node.entity, position.low)
-        ids = graph.entities.row(target)
-    else:
-        return ""
-    result: str = graph.label_tokens.tokenizer.decode(ids[:depth].tolist())
-    return result
-
-
 def _last_label(automaton: KGAutomaton, position: Position) -> str:
     """The label before the position: a relation inside an entity, else the last entity."""
-    kg, path_node = automaton.graph.kg, position.path_node
-    assert path_node is not None
+    kg, path_node = automaton.graph.kg, position.so_far
     if position.segment is Segment.ENTITY and position.low < position.high:
         trie = automaton.sub_trie(path_node.entity)
         step = trie.steps[np.searchsorted(trie.bounds, position.low, side="right") - 1]

@@ -21,7 +21,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from itertools import islice
 from pathlib import Path
-from typing import SupportsIndex, overload
+from typing import SupportsIndex, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -264,18 +264,12 @@ class StoreGraph(KnowledgeGraph):
             with self._lock:
                 for entity in entities.tolist():
                     if entity not in self._counts:
-                        self._frontier.pop(entity, None)
-                        self._frontier[entity] = None
-                for entity in list(self._frontier)[:-MAX_AHEAD]:
-                    del self._frontier[entity]
+                        _remember(self._frontier, entity, MAX_AHEAD)
 
     def expect_ends(self, entity: int, step: int) -> None:
         """Hear that a path may go on to where a step leads: it is read together with the next that is needed."""
         with self._lock:
-            self._closed.pop((entity, step), None)
-            self._closed[entity, step] = None
-            for pair in list(self._closed)[:-_LATELY]:
-                del self._closed[pair]
+            _remember(self._closed, (entity, step), _LATELY)
 
     def has_met(self, entity: int) -> bool:
         """Whether the relations of an entity are known; if not, they are fetched together with the next needed."""
@@ -331,10 +325,7 @@ class StoreGraph(KnowledgeGraph):
         """How many ends each step has that a path may take from an entity that it has reached."""
         with self._lock:
             counts = self.step_counts(entity, directed)
-            self._walked_from.pop(entity, None)
-            self._walked_from[entity] = None
-            for other in list(self._walked_from)[:-_LATELY]:
-                del self._walked_from[other]
+            _remember(self._walked_from, entity, _LATELY)
         return counts
 
     def steps(self, entity: int, directed: bool = False) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -603,3 +594,12 @@ class StoreGraph(KnowledgeGraph):
 
 _NOTHING = np.empty(0, np.int32)
 _LATELY = 32  # entities that paths have gone on from
+_T = TypeVar("_T")
+
+
+def _remember(recent: dict[_T, None], key: _T, limit: int) -> None:
+    """Put a key last among the recent ones, of which the latest are kept, so many at the most."""
+    recent.pop(key, None)
+    recent[key] = None
+    while len(recent) > limit:
+        del recent[next(iter(recent))]
