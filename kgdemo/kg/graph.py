@@ -293,11 +293,30 @@ class KnowledgeGraph:
             ValueError: ``end`` is not among the ends.
         """
         allowed = [self.steps_called(relation, directed) for relation in relations]
-        for straight in (True, False):
-            path = self._walk_back(layers, allowed, (end,), (), straight)
-            if path is not None:
-                return path
-        raise ValueError(f"no path over {', '.join(relations)} leads to entity {end}")
+        count = len(self.relations)
+
+        def walk_back(entities: tuple[int, ...], steps: tuple[int, ...], straight: bool) -> PathIds | None:
+            """The first path from the last of these entities, which are listed from the end, back to the topic."""
+            left = len(allowed) - len(steps)
+            if not left:
+                return PathIds(entities[::-1], steps[::-1])
+            taken, sources = self._row_towards(entities[-1], layers[left - 1], allowed[left - 1])
+            turned = np.where(taken < count, taken + count, taken - count)
+            fits = np.isin(turned, allowed[left - 1]) & np.isin(sources, layers[left - 1])
+            for place in np.flatnonzero(fits).tolist():
+                further, walked = (*entities, int(sources[place])), (*steps, int(turned[place]))
+                returns = left > 1 and further[-1] == layers[0][0]
+                if straight and (returns or turns_back(further, [self.relation_of(step) for step in walked])):
+                    continue
+                found = walk_back(further, walked, straight)
+                if found is not None:
+                    return found
+            return None
+
+        path = walk_back((end,), (), straight=True) or walk_back((end,), (), straight=False)
+        if path is None:
+            raise ValueError(f"no path over {', '.join(relations)} leads to entity {end}")
+        return path
 
     def paths_over(
         self, topic: int, relations: Sequence[str], directed: bool = False, limit: int = 20
@@ -389,41 +408,6 @@ class KnowledgeGraph:
             wanted[leading[:, 0]] = True
             found += map(tuple, leading.tolist())
         return found
-
-    def _walk_back(
-        self,
-        layers: Layers,
-        allowed: Sequence[Collection[int]],
-        entities: tuple[int, ...],
-        steps: tuple[int, ...],
-        straight: bool,
-    ) -> PathIds | None:
-        """The first path that leads from the last of these entities back to the topic.
-
-        Args:
-            layers: as in ``path_to``.
-            allowed: the steps of each hop.
-            entities: from the end backwards.
-            steps: between them, as walked towards the end.
-            straight: take no detour.
-        """
-        left = len(allowed) - len(steps)
-        if not left:
-            return PathIds(entities[::-1], steps[::-1])
-        count = len(self.relations)
-        taken, sources = self._row_towards(entities[-1], layers[left - 1], allowed[left - 1])
-        turned = np.where(taken < count, taken + count, taken - count)
-        fits = np.isin(turned, list(allowed[left - 1])) & np.isin(sources, layers[left - 1])
-        for place in np.flatnonzero(fits).tolist():
-            further = (*entities, int(sources[place]))
-            walked = (*steps, int(turned[place]))
-            returns = left > 1 and further[-1] == layers[0][0]
-            if straight and (returns or turns_back(further, [self.relation_of(step) for step in walked])):
-                continue
-            found = self._walk_back(layers, allowed, further, walked, straight)
-            if found is not None:
-                return found
-        return None
 
     def _row_towards(
         self, entity: int, layer: NDArray[np.int32], allowed: Collection[int]
