@@ -409,25 +409,19 @@ def fits_pool(model: torch.nn.Module) -> bool:
 _CACHED_ROWS = 64  # a row of log-probabilities is as long as the vocabulary
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A node of a token tree and the log-probabilities of what follows it."""
-
-    node: int
-    log_probs: Tensor  # (V,)
-
-
 class RootedTree:
     """See ``models.base.TokenTree``: ``tree`` with ``root`` in the prompt's place.
 
     Args:
         tree: the whole tree.
-        root: where the search begins.
+        root: the node where the search begins.
+        log_probs: of what follows it, ``(V,)``.
     """
 
-    def __init__(self, tree: TokenTree, root: Place) -> None:
+    def __init__(self, tree: TokenTree, root: int, log_probs: Tensor) -> None:
         self.tree = tree
         self.root = root
+        self._log_probs = log_probs
 
     @property
     def size(self) -> int:
@@ -441,11 +435,11 @@ class RootedTree:
 
     def prompt_log_probs(self) -> Tensor:
         """See ``TokenTree``."""
-        return self.root.log_probs
+        return self._log_probs
 
     def extend(self, parents: Sequence[int], tokens: Sequence[int]) -> tuple[list[int], Tensor]:
         """See ``TokenTree``."""
-        return self.tree.extend([self.root.node if p == PROMPT_END else p for p in parents], tokens)
+        return self.tree.extend([self.root if p == PROMPT_END else p for p in parents], tokens)
 
 
 class Writer:
@@ -460,10 +454,10 @@ class Writer:
         self._nodes: dict[tuple[int, ...], int] = {(): PROMPT_END}
         self._rows: OrderedDict[tuple[int, ...], Tensor] = OrderedDict()
 
-    def at(self, tokens: tuple[int, ...]) -> Place:
-        """The place behind ``tokens``, counted from the end of the prompt."""
+    def behind(self, tokens: tuple[int, ...]) -> RootedTree:
+        """The tree seen from behind ``tokens``, which are counted from the end of the prompt."""
         if not tokens:
-            return Place(PROMPT_END, self.tree.prompt_log_probs())
+            return RootedTree(self.tree, PROMPT_END, self.tree.prompt_log_probs())
         if tokens not in self._rows:
             # a node whose log-probabilities have been dropped is read again: one token
             known = next(n for n in range(len(tokens) - 1, -1, -1) if tokens[:n] in self._nodes)
@@ -472,8 +466,4 @@ class Writer:
             self._rows[tokens] = row
             while len(self._rows) > _CACHED_ROWS:
                 self._rows.popitem(last=False)
-        return Place(self._nodes[tokens], self._rows[tokens])
-
-    def behind(self, tokens: tuple[int, ...]) -> RootedTree:
-        """The tree seen from there."""
-        return RootedTree(self.tree, self.at(tokens))
+        return RootedTree(self.tree, self._nodes[tokens], self._rows[tokens])
