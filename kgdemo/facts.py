@@ -69,7 +69,7 @@ class Facts(ABC):
         return False
 
     def expect(self, triples: Iterable[Triple], names: Iterable[str] = ()) -> None:  # noqa: B027  # for remote sources
-        """Hear which triples, and which names beside theirs, are about to be asked for."""
+        """Announce which triples, and which names beside theirs, are about to be asked for."""
 
     def forget(self) -> None:  # noqa: B027  # for remote sources
         """Ask anew from now on, where the source is one that is asked and may have changed."""

@@ -78,11 +78,11 @@ class TokenGraph:
         return steps[order], targets[order]
 
     def has_read(self, entity: int) -> bool:
-        """Whether an entity's sub-trie can be built without asking a store, which otherwise hears that it will be."""
+        """Whether an entity's sub-trie can be built without asking a store; if not, it is asked for soon."""
         return True
 
     def expect_ends(self, entity: int, step: int) -> None:
-        """Hear that a path may go on to where a step leads, which has not been read."""
+        """Announce that a path may go on to where a step leads, which has not been read."""
 
     def has_read_ends(self, trie: SubTrie, entity: int, place: int) -> bool:
         """Whether it is known what may follow a step in an entity's sub-trie; arguments as for ``read_ends``."""

@@ -312,7 +312,7 @@ class _Node:
 
 
 def _is_unread(node: _Node) -> bool:
-    """Whether a store would have to be waited for to know what may follow: that is for the search to ask."""
+    """Whether a store would have to be asked what may follow: looking ahead does not wait for that."""
     return node.followers is None and isinstance(node.state, AutomatonState) and node.state.unread
 
 

@@ -184,7 +184,7 @@ class LabelTable(Sequence[str]):
             low = self._first_from(encoded(head + letter + _LAST), low, high)
 
     def known(self, labels: Iterable[str]) -> list[str]:
-        """Those of some labels that the table has, in their order; asked for at once, where it has to be asked."""
+        """Those of some labels that the table has, in their order; a store is asked for all of them at once."""
         return [label for label in labels if label in self]
 
     def ids_of(self, labels: Iterable[str]) -> list[int]:

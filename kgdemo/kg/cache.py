@@ -2,8 +2,8 @@
 
 ``ArrayCache``: what follows from a large graph is made once, not once a start. A file is found by what it was made
 from, so nothing is ever out of date. A damaged file is made anew (the zip format carries checksums), and so is one that
-was made for another name; a folder that cannot be written to is done without. The least recently used files go when the
-folder holds more than it may.
+was made for another name. Where the folder cannot be written to, nothing is kept. The least recently used files go when
+the folder holds more than it may.
 
 ``Cache`` is the dynamic cache of GCR appendix B.1: what is asked for most stays, the rest is built on demand. The paper
 keeps whole KG-Tries by question; the automaton keeps sub-tries by entity, so that questions about different topics
@@ -66,7 +66,7 @@ class ArrayCache:
         return found
 
     def _write(self, file: Path, arrays: Arrays) -> None:
-        """Keep a file; written beside its place first, so that nobody ever finds half of it there."""
+        """Keep a file; it is written beside its place first, so that half a file is never found there."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".npz.part", delete=False) as stream:

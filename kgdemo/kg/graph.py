@@ -194,7 +194,7 @@ class KnowledgeGraph:
         return degree
 
     def degrees(self, entities: Sequence[int], directed: bool = False) -> list[int]:
-        """Number of steps from each of these entities; asked for at once, as a graph behind a store likes it."""
+        """Number of steps from each of these entities; one request where the graph is behind a store."""
         return [self.degree(entity, directed) for entity in entities]
 
     def known_degrees(self) -> NDArray[np.int64]:
@@ -206,11 +206,11 @@ class KnowledgeGraph:
         return self.degree(entity, directed) > 0
 
     def starts(self, topics: Sequence[int], hops: int, directed: bool = False) -> list[int]:
-        """Those of these entities that a search of so many hops can start from, for it is about to."""
+        """Those of these entities that a search of so many hops, which is about to begin, can start from."""
         return [topic for topic in topics if self.degree(topic, directed)]
 
     def expect(self, entities: NDArray[np.int32]) -> None:
-        """Hear that a search may go on from these entities: nothing to do for a graph that is all here."""
+        """Announce that a search may go on from these entities; a graph in memory need not know."""
 
     def in_order(self, entities: NDArray[np.int32]) -> NDArray[np.int32]:
         """The same entities in the order of their labels, which is that of their ids."""

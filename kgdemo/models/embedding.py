@@ -119,7 +119,9 @@ def sentence_embedder() -> SentenceEmbedder:
 # vectors of texts, kept ----------------------------------------------------------------------
 
 
-_CACHED_TEXTS = 10_000  # texts; 18 MB of vectors: more than a question asks for, and a server is not to grow for days
+_CACHED_TEXTS = (
+    10_000  # texts; 18 MB of vectors: more than a question asks for, few enough for a server that runs for days
+)
 
 
 class EmbeddingCache(Likeness):

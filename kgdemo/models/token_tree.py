@@ -288,7 +288,7 @@ class PooledTokenTree:
 
 
 class WholeTexts:
-    """See ``base.TokenTree``: each node is a text, and is read as one; who reads them is for the classes below.
+    """See ``base.TokenTree``: each node is a text, and is read as one; subclasses say how.
 
     Args:
         prompt: token ids.

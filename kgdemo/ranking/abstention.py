@@ -37,9 +37,9 @@ from kgdemo.reasoners.base import Evidence, Resources
 
 BIAS = "bias"
 RELIABILITY_FILE = "reliability.json"  # beside a model's weights, see ``lab.training.reliability``
-_MIN_LOG_PROB = -15.0  # less says nothing more
+_MIN_LOG_PROB = -15.0  # lower values are clipped
 _STEM = 6  # letters: direct|ed, direct|or
-_MUCH_LIKELIER = 6.0  # more says nothing more
+_MUCH_LIKELIER = 6.0  # higher values are clipped
 _LIKELY = 0.5  # probability from which the model means the relations of a path
 
 
@@ -53,7 +53,7 @@ class AbstentionFeatures:
             trained on.
         held_relations: how much of what the model looks for the entities of the path have, as a logarithm, summed over
             the hops; small where what is asked for is missing. See ``relation_beliefs``. A relation that the model was
-            not trained on says nothing here.
+            not trained on is left out.
         type_match: 1 where the path's end is of a type that the question asks for, -1 where it is of another, else 0.
         learned_similarity: of the question to the relations, as learned beside the model; 0 without.
         asked_otherwise: by how much the likeliest plan for the words is likelier than the walk along the path, as a
@@ -120,7 +120,7 @@ def _in_so_many_words(query: Query, first: Evidence, features: AbstentionFeature
 
 
 def judges(resources: Resources) -> bool:
-    """Whether it is for these weights to say that no path answers."""
+    """Whether the model has weights for abstention that hold for this graph, and no language model judges instead."""
     fitted = resources.model.style.abstention is not None and applies(resources)
     return fitted and not resources.reasoner.is_language_model
 
@@ -234,7 +234,7 @@ def _type_match(query: Query, end: str, kg: KnowledgeGraph) -> float:
 
 _NEGLIGIBLE = -7.0  # log-odds against the best one from which a beginning is not read on
 _WIDEST = 16  # beginnings read on at a time
-_MIN_SHARE = 1e-6  # less says nothing more
+_MIN_SHARE = 1e-6  # lower values are clipped
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ def _opening(path: Path) -> str:
         with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as stream:
             return str(stream.read(_LOOKED_AT).decode("utf-8-sig", "ignore")).lstrip()
     except (EOFError, OSError, zlib.error):
-        return ""  # whoever reads the triples says what is wrong
+        return ""  # the reader of the triples says what is wrong
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:

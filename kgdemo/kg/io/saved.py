@@ -48,7 +48,7 @@ def save(kg: KnowledgeGraph, facts: StatedFacts | SavedFacts, folder: Path) -> N
 
     Args:
         kg: the graph.
-        facts: of the same source, for whoever verifies paths of the saved graph.
+        facts: of the same source, for the verifier of the saved graph.
         folder: where to.
     """
     begin(folder, _HEADER)

@@ -92,7 +92,7 @@ class MetLabels(LabelTable):
 
 
 class MetInfo(Mapping[str, EntityInfo]):
-    """What is known of entities that have been met; going through it gives none, for nobody can list them all."""
+    """What is known of entities that have been met. They cannot all be listed, so iteration gives none."""
 
     def __init__(self, graph: StoreGraph) -> None:
         self._graph = graph
@@ -267,7 +267,7 @@ class StoreGraph(KnowledgeGraph):
                         _remember(self._frontier, entity, MAX_AHEAD)
 
     def expect_ends(self, entity: int, step: int) -> None:
-        """Hear that a path may go on to where a step leads: it is read together with the next that is needed."""
+        """Announce that a path may go on to where a step leads: it is read together with the next that is needed."""
         with self._lock:
             _remember(self._closed, (entity, step), _LATELY)
 

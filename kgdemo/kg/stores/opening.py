@@ -35,7 +35,7 @@ class StoreFacts(Facts):
     in brackets (``Fargo (Q222720)``) only the entity with that id is meant.
 
     Args:
-        store: asked by nobody else.
+        store: used for this alone.
     """
 
     def __init__(self, store: Store) -> None:

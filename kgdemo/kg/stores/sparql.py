@@ -201,7 +201,7 @@ class SparqlStore:
         return tuple(Node(one, _joined([labels.get(n, "") for n in named[one]])) for one in sorted(named))
 
     def _find_hubs(self, counts: Mapping[str, int]) -> None:
-        """Learn which relations have very many ends at one entity, so that nobody goes through these ends again.
+        """Learn which relations have very many ends at one entity, so that these ends are not counted again.
 
         A store counts by going through what it counts. A million ends take it a second, each time that a search comes
         near them.
