@@ -139,7 +139,10 @@ class KnowledgeGraph:
         entities, entity_rank = LabelTable.ranked(entity_ids)
         relations, relation_rank = LabelTable.ranked(relation_ids)
         heads, between, tails = entity_rank[ids[:, 0]], relation_rank[ids[:, 1]], entity_rank[ids[:, 2]]
-        heads, between, tails = _unique_edges(heads, between, tails, len(entities), len(relations))
+        # one number for each edge: several times faster than unique rows
+        keys = (heads.astype(np.int64) * len(relations) + between) * len(entities) + tails
+        first = np.unique(keys, return_index=True)[1]
+        heads, between, tails = heads[first], between[first], tails[first]
         return cls(
             name,
             entities,
@@ -550,16 +553,3 @@ def _first_seen() -> defaultdict[str, int]:
     ids: defaultdict[str, int] = defaultdict()
     ids.default_factory = ids.__len__
     return ids
-
-
-def _unique_edges(
-    heads: NDArray[np.int32],
-    relations: NDArray[np.int32],
-    tails: NDArray[np.int32],
-    entity_count: int,
-    relation_count: int,
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Drop repeated triples. One int64 key per edge is several times faster than unique rows."""
-    key = (heads.astype(np.int64) * max(relation_count, 1) + relations) * max(entity_count, 1) + tails
-    _, first = np.unique(key, return_index=True)
-    return heads[first], relations[first], tails[first]
