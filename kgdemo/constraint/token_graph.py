@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kgdemo.constraint.hub_index import Hub, open_hubs
 from kgdemo.constraint.label_tokens import FEW, Branching, LabelTokens, SubTrie, TokenTable, branching, ranks
 from kgdemo.kg.arrays import Adjacency
-from kgdemo.kg.cache import ArrayCache, Cache, key_of
+from kgdemo.kg.cache import ArrayCache, LFUCache, key_of
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import PathIds
 from kgdemo.kg.stores.graph import MAX_ENDS, StoreGraph
@@ -58,7 +58,7 @@ class TokenGraph:
         self._entities, self.entity_rank = tokenised
         self.steps = label_tokens.encode(kg.step_labels, label_tokens.path_format.relation)
         self.step_rank = ranks(self.steps)
-        self.sub_tries: Cache[SubTrie] = Cache(CACHE_BYTES + _EDGE_BYTES * len(kg))  # room for a hub of all edges
+        self.sub_tries: LFUCache[SubTrie] = LFUCache(CACHE_BYTES + _EDGE_BYTES * len(kg))  # room for a hub of all edges
         self._walks: list[NDArray[np.int64]] = []
         self._presorted: Adjacency | None = None
         self._growing = threading.Lock()

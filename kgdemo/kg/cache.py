@@ -5,9 +5,9 @@ from, so nothing is ever out of date. A damaged file is made anew (the zip forma
 was made for another name. Where the folder cannot be written to, nothing is kept. The least recently used files go when
 the folder holds more than it may.
 
-``Cache`` is the dynamic cache of GCR appendix B.1: what is asked for most stays, the rest is built on demand. The paper
-keeps whole KG-Tries by question; the automaton keeps sub-tries by entity, so that questions about different topics
-share what lies between them.
+``LFUCache`` is the dynamic cache of GCR appendix B.1: what is asked for most stays, the rest is built on demand. The
+paper keeps whole KG-Tries by question; the automaton keeps sub-tries by entity, so that questions about different
+topics share what lies between them.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class CacheState:
         return self.served / self.lookups if self.lookups else 0.0
 
 
-class Cache(Generic[CacheEntry]):
+class LFUCache(Generic[CacheEntry]):
     """Keeps values up to a size; the least frequently used goes first, of equals the least recently used.
 
     A value may grow while it is kept: it is measured again whenever it is asked for.

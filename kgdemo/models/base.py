@@ -92,7 +92,7 @@ class PathModel(Protocol):
 
 
 class JointTree:
-    """See ``TokenTree``.
+    """A ``TokenTree`` that several searches grow, see above.
 
     Args:
         tree: the tree that is grown; what others append to it between ``add`` and ``read`` would shift the nodes' ids.

@@ -35,7 +35,7 @@ from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.base import BeamSettings, Hypothesis
 from kgdemo.decoding.beam import beam_search
-from kgdemo.kg.cache import Cache
+from kgdemo.kg.cache import LFUCache
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.lab.benchmarks.comparison import Clock, Generated, ReferenceTrie, Row, generate, networkx_graph, timed
@@ -248,7 +248,7 @@ def search(
     task: Task, sizes: DecodeSizes, look_ahead: int | None, bidirectional: bool = False
 ) -> tuple[list[Hypothesis], int]:
     """Our way: automaton from nothing, prompt, beam search; the paths and how many forward passes they took."""
-    task.graph.sub_tries = Cache(task.graph.sub_tries.max_bytes)
+    task.graph.sub_tries = LFUCache(task.graph.sub_tries.max_bytes)
     topic = task.graph.kg.entities.find(task.topic)
     assert topic is not None
     automaton = KGAutomaton(task.graph, [topic], sizes.hops)

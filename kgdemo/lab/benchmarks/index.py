@@ -28,7 +28,7 @@ from kgdemo.constraint.trie import EnumeratedTrie
 from kgdemo.decoding.base import BeamSettings, Hypothesis, Step, best_candidates
 from kgdemo.decoding.beam import beam_search
 from kgdemo.facts import StatedFacts
-from kgdemo.kg.cache import ArrayCache, Cache
+from kgdemo.kg.cache import ArrayCache, LFUCache
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io import saved as saved_graphs
 from kgdemo.kg.io.catalogue import build_graph
@@ -212,7 +212,7 @@ def _trie_rows(
         return ReferenceTrie.build(theirs, [hub], 2, label_tokens.tokenizer)
 
     def automaton() -> KGAutomaton:
-        graph.sub_tries = Cache(graph.sub_tries.max_bytes)
+        graph.sub_tries = LFUCache(graph.sub_tries.max_bytes)
         made = KGAutomaton(graph, [topic], 2)
         _walk_one(made)
         return made
@@ -285,7 +285,7 @@ def _hub_rows(graph: TokenGraph, hub: int, hops: int, sizes: IndexSizes, clock: 
         automaton.sub_trie(hub)
 
     def first_touch() -> None:
-        graph.sub_tries = Cache(graph.sub_tries.max_bytes)
+        graph.sub_tries = LFUCache(graph.sub_tries.max_bytes)
         touch()
 
     why = f"reference not run: {count:,} paths to enumerate"
