@@ -25,7 +25,6 @@ import json
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -96,10 +95,7 @@ class OneDNNLinear(nn.Linear):
 
 
 def product(layer: OneDNNLinear, rows: Tensor, activation: Literal["none", "gelu"] = "none") -> Tensor:
-    """A linear layer of fp32 rows on a CPU, by oneDNN if it is there, then ``activation``; no gradient."""
-    if not has_onednn():
-        plain = functional.linear(rows, layer.weight, layer.bias)
-        return functional.gelu(plain) if activation == "gelu" else plain
+    """A linear layer of fp32 rows on a CPU by oneDNN, and what is applied to its output; no gradient."""
     how = "none" if activation == "gelu" else ""  # which gelu: the exact one
     weight, multiply = layer.quickest, torch.ops.mkldnn._linear_pointwise
     if rows.dim() == 2 and 0 < rows.shape[0] <= ROWS[-1] and row_count(rows.shape[0]) == rows.shape[0]:
@@ -125,7 +121,6 @@ def row_count(rows: int) -> int:
     return ROWS[bisect_left(ROWS, rows)] if rows else 0
 
 
-@cache
 def has_onednn() -> bool:
     """Whether this PyTorch carries the kernels."""
     return torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
@@ -142,9 +137,7 @@ def with_onednn(model: nn.Module) -> nn.Module:
 def pack(model: nn.Module) -> None:
     """Pack the ``OneDNNLinear`` layers of a model that computes in fp32 on a CPU and is not too large to have twice."""
     layers = [layer for layer in model.modules() if isinstance(layer, OneDNNLinear)]
-    fit = has_onednn() and all(
-        layer.weight.dtype == torch.float32 and layer.weight.device.type == "cpu" for layer in layers
-    )
+    fit = all(layer.weight.dtype == torch.float32 and layer.weight.device.type == "cpu" for layer in layers)
     if fit and sum(layer.weight.nbytes for layer in layers) <= _MAX_BYTES:
         for layer in layers:
             layer.pack()

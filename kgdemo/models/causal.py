@@ -19,7 +19,7 @@ from safetensors import SafetensorError
 from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.errors import ModelError, first_line
 from kgdemo.models.base import TokenTree
-from kgdemo.models.bert import FileTokenizer, LeanBert, pack, with_onednn
+from kgdemo.models.bert import FileTokenizer, LeanBert, has_onednn, pack, with_onednn
 from kgdemo.models.prompt_style import PromptStyle
 from kgdemo.models.token_tree import BatchedForward, PlainTokenTree, PooledTokenTree, fits_pool
 from kgdemo.settings import gpu_is_lent, processors
@@ -111,7 +111,7 @@ class CausalModel(TokenizedModel):
             style = PromptStyle.load(folder)
             if name == EMBEDDED:
                 _check_shipped(folder)
-            if name == EMBEDDED and device == "cpu":
+            if name == EMBEDDED and device == "cpu" and has_onednn():
                 model: torch.nn.Module = LeanBert.load(folder)
                 tokenizer: Any = FileTokenizer(folder)
             else:

