@@ -174,7 +174,7 @@ class InSteps:
         stated = any(operation.kind == "value" for operation in whole.operations)  # a number
         wider = {one for event in fitting if isinstance(event, AnswerFinal) for one in event.answers}
         computed = bool(whole.operations and whole.answers) and set(whole.answers) < wider  # of these those that count
-        if fitting and not (stated or computed):
+        if fitting and not (stated or computed) and (whole.refused or self._has_all_named(fitting)):
             return fitting
         if whole.refused:
             return ()
@@ -186,6 +186,12 @@ class InSteps:
         led = led_to(whole.ran, whole.operations, Sets(self.graph.kg, directed))
         first = {one: paths[0] for one, paths in led.items()}
         return tuple(acting(query, self.resources, link, directed, first)) if len(first) > 1 else ()
+
+    def _has_all_named(self, fitting: Sequence[Event]) -> bool:
+        """Whether all that the question is about lies on the paths to what fits it as a description."""
+        operands = [operand for event in fitting if isinstance(event, Operation) for operand in event.operands]
+        there = {entity for operand in operands for path in operand.paths for entity in path.entities}
+        return there.issuperset(one for one in self.reading.linked.chosen if kind_of(self.graph.kg, one) == "person")
 
     def _in_parts(self, whole: Whole, clauses: Sequence[Clause]) -> Generator[Event, None, bool]:
         """Answer one condition at a time, or in two steps, where the whole has no answer or may pass something over.

@@ -18,6 +18,7 @@ from kgdemo.answering.walks import Heard
 from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold
 from kgdemo.kg.path import Path
+from kgdemo.linking.words import common_words
 from kgdemo.query.answer_type import Fit, fits, kind_of
 from kgdemo.query.plan import Form
 
@@ -85,18 +86,20 @@ class Called(Plans):
 
     def _told_of(self, one: str, other: Named) -> Path | None:
         """The path by which another name of the question is told of something."""
-        return next(filter(None, (self.sets.joined(one, own) for own in other.entities)), None)
+        besides = (topic for topic in self.query.topics if topic != one)  # *Portuguese* is Portugal as well
+        return next(filter(None, (self.sets.joined(one, own) for own in (*other.entities, *besides))), None)
 
     def _behind(self, name: Named) -> tuple[str, Path | None]:
         """What a name that is not its own belongs to, with a path that says what it is; else nothing."""
         said, asked = fold(_ARTICLE.sub("", name.text)), self.query.answer_type
         for entity in name.entities:
-            holders = self.sets.ends(entity, (ACHIEVED,)) if kind_of(self.kg, entity) == "feat" else {}
+            holders = self.sets.ends(entity, (ACHIEVED,)) if kind_of(self.kg, entity) in ("feat", "event") else {}
             if len(holders) == 1 and fits(asked, kind_of(self.kg, next(iter(holders)))) is not Fit.NO:
                 return next(iter(holders.items()))
             own = set(fold(bare(entity)).split())
             called = said in {fold(_ARTICLE.sub("", other)) for other in self.kg.names_of(entity)}
-            if called and " " in said and own.isdisjoint(said.split()) and fits(asked, kind_of(self.kg, entity)):
+            telling = called and (" " in said or said not in common_words()) and own.isdisjoint(said.split())
+            if telling and fits(asked, kind_of(self.kg, entity)):
                 return entity, self._what_it_is(entity)
         return "", None
 

@@ -39,19 +39,19 @@ _COMPETES = re.compile(
 _NEITHER = "The graph says nothing that decides this, neither yes nor no."
 _ALIVE = re.compile(r"^(?:is|are) .+ (?:still )?(?:alive|living|dead)$|^does .+ still live$", re.IGNORECASE)
 _DONE = re.compile(r"(?:did|has|have)\b", re.IGNORECASE)
+_VERB_DONE = re.compile(r"^[Dd]id [^,]*?[A-Z][\w.'’-]* (?P<verb>[a-z]{3,})\b")
 _CLAIMS_A_TIME = re.compile(r"[<>=]+ \d{3,4}$")
 _LIVED_WHERE = re.compile(r"^(?:was|were|did) .+ (?P<verb>born|buried|die) in (?!\d)", re.IGNORECASE)
 _PAST = {"die": "died"}
 _OUTCOME = frozenset("win won lose lost beat defeat defeated survive survived".split())
 _IS_IN = re.compile(r"^(?:is|was) (?P<x>.+?) in (?:the )?(?P<y>.+)$", re.IGNORECASE)
-_ROLE_THERE = re.compile(  # *was Freddie Mercury the drummer in Queen*
-    r"^(?:is|was|are|were) .+ (?:the|an?) (?P<role>[a-z]+(?: [a-z]+)?) (?:in|of|for) (?-i:[A-Z])", re.IGNORECASE
-)
 _IS_NATIONAL = re.compile(  # *was Frida Kahlo Mexican*
     r"^(?i:is|was|were|are) [^,]+ [A-Z]\w*(?:n|sh|ese|ch|ss|k|i|h|er)$"
 )
-_OF_A_COUNTRY = re.compile(  # *is Lego a Swedish company*
-    r"^(?i:is|was|are|were) .+ (?:an?|the) (?:[\w-]+ )*?[A-Z]\w*(?:n|sh|ese|ch|ss|k|i) [a-z]\w+$"
+_OF_A_COUNTRY = re.compile(  # *is Lego a Swedish company*, *nokia is a japanese company, right*
+    r"^(?:.+ )?(?:is|was|are|were) (?:.+ )?an? (?:[\w-]+ )*?(?P<whose>\w+(?:n|sh|ese|ch|ss|k|i)) [a-z]\w+"
+    r"(?:,? right)?$",
+    re.IGNORECASE,
 )
 _COMES_FROM = ("citizen of", "originates from", "located in", "headquartered in", "based in")
 _IS_WHERE = (
@@ -230,7 +230,12 @@ class Claims(Properties):
             walks = [(one, (f"{_PAST.get(where['verb'].lower(), where['verb'].lower())} in",)) for one in topics]
         is_in = _IS_IN.match(self.plan.asked)
         there: Sequence[str] = _IS_WHERE if is_in and not _DONE_TO.search(is_in["x"]) else ()
-        there = _COMES_FROM if _OF_A_COUNTRY.match(self.plan.asked) else there
+        from_there = _OF_A_COUNTRY.match(self.plan.asked)
+        meant = self._link(from_there["whose"]) if from_there else ()
+        if not set(meant).isdisjoint(topics):
+            country_meant = [one for one in meant if kind_of(self.kg, one) == "country"][:1]
+            topics = [*(topic for topic in topics if topic not in meant), *(country_meant or meant[:1])]
+            there = _COMES_FROM
         walks = [*((one, (label,)) for one in topics for label in there if self.sets.ends(one, (label,))), *walks]
         walks = [*((one, (ACHIEVED,)) for one in topics if kind_of(self.kg, one) == "feat"), *walks]
         a_country = any(kind_of(self.kg, topic) == "country" for topic in topics)  # it may be a club
@@ -278,7 +283,10 @@ class Claims(Properties):
             return
         subject, relation, claimed, stated = instead
         done = _DONE.match(self.plan.asked) is not None
-        if done and (_IN_TIME.search(self.plan.asked) or self._uncovered(next(iter(stated.values())))):
+        instead_path = next(iter(stated.values()))
+        verb = _VERB_DONE.match(self.plan.asked)
+        otherwise = verb is not None and self._is_unlike(instead_path, fold(verb["verb"]))
+        if done and (_IN_TIME.search(self.plan.asked) or otherwise or self._uncovered(instead_path)):
             yield no_answer(_NEITHER)  # what is stated instead is not what somebody is said to have done
             return
         if len(topics) > 2 and set(path_words((relation,))).isdisjoint(self.query.content_words):
@@ -345,15 +353,6 @@ class Claims(Properties):
         if _COMPETES.match(self.query.text) and path.relations == ("citizen of",):
             return True
         return self._decides_outcome(path) and not self._uncovered(path)
-
-    def _has_the_role(self, path: Path) -> bool:
-        """Whether an end of a path has the occupation that is claimed: a member of a band is not its drummer."""
-        found = _ROLE_THERE.match(self.plan.asked)
-        role = fold(found["role"]) if found else ""
-        if not role or kind_of(self.kg, role) != "occupation" or role in path_words(path.relations):
-            return True
-        ends = (path.entities[0], path.end)
-        return any(role == fold(bare(other)) for end in ends for _, other in self.kg.neighbours(end, directed=True))
 
     def _says_more(self, path: Path) -> bool:
         """Whether a claim compares, or names a colour, of which a path says nothing: is tomato soup *red*."""

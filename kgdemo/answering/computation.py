@@ -115,6 +115,9 @@ SEX = {  # words that say whether a man or a woman is meant
         ("man", "god"),
     ),
 }
+_ROLE_THERE = re.compile(  # *was Freddie Mercury the drummer in Queen*
+    r"^(?:is|was|are|were) .+ (?:the|an?) (?P<role>[a-z]+(?: [a-z]+)?) (?:in|of|for) (?-i:[A-Z])", re.IGNORECASE
+)
 
 
 @dataclass(slots=True)
@@ -359,6 +362,15 @@ class Computation:
         vectors = embedding_cache(self.resources.embedder)
         nearest = (vectors.vectors(telling) @ vectors.vectors(list(dict.fromkeys(said))).T).max(axis=1)
         return telling[int(nearest.argmin())] if nearest.min() < _UNLIKE else ""
+
+    def _has_the_role(self, path: Path) -> bool:
+        """Whether an end of a path has the occupation that is claimed: a member of a band is not its drummer."""
+        found = _ROLE_THERE.match(self.plan.asked)
+        role = fold(found["role"]) if found else ""
+        if not role or kind_of(self.kg, role) != "occupation" or role in path_words(path.relations):
+            return True
+        ends = (path.entities[0], path.end)
+        return any(role == fold(bare(other)) for end in ends for _, other in self.kg.neighbours(end, directed=True))
 
     def _is_unlike(self, path: Path, verb: str) -> bool:
         """Whether a verb says something else than any relation of a path: who *captained* a side did not win it."""

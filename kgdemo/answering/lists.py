@@ -74,7 +74,8 @@ _STILL_ALIVE = re.compile(
 )
 _ABOUT_A_DEATH = re.compile(
     r",? (?:(?P<way>after|before) (?:(?:he|she|they) (?:had )?died|(?:his|her|their) (?:own )?death)"
-    r"|(?:while|when) (?:he|she|they) (?:was|were) (?:still )?alive|(?:during|in) (?:his|her|their) (?:own )?lifetime)\b",
+    r"|(?:while|when) (?:he|she|they) (?:was|were) (?:still )?alive"
+    r"|(?:during|in) (?:his|her|their) (?:own )?lifetime)\b",
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"\bNo\. (\d{1,3})\b")

@@ -90,6 +90,8 @@ def readings(
         chosen = [tuple(own for own in one.entities if own in topics) or one.entities for one in every]
         every = [replace(one, entities=own) for one, own in zip(every, chosen, strict=True)]
     names = [one for one in every if _is_name(one, topics, kg)]
+    longer = [one for one in every if one not in names and " " in one.text and not topics.isdisjoint(one.entities)]
+    names = [one for one in names if not any(whole.start <= one.start and one.end <= whole.end for whole in longer)]
     sure = _apart(names)
     kinds = [one for one in every if one not in names and all(_is_beside(one, own) for own in sure)]
     found: dict[tuple[Named, ...], None] = {}
@@ -99,8 +101,12 @@ def readings(
             if len(sure) < len(NAMES):
                 found[tuple(sorted((*sure, one), key=lambda own: own.start))] = None
     for one, other in combinations(_apart(kinds) if not sure else [], 2):
-        if _JOINER.fullmatch(text[one.end : other.start]):
-            found[(one, other)] = None
+        if joiner := _JOINER.fullmatch(text[one.end : other.start]):
+            pair: dict[tuple[Named, ...], None] = {(one, other): None}
+            if " or " in joiner[0]:  # of *a mile or a kilometre* neither is read alone
+                found = pair
+                break
+            found |= pair
     for one in sure if 1 < len(sure) <= len(NAMES) + 1 else ():
         if _ASKED_FOR.search(text[: one.start]):  # *which World Cups did* somebody win
             found[tuple(own for own in sure if own != one)] = None

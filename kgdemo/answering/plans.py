@@ -232,6 +232,8 @@ class Plans(Walks):
         if there is None and (not heard.trusted or len(operands) != 1 or self._are_joined(operands[0].entity, claimed)):
             return None
         own = [one for one in operands if there is None or one.entity == there]
+        if there is not None and not self._has_the_role(own[0].paths[0]):
+            return None
         answer, text = "no" if there is None else "yes", str(own[0].paths[0])
         return ("whether", answer), lambda: self._says(
             answer, there or claimed[0], own, f"{answer.capitalize()}: {text}."

@@ -78,6 +78,8 @@ _INSIDE, _STATE = "located in", "country"
 _AROUND = re.compile(r"\b(state|province|continent|region|county)\b(?! (?:of|is|was)\b)", re.IGNORECASE)
 _HOLDS = "contains"  # what a place holds lies in that place
 LYING = PLACES | frozenset(("museum", "building", "stadium", "university", "school", "theatre"))
+_MEMBERS = ("consists of", "has instance", "has part")
+_MOST_MEMBERS = 60
 _UP = 4  # places that contain one another
 
 Ends = dict[str, Path | None]
@@ -110,13 +112,30 @@ class Walks(Spans):
             step in (*NAMES, BOTH, AND_OF) or step[0] == ATTRIBUTE or step.isupper() for step in steps
         ):
             raise ValueError(chain)
-        for entity in self._of_one_type(heard.names[head].entities, steps[:1]):
+        named = self._of_one_type(heard.names[head].entities, steps[:1])
+        for entity in named:
             held = kind_of(self.kg, entity) == "feat" and steps[:1] != [ACHIEVED]
             own = [ACHIEVED, *steps] if held else steps
             ends: Ends = {**self._led_to_by(heard, entity, own)} if own else {entity: None}
             if ends := self._beside(heard, self._of_kin(heard, self._of_whom(heard, ends), own)):
                 return ends
-        return {}
+        return next(filter(None, (self._by_members(entity, steps) for entity in named if len(steps) == 1)), {})
+
+    def _by_members(self, entity: str, steps: Sequence[str]) -> Ends:
+        """Where a step leads from all that belongs to a whole of which it is not stated: what weekdays are named after.
+
+        The host of a series of games is that of its editions.
+        """
+        members = {end: path for label in _MEMBERS for end, path in self.sets.ends(entity, (label,)).items()}
+        found: Ends = {}
+        for edition in self.sets.editions(entity):
+            if edition != entity:
+                found |= self.sets.ends(edition, tuple(steps))
+        for member, path in members.items() if 1 < len(members) <= _MOST_MEMBERS else ():
+            for end, last in self.sets.ends(member, tuple(steps)).items():
+                if end not in path.entities:
+                    found.setdefault(end, Path((*path.entities, end), (*path.relations, *last.relations)))
+        return found
 
     def _beside(self, heard: Heard, ends: Ends) -> Ends:
         """Those ends on whose walks lies something that has to do with each name that only says more of it."""
@@ -244,7 +263,7 @@ class Walks(Spans):
         return {end: paths[end] for end in sorted(paths, key=lambda one: -order[one])}  # the best known first
 
     def _of_kind_said(self, heard: Heard, ends: Ends) -> Ends:
-        """The ends that are of the kind of thing that *which* asks for, *which conifers*, if the graph has such a kind."""
+        """The ends that are of the kind of thing that *which* asks for, *which conifers*, if there is such a kind."""
         found = _WHICH_NOUN.match(heard.text)
         kinds = names_of_kind(found["noun"]) if found else ()
         if not any(kind_of(self.kg, kind) == "kind" for kind in kinds):

@@ -194,7 +194,8 @@ _UNITS: tuple[dict[str, float], ...] = (  # of one kind, by the first of each
     {"kg": 1, "kilos": 1, "kilograms": 1, "t": 1e3, "tonnes": 1e3, "tons": 1e3, "g": 1e-3, "grams": 1e-3,
      "pounds": 0.45359},
     {"km/h": 1, "kilometres per hour": 1, "kilometers per hour": 1, "kmh": 1, "mph": 1.609344,
-     "miles per hour": 1.609344, "m/s": 3.6, "metres per second": 3.6, "meters per second": 3.6},
+     "miles per hour": 1.609344, "m/s": 3.6, "metres per second": 3.6, "meters per second": 3.6,
+     "km/s": 3600, "kilometres per second": 3600, "kilometers per second": 3600, "miles per second": 5793.638},
     {"l": 1, "litres": 1, "liters": 1, "ml": 1e-3, "millilitres": 1e-3, "milliliters": 1e-3, "cl": 1e-2},
 )  # fmt: skip
 _COUNTED = frozenset(

@@ -299,6 +299,14 @@ _WHICH_ONES = re.compile(  # *are there mammals that lay eggs? Which ones?*
     re.IGNORECASE,
 )
 _SAID_AT_EASE = (
+    # *what's in a BLT?*, *what goes into a margarita?*
+    (
+        re.compile(
+            r"^what(?:['’]?s| is| are| (?:\w+ )?goes?)(?: there)? (?:in|into) an? (?P<x>[\w'’ -]+)$",
+            re.IGNORECASE,
+        ),
+        r"what are the main ingredients of \g<x>",
+    ),
     (re.compile(r"^(?P<who>who|what) (?P<x>the .+) (?P<be>was|is|were|are)$", re.IGNORECASE), r"\g<who> \g<be> \g<x>"),
     # *how tall is Hyperion, that giant redwood tree?*
     (
