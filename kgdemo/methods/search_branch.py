@@ -265,21 +265,30 @@ def _since(began: float) -> float:
 
 
 class StepReader:
-    """Gives every beam of one search an id and turns each step into an event.
+    """Gives every beam of a search an id and turns each step into an event.
 
     Args:
         model: for the text of tokens.
         constraint: for counts and reasons.
         constrained: which branch the events belong to.
+        behind: tokens that were written before the search began.
+        ids: of beams by their tokens, where several searches share them.
     """
 
-    def __init__(self, model: PathModel, constraint: Constraint[Any], constrained: bool) -> None:
-        self.model, self.constraint, self.constrained = model, constraint, constrained
-        self._ids: dict[tuple[int, ...], int] = {(): 0}
+    def __init__(
+        self,
+        model: PathModel,
+        constraint: Constraint[Any],
+        constrained: bool,
+        behind: tuple[int, ...] = (),
+        ids: dict[tuple[int, ...], int] | None = None,
+    ) -> None:
+        self.model, self.constraint, self.constrained, self.behind = model, constraint, constrained, behind
+        self._ids: dict[tuple[int, ...], int] = {(): 0} if ids is None else ids
 
     def beam_id(self, tokens: tuple[int, ...]) -> int:
         """The id of the beam that these tokens make; 0 is the empty one."""
-        return self._ids.setdefault(tokens, len(self._ids))
+        return self._ids.setdefault((*self.behind, *tokens), len(self._ids))
 
     def read(self, step: Step) -> DecodeStep:
         """The event of one step."""
@@ -303,7 +312,8 @@ class StepReader:
 
     def text(self, hypothesis: Hypothesis) -> str:
         """What a beam has written so far."""
-        text: str = self.model.label_tokens.tokenizer.decode(list(hypothesis.tokens), skip_special_tokens=False)
+        tokens = [*self.behind, *hypothesis.tokens]
+        text: str = self.model.label_tokens.tokenizer.decode(tokens, skip_special_tokens=False)
         return text
 
     def _watch(self, view: BeamView) -> BeamWatch:
