@@ -30,7 +30,7 @@ from kgdemo.constraint.triple_chains import Link, QueryGraph, TripleTokens, Trip
 from kgdemo.events import CandidatesScored, DeductionChecked, Event, Thought
 from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path
-from kgdemo.methods.hop_lists import EmbeddingWalk, HopList, openings, prune_entities, start, walk_decisions
+from kgdemo.methods.hop_lists import EmbeddingWalk, HopList, openings, prune_entities, topic_starts, walk_decisions
 from kgdemo.methods.registry import register
 from kgdemo.methods.retrieval import sentence
 from kgdemo.methods.search_branch import limits_of
@@ -114,7 +114,7 @@ class Search:
         """The paths found, likeliest first (line numbers of Algorithm 2 in the comments)."""
         plan = yield from self._plan()  # 2 to 4
         retriever, decisions = self._retriever(plan), self._decisions(plan)
-        beam = [WalkedPath(start(topic)) for topic in self.query.topics if topic in self.resources.kg.entities]  # 1
+        beam = [WalkedPath(path) for path in topic_starts(self.query, self.resources)]  # 1
         found: list[WalkedPath] = []
         for _ in range(min(self.fidelis.depth, self.settings.hops)):  # 5
             asked = [retriever.candidates(walked.path) for walked in beam]  # 6, 7

@@ -28,7 +28,17 @@ from kgdemo.answering.answer_sets import conclude, show
 from kgdemo.events import AnswerDelta, AnswerFinal, Event
 from kgdemo.kg.path import Path
 from kgdemo.methods import retrieval
-from kgdemo.methods.hop_lists import HopList, likeliest_first, named, nearest, openings, prune_entities, start, stems
+from kgdemo.methods.hop_lists import (
+    HopList,
+    likeliest_first,
+    named,
+    nearest,
+    openings,
+    prune_entities,
+    start,
+    stems,
+    topic_starts,
+)
 from kgdemo.methods.registry import register
 from kgdemo.methods.thought_chains import (
     Action,
@@ -465,8 +475,8 @@ class Exploration:
 
     def begin(self) -> ThoughtChain:
         """The state s_0: the question's own entities are seen, not visited."""
-        anchors = [topic for topic in self.query.topics if topic in self.resources.kg.entities]
-        return ThoughtChain(reached=tuple(start(topic) for topic in anchors), gist=(named(anchors),))
+        anchors = topic_starts(self.query, self.resources)
+        return ThoughtChain(reached=tuple(anchors), gist=(named([path.end for path in anchors]),))
 
     def expand(self, chains: Sequence[ThoughtChain], branches: int) -> Generator[Event, None, list[list[ThoughtChain]]]:
         """As for the agent: thoughts, and a search for each, all side by side."""

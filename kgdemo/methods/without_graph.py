@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from kgdemo.errors import EndpointError
 from kgdemo.events import AnswerFinal, Event, HypothesisAnswer, Notice, PathFound, PathVerified
@@ -67,25 +66,8 @@ def self_consistency(query: Query, resources: Resources, settings: Settings) -> 
     yield from _end_of_chain(majority(written), written, author.name)
 
 
-class _Author(Protocol):
-    """Writes from memory: a chat model, or the path model without its constraint."""
-
-    name: str
-
-    def direct(self) -> Iterator[Event]:
-        """The answer at once."""
-        ...
-
-    def chain_of_thought(self, beams: int) -> Iterator[Event]:
-        """One chain, and the answer; ``beams`` is the width of a search for the chain."""
-        ...
-
-    def chains(self, count: int, draws: Draws) -> Generator[Event, None, list[FreePath]]:
-        """Several chains."""
-        ...
-
-
-def _author(query: Query, resources: Resources) -> _Author:
+def _author(query: Query, resources: Resources) -> _ChatAuthor | _PathModelAuthor:
+    """Who writes from memory: a chat model, or the path model without its constraint."""
     return (_ChatAuthor if resources.reasoner.is_language_model else _PathModelAuthor)(query, resources)
 
 
@@ -99,10 +81,12 @@ class _ChatAuthor:
         return self.resources.prompts.text(name, **slots)
 
     def direct(self) -> Iterator[Event]:
+        """The answer at once."""
         said = yield from deciding.said(self.resources, self.query, self._task("direct"), ())
         yield _final(_listed(said.text, said.cut), said.text, self.name)
 
     def chain_of_thought(self, beams: int) -> Iterator[Event]:
+        """One chain, and the answer; ``beams`` is the width of a search, of which a chat model has none."""
         chain = yield from self._chain((), 1)
         said = yield from deciding.said(self.resources, self.query, self._task("chain-answer"), [chain.text])
         yield _count_in_graph([chain])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kgdemo.events import CandidatesScored, PathFound
 from kgdemo.kg.path import Path
 from kgdemo.methods import retrieval
+from kgdemo.methods.hop_lists import start
 from kgdemo.query.query import understand
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import Clerk, ask, clerk_world, film_world, of
@@ -39,7 +40,7 @@ def test_a_hub_is_cut_to_the_relations_near_the_question():
     triples = [("hub", "part", f"n{i}") for i in range(500)] + [("hub", "born in", "London")]
     resources = film_world(triples=triples)
     query = understand("where born", ["hub"], resources.kg)
-    found = retrieval.facts(query, retrieval.starts_at(["hub"]), resources, Settings(), limit=50)
+    found = retrieval.facts(query, [start("hub")], resources, Settings(), limit=50)
     assert len(found) == 50
     assert found[0].end == "London"
 
