@@ -233,36 +233,9 @@ class Option:
         return text if self.kind is str else number
 
 
-def option(
-    default: Any,
-    about: str,
-    *,
-    minimum: float = 0,
-    maximum: float = 0,
-    public: float | None = None,
-    limit: str = "",
-    choices: Iterable[str] = (),
-    local_only: bool = False,
-    label: str = "",
-    shown: Shown = Shown.NOWHERE,
-    flags: tuple[str, ...] = (),
-    metavar: str | None = None,
-) -> Any:
-    """A field of a declaration, with its help text; see ``Option``."""
-    held = Option(
-        help=about,
-        minimum=minimum,
-        maximum=maximum,
-        public=public,
-        limit=limit,
-        choices=_in_words(choices),
-        local_only=local_only,
-        label=label,
-        shown=shown,
-        flags=flags,
-        metavar=metavar,
-    )
-    return dataclasses.field(default=default, metadata={_HELD: held})
+def option(default: Any, about: str, *, choices: Iterable[str] = (), **said: Any) -> Any:
+    """A field of a declaration, with its help text and what else ``Option`` holds."""
+    return dataclasses.field(default=default, metadata={_HELD: Option(help=about, choices=_in_words(choices), **said)})
 
 
 def options_of(declared: type[Any], without: tuple[str, ...] = ()) -> tuple[Option, ...]:
@@ -533,6 +506,13 @@ class ChatSettings:
         return PurePath(self.model).name if self.local else self.model
 
 
+_CHAT_LIMITS = {
+    name: kind
+    for name, kind in typing.get_type_hints(ChatSettings).items()
+    if kind in (int, float) and name != "patience"
+}
+
+
 def chat_from(environment: Mapping[str, str] = os.environ) -> ChatSettings:
     """The chat model that the environment names.
 
@@ -555,21 +535,6 @@ def chat_from(environment: Mapping[str, str] = os.environ) -> ChatSettings:
         if limits[name] < 0 or limits[name] != limits[name]:
             raise UserError(f"KGDEMO_CHAT_LIMITS says {name}={written[:20]}; give a number of 0 or more.")
     return replace(named, **limits) if named.model else named
-
-
-_CHAT_LIMITS: dict[str, Any] = {
-    "calls": int,
-    "tokens": int,
-    "seconds": float,
-    "money": float,
-    "price_in": float,
-    "price_out": float,
-    "timeout": float,
-    "longest": float,
-    "retries": int,
-    "reply_tokens": int,
-    "at_once": int,
-}
 
 
 def _chat_named(environment: Mapping[str, str]) -> ChatSettings:
