@@ -21,7 +21,7 @@ import re
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
@@ -331,22 +331,6 @@ def changed_question(fields: Fields, changed: Mapping[str, Any]) -> tuple[Fields
 
 def _is_token(written: object) -> bool:
     return isinstance(written, int) or (isinstance(written, str) and re.fullmatch("[0-9]{1,9}", written) is not None)
-
-
-def names_like(labels: Iterable[str], written: str, limit: int = 8) -> list[str]:
-    """Entities or relations whose name starts with, or else holds, what a visitor has typed."""
-    wanted = written.strip().casefold()
-    if len(wanted) < 2:
-        return []
-    starts: list[str] = []
-    holds: list[str] = []
-    for label in labels:
-        folded = label.casefold()
-        if folded.startswith(wanted):
-            starts.append(label)
-        elif len(holds) < limit and wanted in folded:
-            holds.append(label)
-    return (sorted(starts, key=len) + holds)[:limit]
 
 
 def default_model(environment: Mapping[str, str] = os.environ) -> str:

@@ -31,7 +31,7 @@ from kgdemo.pipeline import Pipeline
 from kgdemo.query.query import types_of
 from kgdemo.ui import assets
 from kgdemo.ui.api import Endpoints
-from kgdemo.ui.asking import Loading, Visits, ask, default_model, names_like
+from kgdemo.ui.asking import Loading, Visits, ask, default_model
 from kgdemo.ui.fields import NAMES, Fields
 from kgdemo.ui.guard import address_of
 from kgdemo.ui.runs import EventStream, SharedRuns
@@ -200,6 +200,22 @@ def _graph_of(pipeline: Pipeline, event_stream: EventStream, arguments: Any) -> 
     except UserError:  # a visitor's graph that has been forgotten
         shown = None
     return shown or pipeline.graph(name if name in embedded_names() else "world")
+
+
+def names_like(labels: Iterable[str], written: str, limit: int = 8) -> list[str]:
+    """Entities or relations whose name starts with, or else holds, what a visitor has typed."""
+    wanted = written.strip().casefold()
+    if len(wanted) < 2:
+        return []
+    starts: list[str] = []
+    holds: list[str] = []
+    for label in labels:
+        folded = label.casefold()
+        if folded.startswith(wanted):
+            starts.append(label)
+        elif len(holds) < limit and wanted in folded:
+            holds.append(label)
+    return (sorted(starts, key=len) + holds)[:limit]
 
 
 # What the browser sends may be anything: what is missing, or of another type, reads as empty.

@@ -6,9 +6,10 @@ import json
 
 from kgdemo.events import RunFailed, from_json
 from kgdemo.ui import assets
-from kgdemo.ui.asking import ask, names_like
+from kgdemo.ui.asking import ask
 from kgdemo.ui.fields import Fields
 from kgdemo.ui.runs import INTERVAL, EventStream
+from kgdemo.ui.stage import names_like
 from tests.helpers.long_run import long_run
 from tests.helpers.small import NASTY, QUESTION
 
