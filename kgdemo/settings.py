@@ -197,9 +197,9 @@ class Option:
             UserError: it is no value, or one that this server does not allow.
         """
         if self.kind is tuple:
-            return (
-                value if isinstance(value, tuple) else pairs(value if isinstance(value, list) else [str(value or "")])
-            )
+            if isinstance(value, tuple):
+                return value
+            return pairs(value if isinstance(value, list) else [str(value or "")])
         if self.local_only and not profile.open_models and value != self.default:
             raise UserError(
                 f"This server answers with its own {self.name} only; run the demo yourself to choose another."

@@ -26,7 +26,7 @@ from starlette.routing import Route
 from kgdemo.errors import UserError
 from kgdemo.settings import Profile
 from kgdemo.ui import assets
-from kgdemo.ui.guard import address_of, in_one_sentence
+from kgdemo.ui.guard import address_of, in_one_sentence, object_sent
 from kgdemo.view.escape import escaped, json_in_html, visible
 
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # no two of them look alike
@@ -346,7 +346,7 @@ def routes(rooms: Rooms) -> list[Route]:
         return HTMLResponse(phone_page("../" if "code" in request.path_params else "./"))
 
     async def opened(request: Request) -> Response:
-        sent = await _sent(request)
+        sent = await object_sent(request, _BODY)
         room = rooms.open(address_of(request))
         return JSONResponse({"code": room.code, "key": room.key, "qr": qr_rows(f"{sent.get('base', '')}{room.code}")})
 
@@ -361,7 +361,7 @@ def routes(rooms: Rooms) -> list[Route]:
         return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
     async def voted(request: Request) -> Response:
-        sent = await _sent(request)
+        sent = await object_sent(request, _BODY)
         name, number, choice = sent.get("member"), sent.get("round"), sent.get("choice")
         if not (isinstance(name, str) and type(number) is int and type(choice) is int):
             raise UserError("A choice is {member, round, choice}; load the page anew.")
@@ -369,7 +369,7 @@ def routes(rooms: Rooms) -> list[Route]:
         return JSONResponse({})
 
     async def shown(request: Request) -> Response:
-        sent = await _sent(request)
+        sent = await object_sent(request, _BODY)
         room = rooms.room(request.path_params["code"])
         _check(room, sent.get("key"))
         try:
@@ -396,27 +396,6 @@ def _check(room: Room, key: object) -> None:
     """
     if not (isinstance(key, str) and secrets.compare_digest(key.encode("utf-8", "replace"), room.key.encode())):
         raise UserError("Only the page that opened this room may do that.")
-
-
-async def _sent(request: Request) -> dict[str, Any]:
-    """The JSON object of a request.
-
-    Raises:
-        UserError: it is none, or too large. Forms of other sites are refused by their content type.
-    """
-    body = bytearray()
-    if request.headers.get("content-type", "").partition(";")[0] == "application/json":
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > _BODY:
-                break
-    try:
-        sent = json.loads(body[: _BODY + 1])
-    except (ValueError, RecursionError):
-        sent = None
-    if not isinstance(sent, dict) or len(body) > _BODY:
-        raise UserError(f"Send a JSON object of {_BODY:,} bytes at the most, as application/json.")
-    return sent
 
 
 def qr_rows(link: str) -> list[str]:

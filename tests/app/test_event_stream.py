@@ -8,7 +8,7 @@ from kgdemo.events import RunFailed, from_json
 from kgdemo.ui import assets
 from kgdemo.ui.asking import ask
 from kgdemo.ui.fields import Fields
-from kgdemo.ui.runs import INTERVAL, EventStream
+from kgdemo.ui.runs import INTERVAL, EventStream, lines_of
 from kgdemo.ui.stage import names_like
 from tests.helpers.long_run import long_run
 from tests.helpers.small import NASTY, QUESTION
@@ -20,9 +20,13 @@ def fields(**changed) -> Fields:
     return Fields(values.pop("question", QUESTION), values, values.pop("client_graph", ""))
 
 
+def _batches(stream: EventStream, events, graph):
+    return stream.sent(lines_of(events, graph), graph)
+
+
 def batches(pipeline, asked: Fields, feed: EventStream | None = None, entities=()) -> list[dict]:
     feed = feed or EventStream()
-    return [json.loads(one) for one in feed.batches(ask(pipeline, asked, entities), lambda: pipeline.graph("world"))]
+    return [json.loads(one) for one in _batches(feed, ask(pipeline, asked, entities), lambda: pipeline.graph("world"))]
 
 
 def test_batches_are_numbered_without_gaps(pipeline):
@@ -55,7 +59,7 @@ def test_a_gap_can_be_filled(pipeline):
 
 def test_closing_the_stream_stops_the_run(pipeline):
     before = pipeline.closed_early
-    stream = EventStream().batches(ask(pipeline, fields()), lambda: pipeline.graph("world"))
+    stream = _batches(EventStream(), ask(pipeline, fields()), lambda: pipeline.graph("world"))
     next(stream)
     stream.close()
     assert pipeline.closed_early == before + 1
@@ -125,7 +129,7 @@ def test_ten_beams_of_forty_tokens_stay_under_600_kb_and_seldom(pipeline):
             now[0] += 0.03  # seconds that a step takes
             yield event
 
-    got = list(EventStream(clock=lambda: now[0]).batches(ticking(), lambda: pipeline.graph("world")))
+    got = list(_batches(EventStream(clock=lambda: now[0]), ticking(), lambda: pipeline.graph("world")))
     assert sum(len(one.encode()) for one in got) < 600_000
     assert len(got) <= now[0] / INTERVAL + 2  # the start and the end wait for nothing
     assert sum(len(json.loads(one)["items"]) for one in got) == len(events)

@@ -35,7 +35,7 @@ from kgdemo.ui.asking import Visits, ask
 from kgdemo.ui.fields import NAMES, ON_PAGE, Fields
 from kgdemo.ui.guard import Refused
 from kgdemo.ui.metrics import memory
-from kgdemo.ui.runs import EventStream, SharedRuns
+from kgdemo.ui.runs import EventStream, SharedRuns, lines_of
 from kgdemo.ui.session_graphs import SessionGraphs
 from kgdemo.verify import Verifier
 
@@ -224,7 +224,7 @@ def _by_page(case: WholeCase, model: CausalModel, _: Command, tally: WholeTally)
     fields = Fields(case.question, {name: case.values[name] for name in NAMES[1:]}, client_graph)
     events = list(ask(pipeline, fields, case.entities, graphs, runs=runs))
     kg = pipeline.graph(str(answer["own"]))
-    for batch in EventStream().batches(events, lambda: kg):
+    for batch in EventStream().sent(lines_of(events, lambda: kg), lambda: kg):
         json.loads(batch)
     return _judged(events, case.triples, case.edits, tally)
 
