@@ -45,7 +45,7 @@ from kgdemo.kg.graph import IdTriple, KnowledgeGraph
 from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path, PathIds
 from kgdemo.methods.registry import register
-from kgdemo.methods.search_branch import ANSWER_TOKENS, limits_of, room_for, unconstrained_branch, written_freely
+from kgdemo.methods.search_branch import ANSWER_TOKENS, limits_of, room_for, run_unconstrained, unconstrained_branch
 from kgdemo.methods.triple_writer import TRIPLE_TOKENS, TripleWriter, WrittenTriple
 from kgdemo.models.embedding import EmbeddingCache, embedding_cache
 from kgdemo.models.prompt_style import PromptStyle
@@ -398,7 +398,9 @@ class PathScript(Script):
 
     def unconstrained(self, prompt: tuple[int, ...], width: int) -> Iterator[Event]:
         """Whole paths, as GCR's search without the constraint."""
-        yield from written_freely(unconstrained_branch(self.model, prompt, width), self.resources, width, WITHOUT_GRAPH)
+        yield from run_unconstrained(
+            unconstrained_branch(self.model, prompt, width), self.resources, width, WITHOUT_GRAPH
+        )
 
     def _stems(self, chain: TripleChain) -> list[tuple[tuple[int, ...], list[int], int]]:
         """Texts that a triple may be written behind: (text, entities it may start from, hops left there)."""

@@ -41,9 +41,9 @@ from kgdemo.methods.search_branch import (
     answers_behind,
     constrained_branch,
     limits_of,
-    too_long,
+    report_unconstrained,
+    too_long_notice,
     unconstrained_branch,
-    ungrounded,
 )
 from kgdemo.models.joint_tree import JointTree, Reading, in_step, read_out
 from kgdemo.models.prompt_style import unseen_labels
@@ -133,8 +133,8 @@ def decode_paths(
     evidence, beliefs = yield from _grounded(constrained, unconstrained, query, resources, settings, believe)
     yield constrained.call("reasoning paths", "\n".join(str(found.path) for found in evidence))
     if unconstrained is not None:
-        unconstrained.told = tree.calls
-        written = yield from ungrounded(unconstrained, resources, settings.beams)
+        unconstrained.passes_counted = tree.calls
+        written = yield from report_unconstrained(unconstrained, resources, settings.beams)
         yield unconstrained.call(WITHOUT_GRAPH, "\n".join(path.text for path in written))
     return evidence, beliefs
 
@@ -204,7 +204,7 @@ def _grounded(
             )
         )
     if constrained.cut_off or reader.left_out:
-        yield too_long(resources.model, constrained.longest)
+        yield too_long_notice(resources.model, constrained.longest)
     yield from _cut_short(ranked, graph, hops)
     return evidence, beliefs
 

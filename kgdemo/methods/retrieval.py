@@ -184,7 +184,7 @@ def bm25(query: Query, resources: Resources, settings: Settings) -> Iterator[Eve
 
 
 @dataclass(frozen=True, slots=True)
-class GraphInPrompt:
+class DirectGraphOptions:
     """How much of the graph is put into the prompt."""
 
     triples: int = option(60, "facts in the prompt, those likest the question first", minimum=1, maximum=400, public=60)
@@ -195,11 +195,11 @@ class GraphInPrompt:
     "Direct answer from the graph",
     "Li et al. 2025 (DoG), section 3.3",
     "Puts the graph around the question's entities into the prompt as triples, and asks for the answer at once.",
-    options=GraphInPrompt,
+    options=DirectGraphOptions,
 )
 def direct_graph(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
     """The baseline Direct Answering: the graph is visible, but no chain of triples is written on the way."""
-    limit = chosen(GraphInPrompt, settings.options).triples
+    limit = chosen(DirectGraphOptions, settings.options).triples
     frontier, triples = topic_starts(query, resources), []
     for _ in range(settings.hops):
         frontier = facts(query, frontier, resources, settings)

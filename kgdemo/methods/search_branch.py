@@ -51,7 +51,7 @@ class Branch:
     """One search, its events and what it found.
 
     Where two searches grow one tree, the time of a pass for both is that of the one that needed it first, and the calls
-    of the tree are told with the first of them, but for those in ``told``.
+    of the tree are counted with the first of them, but for those in ``passes_counted``.
     """
 
     prompt: Sequence[int]
@@ -64,7 +64,7 @@ class Branch:
     seconds: float = 0.0  # spent in this search, whatever ran beside it
     answers: Sequence[str] | None = None  # written behind its paths, where that was read along with another's
     answer_tokens: int = 0  # of these
-    told: int = 0  # forward passes of its tree that another search's call has told
+    passes_counted: int = 0  # forward passes of its tree that another search has counted as its own
     cut_off: bool = False  # beams were under way when they had ``longest`` tokens
 
     def advance(self) -> DecodeStep | None:
@@ -85,7 +85,7 @@ class Branch:
         model = self.reader.model
         written = sum(len(h.tokens) for h in self.finished or ()) + self.answer_tokens
         prompt = model.label_tokens.tokenizer.decode(list(self.prompt))
-        passes = self.tree.calls - self.told
+        passes = self.tree.calls - self.passes_counted
         return LMCall(model.name, purpose, prompt, output, len(self.prompt), written, self.seconds, passes=passes)
 
     def text(self, hypothesis: Hypothesis) -> str:
@@ -120,7 +120,7 @@ def room_for(model: PathModel, prompt: Sequence[int], limit: int) -> int:
     return min(limit, room)
 
 
-def too_long(model: PathModel, longest: int) -> Notice:
+def too_long_notice(model: PathModel, longest: int) -> Notice:
     """What is said where paths were left out because of their length in tokens."""
     return Notice(
         f"Paths of more than {longest:,} tokens were left out, for the model {model.name} reads {model.context:,} "
@@ -201,7 +201,7 @@ def sampled_branch(model: PathModel, prompt: Sequence[int], count: int, temperat
     )
 
 
-def ungrounded(free: Branch, resources: Resources, limit: int) -> Generator[Event, None, list[FreePath]]:
+def report_unconstrained(free: Branch, resources: Resources, limit: int) -> Generator[Event, None, list[FreePath]]:
     """Report what the model wrote without the graph, parsed by its arrows and verified like any path."""
     finished = (free.finished or [])[:limit]
     answers = free.answers
@@ -219,13 +219,13 @@ def ungrounded(free: Branch, resources: Resources, limit: int) -> Generator[Even
     return written
 
 
-def written_freely(
+def run_unconstrained(
     free: Branch, resources: Resources, limit: int, purpose: str
 ) -> Generator[Event, None, list[FreePath]]:
     """Run an unconstrained search to its end; its paths with their verdicts, and what it cost under this purpose."""
     while (step := free.advance()) is not None:
         yield step
-    written = yield from ungrounded(free, resources, limit)
+    written = yield from report_unconstrained(free, resources, limit)
     yield free.call(purpose, "\n".join(path.text for path in written))
     return written
 

@@ -20,7 +20,7 @@ from kgdemo.decoding.beam import beam_search
 from kgdemo.decoding.searches import greedy_search
 from kgdemo.events import WITHOUT_GRAPH, DecodeStep, Event, LMCall, Notice
 from kgdemo.kg.graph import IdTriple
-from kgdemo.methods.search_branch import StepReader, too_long
+from kgdemo.methods.search_branch import StepReader, too_long_notice
 from kgdemo.models.token_tree import Writer
 from kgdemo.reasoners.base import Resources
 
@@ -93,7 +93,7 @@ class TripleWriter:
         writer, read = self._writer(prompt)
         limits = replace(self.limits, beams=limit * len(ends), max_tokens=longest, keep=0)
         search = beam_search(writer.behind(behind), trie, limits)
-        finished = yield from self._told(search, StepReader(self.model, trie, True, behind, self._beam_ids))
+        finished = yield from self._as_events(search, StepReader(self.model, trie, True, behind, self._beam_ids))
         found = self._read_off(finished, prompt, behind, trie, ends)[:limit]
         shown = self.label_tokens.tokenizer.decode([*prompt, *behind])
         output = "\n".join(" -> ".join(w.link.labels(self.resources.kg)) for w in found)
@@ -117,7 +117,7 @@ class TripleWriter:
             return behind, "", free.start()
         writer, read = self._writer(prompt)
         search = greedy_search(writer.behind(behind), free, longest)
-        written = yield from self._told(search, StepReader(self.model, free, constrained, behind, self._beam_ids))
+        written = yield from self._as_events(search, StepReader(self.model, free, constrained, behind, self._beam_ids))
         text = self.label_tokens.tokenizer.decode(list(written.tokens), skip_special_tokens=False)
         shown = self.label_tokens.tokenizer.decode([*prompt, *behind])
         seconds = time.perf_counter() - began
@@ -143,7 +143,9 @@ class TripleWriter:
             del self._writers[next(iter(self._writers))]
         return writer, 0 if known else len(prompt)
 
-    def _told(self, search: Generator[Step, None, Found], reader: StepReader) -> Generator[DecodeStep, None, Found]:
+    def _as_events(
+        self, search: Generator[Step, None, Found], reader: StepReader
+    ) -> Generator[DecodeStep, None, Found]:
         """A search to its end, its steps numbered on from those of the searches before."""
         while True:
             try:
@@ -191,4 +193,4 @@ class TripleWriter:
         """Say once a run that triples or texts are left out because of their length."""
         if not self._noticed_too_long:
             self._noticed_too_long = True
-            yield too_long(self.model, max(longest, 0))
+            yield too_long_notice(self.model, max(longest, 0))

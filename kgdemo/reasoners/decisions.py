@@ -188,7 +188,7 @@ def think(resources: Resources, query: Query, task: str, context: Sequence[str])
     return made.text
 
 
-def said(resources: Resources, query: Query, task: str, context: Sequence[str]) -> Generator[Event, None, Decision]:
+def reply(resources: Resources, query: Query, task: str, context: Sequence[str]) -> Generator[Event, None, Decision]:
     """As ``think``, of a sentence that nobody else can write; with what else is known of it: whether it is whole.
 
     Raises:

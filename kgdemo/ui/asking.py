@@ -167,13 +167,13 @@ def ask(
         address: the visitor's.
         runs: shared by all visitors; None: a run of its own.
     """
-    asked = _asked(pipeline, fields, entities, session_graphs, forced, visits, address)
+    asked = _request(pipeline, fields, entities, session_graphs, forced, visits, address)
     if isinstance(asked, RunFailed):
         yield asked
         return
     own = asked.question, asked.settings, asked.entities
     events = runs.run(*own) if runs else zero.run(pipeline, *own)
-    yield from _with_notice(events, asked.told) if asked.told else events
+    yield from _with_notice(events, asked.notice) if asked.notice else events
 
 
 def ask_for_page(
@@ -187,27 +187,27 @@ def ask_for_page(
     graph: Callable[[], KnowledgeGraph],
 ) -> Iterator[Line]:
     """``ask`` as the page is sent it; ``graph`` gives the graph that is asked."""
-    asked = _asked(runs.pipeline, fields, entities, session_graphs, forced, visits, address)
+    asked = _request(runs.pipeline, fields, entities, session_graphs, forced, visits, address)
     if isinstance(asked, RunFailed):
         yield from lines_of([asked], graph)
-    elif asked.told:
+    elif asked.notice:
         events = runs.run(asked.question, asked.settings, asked.entities)
-        yield from lines_of(_with_notice(events, asked.told), graph)
+        yield from lines_of(_with_notice(events, asked.notice), graph)
     else:
         yield from runs.lines(asked.question, asked.settings, asked.entities)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """A question as it is run; ``told`` is what is said of how it was read."""
+class _Request:
+    """A question as it is run; ``notice`` says how it was read, where that needs saying."""
 
     question: str
     settings: Settings
     entities: Sequence[str]
-    told: str
+    notice: str
 
 
-def _asked(
+def _request(
     pipeline: Pipeline,
     fields: Fields,
     entities: Sequence[str],
@@ -215,7 +215,7 @@ def _asked(
     forced: Sequence[int],
     visits: Visits | None,
     address: str,
-) -> _Asked | RunFailed:
+) -> _Request | RunFailed:
     """What stands in the fields, read; or why it is refused."""
     try:
         if visits is not None:
@@ -231,11 +231,11 @@ def _asked(
     except UserError as error:
         METRICS.count("kgdemo_refused_total", reason="settings")
         return RunFailed(str(error))
-    question, told = str(fields.question or ""), ""
+    question, notice = str(fields.question or ""), ""
     if not entities:
         last = LastRun.read(fields.client_graph)
-        question, entities, told = _in_full(pipeline, question, settings, last, pipeline.profile.question)
-    return _Asked(question, settings, entities, told)
+        question, entities, notice = _completed(pipeline, question, settings, last, pipeline.profile.question)
+    return _Request(question, settings, entities, notice)
 
 
 def _with_notice(events: Generator[Event, None, None], text: str) -> Iterator[Event]:
@@ -279,7 +279,7 @@ class LastRun:
         return cls(tuple(names), *said)
 
 
-def _in_full(
+def _completed(
     pipeline: Pipeline, question: str, settings: Settings, last: LastRun, limit: int
 ) -> tuple[str, list[str], str]:
     """A question as it is meant after the last one.

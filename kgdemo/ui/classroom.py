@@ -197,12 +197,12 @@ class Room:
         self.members[name].choice = choice
         self.counts.ring()
 
-    def told(self) -> dict[str, Any]:
+    def for_phone(self) -> dict[str, Any]:
         """What a phone is sent."""
         shown = isinstance(self.scene, Shown)
         return {"round": self.round, "scene": self.scene.model_dump(), "votes": self.votes if shown else None}
 
-    def counted(self) -> dict[str, Any]:
+    def for_opener(self) -> dict[str, Any]:
         """What the opener is sent."""
         here = sum(member.streams > 0 for member in self.members.values())
         return {"here": here, "round": self.round, "votes": self.votes, "ended": isinstance(self.scene, Ended)}
@@ -299,7 +299,7 @@ class Rooms:
         """The stream of a member who has joined; the browser sends its ``id`` when it connects again."""
         try:
             yield f"id: {name}\nevent: member\ndata: {json.dumps(name)}\n\n"
-            async for message in self._news(room, room.told, lambda: room.scenes):
+            async for message in self._news(room, room.for_phone, lambda: room.scenes):
                 yield message
         finally:
             self.leave(room, name)
@@ -308,7 +308,7 @@ class Rooms:
         """The stream of a room's opener."""
         room.steered, room.left = room.steered + 1, None
         try:
-            async for message in self._news(room, room.counted, lambda: room.counts):
+            async for message in self._news(room, room.for_opener, lambda: room.counts):
                 yield message
         finally:
             room.steered -= 1
@@ -376,7 +376,7 @@ def routes(rooms: Rooms) -> list[Route]:
             rooms.show(room, _SCENE.validate_python(sent.get("scene")))
         except ValidationError as error:
             raise UserError("What is to be shown does not have the form of a scene; load the page anew.") from error
-        return JSONResponse(room.counted())
+        return JSONResponse(room.for_opener())
 
     return [
         Route("/class", page),

@@ -36,7 +36,7 @@ _SESSIONS = 100
 _FIRST_VIEW = 4.0  # seconds: a page that is being opened goes before the loading of the model
 
 # What the visitor has changed in the graph is kept by the browser, which sends it with every question.
-_WITH_WORLD = "(...values) => [...values.slice(0, -1), document.querySelector('#kg-stage')?.asked?.() ?? '']"
+_WITH_CLIENT_GRAPH = "(...values) => [...values.slice(0, -1), document.querySelector('#kg-stage')?.asked?.() ?? '']"
 
 
 def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> Page:
@@ -67,13 +67,13 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> Page:
         with gr.Accordion(text["settings"]["title"], open=False, elem_id="kg-settings"):
             fields = page_fields(pipeline.profile, standard)
         line = gr.HTML("", elem_id="kg-line", apply_default_css=False)
-        world = gr.Textbox(visible=False)  # filled in by _WITH_WORLD
+        client_graph = gr.Textbox(visible=False)  # filled in by _WITH_CLIENT_GRAPH
         event_stream, session_graphs, runs = EventStream(), SessionGraphs(pipeline), SharedRuns(pipeline)
         visits = Visits(pipeline.profile.questions_a_minute)
         reruns = Reruns(pipeline, session_graphs, visits, runs)
         standing = [field.value for field in (question, *fields)]
         stage = make_stage(pipeline, event_stream, session_graphs, visits, reruns, loading, standing)
-        _events(runs, event_stream, session_graphs, visits, [question, *fields, world], go, stop, line, stage)
+        _events(runs, event_stream, session_graphs, visits, [question, *fields, client_graph], go, stop, line, stage)
         _inputs(page, pipeline, [question, *fields], stage)
         Endpoints(pipeline, visits, runs).register()
     page.queue(default_concurrency_limit=4, max_size=64)
@@ -172,7 +172,7 @@ def _events(
     common: dict[str, Any] = {
         "inputs": fields,
         "outputs": stage,
-        "js": _WITH_WORLD,
+        "js": _WITH_CLIENT_GRAPH,
         "show_progress": "full",  # the place in the queue; the stage itself is never covered
         "show_progress_on": line,
         "concurrency_id": "lm",

@@ -123,10 +123,10 @@ def _boot(pipeline: Pipeline, standard: list[Any]) -> dict[str, Any]:
 
 # what the stage may ask for; gradio calls these by their names ----------------------------------------
 
-Asked = Callable[..., Any]
+ServerFunction = Callable[..., Any]
 
 
-def _about_runs(pipeline: Pipeline, event_stream: EventStream) -> list[Asked]:
+def _about_runs(pipeline: Pipeline, event_stream: EventStream) -> list[ServerFunction]:
     """What belongs to a run that is shown."""
 
     def missed(arguments: Any) -> str:
@@ -152,7 +152,7 @@ def _about_runs(pipeline: Pipeline, event_stream: EventStream) -> list[Asked]:
 
 def _about_graphs(
     pipeline: Pipeline, event_stream: EventStream, session_graphs: SessionGraphs, visits: Visits
-) -> list[Asked]:
+) -> list[ServerFunction]:
     """Graphs that are changed, brought, or looked through."""
 
     def change(arguments: Any) -> dict[str, Any]:
@@ -180,7 +180,7 @@ def _about_graphs(
     return [change, bring, xray]
 
 
-def _about_server(reruns: Reruns, loading: Loading) -> list[Asked]:
+def _about_server(reruns: Reruns, loading: Loading) -> list[ServerFunction]:
     """A question asked again for its answer alone, and how far the server has loaded."""
 
     def rerun(arguments: Any, request: gr.Request) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def test_the_graph_in_the_prompt_is_all_triples_within_l_hops_up_to_the_limit():
         "Where was he born?",
         ["Inception"],
         clerk_world(Clerk()),
-        retrieval.GraphInPrompt(triples=2),
+        retrieval.DirectGraphOptions(triples=2),
         hops=1,
     )
     assert len(of(few, PathFound)) == 2
