@@ -548,9 +548,9 @@ def _chat_named(environment: Mapping[str, str]) -> ChatSettings:
     return ChatSettings(model, url, key or "none")
 
 
-def gpu_is_lent(environment: Mapping[str, str] = os.environ) -> bool:
+def gpu_is_lent() -> bool:
     """Whether this server has no GPU of its own but borrows one, question by question: Hugging Face's ZeroGPU."""
-    return environment.get("SPACES_ZERO_GPU", "").lower() in ("1", "true", "t")
+    return os.environ.get("SPACES_ZERO_GPU", "").lower() in ("1", "true", "t")
 
 
 def processors() -> int:

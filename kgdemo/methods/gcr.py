@@ -160,23 +160,10 @@ def _grounded(
     Returns:
         the paths that hold, and these beliefs.
     """
-    finished, graph, scorer = constrained.finished or [], resources.token_graph, scorer_for(query, resources)
-    ranking, limit, hops = settings.ranking, settings.beams, settings.hops
+    graph, scorer = resources.token_graph, scorer_for(query, resources)
     reader = PathReader(graph, constrained.tree, constrained.longest)
-    unseen: list[Hypothesis] = []
-    if ranking == "pooled" and not settings.forced:  # others take the model at its word; forced tokens begin the paths
-        topics = graph.kg.entities.ids_of(query.topics)
-        unseen = unseen_paths(graph, topics, scorer, reader, finished, limit, hops)
-    finished, read = [*finished, *unseen], {hypothesis.tokens for hypothesis in unseen}
-    if len({path.entities[0] for h in finished for path in h.state.paths}) > 1:
-        if ranking != "path":  # the score leaves entities out; a path's own has its topic in it
-            finished = with_topics(graph, finished)
-        ranked, meets = conjunctive_first(graph, finished, reader, ranking, limit, scorer)
-    else:
-        ranked = rank(graph, finished, ranking, limit, scorer)
-        meets = [()] * len(ranked)
-    ranked = [replace(path, read=path.read or path.hypothesis.tokens in read) for path in ranked]
-    answers, beliefs = _read_behind(constrained, free, ranked, limit, resources, believe)
+    ranked, meets = _ranked(constrained, query, graph, settings, scorer, reader)
+    answers, beliefs = _read_behind(constrained, free, ranked, settings.beams, resources, believe)
     resources.verifier.expect((graph.kg.labelled(found.ids) for found in ranked), answers)
     evidence: list[Evidence] = []
     for index, (found, answer, partners) in enumerate(zip(ranked, answers, meets, strict=True), 1):
@@ -205,8 +192,38 @@ def _grounded(
         )
     if constrained.cut_off or reader.left_out:
         yield too_long_notice(resources.model, constrained.longest)
-    yield from _cut_short(ranked, graph, hops)
+    yield from _cut_short(ranked, graph, settings.hops)
     return evidence, beliefs
+
+
+def _ranked(
+    constrained: Branch,
+    query: Query,
+    graph: TokenGraph,
+    settings: Settings,
+    scorer: PathScorer,
+    reader: PathReader,
+) -> tuple[list[RankedPath], list[tuple[int, ...]]]:
+    """The K best paths, and for each the numbers of those from other topics that it meets.
+
+    Paths over relations that the model was not trained on are read from the graph and ranked with the decoded ones. Not
+    so where another ranking takes the model at its word, or where forced tokens say how paths begin.
+    """
+    finished, ranking, limit = constrained.finished or [], settings.ranking, settings.beams
+    unseen: list[Hypothesis] = []
+    if ranking == "pooled" and not settings.forced:
+        topics = graph.kg.entities.ids_of(query.topics)
+        unseen = unseen_paths(graph, topics, scorer, reader, finished, limit, settings.hops)
+    finished = [*finished, *unseen]
+    if len({path.entities[0] for h in finished for path in h.state.paths}) > 1:
+        if ranking != "path":  # the score leaves entities out; a path's own has its topic in it
+            finished = with_topics(graph, finished)
+        ranked, meets = conjunctive_first(graph, finished, reader, ranking, limit, scorer)
+    else:
+        ranked = rank(graph, finished, ranking, limit, scorer)
+        meets = [()] * len(ranked)
+    read = {hypothesis.tokens for hypothesis in unseen}
+    return [replace(path, read=path.read or path.hypothesis.tokens in read) for path in ranked], meets
 
 
 def _read_behind(

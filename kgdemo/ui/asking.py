@@ -333,9 +333,9 @@ def _is_token(written: object) -> bool:
     return isinstance(written, int) or (isinstance(written, str) and re.fullmatch("[0-9]{1,9}", written) is not None)
 
 
-def default_model(environment: Mapping[str, str] = os.environ) -> str:
+def default_model() -> str:
     """The path model that the page starts with; ``KGDEMO_MODEL`` names another than the embedded one."""
-    return environment.get("KGDEMO_MODEL") or EMBEDDED
+    return os.environ.get("KGDEMO_MODEL") or EMBEDDED
 
 
 def warming(pipeline: Pipeline, settings: Settings) -> Loading:

@@ -42,6 +42,7 @@ from kgdemo.view.picture import neighbours_of
 
 OFFLINE = "/offline"  # the document that a run is put into, see ``ui.site``
 _TYPED = 100  # characters of what is typed in a search field
+_MAX_NAMES = 8  # offered for it
 
 # The stage's template is constant: gradio evaluates templates as code, so no text of anyone's may enter it.
 _TEMPLATE = '<div class="kg-stage" id="kg-stage"></div>'
@@ -202,7 +203,7 @@ def _graph_of(pipeline: Pipeline, event_stream: EventStream, arguments: Any) -> 
     return shown or pipeline.graph(name if name in embedded_names() else "world")
 
 
-def names_like(labels: Iterable[str], written: str, limit: int = 8) -> list[str]:
+def names_like(labels: Iterable[str], written: str) -> list[str]:
     """Entities or relations whose name starts with, or else holds, what a visitor has typed."""
     wanted = written.strip().casefold()
     if len(wanted) < 2:
@@ -213,9 +214,9 @@ def names_like(labels: Iterable[str], written: str, limit: int = 8) -> list[str]
         folded = label.casefold()
         if folded.startswith(wanted):
             starts.append(label)
-        elif len(holds) < limit and wanted in folded:
+        elif len(holds) < _MAX_NAMES and wanted in folded:
             holds.append(label)
-    return (sorted(starts, key=len) + holds)[:limit]
+    return (sorted(starts, key=len) + holds)[:_MAX_NAMES]
 
 
 # What the browser sends may be anything: what is missing, or of another type, reads as empty.
