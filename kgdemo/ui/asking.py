@@ -33,10 +33,9 @@ from kgdemo.models.causal import EMBEDDED
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.follow_up import asked_of, meant_by, named_instead, pronoun_of
 from kgdemo.settings import Settings
-from kgdemo.ui import zero
 from kgdemo.ui.fields import Fields, settings_of
 from kgdemo.ui.metrics import METRICS
-from kgdemo.ui.runs import Line, SharedRuns, lines_of
+from kgdemo.ui.runs import EventStream, Line, SharedRuns, lines_of
 from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs
 
 logger = logging.getLogger(__name__)
@@ -145,56 +144,74 @@ class Loading:
             gc.enable()
 
 
+class Server:
+    """What serves one page: the pipeline, and what all visitors share.
+
+    Args:
+        pipeline: answers the questions.
+        loading: how far it has been loaded.
+        graphs: the visitors' graphs; made here unless given.
+        visits: counts what visitors ask for; by default as the profile says.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        loading: Loading | None = None,
+        graphs: SessionGraphs | None = None,
+        visits: Visits | None = None,
+    ) -> None:
+        self.pipeline, self.loading = pipeline, loading or Loading()
+        self.runs, self.stream = SharedRuns(pipeline), EventStream()
+        self.graphs = graphs or SessionGraphs(pipeline)
+        self.visits = visits or Visits(pipeline.profile.questions_a_minute)
+
+    def settings(self, fields: Fields) -> Settings:
+        """The settings that stand in the fields, with the graph as the visitor has changed it.
+
+        Raises:
+            UserError: a value is one that this server does not allow, or the visitor's graph has been forgotten.
+        """
+        settings = settings_of(fields.values, self.pipeline.profile)
+        return replace(settings, graph=self.graphs.source(settings.graph, ClientGraph.read(fields.client_graph)))
+
+    def graph(self, fields: Fields) -> KnowledgeGraph:
+        """The graph that is asked."""
+        return self.pipeline.graph(self.settings(fields).graph)
+
+
 def ask(
-    pipeline: Pipeline,
-    fields: Fields,
-    entities: Sequence[str] = (),
-    session_graphs: SessionGraphs | None = None,
-    forced: Sequence[int] = (),
-    visits: Visits | None = None,
-    address: str = "",
-    runs: SharedRuns | None = None,
+    server: Server, fields: Fields, entities: Sequence[str] = (), forced: Sequence[int] = (), address: str = ""
 ) -> Iterator[Event]:
     """Run the pipeline on the fields.
 
     Args:
-        pipeline: answers the question.
+        server: answers the question.
         fields: what stands in the page's fields.
         entities: topic entities; linked from the question when empty.
-        session_graphs: the visitors' graphs; None: only the pipeline's.
         forced: token ids that every path begins with.
-        visits: counts how often a visitor asks; None: nobody counts.
         address: the visitor's.
-        runs: shared by all visitors; None: a run of its own.
     """
-    asked = _request(pipeline, fields, entities, session_graphs, forced, visits, address)
+    asked = _request(server, fields, entities, forced, address)
     if isinstance(asked, RunFailed):
         yield asked
         return
-    own = asked.question, asked.settings, asked.entities
-    events = runs.run(*own) if runs else zero.run(pipeline, *own)
+    events = server.runs.run(asked.question, asked.settings, asked.entities)
     yield from _with_notice(events, asked.notice) if asked.notice else events
 
 
 def ask_for_page(
-    runs: SharedRuns,
-    fields: Fields,
-    entities: Sequence[str],
-    session_graphs: SessionGraphs,
-    forced: Sequence[int],
-    visits: Visits,
-    address: str,
-    graph: Callable[[], KnowledgeGraph],
+    server: Server, fields: Fields, entities: Sequence[str], forced: Sequence[int], address: str
 ) -> Iterator[Line]:
-    """``ask`` as the page is sent it; ``graph`` gives the graph that is asked."""
-    asked = _request(runs.pipeline, fields, entities, session_graphs, forced, visits, address)
+    """``ask`` as the page is sent it."""
+    asked = _request(server, fields, entities, forced, address)
     if isinstance(asked, RunFailed):
-        yield from lines_of([asked], graph)
+        yield from lines_of([asked], lambda: server.graph(fields))
     elif asked.notice:
-        events = runs.run(asked.question, asked.settings, asked.entities)
-        yield from lines_of(_with_notice(events, asked.notice), graph)
+        events = server.runs.run(asked.question, asked.settings, asked.entities)
+        yield from lines_of(_with_notice(events, asked.notice), lambda: server.graph(fields))
     else:
-        yield from runs.lines(asked.question, asked.settings, asked.entities)
+        yield from server.runs.lines(asked.question, asked.settings, asked.entities)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,33 +225,21 @@ class _Request:
 
 
 def _request(
-    pipeline: Pipeline,
-    fields: Fields,
-    entities: Sequence[str],
-    session_graphs: SessionGraphs | None,
-    forced: Sequence[int],
-    visits: Visits | None,
-    address: str,
+    server: Server, fields: Fields, entities: Sequence[str], forced: Sequence[int], address: str
 ) -> _Request | RunFailed:
     """What stands in the fields, read; or why it is refused."""
     try:
-        if visits is not None:
-            visits.count(address)
+        server.visits.count(address)
     except UserError as error:
         return RunFailed(str(error))
     try:
-        settings = replace(settings_of(fields.values, pipeline.profile), forced=tuple(forced))
-        if session_graphs is not None:
-            settings = replace(
-                settings, graph=session_graphs.source(settings.graph, ClientGraph.read(fields.client_graph))
-            )
+        settings = replace(server.settings(fields), forced=tuple(forced))
     except UserError as error:
         METRICS.count("kgdemo_refused_total", reason="settings")
         return RunFailed(str(error))
     question, notice = str(fields.question or ""), ""
     if not entities:
-        last = LastRun.read(fields.client_graph)
-        question, entities, notice = _completed(pipeline, question, settings, last, pipeline.profile.question)
+        question, entities, notice = _completed(server.pipeline, question, settings, LastRun.read(fields.client_graph))
     return _Request(question, settings, entities, notice)
 
 
@@ -279,9 +284,7 @@ class LastRun:
         return cls(tuple(names), *said)
 
 
-def _completed(
-    pipeline: Pipeline, question: str, settings: Settings, last: LastRun, limit: int
-) -> tuple[str, list[str], str]:
+def _completed(pipeline: Pipeline, question: str, settings: Settings, last: LastRun) -> tuple[str, list[str], str]:
     """A question as it is meant after the last one.
 
     Returns:
@@ -296,7 +299,7 @@ def _completed(
         linker = pipeline.linker(settings.graph)
         if name:
             asked = asked_of(name, last.question, last.topic)
-            known = 0 < len(asked) <= limit and linker.link(name).chosen
+            known = 0 < len(asked) <= pipeline.profile.question and linker.link(name).chosen
             return (asked, [], f"Read as: {asked}") if known else by_itself
         meant = "" if linker.link(question).chosen else meant_by(pronoun, last.about, pipeline.graph(settings.graph))
         return (question, [meant], f"“{pronoun}” is taken for {meant}.") if meant else by_itself

@@ -6,7 +6,7 @@ import json
 
 from kgdemo.events import RunFailed, from_json
 from kgdemo.ui import assets
-from kgdemo.ui.asking import ask
+from kgdemo.ui.asking import Server, ask
 from kgdemo.ui.fields import Fields
 from kgdemo.ui.runs import INTERVAL, EventStream, lines_of
 from kgdemo.ui.stage import names_like
@@ -26,7 +26,10 @@ def _batches(stream: EventStream, events, graph):
 
 def batches(pipeline, asked: Fields, feed: EventStream | None = None, entities=()) -> list[dict]:
     feed = feed or EventStream()
-    return [json.loads(one) for one in _batches(feed, ask(pipeline, asked, entities), lambda: pipeline.graph("world"))]
+    return [
+        json.loads(one)
+        for one in _batches(feed, ask(Server(pipeline), asked, entities), lambda: pipeline.graph("world"))
+    ]
 
 
 def test_batches_are_numbered_without_gaps(pipeline):
@@ -59,7 +62,7 @@ def test_a_gap_can_be_filled(pipeline):
 
 def test_closing_the_stream_stops_the_run(pipeline):
     before = pipeline.closed_early
-    stream = _batches(EventStream(), ask(pipeline, fields()), lambda: pipeline.graph("world"))
+    stream = _batches(EventStream(), ask(Server(pipeline), fields()), lambda: pipeline.graph("world"))
     next(stream)
     stream.close()
     assert pipeline.closed_early == before + 1
@@ -84,7 +87,7 @@ def test_mistakes_end_the_run_with_a_sentence(pipeline):
         last = batches(pipeline, fields(**wrong))[-1]["items"][-1]
         assert last["event"] == "RunFailed", wrong
         assert last["message"][-1] in ".?", last["message"]
-    failed = list(ask(pipeline, fields(beams=None)))
+    failed = list(ask(Server(pipeline), fields(beams=None)))
     assert isinstance(failed[0], RunFailed)
 
 
