@@ -56,7 +56,6 @@ class Branch:
 
     prompt: Sequence[int]
     tree: TokenTree
-    constraint: Constraint[Any]
     reader: StepReader
     search: Generator[Step, None, list[Hypothesis]]
     longest: int  # tokens of a path, end mark included
@@ -172,7 +171,7 @@ def constrained_branch(
     check_forced(constraint, limits.forced, model.token_text)
     tree, reader = tree or model.tree(prompt), StepReader(model, constraint, True)
     search = search_named(kind, tree, constraint, limits)
-    return Branch(prompt, tree, constraint, reader, search, limits.max_tokens, seconds=_since(began))
+    return Branch(prompt, tree, reader, search, limits.max_tokens, seconds=_since(began))
 
 
 def unconstrained_branch(
@@ -186,9 +185,7 @@ def unconstrained_branch(
     began, longest = time.perf_counter(), room_for(model, prompt, FREE_TOKENS + len(forced))
     tree, constraint = tree or model.tree(prompt), FreeText(model.label_tokens.end)
     search = beam_search(tree, constraint, BeamSettings(beams, max_tokens=longest, forced=forced))
-    return Branch(
-        prompt, tree, constraint, StepReader(model, constraint, False), search, longest, seconds=_since(began)
-    )
+    return Branch(prompt, tree, StepReader(model, constraint, False), search, longest, seconds=_since(began))
 
 
 def sampled_branch(model: PathModel, prompt: Sequence[int], count: int, temperature: float, seed: int = 0) -> Branch:
@@ -196,9 +193,7 @@ def sampled_branch(model: PathModel, prompt: Sequence[int], count: int, temperat
     began, longest = time.perf_counter(), room_for(model, prompt, FREE_TOKENS)
     tree, constraint = model.tree(prompt), FreeText(model.label_tokens.end)
     search = sample(tree, constraint, SamplingSettings(count, longest, temperature, seed))
-    return Branch(
-        prompt, tree, constraint, StepReader(model, constraint, False), search, longest, seconds=_since(began)
-    )
+    return Branch(prompt, tree, StepReader(model, constraint, False), search, longest, seconds=_since(began))
 
 
 def report_unconstrained(free: Branch, resources: Resources, limit: int) -> Generator[Event, None, list[FreePath]]:

@@ -20,16 +20,14 @@ from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
 from kgdemo.methods import retrieval
 from kgdemo.methods.hop_lists import (
-    EmbeddingWalk,
     HopList,
-    LanguageModelWalk,
     Opening,
-    WalkDecisions,
     named,
     nearest,
     openings,
     start,
     stems,
+    walk_decisions,
 )
 from kgdemo.query.answer_type import fits, kind_of
 from kgdemo.query.plan import Form
@@ -347,10 +345,10 @@ class Decisions(ABC):
     """
 
     asks_a_model: bool
-    walk: WalkDecisions
 
     def __init__(self, query: Query, resources: Resources, settings: Settings, options: GroundingOptions) -> None:
         self.query, self.resources, self.settings, self.options = query, resources, settings, options
+        self.walk = walk_decisions(resources)
 
     @abstractmethod
     def act(
@@ -381,10 +379,6 @@ class LanguageModelDecisions(Decisions):
     """Each decision is a question to the language model."""
 
     asks_a_model = True
-
-    def __init__(self, query: Query, resources: Resources, settings: Settings, options: GroundingOptions) -> None:
-        super().__init__(query, resources, settings, options)
-        self.walk = LanguageModelWalk(resources)
 
     def act(
         self, chain: ThoughtChain, actions: Sequence[Action], branches: int
@@ -481,10 +475,6 @@ class EmbeddingDecisions(Decisions):
     """Each decision compares paths with the question; both evaluators choose by these ratings."""
 
     asks_a_model = False
-
-    def __init__(self, query: Query, resources: Resources, settings: Settings, options: GroundingOptions) -> None:
-        super().__init__(query, resources, settings, options)
-        self.walk = EmbeddingWalk(resources)
 
     def act(
         self, chain: ThoughtChain, actions: Sequence[Action], branches: int
