@@ -9,6 +9,7 @@ answered last, if it names nothing itself; *what about Germany?* asks the last q
 has it. What was read so is said, and is the run's question.
 
 ``Loading`` is what is loaded while the first visitors read: a few stages, one after the other, and how far it has got.
+``Server`` holds all that a served page works with.
 """
 
 from __future__ import annotations
