@@ -28,9 +28,19 @@ from enum import Enum
 import numpy as np
 
 from kgdemo.answering.answer_sets import conclude
-from kgdemo.constraint.base import FreeSpan, FreeText, FreeUntilMark, watch_for
+from kgdemo.constraint.base import FreeText
 from kgdemo.constraint.label_tokens import PATH_END, PATH_START
-from kgdemo.constraint.triple_chains import ChainConstraint, ChainState, Link, QueryGraph, TripleTokens, TripleTrie
+from kgdemo.constraint.triple_chains import (
+    ChainConstraint,
+    ChainState,
+    FreeSpan,
+    FreeUntilMark,
+    Link,
+    QueryGraph,
+    TripleTokens,
+    TripleTrie,
+    watch_for,
+)
 from kgdemo.events import (
     WITHOUT_GRAPH,
     AnswerFinal,

@@ -45,12 +45,12 @@ from kgdemo.methods.search_branch import (
     too_long_notice,
     unconstrained_branch,
 )
-from kgdemo.models.joint_tree import JointTree, Reading, in_step, read_out
+from kgdemo.models.base import JointTree, Reading, in_step, read_out
 from kgdemo.models.prompt_style import unseen_labels
 from kgdemo.query.query import Query
 from kgdemo.ranking.abstention import RelationBelief, abstained, believing, judges
-from kgdemo.ranking.backoff import unseen_paths
-from kgdemo.ranking.conjunctive import PathReader, conjunctive_first, with_topics
+from kgdemo.ranking.conjunctive import conjunctive_first, with_topics
+from kgdemo.ranking.graph_paths import PathReader, unseen_paths
 from kgdemo.ranking.scorer import PathScorer, RankedPath, rank
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Evidence, Resources

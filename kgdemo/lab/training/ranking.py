@@ -33,8 +33,7 @@ from kgdemo.methods.gcr import scorer_for
 from kgdemo.methods.search_branch import constrained_branch, limits_of
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.query import types_of, understand
-from kgdemo.ranking.backoff import unseen_paths
-from kgdemo.ranking.conjunctive import PathReader
+from kgdemo.ranking.graph_paths import PathReader, unseen_paths
 from kgdemo.ranking.scorer import BACKOFF, FEATURES, different_paths, groups_of, known_score
 from kgdemo.settings import Settings
 
